@@ -1,0 +1,1 @@
+"""Reads benchmarks, run entries and model deployments."""

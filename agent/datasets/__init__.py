@@ -1,0 +1,1 @@
+"""Turns a hospital's files into instances; checks digests and access."""

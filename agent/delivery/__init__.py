@@ -1,0 +1,1 @@
+"""HTTPS delivery of submissions and checking of receipts."""

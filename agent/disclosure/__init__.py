@@ -1,0 +1,1 @@
+"""The door for numbers that leave: policy checks, preview, approval, signing."""

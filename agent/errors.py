@@ -1,0 +1,82 @@
+"""Every error the agent raises on purpose.
+
+AgentError                 base; the command line prints message and advice, and leaves with `exit_code`
+├── ConfigError        2   a setting, option or run entry is wrong: the operator changes it
+├── BenchmarkError     3   a benchmark folder or a dataset file is wrong: its author mends the named file and row
+├── InferenceError     4   the model server failed or lacks what the run needs: mend the server, run again
+├── RedactionError     5   text could not be cleared: nothing is shown
+├── DisclosureError    6   the gate refuses: nothing leaves the site
+├── DeliveryError      7   the aggregator could not be reached or refused: the submission is kept
+└── StoreError         8   a key or the store is missing, too widely readable, or damaged
+
+Exit code 0 is success, 1 an unexpected error, 9 a run that ended with instances unscored because of failures.
+Messages never quote a prompt, an answer, a record or a server's reply: those may hold patient text.
+"""
+
+from typing import ClassVar
+
+
+class AgentError(Exception):
+    """Base of every error the agent raises on purpose.
+
+    Args:
+        message: what is wrong and where (file, row, key), without any text of a case.
+        advice: what the reader should do; defaults to the class's advice.
+    """
+
+    exit_code: ClassVar[int] = 1
+    advice: str = "Run `intramural doctor`."
+
+    def __init__(self, message: str, advice: str | None = None) -> None:
+        super().__init__(message)
+        if advice is not None:
+            self.advice = advice
+
+
+class ConfigError(AgentError):
+    """A setting, an option or a run entry is wrong."""
+
+    exit_code = 2
+    advice = "Correct the setting named above and run the command again."
+
+
+class BenchmarkError(AgentError):
+    """A benchmark folder or a dataset file is wrong."""
+
+    exit_code = 3
+    advice = "Correct the file named above; nothing was asked or scored."
+
+
+class InferenceError(AgentError):
+    """The model server failed or does not honour what the run needs."""
+
+    exit_code = 4
+    advice = "Check the server with `intramural doctor`, then run the same command again: answers are kept."
+
+
+class RedactionError(AgentError):
+    """Text could not be cleared of identifiers, so it is not shown."""
+
+    exit_code = 5
+    advice = "Nothing was shown. Check the redaction policy with `intramural doctor`."
+
+
+class DisclosureError(AgentError):
+    """The disclosure gate refuses: nothing leaves the site."""
+
+    exit_code = 6
+    advice = "Nothing left the site. Read the verdicts with `intramural submission show`."
+
+
+class DeliveryError(AgentError):
+    """The aggregator could not be reached, or refused the submission, which is kept."""
+
+    exit_code = 7
+    advice = "The submission is kept. Try `intramural submission send` again later."
+
+
+class StoreError(AgentError):
+    """A key or the encrypted store is missing, too widely readable, locked or damaged."""
+
+    exit_code = 8
+    advice = "Check the site directory's owner and permissions, or restore it from a back-up."

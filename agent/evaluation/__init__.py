@@ -1,0 +1,1 @@
+"""The main path of a run: plan, ask, score, summarise; resumable."""

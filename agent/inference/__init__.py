@@ -1,0 +1,1 @@
+"""OpenAI-compatible client, capability probe, reference baselines."""

@@ -1,0 +1,1 @@
+"""One module a metric family; pure functions of stored answers."""

@@ -1,0 +1,1 @@
+"""The door for people's eyes on site: text in, `Redacted` out."""

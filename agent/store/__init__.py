@@ -1,0 +1,1 @@
+"""Encrypted local store, answer cache, retention."""

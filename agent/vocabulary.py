@@ -1,0 +1,131 @@
+"""The words the whole agent shares: instance, run entry, response, score and unscored.
+
+Plain frozen values without behaviour beyond their own meaning; see the architecture page for the vocabulary.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Literal
+
+AccessLevel = Literal["public", "gated", "private"]
+Scoring = Literal["intramural", "helm"]
+
+
+class Reason(StrEnum):
+    """Why an instance has no score, or a request no response. Closed, so that it can be counted and shown."""
+
+    EMPTY = "empty"  # the server answered with no text
+    UNPARSED = "unparsed"  # the answer holds nothing the benchmark's parser accepts
+    LENGTH = "length"  # cut off by max_tokens before (or inside) the answer
+    CONTENT_FILTER = "content_filter"  # the server's filter withheld the answer
+    CONTEXT_LENGTH = "context_length"  # the prompt does not fit the model
+    SERVER_ERROR = "server_error"  # 4xx/5xx after all retries
+    BAD_REPLY = "bad_reply"  # not JSON, truncated, HTML, or no choices
+    TIMEOUT = "timeout"  # no reply within the limits
+    UNREACHABLE = "unreachable"  # connection refused or broken
+    NO_REFERENCE = "no_reference"  # the dataset has no usable gold for this instance
+    NOT_ASKED = "not_asked"  # the run stopped before this instance
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One chat message."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A reference answer, in dataset order; `correct` marks gold (several may be)."""
+
+    text: str
+    correct: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One item of a benchmark, ready to be asked and scored.
+
+    Attributes:
+        id: unique within the benchmark; the dataset's own id, else its row number as text.
+        unit: the patient or document it belongs to, for clustered errors and disclosure.
+        messages: the rendered prompt.
+        references: in dataset order. For multiple choice, reference i is option letter "ABC..."[i].
+        multiple_choice: whether the answer is one of the option letters.
+        extra: further columns that metrics need (for example MedCalc's limits and category).
+    """
+
+    id: str
+    unit: str
+    messages: tuple[Message, ...]
+    references: tuple[Reference, ...]
+    multiple_choice: bool = False
+    extra: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RunEntry:
+    """A (model, benchmark) pair in HELM's own syntax, parsed.
+
+    `arguments` holds what is left for the benchmark (subset, data_path, ...) once HELM's run expanders
+    (model, model_deployment, num_output_tokens, ...) are taken out.
+    """
+
+    benchmark: str
+    model: str
+    model_deployment: str
+    arguments: Mapping[str, str]
+    expanders: Mapping[str, str]
+    description: str  # as written
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """Everything that decides an answer: what is sent is exactly this, and its keyed hash is the answer's key.
+
+    `max_tokens` is in tokens. Fields left None are not sent.
+    """
+
+    model: str
+    messages: tuple[Message, ...]
+    max_tokens: int
+    temperature: float = 0.0
+    stop: tuple[str, ...] = ()
+    seed: int | None = None
+    top_p: float | None = None
+    extra_body: Mapping[str, str | int | float | bool] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What the model said. `text` is the answer alone; reasoning is kept apart.
+
+    A cut-off thought has an empty text and finish_reason "length".
+    """
+
+    text: str
+    reasoning: str
+    finish_reason: Literal["stop", "length", "content_filter", "other"]
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a request brought no response. `status` is the last HTTP status, if there was one."""
+
+    reason: Reason
+    status: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unscored:
+    """There is no score, and this is why. Never a default number."""
+
+    reason: Reason
+
+
+Score = float  # within its metric's range

@@ -1,0 +1,1 @@
+"""The public leaderboard as static, accessible HTML."""

@@ -1,0 +1,1 @@
+"""The transparency log: leaves, checkpoints, receipts."""

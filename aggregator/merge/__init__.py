@@ -1,0 +1,1 @@
+"""Pooling of sites' cells into board rows; pure."""

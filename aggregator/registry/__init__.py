@@ -1,0 +1,1 @@
+"""Who may submit what: sites, keys, scorecards, models; signed by root keys."""
