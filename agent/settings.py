@@ -1,0 +1,86 @@
+"""The site's settings: one frozen page, wrong values refused at start.
+
+Read from `site.yaml` in the site directory. Secrets are never settings: they are files of their own, named here.
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from agent.errors import ConfigError
+
+PositiveSeconds = Annotated[float, Field(gt=0, le=86_400)]
+
+
+class Settings(BaseModel):
+    """Every setting of a site, with its unit in its name."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    site_name: str = Field(min_length=1, max_length=200, description="Shown on local pages only; never sent.")
+    redaction_policy: str = Field("hipaa_safe_harbor", description="A file of policies/redaction.")
+    disclosure_policy: str = Field("strict", description="A file of policies/disclosure; the stricter of it and the federation's wins.")
+    allowed_hosts: tuple[str, ...] = Field(
+        ("127.0.0.1", "localhost", "::1"),
+        description="Hosts that inference servers may live on; prompts are sent to no other.",
+    )
+    max_in_flight: int = Field(8, ge=1, le=4096, description="Requests at once, per inference server.")
+    connect_timeout_s: PositiveSeconds = Field(10.0, description="Seconds to open a connection.")
+    first_attempt_timeout_s: PositiveSeconds = Field(300.0, description="Seconds for a server's first reply, which may load a model.")
+    attempt_timeout_s: PositiveSeconds = Field(120.0, description="Seconds for one attempt.")
+    total_timeout_s: PositiveSeconds = Field(600.0, description="Seconds for one request with all its retries.")
+    max_attempts: int = Field(5, ge=1, le=20, description="Attempts of one request.")
+    proxy: str | None = Field(None, description="URL of the outgoing proxy; none means no proxy, whatever the environment says.")
+    ca_bundle: Path | None = Field(None, description="PEM file of certificate authorities; none means the system's.")
+    aggregator_url: str | None = Field(None, description="The one outgoing address; none for file transfer.")
+    keep_texts_days: int | None = Field(None, ge=1, description="Days that `intramural purge` keeps texts when not told otherwise.")
+
+
+def read_settings(path: Path) -> Settings:
+    """Read and check `site.yaml`.
+
+    Raises:
+        ConfigError: the file is missing, is not YAML, or a key is unknown or wrong; all faults are named at once.
+    """
+    try:
+        text = path.read_text("utf-8")
+    except FileNotFoundError:
+        raise ConfigError(
+            f"{path.parent} is not a site directory: it has no site.yaml",
+            "Create a site with `intramural init DIR --site-name NAME`, or name one with --site or INTRAMURAL_SITE.",
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"site.yaml cannot be read: {type(error).__name__}") from None
+    try:
+        values = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" at line {mark.line + 1}" if mark else ""
+        raise ConfigError(f"site.yaml is not valid YAML{where}") from None
+    if not isinstance(values, dict):
+        raise ConfigError("site.yaml must hold a map of settings")
+    try:
+        return Settings.model_validate(values)
+    except ValidationError as error:
+        faults = "; ".join(
+            f"{'.'.join(str(part) for part in fault['loc'])}: {_plain(fault['type'], fault['msg'])}"
+            for fault in error.errors(include_input=False, include_url=False)
+        )
+        raise ConfigError(f"site.yaml: {faults}") from None
+
+
+def _plain(kind: str, message: str) -> str:
+    if kind == "extra_forbidden":
+        return f"unknown setting (known: {', '.join(sorted(Settings.model_fields))})"
+    return message
+
+
+def write_settings(path: Path, settings: Settings) -> None:
+    """Write settings that differ from the defaults, with site_name first. The file must not exist yet."""
+    lines = ["# Settings of this site. `intramural doctor` checks them; docs/settings.md explains each."]
+    values = settings.model_dump(mode="json", exclude_defaults=True)
+    lines.append(yaml.safe_dump(values, sort_keys=False, allow_unicode=True).rstrip())
+    with path.open("x", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")

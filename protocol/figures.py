@@ -1,0 +1,61 @@
+"""How published figures are made from others: intervals and mean win rate.
+
+One definition for the site's own leaderboard and for the public board. Pure.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+
+Z95 = 1.959963984540054  # two-sided 95 % quantile of the standard normal distribution
+
+
+def wilson(successes: float, n: float, z: float = Z95) -> tuple[float, float]:
+    """Score interval for a proportion (Wilson 1927), honest for small n and near 0 or 1.
+
+    Args:
+        successes: number of successes, 0..n; need not be whole when recomputed from a rounded proportion.
+        n: number of independent trials.
+
+    Raises:
+        ValueError: n is not positive, or successes lies outside 0..n.
+    """
+    if n <= 0 or not 0 <= successes <= n:
+        raise ValueError("need 0 <= successes <= n and n > 0")
+    p, d = successes / n, 1 + z * z / n
+    half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / d
+    mid = (p + z * z / (2 * n)) / d
+    return max(0.0, mid - half), min(1.0, mid + half)
+
+
+def normal_interval(mean: float, spread: float, n: float, low: float, high: float, z: float = Z95) -> tuple[float, float]:
+    """Normal interval of a mean from its standard deviation, cut to the metric's range [low, high]."""
+    if n <= 0:
+        raise ValueError("need n > 0")
+    half = z * spread / math.sqrt(n)
+    return max(low, mean - half), min(high, mean + half)
+
+
+def mean_win_rates(table: Mapping[str, Mapping[str, float]]) -> dict[str, float | None]:
+    """Mean win rate of every model, as HELM's leaderboard computes it.
+
+    For each column with at least two models: wins = models strictly worse + (models tied - 1) / 2, over the
+    number of models in the column less one. A model's figure is the mean over the columns where it has a value;
+    None where it has no such column.
+
+    Args:
+        table: model -> benchmark -> main score; higher is better.
+    """
+    columns: dict[str, dict[str, float]] = {}
+    for model, row in table.items():
+        for benchmark, value in row.items():
+            columns.setdefault(benchmark, {})[model] = value
+    rates: dict[str, list[float]] = {model: [] for model in table}
+    for column in columns.values():
+        if len(column) < 2:
+            continue
+        values: Sequence[float] = list(column.values())
+        for model, value in column.items():
+            worse = sum(other < value for other in values)
+            tied = sum(other == value for other in values) - 1
+            rates[model].append((worse + tied / 2) / (len(values) - 1))
+    return {model: math.fsum(found) / len(found) if found else None for model, found in rates.items()}
