@@ -1,1 +1,1 @@
-"""Local read-only pages."""
+"""The site's local pages: read-only, on loopback, redacted, and the same as files."""

@@ -1,0 +1,85 @@
+"""Redacted text as a type of its own, what makes it, and the one audited way past it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from typing import Final, Protocol, final
+
+from agent.errors import RedactionError
+
+_SEAL: Final = object()
+
+
+@final
+class Redacted(str):
+    """Text a person may see.
+
+    Made by this package alone (a test reads the whole source for that, and the constructor refuses the
+    rest). Slicing or joining gives a plain `str`, which pages and exports do not take: what is put together
+    from cleared text is shown piece by piece.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, text: str, *, seal: object) -> "Redacted":
+        """Mark `text` as cleared; `seal` is this package's own."""
+        if seal is not _SEAL:
+            raise RedactionError("text was marked as redacted outside the redaction package")
+        return super().__new__(cls, text)
+
+
+class Withheld(StrEnum):
+    """Why a whole field is not shown. Closed, so that it can be counted."""
+
+    TOO_LONG = "too long"  # more characters than the policy's limit for one field
+    TIME_LIMIT = "time limit"  # the engine did not finish in the policy's time for one field
+    UNDECODABLE = "undecodable"  # not text: lone surrogates, control characters, replacement characters
+    OPAQUE = "opaque data"  # a long run of encoded data, whose content cannot be checked
+    ENGINE_ERROR = "engine error"  # the engine failed
+
+
+class Redactor(Protocol):
+    """Clears text of identifiers. Never raises on text: what cannot be cleared is withheld and counted."""
+
+    @property
+    def policy(self) -> str:
+        """Name and version of the policy in force, for the foot of each page: "hipaa_safe_harbor 1"."""
+        ...
+
+    def redact(self, text: str) -> Redacted:
+        """Clear one text that stands alone."""
+        ...
+
+    def redact_record(self, texts: Sequence[str]) -> list[Redacted]:
+        """Clear the texts of one record (prompt, answer, reasoning, references) together, in order.
+
+        The same value has the same tag in all of them, and a name found in one is searched in every other.
+        """
+        ...
+
+    @property
+    def withheld(self) -> Mapping[Withheld, int]:
+        """How many fields were withheld since the redactor was opened, by reason."""
+        ...
+
+
+def cleared(text: str) -> Redacted:
+    """Mark what the engine wrote as cleared. For the modules of this package only."""
+    return Redacted(text, seal=_SEAL)
+
+
+def reveal(text: str, audit: Callable[[str], None], event: str = "reveal of one text") -> Redacted:
+    """Show one original text; see `reveal_record`."""
+    return reveal_record([text], audit, event)[0]
+
+
+def reveal_record(texts: Sequence[str], audit: Callable[[str], None], event: str) -> list[Redacted]:
+    """Show original texts: the only way past redaction.
+
+    Args:
+        texts: texts of cases, returned as they are, in order.
+        audit: writes the audit entry and returns once it is on disk. It runs first; when it raises, nothing
+            is shown.
+        event: what is revealed and of which run, without any text of a case.
+    """
+    audit(event)
+    return [cleared(text) for text in texts]
