@@ -1,0 +1,46 @@
+"""Sealing of texts and keyed hashing of identities, both under the site data key."""
+
+import hashlib
+import hmac
+import os
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from agent.errors import StoreError
+from agent.keys import derive_key
+
+NONCE_BYTES = 12
+
+
+class Vault:
+    """AES-256-GCM and HMAC-SHA-256 with separate keys derived from the site data key."""
+
+    def __init__(self, data_key: bytes) -> None:
+        """Derive the keys. `data_key` is 32 random bytes."""
+        if len(data_key) != 32:
+            raise StoreError("the site data key must be 32 bytes long")
+        self._cipher = AESGCM(derive_key(data_key, "seal/v1"))
+        self._hash_key = derive_key(data_key, "keyed-hash/v1")
+
+    def seal(self, context: bytes, text: bytes) -> bytes:
+        """Encrypt `text`, bound to `context`: it opens under the same context only. Returns nonce and ciphertext."""
+        nonce = os.urandom(NONCE_BYTES)
+        return nonce + self._cipher.encrypt(nonce, text, context)
+
+    def open(self, context: bytes, sealed: bytes) -> bytes:
+        """Decrypt what `seal` returned.
+
+        Raises:
+            StoreError: another key, another context, or damaged bytes.
+        """
+        try:
+            return self._cipher.decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], context)
+        except (InvalidTag, ValueError):
+            raise StoreError(
+                "a stored text does not open with this site's data key: damaged, moved, or sealed with another key"
+            ) from None
+
+    def keyed_hash(self, kind: str, data: bytes) -> bytes:
+        """Return 32 bytes that identify `data` on this site and tell nothing to who lacks the key."""
+        return hmac.digest(self._hash_key, kind.encode() + b"\0" + data, hashlib.sha256)
