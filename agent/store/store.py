@@ -210,7 +210,8 @@ class Store:
                 self._db.execute("DELETE FROM run_instances WHERE run_id = ?", (run_id,))
             self._db.execute(
                 "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'asking', ?, NULL) "
-                "ON CONFLICT (run_id) DO UPDATE SET benchmark = excluded.benchmark, model = excluded.model, deployment = excluded.deployment, "
+                "ON CONFLICT (run_id) DO UPDATE SET benchmark = excluded.benchmark, "
+                "model = excluded.model, deployment = excluded.deployment, "
                 "details = excluded.details, plan_digest = excluded.plan_digest, state = 'asking'",
                 (
                     run_id,

@@ -1,0 +1,130 @@
+"""A site directory: where everything of one site lies, and how it is opened.
+
+DIR/site.yaml                 settings
+DIR/model_deployments.yaml    where models are served
+DIR/keys/                     data.key, agent.key (0600)
+DIR/benchmarks/               the hospital's own benchmarks
+DIR/data/<benchmark id>/      dataset files of benchmarks
+DIR/store/site.sqlite3        encrypted store
+DIR/submissions/              drafts, approved submissions, receipts
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent.errors import ConfigError
+from agent.keys import KeyRole, create_data_key, create_keys_directory, create_signing_key, read_data_key
+from agent.store import Store, Vault
+
+if TYPE_CHECKING:
+    from agent.settings import Settings
+
+DEPLOYMENTS_TEMPLATE = """\
+# Where models are served, in HELM's own form. One entry a deployment; names are free, usually host/model.
+# `base_url` is an OpenAI-compatible server (vLLM first); `token_file` names a 0600 file with a bearer token.
+model_deployments: []
+#  - name: local/qwen2.5-7b-instruct
+#    model_name: qwen/qwen2.5-7b-instruct
+#    client_spec:
+#      class_name: helm.clients.vllm_client.VLLMChatClient
+#      args:
+#        base_url: http://127.0.0.1:8000/v1
+#        vllm_model_name: Qwen/Qwen2.5-7B-Instruct
+"""
+
+
+@dataclass(frozen=True)
+class Site:
+    """One site directory. Opening it reads nothing; settings, keys and store are read when first needed."""
+
+    directory: Path
+
+    @cached_property
+    def settings(self) -> "Settings":
+        """The site's settings, checked. Raises ConfigError."""
+        from agent.settings import read_settings
+
+        return read_settings(self.directory / "site.yaml")
+
+    @property
+    def name(self) -> str:
+        """The site's name, for people on site."""
+        return self.settings.site_name
+
+    @property
+    def keys(self) -> Path:
+        """Folder of the site's private keys."""
+        return self.directory / "keys"
+
+    @property
+    def data(self) -> Path:
+        """Folder of dataset files, one folder a benchmark."""
+        return self.directory / "data"
+
+    @property
+    def own_benchmarks(self) -> Path:
+        """Folder of the hospital's own benchmarks."""
+        return self.directory / "benchmarks"
+
+    @property
+    def deployments(self) -> Path:
+        """The file that says where models are served."""
+        return self.directory / "model_deployments.yaml"
+
+    @property
+    def submissions(self) -> Path:
+        """Folder of drafts, approved submissions and receipts."""
+        return self.directory / "submissions"
+
+    @contextmanager
+    def store(self) -> Iterator[Store]:
+        """Open the encrypted store for the length of a `with` block.
+
+        Raises:
+            ConfigError: this is no site directory.
+            StoreError: the data key or the store is missing, too widely readable, or damaged.
+        """
+        if not (self.directory / "site.yaml").is_file():
+            _ = self.settings  # says so
+        store = Store(self.directory / "store" / "site.sqlite3", Vault(read_data_key(self.keys / "data.key")))
+        try:
+            yield store
+        finally:
+            store.close()
+
+
+def create_site(directory: Path, site_name: str) -> Site:
+    """Make a site directory with fresh keys, settings and an empty store.
+
+    Raises:
+        ConfigError: the directory exists and is not empty.
+    """
+    from agent.settings import Settings, write_settings
+
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        occupied = any(directory.iterdir())
+    except OSError as error:
+        raise ConfigError(f"the site directory cannot be made ({error.strerror})") from None
+    if occupied:
+        raise ConfigError(
+            "the directory for the new site is not empty", "Choose a new directory; keys are never overwritten."
+        )
+    os.chmod(directory, 0o700)  # noqa: PTH101 (one call whatever the umask)
+    site = Site(directory)
+    create_keys_directory(site.keys)
+    create_data_key(site.keys / "data.key")
+    create_signing_key(site.keys / "agent.key", KeyRole.AGENT)
+    for folder in (site.data, site.own_benchmarks, site.submissions):
+        folder.mkdir(mode=0o700)
+    site.deployments.write_text(DEPLOYMENTS_TEMPLATE, "utf-8")
+    # Last, because its presence makes the directory a site.
+    write_settings(directory / "site.yaml", Settings.model_validate({"site_name": site_name}))
+    with site.store() as store:
+        store.audit("site created", "")
+    return site
