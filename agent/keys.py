@@ -1,0 +1,212 @@
+"""Private keys on disk: made once, readable by their owner alone, never overwritten.
+
+`data.key` (32 random bytes, hexadecimal) encrypts the store; `agent.key` (Ed25519, PEM) signs what the disclosure
+gate let through. Both lie in the site's `keys/` folder, mode 0700. A steward's key is made and kept elsewhere, by
+another person. Whatever is wrong with a key, the answer is `StoreError`: naming its role, and never its content.
+"""
+
+import hmac
+import os
+import secrets
+import stat
+from contextlib import suppress
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from agent.errors import StoreError
+from protocol.keys import Ed25519Signer
+
+_DATA_KEY_BYTES: Final = 32
+_LARGEST_KEY_FILE: Final = 4096  # bytes; a PEM of Ed25519 has 119
+
+
+class KeyRole(StrEnum):
+    """Whose key it is. The site's own two are kept in a folder that only its owner enters."""
+
+    DATA = "data"
+    AGENT = "agent"
+    STEWARD = "steward"
+
+
+def create_keys_directory(directory: Path) -> None:
+    """Make the folder for the site's keys, mode 0700; one that is there already must be as narrow.
+
+    Raises:
+        StoreError: it cannot be made, or others may enter it.
+    """
+    try:
+        directory.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"the folder for keys cannot be made ({error.strerror})") from error
+    _check_directory(directory, "keys")
+
+
+def create_data_key(path: Path) -> None:
+    """Make the key that encrypts the store.
+
+    Raises:
+        StoreError: there is one already (it is never overwritten: texts under it would be lost), or the disk refuses.
+    """
+    _create(path, KeyRole.DATA, secrets.token_bytes(_DATA_KEY_BYTES).hex().encode() + b"\n")
+
+
+def read_data_key(path: Path) -> bytes:
+    """Return the 32 bytes of the data key.
+
+    Raises:
+        StoreError: missing, not ours, readable by others, or damaged.
+    """
+    text = _read(path, KeyRole.DATA)
+    try:
+        key = bytes.fromhex(text.decode("ascii").removesuffix("\n"))
+    except ValueError:
+        key = b""
+    if len(key) != _DATA_KEY_BYTES:
+        raise _damaged(KeyRole.DATA, "64 hexadecimal digits")
+    return key
+
+
+def derive_key(data_key: bytes, purpose: str) -> bytes:
+    """Return the 32-byte key for one `purpose`, so that no two uses of the data key share a key.
+
+    HMAC-SHA256 under a uniformly random key: one expansion step of HKDF (RFC 5869, section 2.3).
+    """
+    return hmac.digest(data_key, b"intramural/" + purpose.encode() + b"\x01", "sha256")
+
+
+def create_signing_key(path: Path, role: KeyRole) -> Ed25519Signer:
+    """Make an Ed25519 key and return its signer; its file is PEM (PKCS #8), unencrypted, mode 0600.
+
+    Raises:
+        StoreError: there is a file of that name, or the disk refuses.
+    """
+    key = Ed25519PrivateKey.generate()
+    pem = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    _create(path, role, pem)
+    return Ed25519Signer(key)
+
+
+def load_signer(path: Path, role: KeyRole) -> Ed25519Signer:
+    """Read an Ed25519 key.
+
+    Raises:
+        StoreError: missing, not ours, readable by others, damaged, or another kind of key.
+    """
+    text = _read(path, role)
+    try:
+        key = serialization.load_pem_private_key(text, password=None)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        # The library's message may quote the file, so the cause is dropped.
+        raise _damaged(role, "an unencrypted Ed25519 key in PEM") from None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise _damaged(role, "an Ed25519 key")
+    return Ed25519Signer(key)
+
+
+def _create(path: Path, role: KeyRole, content: bytes) -> None:
+    """Write a new file that nobody else could open at any moment, and see it on the disk before returning."""
+    if role is not KeyRole.STEWARD:
+        _check_directory(path.parent, role)
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except FileExistsError as error:
+        raise StoreError(
+            f"there is a file where the {role} key should be made; a key is never overwritten",
+            "Keep the key that is there, or choose another place. Delete it only if nothing depends on it any more.",
+        ) from error
+    except OSError as error:
+        raise StoreError(f"the {role} key cannot be made ({error.strerror})") from error
+    try:
+        with os.fdopen(handle, "wb") as file:
+            os.fchmod(file.fileno(), 0o600)
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        _sync_directory(path.parent)
+    except OSError as error:
+        with suppress(OSError):
+            path.unlink()
+        raise StoreError(f"the {role} key cannot be written ({error.strerror})") from error
+
+
+def _read(path: Path, role: KeyRole) -> bytes:
+    """Open first and check what was opened, so that nobody can swap the file between the check and the reading."""
+    if role is not KeyRole.STEWARD:
+        _check_directory(path.parent, role)
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError as error:
+        raise StoreError(f"the {role} key is missing", _missing_advice(role)) from error
+    except OSError as error:
+        raise StoreError(f"the {role} key cannot be opened ({error.strerror})") from error
+    with os.fdopen(handle, "rb") as file:
+        state = os.fstat(file.fileno())
+        if not stat.S_ISREG(state.st_mode):
+            raise StoreError(f"the {role} key is not a regular file")
+        if state.st_uid != os.geteuid():
+            raise StoreError(
+                f"the {role} key belongs to another user",
+                "Run the command as the user who owns the key.",
+            )
+        if stat.S_IMODE(state.st_mode) & 0o077:
+            raise StoreError(
+                f"the {role} key may be read by others (mode {stat.S_IMODE(state.st_mode):04o}, expected 0600)",
+                "Treat the key as known to others: find out who could read it, and replace it if anyone did. "
+                "If not, chmod 600.",
+            )
+        content = file.read(_LARGEST_KEY_FILE + 1)
+    if not content or len(content) > _LARGEST_KEY_FILE:
+        raise _damaged(role, f"1 to {_LARGEST_KEY_FILE} bytes")
+    return content
+
+
+def _check_directory(directory: Path, whose: str) -> None:
+    try:
+        state = directory.lstat()
+    except FileNotFoundError as error:
+        raise StoreError(
+            f"the folder of the {whose} key is missing", "Make the site with `intramural init`."
+        ) from error
+    except OSError as error:
+        raise StoreError(f"the folder of the {whose} key cannot be read ({error.strerror})") from error
+    if not stat.S_ISDIR(state.st_mode):
+        raise StoreError(f"the folder of the {whose} key is not a folder")
+    if state.st_uid != os.geteuid():
+        raise StoreError(
+            f"the folder of the {whose} key belongs to another user", "Run the command as the user who owns the site."
+        )
+    if stat.S_IMODE(state.st_mode) & 0o077:
+        raise StoreError(
+            f"the folder of the {whose} key is open to others "
+            f"(mode {stat.S_IMODE(state.st_mode):04o}, expected 0700)",
+            "Close it with chmod 700, and find out whether anyone read the keys.",
+        )
+
+
+def _sync_directory(directory: Path) -> None:
+    handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _damaged(role: KeyRole, expected: str) -> StoreError:
+    return StoreError(f"the {role} key is damaged (expected {expected})", "Restore it from a back-up.")
+
+
+def _missing_advice(role: KeyRole) -> str:
+    match role:
+        case KeyRole.STEWARD:
+            return "Give the path of the steward's key, or make one with `intramural steward-key --out FILE`."
+        case KeyRole.DATA:
+            return "Restore it from a back-up: without it no stored text can be read again."
+        case KeyRole.AGENT:
+            return "Restore it from a back-up, or enrol the site again with a new key."
