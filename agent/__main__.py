@@ -1,0 +1,5 @@
+"""`python -m agent` is `intramural`."""
+
+from agent.cli import main
+
+main()

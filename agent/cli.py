@@ -1,0 +1,94 @@
+"""The command line of data scientists and hospital IT: `intramural`.
+
+Exit codes: 0 success, 1 unexpected error, 2 settings or usage, 3 benchmark or data, 4 inference server,
+5 redaction, 6 disclosure, 7 delivery, 8 store or keys, 9 a run ended with failed instances (run it again),
+130 interrupted.
+"""
+
+import logging
+import os
+import sys
+import traceback
+from pathlib import Path
+
+import click
+
+from agent.benchmark_commands import benchmarks
+from agent.demo import demo
+from agent.errors import AgentError
+from agent.inference.baselines import baselines
+from agent.run_commands import export, run, summarize
+from agent.service.commands import view
+from agent.site import Site
+from agent.site_commands import audit, doctor, init, purge
+from agent.submission_commands import enroll, registry, steward_key, submission
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="intramural")
+@click.option(
+    "--site",
+    "directory",
+    type=click.Path(file_okay=False, path_type=Path),
+    envvar="INTRAMURAL_SITE",
+    default=Path(),
+    help="The site directory [env: INTRAMURAL_SITE; default: the current directory].",
+)
+@click.option(
+    "--log-level",
+    type=click.Choice(["debug", "info", "warning"]),
+    default="warning",
+    show_default=True,
+    help="What is logged on standard error; never text of a case.",
+)
+@click.pass_context
+def intramural(context: click.Context, directory: Path, log_level: str) -> None:
+    """Evaluate medical language models inside the hospital; let only signed aggregates out.
+
+    Exit codes: 0 success, 1 unexpected error, 2 settings or usage, 3 benchmark or data, 4 inference server,
+    5 redaction, 6 disclosure, 7 delivery, 8 store or keys, 9 some instances failed: run again.
+    """
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s %(message)s", level=logging.WARNING)
+    # Only our own logger: libraries log addresses, headers and bodies.
+    logging.getLogger("intramural").setLevel(log_level.upper())
+    context.obj = Site(directory)
+
+
+for command in (
+    init, doctor, benchmarks, run, summarize, export, view, submission, enroll, registry, steward_key, purge, audit,
+    baselines, demo,
+):  # fmt: skip
+    intramural.add_command(command)
+
+
+def main() -> None:
+    """Run the command line; every error ends in one readable sentence and its exit code."""
+    try:
+        intramural.main(standalone_mode=False, prog_name="intramural")
+    except AgentError as error:
+        click.secho(f"error: {error}", fg="red", err=True)
+        click.echo(f"  {error.advice}", err=True)
+        sys.exit(error.exit_code)
+    except click.exceptions.Exit as leave:
+        sys.exit(leave.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("interrupted; run the same command again to continue", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except Exception as error:  # noqa: BLE001 (the last line of defence: a message may quote a record)
+        click.secho(
+            f"unexpected error: {type(error).__name__} (its message is withheld: it may quote a record)", err=True
+        )
+        for frame in traceback.extract_tb(error.__traceback__):
+            click.echo(f"  {Path(frame.filename).name}:{frame.lineno} in {frame.name}", err=True)
+        click.echo("This is a fault of intramural; please report the lines above.", err=True)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

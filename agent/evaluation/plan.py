@@ -1,0 +1,221 @@
+"""From a run entry to a plan: what will be asked of which server, and how it will be scored.
+
+Everything that can be wrong is found here, before the first question is asked.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlsplit
+
+from agent import __version__
+from agent.catalog.benchmark import Benchmark, find_benchmarks
+from agent.catalog.deployments import Deployment, ad_hoc, deployment_of, read_deployments
+from agent.catalog.run_entries import benchmark_of, output_tokens, overrides
+from agent.datasets.load import Dataset, load_instances, locate_dataset
+from agent.datasets.sampling import sample
+from agent.errors import ConfigError
+from agent.inference.capabilities import Capabilities
+from agent.inference.limits import HttpLimits
+from agent.metrics import METRICS, check_available
+from agent.site import Site
+from agent.vocabulary import ChatRequest, Instance, RunEntry, Scoring
+
+# Arguments that name files: their place in a run's name is taken by the digest of what they hold.
+FILE_ARGUMENTS = frozenset({"config_path", "data_path", "jury_config_path"})
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What the command line says for all its run entries; None leaves it to entry, benchmark or site."""
+
+    suite: str
+    max_eval_instances: int | None = None
+    sample_seed: int = 0
+    max_in_flight: int | None = None
+    scoring: Scoring | None = None
+    server: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One run, ready to be asked.
+
+    `name` identifies it within its suite: benchmark, arguments, model and deployment, never a file name.
+    """
+
+    name: str
+    suite: str
+    benchmark: Benchmark
+    dataset: Dataset
+    model: str
+    deployment: Deployment
+    instances: Sequence[Instance]
+    available: int  # instances in the dataset, before sampling
+    max_tokens: int
+    temperature: float
+    stop: tuple[str, ...]
+    scoring: Scoring
+    max_in_flight: int
+
+    def request(self, instance: Instance, extra_body: Mapping[str, str | int | float | bool]) -> ChatRequest:
+        """Return the request that asks `instance`."""
+        return ChatRequest(
+            model=self.deployment.served_model,
+            messages=instance.messages,
+            max_tokens=self.max_tokens,
+            temperature=self.temperature,
+            stop=self.stop,
+            extra_body=extra_body,
+        )
+
+    def scored_by(self) -> list[str]:
+        """Return what decides the scores besides the answers: rules, metrics and their options."""
+        uses = [f"{use.name} {json.dumps(dict(use.options), sort_keys=True)}" for use in self.benchmark.metrics]
+        return [__version__, self.scoring, *uses]
+
+    def details(self, capabilities: Capabilities, workarounds: Sequence[str]) -> dict[str, Any]:
+        """Return what is kept and shown with the run: settings, digests and findings, never text of a case."""
+        benchmark = self.benchmark
+        return {
+            "display_name": benchmark.display_name,
+            "category": benchmark.category,
+            "subcategory": benchmark.subcategory,
+            "access": benchmark.access,
+            "benchmark_digest": benchmark.digest,
+            "data": {
+                "known": self.dataset.known,
+                "digest": self.dataset.digest,
+                "instances": self.available,
+                "problems": list(self.dataset.problems),
+            },
+            "metrics": [
+                {
+                    "name": use.name,
+                    "display_name": METRICS[use.name].display_name,
+                    "low": METRICS[use.name].low,
+                    "high": METRICS[use.name].high,
+                    "binary": METRICS[use.name].binary,
+                }
+                for use in benchmark.metrics
+            ],
+            "scoring": self.scoring,
+            "max_tokens": self.max_tokens,
+            "temperature": self.temperature,
+            "stop": list(self.stop),
+            "language_model": capabilities.language_model,
+            "capabilities": capabilities.to_json(),
+            "workarounds": list(workarounds),
+            "agent_version": __version__,
+        }
+
+
+def plan_runs(site: Site, entries: Sequence[RunEntry], options: RunOptions) -> list[Plan]:
+    """Plan every entry.
+
+    Raises:
+        ConfigError: an entry, deployment or option is wrong.
+        BenchmarkError: a benchmark or its data is wrong.
+    """
+    benchmarks = find_benchmarks(site.own_benchmarks)
+    deployments = {} if options.server else read_deployments(site.deployments)
+    plans = [_plan_run(site, entry, benchmarks, deployments, options) for entry in entries]
+    names = [plan.name for plan in plans]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ConfigError(f"the same run is asked for twice: {', '.join(twice)}")
+    return plans
+
+
+def _plan_run(
+    site: Site,
+    entry: RunEntry,
+    benchmarks: Mapping[str, Benchmark],
+    deployments: Mapping[str, Deployment],
+    options: RunOptions,
+) -> Plan:
+    benchmark = benchmark_of(entry, benchmarks)
+    check_available(benchmark.id, benchmark.metrics)
+    deployment = ad_hoc(options.server, entry.model) if options.server else deployment_of(entry, deployments)
+    deployment = reachable(deployment, site)
+    dataset = locate_dataset(benchmark, site.data, entry.arguments)
+    change = overrides(entry)
+    everything = load_instances(benchmark, dataset, entry.arguments, instructions=change.instructions)
+    limit = change.max_eval_instances if change.max_eval_instances is not None else options.max_eval_instances
+    return Plan(
+        name=run_name(entry, benchmark, dataset, deployment),
+        suite=options.suite,
+        benchmark=benchmark,
+        dataset=dataset,
+        model=entry.model,
+        deployment=deployment,
+        instances=sample(everything, limit, options.sample_seed),
+        available=len(everything),
+        max_tokens=output_tokens(entry, benchmark, reasoning=deployment.reasoning),
+        temperature=0.0 if change.temperature is None else change.temperature,
+        stop=change.stop,
+        scoring=options.scoring or benchmark.scoring,
+        max_in_flight=options.max_in_flight or deployment.max_in_flight or site.settings.max_in_flight,
+    )
+
+
+def reachable(deployment: Deployment, site: Site) -> Deployment:
+    """Return the deployment with the site's proxy and CA where it has none of its own.
+
+    Raises:
+        ConfigError: prompts may not be sent to its host.
+    """
+    host = urlsplit(deployment.base_url).hostname or ""
+    if host not in site.settings.allowed_hosts:
+        raise ConfigError(
+            f"deployment {deployment.name}: prompts may not be sent to its host",
+            "Add the host of base_url to allowed_hosts in site.yaml, if it is inside the hospital's network.",
+        )
+    return replace(
+        deployment,
+        proxy=deployment.proxy or site.settings.proxy,
+        ca_bundle=deployment.ca_bundle or site.settings.ca_bundle,
+    )
+
+
+def run_name(entry: RunEntry, benchmark: Benchmark, dataset: Dataset, deployment: Deployment) -> str:
+    """Return the run's name within its suite, in HELM's form, with digests in place of file names."""
+    pairs = {key: value for key, value in entry.arguments.items() if key not in FILE_ARGUMENTS}
+    if FILE_ARGUMENTS & entry.arguments.keys():
+        pairs["data"] = dataset.digest[:12]
+    pairs["model"] = entry.model
+    if deployment.name != entry.model:
+        pairs["model_deployment"] = deployment.name
+    pairs.update((key, value) for key, value in entry.expanders.items() if key in ("num_output_tokens", "temperature"))
+    return f"{benchmark.id}:" + ",".join(f"{key}={value.replace('/', '_')}" for key, value in pairs.items())
+
+
+def http_limits(site: Site) -> HttpLimits:
+    """Return the site's limits of talking to a model server."""
+    settings = site.settings
+    return HttpLimits(
+        connect_timeout_s=settings.connect_timeout_s,
+        attempt_timeout_s=settings.attempt_timeout_s,
+        first_attempt_timeout_s=settings.first_attempt_timeout_s,
+        total_timeout_s=settings.total_timeout_s,
+        max_attempts=settings.max_attempts,
+    )
+
+
+def request_identity(request: ChatRequest) -> bytes:
+    """Return the bytes whose keyed hash is the answer's key: equal for equal requests, and only for them."""
+    return json.dumps(
+        [
+            1,
+            request.model,
+            [[message.role, message.content] for message in request.messages],
+            request.max_tokens,
+            request.temperature,
+            list(request.stop),
+            request.seed,
+            request.top_p,
+            dict(sorted(request.extra_body.items())),
+        ],
+        separators=(",", ":"),
+    ).encode()

@@ -1,0 +1,52 @@
+"""How a person sees that a run moves: a bar on a terminal, plain lines elsewhere. On standard error."""
+
+import sys
+import time
+from typing import TextIO
+
+LINE_EVERY_S = 10.0
+BAR_EVERY_S = 0.1
+BAR_CELLS = 24
+
+
+class Progress:
+    """Shows one run at a time."""
+
+    def __init__(self, stream: TextIO | None = None, *, quiet: bool = False) -> None:
+        """Write to `stream` (default: standard error), or nowhere when `quiet`."""
+        self._stream = stream or sys.stderr
+        self._quiet = quiet
+        self._terminal = self._stream.isatty()
+        self._label, self._total, self._done = "", 0, 0
+        self._began = self._shown = 0.0
+
+    def begin(self, label: str, total: int) -> None:
+        """Start a run of `total` instances. `label` names benchmark and model only."""
+        self._label, self._total, self._done = label, total, 0
+        self._began = self._shown = time.monotonic()
+        self._show()
+
+    def advance(self, count: int = 1) -> None:
+        """Say that `count` more instances are settled."""
+        self._done += count
+        now = time.monotonic()
+        if now - self._shown >= (BAR_EVERY_S if self._terminal else LINE_EVERY_S):
+            self._shown = now
+            self._show()
+
+    def end(self) -> None:
+        """Finish the run's line."""
+        self._show(last=True)
+
+    def _show(self, *, last: bool = False) -> None:
+        if self._quiet:
+            return
+        seconds = time.monotonic() - self._began
+        counts = f"{self._done}/{self._total}"
+        if self._terminal:
+            filled = BAR_CELLS * self._done // max(1, self._total)
+            bar = "█" * filled + "·" * (BAR_CELLS - filled)
+            self._stream.write(f"\r\x1b[K{self._label}  {bar} {counts}  {seconds:.0f} s" + ("\n" if last else ""))
+        elif last or self._done < self._total:
+            self._stream.write(f"{self._label}  {counts}  {seconds:.1f} s\n")
+        self._stream.flush()

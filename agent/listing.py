@@ -1,0 +1,70 @@
+"""How every listing command prints its rows: a table for people, JSON or CSV for programs."""
+
+import csv
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+# A spreadsheet takes cells that begin so for formulas.
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def format_option(*extra: str) -> Any:
+    """Return the `--format` option that all listing commands share."""
+    return click.option(
+        "--format", "form", type=click.Choice(["table", "json", *extra]), default="table", show_default=True
+    )
+
+
+def show_rows(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], form: str, *, title: str = "") -> None:
+    """Print rows on standard output.
+
+    Args:
+        rows: values by key; lists and maps are shown in JSON only.
+        columns: key -> heading, the columns of the table in order. JSON and CSV name columns by key.
+        form: "table", "json" or "csv".
+    """
+    if form == "json":
+        click.echo(json.dumps([dict(row) for row in rows], indent=2, ensure_ascii=False))
+    elif form == "csv":
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(columns)
+        for row in rows:
+            writer.writerow([_cell(row.get(key)) for key in columns])
+    else:
+        _print_table(rows, columns, title)
+
+
+def _cell(value: Any) -> str:
+    text = "" if value is None else str(value)
+    if isinstance(value, str) and text.startswith(FORMULA_STARTS):
+        return "'" + text
+    return text
+
+
+def _print_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], title: str) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    numeric = {key for key in columns if rows and all(isinstance(row.get(key), int | float | None) for row in rows)}
+    table = Table(title=title or None, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
+    for key, heading in columns.items():
+        table.add_column(heading, justify="right" if key in numeric else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(_shown(row.get(key))) for key in columns))
+    # A pipe has no width: give the table the room it needs instead of folding it at 80 columns.
+    console = Console() if sys.stdout.isatty() else Console(width=200)
+    console.print(table)
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return str(value)

@@ -1,0 +1,81 @@
+"""Commands around the site itself: `init`, `doctor`, `purge`, `audit`."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from agent.errors import ConfigError
+from agent.listing import format_option, show_rows
+from agent.site import Site
+
+
+@click.command()
+@click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--site-name", required=True, help="For people on site; it never leaves.")
+def init(directory: Path, site_name: str) -> None:
+    """Make a new site: keys, settings and an empty encrypted store."""
+    from agent.site import create_site
+
+    site = create_site(directory, site_name)
+    click.echo(f"Site made in {site.directory}. Keep a back-up of keys/: without data.key no text can be read again.")
+    click.echo("Next: name your servers in model_deployments.yaml, then run `intramural doctor`.")
+
+
+@click.command()
+@click.option("--server", help="Check this server (ending in /v1) instead of those of model_deployments.yaml.")
+@click.option("--model", help="The model to ask with --server.")
+@format_option()
+@click.pass_obj
+def doctor(site: Site, server: str | None, model: str | None, form: str) -> None:
+    """Check the site: settings, keys, servers, data, redaction. Leaves with 0 only when nothing failed."""
+    from agent.doctor import examine
+
+    marks = {"ok": "ok     ", "warning": "warning", "failed": "FAILED "}
+    checks = []
+    for check in examine(site, server, model):
+        checks.append(check)
+        if form == "table":
+            click.echo(f"{marks[check.verdict]}  {check.what}: {check.finding}")
+            if check.advice:
+                click.echo(f"         {check.advice}")
+    if form == "json":
+        rows = [
+            {"what": check.what, "verdict": check.verdict, "finding": check.finding, "advice": check.advice}
+            for check in checks
+        ]
+        show_rows(rows, {}, "json")
+    failed = [check for check in checks if check.verdict == "failed"]
+    if failed:
+        raise click.exceptions.Exit(max(1, *(check.exit_code for check in failed)))
+
+
+@click.command()
+@click.option(
+    "--older-than", "days", type=click.IntRange(0), metavar="DAYS", help="Default: keep_texts_days of site.yaml."
+)
+@click.pass_obj
+def purge(site: Site, days: int | None) -> None:
+    """Delete stored texts (prompts, gold, answers) older than DAYS; scores stay."""
+    if days is None:
+        days = site.settings.keep_texts_days
+    if days is None:
+        raise ConfigError("how old must texts be?", "Give --older-than DAYS, or set keep_texts_days in site.yaml.")
+    with site.store() as store:
+        gone = store.purge(days)
+        store.audit("purge", f"older_than_days={days} texts={gone}")
+    click.echo(f"{gone} texts deleted; scores stay")
+
+
+@click.command()
+@format_option()
+@click.pass_obj
+def audit(site: Site, form: str) -> None:
+    """Show the site's audit log, after checking that nothing was changed in it."""
+    with site.store() as store:
+        entries = store.audit_log()
+    rows = [
+        {"at": datetime.fromtimestamp(at, UTC).isoformat(), "event": event, "detail": detail}
+        for at, event, detail in entries
+    ]
+    show_rows(rows, {"at": "When (UTC)", "event": "What", "detail": "Detail"}, form)
