@@ -1,0 +1,41 @@
+# Each target is enough on a fresh machine with Python 3.11+ and make.
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+
+.PHONY: demo test lint bench size test-servers clean
+
+demo: $(VENV)/installed
+	$(BIN)/intramural demo --dir intramural-demo
+
+test: $(VENV)/installed-test lint
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/installed-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/installed-test
+	$(BIN)/python tests/bench/run_bench.py
+
+# Number of packages and installed size of the base install, in an environment of its own.
+size:
+	sh tests/bench/size.sh
+
+# Real language-model servers, in an environment of their own.
+test-servers: $(VENV)/installed-test
+	sh tests/servers/run.sh
+
+$(VENV)/installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	touch $@
+
+$(VENV)/installed-test: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[test]'
+	touch $(VENV)/installed $@
+
+clean:
+	rm -rf $(VENV) .venv-servers build dist .mypy_cache .ruff_cache .pytest_cache
