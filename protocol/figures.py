@@ -27,7 +27,9 @@ def wilson(successes: float, n: float, z: float = Z95) -> tuple[float, float]:
     return max(0.0, mid - half), min(1.0, mid + half)
 
 
-def normal_interval(mean: float, spread: float, n: float, low: float, high: float, z: float = Z95) -> tuple[float, float]:
+def normal_interval(
+    mean: float, spread: float, n: float, low: float, high: float, z: float = Z95
+) -> tuple[float, float]:
     """Normal interval of a mean from its standard deviation, cut to the metric's range [low, high]."""
     if n <= 0:
         raise ValueError("need n > 0")
