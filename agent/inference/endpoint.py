@@ -3,11 +3,14 @@
 import os
 import ssl
 import stat
+from collections.abc import Collection
 from pathlib import Path
 from typing import Protocol
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from agent.errors import ConfigError
+
+_LONGEST_TOKEN = 16_384  # characters
 
 
 class Endpoint(Protocol):
@@ -30,35 +33,103 @@ class Endpoint(Protocol):
         """File (0600) that holds the bearer token, or None for no token."""
 
     @property
+    def ca_file(self) -> Path | None:
+        """PEM file of certificate authorities for an https server; None means the system's trust store."""
+
+    @property
     def proxy(self) -> str | None:
         """Proxy URL, or None for a direct connection. Proxies of the environment are never used."""
 
-    @property
-    def ca_bundle(self) -> Path | None:
-        """PEM file of certificate authorities for an https server; None means the system's trust store."""
 
-
-def chat_url(endpoint: Endpoint) -> str:
-    """Return the address of the server's chat completions.
+def address(endpoint: Endpoint) -> SplitResult:
+    """Return the server's base address, checked, without a trailing slash.
 
     Raises:
-        ConfigError: the base URL is no http(s) URL with a host, or holds a user, password, query or fragment.
+        ConfigError: it is no http(s) URL with a host, or holds a user, password, query or fragment.
     """
-    raise NotImplementedError
+    return _checked(endpoint.base_url, f"deployment {endpoint.name}: base_url", with_path=True)
+
+
+def proxy_address(endpoint: Endpoint) -> SplitResult | None:
+    """Return the proxy's checked address, or None for a direct connection; it may hold a user and password.
+
+    Raises:
+        ConfigError: it is no http(s) URL of a host.
+    """
+    if endpoint.proxy is None:
+        return None
+    return _checked(endpoint.proxy, f"deployment {endpoint.name}: proxy", with_user=True)
+
+
+def _checked(url: str, what: str, *, with_user: bool = False, with_path: bool = False) -> SplitResult:
+    """Split `url`, or say what is wrong with it; the URL itself may hold a password and is not quoted."""
+    try:
+        parts = urlsplit(url.strip().rstrip("/"))
+        host = (parts.hostname or "").encode("idna").decode("ascii")
+        _ = parts.port  # raises ValueError when it is no port
+    except (ValueError, UnicodeError):
+        raise ConfigError(f"{what} is not a URL; expected for example http://127.0.0.1:8000/v1") from None
+    if parts.scheme not in ("http", "https") or not host:
+        raise ConfigError(f"{what} needs http:// or https:// and a host, for example http://127.0.0.1:8000/v1")
+    if not with_user and (parts.username is not None or parts.password is not None):
+        raise ConfigError(
+            f"{what} holds a user or password", "Put a bearer token into a file and name it in token_file."
+        )
+    if parts.query or parts.fragment or (parts.path and not with_path) or not url.isascii():
+        raise ConfigError(f"{what} has parts that do not belong there (query, fragment, path or non-ASCII text)")
+    return parts
+
+
+def refuse_other_hosts(endpoint: Endpoint, allowed_hosts: Collection[str]) -> None:
+    """Check that prompts would go to an allowed host only.
+
+    Raises:
+        ConfigError: the server's host is not among `allowed_hosts`.
+    """
+    host = address(endpoint).hostname
+    if host not in {allowed.lower().strip("[]") for allowed in allowed_hosts}:
+        raise ConfigError(
+            f"deployment {endpoint.name}: its host is not among allowed_hosts",
+            "Prompts hold patient text. Add the host to allowed_hosts in site.yaml only if it stands in your network.",
+        )
 
 
 def bearer_token(endpoint: Endpoint) -> str | None:
     """Read the bearer token. It is never logged or shown.
 
     Raises:
-        ConfigError: the file is missing, empty, not plain ASCII, or readable by others than its owner.
+        ConfigError: the file is missing, empty, not plain ASCII, or open to others than its owner.
     """
-    raise NotImplementedError
+    if endpoint.token_file is None:
+        return None
+    what = f"deployment {endpoint.name}: token_file"
+    try:
+        with endpoint.token_file.open("rb") as file:
+            mode = os.fstat(file.fileno()).st_mode
+            if stat.S_IMODE(mode) & 0o077:
+                raise ConfigError(f"{what} is open to other users", "Run `chmod 600` on it.")
+            raw = file.read(_LONGEST_TOKEN + 1)
+    except OSError as error:
+        raise ConfigError(f"{what} cannot be read ({error.strerror})") from None
+    token = raw.decode("ascii", "replace").strip()
+    if not token or len(raw) > _LONGEST_TOKEN or not all("!" <= character <= "~" for character in token):
+        raise ConfigError(f"{what} must hold one bearer token: visible ASCII characters on one line")
+    return token
 
 
-def trust(endpoint: Endpoint) -> ssl.SSLContext:
-    """Return the one TLS context that all of a run's connections share."""
-    raise NotImplementedError
+def trust(endpoint: Endpoint) -> ssl.SSLContext | None:
+    """Return the one TLS context that all of a run's connections share; None for a plain http server.
 
+    Raises:
+        ConfigError: the CA file cannot be read or holds no certificate.
+    """
+    if address(endpoint).scheme == "http":
+        return None
+    if endpoint.ca_file is not None:
+        try:
+            return ssl.create_default_context(cafile=str(endpoint.ca_file))
+        except (OSError, ssl.SSLError):
+            raise ConfigError(f"deployment {endpoint.name}: ca_file cannot be read as PEM certificates") from None
+    import truststore  # only an https server needs it
 
-_ = (os, stat, urlsplit, ConfigError)
+    return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
