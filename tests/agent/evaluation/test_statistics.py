@@ -1,0 +1,86 @@
+"""Means and intervals against published values and an independent implementation."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest, bootstrap
+
+from agent.evaluation.statistics import mean_with_interval
+from protocol.figures import mean_win_rates, normal_interval, wilson
+
+
+def units(values):
+    return [(str(i).encode(), value) for i, value in enumerate(values)]
+
+
+@pytest.mark.parametrize(("successes", "n"), [(0, 10), (1, 10), (81, 263), (15, 148), (500, 500), (390, 500)])
+def test_wilson_agrees_with_scipy(successes: int, n: int):
+    expected = binomtest(successes, n).proportion_ci(0.95, "wilson")
+    assert wilson(successes, n) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+def test_wilson_gives_newcombes_published_example():
+    low, high = wilson(81, 263)  # Newcombe 1998, table I: 0.2553 to 0.3662
+    assert (round(low, 4), round(high, 4)) == (0.2553, 0.3662)
+
+
+@pytest.mark.parametrize(("successes", "n"), [(1, 0), (-1, 5), (6, 5)])
+def test_impossible_counts_have_no_interval(successes: int, n: int):
+    with pytest.raises(ValueError, match="successes"):
+        wilson(successes, n)
+
+
+def test_no_score_is_no_number():
+    mean = mean_with_interval([], binary=True)
+    assert (mean.n, mean.value, mean.low, mean.high, mean.method) == (0, None, None, None, "none")
+
+
+def test_binary_scores_of_independent_units_get_wilson():
+    mean = mean_with_interval(units([1.0] * 390 + [0.0] * 110), binary=True)
+    assert mean.method == "wilson"
+    assert (mean.low, mean.high) == pytest.approx(wilson(390, 500))
+
+
+def test_the_bootstrap_agrees_with_scipy():
+    values = np.random.default_rng(5).beta(2, 5, 200)
+    mean = mean_with_interval(units(values.tolist()), binary=False)
+    expected = bootstrap((values,), np.mean, n_resamples=20_000, method="percentile", rng=1).confidence_interval
+    assert mean.method == "bootstrap"
+    assert (mean.low, mean.high) == pytest.approx((expected.low, expected.high), abs=0.004)
+
+
+def test_several_instances_of_one_patient_widen_the_interval():
+    values = [1.0, 0.0] * 30
+    alone = mean_with_interval(units([v for v in values for _ in range(5)]), binary=True)
+    clustered = mean_with_interval([(str(i).encode(), v) for i, v in enumerate(values) for _ in range(5)], binary=True)
+    assert clustered.value == alone.value
+    assert clustered.units == 60
+    assert clustered.high - clustered.low > 1.8 * (alone.high - alone.low)
+
+
+def test_one_patient_alone_has_no_interval():
+    mean = mean_with_interval([(b"p", 1.0), (b"p", 0.0)], binary=True)
+    assert (mean.value, mean.low) == (0.5, None)
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=40))
+def test_the_interval_holds_the_mean_and_stays_in_range(values):
+    mean = mean_with_interval(units(values), binary=False)
+    assert 0 <= mean.low <= mean.value + 1e-9
+    assert mean.value - 1e-9 <= mean.high <= 1
+
+
+@given(st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=2, max_size=30), st.randoms())
+def test_a_repeated_summary_gives_the_same_interval(values, chance):
+    assert mean_with_interval(units(values), binary=False) == mean_with_interval(units(values), binary=False)
+
+
+def test_the_normal_interval_stays_in_the_range():
+    assert normal_interval(0.98, 0.2, 25, 0, 1) == (pytest.approx(0.9016, abs=1e-4), 1)
+
+
+def test_win_rates_as_helm_counts_them():
+    table = {"a": {"x": 0.9, "y": 0.5, "z": 1.0}, "b": {"x": 0.5, "y": 0.5}, "c": {"x": 0.1}}
+    # x: a beats 2 of 2, b 1 of 2, c none; y: a tie counts half; z: one model only, no column
+    assert mean_win_rates(table) == {"a": (1 + 0.5) / 2, "b": (0.5 + 0.5) / 2, "c": 0.0}

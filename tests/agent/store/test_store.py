@@ -1,0 +1,227 @@
+"""The encrypted store: what an intruder, a crash or a second process does to it."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from agent.errors import StoreError
+from agent.store import Store, Vault
+from agent.vocabulary import Instance, Message, Reason, Reference, Response, Unscored
+
+CANARY = "Zebulon Quackenbush-7731"
+KEY = bytes(range(32))
+
+
+def instance(number: int, text: str = CANARY) -> Instance:
+    return Instance(
+        f"{text} id {number}",
+        f"{text} unit {number // 2}",
+        (Message("user", f"{text} prompt {number}"),),
+        (Reference(f"{text} gold", correct=True),),
+        extra={"limit": text},
+    )
+
+
+def response(text: str = CANARY) -> Response:
+    return Response(text, f"{text} thought", "stop", 10, 2, 0.1)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "store" / "site.sqlite3"
+
+
+@pytest.fixture
+def store(path: Path):
+    store = Store(path, Vault(KEY))
+    yield store
+    store.close()
+
+
+def begin(store: Store, count: int = 4, scored_by: tuple[str, ...] = ("exact_match",)) -> tuple[str, list[bytes]]:
+    keys = [store.request_key("local/m", f"request {i}".encode()) for i in range(count)]
+    run_id = store.begin_run(
+        suite="s",
+        name="b:model=m",
+        benchmark="b",
+        model="m",
+        deployment="local/m",
+        details={"metrics": []},
+        planned=[(instance(i), key) for i, key in enumerate(keys)],
+        scored_by=scored_by,
+    )
+    return run_id, keys
+
+
+def test_no_text_reaches_the_file_its_journal_or_a_temporary_file(store: Store, path: Path):
+    run_id, keys = begin(store)
+    store.settle(run_id, [(key, response()) for key in keys], [(i, "exact_match", 1.0) for i in range(4)])
+    files = list(path.parent.iterdir())
+    assert any(file.name.endswith("-wal") for file in files)
+    for file in files:
+        data = file.read_bytes()
+        for part in CANARY.split():
+            assert part.encode() not in data, file.name
+        assert file.stat().st_mode & 0o077 == 0, file.name
+
+
+def test_what_was_sealed_comes_back(store: Store):
+    run_id, keys = begin(store)
+    store.settle(run_id, [(keys[1], response("the answer"))], [(1, "exact_match", 0.0)])
+    page = store.instances(run_id, 1, 2)
+    assert page[0].instance == instance(1)
+    assert page[0].response == response("the answer")
+    assert page[0].scores == {"exact_match": 0.0}
+    assert page[1].response is None
+    assert store.answer(keys[1]) == response("the answer")
+    assert store.answer(keys[2]) is None
+
+
+def test_an_answer_moved_to_another_request_does_not_open(store: Store, path: Path):
+    run_id, keys = begin(store)
+    store.settle(run_id, [(keys[0], response("one")), (keys[1], response("two"))], [])
+    other = sqlite3.connect(path)
+    (sealed,) = other.execute("SELECT sealed FROM answers WHERE request_key = ?", (keys[0],)).fetchone()
+    other.execute("UPDATE answers SET sealed = ? WHERE request_key = ?", (sealed, keys[1]))
+    other.commit()
+    other.close()
+    assert store.answer(keys[0]) == response("one")
+    with pytest.raises(StoreError, match="does not open"):
+        store.answer(keys[1])
+
+
+def test_another_sites_key_opens_nothing(store: Store, path: Path):
+    run_id, keys = begin(store)
+    store.settle(run_id, [(keys[0], response())], [])
+    thief = Store(path, Vault(bytes(32)))
+    with pytest.raises(StoreError, match="does not open"):
+        thief.answer(keys[0])
+    thief.close()
+
+
+def test_a_store_that_others_can_read_is_refused(store: Store, path: Path):
+    store.close()
+    path.chmod(0o640)
+    with pytest.raises(StoreError, match="other accounts"):
+        Store(path, Vault(KEY))
+
+
+def test_a_damaged_file_is_named_as_such(path: Path):
+    path.parent.mkdir()
+    path.write_bytes(b"not a database" * 100)
+    path.chmod(0o600)
+    with pytest.raises(StoreError, match="cannot be opened"):
+        Store(path, Vault(KEY))
+
+
+def test_a_store_of_a_newer_version_is_left_alone(store: Store, path: Path):
+    store.close()
+    other = sqlite3.connect(path)
+    other.execute("PRAGMA user_version=999")
+    other.close()
+    with pytest.raises(StoreError, match="newer version"):
+        Store(path, Vault(KEY))
+
+
+def test_the_same_plan_again_keeps_scores_and_another_starts_over(store: Store):
+    run_id, keys = begin(store)
+    store.settle(run_id, [(keys[0], response())], [(0, "exact_match", 1.0)])
+    assert begin(store)[0] == run_id
+    assert store.settled_positions(run_id) == {0}
+    begin(store, scored_by=("rouge_l",))
+    assert store.settled_positions(run_id) == set()
+    assert store.answer(keys[0]) is not None  # the answer still fits
+
+
+def test_only_failures_of_the_server_are_asked_again(store: Store):
+    run_id, _ = begin(store)
+    rows = [
+        (0, "exact_match", Unscored(Reason.TIMEOUT)),
+        (1, "exact_match", Unscored(Reason.UNPARSED)),
+        (2, "exact_match", Unscored(Reason.LENGTH)),
+        (3, "exact_match", 0.0),
+    ]
+    store.settle(run_id, [], rows)
+    assert store.settled_positions(run_id) == {1, 2, 3}
+
+
+def test_instances_not_settled_count_as_not_asked(store: Store):
+    run_id, _ = begin(store)
+    store.settle(run_id, [], [(0, "exact_match", 1.0)])
+    scores = store.unit_scores(run_id, "exact_match")
+    assert [(s.value, s.reason) for s in scores] == [(1.0, None)] + [(None, "not_asked")] * 3
+    assert len({s.unit_key for s in scores}) == 2
+    assert len({s.instance_key for s in scores}) == 4
+
+
+def test_purge_removes_texts_and_keeps_scores(store: Store, path: Path):
+    run_id, keys = begin(store)
+    store.settle(run_id, [(key, response()) for key in keys], [(i, "exact_match", 1.0) for i in range(4)])
+    assert store.purge(30) == 0
+    later = time.time() + 31 * 86_400
+    assert store.purge(30, now=later) == 8
+    assert [stored.instance for stored in store.instances(run_id, 0, 10)] == [None] * 4
+    assert len([s for s in store.unit_scores(run_id, "exact_match") if s.value == 1.0]) == 4
+    assert store.settled_positions(run_id) == {0, 1, 2, 3}
+
+
+def test_two_processes_never_work_on_one_run(store: Store, path: Path):
+    run_id = store.run_id("s", "b:model=m")
+    script = (
+        "import sys; from pathlib import Path; from agent.store import Store, Vault\n"
+        "from agent.errors import StoreError\n"
+        f"s = Store(Path({str(path)!r}), Vault(bytes(range(32))))\n"
+        "try:\n"
+        f"    with s.run_lock({run_id!r}): print('got it')\n"
+        "except StoreError as e: print('refused')\n"
+    )
+    with store.run_lock(run_id):
+        assert subprocess.check_output([sys.executable, "-c", script], text=True) == "refused\n"
+    assert subprocess.check_output([sys.executable, "-c", script], text=True) == "got it\n"
+
+
+def test_an_audit_entry_that_was_changed_is_noticed(store: Store, path: Path):
+    store.audit("reveal", "run=1")
+    store.audit("purge", "texts=3")
+    assert [(event, detail) for _, event, detail in store.audit_log()] == [("reveal", "run=1"), ("purge", "texts=3")]
+    other = sqlite3.connect(path)
+    other.execute("UPDATE audit SET detail = 'run=2' WHERE event = 'reveal'")
+    other.commit()
+    other.close()
+    with pytest.raises(StoreError, match="audit log was changed"):
+        store.audit_log()
+
+
+def test_a_kill_in_the_middle_of_writing_leaves_whole_transactions(path: Path):
+    script = (
+        "import os, signal; from pathlib import Path; from agent.store import Store, Vault\n"
+        "from tests.agent.store.test_store import begin, response\n"
+        f"s = Store(Path({str(path)!r}), Vault(bytes(range(32))))\n"
+        "run_id, keys = begin(s)\n"
+        "s.settle(run_id, [(keys[0], response())], [(0, 'exact_match', 1.0)])\n"
+        "s._db.execute('BEGIN IMMEDIATE')\n"
+        "s._db.execute('DELETE FROM scores')\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    killed = subprocess.run([sys.executable, "-c", script], cwd=Path(__file__).parents[3], check=False)
+    assert killed.returncode == -9
+    store = Store(path, Vault(KEY))
+    run_id = store.run_id("s", "b:model=m")
+    assert store.settled_positions(run_id) == {0}
+    store.close()
+
+
+def test_the_files_are_made_for_the_owner_alone_whatever_the_umask(tmp_path: Path):
+    old = os.umask(0)
+    try:
+        store = Store(tmp_path / "s" / "site.sqlite3", Vault(KEY))
+        begin(store)
+    finally:
+        os.umask(old)
+    assert [f.name for f in (tmp_path / "s").iterdir() if f.stat().st_mode & 0o077] == []
+    store.close()
