@@ -3,32 +3,104 @@
 Sorted names, no spaces, ASCII, integers within +-(2^53 - 1), no floats, no null. For ASCII text this is RFC 8785.
 """
 
-from collections.abc import Mapping, Sequence
+import json
+import re
+from typing import NoReturn
 
-Json = str | int | bool | Sequence["Json"] | Mapping[str, "Json"]
+from protocol.errors import Code, ProtocolError
 
 MAX_DEPTH = 6
 MAX_INT = 2**53 - 1
 
+_NAME = re.compile(r"[\x20-\x7e]+")
+_FORBIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+# A string that never closes is taken to the end in one go, so the scan stays linear.
+_STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{}]', re.DOTALL)
+
 
 def canonical(value: object) -> bytes:
-    """Return the one canonical encoding of `value` (str, int, bool, list, tuple or mapping with ASCII names).
+    """Return the one canonical encoding of `value` (str, int, bool, list, tuple or dict with printable ASCII names).
 
     Raises:
         ProtocolError: BAD_NUMBER for a float or a large integer, BAD_TEXT, SCHEMA for any other type.
     """
-    raise NotImplementedError
+    _check(value)
+    return json.dumps(value, ensure_ascii=True, sort_keys=True, separators=(",", ":"), allow_nan=False).encode("ascii")
+
+
+def _check(value: object) -> None:
+    match value:
+        case bool():
+            pass
+        case int():
+            if abs(value) > MAX_INT:
+                raise ProtocolError(Code.BAD_NUMBER, "integer beyond 2^53 - 1")
+        case float():
+            raise ProtocolError(Code.BAD_NUMBER, "floats are not part of the protocol")
+        case str():
+            if _FORBIDDEN.search(value):
+                raise ProtocolError(Code.BAD_TEXT, "control character or lone surrogate")
+        case list() | tuple():
+            for item in value:
+                _check(item)
+        case dict():
+            for name, item in value.items():
+                if not isinstance(name, str) or not _NAME.fullmatch(name):
+                    raise ProtocolError(Code.BAD_TEXT, "a name must be printable ASCII")
+                _check(item)
+        case _:
+            raise ProtocolError(Code.SCHEMA, f"{type(value).__name__} is not part of the protocol")
 
 
 def parse(data: bytes, *, max_depth: int = MAX_DEPTH) -> object:
     """Parse strict JSON. Depth is checked before the parser recurses, digits are counted before they are converted.
 
     Raises:
-        ProtocolError: BAD_JSON, TOO_DEEP, DUPLICATE_NAME, BAD_NUMBER or BAD_TEXT.
+        ProtocolError: BAD_JSON, TOO_DEEP, DUPLICATE_NAME, BAD_NUMBER, BAD_TEXT, or SCHEMA for null.
     """
-    raise NotImplementedError
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ProtocolError(Code.BAD_JSON, f"not UTF-8 at byte {error.start}") from None
+    depth = 0
+    for token in _STRUCTURE.finditer(text):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(token.group()[0], 0)
+        if depth > max_depth:
+            raise ProtocolError(Code.TOO_DEEP, f"more than {max_depth} levels")
+    try:
+        value = json.loads(
+            text,
+            object_pairs_hook=_unique,
+            parse_int=_integer,
+            parse_float=_no_float,
+            parse_constant=_no_float,
+        )
+    except json.JSONDecodeError as error:
+        raise ProtocolError(Code.BAD_JSON, f"{error.msg} at character {error.pos}") from None
+    _check(value)
+    return value
 
 
 def parse_canonical(data: bytes, *, max_depth: int = MAX_DEPTH) -> object:
     """Parse strict JSON that is also in canonical form. Raises as `parse`, or NOT_CANONICAL."""
-    raise NotImplementedError
+    value = parse(data, max_depth=max_depth)
+    if canonical(value) != data:
+        raise ProtocolError(Code.NOT_CANONICAL, "not the canonical encoding of its value")
+    return value
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ProtocolError(Code.DUPLICATE_NAME, "an object has the same name twice")
+    return found
+
+
+def _integer(digits: str) -> int:
+    if digits == "-0" or len(digits) > len(str(-MAX_INT)):
+        raise ProtocolError(Code.BAD_NUMBER, "-0, or more than 16 digits")
+    return int(digits)
+
+
+def _no_float(_: str) -> NoReturn:
+    raise ProtocolError(Code.BAD_NUMBER, "fractions, exponents, NaN and Infinity are not part of the protocol")

@@ -1,8 +1,15 @@
 """DSSE envelopes, stricter than DSSE on purpose (section 1): every free bit is a way out of a hospital."""
 
+import base64
+import binascii
+import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from protocol import schema
+from protocol.canonical import canonical, parse_canonical
+from protocol.errors import Code, ProtocolError
 from protocol.keys import PublicKey, Signer
 
 STATEMENT_TYPE = "application/vnd.in-toto+json"
@@ -10,6 +17,10 @@ REGISTRY_TYPE = "application/vnd.intramural.registry+json"
 
 MAX_BYTES = {STATEMENT_TYPE: 64 * 1024, REGISTRY_TYPE: 4 * 1024 * 1024}  # of the whole file
 MAX_SIGNATURES = {STATEMENT_TYPE: 4, REGISTRY_TYPE: 16}
+
+_ENVELOPE = frozenset({"payload", "payloadType", "signatures"})
+_SIGNATURE = frozenset({"keyid", "sig"})
+_BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,22 +58,33 @@ class Envelope:
         Raises:
             ProtocolError: UNKNOWN_KEY or BAD_SIGNATURE.
         """
-        raise NotImplementedError
+        for signature in self.signatures:
+            if signature.keyid not in keys:
+                raise ProtocolError(Code.UNKNOWN_KEY, f"key {signature.keyid} may not sign here")
+        for signature in self.signatures:
+            keys[signature.keyid].verify(signature.sig, self.pae)
 
 
 def pae(payload_type: str, payload: bytes) -> bytes:
     """Return DSSE's pre-authentication encoding; lengths are in bytes."""
-    raise NotImplementedError
+    kind = payload_type.encode()
+    return b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(payload), payload)
 
 
 def digest(payload: bytes, payload_type: str = STATEMENT_TYPE) -> str:
     """Return the identity of a payload: hex SHA-256 of its PAE."""
-    raise NotImplementedError
+    return hashlib.sha256(pae(payload_type, payload)).hexdigest()
 
 
 def sign(payload: bytes, signers: Sequence[Signer], payload_type: str = STATEMENT_TYPE) -> bytes:
-    """Return the canonical envelope file with one signature of each signer."""
-    raise NotImplementedError
+    """Return the canonical envelope file with one signature of each signer.
+
+    Raises:
+        ProtocolError: MALFORMED if what comes out is not an envelope `decode` would take.
+    """
+    message = pae(payload_type, payload)
+    signatures = tuple(Signature(signer.public.keyid, signer.sign(message)) for signer in signers)
+    return _encode(Envelope(payload_type, payload, signatures))
 
 
 def add_signature(envelope: bytes, signer: Signer, payload_type: str = STATEMENT_TYPE) -> bytes:
@@ -71,7 +93,24 @@ def add_signature(envelope: bytes, signer: Signer, payload_type: str = STATEMENT
     Raises:
         ProtocolError: MALFORMED, also if the signer has signed already.
     """
-    raise NotImplementedError
+    found = decode(envelope, payload_type)
+    added = Signature(signer.public.keyid, signer.sign(found.pae))
+    return _encode(Envelope(payload_type, found.payload, (*found.signatures, added)))
+
+
+def _encode(envelope: Envelope) -> bytes:
+    data = canonical(
+        {
+            "payload": encode_base64(envelope.payload),
+            "payloadType": envelope.payload_type,
+            "signatures": [
+                {"keyid": signature.keyid, "sig": encode_base64(signature.sig)}
+                for signature in sorted(envelope.signatures, key=lambda signature: signature.keyid)
+            ],
+        }
+    )
+    decode(data, envelope.payload_type)
+    return data
 
 
 def decode(data: bytes, payload_type: str = STATEMENT_TYPE) -> Envelope:
@@ -80,4 +119,43 @@ def decode(data: bytes, payload_type: str = STATEMENT_TYPE) -> Envelope:
     Raises:
         ProtocolError: MALFORMED, whatever the reason.
     """
-    raise NotImplementedError
+    if not 0 < len(data) <= MAX_BYTES[payload_type]:
+        raise ProtocolError(Code.MALFORMED, f"{len(data)} bytes; expected 1 to {MAX_BYTES[payload_type]}")
+    try:
+        found = schema.record(parse_canonical(data), _ENVELOPE, "envelope")
+        schema.choice(found["payloadType"], "payloadType", (payload_type,))
+        payload = decode_base64(found["payload"], "payload")
+        entries = schema.array(found["signatures"], "signatures", 1, MAX_SIGNATURES[payload_type])
+        signatures = tuple(_signature(entry) for entry in entries)
+    except ProtocolError as error:
+        raise ProtocolError(Code.MALFORMED, error.detail) from None
+    keyids = [signature.keyid for signature in signatures]
+    if keyids != sorted(set(keyids)):
+        raise ProtocolError(Code.MALFORMED, "signatures must be sorted by keyid, one for each")
+    return Envelope(payload_type, payload, signatures)
+
+
+def _signature(entry: object) -> Signature:
+    fields = schema.record(entry, _SIGNATURE, "signature")
+    return Signature(schema.text(fields["keyid"], "keyid", schema.HEX64), decode_base64(fields["sig"], "sig"))
+
+
+def encode_base64(data: bytes) -> str:
+    """Return standard, padded base64."""
+    return base64.b64encode(data).decode("ascii")
+
+
+def decode_base64(value: object, where: str) -> bytes:
+    """Decode the one canonical base64 form of at least one byte: standard alphabet, padded, zero tail bits.
+
+    Raises:
+        ProtocolError: SCHEMA.
+    """
+    encoded = schema.text(value, where, _BASE64)
+    try:
+        data = base64.b64decode(encoded, validate=True)
+    except binascii.Error:
+        data = b""
+    if encode_base64(data) != encoded:
+        raise ProtocolError(Code.SCHEMA, f"{where}: expected canonical base64")
+    return data

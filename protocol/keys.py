@@ -4,12 +4,23 @@ A key is known by its key id, the SHA-256 of its DER SubjectPublicKeyInfo. Makin
 to the callers.
 """
 
+import functools
+import hashlib
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
+from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature, encode_dss_signature
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_der_public_key
+
+from protocol import edwards
+from protocol.errors import Code, ProtocolError
 
 Algorithm = Literal["ed25519", "ecdsa-p256-sha256"]
+
+_P256_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,22 +36,69 @@ class PublicKey:
         """The key id in groups of four, for two people to read to each other."""
         return " ".join(self.keyid[i : i + 4] for i in range(0, 64, 4))
 
+    @property
+    def raw(self) -> bytes:
+        """The 32 bytes of an Ed25519 key (RFC 8032)."""
+        if self.algorithm != "ed25519":
+            raise ValueError("only an Ed25519 key has a raw form")
+        return self.der[-32:]
+
     def verify(self, signature: bytes, message: bytes) -> None:
         """Return if `signature` is this key's over `message`.
 
         Raises:
             ProtocolError: BAD_SIGNATURE; also for malleable, non-canonical or small-order forms.
         """
-        raise NotImplementedError
+        key = load_der_public_key(self.der)
+        try:
+            if isinstance(key, ed25519.Ed25519PublicKey):
+                _check_ed25519_form(signature)
+                key.verify(signature, message)
+            elif isinstance(key, ec.EllipticCurvePublicKey):
+                _check_p256_form(signature)
+                key.verify(signature, message, ec.ECDSA(hashes.SHA256()))
+        except (InvalidSignature, ValueError):
+            raise ProtocolError(Code.BAD_SIGNATURE, f"signature of key {self.keyid} does not verify") from None
 
 
+def _check_ed25519_form(signature: bytes) -> None:
+    """Refuse a malleable S, and an R that a signer without the key could choose."""
+    if len(signature) != 64 or int.from_bytes(signature[32:], "little") >= edwards.L:
+        raise InvalidSignature
+    if edwards.decompress(signature[:32]) is None or edwards.has_small_order(signature[:32]):
+        raise InvalidSignature
+
+
+def _check_p256_form(signature: bytes) -> None:
+    """Refuse anything but the one DER form of (r, s) with s in the lower half."""
+    r, s = decode_dss_signature(signature)
+    if not (0 < r < _P256_ORDER and 0 < s <= _P256_ORDER // 2) or encode_dss_signature(r, s) != signature:
+        raise InvalidSignature
+
+
+@functools.lru_cache(maxsize=4096)  # the order of an Ed25519 point takes milliseconds, and keys come again and again
 def load_public(der: bytes) -> PublicKey:
     """Load a public key from DER.
 
     Raises:
         ProtocolError: WEAK_KEY if it is not exactly one canonical Ed25519 key of prime order or P-256 key.
     """
-    raise NotImplementedError
+    try:
+        key = load_der_public_key(der)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise ProtocolError(Code.WEAK_KEY, "not a DER public key") from None
+    algorithm: Algorithm
+    if isinstance(key, ed25519.Ed25519PublicKey):
+        algorithm = "ed25519"
+        if not edwards.has_prime_order(key.public_bytes_raw()):
+            raise ProtocolError(Code.WEAK_KEY, "an Ed25519 point that is not canonical or not of prime order")
+    elif isinstance(key, ec.EllipticCurvePublicKey) and isinstance(key.curve, ec.SECP256R1):
+        algorithm = "ecdsa-p256-sha256"
+    else:
+        raise ProtocolError(Code.WEAK_KEY, "neither an Ed25519 nor a P-256 key")
+    if key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo) != der:
+        raise ProtocolError(Code.WEAK_KEY, "not the canonical DER form of the key")
+    return PublicKey(hashlib.sha256(der).hexdigest(), algorithm, der)
 
 
 class Signer(Protocol):
@@ -60,29 +118,27 @@ class Ed25519Signer:
     """Signs with an Ed25519 key in memory."""
 
     def __init__(self, private_key: ed25519.Ed25519PrivateKey) -> None:
-        raise NotImplementedError
-
-    @property
-    def public(self) -> PublicKey:
-        """The matching public key."""
-        raise NotImplementedError
+        self._private_key = private_key
+        self.public = load_public(
+            private_key.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+        )
 
     def sign(self, message: bytes) -> bytes:
         """Return the 64-byte signature (RFC 8032)."""
-        raise NotImplementedError
+        return self._private_key.sign(message)
 
 
 class P256Signer:
     """Signs with an ECDSA P-256 key in memory: deterministic (RFC 6979), strict DER, low s."""
 
     def __init__(self, private_key: ec.EllipticCurvePrivateKey) -> None:
-        raise NotImplementedError
-
-    @property
-    def public(self) -> PublicKey:
-        """The matching public key."""
-        raise NotImplementedError
+        self._private_key = private_key
+        self.public = load_public(
+            private_key.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+        )
 
     def sign(self, message: bytes) -> bytes:
         """Return the DER signature."""
-        raise NotImplementedError
+        algorithm = ec.ECDSA(hashes.SHA256(), deterministic_signing=True)
+        r, s = decode_dss_signature(self._private_key.sign(message, algorithm))
+        return encode_dss_signature(r, min(s, _P256_ORDER - s))

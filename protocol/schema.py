@@ -1,0 +1,77 @@
+"""Closed schemas in plain functions: each takes a JSON value, says what it must be, and returns it with its type.
+
+`where` names the place for the error's detail. A value that does not fit raises ProtocolError SCHEMA.
+"""
+
+import re
+import unicodedata
+from typing import NoReturn
+
+from protocol.canonical import MAX_INT
+from protocol.errors import Code, ProtocolError
+
+HEX64 = re.compile(r"[0-9a-f]{64}")
+HEX64_OR_NONE = re.compile(r"[0-9a-f]{64}|none")
+ORIGIN = re.compile(r"[a-z0-9](?:[a-z0-9.:/-]{0,98}[a-z0-9])?")
+SITE = re.compile(r"s-[0-9a-z]{8}")
+IDENTIFIER = re.compile(r"[a-z0-9][a-z0-9_-]{0,47}")
+MAX_TITLE = 120  # characters
+
+
+def _refuse(where: str, expected: str) -> NoReturn:
+    raise ProtocolError(Code.SCHEMA, f"{where}: expected {expected}")
+
+
+def mapping(value: object, where: str) -> dict[str, object]:
+    """Return `value` if it is an object, whatever its names."""
+    return value if isinstance(value, dict) else _refuse(where, "an object")
+
+
+def record(value: object, names: frozenset[str], where: str) -> dict[str, object]:
+    """Return `value` if it is an object with exactly these names."""
+    found = mapping(value, where)
+    if found.keys() != names:
+        _refuse(where, f"exactly the fields {', '.join(sorted(names))}")
+    return found
+
+
+def array(value: object, where: str, low: int, high: int) -> list[object]:
+    """Return `value` if it is an array of `low` to `high` items."""
+    if not isinstance(value, list) or not low <= len(value) <= high:
+        _refuse(where, f"an array of {low} to {high} items")
+    return value
+
+
+def integer(value: object, where: str, low: int = 0, high: int = MAX_INT) -> int:
+    """Return `value` if it is an integer (not a boolean) from `low` to `high`."""
+    if type(value) is not int or not low <= value <= high:
+        _refuse(where, f"an integer from {low} to {high}")
+    return value
+
+
+def flag(value: object, where: str) -> bool:
+    """Return `value` if it is true or false."""
+    return value if isinstance(value, bool) else _refuse(where, "true or false")
+
+
+def text(value: object, where: str, pattern: re.Pattern[str]) -> str:
+    """Return `value` if it is a string that `pattern` matches from end to end."""
+    if not isinstance(value, str) or not pattern.fullmatch(value):
+        _refuse(where, f"text of the form {pattern.pattern}")
+    return value
+
+
+def choice(value: object, where: str, options: tuple[str, ...]) -> str:
+    """Return `value` if it is one of `options`."""
+    if not isinstance(value, str) or value not in options:
+        _refuse(where, f"one of {', '.join(options)}")
+    return value
+
+
+def title(value: object, where: str, *, empty: bool = False) -> str:
+    """Return `value` if it is a name for people: printable, in Unicode's composed form, without space around it."""
+    if not isinstance(value, str) or not (empty or value) or len(value) > MAX_TITLE or not value.isprintable():
+        _refuse(where, f"printable text of at most {MAX_TITLE} characters")
+    if value != value.strip() or value != unicodedata.normalize("NFC", value):
+        _refuse(where, "text in normal form C without space around it")
+    return value
