@@ -1,0 +1,33 @@
+"""A scorecard drafted from benchmark definitions, for the central team to register."""
+
+from collections.abc import Sequence
+
+from agent.catalog.benchmark import Benchmark
+from agent.metrics import METRICS
+from protocol.scorecard import BenchmarkEntry, Cell, Scorecard, parse_scorecard
+
+
+def draft_scorecard(name: str, version: int, benchmarks: Sequence[Benchmark]) -> Scorecard:
+    """Return a scorecard with every metric of every benchmark, in their order.
+
+    Raises:
+        ProtocolError: a name is not one that a scorecard may hold.
+    """
+    entries = tuple(
+        BenchmarkEntry(benchmark.id, benchmark.display_name, benchmark.category, benchmark.digest)
+        for benchmark in benchmarks
+    )
+    cells = tuple(
+        Cell(
+            benchmark=benchmark.id,
+            metric=use.name,
+            subgroup=None,
+            access=benchmark.access,
+            binary=METRICS[use.name].binary,
+            low=METRICS[use.name].low,
+            high=METRICS[use.name].high,
+        )
+        for benchmark in benchmarks
+        for use in benchmark.metrics
+    )
+    return parse_scorecard(Scorecard(name, version, entries, cells).to_json())

@@ -1,0 +1,254 @@
+"""What `intramural doctor` looks at: each check says what it found and what to do. Nothing is changed."""
+
+import asyncio
+import ipaddress
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import urlsplit
+
+from agent.catalog.benchmark import find_benchmarks
+from agent.catalog.deployments import Deployment, ad_hoc, read_deployments
+from agent.datasets.load import locate_dataset
+from agent.errors import AgentError, ConfigError
+from agent.evaluation.plan import http_limits, reachable
+from agent.inference.capabilities import Capabilities
+from agent.inference.client import ask_all
+from agent.inference.probe import probe
+from agent.keys import KeyRole, load_signer, read_data_key
+from agent.site import Site
+from agent.vocabulary import ChatRequest, Failure, Message, Response
+
+Verdict = Literal["ok", "warning", "failed"]
+
+IDENTIFIERS = ("Margarethe Oberhuber-Quill", "555-867-5309", "MRN 4471982", "03/14/1951")
+SPECIMEN = "Patient name: {}, phone {}, {}, born {}, was seen for chest pain.".format(*IDENTIFIERS)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line of the report. `exit_code` is that of the error behind a failure."""
+
+    what: str
+    verdict: Verdict
+    finding: str
+    advice: str = ""
+    exit_code: int = 0
+
+
+def examine(site: Site, server: str | None = None, model: str | None = None) -> Iterator[Check]:
+    """Look at everything, in the order in which things depend on each other.
+
+    Args:
+        site: the site directory; it need not be a healthy one.
+        server: look at this server instead of those of model_deployments.yaml; `model` is what it is asked for.
+    """
+    settings = _guarded("settings", lambda: _settings(site))
+    yield settings
+    if settings.verdict == "failed":
+        return  # nothing below can be judged without settings
+    yield _guarded("site directory", lambda: _directory(site))
+    yield _guarded("data key", lambda: _data_key(site))
+    yield _guarded("agent key", lambda: _agent_key(site))
+    yield _guarded("store", lambda: _store(site))
+    yield from _benchmarks(site)
+    yield _guarded("redaction", lambda: _redaction(site))
+    yield _guarded("disclosure policy", lambda: _disclosure(site))
+    yield _guarded("outgoing", lambda: _outgoing(site))
+    yield from _servers(site, server, model)
+
+
+def _guarded(what: str, check: Callable[[], Check]) -> Check:
+    try:
+        return check()
+    except AgentError as error:
+        return Check(what, "failed", str(error), error.advice, error.exit_code)
+
+
+def _settings(site: Site) -> Check:
+    return Check("settings", "ok", f"site.yaml is read and every setting is known ({site.name})")
+
+
+def _directory(site: Site) -> Check:
+    mode = site.directory.stat().st_mode & 0o777
+    if mode & 0o077:
+        return Check(
+            "site directory", "warning", f"other accounts may enter it (mode {mode:o})", "chmod 700 the site directory."
+        )
+    return Check("site directory", "ok", "only its owner may enter it")
+
+
+def _data_key(site: Site) -> Check:
+    read_data_key(site.keys / "data.key")
+    return Check("data key", "ok", "present, and only its owner may read it")
+
+
+def _agent_key(site: Site) -> Check:
+    signer = load_signer(site.keys / "agent.key", KeyRole.AGENT)
+    return Check("agent key", "ok", f"present, and only its owner may read it; fingerprint {signer.keyid[:16]}")
+
+
+def _store(site: Site) -> Check:
+    with site.store() as store:
+        entries = len(store.audit_log())
+        suites = len(store.suites())
+    return Check("store", "ok", f"opens under the data key; {suites} suites, {entries} audit entries, none changed")
+
+
+def _benchmarks(site: Site) -> Iterator[Check]:
+    try:
+        benchmarks = find_benchmarks(site.own_benchmarks)
+    except AgentError as error:
+        yield Check("benchmarks", "failed", str(error), error.advice, error.exit_code)
+        return
+    for benchmark in benchmarks.values():
+        what = f"benchmark {benchmark.id}"
+        try:
+            dataset = locate_dataset(benchmark, site.data)
+        except AgentError as error:
+            yield Check(
+                what, "warning", f"no data here: {error}", f"Put its files into data/{benchmark.id}/ to run it."
+            )
+            continue
+        digest = f"SHA-256 {dataset.digest[:12]}"
+        if dataset.known == "official":
+            yield Check(what, "ok", f"official data, {digest}")
+        elif dataset.known == "sample":
+            yield Check(what, "ok", f"the shipped real sample, {digest}", "; ".join(dataset.problems))
+        else:
+            advice = "; ".join(dataset.problems) or "Results will say so."
+            yield Check(what, "warning", f"{dataset.known} data, {digest}", advice)
+
+
+def _redaction(site: Site) -> Check:
+    from agent.redaction import open_redactor
+
+    redactor = open_redactor(site.settings.redaction_policy)
+    shown = redactor.redact(SPECIMEN)
+    missed = sum(identifier in shown for identifier in IDENTIFIERS)
+    if missed:
+        return Check(
+            "redaction",
+            "failed",
+            f"{missed} of {len(IDENTIFIERS)} planted identifiers came through",
+            "Choose another redaction_policy in site.yaml; show nobody any text until this is mended.",
+            5,
+        )
+    return Check("redaction", "ok", f"engine ready ({redactor.policy}); planted identifiers were removed")
+
+
+def _disclosure(site: Site) -> Check:
+    from agent.disclosure.policy import read_policy
+
+    policy = read_policy(site.settings.disclosure_policy)
+    return Check(
+        "disclosure policy",
+        "ok",
+        f"{policy.name} {policy.version}: at least {policy.min_units} units behind a published cell of private data",
+    )
+
+
+def _outgoing(site: Site) -> Check:
+    """Say which addresses the agent can ever reach: those of the settings, and nothing else."""
+    outside = [host for host in site.settings.allowed_hosts if not _is_inside(host)]
+    aggregator = site.settings.aggregator_url
+    finding = f"the aggregator ({urlsplit(aggregator).hostname})" if aggregator else "nothing (file transfer only)"
+    if outside:
+        return Check(
+            "outgoing",
+            "warning",
+            f"prompts may be sent to {len(outside)} hosts that are not private addresses; submissions go to {finding}",
+            "Make sure that every name of allowed_hosts is inside the hospital's network.",
+        )
+    return Check(
+        "outgoing",
+        "ok",
+        f"prompts stay on this network; submissions go to {finding}; no proxy of the environment is used",
+    )
+
+
+def _is_inside(host: str) -> bool:
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host == "localhost"
+    return address.is_private or address.is_loopback
+
+
+def _servers(site: Site, server: str | None, model: str | None) -> Iterator[Check]:
+    try:
+        if server is not None:
+            if model is None:
+                raise ConfigError("which model should the server be asked for?", "Give --model with --server.")
+            deployments = [ad_hoc(server, model)]
+        else:
+            deployments = list(read_deployments(site.deployments).values())
+    except AgentError as error:
+        yield Check("deployments", "failed", str(error), error.advice, error.exit_code)
+        return
+    if not deployments:
+        yield Check(
+            "deployments", "warning", "none yet", "Name your servers in model_deployments.yaml, or use --server."
+        )
+    for deployment in deployments:
+        yield from _server(site, deployment)
+
+
+def _server(site: Site, deployment: Deployment) -> Iterator[Check]:
+    what = f"deployment {deployment.name}"
+    if deployment.problem:
+        yield Check(what, "warning", f"cannot be used: {deployment.problem}", "Runs that name it are refused.")
+        return
+    try:
+        deployment = reachable(deployment, site)
+        capabilities = asyncio.run(probe(deployment, http_limits(site)))
+    except AgentError as error:
+        yield Check(what, "failed", str(error), error.advice, error.exit_code)
+        return
+    kind = capabilities.server if capabilities.language_model else f"{capabilities.server}, not a language model"
+    yield Check(what, "ok", f"reachable ({kind})")
+    yield _answer(site, deployment, capabilities)
+    for name, feature in capabilities.features.items():
+        if feature.state in ("ignored", "refused"):
+            yield Check(
+                f"{what}, {name.replace('_', ' ')}",
+                "warning",
+                feature.finding,
+                "Runs that need it are refused or say how they do without.",
+            )
+
+
+def _answer(site: Site, deployment: Deployment, capabilities: Capabilities) -> Check:
+    """Ask one harmless question through the very path that runs use."""
+    found: list[Response | Failure] = []
+    request = ChatRequest(
+        deployment.served_model,
+        (Message("user", "Answer with the single word: ready"),),
+        64,
+        extra_body=capabilities.extra_body,
+    )
+    asyncio.run(
+        ask_all(
+            deployment,
+            [(0, request)],
+            lambda _, result: found.append(result),
+            max_in_flight=1,
+            limits=http_limits(site),
+            capabilities=capabilities,
+        )
+    )
+    what = f"deployment {deployment.name}, answer"
+    result = found[0]
+    if isinstance(result, Failure):
+        status = f" (HTTP {result.status})" if result.status else ""
+        return Check(
+            what, "failed", f"the model gave none: {result.reason}{status}", "Look at the server's own log.", 4
+        )
+    if not result.text.strip():
+        return Check(
+            what,
+            "warning",
+            f"the model answered nothing within 64 tokens ({result.finish_reason})",
+            "A model that reasons at length needs more tokens: mark its deployment as `reasoning: true`.",
+        )
+    return Check(what, "ok", f"the model answers in {result.seconds:.2f} s")
