@@ -77,11 +77,12 @@ def _known(benchmarks: "Mapping[str, Benchmark]", benchmark_id: str) -> "Benchma
 def _row(site: Site, benchmark: "Benchmark") -> dict[str, Any]:
     from agent.datasets.load import locate_dataset
 
+    data, problems = "missing", ""
     try:
         dataset = locate_dataset(benchmark, site.data)
         data, problems = dataset.known, "; ".join(dataset.problems)
     except AgentError as error:
-        data, problems = "missing", str(error)
+        problems = str(error)
     return {
         "id": benchmark.id,
         "display_name": benchmark.display_name,

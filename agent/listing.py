@@ -3,16 +3,18 @@
 import csv
 import json
 import sys
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 # A spreadsheet takes cells that begin so for formulas.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
-def format_option(*extra: str) -> Any:
+def format_option(*extra: str) -> Callable[[Command], Command]:
     """Return the `--format` option that all listing commands share."""
     return click.option(
         "--format", "form", type=click.Choice(["table", "json", *extra]), default="table", show_default=True

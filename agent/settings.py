@@ -21,21 +21,29 @@ class Settings(BaseModel):
 
     site_name: str = Field(min_length=1, max_length=200, description="Shown on local pages only; never sent.")
     redaction_policy: str = Field("hipaa_safe_harbor", description="A file of policies/redaction.")
-    disclosure_policy: str = Field("strict", description="A file of policies/disclosure; the stricter of it and the federation's wins.")
+    disclosure_policy: str = Field(
+        "strict", description="A file of policies/disclosure; the stricter of it and the federation's wins."
+    )
     allowed_hosts: tuple[str, ...] = Field(
         ("127.0.0.1", "localhost", "::1"),
         description="Hosts that inference servers may live on; prompts are sent to no other.",
     )
     max_in_flight: int = Field(8, ge=1, le=4096, description="Requests at once, per inference server.")
     connect_timeout_s: PositiveSeconds = Field(10.0, description="Seconds to open a connection.")
-    first_attempt_timeout_s: PositiveSeconds = Field(300.0, description="Seconds for a server's first reply, which may load a model.")
+    first_attempt_timeout_s: PositiveSeconds = Field(
+        300.0, description="Seconds for a server's first reply, which may load a model."
+    )
     attempt_timeout_s: PositiveSeconds = Field(120.0, description="Seconds for one attempt.")
     total_timeout_s: PositiveSeconds = Field(600.0, description="Seconds for one request with all its retries.")
     max_attempts: int = Field(5, ge=1, le=20, description="Attempts of one request.")
-    proxy: str | None = Field(None, description="URL of the outgoing proxy; none means no proxy, whatever the environment says.")
+    proxy: str | None = Field(
+        None, description="URL of the outgoing proxy; none means no proxy, whatever the environment says."
+    )
     ca_bundle: Path | None = Field(None, description="PEM file of certificate authorities; none means the system's.")
     aggregator_url: str | None = Field(None, description="The one outgoing address; none for file transfer.")
-    keep_texts_days: int | None = Field(None, ge=1, description="Days that `intramural purge` keeps texts when not told otherwise.")
+    keep_texts_days: int | None = Field(
+        None, ge=1, description="Days that `intramural purge` keeps texts when not told otherwise."
+    )
 
 
 def read_settings(path: Path) -> Settings:
