@@ -56,6 +56,7 @@ COLUMNS = {
 @click.pass_obj
 def run(
     site: Site,
+    /,
     descriptions: Sequence[str],
     conf_paths: Sequence[Path],
     models_to_run: Sequence[str],

@@ -18,7 +18,7 @@ class Deployment:
         served_model: the `model` field of requests.
         token_file: file (0600) with the bearer token; None sends none.
         max_in_flight: requests at once; None leaves it to the command line.
-        ca_file: PEM bundle for TLS; None means the system's trust store.
+        ca_bundle: PEM bundle for TLS; None means the system's trust store.
         proxy: proxy address; None means no proxy.
         max_sequence_length: tokens of prompt (and answer) the server takes; None if unknown.
         reasoning: whether the model thinks before it answers, and so gets `reasoning_max_tokens`.
@@ -32,7 +32,7 @@ class Deployment:
     served_model: str
     token_file: Path | None = None
     max_in_flight: int | None = None
-    ca_file: Path | None = None
+    ca_bundle: Path | None = None
     proxy: str | None = None
     max_sequence_length: int | None = None
     reasoning: bool = False

@@ -1,16 +1,28 @@
 """What a server was seen to honour, and whether that is enough for a run. Pure: the probe does the asking."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import asdict, dataclass, field
+from typing import Literal, cast, get_args
 
+from agent.errors import InferenceError
 from agent.vocabulary import ChatRequest
 
 State = Literal["honoured", "ignored", "refused", "unknown"]
 FeatureName = Literal[
-    "model_list", "model_name", "max_tokens", "max_completion_tokens", "stop", "n", "seed",
-    "temperature_zero", "logprobs", "json_schema", "usage", "reasoning",
-]  # fmt: skip
+    "model_list",
+    "model_name",
+    "max_tokens",
+    "max_completion_tokens",
+    "temperature_zero",
+    "seed",
+    "stop",
+    "n",
+    "logprobs",
+    "json_schema",
+    "usage",
+    "reasoning",
+]
+TokenLimitField = Literal["max_tokens", "max_completion_tokens"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +38,11 @@ class Capabilities:
     """What one server honoured when it was asked, for one model.
 
     Attributes:
-        server: kind of server, as far as it shows: "vllm", "llama.cpp", "transformers", "ollama",
+        server: kind of server, as far as it shows: "vllm", "llama.cpp", "llama-cpp-python", "transformers", "ollama",
             "intramural-baselines" or "unknown".
         models: names the server lists; empty when it lists none.
         features: what was seen, by feature.
+        notes: further findings in plain words, such as a server's own defaults.
         token_limit_field: the name under which the limit of tokens is honoured.
         extra_body: fields that must be sent with every request to undo this server's own defaults. They decide
             answers: put them into the request (`ChatRequest.extra_body`) before its key is made.
@@ -39,22 +52,66 @@ class Capabilities:
     server: str
     models: tuple[str, ...]
     features: Mapping[FeatureName, Feature]
-    token_limit_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"  # noqa: S105 - a field's name
+    notes: tuple[str, ...] = ()
+    token_limit_field: TokenLimitField = "max_tokens"  # noqa: S105 - a field's name
     extra_body: Mapping[str, str | int | float | bool] = field(default_factory=dict)
     language_model: bool = True
 
+    def state(self, name: FeatureName) -> State:
+        """Return what is known of a feature; "unknown" when it was not asked."""
+        feature = self.features.get(name)
+        return feature.state if feature else "unknown"
+
     def to_json(self) -> dict[str, object]:
-        """Return plain JSON values; `from_json` gives the same object back."""
-        raise NotImplementedError
+        """Return plain JSON values; `from_json` gives an equal object back."""
+        return {
+            "server": self.server,
+            "models": list(self.models),
+            "features": {name: asdict(feature) for name, feature in self.features.items()},
+            "notes": list(self.notes),
+            "token_limit_field": self.token_limit_field,
+            "extra_body": dict(self.extra_body),
+            "language_model": self.language_model,
+        }
 
     @classmethod
     def from_json(cls, value: Mapping[str, object]) -> "Capabilities":
         """Rebuild from `to_json`'s values.
 
         Raises:
-            ValueError: a key is missing or has the wrong type.
+            ValueError: a key is missing, unknown or of the wrong type.
         """
-        raise NotImplementedError
+        try:
+            features = cast("Mapping[FeatureName, Mapping[str, str]]", value["features"])
+            server, models, notes = value["server"], value["models"], value["notes"]
+            token_limit_field, language_model = value["token_limit_field"], value["language_model"]
+            extra_body = value["extra_body"]
+            known = {
+                name: Feature(cast("State", feature["state"]), str(feature["finding"]))
+                for name, feature in features.items()
+            }
+        except (KeyError, TypeError, AttributeError):
+            raise ValueError("capabilities: a key is missing or has the wrong type") from None
+        if (
+            not isinstance(server, str)
+            or not isinstance(models, list)
+            or not isinstance(notes, list)
+            or not isinstance(extra_body, dict)
+            or not isinstance(language_model, bool)
+            or token_limit_field not in get_args(TokenLimitField)
+            or not set(known) <= set(get_args(FeatureName))
+            or not {feature.state for feature in known.values()} <= set(get_args(State))
+        ):
+            raise ValueError("capabilities: a key is unknown or has the wrong type")
+        return cls(
+            server=server,
+            models=tuple(str(name) for name in models),
+            features=known,
+            notes=tuple(str(note) for note in notes),
+            token_limit_field=cast("TokenLimitField", token_limit_field),
+            extra_body=extra_body,
+            language_model=language_model,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +128,54 @@ class Needs:
     @classmethod
     def of(cls, request: ChatRequest) -> "Needs":
         """Return what this request needs."""
-        raise NotImplementedError
+        return cls(
+            stop=bool(request.stop),
+            seed=request.seed is not None and request.temperature > 0,
+            temperature_zero=request.temperature == 0,
+            logprobs=bool(request.extra_body.get("logprobs")),
+            json_schema="response_format" in request.extra_body,
+            n=request.extra_body.get("n", 1) != 1,
+        )
 
 
 def check_needs(capabilities: Capabilities, needs: Needs) -> tuple[str, ...]:
     """Return the workarounds this run will use, each a sentence to show and to keep with the run.
 
     Raises:
-        InferenceError: something needed is missing and nothing here can stand in for it.
+        InferenceError: something needed is missing and nothing here can stand in for it; names all of it.
     """
-    raise NotImplementedError
+    missing: list[str] = []
+    said: list[str] = []
+    state = capabilities.state
+    lacking = ("ignored", "refused")
+
+    if state(capabilities.token_limit_field) in lacking:
+        missing.append("a limit of tokens (max_tokens and max_completion_tokens)")
+    elif capabilities.token_limit_field != "max_tokens":  # noqa: S105 - a field's name
+        said.append("The server takes its limit of tokens as max_completion_tokens; that name is sent.")
+    if needs.stop and state("stop") == "refused":
+        missing.append("stop sequences (the server refuses requests that hold them)")
+    elif needs.stop and state("stop") == "ignored":
+        said.append("The server ignores stop sequences; answers are cut here, after they were written in full.")
+    if needs.seed and state("seed") == "refused":
+        missing.append("seeds (the server refuses requests that hold them)")
+    elif needs.seed and state("seed") == "ignored":
+        said.append("The server ignores seeds; asking again may bring other answers.")
+    if needs.temperature_zero and state("temperature_zero") == "ignored":
+        said.append("The server's answers differ at temperature 0; asking again may bring other answers.")
+    for needed, name, words in (
+        (needs.logprobs, "logprobs", "log probabilities (logprobs)"),
+        (needs.json_schema, "json_schema", "answers held to a JSON schema (response_format)"),
+        (needs.n, "n", "several answers to one request (n)"),
+    ):
+        if needed and state(name) in lacking:  # type: ignore[arg-type]
+            missing.append(words)
+    if capabilities.extra_body:
+        fields = ", ".join(f"{name}={value}" for name, value in sorted(capabilities.extra_body.items()))
+        said.append(f"The server has defaults of its own; every request undoes them with {fields}.")
+    if missing:
+        raise InferenceError(
+            f"the server does not honour what this run needs: {'; '.join(missing)}",
+            "Use a server that does, or leave it out of the run's settings. `intramural doctor` shows what it honours.",
+        )
+    return tuple(said)

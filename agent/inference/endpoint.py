@@ -33,7 +33,7 @@ class Endpoint(Protocol):
         """File (0600) that holds the bearer token, or None for no token."""
 
     @property
-    def ca_file(self) -> Path | None:
+    def ca_bundle(self) -> Path | None:
         """PEM file of certificate authorities for an https server; None means the system's trust store."""
 
     @property
@@ -125,11 +125,11 @@ def trust(endpoint: Endpoint) -> ssl.SSLContext | None:
     """
     if address(endpoint).scheme == "http":
         return None
-    if endpoint.ca_file is not None:
+    if endpoint.ca_bundle is not None:
         try:
-            return ssl.create_default_context(cafile=str(endpoint.ca_file))
+            return ssl.create_default_context(cafile=str(endpoint.ca_bundle))
         except (OSError, ssl.SSLError):
-            raise ConfigError(f"deployment {endpoint.name}: ca_file cannot be read as PEM certificates") from None
+            raise ConfigError(f"deployment {endpoint.name}: ca_bundle cannot be read as PEM certificates") from None
     import truststore  # only an https server needs it
 
     return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

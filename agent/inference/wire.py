@@ -32,16 +32,18 @@ _TOO_LONG = re.compile(
 _THOUGHT = re.compile(r"<think>(.*?)</think>", re.DOTALL)
 
 
+def encode_object(body: Mapping[str, object]) -> bytes:
+    """Return compact JSON. ASCII only (the rest escaped), so any text can be sent, broken Unicode included."""
+    return _encode(body).encode("ascii")
+
+
 def encode_request(
     request: ChatRequest,
     *,
     token_limit_field: str = "max_tokens",  # noqa: S107 - a field's name
     always: Mapping[str, str | int | float | bool] | None = None,
 ) -> bytes:
-    """Return the request's body: exactly what the request says, and under it the fields of `always`.
-
-    ASCII only (other characters escaped), so any text can be sent, broken Unicode included.
-    """
+    """Return the request's body: exactly what the request says, and under it the fields of `always`."""
     body: dict[str, object] = {**(always or {}), **request.extra_body}
     body["model"] = request.model
     body["messages"] = [{"role": message.role, "content": message.content} for message in request.messages]
@@ -53,7 +55,7 @@ def encode_request(
         body["seed"] = request.seed
     if request.top_p is not None:
         body["top_p"] = request.top_p
-    return _encode(body).encode("ascii")
+    return encode_object(body)
 
 
 def parse_object(body: bytes) -> dict[str, object] | None:
