@@ -33,7 +33,7 @@ class Withheld(StrEnum):
     TOO_LONG = "too long"  # more characters than the policy's limit for one field
     TIME_LIMIT = "time limit"  # the engine did not finish in the policy's time for one field
     UNDECODABLE = "undecodable"  # not text: lone surrogates, control characters, replacement characters
-    OPAQUE = "opaque data"  # a long run of encoded data, whose content cannot be checked
+
     ENGINE_ERROR = "engine error"  # the engine failed
 
 

@@ -1,0 +1,203 @@
+"""Where people's names stand in a text: titles, cues, and lists of common names.
+
+A rule works on a **run**: neighbouring capitalised words and initials ("Can Anna S", "SMITH, JOHN A."). Evidence inside
+or around the run decides which part of it is a name. Without a trained model this finds names by how they are written
+and introduced, and common names anywhere; a rare name without a cue passes, which the measured recall shows.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+import regex
+
+from agent.redaction.deadline import Deadline
+
+Span = tuple[int, int]
+
+_WORD = r"(?:\p{Lu}\.(?:\p{Lu}\.)*|\p{Lu}[\p{L}\p{M}]*(?:['-]\p{L}[\p{L}\p{M}]*)*(?<!'s))"
+_PARTICLE = r"(?:van|von|der|den|de|del|della|di|da|dos|la|le|bin|ibn|al|el|ter)"
+_RUN = regex.compile(rf"(?<![\p{{L}}\d_'-]){_WORD}(?:(?:, ?| )(?:{_PARTICLE} ){{0,2}}{_WORD})*(?![\p{{L}}\d_])")
+_TOKEN = regex.compile(r"[\p{L}\p{M}]+(?:['-][\p{L}\p{M}]+)*\.?")
+_LOWER_PAIR = regex.compile(r"(?<![\p{L}'-])(\p{Ll}{3,}) (\p{Ll}{3,})(?![\p{L}'-])")
+
+_TITLE = regex.compile(
+    r"(?<![\p{L}])(?i:dr|drs|doctor|mr|mrs|ms|mx|miss|mister|prof|professor|nurse|sister|rev|reverend|father|rabbi|capt"
+    r"|captain|sgt|sergeant|lt|judge|sir|madam|dame|señora?|sra?|pt)(?:\.|(?![\p{L}])) ?$"
+)
+_CUE = regex.compile(
+    r"(?i)(?:(?<![\p{L}])(?:name|named|called|patient|pt|client|resident|subject|attending|physician|provider|surgeon"
+    r"|clinician|therapist|practitioner|radiologist|pathologist|cardiologist|oncologist|neurologist|psychiatrist|pcp"
+    r"|author|dictated by|signed by|signed|reviewed by|verified by|approved by|transcribed by|written by"
+    r"|reported by"
+    r"|referred by|seen by|treated by|diagnosed by|evaluated by|operated by|performed by|prescribed by|ordered by"
+    r"|examined by|under|cc|attn|to|from|contact|guardian|next of kin|emergency contact|spouse|husband|wife"
+    r"|mother|father"
+    r"|son|daughter|brother|sister|aunt|uncle|partner|caregiver|carer|friend|neighbou?r|mom|dad"
+    r"|hi|hello|dear"
+    r"|like|similar to|case of|regarding|re|about|for|am|is|with|sincerely|regards|thanks|thank you"
+    r"|male|female|man|woman|boy|girl|lady|gentleman|infant|child|baby)(?:'s name is|'s name| name| is| was)?[,:;"
+    r"(-]* ?$)"
+)
+_STRONG_CUE = regex.compile(
+    r"(?i)(?:(?:name(?:'s| is|d)?|attending|physician|provider|surgeon|pcp|(?:signed|dictated|reviewed|verified"
+    r"|approved"
+    r"|transcribed|reported|authored|referred|seen|treated|diagnosed|evaluated|examined|performed|prescribed)"
+    r"(?: electronically)? by|cc|attn|next of kin|emergency contact|guardian|dear|sincerely|regards|resident|author)"
+    r"(?: name)?(?: is)?[,:;]? ?\s?$)"
+    r"|(?:(?:patient|pt|client|spouse|husband|wife|mother|father|son|daughter|brother|sister|contact) ?(?:name)?: ?$)"
+)
+_CREDENTIAL = regex.compile(
+    r",? ?(?:M\.?D|D\.?O|R\.?N|N\.?P|PA-C|PA|Ph\.?D|LCSW|PharmD|DDS|DPM|FACP|FACS|MBBS|FRCP|CRNA|MSN|BSN|DNP|APRN)\b"
+)
+_AFTER_APPOSITION = regex.compile(
+    r"[,)]? ?\(?(?:,|who|whose|was|is|has|had|presented|presents|presenting|admitted|seen|treated|evaluated"
+    r"|diagnosed|with|aged?"
+    r"|\d{1,3}[ -]?(?:y|year)|DOB|MRN|born|s/p|post|after|at|from|in)\b|^[,)?.]"
+)
+_BEFORE_APPOSITION = regex.compile(r"(?:[\p{Ll}\d)+'%]|\b[A-Z]{2,}|[A-Z]\d), ?$")
+_TERM_NEXT = regex.compile(
+    r"(?:'s)? ?-?(?i:disease|syndrome|sign|test|score|scale|criteria|criterion|index|classification|grade|stage"
+    r"|lymphoma|palsy"
+    r"|sarcoma|tumou?r|procedure|operation|repair|fracture|reflex|phenomenon|maneuver|manoeuvre|position|catheter"
+    r"|tube|stain"
+    r"|cell|cells|node|nodule|body|bodies|contracture|thyroiditis|ataxia|chorea|dystrophy|anemia|anaemia|rule|law"
+    r"|method|model"
+    r"|curve|plot|hospital|clinic|centre|center|university|medical|street|avenue|county|city)\b"
+)
+
+
+@cache
+def words(name: str) -> frozenset[str]:
+    """Return a word list of this package in lower case: one word, or one line where lines hold several words."""
+    lines = (Path(__file__).parent / "words" / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    entries = (line.strip() for line in lines if line.strip() and not line.startswith("#"))
+    if name in ("places", "facilities"):
+        return frozenset(entries)
+    return frozenset(word.casefold() for entry in entries for word in entry.split())
+
+
+def everyday() -> frozenset[str]:
+    """Words, in lower case, that identify nobody when they stand alone."""
+    return words("everyday_words") | _terms()
+
+
+def find_names(text: str, deadline: Deadline) -> Iterator[Span]:
+    """Yield the spans of names in folded text; they may overlap.
+
+    Raises:
+        TimeoutError: the deadline passed.
+    """
+    for run in _RUN.finditer(text, timeout=deadline.left()):
+        yield from _names_in_run(text, run.start(), run.end())
+    given, family, ordinary = words("given_names"), words("surnames"), words("everyday_words")
+    for pair in _LOWER_PAIR.finditer(text, overlapped=True, timeout=deadline.left()):
+        first, last = pair.group(1), pair.group(2)
+        if first in given and first not in ordinary and last in family and last not in ordinary:
+            yield pair.span()
+
+
+def _names_in_run(text: str, start: int, end: int) -> Iterator[Span]:
+    tokens = [(m.group().rstrip("."), m.start(), m.end()) for m in _TOKEN.finditer(text, start, end)]
+    found_until = start
+    for index, (word, word_start, word_end) in enumerate(tokens):
+        if word_start < found_until:
+            continue
+        span = None
+        if _introduced(text, word_start):
+            span = _trimmed(text, tokens, index)
+        elif _looks_given(word) and not _TERM_NEXT.match(text, word_end):
+            span = _from_given(text, tokens, index)
+        if span:
+            yield span
+            found_until = span[1]
+    if found_until > start:
+        return
+    yield from _without_given(text, tokens, text[max(0, start - 40) : start])
+
+
+def _introduced(text: str, word_start: int) -> bool:
+    """Tell whether a title or a cue stands right before the word at `word_start`."""
+    before = text[max(0, word_start - 40) : word_start]
+    return bool(_TITLE.search(before) or _STRONG_CUE.search(before))
+
+
+def _from_given(text: str, tokens: list[tuple[str, int, int]], index: int) -> Span | None:
+    """Decide whether the given name at `index` begins (or, after "Family, ", ends) a name, and where."""
+    word, start, end = tokens[index]
+    rest = tokens[index + 1 :]
+    ambiguous = word.casefold() in words("everyday_words")
+    if rest and text[end : rest[0][1]].strip() in ("", "."):
+        following = rest[0][0]
+        initial = len(following.replace(".", "")) == 1
+        family = following.casefold() in words("surnames")
+        if (initial and not ambiguous) or family or (not ambiguous and not _is_term(following)):
+            return _trimmed(text, tokens, index)
+        if initial and text[rest[0][2] - 1] == ".":
+            return _trimmed(text, tokens, index)
+    if index and text[tokens[index - 1][2] : start].strip() == "," and len(tokens[index - 1][0]) > 2:
+        previous = tokens[index - 1][0]
+        if previous.casefold() in words("surnames") or (previous.isupper() == word.isupper() and not ambiguous):
+            return tokens[index - 1][1], _trimmed(text, tokens, index)[1]
+    if not ambiguous and not (word.isupper() and len(word) < 5) and not _TERM_NEXT.match(text, end):
+        return start, end
+    return None
+
+
+def _without_given(text: str, tokens: list[tuple[str, int, int]], before: str) -> Iterator[Span]:
+    first, last = tokens[0], tokens[-1]
+    after = text[last[2] : last[2] + 24]
+    if len(tokens) <= 4 and len(first[0]) > 1 and _CREDENTIAL.match(after):
+        yield first[1], last[2]
+        return
+    for (word, start, _), (following, _, end) in pairwise(tokens):
+        initial = len(following) == 1 and text[end - 1] == "."
+        plain = not _is_term(word) and not word.isupper() and len(word) > 2
+        if (plain and initial and word.casefold() not in words("medical_words")) or (
+            plain and not following.isupper() and following.casefold() in _plain_surnames()
+        ):
+            yield start, end
+    if (
+        2 <= len(tokens) <= 4
+        and all(not _is_term(word) for word, _, _ in tokens)
+        and not (first[0].isupper() and len(first[0]) > 1)
+        and "," not in text[first[1] : last[2]]
+        and not _TERM_NEXT.match(text, last[2])
+        and (
+            (_CUE.search(before) and _AFTER_APPOSITION.match(after))
+            or (_BEFORE_APPOSITION.search(before) and _AFTER_APPOSITION.match(after))
+        )
+    ):
+        yield first[1], last[2]
+
+
+def _trimmed(text: str, tokens: list[tuple[str, int, int]], index: int) -> Span:
+    """Return the span of the name that begins at token `index`: up to four words, ending before a comma or a term."""
+    end = tokens[index][2]
+    for word, next_start, next_end in tokens[index + 1 : index + 5]:
+        if "," in text[end:next_start] or (
+            _is_term(word) and len(word) > 1 and word.casefold() not in words("surnames")
+        ):
+            break
+        end = next_end
+    return tokens[index][1], end
+
+
+def _looks_given(word: str) -> bool:
+    return all(part.casefold() in words("given_names") for part in word.split("-")[:1]) and len(word) > 1
+
+
+@cache
+def _plain_surnames() -> frozenset[str]:
+    return words("surnames") - words("everyday_words")
+
+
+@cache
+def _terms() -> frozenset[str]:
+    """Capitalised words that belong to no name: function words, months, and words of the field."""
+    return words("medical_words") | words("function_words")
+
+
+def _is_term(word: str) -> bool:
+    return word.casefold() in _terms()

@@ -1,0 +1,89 @@
+"""Redaction policies: what must be found, and the limits past which a field is withheld."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from agent.errors import RedactionError
+from agent.shipped import shipped
+
+Entity = Literal[
+    "NAME",
+    "LOCATION",
+    "FACILITY",
+    "ADDRESS",
+    "ZIP",
+    "DATE",
+    "AGE",
+    "PHONE",
+    "EMAIL",
+    "SSN",
+    "MRN",
+    "ENCOUNTER",
+    "PLAN",
+    "ACCOUNT",
+    "LICENSE",
+    "VEHICLE",
+    "DEVICE",
+    "URL",
+    "IP",
+    "ID",
+]
+
+
+class Limits(BaseModel):
+    """Past these a field is withheld whole."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    field_characters: Annotated[int, Field(ge=1, le=10_000_000)]
+    field_seconds: Annotated[float, Field(gt=0, le=600)]
+
+
+class RedactionPolicy(BaseModel):
+    """One policy file. `threshold` is the confidence, 0 to 1, that a finding must reach."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
+    version: Annotated[int, Field(ge=1)]
+    language: Literal["en"]
+    title: Annotated[str, Field(max_length=80)]
+    entities: Annotated[tuple[Entity, ...], Field(min_length=1)]
+    limits: Limits
+    threshold: Annotated[float, Field(ge=0, le=1)]
+
+
+def load_policy(name: str) -> RedactionPolicy:
+    """Read a shipped policy by its name, or a policy file when `name` ends in ".yaml".
+
+    Raises:
+        RedactionError: there is no such policy, or its file is not a policy; names the file and the key.
+    """
+    path = Path(name) if name.endswith(".yaml") else shipped("policies") / "redaction" / f"{name}.yaml"
+    try:
+        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_StrictLoader)  # noqa: S506 - a safe loader
+        policy = RedactionPolicy.model_validate(content)
+    except (OSError, UnicodeDecodeError) as error:
+        raise RedactionError(f"redaction policy {path.name} cannot be read: {type(error).__name__}") from error
+    except yaml.YAMLError as error:
+        raise RedactionError(f"redaction policy {path.name} is not valid YAML: {error}") from error
+    except ValidationError as error:
+        problems = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'file'}: {e['msg']}" for e in error.errors())
+        raise RedactionError(f"redaction policy {path.name}: {problems}") from error
+    if len(set(policy.entities)) != len(policy.entities):
+        raise RedactionError(f"redaction policy {path.name}: entities: an entity is listed twice")
+    return policy
+
+
+class _StrictLoader(yaml.SafeLoader):
+    """Refuses a key that stands twice in one mapping, where YAML readers silently keep the last."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[object, object]:
+        seen: set[object] = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if key in seen:
+                raise yaml.constructor.ConstructorError(None, None, f"key {key!r} stands twice", key_node.start_mark)
+            seen.add(key)
+        return super().construct_mapping(node, deep=deep)
