@@ -1,0 +1,111 @@
+"""The house stays as it was drawn: who imports whom, what is pure, what the documents say."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("protocol", "agent", "aggregator")
+
+
+def imports(path: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+    return found
+
+
+def modules(package: str) -> list[Path]:
+    return sorted((ROOT / package).rglob("*.py"))
+
+
+@pytest.mark.parametrize(
+    ("package", "forbidden"),
+    [("protocol", {"agent", "aggregator"}), ("agent", {"aggregator"}), ("aggregator", {"agent"})],
+)
+def test_imports_go_one_way(package: str, forbidden: set[str]):
+    wrong = [str(path) for path in modules(package) if {name.split(".")[0] for name in imports(path)} & forbidden]
+    assert wrong == []
+
+
+def test_protocol_has_no_clock_disk_network_or_randomness():
+    impure = {"time", "datetime", "os", "pathlib", "io", "socket", "ssl", "httpx", "random", "secrets", "tempfile"}
+    wrong = {str(path): found for path in modules("protocol") if (found := imports(path) & impure)}
+    assert wrong == {}
+
+
+def test_only_inference_and_delivery_open_connections_from_the_agent():
+    allowed = {"inference", "delivery"}
+    clients = {"httpx", "requests", "urllib.request", "http.client", "socket", "aiohttp"}
+    wrong = [
+        str(path)
+        for path in modules("agent")
+        if imports(path) & clients and path.relative_to(ROOT / "agent").parts[0] not in allowed
+    ]
+    assert wrong == []
+
+
+def test_help_costs_no_heavy_import():
+    script = (
+        "import sys; import agent.cli; "
+        "heavy = {'numpy','presidio_analyzer','spacy','httpx','rich','pydantic','fastapi','uvicorn','jinja2',"
+        "'sqlalchemy','rouge_score','nltk','pyhocon'}; "
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    assert subprocess.check_output([sys.executable, "-c", script], text=True).strip() == "[]"
+
+
+def test_every_setting_is_documented():
+    from agent.settings import Settings
+
+    page = (ROOT / "docs/settings.md").read_text("utf-8")
+    assert [name for name in Settings.model_fields if f"| `{name}` |" not in page] == []
+    assert [
+        name for name in re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE) if name not in Settings.model_fields
+    ] == []
+
+
+def commands(group: click.Group, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], click.Command]:
+    found: dict[tuple[str, ...], click.Command] = {}
+    for name, command in group.commands.items():
+        found[*path, name] = command
+        if isinstance(command, click.Group):
+            found.update(commands(command, (*path, name)))
+    return found
+
+
+def test_every_command_the_documents_quote_exists():
+    from agent.cli import intramural
+    from aggregator.cli import cli
+
+    known = {"intramural": commands(intramural), "intramural-aggregator": commands(cli)}
+    wrong = []
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    for page in pages:
+        for line in re.findall(r"^\s*(?:\$ )?(intramural(?:-aggregator)? .*)$", page.read_text("utf-8"), re.MULTILINE):
+            program, *words = line.split("#")[0].split()
+            path: tuple[str, ...] = ()
+            for word in words:
+                if (*path, word) in known[program]:
+                    path = (*path, word)
+            options = {word.split("=")[0] for word in words if word.startswith("--")}
+            groups = {"--site", "--dir", "--log-level", "--help", "--version"}
+            command = known[program].get(path)
+            accepted = {name for option in command.params for name in option.opts} if command else set()
+            if not path or options - accepted - groups:
+                wrong.append(f"{page.name}: {line}")
+    assert wrong == []
+
+
+def test_every_decision_is_listed():
+    listing = (ROOT / "docs/decisions/README.md").read_text("utf-8")
+    pages = [page.name for page in (ROOT / "docs/decisions").glob("0*.md")]
+    assert [page for page in pages if f"({page})" not in listing] == []
