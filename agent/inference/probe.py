@@ -22,6 +22,7 @@ _COUNT = "Count from 1 to 40, separated by single spaces. Write the numbers only
 _WORDS = "Write twenty random English words, separated by single spaces."
 _COLOUR = "Which colour is the sky on a clear day? Answer in one sentence."
 _SOME_TOKENS = 24
+_PATIENCE_S = (0.5, 1.0, 2.0, 4.0)  # seconds between questions to a server that is starting or overrun
 # No valid name of a model anywhere, so no server goes looking for it on the network.
 _NO_SUCH_MODEL = "intramural: no such model"
 _SCHEMA = {
@@ -83,13 +84,17 @@ async def _probe(asker: "_Asker", deployment: Endpoint) -> Capabilities:
         asker.ask(_NO_SUCH_MODEL),
     )
     catalogue = Catalogue.of(listed)
+    if plain.passing and again.response is None and not seven.response:
+        plain = again = await asker.ask_patiently(model)
+    elif plain.response is None and again.response is not None:
+        plain = again
     limit_field: TokenLimitField = "max_tokens"
     if plain.status in (400, 422):  # perhaps it takes the newer name of the limit only
         retried = await asker.ask(model, max_tokens=None, max_completion_tokens=FEW_TOKENS)
         if retried.status == 200:
             plain = again = limited = retried
             limit_field = "max_completion_tokens"
-    _refuse_unusable(deployment, plain, stranger, catalogue)
+    _refuse_unusable(deployment, plain if plain.response or not seven.response else seven, stranger, catalogue)
     mark = findings.stop_mark(plain.text)
     stopped = await asker.ask(model, stop=[mark]) if mark and limit_field == "max_tokens" else None
 
@@ -145,6 +150,15 @@ class _Asker:
         body |= {"max_tokens": FEW_TOKENS, **fields}
         return await self._seen({name: value for name, value in body.items() if value is not None})
 
+    async def ask_patiently(self, model: str) -> Seen:
+        """Ask the plain question until it is answered, or fails for a reason that waiting does not mend."""
+        for wait_s in _PATIENCE_S:
+            await asyncio.sleep(wait_s)
+            seen = await self.ask(model)
+            if not seen.passing:
+                break
+        return seen
+
     async def _seen(self, body: Mapping[str, object] | None) -> Seen:
         connection = self._idle.pop() if self._idle else self._line.open()
         try:
@@ -155,7 +169,9 @@ class _Asker:
                     reply = await connection.post("/chat/completions", encode_object(body))
         except RefusedError as refused:
             return Seen(None, {}, None, obstacle=refused.obstacle)
-        except (BrokenError, TooLongError, TimeoutError):
+        except TimeoutError:
+            return Seen(None, {}, None, hung=True)
+        except (BrokenError, TooLongError):
             return Seen(None, {}, None)
         finally:
             self._idle.append(connection)
@@ -172,6 +188,8 @@ def _refuse_unusable(deployment: Endpoint, plain: Seen, stranger: Seen, catalogu
         raise InferenceError(f"{who} {problem}", advice)
     status = plain.status
     model = deployment.served_model
+    if plain.hung:
+        raise InferenceError(f"{who} took the question but did not answer in time", "Look at the server's own log.")
     if status is None:
         raise InferenceError(f"{who} took the connection but sent no whole reply", "Look at the server's own log.")
     if status in (401, 403):

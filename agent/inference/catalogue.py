@@ -1,0 +1,87 @@
+"""What a server's list of models says: names, and what kind of server it is. Pure."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from agent.inference.capabilities import Feature
+from agent.inference.findings import Seen
+
+_SHOWN_MODELS = 20
+_NAME = re.compile(r"[\x21-\x7e]{1,200}")
+_BY_OWNER = {"vllm": "vllm", "llamacpp": "llama.cpp", "library": "ollama", "intramural": "intramural-baselines"}
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """What `GET /models` said.
+
+    Attributes:
+        names: the models' names, those with odd characters left out.
+        server: kind of server, or None when it does not show.
+        not_language_models: names of which the server itself says that they are none.
+        refused_token: the list was refused for want of a valid token.
+    """
+
+    names: tuple[str, ...]
+    server: str | None
+    not_language_models: frozenset[str]
+    refused_token: bool
+
+    @property
+    def listed(self) -> bool:
+        """Whether any model was listed."""
+        return bool(self.names)
+
+    @classmethod
+    def of(cls, seen: Seen) -> "Catalogue":
+        """Read the reply to `GET /models`, which some servers lack."""
+        data = seen.reply.get("data") if seen.status == 200 else None
+        entries = [entry for entry in data if isinstance(entry, dict)] if isinstance(data, list) else []
+        named = [(entry.get("id"), entry) for entry in entries]
+        names = tuple(name for name, _ in named if isinstance(name, str) and _NAME.fullmatch(name))
+        owners = {entry.get("owned_by") for entry in entries}
+        kinds = [kind for owner, kind in _BY_OWNER.items() if owner in owners]
+        if any(entry.get("owned_by") == "me" and "permissions" in entry for entry in entries):
+            kinds.append("llama-cpp-python")
+        return cls(
+            names=names,
+            server=kinds[0] if kinds else (seen.server if seen.server != "unknown" else None),
+            not_language_models=frozenset(str(name) for name, entry in named if entry.get("language_model") is False),
+            refused_token=seen.status in (401, 403),
+        )
+
+    def feature(self, model: str) -> Feature:
+        """Judge whether the list can vouch for the model."""
+        if not self.listed:
+            return Feature("ignored", "lists no models, so the name of the model cannot be checked against it")
+        if model in self.names:
+            return Feature("honoured", f"lists the model, among {len(self.names)}")
+        return Feature(
+            "ignored", f"lists {len(self.names)} models, but not the one asked for, which it serves all the same"
+        )
+
+    def offer(self) -> str:
+        """Say what the server offers; names of models are no patient data."""
+        if not self.listed:
+            return "The server lists no models."
+        shown = ", ".join(self.names[:_SHOWN_MODELS])
+        more = f" and {len(self.names) - _SHOWN_MODELS} more" if len(self.names) > _SHOWN_MODELS else ""
+        return f"The server offers {len(self.names)}: {shown}{more}."
+
+
+def own_defaults(server: str) -> tuple[Mapping[str, str | int | float | bool], tuple[str, ...]]:
+    """Return fields that undo the server's own defaults, and notes on those that cannot be undone."""
+    if server in ("llama.cpp", "llama-cpp-python"):
+        note = "Servers of the llama.cpp family may punish repeated words by default; repeat_penalty=1.0 is sent."
+        return {"repeat_penalty": 1.0}, (note,)
+    if server == "ollama":
+        note = "Ollama takes repeat_penalty and the length of the context from its model file, not from requests."
+        return {}, (note,)
+    if server == "vllm":
+        note = (
+            "vLLM applies the model's own generation_config.json (a repetition_penalty, for example) unless it was"
+            " started with `--generation-config vllm`."
+        )
+        return {}, (note,)
+    return {}, ()
