@@ -1,0 +1,113 @@
+"""Changes to the registry's content: models, scorecards and agents that may be named. Signing is `versions.sign_next`."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from aggregator.errors import RegistryError, SettingsError
+from protocol.errors import ProtocolError
+from protocol.identity import agent_digest, model_digest
+from protocol.policy import DisclosurePolicy
+from protocol.registry import Model, RegisteredScorecard, Registry
+from protocol.scorecard import Scorecard, parse_scorecard
+
+
+@dataclass(frozen=True, slots=True)
+class Additions:
+    """What one new registry version adds. Things registered already in the same words are no change."""
+
+    models: Sequence[Model] = ()
+    scorecards: Sequence[Scorecard] = ()
+    retired: Sequence[str] = ()  # `name` or `name@version` of scorecards no longer taken
+    agents: Sequence[str] = ()  # versions
+    policies: Sequence[DisclosurePolicy] = ()
+
+
+def apply(registry: Registry, additions: Additions) -> Registry:
+    """Return the registry with `additions`, still under the same version number; the same object if nothing is new.
+
+    Raises:
+        RegistryError: a scorecard's name and version, or a policy's, exist with other content, or a scorecard to
+            retire is unknown.
+    """
+    scorecards = dict(registry.scorecards)
+    for card in additions.scorecards:
+        _refuse_other_content("scorecard", card, (known.scorecard for known in scorecards.values()))
+        scorecards.setdefault(card.digest, RegisteredScorecard(card))
+    for wanted in additions.retired:
+        matching = [
+            digest
+            for digest, known in scorecards.items()
+            if wanted in {known.scorecard.name, f"{known.scorecard.name}@{known.scorecard.version}"}
+        ]
+        if not matching:
+            raise RegistryError(f"there is no scorecard {wanted!r} to retire")
+        scorecards.update({digest: replace(scorecards[digest], retired=True) for digest in matching})
+    for policy in additions.policies:
+        _refuse_other_content("policy", policy, registry.policies.values())
+    after = replace(
+        registry,
+        models={**registry.models, **{model_digest(model.name): model for model in additions.models}},
+        scorecards=scorecards,
+        agents={**registry.agents, **{agent_digest(version): version for version in additions.agents}},
+        policies={**registry.policies, **{policy.digest: policy for policy in additions.policies}},
+    )
+    return registry if after == registry else after
+
+
+def _refuse_other_content(kind: str, new: Any, known: Any) -> None:
+    for old in known:
+        if (old.name, old.version) == (new.name, new.version) and old.digest != new.digest:
+            raise RegistryError(
+                f"{kind} {new.name} version {new.version} is registered with other content",
+                "Content never changes under a version; raise the version number.",
+            )
+
+
+class _ModelEntry(BaseModel):
+    """One model of a `--models` file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(min_length=1)
+    display_name: str = Field(min_length=1)
+    organization: str = ""
+    is_language_model: bool = True
+
+
+def read_models(path: Path) -> list[Model]:
+    """Read a YAML list of models: name, display_name, and optionally organization and is_language_model.
+
+    Raises:
+        SettingsError: unreadable, or an entry lacks or misspells a key; all faults are named at once.
+    """
+    try:
+        entries = TypeAdapter(list[_ModelEntry]).validate_python(yaml.safe_load(path.read_text("utf-8")))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise SettingsError(f"{path.name} cannot be read: {type(error).__name__}") from None
+    except ValidationError as error:
+        faults = "; ".join(
+            f"{'.'.join(str(part) for part in fault['loc']) or 'file'}: {fault['msg']}"
+            for fault in error.errors(include_input=False, include_url=False)
+        )
+        raise SettingsError(f"{path.name}: {faults}") from None
+    return [Model(e.name, e.display_name, e.organization, e.is_language_model) for e in entries]
+
+
+def read_scorecard(path: Path) -> Scorecard:
+    """Read a scorecard from a JSON file.
+
+    Raises:
+        SettingsError: unreadable, or not a scorecard.
+    """
+    try:
+        return parse_scorecard(json.loads(path.read_text("utf-8")))
+    except (OSError, UnicodeDecodeError, ValueError, RecursionError) as error:
+        raise SettingsError(f"{path.name} cannot be read: {type(error).__name__}") from None
+    except ProtocolError as error:
+        raise SettingsError(f"{path.name} is not a scorecard: {error.detail}") from None

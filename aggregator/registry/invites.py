@@ -1,0 +1,202 @@
+"""Inviting a site and enrolling it: a single-use token, two proofs of possession, one person who compares fingerprints."""
+
+import json
+import secrets
+import string
+from dataclasses import dataclass, replace
+
+from sqlalchemy import Connection, delete, exists, insert, select
+
+from aggregator.errors import EnrolmentError
+from aggregator.home import Home
+from aggregator.log import journal
+from aggregator.log.journal import Link
+from aggregator.registry.versions import newest_registry, own_pins, sign_next
+from aggregator.store.schema import enrolment_requests, entries, invites
+from protocol.enrolment import Enrolment, enrolment_site, open_enrolment, token_verifier
+from protocol.errors import Code, ProtocolError
+from protocol.registry import Publication, Registry, Site, SiteKey
+from protocol.statements import ENROLL_SEQ, FIRST_EPOCH
+
+TOKEN_BYTES = 32
+_SITE_ALPHABET = string.digits + string.ascii_lowercase
+
+
+@dataclass(frozen=True, slots=True)
+class Invite:
+    """What a site is given, over a way that both trust. Whoever holds it first may ask to be enrolled, once."""
+
+    name: str  # of the deployment, for people
+    url: str
+    deployment: str
+    site: str
+    site_name: str
+    publication: Publication
+    token: str  # hex; kept by nobody but the invited site
+    root_keys: tuple[str, ...]  # key ids of the roots to trust
+    root_threshold: int
+    expires_day: int
+
+    def to_json(self) -> bytes:
+        """Return the invite file."""
+        fields = {name: getattr(self, name) for name in self.__slots__} | {"root_keys": list(self.root_keys), "schema": 1}
+        return json.dumps(fields, indent=2, sort_keys=True).encode() + b"\n"
+
+
+@dataclass(frozen=True, slots=True)
+class PendingRequest:
+    """An enrolment request that waits for a person."""
+
+    display_name: str
+    publication: Publication
+    enrolment: Enrolment
+    envelope: bytes
+
+    @property
+    def site(self) -> str:
+        """The invited site's id."""
+        return self.enrolment.predicate.header.site
+
+
+def invite(connection: Connection, home: Home, *, site_name: str, publication: Publication, today_day: int) -> Invite:
+    """Make a new site id and a token, and keep the token's verifier alone."""
+    registry = newest_registry(connection)
+    pins = own_pins(registry)
+    token = secrets.token_bytes(TOKEN_BYTES)
+    made = Invite(
+        name=home.settings.name or registry.deployment,
+        url=home.settings.public_url,
+        deployment=registry.deployment,
+        site=_new_site_id(connection, registry),
+        site_name=site_name,
+        publication=publication,
+        token=token.hex(),
+        root_keys=tuple(sorted(pins.keyids)),
+        root_threshold=pins.threshold,
+        expires_day=today_day + home.settings.invite_days,
+    )
+    connection.execute(
+        insert(invites).values(
+            site=made.site,
+            display_name=site_name,
+            publication=publication,
+            token_verifier=token_verifier(token),
+            expires_day=made.expires_day,
+        )
+    )
+    return made
+
+
+def _new_site_id(connection: Connection, registry: Registry) -> str:
+    while True:
+        site = "s-" + "".join(secrets.choice(_SITE_ALPHABET) for _ in range(8))
+        taken = connection.execute(select(exists().where(invites.c.site == site))).scalar()
+        if not taken and site not in registry.sites:
+            return site
+
+
+def open_request(connection: Connection, data: bytes, *, today_day: int) -> PendingRequest:
+    """Check an enrolment request against its invite; nothing is stored.
+
+    Raises:
+        ProtocolError: WRONG_TOKEN also for an invite that is unknown, used or expired, so that nobody can probe for
+            site ids; else as `open_enrolment`.
+    """
+    registry = newest_registry(connection)
+    row = connection.execute(select(invites).where(invites.c.site == enrolment_site(data))).one_or_none()
+    if row is None or today_day >= row.expires_day or _is_enrolled(connection, row.site):
+        raise ProtocolError(Code.WRONG_TOKEN, "the invite is unknown, used or expired")
+    enrolment = open_enrolment(
+        data,
+        deployment=registry.deployment,
+        site=row.site,
+        verifier=row.token_verifier,
+        registry_version=registry.version,
+    )
+    return PendingRequest(row.display_name, row.publication, enrolment, data)
+
+
+def keep_request(connection: Connection, request: PendingRequest) -> None:
+    """Keep a checked request for a person to approve. Repeating it changes nothing.
+
+    Raises:
+        ProtocolError: WRONG_TOKEN if the invite already brought another request: the token is for a single use.
+    """
+    query = select(enrolment_requests.c.digest).where(enrolment_requests.c.site == request.site)
+    kept = connection.execute(query).scalar_one_or_none()
+    if kept is None:
+        connection.execute(
+            insert(enrolment_requests).values(
+                site=request.site, digest=request.enrolment.digest, envelope=request.envelope
+            )
+        )
+    elif kept != request.enrolment.digest:
+        raise ProtocolError(Code.WRONG_TOKEN, "the invite has been used for another request")
+
+
+def pending_requests(connection: Connection, *, today_day: int) -> list[PendingRequest]:
+    """Return the kept requests that still wait for a person, by site id."""
+    query = select(enrolment_requests.c.envelope).order_by(enrolment_requests.c.site)
+    waiting = []
+    for envelope in connection.execute(query).scalars():
+        try:
+            waiting.append(open_request(connection, envelope, today_day=today_day))
+        except ProtocolError as error:
+            if error.code is not Code.WRONG_TOKEN:  # the invite has expired meanwhile
+                raise
+    return waiting
+
+
+def enroll(connection: Connection, home: Home, request: PendingRequest, *, today_day: int) -> Registry:
+    """Log the enrolment as the first link of the site's chain, and sign the registry that names its keys.
+
+    Call it after a person has compared the fingerprints. Both happen in the caller's writing transaction.
+
+    Raises:
+        EnrolmentError: the site is enrolled already, or another request holds its invite.
+        RegistryError: the next registry would not be accepted.
+    """
+    before = newest_registry(connection)
+    if request.site in before.sites or _is_enrolled(connection, request.site):
+        raise EnrolmentError(f"site {request.site} is enrolled already")
+    _refuse_known_keys(before, request)
+    first = request.enrolment
+    position = journal.append(
+        connection,
+        Link(
+            digest=first.digest,
+            leaf=first.pae,
+            envelope=request.envelope,
+            site=request.site,
+            epoch=FIRST_EPOCH,
+            seq=ENROLL_SEQ,
+            registry=before.version,
+        ),
+        origin=before.log_name,
+        log_key=home.log_key,
+    )
+    keys = (
+        SiteKey(first.agent, "agent", from_index=position),
+        SiteKey(first.steward, "steward", from_index=position),
+    )
+    site = Site(request.display_name, request.publication, first.digest, keys)
+    after = replace(
+        before,
+        version=before.version + 1,
+        expires_day=today_day + home.settings.registry_days,
+        sites={**before.sites, request.site: site},
+    )
+    sign_next(connection, after, [home.root_key])
+    connection.execute(delete(enrolment_requests).where(enrolment_requests.c.site == request.site))
+    return after
+
+
+def _refuse_known_keys(registry: Registry, request: PendingRequest) -> None:
+    for key in (request.enrolment.agent, request.enrolment.steward):
+        owner = registry.site_of(key.keyid)
+        if owner is not None:
+            raise EnrolmentError(f"key {key.fingerprint} of the request already belongs to site {owner[0]}")
+
+
+def _is_enrolled(connection: Connection, site: str) -> bool:
+    return bool(connection.execute(select(exists().where(entries.c.site == site))).scalar())

@@ -1,0 +1,36 @@
+"""The disclosure policies that come with the program: what a new deployment's registry starts with."""
+
+from pathlib import Path
+
+import yaml
+
+from aggregator.errors import SettingsError
+from protocol.errors import ProtocolError
+from protocol.policy import DisclosurePolicy, parse_policy
+
+DEFAULT_FLOOR = "strict"
+
+
+def shipped_policies() -> dict[str, DisclosurePolicy]:
+    """Read every shipped disclosure policy, by name.
+
+    Raises:
+        SettingsError: there is none, or one is not a policy.
+    """
+    package = Path(__file__).resolve().parents[1]
+    in_wheel = package / "shipped" / "policies" / "disclosure"
+    folder = in_wheel if in_wheel.is_dir() else package.parent / "policies" / "disclosure"
+    policies = [read_policy(path) for path in sorted(folder.glob("*.yaml"))]
+    if not policies:
+        raise SettingsError("this installation carries no disclosure policies", "Install the program again.")
+    return {policy.name: policy for policy in policies}
+
+
+def read_policy(path: Path) -> DisclosurePolicy:
+    """Read one policy file. Raises SettingsError."""
+    try:
+        return parse_policy(yaml.safe_load(path.read_text("utf-8")))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise SettingsError(f"{path.name} cannot be read: {type(error).__name__}") from None
+    except ProtocolError as error:
+        raise SettingsError(f"{path.name} is not a disclosure policy: {error.detail}") from None

@@ -1,0 +1,93 @@
+"""The registry versions in the database: reading the newest, signing the next."""
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from sqlalchemy import Connection, insert, select
+
+from aggregator.errors import RegistryError
+from aggregator.store.schema import registry_versions
+from protocol.envelope import REGISTRY_TYPE, decode, sign
+from protocol.errors import ProtocolError
+from protocol.keys import Signer
+from protocol.registry import Registry, RootPins, build_registry, parse_registry, step_registry
+
+
+def newest_registry(connection: Connection) -> Registry:
+    """Return the registry in force.
+
+    Raises:
+        RegistryError: there is none.
+    """
+    return _parsed(newest_envelope(connection))
+
+
+def newest_envelope(connection: Connection) -> bytes:
+    """Return the newest registry as signed. Raises RegistryError."""
+    query = select(registry_versions.c.envelope).order_by(registry_versions.c.version.desc()).limit(1)
+    envelope: bytes | None = connection.execute(query).scalar_one_or_none()
+    if envelope is None:
+        raise RegistryError("there is no registry yet", "Run `intramural-aggregator init` first.")
+    return envelope
+
+
+def envelope_of(connection: Connection, version: int) -> bytes | None:
+    """Return one registry version as signed, None if there is none."""
+    query = select(registry_versions.c.envelope).where(registry_versions.c.version == version)
+    found: bytes | None = connection.execute(query).scalar_one_or_none()
+    return found
+
+
+def all_envelopes(connection: Connection) -> list[bytes]:
+    """Return every version as signed, oldest first."""
+    query = select(registry_versions.c.envelope).order_by(registry_versions.c.version)
+    return list(connection.execute(query).scalars())
+
+
+def sign_next(connection: Connection, registry: Registry, roots: Sequence[Signer]) -> bytes:
+    """Sign `registry` and put it in force, in the caller's writing transaction. Returns the signed file.
+
+    It is verified as any site will verify it, against the version before, so a change that no site would accept is
+    refused here.
+
+    Raises:
+        RegistryError: the content is not valid, or the root keys do not suffice.
+    """
+    versions = all_envelopes(connection)
+    try:
+        envelope = sign(build_registry(registry), roots, REGISTRY_TYPE)
+        step_registry(envelope, _parsed(versions[-1]) if versions else own_pins(registry))
+    except ProtocolError as error:
+        raise RegistryError(f"registry {registry.version} would not be accepted: {error.detail} ({error.code})") from None
+    connection.execute(insert(registry_versions).values(version=registry.version, envelope=envelope))
+    return envelope
+
+
+def own_pins(registry: Registry) -> RootPins:
+    """Return the pins that a first registry makes for itself: who invents a deployment is its root."""
+    return RootPins(registry.deployment, frozenset(key.keyid for key in registry.roots), registry.threshold)
+
+
+def walk(versions: Iterable[bytes], pins: RootPins | None = None) -> list[Registry]:
+    """Verify registry versions from the first, each against the one before.
+
+    Args:
+        versions: the signed files, version 1 first, without gaps.
+        pins: the roots that must have signed the first; None takes the first at its word.
+
+    Raises:
+        ProtocolError: as `step_registry`.
+    """
+    trusted: list[Registry] = []
+    for envelope in versions:
+        before: Registry | RootPins | None = trusted[-1] if trusted else pins
+        if before is None:
+            before = own_pins(parse_registry(decode(envelope, REGISTRY_TYPE).payload))
+        trusted.append(step_registry(envelope, before))
+    return trusted
+
+
+@lru_cache(maxsize=4)
+def _parsed(envelope: bytes) -> Registry:
+    """Read a registry of our own database, which was verified when it was signed."""
+    return parse_registry(decode(envelope, REGISTRY_TYPE).payload)

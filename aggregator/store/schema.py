@@ -1,0 +1,73 @@
+"""The aggregator's tables. Migrations in `migrations/` create them; a test keeps the two equal."""
+
+from sqlalchemy import (
+    Column,
+    ForeignKey,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+metadata = MetaData()
+
+registry_versions = Table(
+    "registry_versions",
+    metadata,
+    Column("version", Integer, primary_key=True, autoincrement=False),
+    Column("envelope", LargeBinary, nullable=False),
+)
+"""Every registry ever signed, exactly as signed. The highest version is in force."""
+
+entries = Table(
+    "entries",
+    metadata,
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    Column("digest", String(64), nullable=False, unique=True),
+    Column("leaf_hash", LargeBinary(32), nullable=False),
+    Column("envelope", LargeBinary, nullable=False),
+    Column("site", String(16), nullable=False),
+    Column("epoch", Integer, nullable=False),
+    Column("seq", Integer, nullable=False),
+    Column("registry", Integer, ForeignKey("registry_versions.version"), nullable=False),
+    Column("scores_root", String(64), index=True),
+    Column("figures", String(64), index=True),
+    Column("checkpoint", Text, nullable=False),
+    UniqueConstraint("site", "epoch", "seq", name="one_link_per_place"),
+)
+"""The log. `position` counts from 0 without gaps; `registry` was in force when the entry was accepted; `scores_root`
+and `figures` are a result's, to recognise copies; `checkpoint` is the signed head right after this entry."""
+
+forks = Table(
+    "forks",
+    metadata,
+    Column("digest", String(64), primary_key=True),
+    Column("site", String(16), nullable=False),
+    Column("epoch", Integer, nullable=False),
+    Column("seq", Integer, nullable=False),
+    Column("envelope", LargeBinary, nullable=False),
+)
+"""Second payloads signed for a place of a site's chain that another holds. A site with a row here is frozen."""
+
+invites = Table(
+    "invites",
+    metadata,
+    Column("site", String(16), primary_key=True),
+    Column("display_name", Text, nullable=False),
+    Column("publication", String(8), nullable=False),
+    Column("token_verifier", String(64), nullable=False),
+    Column("expires_day", Integer, nullable=False),
+)
+"""Open and used invites; an invite is used once a row of `entries` holds its site."""
+
+enrolment_requests = Table(
+    "enrolment_requests",
+    metadata,
+    Column("site", String(16), ForeignKey("invites.site"), primary_key=True),
+    Column("digest", String(64), nullable=False, unique=True),
+    Column("envelope", LargeBinary, nullable=False),
+)
+"""Requests whose signatures and token proof were right, waiting for a person to compare fingerprints."""
