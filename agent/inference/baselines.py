@@ -1,30 +1,232 @@
 """The reference baselines: an OpenAI-compatible server whose "models" are simple rules and need no weights.
 
-They are floors on the board, and labelled as not language models wherever they are named.
+They are floors on the board, and labelled as not language models wherever they are named. What the server does
+not honour it refuses, instead of ignoring it.
 """
 
+import ipaddress
+import re
+import socket
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-BASELINES = ("baseline/first-choice", "baseline/retrieval", "baseline/lead", "baseline/random")
+from agent.errors import ConfigError
+from agent.inference.wire import parse_object
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse
+
+BASELINES = {
+    "baseline/first-choice": "Takes the first option, number or sentence.",
+    "baseline/retrieval": "Picks or extracts by the words shared with the rest of the prompt.",
+    "baseline/lead": "Takes what comes first in the material.",
+    "baseline/random": "Draws an answer; the same prompt and seed draw the same.",
+}
+
+_MOST_BODY_BYTES = 8 * 1024 * 1024
+_MOST_ANSWERS = 16
+_DEFAULT_TOKENS = 1024
+_FIELDS = "model messages max_tokens max_completion_tokens temperature top_p stop seed n user stream"
+_HONOURED = frozenset(_FIELDS.split())
+_TOKEN = re.compile(r"\s*\S+")
 
 
-def serve(host: str = "127.0.0.1", port: int = 0, on_ready: Callable[[str], None] | None = None) -> None:
-    """Serve until interrupted. `on_ready` gets the base URL (ending in /v1) once connections are accepted."""
-    raise NotImplementedError
+def app() -> "Starlette":
+    """Return the ASGI application. Tokens are words."""
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse
+    from starlette.routing import Route
+
+    async def models(request: Request) -> JSONResponse:  # noqa: ARG001 - a route takes its request
+        return JSONResponse(_model_list())
+
+    async def completions(request: Request) -> JSONResponse:
+        return await _complete(request, JSONResponse)
+
+    return Starlette(
+        routes=[
+            Route("/v1/models", models),
+            Route("/v1/chat/completions", completions, methods=["POST"]),
+        ]
+    )
+
+
+def _model_list() -> dict[str, object]:
+    data = [
+        {
+            "id": name,
+            "object": "model",
+            "created": 0,
+            "owned_by": "intramural",
+            "language_model": False,
+            "description": f"Reference baseline, not a language model. {what}",
+        }
+        for name, what in BASELINES.items()
+    ]
+    return {"object": "list", "data": data}
+
+
+async def _complete(request: "Request", reply: "type[JSONResponse]") -> "JSONResponse":
+    raw = b""
+    async for chunk in request.stream():
+        raw += chunk
+        if len(raw) > _MOST_BODY_BYTES:
+            return reply(_error("the request is too long"), status_code=413)
+    body = parse_object(raw)
+    if body is None:
+        return reply(_error("the body is not a JSON object"), status_code=400)
+    if body.get("model") not in BASELINES:
+        return reply(_error("there is no such model", "model_not_found"), status_code=404)
+    try:
+        return reply(_completion(body))
+    except ValueError as error:
+        return reply(_error(str(error)), status_code=400)
+
+
+def _error(message: str, code: str | None = None) -> dict[str, object]:
+    return {"error": {"message": message, "type": "invalid_request_error", "param": None, "code": code}}
+
+
+def _completion(body: dict[str, Any]) -> dict[str, object]:
+    """Answer a request.
+
+    Raises:
+        ValueError: a field is of the wrong type, or is none that this server honours; says which.
+    """
+    from agent.inference.baseline_rules import answer
+
+    unknown = sorted(name for name, value in body.items() if name not in _HONOURED and value is not None)
+    if unknown or body.get("stream"):
+        raise ValueError(f"not honoured here: {', '.join(unknown) or 'stream'}")
+    text = _prompt_text(body.get("messages"))
+    limit = min(
+        _whole(body, "max_tokens", _DEFAULT_TOKENS, 1), _whole(body, "max_completion_tokens", _DEFAULT_TOKENS, 1)
+    )
+    seed = None if body.get("seed") is None else _whole(body, "seed", 0, -(2**63))
+    wanted = _whole(body, "n", 1, 1)
+    if wanted > _MOST_ANSWERS:
+        raise ValueError(f"n must be at most {_MOST_ANSWERS}")
+    stop = body.get("stop") or []
+    stop = [stop] if isinstance(stop, str) else stop
+    if not isinstance(stop, list) or not all(isinstance(mark, str) and mark for mark in stop):
+        raise ValueError("stop must be a string or a list of strings")
+    choices = []
+    written = 0
+    for index in range(wanted):
+        whole = answer(body["model"], text, seed=seed, index=index)
+        said, finish, tokens = _limited(whole, limit, stop)
+        written += tokens
+        message = {"role": "assistant", "content": said}
+        choices.append({"index": index, "message": message, "logprobs": None, "finish_reason": finish})
+    read = len(text.split())
+    usage = {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
+    return {
+        "id": "chatcmpl-baseline",
+        "object": "chat.completion",
+        "created": 0,
+        "model": body["model"],
+        "choices": choices,
+        "usage": usage,
+    }
+
+
+def _prompt_text(messages: object) -> str:
+    if not isinstance(messages, list) or not messages:
+        raise ValueError("messages must be a list with at least one message")
+    contents = [message.get("content") if isinstance(message, dict) else None for message in messages]
+    if not all(isinstance(content, str) for content in contents):
+        raise ValueError("every message needs a text as its content")
+    return "\n".join(str(content) for content in contents)
+
+
+def _whole(body: dict[str, Any], name: str, default: int, least: int) -> int:
+    value = body.get(name)
+    if value is None:
+        return default
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}")
+    return value
+
+
+def _limited(text: str, limit: int, stop: list[str]) -> tuple[str, str, int]:
+    """Return (text, finish reason, tokens) of an answer cut at its stop marks and at `limit` words."""
+    ends = [place for place in (text.find(mark) for mark in stop) if place >= 0]
+    text = text[: min(ends)] if ends else text
+    tokens = _TOKEN.findall(text)
+    if len(tokens) > limit:
+        return "".join(tokens[:limit]), "length", limit
+    return text, "stop", len(tokens)
+
+
+def serve(
+    host: str = "127.0.0.1",
+    port: int = 0,
+    on_ready: Callable[[str], None] | None = None,
+    *,
+    unsafe_any_host: bool = False,
+) -> None:
+    """Serve until interrupted. `on_ready` gets the base URL (ending in /v1) once connections are taken.
+
+    Raises:
+        ConfigError: the host is not a loopback address (and `unsafe_any_host` is not set), or the port is taken.
+    """
+    if not (unsafe_any_host or _is_loopback(host)):
+        raise ConfigError(
+            "the baselines listen on a loopback address only", "Use 127.0.0.1, or --unsafe-any-host if you must."
+        )
+    import uvicorn
+
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listener = socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        raise ConfigError(f"cannot listen on port {port} ({error.strerror})", "Choose another with --port.") from None
+    with listener:
+        name = f"[{host}]" if family is socket.AF_INET6 else host
+        if on_ready is not None:
+            on_ready(f"http://{name}:{listener.getsockname()[1]}/v1")
+        config = uvicorn.Config(app(), log_level="warning", access_log=False, lifespan="off", timeout_keep_alive=75)
+        uvicorn.Server(config).run(sockets=[listener])
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 @click.group()
 def baselines() -> None:
-    """Reference baselines: simple rules behind a model server's interface."""
+    """Reference baselines: simple rules behind a model server's interface, not language models."""
 
 
 @baselines.command("serve")
 @click.option("--host", default="127.0.0.1", show_default=True)
 @click.option("--port", default=8001, show_default=True, help="0 takes a free port.")
 @click.option("--ready-file", type=click.Path(dir_okay=False, path_type=Path), help="Write the URL here when ready.")
-def serve_command(host: str, port: int, ready_file: Path | None) -> None:
-    """Serve the reference baselines (not language models) until interrupted."""
-    raise NotImplementedError
+@click.option("--unsafe-any-host", is_flag=True, help="Listen on addresses that other machines reach.")
+def serve_command(host: str, port: int, ready_file: Path | None, unsafe_any_host: bool) -> None:
+    """Serve the reference baselines (not language models) until interrupted.
+
+    The first line printed is the server's URL.
+    """
+
+    def ready(url: str) -> None:
+        click.echo(url)
+        if ready_file is not None:
+            draft = ready_file.with_name(ready_file.name + ".new")
+            draft.write_text(url, "utf-8")
+            draft.replace(ready_file)
+
+    serve(host, port, ready, unsafe_any_host=unsafe_any_host)
+
+
+if __name__ == "__main__":
+    serve_command()
