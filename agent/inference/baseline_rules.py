@@ -64,11 +64,12 @@ def read_prompt(text: str) -> Prompt:
     if len(options) >= 2:
         rest = [line for i, line in enumerate(lines) if i not in options]
         chosen = tuple(_match(_OPTION, lines[i])[1] for i in options)
-        return Prompt("choice", rest[0] if rest else "", "\n".join(rest), chosen)
+        return Prompt("choice", rest[0] if rest else "", "\n".join(rest[1:] or rest), chosen)
+    lines = [_LABEL.sub("", line) or line for line in lines]
     numbered = _run(lines, _NUMBERED, [str(i) for i in range(1000)]) or _run(
         lines, _NUMBERED, [str(i) for i in range(1, 1000)]
     )
-    if len(numbered) >= 3:
+    if len(numbered) >= 2:
         rest = [line for i, line in enumerate(lines) if i not in numbered]
         if any("sentence" in line.lower() for line in rest):
             return Prompt("sentence", "\n".join(rest), "", tuple(lines[i] for i in numbered))
@@ -211,8 +212,8 @@ def _share(words: set[str], known: set[str]) -> tuple[float, int]:
 
 
 def _sentences(text: str) -> list[str]:
-    cleaned = (_LABEL.sub("", line) for line in text.splitlines())
-    return [one for one in _SENTENCE_END.split("\n".join(cleaned)) if one.strip()] or [text]
+    pieces = (piece.strip() for piece in _SENTENCE_END.split(text))
+    return [piece for piece in pieces if piece and not piece.endswith(":")] or [text]
 
 
 def _numbers(text: str) -> list[str]:
