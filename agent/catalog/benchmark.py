@@ -211,9 +211,7 @@ class _Definition:
             dataset_file=dataset_file,
             sample=sample,
             sample_is_invented=invented,
-            parser=cast(
-                Parser, m.choice("parser", ("text", "option_letter"), "option_letter" if choices else "text")
-            ),
+            parser=cast(Parser, m.choice("parser", ("text", "option_letter"), "option_letter" if choices else "text")),
             scoring=cast(Scoring, m.choice("scoring", ("intramural", "helm"), "intramural")),
             unit=m.text("unit", "row"),
             unit_column=m.text("unit_column", "") or None,
@@ -322,29 +320,26 @@ class _Definition:
         if dataset_file is not None:
             m.note("dataset_file", "give either `dataset_file` or `data`")
         loader = data.choice("loader", tuple(FORMATS))
-        files = tuple(self._data_file(inner, "name") for inner in data.maps("files"))
-        inner = data.map("sample")
-        sample = self._data_file(inner, "file", ("invented",)) if inner else None
-        invented = inner.flag("invented", False) if inner else False
+        file_maps, sample_map = data.maps("files"), data.map("sample")
+        files = tuple(self._data_file(inner, "name") for inner in file_maps)
+        sample = self._data_file(sample_map, "file") if sample_map else None
+        invented = sample_map.flag("invented", False) if sample_map else False
+        for inner in (*file_maps, *([sample_map] if sample_map else [])):
+            inner.finish()
         source = (data.text("source_url", ""), data.text("source_commit", ""))
         if not files and sample is None:
             m.note("data", "expected `files` or a `sample`")
         data.finish()
         return loader, files, None, sample, invented, source
 
-    def _data_file(self, m: YamlMap, name_key: str, also: tuple[str, ...] = ()) -> DataFile:
+    def _data_file(self, m: YamlMap, name_key: str) -> DataFile:
         name = m.text(name_key)
         sha256 = m.text("sha256", "")
         if sha256 and not _SHA256.fullmatch(sha256):
             m.note("sha256", "expected 64 lower-case hexadecimal digits")
         if Path(name).is_absolute() or ".." in Path(name).parts:
             m.note(name_key, "expected a path that stays in its folder")
-        file = DataFile(name, sha256 or None, m.integer("rows", None), m.text("url", ""))
-        for key in also:
-            m.has(key)
-            m.flag(key, False)
-        m.finish()
-        return file
+        return DataFile(name, sha256 or None, m.integer("rows", None), m.text("url", ""))
 
     def _find(self, name: str) -> Path | None:
         if not name:

@@ -3,8 +3,28 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
+from agent.catalog.yaml_map import YamlMap, nearest, read_yaml
+from agent.errors import ConfigError
 from agent.vocabulary import RunEntry
+
+# Clients of HELM that talk to an OpenAI-compatible server, which is what this agent does.
+_COMPATIBLE = (
+    "VLLMClient",
+    "VLLMChatClient",
+    "VLLMGraniteThinkingClient",
+    "OpenAIClient",
+    "OpenAILegacyCompletionsClient",
+)
+_UNUSED = (
+    "tokenizer_name",
+    "window_service_spec",
+    "max_request_length",
+    "max_sequence_and_generated_tokens_length",
+)
+_UNUSED_ARGS = ("org_id", "reasoning_effort", "output_processor", "timeout", "max_retries", "default_headers")
+_SECRET = ("api_key", "token", "password")
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,10 +38,11 @@ class Deployment:
         served_model: the `model` field of requests.
         token_file: file (0600) with the bearer token; None sends none.
         max_in_flight: requests at once; None leaves it to the command line.
-        ca_bundle: PEM bundle for TLS; None means the system's trust store.
+        ca_bundle: PEM file for TLS; None means the system's trust store.
         proxy: proxy address; None means no proxy.
         max_sequence_length: tokens of prompt (and answer) the server takes; None if unknown.
         reasoning: whether the model thinks before it answers, and so gets `reasoning_max_tokens`.
+        deprecated: HELM's mark.
         unused_keys: keys of HELM's that have no meaning here, accepted and shown by `doctor`.
         problem: why the deployment cannot be used by this agent; None when it can.
     """
@@ -36,32 +57,144 @@ class Deployment:
     proxy: str | None = None
     max_sequence_length: int | None = None
     reasoning: bool = False
+    deprecated: bool = False
     unused_keys: tuple[str, ...] = ()
     problem: str | None = None
 
 
 def read_deployments(path: Path) -> dict[str, Deployment]:
-    """Read a `model_deployments.yaml`, by deployment name, in file order.
+    """Read a `model_deployments.yaml`, by deployment name, in file order. Paths in it are relative to its folder.
 
     Raises:
         ConfigError: lists every problem with deployment and key; an API key written in the file is one.
     """
-    raise NotImplementedError
+    tree = read_yaml(path, ConfigError)
+    found: dict[str, Deployment] = {}
+    for m in tree.maps("model_deployments"):
+        deployment = _read(m, path.parent)
+        if deployment.name in found:
+            m.note("name", f"{deployment.name!r} is there twice")
+        found[deployment.name] = deployment
+    tree.finish()
+    if tree.problems:
+        raise ConfigError("\n".join(f"{path}: {problem}" for problem in tree.problems))
+    return found
 
 
 def ad_hoc(server_url: str, model: str) -> Deployment:
-    """Make the deployment that `--server URL` means for `model`.
+    """Make the deployment that `--server URL` means for `model`, which the server knows by the same name.
 
     Raises:
         ConfigError: not an http(s) address.
     """
-    raise NotImplementedError
+    problem = _address_problem(server_url)
+    if problem:
+        raise ConfigError(f"--server: {problem}")
+    return Deployment(name=model, model_name=model, base_url=server_url.rstrip("/"), served_model=model)
 
 
 def deployment_of(entry: RunEntry, deployments: Mapping[str, Deployment]) -> Deployment:
-    """Find the deployment an entry names, else the first one of its model.
+    """Find the deployment an entry names, else the first one of its model that is not deprecated.
 
     Raises:
         ConfigError: there is none, it serves another model, or it cannot be used here.
     """
-    raise NotImplementedError
+    name = entry.model_deployment
+    if name:
+        deployment = deployments.get(name)
+        if deployment is None:
+            raise ConfigError(f"there is no model deployment {name!r}{nearest(name, deployments)}", _ADVICE)
+        if entry.model and entry.model != deployment.model_name:
+            raise ConfigError(
+                f"the deployment {name!r} serves {deployment.model_name!r}, and the run entry asks for {entry.model!r}"
+            )
+    else:
+        of_model = [d for d in deployments.values() if d.model_name == entry.model and not d.deprecated]
+        if not of_model:
+            known = {d.model_name for d in deployments.values()}
+            raise ConfigError(
+                f"there is no deployment of the model {entry.model!r}{nearest(entry.model, known)}", _ADVICE
+            )
+        deployment = of_model[0]
+    if deployment.problem:
+        raise ConfigError(f"the deployment {deployment.name!r} cannot be used: {deployment.problem}", _ADVICE)
+    return deployment
+
+
+_ADVICE = "Add it to model_deployments.yaml, or name a server with --server."
+
+
+def _read(m: YamlMap, folder: Path) -> Deployment:
+    name = m.text("name")
+    model_name = m.text("model_name", name)
+    unused = [key for key in _UNUSED if m.skip(key)]
+    client = m.map("client_spec")
+    if client is None:
+        m.note("client_spec", "is required: class_name, and args with base_url")
+    base_url, served, problem = "", "", None
+    if client is not None:
+        base_url, served, problem, more = _client(client)
+        unused += more
+    _refuse_secrets(m)
+    token, ca = m.text("token_file", ""), m.text("ca_bundle", "")
+    deployment = Deployment(
+        name=name,
+        model_name=model_name,
+        base_url=base_url,
+        # HELM's default: the model's name without its organisation.
+        served_model=served or model_name.rpartition("/")[2],
+        token_file=folder / token if token else None,
+        max_in_flight=m.integer("max_in_flight", None, high=4096),
+        ca_bundle=folder / ca if ca else None,
+        proxy=m.text("proxy", "") or None,
+        max_sequence_length=m.integer("max_sequence_length", None, high=100_000_000),
+        reasoning=m.flag("reasoning", False),
+        deprecated=m.flag("deprecated", False),
+        unused_keys=tuple(unused),
+        problem=problem,
+    )
+    m.finish()
+    return deployment
+
+
+def _client(client: YamlMap) -> tuple[str, str, str | None, list[str]]:
+    class_name = client.text("class_name")
+    short = class_name.rpartition(".")[2]
+    args = client.map("args")
+    compatible = short in _COMPATIBLE
+    problem = None if compatible else f"its client {short} is not one for an OpenAI-compatible server"
+    if args is None:
+        client.finish()
+        return "", "", problem or "it has no base_url", []
+    base_url = args.text("base_url", "")
+    served = args.text("vllm_model_name", "") or args.text("openai_model_name", "")
+    _refuse_secrets(args)
+    if compatible and base_url:
+        wrong = _address_problem(base_url)
+        if wrong:
+            args.note("base_url", wrong)
+    unused = [f"client_spec.args.{key}" for key in _UNUSED_ARGS if args.skip(key)]
+    if compatible:
+        args.finish()  # another client's arguments are its own affair
+    client.finish()
+    return base_url.rstrip("/"), served, problem or (None if base_url else "it has no base_url"), unused
+
+
+def _refuse_secrets(m: YamlMap) -> None:
+    for key in _SECRET:
+        # vLLM's clients in HELM send the word EMPTY for no key.
+        if m.has(key) and m.text(key, "") not in ("", "EMPTY"):
+            m.note(key, "a key must not stand in this file; put it in a file of mode 0600 and name that as token_file")
+
+
+def _address_problem(url: str) -> str | None:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        return "not a web address"
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        return "expected an address that begins with http:// or https:// and names a host"
+    if parts.username or parts.password or parts.query or parts.fragment:
+        return "expected an address without user, password, question mark or fragment"
+    return None

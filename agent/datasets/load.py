@@ -1,11 +1,17 @@
 """From a benchmark's dataset files to instances; every problem of a file is named with its row."""
 
+import hashlib
+import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from agent.catalog.benchmark import Benchmark
+from agent.catalog.benchmark import Benchmark, DataFile
+from agent.datasets.formats import FORMATS
+from agent.datasets.instances import InstanceMaker, Instructions
+from agent.datasets.table import Problems
+from agent.errors import BenchmarkError
 from agent.vocabulary import Instance
 
 Known = Literal["official", "sample", "unknown", "invented"]
@@ -21,6 +27,8 @@ class Dataset:
         known: "official": the version the benchmark was written for; "sample" and "invented": what travels with
             the agent; "unknown": anything else, shown beside every result.
         problems: what a person should know (files missing, another version), in plain words.
+        file_digests: SHA-256 of each path, in order.
+        expected_instances: how many the known version gives; None if unknown.
     """
 
     paths: tuple[Path, ...]
@@ -28,6 +36,7 @@ class Dataset:
     known: Known
     problems: tuple[str, ...] = ()
     file_digests: tuple[str, ...] = ()
+    expected_instances: int | None = None
 
 
 def locate_dataset(
@@ -35,23 +44,147 @@ def locate_dataset(
 ) -> Dataset:
     """Find the benchmark's data: `data_path` of the run entry, else `site_data`/<id>/, else the sample.
 
+    A folder holds the official files under their own names, or one file of another version.
+
     Raises:
         BenchmarkError: no data at all, or a file cannot be read.
     """
-    raise NotImplementedError
+    given = (arguments or {}).get("data_path")
+    if given:
+        path = Path(given)
+        return _in_folder(benchmark, path) if path.is_dir() else _dataset(benchmark, (path,))
+    if benchmark.dataset_file is not None:
+        return _dataset(benchmark, (benchmark.dataset_file,))
+    folder = site_data / benchmark.id if site_data else None
+    if folder is not None and folder.is_dir() and any(folder.iterdir()):
+        return _in_folder(benchmark, folder)
+    if benchmark.sample is None:
+        names = ", ".join(file.name for file in benchmark.files)
+        where = folder or f"data/{benchmark.id}"
+        raise BenchmarkError(f"{benchmark.id}: no data here; expected {names or 'a file'} in {where}")
+    return _sample(benchmark, benchmark.sample)
 
 
 def load_instances(
     benchmark: Benchmark,
     dataset: Dataset,
-    arguments: Mapping[str, str] | None = None,
+    arguments: Mapping[str, str] | None = None,  # noqa: ARG001
     *,
-    instructions: Literal["none", "expert"] | None = None,
+    instructions: Instructions | None = None,
 ) -> list[Instance]:
     """Read the files and render every instance, in dataset order.
 
+    Args:
+        benchmark: says how rows become prompts and references.
+        dataset: what `locate_dataset` found.
+        arguments: of the run entry; no benchmark so far selects rows by them.
+        instructions: HELM's expander: leave them out, or put an expert's role before them.
+
     Raises:
-        BenchmarkError: lists every problem of the file (row and column; never a cell's text), or says that the
+        BenchmarkError: lists every problem of a file (row and column; never a cell's text), or says that the
             file changed since it was located.
     """
-    raise NotImplementedError
+    maker = InstanceMaker(benchmark, instructions)
+    instances: list[Instance] = []
+    for path, digest in zip(dataset.paths, dataset.file_digests, strict=True):
+        instances += _read(benchmark, path, digest, maker)
+    expected = dataset.expected_instances
+    if not instances:
+        raise BenchmarkError(f"{benchmark.id}: the dataset has no rows")
+    if expected is not None and len(instances) != expected:
+        raise BenchmarkError(f"{benchmark.id}: {len(instances)} instances, and the known version has {expected}")
+    return instances
+
+
+def _read(benchmark: Benchmark, path: Path, digest: str, maker: InstanceMaker) -> list[Instance]:
+    problems = Problems(path.name)
+    try:
+        with path.open("rb") as file:
+            if hashlib.file_digest(file, "sha256").hexdigest() != digest:
+                raise BenchmarkError(f"{path.name}: changed since the run began; start again")
+            file.seek(0)
+            text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+            table = FORMATS[benchmark.loader](text, problems)
+            instances = list(maker.make(table, problems))
+    except UnicodeDecodeError:
+        raise problems.stop(f"line {_first_bad_line(path)}", "is not UTF-8; save the file as UTF-8") from None
+    except OSError as why:
+        raise BenchmarkError(f"{path.name}: cannot be read ({why.strerror})") from None
+    problems.check()
+    return instances
+
+
+def _first_bad_line(path: Path) -> int:
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError:
+                return number
+    return 1
+
+
+def _in_folder(benchmark: Benchmark, folder: Path) -> Dataset:
+    present = [file for file in benchmark.files if (folder / file.name).is_file()]
+    if present:
+        missing = [file.name for file in benchmark.files if file not in present]
+        problems = [f"{name} is missing" for name in missing]
+        return _dataset(benchmark, tuple(folder / file.name for file in present), tuple(problems))
+    others = [path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith(".")]
+    if len(others) == 1:
+        return _dataset(benchmark, (others[0],))
+    names = ", ".join(file.name for file in benchmark.files)
+    raise BenchmarkError(f"{benchmark.id}: expected {names or 'one file'} in {folder}, found {len(others)} files")
+
+
+def _dataset(benchmark: Benchmark, paths: tuple[Path, ...], problems: tuple[str, ...] = ()) -> Dataset:
+    digests = tuple(_sha256(path) for path in paths)
+    official = {file.sha256: file for file in benchmark.files if file.sha256}
+    known = [official.get(digest) for digest in digests]
+    other = [path.name for path, file in zip(paths, known, strict=True) if file is None]
+    if benchmark.files:
+        problems += tuple(f"{name} is not a version this benchmark knows" for name in other)
+    is_official = bool(benchmark.files) and len({id(file) for file in known if file}) == len(benchmark.files)
+    return Dataset(
+        paths=paths,
+        digest=_joint(paths, digests),
+        known="official" if is_official and not other else "unknown",
+        problems=problems,
+        file_digests=digests,
+        expected_instances=_total(known),
+    )
+
+
+def _sample(benchmark: Benchmark, sample: DataFile) -> Dataset:
+    path = benchmark.folder / sample.name
+    digest = _sha256(path)
+    if digest != sample.sha256:
+        raise BenchmarkError(f"{benchmark.id}: the sample {sample.name} was changed; install the agent again")
+    return Dataset(
+        paths=(path,),
+        digest=digest,
+        known="invented" if benchmark.sample_is_invented else "sample",
+        problems=("a sample, not the whole dataset",),
+        file_digests=(digest,),
+        expected_instances=sample.rows,
+    )
+
+
+def _total(files: list[DataFile | None]) -> int | None:
+    rows = [file.rows if file else None for file in files]
+    return sum(count for count in rows if count is not None) if None not in rows else None
+
+
+def _sha256(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as why:
+        raise BenchmarkError(f"{path.name}: cannot be read ({why.strerror})") from None
+
+
+def _joint(paths: tuple[Path, ...], digests: tuple[str, ...]) -> str:
+    if len(digests) == 1:
+        return digests[0]
+    lines = "".join(f"{digest}  {path.name}\n" for path, digest in zip(paths, digests, strict=True))
+    return hashlib.sha256(lines.encode()).hexdigest()
