@@ -3,10 +3,15 @@
 The aggregator keeps only `token_verifier(token)`, never the token.
 """
 
+import hashlib
+import hmac
 from dataclasses import dataclass
 
-from protocol.keys import PublicKey
-from protocol.statements import EnrollPredicate
+from protocol import envelope
+from protocol.canonical import canonical
+from protocol.errors import Code, ProtocolError
+from protocol.keys import PublicKey, load_public
+from protocol.statements import EnrollPredicate, parse_statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +30,29 @@ class Enrolment:
 
 def token_verifier(token: bytes) -> str:
     """Return what the aggregator keeps of an invite's token (hex)."""
-    raise NotImplementedError
+    return hashlib.sha256(b"intramural/invite-token/v1\n" + token).hexdigest()
 
 
 def token_mac(verifier: str, deployment: str, site: str, agent: PublicKey, steward: PublicKey) -> str:
     """Return the hex HMAC-SHA256 that binds the invite to these two keys."""
-    raise NotImplementedError
+    message = canonical(["intramural/enrolment/v1", deployment, site, agent.keyid, steward.keyid])
+    return hmac.new(bytes.fromhex(verifier), message, hashlib.sha256).hexdigest()
+
+
+def enrolment_site(data: bytes) -> str:
+    """Return the site id an enrolment request claims, to look its invite up; nothing is verified yet.
+
+    Raises:
+        ProtocolError: MALFORMED, WRONG_TYPE, or as `parse_statement`.
+    """
+    return _claims(envelope.decode(data)).header.site
+
+
+def _claims(opened: envelope.Envelope) -> EnrollPredicate:
+    predicate = parse_statement(opened.payload)
+    if not isinstance(predicate, EnrollPredicate):
+        raise ProtocolError(Code.WRONG_TYPE, "not an enrolment")
+    return predicate
 
 
 def open_enrolment(data: bytes, *, deployment: str, site: str, verifier: str, registry_version: int) -> Enrolment:
@@ -44,12 +66,23 @@ def open_enrolment(data: bytes, *, deployment: str, site: str, verifier: str, re
         registry_version: the newest; the request may name any version up to it.
 
     Raises:
-        ProtocolError: MALFORMED, UNKNOWN_KEY, BAD_SIGNATURE, those of parse_statement, WEAK_KEY, DUPLICATE_KEY,
+        ProtocolError: as `enrolment_site`, or WEAK_KEY, DUPLICATE_KEY, UNKNOWN_KEY, BAD_SIGNATURE,
             WRONG_DEPLOYMENT, WRONG_SITE, WRONG_REGISTRY or WRONG_TOKEN.
     """
-    raise NotImplementedError
-
-
-def enrolment_site(data: bytes) -> str:
-    """Return the site id an enrolment request claims, to look its invite up; nothing is verified yet."""
-    raise NotImplementedError
+    opened = envelope.decode(data)
+    predicate = _claims(opened)
+    agent, steward = load_public(predicate.agent_key), load_public(predicate.steward_key)
+    if agent.keyid == steward.keyid:
+        raise ProtocolError(Code.DUPLICATE_KEY, "agent and steward must have different keys")
+    opened.verify({agent.keyid: agent, steward.keyid: steward})
+    if len(opened.signatures) != 2:
+        raise ProtocolError(Code.UNKNOWN_KEY, "agent and steward must both sign")
+    if predicate.header.deployment != deployment:
+        raise ProtocolError(Code.WRONG_DEPLOYMENT, f"meant for {predicate.header.deployment}, this is {deployment}")
+    if predicate.header.site != site:
+        raise ProtocolError(Code.WRONG_SITE, f"from {predicate.header.site}, the invite is for {site}")
+    if predicate.header.registry > registry_version:
+        raise ProtocolError(Code.WRONG_REGISTRY, f"version {predicate.header.registry} does not exist yet")
+    if not hmac.compare_digest(token_mac(verifier, deployment, site, agent, steward), predicate.token_mac):
+        raise ProtocolError(Code.WRONG_TOKEN, "the request does not prove the invite's token")
+    return Enrolment(predicate, agent, steward, opened.digest, opened.pae)

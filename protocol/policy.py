@@ -1,8 +1,22 @@
 """Disclosure policies: the numbers, the buckets for group sizes and the grid for values."""
 
-from dataclasses import dataclass
+from bisect import bisect_right
+from dataclasses import asdict, dataclass, fields, replace
 
-BUCKETS: tuple[tuple[int, int], ...] = ()
+from protocol import schema
+from protocol.identity import tagged_digest
+
+_MAX_UNITS = 999_999_999
+
+
+def _buckets() -> tuple[tuple[int, int], ...]:
+    lows = [0, 1]
+    while len(lows) < 64:
+        lows.append(lows[-1] + 5 * max(1, lows[-1] * 17 // 500))
+    return tuple(zip(lows, [*(low - 1 for low in lows[1:]), _MAX_UNITS], strict=True))
+
+
+BUCKETS = _buckets()
 """Inclusive ranges of numbers of units; index 0 stands for "none, or below the threshold". 64 in all, at least 5 wide
 and about 17 % wide, with 11 as a lower edge."""
 
@@ -52,11 +66,25 @@ class DisclosurePolicy:
     @property
     def digest(self) -> str:
         """Hex digest of the whole content."""
-        raise NotImplementedError
+        return tagged_digest("disclosure-policy", self.to_json())
 
     def to_json(self) -> dict[str, object]:
         """Return the content as JSON values; the inverse of `parse_policy`. The field names are the attributes."""
-        raise NotImplementedError
+        return asdict(self)
+
+
+_NUMBERS = tuple(field.name for field in fields(DisclosurePolicy) if field.name not in {"name", "version"})
+_LESS_IS_STRICTER = frozenset(
+    {
+        "dominance_percent",
+        "max_share_percent",
+        "bins_percent",
+        "breakdown_depth",
+        "monthly_submissions",
+        "pooled_share_percent",
+    }
+)
+_DIVISORS = tuple(step for step in range(1, 1001) if 1000 % step == 0)
 
 
 def parse_policy(value: object) -> DisclosurePolicy:
@@ -65,27 +93,45 @@ def parse_policy(value: object) -> DisclosurePolicy:
     Raises:
         ProtocolError: SCHEMA.
     """
-    raise NotImplementedError
+    found = schema.record(value, frozenset({"name", "version", *_NUMBERS}), "disclosure policy")
+    numbers = {
+        name: schema.integer(found[name], f"disclosure policy: {name}", 0, 100 if "percent" in name else 1_000_000)
+        for name in _NUMBERS
+    }
+    return DisclosurePolicy(
+        name=schema.text(found["name"], "disclosure policy: name", schema.IDENTIFIER),
+        version=schema.integer(found["version"], "disclosure policy: version", 1),
+        **numbers,
+    )
 
 
 def stricter(a: DisclosurePolicy, b: DisclosurePolicy) -> DisclosurePolicy:
-    """Return, number by number, the stricter of two policies. Its name is `a+b`; it is never registered."""
-    raise NotImplementedError
+    """Return, number by number, the stricter of two policies. Two that differ merge into `a+b`, registered nowhere."""
+    if a == b:
+        return a
+    numbers = {
+        name: (min if name in _LESS_IS_STRICTER else max)(getattr(a, name), getattr(b, name)) for name in _NUMBERS
+    }
+    return replace(a, name=f"{a.name}+{b.name}", **numbers)
 
 
 def bucket_of(n: int) -> int:
     """Return the bucket that holds `n` units; 0 for none. Thresholds are not applied here."""
-    raise NotImplementedError
+    if not 0 <= n <= _MAX_UNITS:
+        raise ValueError(f"{n} is not a number of units")
+    return bisect_right(BUCKETS, n, key=lambda limits: limits[0]) - 1
 
 
 def bucket_range(bucket: int) -> tuple[int, int]:
     """Return the least and the largest number of units in a bucket; (0, 0) for bucket 0."""
-    raise NotImplementedError
+    if not 0 <= bucket < len(BUCKETS):
+        raise ValueError(f"{bucket} is not a bucket")
+    return BUCKETS[bucket]
 
 
 def grid_step(units: int, policy: DisclosurePolicy) -> int:
-    """Return the step of published values, in thousandths of the range, for a protected group of at least `units`.
+    """Return the step of published values, in thousandths of the range, for a protected group of at least `units` >= 1.
 
-    The smallest divisor of 1000 that is no finer than `grid_units`/n.
+    The smallest divisor of 1000 that is no finer than `grid_units`/n; 1000 (nothing between the ends) for tiny groups.
     """
-    raise NotImplementedError
+    return next((step for step in _DIVISORS if step * units >= 1000 * policy.grid_units), 1000)

@@ -6,8 +6,15 @@ The format's optional `extra` line is refused: it is not authenticated.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from protocol.checkpoint import Checkpoint
+from protocol.checkpoint import Checkpoint, parse_hash, parse_number, verify_checkpoint
+from protocol.envelope import encode_base64
+from protocol.errors import Code, ProtocolError
 from protocol.keys import PublicKey
+from protocol.merkle import leaf_hash, verify_inclusion
+
+FIRST_LINE = "c2sp.org/tlog-proof@v1"
+MAX_RECEIPT = 16 * 1024  # characters
+MAX_PROOF = 53  # hashes: as many as a tree of 2^53 leaves is deep
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +27,7 @@ class Receipt:
 
 def build_receipt(index: int, proof: Sequence[bytes], signed_checkpoint: str) -> str:
     """Return the receipt's text. `proof` is the inclusion proof of entry `index` in the checkpoint's tree."""
-    raise NotImplementedError
+    return "\n".join([FIRST_LINE, f"index {index}", *map(encode_base64, proof), "", signed_checkpoint])
 
 
 def verify_receipt(text: str, payload_pae: bytes, log_key: PublicKey, origin: str) -> Receipt:
@@ -35,4 +42,19 @@ def verify_receipt(text: str, payload_pae: bytes, log_key: PublicKey, origin: st
     Raises:
         ProtocolError: BAD_RECEIPT, BAD_PROOF, or as `verify_checkpoint`.
     """
-    raise NotImplementedError
+    if len(text) > MAX_RECEIPT:
+        raise ProtocolError(Code.BAD_RECEIPT, f"longer than {MAX_RECEIPT} characters")
+    head, separator, note = text.partition("\n\n")
+    lines = head.split("\n")
+    if not separator or len(lines) < 2 or lines[0] != FIRST_LINE or not lines[1].startswith("index "):
+        raise ProtocolError(Code.BAD_RECEIPT, f"expected {FIRST_LINE}, an index, a proof and a checkpoint")
+    if len(lines) - 2 > MAX_PROOF:
+        raise ProtocolError(Code.BAD_RECEIPT, f"more than {MAX_PROOF} hashes")
+    index = parse_number(lines[1].removeprefix("index "), Code.BAD_RECEIPT)
+    try:
+        proof = [parse_hash(line) for line in lines[2:]]
+    except ProtocolError as error:
+        raise ProtocolError(Code.BAD_RECEIPT, error.detail) from None
+    checkpoint = verify_checkpoint(note, log_key, origin)
+    verify_inclusion(leaf_hash(payload_pae), index, checkpoint.size, proof, checkpoint.root)
+    return Receipt(index, checkpoint)

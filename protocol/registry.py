@@ -1,13 +1,20 @@
 """The registry: who may sign and what may be named (section 3). Signed by a threshold of root keys."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Literal, TypeVar, cast
 
-from protocol.keys import PublicKey
-from protocol.policy import DisclosurePolicy
-from protocol.scorecard import Scorecard
+from protocol import schema
+from protocol.canonical import canonical, parse_canonical
+from protocol.envelope import REGISTRY_TYPE, Envelope, decode, decode_base64, encode_base64
+from protocol.errors import Code, ProtocolError
+from protocol.identity import agent_digest, model_digest
+from protocol.keys import PublicKey, load_public
+from protocol.policy import DisclosurePolicy, parse_policy, stricter
+from protocol.scorecard import Scorecard, parse_scorecard
 
+_T = TypeVar("_T")
 Role = Literal["agent", "steward"]
 Publication = Literal["named", "pooled"]
 ACCEPTED_VERSIONS = 8  # a statement may name the newest registry or one of the seven before it
@@ -28,7 +35,8 @@ class SiteKey:
 
     def valid_at(self, log_index: int) -> bool:
         """Whether the key may sign the log entry with this index."""
-        raise NotImplementedError
+        ends = [end for end in (self.until_index, self.revoked_from) if end is not None]
+        return self.from_index <= log_index and all(log_index < end for end in ends)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +99,21 @@ class Registry:
 
     def site_of(self, keyid: str) -> tuple[str, SiteKey] | None:
         """Return the site id and entry of a site key, whatever its validity."""
-        raise NotImplementedError
+        for site_id, site in self.sites.items():
+            for entry in site.keys:
+                if entry.key.keyid == keyid:
+                    return site_id, entry
+        return None
 
     def policy_for(self, digest: str) -> DisclosurePolicy:
-        """Return the stricter of the floor and the registered policy `digest`. Raises ProtocolError UNKNOWN_POLICY."""
-        raise NotImplementedError
+        """Return the stricter of the floor and the registered policy `digest`.
+
+        Raises:
+            ProtocolError: UNKNOWN_POLICY.
+        """
+        if digest not in self.policies:
+            raise ProtocolError(Code.UNKNOWN_POLICY, f"no policy {digest} in registry {self.version}")
+        return stricter(self.policies[self.policy_floor], self.policies[digest])
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +125,69 @@ class RootPins:
     threshold: int
 
 
+_MAX_ENTRIES = 10_000
+_REGISTRY = frozenset(
+    {
+        *("schema", "version", "expires_day", "deployment", "roots", "threshold", "log", "policy_floor"),
+        *("sites", "scorecards", "policies", "agents", "models"),
+    }
+)
+_LOG = frozenset({"name", "key"})
+_SITE = frozenset({"display_name", "publication", "enrolment", "keys"})
+_SITE_KEY = frozenset({"key", "role", "from_index", "until_index", "revoked_from"})
+_MODEL = frozenset({"name", "display_name", "organization", "is_language_model"})
+_SCORECARD = frozenset({"scorecard", "retired"})
+_MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}")
+_VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+!-]{0,47}")
+_UNSET = -1  # in JSON, for an index that is None
+
+
 def build_registry(registry: Registry) -> bytes:
-    """Return the canonical payload, after the same checks as `parse_registry`. Sign it with `envelope.sign(payload,
-    roots, REGISTRY_TYPE)`."""
-    raise NotImplementedError
+    """Return the canonical payload, after the checks of `parse_registry`. To be signed as REGISTRY_TYPE by the roots.
+
+    Raises:
+        ProtocolError: as `parse_registry`.
+    """
+    payload = canonical(
+        {
+            "schema": 1,
+            "version": registry.version,
+            "expires_day": registry.expires_day,
+            "deployment": registry.deployment,
+            "roots": [encode_base64(key.der) for key in registry.roots],
+            "threshold": registry.threshold,
+            "log": {"name": registry.log_name, "key": encode_base64(registry.log_key.der)},
+            "policy_floor": registry.policy_floor,
+            "sites": {site_id: _site_json(site) for site_id, site in registry.sites.items()},
+            "scorecards": [
+                {"scorecard": entry.scorecard.to_json(), "retired": entry.retired}
+                for _, entry in sorted(registry.scorecards.items())
+            ],
+            "policies": [policy.to_json() for _, policy in sorted(registry.policies.items())],
+            "agents": [version for _, version in sorted(registry.agents.items())],
+            "models": [asdict(model) for _, model in sorted(registry.models.items())],
+        }
+    )
+    parse_registry(payload)
+    return payload
+
+
+def _site_json(site: Site) -> dict[str, object]:
+    return {
+        "display_name": site.display_name,
+        "publication": site.publication,
+        "enrolment": site.enrolment,
+        "keys": [
+            {
+                "key": encode_base64(entry.key.der),
+                "role": entry.role,
+                "from_index": entry.from_index,
+                "until_index": _UNSET if entry.until_index is None else entry.until_index,
+                "revoked_from": _UNSET if entry.revoked_from is None else entry.revoked_from,
+            }
+            for entry in site.keys
+        ],
+    }
 
 
 def parse_registry(payload: bytes) -> Registry:
@@ -119,7 +196,116 @@ def parse_registry(payload: bytes) -> Registry:
     Raises:
         ProtocolError: those of `parse_canonical`, SCHEMA, WEAK_KEY, DUPLICATE_KEY, BAD_THRESHOLD.
     """
-    raise NotImplementedError
+    found = _fields(payload)
+    roots, threshold = _roots(found)
+    log = schema.record(found["log"], _LOG, "log")
+    scorecards = [_scorecard(value) for value in _entries(found, "scorecards")]
+    policies = [parse_policy(value) for value in _entries(found, "policies")]
+    agents = [schema.text(value, "agents", _VERSION) for value in _entries(found, "agents")]
+    models = [_model(value) for value in _entries(found, "models")]
+    registry = Registry(
+        version=schema.integer(found["version"], "version", 1, 2**31 - 1),
+        expires_day=schema.integer(found["expires_day"], "expires_day", 1, 2**31 - 1),
+        deployment=schema.text(found["deployment"], "deployment", schema.ORIGIN),
+        roots=roots,
+        threshold=threshold,
+        log_name=schema.text(log["name"], "log.name", schema.ORIGIN),
+        log_key=_key(log["key"], "log.key"),
+        policy_floor=schema.text(found["policy_floor"], "policy_floor", schema.HEX64),
+        sites={
+            schema.text(site_id, "sites", schema.SITE): _site(value)
+            for site_id, value in schema.mapping(found["sites"], "sites").items()
+        },
+        scorecards=_by_digest("scorecards", ((entry.scorecard.digest, entry) for entry in scorecards)),
+        policies=_by_digest("policies", ((policy.digest, policy) for policy in policies)),
+        agents=_by_digest("agents", ((agent_digest(version), version) for version in agents)),
+        models=_by_digest("models", ((model_digest(model.name), model) for model in models)),
+    )
+    _check_keys(registry)
+    if registry.policy_floor not in registry.policies:
+        raise ProtocolError(Code.SCHEMA, "policy_floor: not among the policies")
+    return registry
+
+
+def _fields(payload: bytes) -> dict[str, object]:
+    found = schema.record(parse_canonical(payload), _REGISTRY, "registry")
+    schema.integer(found["schema"], "schema", 1, 1)
+    return found
+
+
+def _roots(found: dict[str, object]) -> tuple[tuple[PublicKey, ...], int]:
+    roots = tuple(_key(value, "roots") for value in schema.array(found["roots"], "roots", 1, 16))
+    threshold = found["threshold"]
+    if type(threshold) is not int or not 1 <= threshold <= len(roots):
+        raise ProtocolError(Code.BAD_THRESHOLD, f"expected a threshold from 1 to {len(roots)}, the number of root keys")
+    return roots, threshold
+
+
+def _entries(found: dict[str, object], name: str) -> list[object]:
+    return schema.array(found[name], name, 0, _MAX_ENTRIES)
+
+
+def _by_digest(where: str, entries: Iterable[tuple[str, _T]]) -> dict[str, _T]:
+    """Collect entries that must come sorted by digest, none twice."""
+    listed = list(entries)
+    digests = [digest for digest, _ in listed]
+    if digests != sorted(set(digests)):
+        raise ProtocolError(Code.SCHEMA, f"{where}: not sorted by digest, or one twice")
+    return dict(listed)
+
+
+def _key(value: object, where: str) -> PublicKey:
+    return load_public(decode_base64(value, where))
+
+
+def _scorecard(value: object) -> RegisteredScorecard:
+    found = schema.record(value, _SCORECARD, "scorecards")
+    return RegisteredScorecard(parse_scorecard(found["scorecard"]), schema.flag(found["retired"], "retired"))
+
+
+def _model(value: object) -> Model:
+    found = schema.record(value, _MODEL, "models")
+    return Model(
+        name=schema.text(found["name"], "model.name", _MODEL_NAME),
+        display_name=schema.title(found["display_name"], "model.display_name"),
+        organization=schema.title(found["organization"], "model.organization", empty=True),
+        is_language_model=schema.flag(found["is_language_model"], "model.is_language_model"),
+    )
+
+
+def _site(value: object) -> Site:
+    found = schema.record(value, _SITE, "site")
+    return Site(
+        display_name=schema.title(found["display_name"], "site.display_name"),
+        publication=cast(Publication, schema.choice(found["publication"], "site.publication", ("named", "pooled"))),
+        enrolment=schema.text(found["enrolment"], "site.enrolment", schema.HEX64),
+        keys=tuple(map(_site_key, schema.array(found["keys"], "site.keys", 0, 100))),
+    )
+
+
+def _site_key(value: object) -> SiteKey:
+    found = schema.record(value, _SITE_KEY, "site key")
+
+    def index(name: str) -> int | None:
+        number = schema.integer(found[name], name, _UNSET)
+        return None if number == _UNSET else number
+
+    return SiteKey(
+        key=_key(found["key"], "site key"),
+        role=cast(Role, schema.choice(found["role"], "role", ("agent", "steward"))),
+        from_index=schema.integer(found["from_index"], "from_index"),
+        until_index=index("until_index"),
+        revoked_from=index("revoked_from"),
+    )
+
+
+def _check_keys(registry: Registry) -> None:
+    if registry.log_key.algorithm != "ed25519":
+        raise ProtocolError(Code.SCHEMA, "log.key: expected an Ed25519 key")
+    site_keys = [entry.key for site in registry.sites.values() for entry in site.keys]
+    keyids = [key.keyid for key in (*registry.roots, registry.log_key, *site_keys)]
+    if len(set(keyids)) != len(keyids):
+        raise ProtocolError(Code.DUPLICATE_KEY, "the same key in two places")
 
 
 def step_registry(data: bytes, trusted: Registry | RootPins) -> Registry:
@@ -132,9 +318,47 @@ def step_registry(data: bytes, trusted: Registry | RootPins) -> Registry:
         ProtocolError: MALFORMED, UNKNOWN_KEY, BAD_SIGNATURE, UNDER_THRESHOLD, WRONG_DEPLOYMENT, REGISTRY_ROLLBACK,
             REGISTRY_SKIPPED, REGISTRY_SPLIT, or as `parse_registry`.
     """
-    raise NotImplementedError
+    opened = decode(data, REGISTRY_TYPE)
+    roots, threshold = _roots(_fields(opened.payload))  # all that is believed before the signatures are checked
+    own = {key.keyid: key for key in roots}
+    if isinstance(trusted, RootPins):
+        opened.verify(own)
+        _check_quorum(opened, trusted.keyids, trusted.threshold)
+    else:
+        trusted_roots = {key.keyid: key for key in trusted.roots}
+        opened.verify(own | trusted_roots)
+        _check_quorum(opened, trusted_roots.keys(), trusted.threshold)
+    _check_quorum(opened, own.keys(), threshold)
+    new = parse_registry(opened.payload)
+    if new.deployment != trusted.deployment:
+        raise ProtocolError(Code.WRONG_DEPLOYMENT, f"the registry of {new.deployment}, not {trusted.deployment}")
+    if isinstance(trusted, Registry):
+        _check_version(new, trusted, opened.payload)
+    return new
+
+
+def _check_quorum(opened: Envelope, keyids: Iterable[str], threshold: int) -> None:
+    count = len({signature.keyid for signature in opened.signatures} & set(keyids))
+    if threshold < 1 or count < threshold:
+        raise ProtocolError(Code.UNDER_THRESHOLD, f"{count} root signatures; expected {threshold}")
+
+
+def _check_version(new: Registry, trusted: Registry, payload: bytes) -> None:
+    if new.version < trusted.version:
+        raise ProtocolError(Code.REGISTRY_ROLLBACK, f"version {new.version} after {trusted.version}")
+    if new.version > trusted.version + 1:
+        raise ProtocolError(Code.REGISTRY_SKIPPED, f"version {new.version} after {trusted.version}")
+    if new.version == trusted.version and payload != build_registry(trusted):
+        raise ProtocolError(Code.REGISTRY_SPLIT, f"two contents of version {new.version}")
 
 
 def load_registry(data: bytes, trusted: Registry | RootPins, today_day: int) -> Registry:
-    """As `step_registry`, and refuse an expired registry (REGISTRY_EXPIRED). For the last step of a walk."""
-    raise NotImplementedError
+    """Take the last step of a walk: as `step_registry`, and refuse an expired registry.
+
+    Raises:
+        ProtocolError: as `step_registry`, or REGISTRY_EXPIRED.
+    """
+    registry = step_registry(data, trusted)
+    if today_day >= registry.expires_day:
+        raise ProtocolError(Code.REGISTRY_EXPIRED, f"expired on day {registry.expires_day}, today is {today_day}")
+    return registry
