@@ -128,6 +128,10 @@ def _from_given(text: str, tokens: list[tuple[str, int, int]], index: int) -> Sp
     word, start, end = tokens[index]
     rest = tokens[index + 1 :]
     ambiguous = word.casefold() in words("everyday_words")
+    if index and text[tokens[index - 1][2] : start].strip() == "," and _may_be_family(tokens[index - 1][0]):
+        previous = tokens[index - 1][0]
+        if previous.casefold() in words("surnames") or (previous.isupper() == word.isupper() and not ambiguous):
+            return tokens[index - 1][1], _trimmed(text, tokens, index)[1]
     if rest and text[end : rest[0][1]].strip() in ("", "."):
         following = rest[0][0]
         initial = len(following.replace(".", "")) == 1
@@ -136,10 +140,6 @@ def _from_given(text: str, tokens: list[tuple[str, int, int]], index: int) -> Sp
             return _trimmed(text, tokens, index)
         if initial and text[rest[0][2] - 1] == ".":
             return _trimmed(text, tokens, index)
-    if index and text[tokens[index - 1][2] : start].strip() == "," and len(tokens[index - 1][0]) > 2:
-        previous = tokens[index - 1][0]
-        if previous.casefold() in words("surnames") or (previous.isupper() == word.isupper() and not ambiguous):
-            return tokens[index - 1][1], _trimmed(text, tokens, index)[1]
     if not ambiguous and not (word.isupper() and len(word) < 5) and not _TERM_NEXT.match(text, end):
         return start, end
     return None
@@ -197,6 +197,10 @@ def _plain_surnames() -> frozenset[str]:
 def _terms() -> frozenset[str]:
     """Capitalised words that belong to no name: function words, months, and words of the field."""
     return words("medical_words") | words("function_words")
+
+
+def _may_be_family(word: str) -> bool:
+    return len(word) > 2 and not _is_term(word)
 
 
 def _is_term(word: str) -> bool:

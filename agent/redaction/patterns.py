@@ -76,7 +76,7 @@ PATTERNS: dict[str, tuple[str, ...]] = {
     ),
     "AGE": (
         r"(?i)(?<![\d.])\K(?:9\d|1[0-3]\d)(?=[ -]*(?:years?|yrs?|y/?o|y\.o\.|yo[mf]?|year-old)\b)",
-        r"(?i)\bage[ds]?(?: of)?[: ]+\K(?:9\d|1[0-3]\d)\b(?![.%/])",
+        r"(?i)\bage[ds]?(?: of)?[: ]+\K(?:9\d|1[0-3]\d)\b(?!\.\d|[%/])",
         r"(?i)\bnine?ty(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?(?=[ -]years?)",
         r"(?i)\bin (?:his|her|their) (?:early |mid |late )?(?:\K(?:9|10|11)0'?s\b|\Knineties\b)",
         r"(?i)\b(?:nona|cente)narian\b",

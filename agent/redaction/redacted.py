@@ -26,6 +26,10 @@ class Redacted(str):
             raise RedactionError("text was marked as redacted outside the redaction package")
         return super().__new__(cls, text)
 
+    def __deepcopy__(self, memo: dict[int, object]) -> "Redacted":
+        """Return itself: it cannot change."""
+        return self
+
 
 class Withheld(StrEnum):
     """Why a whole field is not shown. Closed, so that it can be counted."""

@@ -151,7 +151,7 @@ class SiteReader(Protocol):
         ...
 
     def instances(self, run_id: str, *, offset: int, limit: int) -> Sequence[CaseRecord]:
-        """At most `limit` instances of a run in the benchmark's order, from `offset` (counted in instances) on."""
+        """At most `limit` instances of a run in benchmark order, from `offset` (in instances) on."""
         ...
 
     def audit(self, event: str) -> None:

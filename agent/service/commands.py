@@ -1,0 +1,45 @@
+"""The command `intramural view`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from agent.site import Site
+
+
+@click.command()
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="On 127.0.0.1; 0 takes any."
+)
+@click.option(
+    "--export", "folder", type=click.Path(path_type=Path), help="Write the pages as files to this new folder."
+)
+@click.option("--reveal", is_flag=True, help="Show original text; each page opened is written to the audit log.")
+@click.pass_obj
+def view(site: "Site", port: int, folder: Path | None, reveal: bool) -> None:
+    """Show the local leaderboard, the runs and their redacted instances in a browser.
+
+    Read-only, for this machine alone; stop it with Ctrl-C.
+    """
+    from agent.redaction import open_redactor
+    from agent.service.clearing import Redacting, Revealing
+    from agent.service.files import write_pages
+    from agent.service.pages import SitePages
+    from agent.service.server import LOOPBACK, bind, new_secret, serve
+    from agent.service.store_reader import StoreReader
+
+    with site.store() as store:
+        reader = StoreReader(site.name, store)
+        clearer = Revealing(reader.audit) if reveal else Redacting(open_redactor(site.settings.redaction_policy))
+        pages = SitePages(reader, clearer)
+        if folder is not None:
+            count = write_pages(pages, folder)
+            click.echo(f"{count} files written, texts {'as they are' if reveal else 'redacted'}; open index.html there")
+            return
+        secret = new_secret() if reveal else None
+        with bind(port) as listener:
+            address = f"http://{LOOPBACK}:{listener.getsockname()[1]}/" + (f"{secret}/" if secret else "")
+            click.echo(f"{address}  (read-only, this machine only; Ctrl-C stops it)")
+            serve(pages, listener, secret)

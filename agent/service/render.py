@@ -1,0 +1,102 @@
+"""Views drawn as HTML and as JSON. HTML takes text of a case as `Redacted` or not at all."""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from datetime import datetime
+from importlib.resources import files
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from agent.redaction import Redacted
+from agent.redaction.tags import TAG
+from agent.service.queries import MetricMean
+from agent.service.views import InstancesPage, RunPage, SitePage, SuitePage
+
+_TEMPLATES = {
+    SitePage: "site.html",
+    SuitePage: "suite.html",
+    RunPage: "run.html",
+    InstancesPage: "instances.html",
+}
+
+# The same rules travel as a header from the server and inside each page, for pages opened as files.
+CONTENT_SECURITY_POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'"
+
+
+class Renderer:
+    """Draws the views of one site.
+
+    Args:
+        site: its name.
+        note: what was done to texts, for the foot of each page.
+        reveals: whether original text is shown, which each page says at its head.
+        slug: a suite's name -> its folder.
+    """
+
+    def __init__(self, site: str, note: str, *, reveals: bool, slug: Callable[[str], str]) -> None:
+        self._environment = Environment(
+            loader=PackageLoader("agent.service"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._environment.filters.update(case=_case, figure=_figure, moment=_moment, share=_share)
+        self._environment.globals.update(
+            site=site, note=note, reveals=reveals, slug=slug, content_security_policy=CONTENT_SECURITY_POLICY
+        )
+
+    def html(self, view: object, path: str) -> bytes:
+        """Draw a view as the page at `path`, which decides where relative links lead."""
+        template = self._environment.get_template(_TEMPLATES[type(view)])
+        return template.render(view=view, root="../" * path.count("/"), twin=_twin(path)).encode()
+
+    def json(self, view: object) -> bytes:
+        """Draw a view as JSON."""
+        return json.dumps(asdict(view), default=_plain, ensure_ascii=False, indent=1).encode()  # type: ignore[call-overload]
+
+    def problem(self, title: str, message: str, advice: str, path: str) -> bytes:
+        """Draw a page that tells what went wrong."""
+        template = self._environment.get_template("problem.html")
+        root = "../" * path.count("/")
+        return template.render(title=title, message=message, advice=advice, root=root, twin=None).encode()
+
+    def stylesheet(self) -> bytes:
+        """Return the style sheet of every page."""
+        return (files("agent.service") / "templates" / "style.css").read_bytes()
+
+
+def _twin(path: str) -> str:
+    return path.rpartition("/")[2].removesuffix(".html") + ".json"
+
+
+def _case(text: object) -> Markup:
+    """Draw text of a case, its tags marked. Anything that did not come through redaction stops the page."""
+    if not isinstance(text, Redacted):
+        raise TypeError("text of a case reached a page without redaction")
+    return Markup(TAG.sub(r'<span class="tag">\g<0></span>', str(escape(text))))  # noqa: S704 - escaped right here
+
+
+def _figure(value: float | None, mean: MetricMean | None = None) -> str:
+    """Write a score or mean: three decimals on a scale from 0 to 1, else two."""
+    if value is None:
+        return "none"
+    return f"{value:.3f}" if mean is None or mean.scale_high - mean.scale_low <= 1 else f"{value:.2f}"
+
+
+def _share(value: float, mean: MetricMean) -> str:
+    """Place a value on its metric's scale, from 0 to 100, for the drawn bar."""
+    width = mean.scale_high - mean.scale_low
+    return f"{min(100.0, max(0.0, 100 * (value - mean.scale_low) / width)):.2f}" if width > 0 else "0"
+
+
+def _moment(moment: datetime | None) -> str:
+    return "" if moment is None else moment.strftime("%Y-%m-%d %H:%M %Z")
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    raise TypeError(f"a {type(value).__name__} has no place on a page")
