@@ -85,7 +85,7 @@ def _data_key(site: Site) -> Check:
 
 def _agent_key(site: Site) -> Check:
     signer = load_signer(site.keys / "agent.key", KeyRole.AGENT)
-    return Check("agent key", "ok", f"present, and only its owner may read it; fingerprint {signer.keyid[:16]}")
+    return Check("agent key", "ok", f"present, and only its owner may read it; fingerprint {signer.public.keyid[:16]}")
 
 
 def _store(site: Site) -> Check:

@@ -15,12 +15,12 @@ ANSWER = json.dumps(
         "id": "chatcmpl-mock",
         "object": "chat.completion",
         "created": 1_700_000_000,
-        "model": "mock-model",
+        "model": "mock/mock-model",
         "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "Yes"}}],
         "usage": {"prompt_tokens": 400, "completion_tokens": 1, "total_tokens": 401},
     }
 ).encode()
-MODELS = json.dumps({"object": "list", "data": [{"id": "mock-model", "object": "model", "owned_by": "mock"}]}).encode()
+MODELS = json.dumps({"object": "list", "data": [{"id": "mock/mock-model", "object": "model", "owned_by": "mock"}]}).encode()
 
 
 class Connection(asyncio.Protocol):

@@ -98,7 +98,7 @@ def main() -> None:
                 subprocess.run([*intramural, "init", site, "--site-name", "bench"], check=True, capture_output=True)
                 run = [
                     *intramural, "--site", site, "run", "--suite", "bench", "--server", url, "--max-in-flight", "256",
-                    "--run-entries", f"medhelm_configurable_benchmark:config_path={configuration},model=mock-model",
+                    "--run-entries", f"medhelm_configurable_benchmark:config_path={configuration},model=mock/mock-model",
                 ]  # fmt: skip
                 found["small run"].append(measure([*run, "-m", "100"]))
                 subprocess.run(["rm", "-r", site], check=True)
