@@ -22,14 +22,15 @@ from collections.abc import Iterable, Iterator
 _LETTER = r"[A-Za-z]"
 # What may follow a letter that names an option in running text. "and", "or" bring a second letter: see _ALSO.
 _END = r"(?=\s*$|\s*\n|\s*[.,;:!?)\]}\"'](?!\w)|\s+[-–—(\[]|\s+(?:because|since|as|due|for|given|based|which|where)\b)"
-_ALSO = re.compile(rf"\s*(?:,|/|&|\+|\band\b|\bor\b)\s*(?:and\s+|or\s+)?[(\[]?({_LETTER})(?![\w'’])")
+# Capital only: in "B, a vitamin" the a is an article.
+_ALSO = re.compile(r"[)\]]?\s*(?:,|/|&|\+|\band\b|\bor\b)\s*(?:and\s+|or\s+)?[(\[]?([A-Z])(?![\w'’])")
 _IS = r"(?:\s*(?::|=|->|→)|\s+(?:is|was|would\s+be|should\s+be|must\s+be))"
 _NOUN = r"(?:answer|option|choice|response|diagnosis|conclusion)"
 _FILLER = r"(?:\s*(?:most\s+likely|therefore|thus|clearly|probably|indeed|simply|definitely|option|choice|letter|:))*"
 _STATED = re.compile(rf"\b{_NOUN}{_IS}{_FILLER}\s*", re.IGNORECASE)
 _FINAL = re.compile(rf"\bfinal\s+{_NOUN}{_IS}?{_FILLER}\s*", re.IGNORECASE)
 _CHOSEN = re.compile(
-    rf"\b(?:I\s+(?:would\s+|will\s+|'ll\s+|'d\s+)?(?:choose|select|pick|go\s+with|opt\s+for)){_FILLER}\s+",
+    rf"\bI(?:['’](?:d|ll)|\s+would|\s+will)?\s+(?:choose|select|pick|go\s+with|opt\s+for){_FILLER}\s+",
     re.IGNORECASE,
 )
 _AT_START = re.compile(rf"[(\[\"']?({_LETTER}){_END}")
@@ -39,6 +40,7 @@ _LEADING = re.compile(rf"(?:[(\[<]({_LETTER})[)\]>]|({_LETTER})(?:[.):]|\s+[-–
 _MENTION = re.compile(rf"\b(?:option|choice)\s+[(\[]?({_LETTER})(?![\w'’-])|\(({_LETTER})\)", re.IGNORECASE)
 _NOT = re.compile(r"\b(?:not|isn't|neither|nor|cannot|can't|wrong|incorrect|unlikely)\b", re.IGNORECASE)
 _BOXED = re.compile(r"\\boxed\s*\{\s*(?:\\(?:text|mathrm|textbf)\s*\{\s*)?([^{}]*)\}?\s*\}")
+_REACH = 1000  # characters after a cue that may hold the option's text
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
@@ -93,10 +95,11 @@ class _Reader:
 
     def _after(self, cue: re.Pattern[str], text: str) -> Iterator[int]:
         for match in cue.finditer(text):
-            rest = text[match.end() :]
+            rest = text[match.end() : match.end() + _REACH]
             letter = _AT_START.match(rest)
             if letter and not self._is_a_name(rest[letter.start(1) :]):
                 yield from self._index(letter[1])
+                yield from self._leading_text(rest[letter.end(1) :])
                 also = _ALSO.match(rest, letter.end(1))
                 yield from self._index(also[1]) if also else ()
             elif second := re.match(rf"[(\[]?({_LETTER})(?=[\s)\],/&+])", rest):
@@ -131,6 +134,7 @@ class _Reader:
         letter, rest = leading[1] or leading[2], leading[3]
         also = _ALSO.match(line, leading.end(1) if leading[1] else leading.end(2))
         yield from self._index(also[1]) if also else ()
+        yield from self._leading_text(rest)
         for index in self._index(letter):
             words = plain_words(rest)
             own = bool(self._texts[index]) and words.startswith(self._texts[index])
@@ -138,12 +142,9 @@ class _Reader:
                 yield index
 
     def _is_a_name(self, text: str) -> bool:
-        """Tell whether text such as "C. difficile" is a species, not option C: unless it is option C's own text."""
-        name = re.match(rf"({_LETTER})\.\s+([a-z]\S*)", text)
-        if not name:
-            return False
-        own = [self._texts[index] for index in self._index(name[1])]
-        return not (own and plain_words(text[name.start(2) :]).startswith(own[0]))
+        """Tell whether text such as "C. difficile" is a species and not option C: no option's text follows it."""
+        name = re.match(rf"{_LETTER}\.\s+(?=[a-z])", text)
+        return name is not None and not list(self._leading_text(text[name.end() :]))
 
     def _first_words(self, line: str) -> Iterator[int]:
         yield from self._of_text(plain_words(re.split(r"[,;:.]", line, maxsplit=1)[0]))
