@@ -15,7 +15,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from aggregator.body import BodyRefused, read_body
+from aggregator.body import BodyRefusedError, read_body
 from aggregator.errors import StoreError
 from aggregator.home import Home, today_day
 from aggregator.intake import accept
@@ -146,8 +146,8 @@ def _answer_errors_by_code(app: FastAPI) -> None:
             return refusal(HTTPStatus.SERVICE_UNAVAILABLE, error.code)
         return refusal(_STATUS.get(error.code, HTTPStatus.UNPROCESSABLE_ENTITY), error.code)
 
-    @app.exception_handler(BodyRefused)
-    async def body_refused(request: Request, _error: BodyRefused) -> Response:
+    @app.exception_handler(BodyRefusedError)
+    async def body_refused(request: Request, _error: BodyRefusedError) -> Response:
         log.info("refused: route=%s code=%s", _route(request), Code.MALFORMED)
         return refusal(HTTPStatus.BAD_REQUEST, Code.MALFORMED)
 

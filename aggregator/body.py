@@ -5,7 +5,7 @@ import asyncio
 from starlette.requests import ClientDisconnect, Request
 
 
-class BodyRefused(Exception):
+class BodyRefusedError(Exception):
     """The body is too large, too slow, encoded or cut off. Nothing more is said to the client."""
 
 
@@ -16,20 +16,20 @@ async def read_body(request: Request, *, limit: int, timeout_s: float) -> bytes:
     Content-Length changes nothing. A compressed body is refused unread.
 
     Raises:
-        BodyRefused: as its name says.
+        BodyRefusedError: as its name says.
     """
     if request.headers.get("content-encoding", "identity").strip().lower() != "identity":
-        raise BodyRefused
+        raise BodyRefusedError
     declared = request.headers.get("content-length", "0")
     if not (declared.isascii() and declared.isdigit()) or len(declared) > 9 or int(declared) > limit:
-        raise BodyRefused
+        raise BodyRefusedError
     body = bytearray()
     try:
         async with asyncio.timeout(timeout_s):
             async for chunk in request.stream():
                 body += chunk
                 if len(body) > limit:
-                    raise BodyRefused
+                    raise BodyRefusedError
     except (TimeoutError, ClientDisconnect):
-        raise BodyRefused from None
+        raise BodyRefusedError from None
     return bytes(body)

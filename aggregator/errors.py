@@ -6,7 +6,7 @@ AggregatorError            base; the command line prints message and advice, and
 ├── RegistryError      4   the registry cannot be loaded, or the change asked for would make it invalid
 ├── EnrolmentError     5   an invite or an enrolment request is refused
 ├── StoreError         6   the database is missing, of another version, locked or damaged
-└── BoardMismatch      1   a published board is not what its own log says; nothing of it should be trusted
+└── BoardMismatchError 1   a published board is not what its own log says; nothing of it should be trusted
 
 Exit code 0 is success, 1 also an unexpected error. Refused submissions are not errors of this tree: they are
 `protocol.errors.ProtocolError`, and the client sees their code alone.
@@ -67,7 +67,7 @@ class StoreError(AggregatorError):
     advice = "Check that the directory is right and its disk has room, or restore the database from a back-up."
 
 
-class BoardMismatch(AggregatorError):
+class BoardMismatchError(AggregatorError):
     """A published board is not what its own log says."""
 
     exit_code = 1

@@ -1,10 +1,10 @@
 """The aggregator's directory: settings, key files and database, opened once and handed around.
 
-    aggregator.yaml        settings
-    keys/root.key          signs registries; needed by `enroll` and `register` only, may live elsewhere otherwise
-    keys/log.key           signs checkpoints; needed by `serve` and `enroll`
-    registry/N.dsse.json   a copy of every registry version, as signed
-    aggregator.sqlite3     the database, unless the settings name another
+aggregator.yaml        settings
+keys/root.key          signs registries; needed by `enroll` and `register` only, may live elsewhere otherwise
+keys/log.key           signs checkpoints; needed by `serve` and `enroll`
+registry/N.dsse.json   a copy of every registry version, as signed
+aggregator.sqlite3     the database, unless the settings name another
 """
 
 from datetime import UTC, date, datetime

@@ -13,7 +13,7 @@ from aggregator.registry.versions import newest_registry
 from aggregator.store.schema import entries, forks
 from protocol.errors import Code, ProtocolError
 from protocol.registry import Registry
-from protocol.statements import FIRST_EPOCH, ENROLL_SEQ, parse_statement
+from protocol.statements import ENROLL_SEQ, FIRST_EPOCH, parse_statement
 from protocol.verification import Authentic, ChainHead, History, authenticate, verify_submission
 
 log = logging.getLogger("aggregator.intake")

@@ -23,19 +23,27 @@ def create_key(path: Path) -> Ed25519Signer:
         KeyFileError: there is a file already, or it cannot be written.
     """
     key = Ed25519PrivateKey.generate()
-    pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    write_private(path, key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    return Ed25519Signer(key)
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Write a new file that its owner alone can read, and wait until it is on the disk.
+
+    Raises:
+        KeyFileError: there is a file already, or it cannot be written.
+    """
     try:
-        path.parent.mkdir(mode=0o700, exist_ok=True)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        raise KeyFileError(f"{path.name} exists already", "A key is never overwritten; choose another directory.") from None
+        raise KeyFileError(f"{path.name} exists already", "It is never overwritten; choose another place.") from None
     except OSError as error:
-        raise KeyFileError(f"{path.name} cannot be written: {type(error).__name__}") from None
+        raise KeyFileError(f"{path.name} cannot be written: {error.strerror}") from None
     with os.fdopen(descriptor, "wb") as file:
-        file.write(pem)
+        file.write(content)
         file.flush()
         os.fsync(file.fileno())
-    return Ed25519Signer(key)
 
 
 def load_key(path: Path) -> Ed25519Signer:

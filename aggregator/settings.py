@@ -18,8 +18,12 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = Field("", max_length=200, description="What people call this deployment; shown in invites.")
-    public_url: str = Field("http://127.0.0.1:8750", description="Where sites reach this aggregator; written into invites.")
-    database_url: str | None = Field(None, description="SQLAlchemy URL; none means SQLite in the aggregator's directory.")
+    public_url: str = Field(
+        "http://127.0.0.1:8750", description="Where sites reach this aggregator; written into invites."
+    )
+    database_url: str | None = Field(
+        None, description="SQLAlchemy URL; none means SQLite in the aggregator's directory."
+    )
     invite_days: int = Field(30, ge=1, le=365, description="Days that an invite can be used.")
     registry_days: int = Field(400, ge=1, le=3660, description="Days until a registry version expires.")
     body_timeout_s: float = Field(10.0, gt=0, le=600, description="Seconds for a whole request body to arrive.")
@@ -58,14 +62,19 @@ def read_settings(path: Path) -> Settings:
         raise SettingsError(f"{path.name} cannot be read: {type(error).__name__}") from None
     if not isinstance(values or {}, dict):
         raise SettingsError(f"{path.name} must hold a map of settings")
+    return make_settings(values or {}, path.name)
+
+
+def make_settings(values: dict[str, object], source: str = "options") -> Settings:
+    """Check settings; all faults are named at once. Raises SettingsError."""
     try:
-        return Settings.model_validate(values or {})
+        return Settings.model_validate(values)
     except ValidationError as error:
         faults = "; ".join(
             f"{'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}"
             for fault in error.errors(include_input=False, include_url=False)
         )
-        raise SettingsError(f"{path.name}: {faults}") from None
+        raise SettingsError(f"{source}: {faults}") from None
 
 
 def write_settings(path: Path, settings: Settings) -> None:

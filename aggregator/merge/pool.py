@@ -134,7 +134,9 @@ def _interval(
     if binary:
         low, high = wilson(lowest * least, least)[0], wilson(highest * least, least)[1]
     else:
-        spreads = [(figure.units, figure.spread) for figure in behind if figure.spread is not None and figure.spread >= 0]
+        spreads = [
+            (figure.units, figure.spread) for figure in behind if figure.spread is not None and figure.spread >= 0
+        ]
         if len(spreads) < len(behind):
             return None, None
         # A spread is rounded to whole steps; half a step more is the most it can have been.

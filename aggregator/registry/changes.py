@@ -1,4 +1,4 @@
-"""Changes to the registry's content: models, scorecards and agents that may be named. Signing is `versions.sign_next`."""
+"""Changes to the registry's content: what may be named. Signing is `versions.sign_next`."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Inviting a site and enrolling it: a single-use token, two proofs of possession, one person who compares fingerprints."""
+"""Inviting and enrolling a site: a single-use token, two proofs of possession, a person who compares fingerprints."""
 
 import json
 import secrets
@@ -39,7 +39,10 @@ class Invite:
 
     def to_json(self) -> bytes:
         """Return the invite file."""
-        fields = {name: getattr(self, name) for name in self.__slots__} | {"root_keys": list(self.root_keys), "schema": 1}
+        fields = {name: getattr(self, name) for name in self.__slots__} | {
+            "root_keys": list(self.root_keys),
+            "schema": 1,
+        }
         return json.dumps(fields, indent=2, sort_keys=True).encode() + b"\n"
 
 

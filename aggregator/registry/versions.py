@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from pathlib import Path
 
 from sqlalchemy import Connection, insert, select
 
 from aggregator.errors import RegistryError
 from aggregator.store.schema import registry_versions
 from protocol.envelope import REGISTRY_TYPE, decode, sign
-from protocol.errors import ProtocolError
+from protocol.errors import Code, ProtocolError
 from protocol.keys import Signer
 from protocol.registry import Registry, RootPins, build_registry, parse_registry, step_registry
 
@@ -58,7 +59,9 @@ def sign_next(connection: Connection, registry: Registry, roots: Sequence[Signer
         envelope = sign(build_registry(registry), roots, REGISTRY_TYPE)
         step_registry(envelope, _parsed(versions[-1]) if versions else own_pins(registry))
     except ProtocolError as error:
-        raise RegistryError(f"registry {registry.version} would not be accepted: {error.detail} ({error.code})") from None
+        raise RegistryError(
+            f"registry {registry.version} would not be accepted: {error.detail} ({error.code})"
+        ) from None
     connection.execute(insert(registry_versions).values(version=registry.version, envelope=envelope))
     return envelope
 
@@ -84,7 +87,18 @@ def walk(versions: Iterable[bytes], pins: RootPins | None = None) -> list[Regist
         if before is None:
             before = own_pins(parse_registry(decode(envelope, REGISTRY_TYPE).payload))
         trusted.append(step_registry(envelope, before))
+        if trusted[-1].version != len(trusted):  # a step may also stand still, or start late
+            raise ProtocolError(Code.REGISTRY_SKIPPED, f"version {trusted[-1].version} in the place of {len(trusted)}")
     return trusted
+
+
+def write_copies(connection: Connection, folder: Path) -> None:
+    """Write the versions that `folder` does not hold yet, for back-ups and for people; the database stays the truth."""
+    folder.mkdir(exist_ok=True)
+    for version, envelope in enumerate(all_envelopes(connection), 1):
+        path = folder / f"{version}.dsse.json"
+        if not path.exists():
+            path.write_bytes(envelope)
 
 
 @lru_cache(maxsize=4)

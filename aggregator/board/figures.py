@@ -1,0 +1,34 @@
+"""How figures are written: in the metric's own range, with as many digits as they carry."""
+
+from datetime import date
+
+from protocol.scorecard import Cell
+
+
+def in_range(thousandths: int | None, cell: Cell) -> str:
+    """Write thousandths of a metric's range as a number of that range; "" for None.
+
+    Three decimals for a range one wide, else two, rounded half up in whole numbers.
+    """
+    if thousandths is None:
+        return ""
+    width = cell.high - cell.low
+    decimals = 3 if width == 1 else 2
+    unit = 10**decimals
+    scaled = (2 * thousandths * width * unit + 1000) // 2000 + cell.low * unit
+    return _decimal(scaled, decimals)
+
+
+def rate(thousandths: int | None) -> str:
+    """Write a win rate with three decimals; a dash for None."""
+    return "–" if thousandths is None else _decimal(thousandths, 3)
+
+
+def _decimal(scaled: int, decimals: int) -> str:
+    sign, scaled = ("-" if scaled < 0 else ""), abs(scaled)
+    return f"{sign}{scaled // 10**decimals}.{scaled % 10**decimals:0{decimals}d}"
+
+
+def iso_date(day: int) -> str:
+    """Write days since 1970-01-01 as a date."""
+    return date.fromordinal(date(1970, 1, 1).toordinal() + day).isoformat()

@@ -1,0 +1,128 @@
+"""The board's twins for machines: JSON with whole numbers only, and CSV that a spreadsheet cannot take for formulas."""
+
+import csv
+import io
+import json
+from typing import Any
+
+from aggregator.board.evidence import Replayed
+from aggregator.board.figures import in_range
+from aggregator.merge.pool import PooledCell
+from aggregator.merge.table import Board, Row, Table
+
+COLUMNS = (
+    "scorecard", "version", "category", "benchmark", "metric", "subgroup", "access", "model", "display_name",
+    "organization", "is_language_model", "state", "value", "low", "high", "approximate_units", "sites",
+    "sites_left_out",
+)  # fmt: skip
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+
+
+def json_file(board: Board, replayed: Replayed) -> bytes:
+    """Return the board as JSON. Values, intervals and win rates are thousandths of their range."""
+    content = {
+        "schema": 1,
+        "deployment": replayed.registry.deployment,
+        "registry": replayed.registry.version,
+        "log": {"size": replayed.checkpoint.size, "root": replayed.checkpoint.root.hex()},
+        "scorecards": [_table(table) for table in board.tables],
+        "results_of_named_sites": [
+            {
+                "site": c.site,
+                "site_name": c.site_name,
+                "model": c.model.name,
+                "scorecard": c.scorecard.name,
+                "scorecard_version": c.scorecard.version,
+                "log_position": c.result.position,
+                "day": c.result.predicate.day,
+                "outcome": c.result.predicate.outcome,
+                "approval": c.result.predicate.approval,
+                "planned": c.planned,
+                "agent": c.agent_version,
+                "policy": c.policy_name,
+            }
+            for c in board.contributions
+        ],
+        "pooled_sites": board.pooled_sites,
+        "revoked_log_positions": list(board.revoked),
+    }
+    return json.dumps(content, indent=1, sort_keys=True).encode() + b"\n"
+
+
+def _table(table: Table) -> dict[str, Any]:
+    card = table.scorecard
+    return {
+        "name": card.name,
+        "version": card.version,
+        "digest": card.digest,
+        "benchmarks": [
+            {"id": b.id, "display_name": b.display_name, "category": b.category, "main": table.main_cell(b).key}
+            for b in card.benchmarks
+        ],
+        "cells": [{"key": c.key, "access": c.access, "binary": c.binary, "range": [c.low, c.high]} for c in card.cells],
+        "models": [_row(row) for row in table.rows],
+    }
+
+
+def _row(row: Row) -> dict[str, Any]:
+    return {
+        "digest": row.digest,
+        "name": row.model.name,
+        "display_name": row.model.display_name,
+        "organization": row.model.organization,
+        "is_language_model": row.model.is_language_model,
+        "mean_win_rate": row.win_rate,
+        "sites": row.sites,
+        "cells": {key: _cell(cell) for key, cell in row.cells.items()},
+    }
+
+
+def _cell(cell: PooledCell) -> dict[str, Any]:
+    return {
+        "state": cell.state,
+        "value": cell.value,
+        "low": cell.low,
+        "high": cell.high,
+        "approximate_units": cell.units,
+        "sites": cell.sites,
+        "sites_left_out": cell.left_out,
+    }
+
+
+def csv_file(board: Board) -> bytes:
+    """Return every cell as a line, values in the metric's own range."""
+    out = io.StringIO()
+    writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
+    writer.writerow(COLUMNS)
+    for table in board.tables:
+        categories = {benchmark.id: benchmark.category for benchmark in table.scorecard.benchmarks}
+        for row in table.rows:
+            for cell in table.scorecard.cells:
+                pooled = row.cells[cell.key]
+                figures = [in_range(part, cell) for part in (pooled.value, pooled.low, pooled.high)]
+                writer.writerow(
+                    [
+                        _plain(table.scorecard.name),
+                        table.scorecard.version,
+                        _plain(categories[cell.benchmark]),
+                        _plain(cell.benchmark),
+                        _plain(cell.metric),
+                        _plain(cell.subgroup or ""),
+                        cell.access,
+                        _plain(row.model.name),
+                        _plain(row.model.display_name),
+                        _plain(row.model.organization),
+                        "yes" if row.model.is_language_model else "no",
+                        pooled.state,
+                        *figures,
+                        pooled.units,
+                        pooled.sites,
+                        pooled.left_out,
+                    ]
+                )
+    return out.getvalue().encode("utf-8")
+
+
+def _plain(text: str) -> str:
+    """Keep a spreadsheet from reading text as a formula."""
+    return f"'{text}" if text.lstrip(" ").startswith(_FORMULA_STARTS) or text.startswith(_FORMULA_STARTS) else text

@@ -1,0 +1,61 @@
+"""What the command line lists: plain rows, the same for people and for machines."""
+
+from sqlalchemy import Connection, select
+
+from aggregator.intake import is_frozen
+from aggregator.registry.invites import pending_requests
+from aggregator.registry.versions import newest_registry
+from aggregator.store.schema import forks
+
+Line = dict[str, str | int | bool]
+
+
+def listing(connection: Connection, what: str, *, today_day: int) -> list[Line]:
+    """Return the lines of one listing: sites, models, scorecards, requests or forks."""
+    registry = newest_registry(connection)
+    match what:
+        case "sites":
+            return [
+                {
+                    "site": site_id,
+                    "name": site.display_name,
+                    "publication": site.publication,
+                    "state": "frozen" if is_frozen(connection, site_id) else "active",
+                }
+                for site_id, site in sorted(registry.sites.items())
+            ]
+        case "models":
+            return [
+                {
+                    "name": model.name,
+                    "display_name": model.display_name,
+                    "organization": model.organization,
+                    "kind": "language model" if model.is_language_model else "baseline",
+                    "digest": digest,
+                }
+                for digest, model in sorted(registry.models.items(), key=lambda item: item[1].name)
+            ]
+        case "scorecards":
+            return [
+                {
+                    "name": known.scorecard.name,
+                    "version": known.scorecard.version,
+                    "state": "retired" if known.retired else "open",
+                    "digest": digest,
+                }
+                for digest, known in registry.scorecards.items()
+            ]
+        case "requests":
+            return [
+                {
+                    "site": asked.site,
+                    "name": asked.display_name,
+                    "agent_key": asked.enrolment.agent.fingerprint,
+                    "steward_key": asked.enrolment.steward.fingerprint,
+                }
+                for asked in pending_requests(connection, today_day=today_day)
+            ]
+        case "forks":
+            query = select(forks.c.site, forks.c.epoch, forks.c.seq, forks.c.digest).order_by(forks.c.digest)
+            return [dict(row._mapping) for row in connection.execute(query)]
+    raise ValueError(what)
