@@ -38,7 +38,7 @@ _IS_CORRECT = re.compile(rf"(?:^|[\s(])({_LETTER})\)?\s+is\s+(?:the\s+)?(?:most\
 _BARE = re.compile(rf"[(\[<{{\"']*({_LETTER})[)\]>}}\"'.:,;!]*")
 _LEADING = re.compile(rf"(?:[(\[<]({_LETTER})[)\]>]|({_LETTER})(?:[.):]|\s+[-–—](?=\s)))[.:]?\s*(.*)", re.DOTALL)
 _MENTION = re.compile(rf"\b(?:option|choice)\s+[(\[]?({_LETTER})(?![\w'’-])|\(({_LETTER})\)", re.IGNORECASE)
-_NOT = re.compile(r"\b(?:not|isn't|neither|nor|cannot|can't|wrong|incorrect|unlikely)\b", re.IGNORECASE)
+_NOT = re.compile(r"\b(?:wrong|incorrect|(?:not|isn't)\s+(?:correct|right|the))\b", re.IGNORECASE)
 _BOXED = re.compile(r"\\boxed\s*\{\s*(?:\\(?:text|mathrm|textbf)\s*\{\s*)?([^{}]*)\}?\s*\}")
 _REACH = 1000  # characters after a cue that may hold the option's text
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -138,7 +138,7 @@ class _Reader:
         for index in self._index(letter):
             words = plain_words(rest)
             own = bool(self._texts[index]) and words.startswith(self._texts[index])
-            if own or not (self._is_a_name(line) or _NOT.search(rest[:40])):
+            if own or not (self._is_a_name(line) or _NOT.search(rest.partition("\n")[0])):
                 yield index
 
     def _is_a_name(self, text: str) -> bool:

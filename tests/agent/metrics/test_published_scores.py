@@ -1,0 +1,120 @@
+"""Figures that others published come out again from their real outputs."""
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from agent.datasets.medec import read_medec
+from agent.datasets.table import Problems
+from agent.metrics import MetricUse, score
+from agent.metrics.classes import accuracy, macro_f1
+from agent.vocabulary import Instance, Message, Reference, Unscored
+
+DATA = Path(__file__).parents[2] / "data"
+
+
+def instance(*references: Reference, multiple_choice: bool = False, **extra: str) -> Instance:
+    return Instance("1", "1", (Message("user", "?"),), references, multiple_choice, extra)
+
+
+def rows(name: str) -> list[dict[str, str]]:
+    with (DATA / name).open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_pubmed_qa_human_annotator_on_the_official_500():
+    options = ("yes", "no", "maybe")
+    articles = rows("pubmed_qa/human_predictions.csv")
+    gold = [row["final_decision"] for row in articles]
+    predicted = [row["reasoning_required_pred"] for row in articles]
+    scores = [
+        score(
+            "exact_match",
+            "ABC"[options.index(p)],
+            instance(*(Reference(o, o == g) for o in options), multiple_choice=True),
+        )
+        for g, p in zip(gold, predicted, strict=True)
+    ]
+    assert len(scores) == 500
+    assert sum(scores) / 500 == accuracy(gold, predicted) == 0.7800
+    assert round(macro_f1(gold, predicted, options), 4) == 0.7219
+    assert round(macro_f1(gold, ["yes"] * 500, options), 4) == 0.2371
+
+
+def test_med_mcqa_gpt_35_outputs_by_the_source_and_by_ourselves():
+    outputs = rows("med_mcqa/gpt-35-turbo-16k_medrag32.csv")
+    options = {
+        letter: instance(*(Reference(f"option {o}", o == letter) for o in "ABCD"), multiple_choice=True)
+        for letter in "ABCD"
+    }
+    at_start = re.compile(r"[A-D](?![A-Za-z0-9])")
+    read = [match[0] if (match := at_start.match(row["answer_tail"])) else "" for row in outputs]
+    right = [row["right"] for row in outputs]
+
+    def mean(answers: list[str], scoring: str) -> float:
+        scores = [score("exact_match", a, options[r], scoring) for a, r in zip(answers, right, strict=True)]
+        return sum(s for s in scores if not isinstance(s, Unscored)) / len(scores)
+
+    assert len(outputs) == 4183
+    assert f"{mean([letter or 'A' for letter in read], 'helm'):.2%}" == "58.04%"
+    assert f"{mean(read, 'helm'):.2%}" == "53.45%"
+    assert f"{mean(read, 'intramural'):.2%}" == "53.45%"
+
+    # Our own reading of the raw text never names another letter than the source's; where it names none, the
+    # answer gives several ("A/B"), or needs the option's text, which this cut lacks ("D. ab", "C. difficile").
+    ours = [score("exact_match", row["answer_tail"], options[row["right"]]) for row in outputs]
+    unread = []
+    for mine, letter, row in zip(ours, read, outputs, strict=True):
+        if not isinstance(mine, Unscored):
+            assert mine == float(letter == row["right"])
+        elif letter:
+            unread.append(row["answer_tail"])
+    assert all(re.match(r"[A-D](?:/| or | and |,|\. [a-z])|A\. i\)", tail) for tail in unread)
+    assert len(unread) == 44
+
+
+@pytest.mark.parametrize(("name", "published"), [("rouge_1", 0.351424), ("rouge_2", 0.085733), ("rouge_l", 0.126481)])
+def test_aci_bench_led_model_on_test_set_2(name, published):
+    notes = json.loads((DATA / "aci_bench/led_test2.json").read_text(encoding="utf-8"))
+    use = MetricUse(name, {"stemmer": False})
+    scores = [score(use, note["predicted"], instance(Reference(note["reference"], True))) for note in notes]
+    assert len(scores) == 40
+    assert round(sum(scores) / 40, 6) == published
+
+
+def test_medcalc_gold_is_right_in_every_row_and_upstream_fails_a_third():
+    answers = rows("medcalc_bench/answers.csv")
+    made = [
+        instance(
+            Reference(row["Ground Truth Answer"], True),
+            category=row["Category"],
+            lower_limit=row["Lower Limit"],
+            upper_limit=row["Upper Limit"],
+        )
+        for row in answers
+    ]
+    assert len(made) == 1047
+    gold = [i.references[0].text for i in made]
+    assert all(score("medcalc_bench_accuracy", g, i) == 1.0 for g, i in zip(gold, made, strict=True))
+    assert all(
+        score("medcalc_bench_accuracy", f"The answer is {g}.", i) == 1.0 for g, i in zip(gold, made, strict=True)
+    )
+    helm = [score("medcalc_bench_accuracy", g, i, "helm") for g, i in zip(gold, made, strict=True)]
+    assert helm.count(0.0) == 327 + 40  # lab and dosage
+
+
+def test_medec_gold_is_right_in_every_row_and_upstream_fails_every_error():
+    path = DATA / "medec/verdicts.csv"
+    with path.open(newline="", encoding="utf-8") as file:
+        table = read_medec(file, Problems(path.name))
+        gold = [row.cells["gold"] for row in table.rows]
+    assert len(gold) == 597  # 925 rows, 328 of them empty
+    assert gold.count("CORRECT") == 286
+    for name in ("medec_error_flag_accuracy", "medec_error_sentence_accuracy"):
+        assert all(score(name, g, instance(Reference(g, True))) == 1.0 for g in gold)
+    helm = [score("medec_error_sentence_accuracy", g, instance(Reference(g, True)), "helm") for g in gold]
+    assert helm.count(0.0) == 311
+    assert all(score("medec_error_flag_accuracy", g, instance(Reference(g, True)), "helm") == 1.0 for g in gold)
