@@ -84,4 +84,7 @@ def own_defaults(server: str) -> tuple[Mapping[str, str | int | float | bool], t
             " started with `--generation-config vllm`."
         )
         return {}, (note,)
+    if server == "transformers":
+        note = "transformers serve draws its answers only if the model's generation_config.json says do_sample."
+        return {}, (note,)
     return {}, ()

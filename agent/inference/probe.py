@@ -177,7 +177,9 @@ class _Asker:
             self._idle.append(connection)
         parsed = parse_reply(reply.body) if reply.status == 200 else None
         response = parsed if isinstance(parsed, Response) else None
-        return Seen(reply.status, parse_object(reply.body) or {}, response, _server_by_header(reply))
+        replied = parse_object(reply.body) or {}
+        asked_model = str(body["model"]) if body else ""
+        return Seen(reply.status, replied, response, _server_kind(reply, replied.get("model"), asked_model))
 
 
 def _refuse_unusable(deployment: Endpoint, plain: Seen, stranger: Seen, catalogue: Catalogue) -> None:
@@ -217,6 +219,9 @@ def _refuse_unusable(deployment: Endpoint, plain: Seen, stranger: Seen, catalogu
         )
 
 
-def _server_by_header(reply: Reply) -> str:
-    server = (reply.header(b"server") or "").lower()
-    return "llama.cpp" if server.startswith("llama.cpp") else "unknown"
+def _server_kind(reply: Reply, replied_model: object, asked_model: str) -> str:
+    """Tell a server by its replies, where its list of models does not."""
+    if (reply.header(b"server") or "").lower().startswith("llama.cpp"):
+        return "llama.cpp"
+    revision = isinstance(replied_model, str) and asked_model and replied_model.startswith(asked_model + "@")
+    return "transformers" if revision else "unknown"
