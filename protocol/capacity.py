@@ -36,7 +36,7 @@ def payload_count(scorecard: Scorecard, policy: DisclosurePolicy) -> int:
     # A payload that publishes nothing is refused, so those are taken off again.
     partial_figures = count(lambda *_: True) - count(silent)
     complete_figures = count(complete) - count(lambda cell, value: silent(cell, value) and complete(cell, value))
-    roots = 2**ROOT_BITS - 1  # the root of no records is refused
+    roots = (1 << ROOT_BITS) - 1  # the root of no records is refused
     return (partial_figures + complete_figures) * _APPROVALS * DAY_WINDOW * ACCEPTED_VERSIONS * roots
 
 
