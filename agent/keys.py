@@ -5,6 +5,7 @@ gate let through. Both lie in the site's `keys/` folder, mode 0700. A steward's 
 another person. Whatever is wrong with a key, the answer is `StoreError`: naming its role, and never its content.
 """
 
+import base64
 import hmac
 import os
 import secrets
@@ -19,7 +20,9 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from agent.errors import StoreError
-from protocol.keys import Ed25519Signer
+from agent.files import sync_directory
+from protocol.errors import ProtocolError
+from protocol.keys import Ed25519Signer, PublicKey, load_public
 
 _DATA_KEY_BYTES: Final = 32
 _LARGEST_KEY_FILE: Final = 4096  # bytes; a PEM of Ed25519 has 119
@@ -86,9 +89,7 @@ def create_signing_key(path: Path, role: KeyRole) -> Ed25519Signer:
         StoreError: there is a file of that name, or the disk refuses.
     """
     key = Ed25519PrivateKey.generate()
-    pem = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
+    pem = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     _create(path, role, pem)
     return Ed25519Signer(key)
 
@@ -110,6 +111,29 @@ def load_signer(path: Path, role: KeyRole) -> Ed25519Signer:
     return Ed25519Signer(key)
 
 
+def write_public(path: Path, key: PublicKey) -> None:
+    """Write a public key as PEM, for handing to others. Raises StoreError; a file that is there is not overwritten."""
+    text = base64.encodebytes(key.der).decode()
+    try:
+        with path.open("x", encoding="ascii") as file:
+            file.write(f"-----BEGIN PUBLIC KEY-----\n{text}-----END PUBLIC KEY-----\n")
+    except OSError as error:
+        raise StoreError(f"the public key cannot be written ({error.strerror})") from error
+
+
+def read_public(path: Path) -> PublicKey:
+    """Read a public key from PEM. Raises StoreError: missing, damaged, weak or of another kind."""
+    try:
+        key = serialization.load_pem_public_key(path.read_bytes())
+        return load_public(
+            key.public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
+        )
+    except OSError as error:
+        raise StoreError(f"the public key cannot be read ({error.strerror})") from error
+    except (ValueError, UnsupportedAlgorithm, ProtocolError):
+        raise StoreError("this is not a public key in PEM", "Use the .pub file beside the steward's key.") from None
+
+
 def _create(path: Path, role: KeyRole, content: bytes) -> None:
     """Write a new file that nobody else could open at any moment, and see it on the disk before returning."""
     if role is not KeyRole.STEWARD:
@@ -129,7 +153,7 @@ def _create(path: Path, role: KeyRole, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        _sync_directory(path.parent)
+        sync_directory(path.parent)
     except OSError as error:
         with suppress(OSError):
             path.unlink()
@@ -184,18 +208,9 @@ def _check_directory(directory: Path, whose: str) -> None:
         )
     if stat.S_IMODE(state.st_mode) & 0o077:
         raise StoreError(
-            f"the folder of the {whose} key is open to others "
-            f"(mode {stat.S_IMODE(state.st_mode):04o}, expected 0700)",
+            f"the folder of the {whose} key is open to others (mode {stat.S_IMODE(state.st_mode):04o}, expected 0700)",
             "Close it with chmod 700, and find out whether anyone read the keys.",
         )
-
-
-def _sync_directory(directory: Path) -> None:
-    handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _damaged(role: KeyRole, expected: str) -> StoreError:

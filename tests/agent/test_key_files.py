@@ -105,7 +105,9 @@ def test_a_damaged_data_key_is_named_and_not_quoted(keys: Path, content: bytes) 
 
 
 def test_other_kinds_of_key_and_locked_keys_are_refused(keys: Path) -> None:
-    def pem(key: Ed25519PrivateKey | ec.EllipticCurvePrivateKey, lock: serialization.KeySerializationEncryption) -> bytes:
+    def pem(
+        key: Ed25519PrivateKey | ec.EllipticCurvePrivateKey, lock: serialization.KeySerializationEncryption
+    ) -> bytes:
         return key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, lock)
 
     open_lock = serialization.NoEncryption()

@@ -1,0 +1,280 @@
+"""The site's place in a federation: the invite it took, and the registry it trusts since.
+
+Trust begins with the invite file alone: its root key ids say who may sign the first registry that is taken. From then
+on every version must be signed by the roots of the one before, and no version is ever taken back.
+
+    membership.json             deployment, site id, address, root key ids (never the invite's token)
+    enrolment.dsse.json         the enrolment request
+    registry/00000007.dsse.json every registry version taken
+"""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from agent.delivery.transport import Aggregator
+from agent.errors import ConfigError, DeliveryError, DisclosureError
+from agent.files import read_bounded, write_atomically
+from protocol import enrolment, envelope
+from protocol.envelope import MAX_BYTES, REGISTRY_TYPE, STATEMENT_TYPE
+from protocol.errors import Code, ProtocolError
+from protocol.identity import NONE
+from protocol.keys import PublicKey, Signer
+from protocol.registry import Registry, RootPins, load_registry, step_registry
+from protocol.statements import ENROLL_SEQ, FIRST_EPOCH, EnrollPredicate, Header, build_statement
+
+_LARGEST_INVITE: Final = 64 * 1024  # bytes
+_LARGEST_ANSWER: Final = 4096
+
+Hex64 = Annotated[str, Field(pattern=r"\A[0-9a-f]{64}\Z")]
+
+
+class Invite(BaseModel):
+    """What the aggregator's people hand over, on a way that both trust. The token is for a single use."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
+
+    schema_version: Literal[1] = Field(alias="schema")
+    name: str
+    url: str
+    deployment: str
+    site: str = Field(pattern=r"\As-[0-9a-z]{8}\Z")
+    site_name: str
+    publication: Literal["named", "pooled"]
+    token: str = Field(pattern=r"\A([0-9a-f]{2}){16,64}\Z")
+    root_keys: list[Hex64] = Field(min_length=1, max_length=16)
+    root_threshold: int = Field(ge=1, le=16)
+    expires_day: int
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """What is kept of the invite. `url` is empty for a site that exchanges files only."""
+
+    deployment: str
+    site: str
+    url: str
+    root_keys: tuple[str, ...]
+    root_threshold: int
+
+    @property
+    def pins(self) -> RootPins:
+        """Who may have signed the first registry."""
+        return RootPins(self.deployment, frozenset(self.root_keys), self.root_threshold)
+
+
+def read_invite(path: Path) -> Invite:
+    """Read an invite file. Raises ConfigError, which never quotes it: it holds a token."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"the invite cannot be read ({error.strerror})") from None
+    if len(content) > _LARGEST_INVITE:
+        raise ConfigError(f"the invite is longer than {_LARGEST_INVITE} bytes")
+    try:
+        return Invite.model_validate_json(content)
+    except ValidationError as error:
+        faults = sorted({".".join(str(part) for part in fault["loc"]) or "file" for fault in error.errors()})
+        raise ConfigError(
+            f"this is not an invite; wrong or missing: {', '.join(faults)}", "Ask the aggregator's people for another."
+        ) from None
+
+
+class Federation:
+    """The files of the site's membership, in its `submissions/` folder."""
+
+    def __init__(self, directory: Path) -> None:
+        """`directory` is the site's `submissions/`."""
+        self._directory = directory
+        self._versions = directory / "registry"
+
+    def membership(self) -> Membership:
+        """Return the membership. Raises ConfigError if the site has taken no invite, or the file is damaged."""
+        try:
+            content = (self._directory / "membership.json").read_bytes()
+        except OSError:
+            raise ConfigError(
+                "this site has not been enrolled with an aggregator", "Run `intramural enroll --invite FILE`."
+            ) from None
+        try:
+            found = json.loads(content)
+            return Membership(**{**found, "root_keys": tuple(found["root_keys"])})
+        except (ValueError, TypeError, KeyError):
+            raise ConfigError("submissions/membership.json is damaged", "Restore it from a back-up.") from None
+
+    def join(self, membership: Membership) -> None:
+        """Keep a membership. Raises ConfigError if the site belongs to another already."""
+        path = self._directory / "membership.json"
+        if path.exists():
+            before = self.membership()
+            if (before.deployment, before.site) != (membership.deployment, membership.site):
+                raise ConfigError(
+                    f"this site belongs to {before.deployment} as {before.site} already",
+                    "Make another site directory for another aggregator.",
+                )
+        write_atomically(path, json.dumps(asdict(membership), indent=1, sort_keys=True).encode() + b"\n")
+
+    def enrolment_request(self) -> bytes | None:
+        """Return the request that was made for this site, so that repeating it sends the same bytes."""
+        path = self._directory / "enrolment.dsse.json"
+        return read_bounded(path, MAX_BYTES[STATEMENT_TYPE], "the enrolment request") if path.exists() else None
+
+    def keep_request(self, data: bytes) -> None:
+        """Keep an enrolment request, half or fully signed."""
+        write_atomically(self._directory / "enrolment.dsse.json", data)
+
+    def trusted(self) -> Registry | RootPins:
+        """Return the newest registry taken, each version verified from the one before; the pins if there is none.
+
+        Raises:
+            DisclosureError: a version was changed.
+        """
+        trusted: Registry | RootPins = self.membership().pins
+        for path in sorted(self._versions.glob("*.dsse.json")) if self._versions.is_dir() else []:
+            try:
+                trusted = step_registry(read_bounded(path, MAX_BYTES[REGISTRY_TYPE], path.name), trusted)
+            except ProtocolError as error:
+                raise DisclosureError(
+                    f"the kept registry {path.name} does not verify ({error.code})",
+                    "Restore the folder submissions/registry from a back-up.",
+                ) from None
+        return trusted
+
+    def registry(self, today_day: int) -> Registry:
+        """Return the newest registry taken. Raises DisclosureError if there is none, or it has expired."""
+        newest = self.trusted()
+        if isinstance(newest, RootPins):
+            raise DisclosureError("no registry has been taken yet", "Run `intramural registry update`.")
+        if today_day >= newest.expires_day:
+            raise DisclosureError(
+                f"registry {newest.version} has expired", "Get a newer one with `intramural registry update`."
+            )
+        return newest
+
+    def take(self, data: bytes, today_day: int) -> Registry:
+        """Take the registry that follows the newest one, or is it.
+
+        Raises:
+            DeliveryError: not signed by the trusted roots, older, skipping a version, other content under the same
+                version, or expired.
+        """
+        trusted = self.trusted()
+        try:
+            registry = load_registry(data, trusted, today_day)
+        except ProtocolError as error:
+            raise _not_taken(error) from None
+        if isinstance(trusted, RootPins) or registry.version > trusted.version:
+            self._keep(registry.version, data)
+        return registry
+
+    def update(self, aggregator: Aggregator, today_day: int) -> Registry:
+        """Fetch the newest registry, and the versions between where it is several ahead; take them in order.
+
+        Raises:
+            DeliveryError: as `take`, or the aggregator could not be asked.
+        """
+        limit = MAX_BYTES[REGISTRY_TYPE]
+        newest = aggregator.get("/v1/registry", limit=limit)
+        trusted = self.trusted()
+        if isinstance(trusted, Registry):
+            version = _claimed_version(newest)
+            for between in range(trusted.version + 1, min(version, trusted.version + _MOST_STEPS)):
+                data = aggregator.get(f"/v1/registry/{between}", limit=limit)
+                try:
+                    step = step_registry(data, self.trusted())
+                except ProtocolError as error:
+                    raise _not_taken(error) from None
+                self._keep(step.version, data)
+        return self.take(newest, today_day)
+
+    def _keep(self, version: int, data: bytes) -> None:
+        self._versions.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_atomically(self._versions / f"{version:08d}.dsse.json", data)
+
+
+_MOST_STEPS: Final = 1024
+
+
+def _claimed_version(data: bytes) -> int:
+    """Return the version a registry claims, to know what lies between; nothing is believed yet."""
+    try:
+        claimed = json.loads(envelope.decode(data, REGISTRY_TYPE).payload)["version"]
+    except (ProtocolError, ValueError, KeyError, TypeError, RecursionError):
+        claimed = None
+    if not isinstance(claimed, int):
+        raise _not_taken(ProtocolError(Code.MALFORMED, "not a registry"))
+    return claimed
+
+
+def _not_taken(error: ProtocolError) -> DeliveryError:
+    reasons = {
+        Code.REGISTRY_ROLLBACK: "it is older than the one this site has",
+        Code.REGISTRY_SPLIT: "it has other content than this site's under the same version",
+        Code.REGISTRY_SKIPPED: "versions between it and this site's are missing",
+        Code.REGISTRY_EXPIRED: "it has expired",
+        Code.UNDER_THRESHOLD: "it is not signed by the roots this site trusts",
+        Code.WRONG_DEPLOYMENT: "it belongs to another aggregator",
+    }
+    return DeliveryError(
+        f"the registry was not taken: {reasons.get(error.code, 'it does not verify')} ({error.code})",
+        "The registry this site has stays in use. Tell the aggregator's people if this happens again.",
+    )
+
+
+def make_request(invite: Invite, agent: Signer, steward: PublicKey, registry_version: int) -> bytes:
+    """Return an enrolment request with the agent's signature; `sign_request` adds the steward's.
+
+    Raises:
+        ConfigError: both keys are the same, or the invite's names are not well-formed.
+    """
+    if agent.public.keyid == steward.keyid:
+        raise ConfigError(
+            "the steward's key is the agent's key", "The steward is another person, with a key of their own."
+        )
+    verifier = enrolment.token_verifier(bytes.fromhex(invite.token))
+    header = Header(invite.deployment, invite.site, FIRST_EPOCH, ENROLL_SEQ, NONE, registry_version)
+    mac = enrolment.token_mac(verifier, invite.deployment, invite.site, agent.public, steward)
+    try:
+        payload = build_statement(EnrollPredicate(header, agent.public.der, steward.der, mac))
+    except ProtocolError as error:
+        raise ConfigError(f"the invite cannot be used ({error.code}: {error.detail})") from None
+    return envelope.sign(payload, [agent])
+
+
+def sign_request(data: bytes, steward: Signer) -> bytes:
+    """Return the request with the steward's signature as well; one that has it already is returned unchanged.
+
+    Raises:
+        ConfigError: not an enrolment request, or one that names another steward.
+    """
+    try:
+        request = envelope.decode(data)
+        if steward.public.keyid in {signature.keyid for signature in request.signatures}:
+            return data
+        if request_keys(data)[1].keyid != steward.public.keyid:
+            raise ConfigError("the request names another steward's key")
+        return envelope.add_signature(data, steward)
+    except ProtocolError as error:
+        raise ConfigError(f"this is not an enrolment request ({error.code})") from None
+
+
+def request_keys(data: bytes) -> tuple[PublicKey, PublicKey]:
+    """Return the agent's and the steward's key of a request. Raises ConfigError."""
+    from protocol.keys import load_public
+    from protocol.statements import parse_statement
+
+    try:
+        statement = parse_statement(envelope.decode(data).payload)
+        if isinstance(statement, EnrollPredicate):
+            return load_public(statement.agent_key), load_public(statement.steward_key)
+    except ProtocolError as error:
+        raise ConfigError(f"this is not an enrolment request ({error.code})") from None
+    raise ConfigError("this is not an enrolment request")
+
+
+def post_request(aggregator: Aggregator, data: bytes) -> None:
+    """Hand a fully signed request to the aggregator, where it waits for a person. Repeating it changes nothing."""
+    aggregator.post("/v1/enrolments", data, limit=_LARGEST_ANSWER)

@@ -1,0 +1,228 @@
+"""The folder `submissions/`: what was prepared, approved, sent and receipted. The files are the state.
+
+                 prepare              approve              send, export           receipt verified
+    (nothing) ----------> prepared ------------> approved ------------> sent -----------------------> receipted
+                  |  ^                               |                   |
+                  +--+ prepare again                 +------ refused <---+   the aggregator refused
+                       replaces drafts                          |            (send tries again)
+                                                                +--> void    prepare made a new one in its place
+
+With D for the submission's digest (SHA-256 of the PAE of its payload):
+
+    D.draft.dsse.json   the agent's signature           prepared; with D.verdicts.json (what decided each figure)
+                                                        and D.release.json (what the ledger will keep)
+    D.dsse.json         both signatures                 approved
+    D.sent              beside it: the day              sent: from here on the bytes may have left the site
+    D.refused           beside it: the protocol's code  refused
+    D.receipt           beside it: the proof            receipted
+    D.void.dsse.json    both signatures                 void: never sent again
+
+Every step writes whole files and may be repeated after a crash at any point: it finds what is there and goes on. A
+file whose bytes no longer give the digest in its name stops everything.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+from agent.errors import DisclosureError, StoreError
+from agent.files import locked, read_bounded, sync_directory, write_atomically
+from protocol.envelope import MAX_BYTES, STATEMENT_TYPE, Envelope, decode
+from protocol.errors import Code, ProtocolError
+from protocol.statements import ResultPredicate, parse_statement
+
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+_LARGEST_NOTE: Final = 4 * 1024 * 1024  # bytes of a verdict file, a receipt or a mark
+_LARGEST_RELEASE: Final = 256 * 1024 * 1024
+
+
+class State(StrEnum):
+    """How far a submission has come."""
+
+    PREPARED = "prepared"
+    APPROVED = "approved"
+    SENT = "sent"
+    REFUSED = "refused"
+    RECEIPTED = "receipted"
+    VOID = "void"
+
+
+LIVE: Final = frozenset({State.APPROVED, State.SENT, State.REFUSED, State.RECEIPTED})
+"""States of links of the chain: signed twice, and not replaced."""
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """One submission as its files show it. `data` is the envelope file; `refusal` the code, where there is one."""
+
+    digest: str
+    state: State
+    data: bytes
+    envelope: Envelope
+    result: ResultPredicate
+    refusal: str | None = None
+
+    @property
+    def payload(self) -> bytes:
+        """The exact bytes that are signed."""
+        return self.envelope.payload
+
+
+class Outbox:
+    """The files of all submissions. Reading needs no lock; `held` is for whoever changes something."""
+
+    def __init__(self, directory: Path) -> None:
+        """`directory` is the site's `submissions/`; it is made when first written to."""
+        self.directory = directory
+
+    @property
+    def ledger(self) -> Path:
+        """Folder of the ledger of releases."""
+        return self.directory / "ledger"
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep other commands out for the length of a `with` block. Raises StoreError."""
+        with locked(self.directory):
+            yield
+
+    def all(self) -> list[Submission]:
+        """Return every submission, in the order of the chain; drafts and void ones included.
+
+        Raises:
+            DisclosureError: a file was changed.
+        """
+        digests = {path.name[:64] for path in self.directory.glob("*.dsse.json") if _DIGEST.fullmatch(path.name[:64])}
+        found = [self.get(digest) for digest in digests]
+        return sorted(
+            found, key=lambda s: (s.result.header.epoch, s.result.header.seq, s.state is State.VOID, s.digest)
+        )
+
+    def get(self, digest: str) -> Submission:
+        """Return one submission by its whole digest. Raises DisclosureError."""
+        path, state = self._place(digest)
+        data = read_bounded(path, MAX_BYTES[STATEMENT_TYPE], f"submission {digest[:12]}")
+        refusal = None
+        if state is State.REFUSED:
+            refusal = read_bounded(self._path(digest, "refused"), _LARGEST_NOTE, "a mark").decode("ascii", "replace")
+        try:
+            envelope = decode(data)
+            statement = parse_statement(envelope.payload)
+        except ProtocolError:
+            raise _changed(digest) from None
+        if envelope.digest != digest or not isinstance(statement, ResultPredicate):
+            raise _changed(digest)
+        return Submission(digest, state, data, envelope, statement, refusal)
+
+    def find(self, prefix: str) -> Submission:
+        """Return the one submission whose digest begins with `prefix`, at least 8 hex digits.
+
+        Raises:
+            DisclosureError: none, or several, or a changed file.
+        """
+        if len(prefix) < 8:
+            raise DisclosureError("at least the first 8 characters of the digest are needed")
+        found = [submission for submission in self.all() if submission.digest.startswith(prefix)]
+        if len(found) != 1:
+            raise DisclosureError(
+                "there is no submission with this digest" if not found else "several submissions begin like this",
+                "List them with `intramural submission status`.",
+            )
+        return found[0]
+
+    def put_draft(self, digest: str, data: bytes, verdicts: Mapping[str, object], release: bytes) -> None:
+        """Keep what was prepared; the envelope last, because its presence makes the draft."""
+        write_atomically(self._path(digest, "verdicts.json"), _json(verdicts))
+        write_atomically(self._path(digest, "release.json"), release)
+        write_atomically(self._path(digest, "draft.dsse.json"), data)
+
+    def drop_draft(self, digest: str) -> None:
+        """Forget a draft; nothing of it has left the site."""
+        self._remove(digest, "draft.dsse.json", "verdicts.json", "release.json")
+
+    def verdicts(self, digest: str) -> dict[str, Any]:
+        """Return the verdict file. Raises StoreError if it is missing or damaged."""
+        content = read_bounded(self._path(digest, "verdicts.json"), _LARGEST_NOTE, f"the verdicts of {digest[:12]}")
+        try:
+            found = json.loads(content)
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            raise StoreError(f"the verdicts of {digest[:12]} are damaged", "Run `intramural submission prepare` again.")
+        return found
+
+    def release(self, digest: str) -> bytes:
+        """Return what the ledger will keep of a draft."""
+        return read_bounded(self._path(digest, "release.json"), _LARGEST_RELEASE, f"the release of {digest[:12]}")
+
+    def put_approved(self, digest: str, data: bytes) -> None:
+        """Keep the envelope with both signatures in place of the draft. The ledger must know of it already."""
+        write_atomically(self._path(digest, "dsse.json"), data)
+        self._remove(digest, "draft.dsse.json", "release.json")
+
+    def mark_sent(self, digest: str, day: int) -> None:
+        """Note, before any byte leaves, that from `day` (days since 1970-01-01) on it may have left."""
+        if not self._path(digest, "sent").exists():
+            write_atomically(self._path(digest, "sent"), str(day).encode())
+
+    def mark_refused(self, digest: str, code: Code | None) -> None:
+        """Note that the aggregator refused, and with which code."""
+        write_atomically(self._path(digest, "refused"), (code.value if code else "unknown").encode())
+
+    def put_receipt(self, digest: str, text: str) -> None:
+        """Keep a verified receipt."""
+        write_atomically(self._path(digest, "receipt"), text.encode())
+        self._remove(digest, "refused")
+
+    def receipt(self, digest: str) -> str:
+        """Return a receipt that was kept. Raises StoreError."""
+        return read_bounded(self._path(digest, "receipt"), _LARGEST_NOTE, f"the receipt of {digest[:12]}").decode()
+
+    def make_void(self, digest: str) -> None:
+        """Take a link out of the chain for good: it was refused, or follows one that was."""
+        self._path(digest, "dsse.json").replace(self._path(digest, "void.dsse.json"))
+        sync_directory(self.directory)
+
+    def _place(self, digest: str) -> tuple[Path, State]:
+        for suffix, mark, state in (
+            ("dsse.json", "receipt", State.RECEIPTED),
+            ("dsse.json", "refused", State.REFUSED),
+            ("dsse.json", "sent", State.SENT),
+            ("dsse.json", None, State.APPROVED),
+            ("void.dsse.json", None, State.VOID),
+            ("draft.dsse.json", None, State.PREPARED),
+        ):
+            path = self._path(digest, suffix)
+            if path.exists() and (mark is None or self._path(digest, mark).exists()):
+                return path, state
+        raise DisclosureError("there is no submission with this digest")
+
+    def _path(self, digest: str, suffix: str) -> Path:
+        return self.directory / f"{digest}.{suffix}"
+
+    def _remove(self, digest: str, *suffixes: str) -> None:
+        for suffix in suffixes:
+            with suppress(FileNotFoundError):
+                self._path(digest, suffix).unlink()
+        sync_directory(self.directory)
+
+
+def _place_in_chain(submission: Submission) -> tuple[int, int, bool, str]:
+    header = submission.result.header
+    return header.epoch, header.seq, submission.state is State.VOID, submission.digest
+
+
+def _changed(digest: str) -> DisclosureError:
+    return DisclosureError(
+        f"submission {digest[:12]} was changed after it was prepared: its bytes no longer give its digest",
+        "Find out who changed it. If it had not been approved, delete its files and prepare again.",
+    )
+
+
+def _json(value: Mapping[str, object]) -> bytes:
+    return json.dumps(value, indent=1, sort_keys=True).encode() + b"\n"

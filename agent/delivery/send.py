@@ -1,0 +1,152 @@
+"""Delivering approved submissions, in the order of the chain, by HTTPS or as files. Twice is the same as once."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from agent.delivery.outbox import Outbox, State, Submission
+from agent.delivery.receipts import GrowthProof, check_receipt, follow_log, read_head, write_head
+from agent.delivery.transport import Aggregator, RefusedError
+from agent.errors import DeliveryError
+from agent.files import read_bounded, write_atomically
+from protocol.registry import Registry
+
+Audit = Callable[[str, str], None]
+
+_LARGEST_RECEIPT: Final = 64 * 1024  # bytes; 63 hashes and a checkpoint have less than 4 KiB
+_LARGEST_ANSWER: Final = 2 * _LARGEST_RECEIPT
+_WAITING: Final = frozenset({State.APPROVED, State.SENT, State.REFUSED})
+_HASH_BYTES: Final = 32
+
+
+def waiting(outbox: Outbox) -> list[Submission]:
+    """Return what is approved and has no receipt yet, in the order of the chain."""
+    return [submission for submission in outbox.all() if submission.state in _WAITING]
+
+
+def send(
+    outbox: Outbox,
+    registry: Registry,
+    aggregator: Aggregator,
+    submissions: Sequence[Submission],
+    *,
+    today_day: int,
+    audit: Audit,
+) -> list[Submission]:
+    """Send submissions, verify their receipts and keep them; return them as they are now.
+
+    Raises:
+        DeliveryError: at the first that could not be delivered; those after it were not sent.
+    """
+    done = []
+    with outbox.held():
+        for submission in submissions:
+            if submission.state is not State.RECEIPTED:
+                # Before the first byte leaves, so that no crash can hide that it may have.
+                outbox.mark_sent(submission.digest, today_day)
+                audit("submission sent", f"digest={submission.digest} day={today_day}")
+                text = _post(outbox, aggregator, submission)
+                _keep_receipt(outbox, registry, submission, text, _growth_proof(aggregator))
+                audit("submission receipted", f"digest={submission.digest} day={today_day}")
+            done.append(outbox.get(submission.digest))
+    return done
+
+
+def export(
+    outbox: Outbox, submissions: Sequence[Submission], target: Path, *, today_day: int, audit: Audit
+) -> list[Path]:
+    """Write envelopes to carry out by hand: one to the file `target`, or any number into the folder `target`.
+
+    Raises:
+        DeliveryError: several submissions and no folder, or the file is there already.
+    """
+    if target.is_dir():
+        paths = [target / f"{submission.digest}.dsse.json" for submission in submissions]
+    elif len(submissions) == 1:
+        paths = [target]
+    else:
+        raise DeliveryError(
+            f"{len(submissions)} submissions wait, and the place to export to is not a folder",
+            "Name a folder that exists, or one submission with --digest.",
+        )
+    with outbox.held():
+        for submission, path in zip(submissions, paths, strict=True):
+            if path.exists() and path.read_bytes() != submission.data:
+                raise DeliveryError("there is another file where the submission should be exported")
+            outbox.mark_sent(submission.digest, today_day)
+            audit("submission exported", f"digest={submission.digest} day={today_day}")
+            write_atomically(path, submission.data)
+    return paths
+
+
+def import_receipt(outbox: Outbox, registry: Registry, path: Path, *, today_day: int, audit: Audit) -> Submission:
+    """Take a receipt that came as a file; it is for whichever waiting submission it proves.
+
+    Raises:
+        DeliveryError: it proves none of them, or shows another history of the log.
+    """
+    try:
+        text = read_bounded(path, _LARGEST_RECEIPT, "the receipt").decode()
+    except UnicodeDecodeError:
+        raise DeliveryError("the file is not a receipt") from None
+    with outbox.held():
+        reasons: list[DeliveryError] = []
+        for submission in waiting(outbox):
+            try:
+                check_receipt(text, submission.envelope.pae, registry)
+            except DeliveryError as error:
+                reasons.append(error)
+                continue
+            _keep_receipt(outbox, registry, submission, text, None)
+            audit("submission receipted", f"digest={submission.digest} day={today_day}")
+            return outbox.get(submission.digest)
+    raise DeliveryError(
+        "the receipt is for none of the submissions that wait for one" + (f": {reasons[0]}" if reasons else "")
+    )
+
+
+def _post(outbox: Outbox, aggregator: Aggregator, submission: Submission) -> str:
+    """Send one envelope and return the receipt's text, which nothing has verified yet."""
+    try:
+        answer = aggregator.post("/v1/submissions", submission.data, limit=_LARGEST_ANSWER)
+    except RefusedError as error:
+        if error.final:
+            outbox.mark_refused(submission.digest, error.code)
+        raise
+    try:
+        found = json.loads(answer)
+        digest, receipt = found["digest"], found["receipt"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        digest, receipt = None, None
+    if not isinstance(receipt, str):
+        raise DeliveryError("the aggregator answered with something that is no receipt")
+    if digest != submission.digest:
+        raise DeliveryError("the aggregator answered about another submission")
+    return receipt
+
+
+def _keep_receipt(
+    outbox: Outbox, registry: Registry, submission: Submission, text: str, proof_of: GrowthProof | None
+) -> None:
+    path = outbox.directory / "head.json"
+    checkpoint = check_receipt(text, submission.envelope.pae, registry).checkpoint
+    head = read_head(path, registry.log_name)
+    after = follow_log(head, checkpoint, proof_of)
+    if after != head:
+        write_head(path, after)
+    outbox.put_receipt(submission.digest, text)
+
+
+def _growth_proof(aggregator: Aggregator) -> GrowthProof:
+    def proof(old_size: int, new_size: int) -> Sequence[bytes]:
+        answer = aggregator.get(f"/v1/log/consistency?from={old_size}&to={new_size}", limit=_LARGEST_ANSWER)
+        try:
+            nodes = [bytes.fromhex(node) for node in json.loads(answer)["proof"]]
+        except (ValueError, TypeError, KeyError, RecursionError):
+            nodes = [b""]
+        if any(len(node) != _HASH_BYTES for node in nodes):
+            raise DeliveryError("the aggregator answered with something that is no consistency proof")
+        return nodes
+
+    return proof

@@ -1,0 +1,207 @@
+"""The one outgoing connection: HTTPS to the aggregator, bounded in time and size, never redirected.
+
+Proxy and certificate authorities come from the settings alone, never from the environment. What a server answers is
+not trusted: it may be a login page, a proxy's error or a hundred megabytes, and is never quoted in an error.
+"""
+
+import asyncio
+import ipaddress
+import json
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+from agent.errors import ConfigError, DeliveryError
+from protocol.errors import Code
+
+if TYPE_CHECKING:
+    import httpx
+
+_LARGEST_REFUSAL: Final = 4096  # bytes of {"code": "..."}
+_SUCCESS: Final = 200
+_PASSING: Final = frozenset({Code.UNKNOWN_KEY, Code.WRONG_REGISTRY, Code.REGISTRY_EXPIRED, Code.SITE_FROZEN})
+"""Refusals that the aggregator's people can mend, after which the same bytes are accepted."""
+
+
+@dataclass(frozen=True)
+class Connection:
+    """How the aggregator is reached.
+
+    Attributes:
+        url: `https://host[:port]`, without path; plain `http` is for loopback alone.
+        proxy: URL of the outgoing proxy; None means none.
+        ca_bundle: PEM file; None means the system's certificate authorities.
+        connect_timeout_s: seconds to open a connection.
+        total_timeout_s: seconds for one exchange from start to end, however slowly bytes drip.
+    """
+
+    url: str
+    proxy: str | None = None
+    ca_bundle: Path | None = None
+    connect_timeout_s: float = 10.0
+    total_timeout_s: float = 60.0
+
+
+class RefusedError(DeliveryError):
+    """The aggregator understood and refused. `code` is one of the protocol's, or None where it sent another word."""
+
+    def __init__(self, code: Code | None, status: int) -> None:
+        said = code.value if code is not None else "an unknown code"
+        super().__init__(f"the aggregator refused (status {status}): {said}")
+        self.code = code
+        self.status = status
+
+    @property
+    def final(self) -> bool:
+        """Whether the same bytes cannot be accepted later: the code is about the submission, not about the moment."""
+        return self.code is not None and self.code not in _PASSING
+
+
+class Aggregator:
+    """Speaks to one aggregator. Every call is one exchange that may be repeated."""
+
+    def __init__(self, connection: Connection) -> None:
+        """Check the address; nothing is opened yet. Raises ConfigError."""
+        self._connection = connection
+        self._base = _checked_url(connection.url)
+
+    def get(self, path: str, *, limit: int) -> bytes:
+        """Return the body of `path`, at most `limit` bytes. Raises DeliveryError."""
+        return asyncio.run(self._bounded("GET", path, None, limit))
+
+    def post(self, path: str, body: bytes, *, limit: int) -> bytes:
+        """Send `body` to `path` and return the answer, at most `limit` bytes. Raises DeliveryError."""
+        return asyncio.run(self._bounded("POST", path, body, limit))
+
+    async def _bounded(self, method: str, path: str, body: bytes | None, limit: int) -> bytes:
+        import httpx
+
+        try:
+            async with asyncio.timeout(self._connection.total_timeout_s):
+                return await self._exchange(method, path, body, limit)
+        except TimeoutError:
+            raise DeliveryError(
+                f"the aggregator did not answer within {self._connection.total_timeout_s:g} seconds"
+            ) from None
+        except httpx.TimeoutException:
+            raise DeliveryError("the aggregator could not be reached in time") from None
+        except httpx.ProxyError:
+            raise DeliveryError(
+                "the proxy refused the connection to the aggregator",
+                "Check `proxy` in site.yaml, and that the proxy lets the aggregator's host and port through.",
+            ) from None
+        except httpx.ConnectError as error:
+            if isinstance(_root_cause(error), ssl.SSLError):
+                raise DeliveryError(
+                    "the aggregator's certificate was not accepted",
+                    "If a proxy inspects TLS here, name its authority with `ca_bundle` in site.yaml.",
+                ) from None
+            raise DeliveryError("the aggregator could not be reached") from None
+        except httpx.HTTPError as error:
+            # Its message may quote what the server sent, so only its kind is told.
+            raise DeliveryError(f"the connection to the aggregator broke ({type(error).__name__})") from None
+
+    async def _exchange(self, method: str, path: str, body: bytes | None, limit: int) -> bytes:
+        import httpx
+
+        timeout = httpx.Timeout(self._connection.total_timeout_s, connect=self._connection.connect_timeout_s)
+        headers = {"User-Agent": "intramural", "Accept-Encoding": "identity"}
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        async with (
+            httpx.AsyncClient(
+                trust_env=False,
+                proxy=self._connection.proxy,
+                verify=self._tls(),
+                follow_redirects=False,
+                timeout=timeout,
+                headers=headers,
+            ) as client,
+            client.stream(method, self._base + path, content=body) as response,
+        ):
+            return await _answer(response, limit)
+
+    def _tls(self) -> ssl.SSLContext:
+        if self._connection.ca_bundle is None:
+            import truststore
+
+            return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        try:
+            return ssl.create_default_context(cafile=self._connection.ca_bundle)
+        except (OSError, ssl.SSLError):
+            raise ConfigError("ca_bundle is not a readable PEM file of certificate authorities") from None
+
+
+async def _answer(response: "httpx.Response", limit: int) -> bytes:
+    """Read the body within bounds and say in plain words what came instead of what was asked for."""
+    if response.is_redirect:
+        raise DeliveryError(
+            "the aggregator's address redirects elsewhere, which is never followed",
+            "A proxy or login page is in between, or `aggregator_url` in site.yaml is not the address itself.",
+        )
+    if response.headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise DeliveryError("the aggregator's answer is compressed although that was not asked for")
+    succeeded = response.status_code == _SUCCESS
+    allowed = limit if succeeded else _LARGEST_REFUSAL
+    body = bytearray()
+    async for chunk in response.aiter_raw():
+        body += chunk
+        if len(body) > allowed:
+            break
+    if _is_web_page(response.headers.get("Content-Type", ""), bytes(body[:256])):
+        raise DeliveryError(
+            "the aggregator answered with a web page: a proxy or login page is in between",
+            "Ask whoever runs the proxy to let the aggregator's host and port through, then send again.",
+        )
+    if len(body) > allowed:
+        raise DeliveryError(f"the aggregator's answer is longer than {allowed} bytes")
+    if not succeeded:
+        raise _refusal(bytes(body), response.status_code)
+    return bytes(body)
+
+
+def _refusal(body: bytes, status: int) -> DeliveryError:
+    try:
+        answer = json.loads(body)
+        said = answer["code"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return DeliveryError(f"the aggregator answered with status {status} and without a reason")
+    return RefusedError(next((code for code in Code if code.value == said), None), status)
+
+
+def _is_web_page(content_type: str, start: bytes) -> bool:
+    return content_type.lower().startswith(("text/html", "application/xhtml")) or start.lstrip().startswith(b"<")
+
+
+def _root_cause(error: BaseException) -> BaseException:
+    while (cause := error.__cause__ or error.__context__) is not None:
+        error = cause
+    return error
+
+
+def _checked_url(url: str) -> str:
+    """Return the address without a trailing slash.
+
+    Raises:
+        ConfigError: not `https://host[:port]`, or plain http to another machine.
+    """
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        raise ConfigError("the aggregator's address is not a URL") from None
+    extras = parts.path.strip("/") or parts.query or parts.fragment or parts.username or parts.password
+    if parts.scheme not in ("https", "http") or not host or extras:
+        raise ConfigError("the aggregator's address must be https://host[:port] and nothing more")
+    if parts.scheme == "http" and not _is_loopback(host):
+        raise ConfigError("the aggregator's address must be https: plain http is for loopback alone")
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

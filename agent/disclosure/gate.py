@@ -1,0 +1,309 @@
+"""The gate: from exact scores to the figures of a submission, with a verdict for each. Pure.
+
+The numbers of every rule are decided by `protocol.disclosure`, which the aggregator applies again. What only the site
+can know is decided here: who was counted, whether benchmark and metric are what the scorecard says, and what was let
+out before.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from agent.disclosure.findings import Finding
+from agent.disclosure.ledger import Fingerprints, Ledger, ReleasedCell
+from agent.errors import DisclosureError
+from protocol import disclosure
+from protocol.disclosure import HIGH_CODED, LOW_CODED, NO_SPREAD, NOT_RUN, SUPPRESSED
+from protocol.policy import DisclosurePolicy
+from protocol.scorecard import Cell, Scorecard
+
+_STRICTNESS: Final = {"public": 0, "gated": 1, "private": 2}
+
+
+class Rule(StrEnum):
+    """What decided a figure. The values are kept in the verdict file; `EXPLAINED` has the sentences."""
+
+    PUBLIC = "public"
+    ROUNDED = "rounded"
+    NOT_RUN = "not_run"
+    FEW_UNITS = "few_units"
+    MARGIN = "margin"
+    FEW_SUCCESSES = "few_successes"
+    FEW_FAILURES = "few_failures"
+    DOMINANCE = "dominance"
+    REPEATED = "repeated"
+    NO_PRECEDENT = "no_precedent"
+
+
+EXPLAINED: Final[Mapping[Rule, str]] = {
+    Rule.PUBLIC: "published as it is: the benchmark is public",
+    Rule.ROUNDED: "published, rounded to the grid that the number of units allows",
+    Rule.NOT_RUN: "not run",
+    Rule.FEW_UNITS: "suppressed: too few units",
+    Rule.MARGIN: "suppressed: it would let a smaller group be computed",
+    Rule.FEW_SUCCESSES: "low-coded: too few successes to print a rate",
+    Rule.FEW_FAILURES: "high-coded: too few failures to print a rate",
+    Rule.DOMINANCE: "suppressed: a few units make up most of it",
+    Rule.REPEATED: "the earlier figure again: too few units changed since",
+    Rule.NO_PRECEDENT: "suppressed: too few units differ from another release, and no earlier figure to repeat",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """What the gate lets out of one model's findings.
+
+    Attributes:
+        groups, cells, spreads: as in a result statement.
+        complete: every benchmark was run, and no instance is missing for a reason that lies with the site.
+        verdicts: for every cell, the rule that decided it.
+        footprint: the protected cells as the ledger will keep them.
+    """
+
+    groups: Mapping[str, int]
+    cells: Mapping[str, int]
+    spreads: Mapping[str, int]
+    complete: bool
+    verdicts: Mapping[str, Rule]
+    footprint: Mapping[str, ReleasedCell]
+
+
+@dataclass(frozen=True, slots=True)
+class _Figures:
+    """What was decided for some benchmarks; the fields are those of Release."""
+
+    groups: dict[str, int]
+    cells: dict[str, int]
+    spreads: dict[str, int]
+    verdicts: dict[str, Rule]
+    footprint: dict[str, ReleasedCell]
+
+    def beside(self, other: "_Figures") -> "_Figures":
+        return _Figures(
+            self.groups | other.groups,
+            self.cells | other.cells,
+            self.spreads | other.spreads,
+            self.verdicts | other.verdicts,
+            self.footprint | other.footprint,
+        )
+
+
+def decide(
+    scorecard: Scorecard,
+    policy: DisclosurePolicy,
+    findings: Sequence[Finding],
+    *,
+    model: str,
+    day: int,
+    ledger: Ledger,
+    fingerprints: Fingerprints,
+) -> Release:
+    """Decide every figure of one model's submission.
+
+    Args:
+        scorecard: what is reported.
+        policy: already the stricter of site and federation.
+        findings: at most one a cell; those that no cell asks for are left out.
+        model: digest of the model.
+        day: days since 1970-01-01 UTC.
+        ledger: every earlier release, and those prepared before this one.
+        fingerprints: of units, keyed.
+
+    Raises:
+        DisclosureError: benchmark or metric are not what the scorecard says, a score lies outside its metric's range,
+            or this month's submissions are spent.
+    """
+    by_cell = _by_cell(scorecard, findings)
+    _check_budget(scorecard, by_cell, policy, model, day, ledger)
+    means = {key: finding.unit_means() for key, finding in by_cell.items()}
+    fresh = disclosure.release(
+        scorecard,
+        {group: _units(scorecard.cells_of(group), means) for group in scorecard.group_keys},
+        {cell.key: _scores(cell, by_cell.get(cell.key), means) for cell in scorecard.cells},
+        policy,
+    )
+    decided = _Figures({}, {}, {}, {}, {})
+    for entry in scorecard.benchmarks:
+        cells = [cell for cell in scorecard.cells if cell.benchmark == entry.id]
+        figures = _fresh(cells, fresh, by_cell, means, policy, fingerprints)
+        if _too_near(figures, policy, model, ledger, decided.footprint):
+            figures = _repeated(cells, model, ledger)
+        decided = decided.beside(figures)
+    return Release(
+        groups=decided.groups,
+        cells=decided.cells,
+        spreads=decided.spreads,
+        complete=all(cell.key in by_cell and by_cell[cell.key].whole for cell in scorecard.cells),
+        verdicts=decided.verdicts,
+        footprint=decided.footprint,
+    )
+
+
+def _by_cell(scorecard: Scorecard, findings: Sequence[Finding]) -> dict[str, Finding]:
+    """Return the finding of each cell that was run, after checking that both sides mean the same by it."""
+    definitions = {entry.id: entry.definition for entry in scorecard.benchmarks}
+    given: dict[tuple[str, str, str | None], Finding] = {}
+    for finding in findings:
+        name = (finding.benchmark, finding.metric, finding.subgroup)
+        if name in given:
+            raise DisclosureError(
+                f"{finding.benchmark}/{finding.metric} was run more than once for one model in this suite",
+                "Keep one run of each benchmark and model in the suite you submit.",
+            )
+        given[name] = finding
+    found: dict[str, Finding] = {}
+    for cell in scorecard.cells:
+        finding_of_cell = given.get((cell.benchmark, cell.metric, cell.subgroup))
+        if finding_of_cell is not None and finding_of_cell.asked:
+            _check_agreement(cell, finding_of_cell, definitions[cell.benchmark])
+            found[cell.key] = finding_of_cell
+    return found
+
+
+def _check_agreement(cell: Cell, finding: Finding, definition: str) -> None:
+    if finding.definition != definition:
+        raise DisclosureError(
+            f"{cell.benchmark}: what was run is not the definition that the scorecard names",
+            "Run it again with the definition of the scorecard, or ask for a scorecard with yours.",
+        )
+    if _STRICTNESS[finding.access] > _STRICTNESS[cell.access]:
+        raise DisclosureError(
+            f"{cell.benchmark}: its access level is {finding.access} here, but {cell.access} in the scorecard",
+            "Nothing leaves. A public benchmark run on data of your own counts as private.",
+        )
+    if (finding.binary, finding.low, finding.high) != (cell.binary, cell.low, cell.high):
+        raise DisclosureError(f"{cell.key}: the metric's range or kind is not the one of the scorecard")
+    if not all(cell.low <= value <= cell.high for value in finding.instance_values()):
+        raise DisclosureError(f"{cell.key}: a score lies outside the metric's range")
+
+
+def _check_budget(
+    scorecard: Scorecard,
+    by_cell: Mapping[str, Finding],
+    policy: DisclosurePolicy,
+    model: str,
+    day: int,
+    ledger: Ledger,
+) -> None:
+    lineages = {_lineage(by_cell[cell.key]) for cell in scorecard.cells if cell.protected and cell.key in by_cell}
+    for lineage in sorted(lineages):
+        if ledger.releases_this_month(model, lineage, day) >= policy.monthly_submissions:
+            raise DisclosureError(
+                f"{lineage}: this model's {policy.monthly_submissions} submissions of the last 30 days are spent",
+                "Wait until the oldest is 30 days old. The ledger cannot be reset.",
+            )
+
+
+def _units(cells: Sequence[Cell], means: Mapping[str, Mapping[bytes, float]]) -> int:
+    """Return the number of units behind a group: of the metric with the fewest; 0 if it was not run."""
+    return min((len(means[cell.key]) for cell in cells if cell.key in means), default=0)
+
+
+def _scores(cell: Cell, finding: Finding | None, means: Mapping[str, Mapping[bytes, float]]) -> Sequence[float] | None:
+    """Return what a figure is the mean of: units, but instances where the data is published and everyone counts so."""
+    if finding is None:
+        return None
+    return list(means[cell.key].values()) if cell.protected else finding.instance_values()
+
+
+def _fresh(
+    cells: Sequence[Cell],
+    fresh: disclosure.Release,
+    by_cell: Mapping[str, Finding],
+    means: Mapping[str, Mapping[bytes, float]],
+    policy: DisclosurePolicy,
+    fingerprints: Fingerprints,
+) -> _Figures:
+    """Return the figures of one benchmark as if nothing had been let out before."""
+    figures = _Figures({cell.group: fresh.groups[cell.group] for cell in cells}, {}, {}, {}, {})
+    for cell in cells:
+        finding, units = by_cell.get(cell.key), means.get(cell.key, {})
+        value, bucket, spread = fresh.cells[cell.key], fresh.groups[cell.group], fresh.spreads.get(cell.key)
+        figures.cells[cell.key] = value
+        if spread is not None:
+            figures.spreads[cell.key] = spread
+        figures.verdicts[cell.key] = _rule(cell, value, bucket, units, policy)
+        if cell.protected and finding is not None:
+            lineage = _lineage(finding)
+            figures.footprint[cell.key] = ReleasedCell(
+                benchmark=cell.benchmark,
+                metric=cell.metric,
+                subgroup=cell.subgroup or "",
+                lineage=lineage,
+                value=value,
+                spread=spread,
+                bucket=bucket,
+                units=fingerprints.of(lineage, units),
+            )
+    return figures
+
+
+def _rule(cell: Cell, value: int, bucket: int, units: Mapping[bytes, float], policy: DisclosurePolicy) -> Rule:
+    if value == NOT_RUN:
+        return Rule.NOT_RUN
+    if value == LOW_CODED:
+        return Rule.FEW_SUCCESSES
+    if value == HIGH_CODED:
+        return Rule.FEW_FAILURES
+    if value != SUPPRESSED:
+        return Rule.ROUNDED if cell.protected else Rule.PUBLIC
+    if len(units) < policy.min_units:
+        return Rule.FEW_UNITS
+    if bucket and disclosure.release_cell(cell, list(units.values()), bucket, policy) == SUPPRESSED:
+        return Rule.DOMINANCE
+    return Rule.MARGIN
+
+
+def _too_near(
+    figures: _Figures,
+    policy: DisclosurePolicy,
+    model: str,
+    ledger: Ledger,
+    beside: Mapping[str, ReleasedCell],
+) -> bool:
+    """Whether a figure could be subtracted from an earlier one, or from one of another benchmark beside it."""
+    for cell in figures.footprint.values():
+        name = (cell.lineage, cell.metric, cell.subgroup)
+        others = ledger.releases(model, *name)
+        others += [other for other in beside.values() if (other.lineage, other.metric, other.subgroup) == name]
+        if any(0 < other.changed_units(cell.units) < policy.changed_units for other in others):
+            return True
+    return False
+
+
+def _repeated(cells: Sequence[Cell], model: str, ledger: Ledger) -> _Figures:
+    """Return the benchmark's figures as they were let out last, all of them; or none where one was never let out."""
+    last = next(
+        (
+            entry
+            for entry in reversed(ledger.entries)
+            if entry.model == model and any(cell.key in entry.cells for cell in cells)
+        ),
+        None,
+    )
+    if last is None or any(cell.key not in last.cells for cell in cells):
+        return _Figures(
+            {cell.group: 0 for cell in cells},
+            {cell.key: SUPPRESSED for cell in cells},
+            {cell.key: NO_SPREAD for cell in cells if not cell.binary},
+            {cell.key: Rule.NO_PRECEDENT for cell in cells},
+            {},
+        )
+    old = {cell.key: last.cells[cell.key] for cell in cells}
+    return _Figures(
+        {cell.group: old[cell.key].bucket for cell in cells},
+        {key: was.value for key, was in old.items()},
+        {cell.key: _spread(old[cell.key]) for cell in cells if not cell.binary},
+        dict.fromkeys(old, Rule.REPEATED),
+        # The units behind the old figure stay those it was computed from.
+        old,
+    )
+
+
+def _spread(was: ReleasedCell) -> int:
+    return NO_SPREAD if was.spread is None else was.spread
+
+
+def _lineage(finding: Finding) -> str:
+    return finding.lineage or finding.benchmark

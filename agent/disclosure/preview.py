@@ -1,0 +1,210 @@
+"""What a person sees before signing: one page, made from the exact bytes that would leave, and from nothing else.
+
+Figures, names and sizes are read from the payload and the verified registry. Only the verdicts, which say why a
+figure is what it is, come from the gate's file beside it; they are shown as the gate's word.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any
+
+from agent.delivery.outbox import LIVE, Submission
+from agent.disclosure.gate import EXPLAINED, Rule
+from agent.errors import DisclosureError
+from protocol.capacity import ROOT_BITS, capacity_bits
+from protocol.disclosure import HIGH_CODED, LOW_CODED, NOT_RUN, SPREAD_STEPS, SUPPRESSED
+from protocol.policy import DisclosurePolicy, bucket_range
+from protocol.registry import Registry
+from protocol.scorecard import Cell
+
+CODED = {SUPPRESSED: "suppressed", NOT_RUN: "not run", LOW_CODED: "low-coded", HIGH_CODED: "high-coded"}
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One cell as the page shows it.
+
+    Attributes:
+        units: published size of the group, "" where none is published.
+        value: in the metric's own range, or the word for its code.
+        deviation: published standard deviation in the metric's own range, "" where there is none.
+        verdict: why it is so, in the gate's words; "unknown" where the verdict file does not say.
+        before: the same figure in the previous release, "" if there is none.
+        change: difference to it, "" where either is not a number.
+    """
+
+    cell: str
+    units: str
+    value: str
+    deviation: str
+    verdict: str
+    before: str
+    change: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Everything a steward needs to decide; plain values, ready for JSON.
+
+    Attributes:
+        bits: how many bits of information the statement can carry at most, besides `root_bits`, which the gate
+            computes from the stored scores.
+        payload: the exact bytes, which are ASCII.
+    """
+
+    digest: str
+    state: str
+    site: str
+    deployment: str
+    model: str
+    organization: str
+    scorecard: str
+    policy: str
+    day: str
+    outcome: str
+    approval: str
+    place: str
+    registry: int
+    signatures: tuple[str, ...]
+    previous: str
+    figures: tuple[Figure, ...]
+    bits: float
+    root_bits: int
+    payload_bytes: int
+    payload: str
+
+
+def make_page(
+    submission: Submission,
+    registry: Registry,
+    policy: DisclosurePolicy,
+    verdicts: Mapping[str, Any],
+    previous: Submission | None,
+) -> Page:
+    """Return the page of one submission.
+
+    Args:
+        submission: read from its file.
+        registry: verified; names of everything come from here.
+        policy: the one that is applied: the stricter of site and federation.
+        verdicts: the gate's verdict file.
+        previous: the release before of the same model, if there was one.
+
+    Raises:
+        DisclosureError: its scorecard or model is not in the registry, so it cannot be shown faithfully.
+    """
+    result = submission.result
+    registered, model = registry.scorecards.get(result.scorecard), registry.models.get(result.model)
+    if registered is None or model is None:
+        raise DisclosureError(f"submission {submission.digest[:12]} names a scorecard or model that is not registered")
+    card, site = registered.scorecard, registry.sites.get(result.header.site)
+    named = registry.policies.get(result.policy)
+    roles = {key.key.keyid: key.role for key in (site.keys if site else ())}
+    said = verdicts.get("cells", {})
+    return Page(
+        digest=submission.digest,
+        state=submission.state.value,
+        site=f"{site.display_name if site else 'not enrolled'} ({result.header.site})",
+        deployment=result.header.deployment,
+        model=f"{model.display_name} ({model.name})",
+        organization=model.organization,
+        scorecard=f"{card.name} version {card.version}",
+        policy=f"{named.name} version {named.version}" if named else "not registered",
+        day=(date(1970, 1, 1) + timedelta(days=result.day)).isoformat(),
+        outcome=result.outcome,
+        approval=result.approval,
+        place=f"epoch {result.header.epoch}, link {result.header.seq} of the site's chain",
+        registry=result.header.registry,
+        signatures=tuple(f"{roles.get(s.keyid, 'unknown key')} {s.keyid}" for s in submission.envelope.signatures),
+        previous=previous.digest if previous else "",
+        figures=tuple(_figure(cell, submission, previous, said) for cell in card.cells),
+        bits=round(capacity_bits(card, policy) - ROOT_BITS, 1),
+        root_bits=ROOT_BITS,
+        payload_bytes=len(submission.payload),
+        payload=submission.payload.decode("ascii"),
+    )
+
+
+def previous_release(submission: Submission, submissions: list[Submission]) -> Submission | None:
+    """Return the newest approved submission of the same model before this one, whatever its scorecard."""
+    place = (submission.result.header.epoch, submission.result.header.seq)
+    earlier = [
+        other
+        for other in submissions
+        if other.state in LIVE
+        and other.result.model == submission.result.model
+        and (other.result.header.epoch, other.result.header.seq) < place
+    ]
+    return earlier[-1] if earlier else None
+
+
+def _figure(cell: Cell, submission: Submission, previous: Submission | None, said: Mapping[str, str]) -> Figure:
+    result = submission.result
+    bucket, value = result.groups[cell.group], result.cells[cell.key]
+    spread = result.spreads.get(cell.key, -1)
+    before = previous.result.cells.get(cell.key) if previous else None
+    comparable = before is not None and before >= 0 and value >= 0
+    low, high = bucket_range(bucket)
+    return Figure(
+        cell=cell.key,
+        units=f"{low} to {high}" if bucket else "",
+        value=_shown(cell, value),
+        deviation=f"{spread / (2 * SPREAD_STEPS) * (cell.high - cell.low):.3f}" if spread >= 0 else "",
+        verdict=EXPLAINED[Rule(said[cell.key])] if said.get(cell.key) in set(Rule) else "unknown",
+        before="" if before is None else _shown(cell, before),
+        change=f"{_scaled(cell, value) - _scaled(cell, before or 0):+.3f}" if comparable else "",
+    )
+
+
+def _shown(cell: Cell, value: int) -> str:
+    return CODED[value] if value < 0 else f"{_scaled(cell, value):.3f}"
+
+
+def _scaled(cell: Cell, value: int) -> float:
+    return cell.low + value / 1000 * (cell.high - cell.low)
+
+
+def print_page(page: Page) -> None:
+    """Print the page for a person."""
+    import click
+
+    from agent.listing import show_rows
+
+    click.secho(f"Submission {page.digest}", bold=True)
+    for name, text in (
+        ("state", page.state),
+        ("model", page.model + (f", {page.organization}" if page.organization else "")),
+        ("site", page.site),
+        ("goes to", page.deployment),
+        ("scorecard", page.scorecard),
+        ("policy", page.policy),
+        ("day", page.day),
+        ("outcome", page.outcome),
+        ("approval", page.approval),
+        ("place", page.place),
+        ("registry", f"version {page.registry}"),
+        ("compared with", page.previous or "nothing: the first release of this model"),
+        ("signed by", "; ".join(page.signatures)),
+    ):
+        click.echo(f"  {name:<14} {text}")
+    click.echo()
+    show_rows(
+        [{name: getattr(figure, name) for name in Figure.__slots__} for figure in page.figures],
+        {
+            "cell": "cell",
+            "units": "units",
+            "value": "value",
+            "deviation": "std. dev.",
+            "before": "before",
+            "change": "change",
+            "verdict": "verdict of the gate",
+        },
+        "table",
+    )
+    click.echo(
+        f"It can carry at most {page.bits:.1f} bits, and {page.root_bits} more in the commitment to the scores, "
+        "which the gate computes."
+    )
+    click.echo(f"These {page.payload_bytes} bytes are what is signed and leaves the site, and nothing else:")
+    click.echo(page.payload)

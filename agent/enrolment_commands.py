@@ -1,0 +1,227 @@
+"""Commands of belonging to a federation: `enroll`, `registry` and `steward-key`."""
+
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from agent.errors import ConfigError
+from agent.keys import KeyRole, create_signing_key, load_signer, read_public, write_public
+from agent.listing import format_option, show_rows
+from agent.site import Site
+
+if TYPE_CHECKING:
+    from agent.delivery.membership import Federation, Invite
+    from agent.delivery.transport import Aggregator
+    from protocol.keys import PublicKey
+
+FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command()
+@click.option("--invite", "invite_path", type=FILE, help="The invite file.")
+@click.option("--steward-key", "key_path", type=FILE, help="The steward's key, where it is at hand.")
+@click.option(
+    "--steward-public", "public_path", type=FILE, help="Else its .pub file; the steward signs later."
+)
+@click.option("--request", "request_path", type=FILE, help="A request made before: to be signed, or to be sent.")
+@click.option("--out", type=FILE, help="Write the request to this file instead of sending it.")
+@click.pass_obj
+def enroll(
+    site: Site,
+    invite_path: Path | None,
+    key_path: Path | None,
+    public_path: Path | None,
+    request_path: Path | None,
+    out: Path | None,
+) -> None:
+    """Ask to be enrolled with the aggregator that sent the invite. A person there compares the fingerprints.
+
+    \b
+    With the steward's key at hand:  --invite INVITE --steward-key KEY
+    Else, at the site:               --invite INVITE --steward-public KEY.pub --out REQUEST
+          the steward, anywhere:     --request REQUEST --steward-key KEY --out SIGNED
+          at the site:               --invite INVITE --request SIGNED
+    """
+    from agent.delivery.membership import read_invite, request_keys
+
+    invite = read_invite(invite_path) if invite_path else None
+    match invite, key_path, public_path, request_path:
+        case None, Path(), None, Path() if out is not None:
+            data, what = _signed(_read(request_path), key_path), "the site sends it next"
+        case None, _, _, _:
+            raise click.UsageError("give --invite; only the steward, who signs a --request to --out, needs none")
+        case _, Path(), None, None:
+            signer = load_signer(key_path, KeyRole.STEWARD)
+            data = _signed(_request(site, invite, signer.public, online=out is None), key_path)
+            federation_of(site).keep_request(data)
+            what = "hand it to the aggregator's people"
+        case _, None, Path(), None if out is not None:
+            data = _request(site, invite, read_public(public_path), online=False)
+            what = "the steward signs it next"
+        case _, None, None, Path() if out is None:
+            data, what = _read(request_path), ""
+            _join(site, invite, online=True)
+            federation_of(site).keep_request(data)
+        case _:
+            raise click.UsageError("these options do not go together; see --help for the ways to enrol")
+    keys = request_keys(data)
+    if out is not None:
+        _write_new(out, data)
+        click.echo(f"Request written to {out.name}; {what}.")
+    elif invite is not None:
+        _post(site, invite, data)
+    click.echo("Read these fingerprints to the aggregator's people, by telephone or face to face:")
+    click.echo(f"  agent    {keys[0].fingerprint}")
+    click.echo(f"  steward  {keys[1].fingerprint}")
+    click.echo("After they have enrolled the site, run `intramural registry update`.")
+
+
+@click.group()
+def registry() -> None:
+    """The federation's registry: who may sign and what may be named."""
+
+
+@registry.command()
+@click.option("--import", "path", type=FILE, help="Take a registry that came as a file.")
+@click.pass_obj
+def update(site: Site, path: Path | None) -> None:
+    """Take the newest registry, verified from the invite's root keys on; never an older one."""
+    from agent.files import read_bounded
+    from protocol.envelope import MAX_BYTES, REGISTRY_TYPE
+
+    federation = federation_of(site)
+    if path is not None:
+        taken = federation.take(read_bounded(path, MAX_BYTES[REGISTRY_TYPE], "the registry"), today_day())
+    else:
+        taken = federation.update(aggregator_of(site, federation.membership().url), today_day())
+    enrolled = federation.membership().site in taken.sites
+    click.echo(f"registry {taken.version} of {taken.deployment}; this site is {'' if enrolled else 'not yet '}enrolled")
+
+
+@registry.command("show")
+@format_option()
+@click.pass_obj
+def show_registry(site: Site, form: str) -> None:
+    """Show what the registry says about this site, and what may be submitted."""
+    federation = federation_of(site)
+    taken, own = federation.registry(today_day()), federation.membership().site
+    entry = taken.sites.get(own)
+    rows = [
+        {"kind": "registry", "name": f"version {taken.version} of {taken.deployment}", "id": ""},
+        {"kind": "site", "name": entry.display_name if entry else "not enrolled yet", "id": own},
+        *(
+            {"kind": f"{k.role} key", "name": k.key.fingerprint, "id": k.key.keyid}
+            for k in (entry.keys if entry else ())
+        ),
+        *(
+            {"kind": "scorecard", "name": f"{s.scorecard.name} version {s.scorecard.version}", "id": digest}
+            for digest, s in taken.scorecards.items()
+            if not s.retired
+        ),
+        *({"kind": "model", "name": model.name, "id": digest} for digest, model in taken.models.items()),
+        *({"kind": "agent", "name": version, "id": digest} for digest, version in taken.agents.items()),
+        *({"kind": "policy", "name": policy.name, "id": digest} for digest, policy in taken.policies.items()),
+    ]
+    show_rows(rows, {"kind": "kind", "name": "name", "id": "id"}, form)
+
+
+@click.command("steward-key")
+@click.option(
+    "--out", type=FILE, required=True, help="Where the key is written; FILE.pub beside it is its public half."
+)
+def steward_key(out: Path) -> None:
+    """Make a steward's key pair. Run it as the steward, on a computer of theirs; the key never leaves it."""
+    signer = create_signing_key(out, KeyRole.STEWARD)
+    write_public(out.with_name(out.name + ".pub"), signer.public)
+    click.echo(f"key         {out.name} (keep it to yourself)")
+    click.echo(f"public key  {out.name}.pub (for `intramural enroll`)")
+    click.echo(f"fingerprint {signer.public.fingerprint}")
+
+
+def today_day() -> int:
+    """Return the days since 1970-01-01 UTC."""
+    return (datetime.now(UTC).date() - date(1970, 1, 1)).days
+
+
+def federation_of(site: Site) -> "Federation":
+    """Return the site's membership, after checking that this is a site at all."""
+    from agent.delivery.membership import Federation
+
+    _ = site.settings
+    return Federation(site.submissions)
+
+
+def aggregator_of(site: Site, invited_to: str) -> "Aggregator":
+    """Return the way to the aggregator: the address of site.yaml, else the one of the invite."""
+    from agent.delivery.transport import Aggregator, Connection
+
+    settings = site.settings
+    url = settings.aggregator_url or invited_to
+    if not url:
+        raise ConfigError(
+            "this site has no address of the aggregator",
+            "Set `aggregator_url` in site.yaml, or exchange files with --export and --import-receipt.",
+        )
+    return Aggregator(
+        Connection(
+            url=url,
+            proxy=settings.proxy,
+            ca_bundle=settings.ca_bundle,
+            connect_timeout_s=settings.connect_timeout_s,
+            total_timeout_s=settings.attempt_timeout_s,
+        )
+    )
+
+
+def _join(site: Site, invite: "Invite", *, online: bool) -> None:
+    from agent.delivery.membership import Membership
+
+    url = invite.url if online else ""
+    membership = Membership(invite.deployment, invite.site, url, tuple(invite.root_keys), invite.root_threshold)
+    federation_of(site).join(membership)
+
+
+def _request(site: Site, invite: "Invite", steward: "PublicKey", *, online: bool) -> bytes:
+    """Return the site's enrolment request: the one made before, or a new one with the agent's signature."""
+    from agent.delivery.membership import make_request, request_keys
+
+    _join(site, invite, online=online)
+    federation = federation_of(site)
+    agent = load_signer(site.keys / "agent.key", KeyRole.AGENT)
+    before = federation.enrolment_request()
+    if before is not None and [key.keyid for key in request_keys(before)] == [agent.public.keyid, steward.keyid]:
+        return before
+    version = federation.update(aggregator_of(site, invite.url), today_day()).version if online else 1
+    data = make_request(invite, agent, steward, version)
+    federation.keep_request(data)
+    return data
+
+
+def _signed(data: bytes, key_path: Path) -> bytes:
+    from agent.delivery.membership import sign_request
+
+    return sign_request(data, load_signer(key_path, KeyRole.STEWARD))
+
+
+def _post(site: Site, invite: "Invite", data: bytes) -> None:
+    from agent.delivery.membership import post_request
+
+    post_request(aggregator_of(site, invite.url), data)
+    click.echo(f"Request sent to {invite.deployment}; it waits for a person there.")
+
+
+def _read(path: Path) -> bytes:
+    from agent.files import read_bounded
+    from protocol.envelope import MAX_BYTES, STATEMENT_TYPE
+
+    return read_bounded(path, MAX_BYTES[STATEMENT_TYPE], "the request")
+
+
+def _write_new(path: Path, data: bytes) -> None:
+    try:
+        with path.open("xb") as file:
+            file.write(data)
+    except OSError as error:
+        raise ConfigError(f"{path.name} cannot be written ({error.strerror})") from None

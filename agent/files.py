@@ -1,0 +1,85 @@
+"""Files that survive a crash: each is either as it was or complete, and nobody else may read it."""
+
+import fcntl
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from agent.errors import StoreError
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write `content` beside `path`, see it on the disk, then give it the name `path`; mode 0600.
+
+    Raises:
+        StoreError: the disk refuses; `path` is as it was before.
+    """
+    temporary = path.with_name(f".new-{secrets.token_hex(8)}")
+    try:
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+        except BaseException:
+            with suppress(OSError):
+                temporary.unlink()
+            raise
+        sync_directory(path.parent)
+    except OSError as error:
+        raise StoreError(f"a file of the folder {path.parent.name} cannot be written ({error.strerror})") from error
+
+
+def read_bounded(path: Path, limit: int, what: str) -> bytes:
+    """Return the content of `path`, at most `limit` bytes.
+
+    Raises:
+        StoreError: missing, unreadable or longer; the message names it as `what`.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(limit + 1)
+    except FileNotFoundError as error:
+        raise StoreError(f"{what} is missing") from error
+    except OSError as error:
+        raise StoreError(f"{what} cannot be read ({error.strerror})") from error
+    if len(content) > limit:
+        raise StoreError(f"{what} is longer than {limit} bytes")
+    return content
+
+
+def sync_directory(directory: Path) -> None:
+    """See names that were given or taken away in `directory` on the disk."""
+    handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def locked(directory: Path) -> Iterator[None]:
+    """Hold `directory` for one command at a time; made with mode 0700 if it is not there.
+
+    Raises:
+        StoreError: another command holds it, or it cannot be made.
+    """
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle = os.open(directory / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        raise StoreError(f"the folder {directory.name} cannot be used ({error.strerror})") from error
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise StoreError(
+                f"another command is using the folder {directory.name}", "Wait until it has ended, then try again."
+            ) from error
+        yield
+    finally:
+        os.close(handle)
