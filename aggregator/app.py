@@ -44,7 +44,7 @@ _STATUS = {
 
 LogSize = Annotated[int, Query(ge=0, lt=2**31)]
 Found = TypeVar("Found")
-Digest = Annotated[str, Path(pattern=r"\A[0-9a-f]{64}\Z")]
+Digest = Annotated[str, Path(pattern="^[0-9a-f]{64}$")]
 
 
 def make_app(home: Home) -> FastAPI:

@@ -321,11 +321,13 @@ def serve(context: click.Context, host: str, port: int) -> None:
 
     home = _home(context)
     server.check_ready(home)
+    server.start_logging()
+    ready = server.make_server(home)
     listening = server.bind(host, port)
     shown = f"[{host}]" if ":" in host else host
     click.echo(f"Serving on http://{shown}:{listening.getsockname()[1]}")
     sys.stdout.flush()
-    server.serve(home, listening)
+    ready.run(sockets=[listening])
 
 
 @cli.command()

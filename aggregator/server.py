@@ -49,9 +49,13 @@ def check_ready(home: Home) -> None:
         raise RegistryError("keys/log.key is not the log key that the registry names")
 
 
-def serve(home: Home, listening: socket.socket) -> None:
-    """Serve until told to stop (SIGINT or SIGTERM); requests under way are finished."""
+def start_logging() -> None:
+    """Write to standard error: identifiers, counts and codes, never what was sent."""
     logging.basicConfig(level=logging.INFO, format=LOG_FORMAT)
+
+
+def make_server(home: Home) -> uvicorn.Server:
+    """Make the server. Running it ends at SIGINT or SIGTERM, after the requests under way."""
     config = uvicorn.Config(
         make_app(home),
         access_log=False,  # it would write addresses and whatever was put into a path
@@ -66,4 +70,5 @@ def serve(home: Home, listening: socket.socket) -> None:
         http="h11",
         ws="none",
     )
-    uvicorn.Server(config).run(sockets=[listening])
+    config.load()
+    return uvicorn.Server(config)

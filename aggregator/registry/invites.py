@@ -13,6 +13,7 @@ from aggregator.log import journal
 from aggregator.log.journal import Link
 from aggregator.registry.versions import newest_registry, own_pins, sign_next
 from aggregator.store.schema import enrolment_requests, entries, invites
+from protocol import schema
 from protocol.enrolment import Enrolment, enrolment_site, open_enrolment, token_verifier
 from protocol.errors import Code, ProtocolError
 from protocol.registry import Publication, Registry, Site, SiteKey
@@ -62,7 +63,15 @@ class PendingRequest:
 
 
 def invite(connection: Connection, home: Home, *, site_name: str, publication: Publication, today_day: int) -> Invite:
-    """Make a new site id and a token, and keep the token's verifier alone."""
+    """Make a new site id and a token, and keep the token's verifier alone.
+
+    Raises:
+        EnrolmentError: the site's name is not one that a registry may hold.
+    """
+    try:
+        schema.title(site_name, "the site's name")
+    except ProtocolError as error:
+        raise EnrolmentError(error.detail, "Choose another name.") from None
     registry = newest_registry(connection)
     pins = own_pins(registry)
     token = secrets.token_bytes(TOKEN_BYTES)

@@ -1,0 +1,98 @@
+"""A fresh aggregator for each test, and one that really serves."""
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+
+from aggregator.home import Home
+from aggregator.server import bind, check_ready, make_server
+from tests.aggregator.federation import TestSite, enrolled, new_home
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    made = new_home(tmp_path / "aggregator")
+    yield made
+    made.database.close()
+
+
+@pytest.fixture
+def site(home: Home) -> TestSite:
+    return enrolled(home)
+
+
+@dataclass
+class Served:
+    """A server on loopback."""
+
+    home: Home
+    url: str
+
+    @property
+    def port(self) -> int:
+        return int(self.url.rsplit(":", 1)[1])
+
+    def post(self, body: bytes, path: str = "/v1/submissions", **headers: str) -> httpx.Response:
+        return httpx.post(self.url + path, content=body, headers=headers, timeout=20, trust_env=False)
+
+    def get(self, path: str) -> httpx.Response:
+        return httpx.get(self.url + path, timeout=20, trust_env=False)
+
+
+@pytest.fixture
+def served(home: Home) -> Iterator[Served]:
+    """The real server, in a thread of this process."""
+    check_ready(home)
+    listening = bind("127.0.0.1", 0)
+    server = make_server(home)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    while not server.started:
+        time.sleep(0.005)
+    yield Served(home, f"http://127.0.0.1:{listening.getsockname()[1]}")
+    server.should_exit = True
+    thread.join(timeout=20)
+    assert not thread.is_alive()
+
+
+@dataclass
+class ServedByProcess(Served):
+    """The command `serve` in a process of its own, and its log."""
+
+    process: subprocess.Popen[str]
+    log: Path
+
+
+def start(home: Home, log: Path, program: str = "from aggregator.cli import main; main()") -> ServedByProcess:
+    with log.open("a") as errors:
+        process = subprocess.Popen(
+            [sys.executable, "-c", program, "--dir", str(home.directory), "serve", "--port", "0"],
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        )
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    assert line.startswith("Serving on "), log.read_text()
+    return ServedByProcess(home, line.split()[-1], process, log)
+
+
+def stop(served: ServedByProcess) -> None:
+    served.process.terminate()
+    served.process.wait(timeout=20)
+    assert served.process.stdout is not None
+    served.process.stdout.close()
+
+
+@pytest.fixture
+def process(home: Home, tmp_path: Path) -> Iterator[ServedByProcess]:
+    running = start(home, tmp_path / "serve.log")
+    yield running
+    stop(running)

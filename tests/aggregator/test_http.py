@@ -1,0 +1,270 @@
+"""A real server on loopback, and what arrives at it: honest, lying, slow and parallel."""
+
+import gzip
+import http.client
+import json
+import signal
+import socket
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from aggregator.home import Home
+from aggregator.log import journal
+from aggregator.registry import invites
+from aggregator.store.schema import entries, forks
+from protocol.checkpoint import check_growth, verify_checkpoint
+from protocol.envelope import REGISTRY_TYPE, decode
+from protocol.receipt import verify_receipt
+from protocol.registry import RootPins, step_registry
+from tests.aggregator.conftest import Served, ServedByProcess, start, stop
+from tests.aggregator.federation import TestSite, enrolled, registry_of, scores
+from tests.aggregator.test_intake import log_size
+
+
+def code(response: object) -> str:
+    """Return the refusal's code, and check that nothing else is said."""
+    body = response.json()  # type: ignore[attr-defined]
+    assert list(body) == ["code"]
+    return str(body["code"])
+
+
+def test_a_submission_over_http_gets_a_receipt_that_holds(served: Served, site: TestSite) -> None:
+    registry = registry_of(served.home)
+    envelope = site.sign(site.result(registry, scores(1)))
+    answer = served.post(envelope)
+    assert answer.status_code == 200
+    digest, receipt = answer.json()["digest"], answer.json()["receipt"]
+    assert digest == decode(envelope).digest
+    verify_receipt(receipt, decode(envelope).pae, registry.log_key, registry.log_name)
+    assert served.get(f"/v1/receipts/{digest}").text == receipt
+    assert served.post(envelope).json()["receipt"] == receipt
+
+
+def test_the_log_can_be_followed_over_http(served: Served, site: TestSite) -> None:
+    registry = registry_of(served.home)
+    old = verify_checkpoint(served.get("/v1/log/checkpoint").text, registry.log_key, registry.log_name)
+    for seed in range(3):
+        envelope = site.sign(site.result(registry, scores(seed)))
+        assert served.post(envelope).status_code == 200
+        site.accepted(envelope)
+    new = verify_checkpoint(served.get("/v1/log/checkpoint").text, registry.log_key, registry.log_name)
+    assert (old.size, new.size) == (1, 4)
+    proof = served.get(f"/v1/log/consistency?from={old.size}&to={new.size}").json()["proof"]
+    check_growth(old, new, [bytes.fromhex(node) for node in proof])
+    lines = served.get("/v1/log/entries?start=1&end=3").text.splitlines()
+    assert [json.loads(line)["registry"] for line in lines] == [2, 2]
+    assert served.get("/v1/log/consistency?from=3&to=9").status_code == 404
+    assert code(served.get("/v1/log/consistency?from=x&to=9")) == "malformed"
+
+
+def test_registries_are_served_as_signed(served: Served, site: TestSite) -> None:
+    first = served.get("/v1/registry/1").content
+    root = served.home.root_key.public
+    trusted = step_registry(first, RootPins("board.example", frozenset({root.keyid}), 1))
+    assert step_registry(served.get("/v1/registry").content, trusted).version == 2
+    assert code(served.get("/v1/registry/3")) == "not_found"
+    assert decode(first, REGISTRY_TYPE).payload_type == REGISTRY_TYPE
+
+
+def test_healthz_answers(served: Served) -> None:
+    answer = served.get("/healthz")
+    assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "said"),
+    [
+        ("/", 404, "not_found"),
+        ("/docs", 404, "not_found"),
+        ("/v1/receipts/" + "0" * 64, 404, "not_found"),
+        ("/v1/receipts/%2e%2e%2fkeys%2froot.key", 404, "not_found"),
+        ("/v1/receipts/ABC", 400, "malformed"),
+        ("/v1/submissions", 405, "method_not_allowed"),
+    ],
+)
+def test_other_addresses_say_a_code_and_no_more(served: Served, path: str, status: int, said: str) -> None:
+    answer = served.get(path)
+    assert (answer.status_code, code(answer)) == (status, said)
+
+
+def test_compressed_and_oversize_bodies_are_refused(served: Served) -> None:
+    bomb = gzip.compress(b"0" * 10_000_000)
+    assert code(served.post(bomb, **{"Content-Encoding": "gzip"})) == "malformed"
+    assert code(served.post(b"{}", **{"Content-Encoding": "br"})) == "malformed"
+    assert code(served.post(b"{}", **{"Content-Encoding": "zstd"})) == "malformed"
+    assert code(served.post(b"x" * (64 * 1024 + 1))) == "malformed"
+
+
+def raw(served: Served, request: bytes, *, wait_s: float = 10.0) -> bytes:
+    """Send bytes as they are and return what comes back until the server closes or falls silent."""
+    with socket.create_connection(("127.0.0.1", served.port), timeout=wait_s) as connection:
+        connection.sendall(request)
+        answer = b""
+        while chunk := connection.recv(65536):
+            answer += chunk
+            if b"\r\n\r\n" in answer and answer.rstrip().endswith(b"}"):
+                break
+        return answer
+
+
+POST = b"POST /v1/submissions HTTP/1.1\r\nHost: x\r\n"
+
+
+def test_a_declared_length_above_the_limit_is_refused_before_a_byte_is_read(served: Served) -> None:
+    answer = raw(served, POST + b"Content-Length: 999999999999\r\n\r\n")
+    assert b" 400 " in answer.split(b"\r\n")[0]
+    assert b'{"code":"malformed"}' in answer
+
+
+def test_a_body_without_length_is_counted_as_it_arrives(served: Served) -> None:
+    chunk = b"2000\r\n" + b"x" * 0x2000 + b"\r\n"
+    answer = raw(served, POST + b"Transfer-Encoding: chunked\r\n\r\n" + chunk * 20)
+    assert b'{"code":"malformed"}' in answer
+
+
+def test_a_body_shorter_than_declared_is_given_up_after_the_time_limit(served: Served) -> None:
+    began = time.monotonic()
+    answer = raw(served, POST + b'Content-Length: 5000\r\n\r\n{"payload"')
+    assert b'{"code":"malformed"}' in answer
+    assert time.monotonic() - began < 5
+    assert served.get("/healthz").status_code == 200
+
+
+def test_a_body_that_drips_is_given_up_after_the_time_limit(served: Served) -> None:
+    began = time.monotonic()
+    with socket.create_connection(("127.0.0.1", served.port), timeout=10) as connection:
+        connection.sendall(POST + b"Content-Length: 5000\r\n\r\n")
+        connection.settimeout(0.1)
+        answer = b""
+        while time.monotonic() - began < 6 and not answer:
+            try:
+                connection.sendall(b" ")
+                answer = connection.recv(65536)
+            except TimeoutError:
+                continue
+    assert b" 400 " in answer.split(b"\r\n")[0]
+
+
+@pytest.mark.parametrize("length", [b"-1", b"+5", b"5, 6", b"0x10", b"1e3"])
+def test_a_length_that_is_no_number_is_refused(served: Served, length: bytes) -> None:
+    answer = raw(served, POST + b"Content-Length: " + length + b"\r\n\r\n{}")
+    assert b" 400 " in answer.split(b"\r\n")[0]
+
+
+def test_of_twenty_at_once_for_one_place_exactly_one_wins(served: Served, site: TestSite) -> None:
+    registry = registry_of(served.home)
+    envelopes = [site.sign(site.result(registry, scores(seed))) for seed in range(20)]
+    with ThreadPoolExecutor(20) as pool:
+        answers = list(pool.map(served.post, envelopes))
+    won = [answer for answer in answers if answer.status_code == 200]
+    assert len(won) == 1
+    assert {code(answer) for answer in answers if answer.status_code != 200} == {"fork", "site_frozen"}
+    with served.home.database.reading() as connection:
+        assert journal.size(connection) == 2
+        assert len(connection.execute(select(forks)).all()) == 1
+
+
+def test_many_sites_at_once_all_get_in(served: Served) -> None:
+    sites = [enrolled(served.home, f"Site {number}") for number in range(8)]
+    registry = registry_of(served.home)
+    envelopes = [each.sign(each.result(registry, scores(seed))) for seed, each in enumerate(sites)]
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(served.post, envelopes))
+    assert [answer.status_code for answer in answers] == [200] * 8
+    for envelope, answer in zip(envelopes, answers, strict=True):
+        verify_receipt(answer.json()["receipt"], decode(envelope).pae, registry.log_key, registry.log_name)
+
+
+DIES_AFTER_APPENDING = """
+import os, signal
+from aggregator import intake
+keep = intake._append
+def append_and_die_once_committed(connection, *rest):
+    from sqlalchemy import event
+    keep(connection, *rest)
+    @event.listens_for(connection.engine, "{moment}")
+    def die(*_):
+        os.kill(os.getpid(), signal.SIGKILL)
+intake._append = append_and_die_once_committed
+from aggregator.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize(("moment", "kept"), [("commit", False), ("checkin", True)])
+def test_killed_around_the_commit_the_receipt_comes_at_the_next_try(
+    home: Home, site: TestSite, tmp_path: Path, moment: str, kept: bool
+) -> None:
+    """`commit` is the moment before the commit, `checkin` the first one after it."""
+    envelope = site.sign(site.result(registry_of(home), scores(1)))
+    dying = start(home, tmp_path / "serve.log", DIES_AFTER_APPENDING.format(moment=moment))
+    connection = http.client.HTTPConnection("127.0.0.1", dying.port, timeout=20)
+    with pytest.raises((http.client.HTTPException, OSError)):
+        connection.request("POST", "/v1/submissions", envelope)
+        connection.getresponse()
+    connection.close()
+    assert dying.process.wait(timeout=20) == -signal.SIGKILL
+    assert dying.process.stdout is not None
+    dying.process.stdout.close()
+    assert log_size(home) == (2 if kept else 1)
+    alive = start(home, tmp_path / "serve.log")
+    try:
+        answer = alive.post(envelope)
+        registry = registry_of(home)
+        verify_receipt(answer.json()["receipt"], decode(envelope).pae, registry.log_key, registry.log_name)
+        assert log_size(home) == 2
+    finally:
+        stop(alive)
+
+
+def test_an_enrolment_over_http_waits_for_a_person(served: Served) -> None:
+    home = served.home
+    with home.database.writing() as connection:
+        invite = invites.invite(connection, home, site_name="New", publication="named", today_day=20_000_000)
+    site = TestSite(invite.site)
+    request = site.ask_to_enrol(invite)
+    answer = served.post(request, "/v1/enrolments")
+    assert answer.json() == {"digest": decode(request).digest}
+    assert served.post(request, "/v1/enrolments").status_code == 200
+    assert invite.site not in registry_of(home).sites
+    other = TestSite(invite.site).ask_to_enrol(invite)
+    assert code(served.post(other, "/v1/enrolments")) == "wrong_token"
+    guess = TestSite(invite.site).ask_to_enrol(invite, token=b"guess")
+    assert code(served.post(guess, "/v1/enrolments")) == "wrong_token"
+
+
+def test_the_log_of_the_server_holds_no_payload_and_no_path(process: ServedByProcess, site: TestSite) -> None:
+    served, canary = process, "canary-in-a-path"
+    served.get(f"/v1/{canary}?q={canary}")
+    served.post(canary.encode())
+    envelope = site.sign(site.result(registry_of(served.home), scores(1)))
+    served.post(envelope)
+    text = served.log.read_text()
+    assert "accepted position=1" in text
+    assert canary not in text
+    assert "pubmed_qa" not in text
+    with served.home.database.reading() as connection:
+        assert connection.execute(select(entries.c.position)).scalars().all() == [0, 1]
+
+
+def test_an_internal_fault_says_internal_and_logs_no_message(home: Home, tmp_path: Path) -> None:
+    program = """
+from aggregator import app
+def broken(*_args, **_kwargs):
+    raise ValueError("canary in a message")
+app.accept = broken
+from aggregator.cli import main
+main()
+"""
+    running = start(home, tmp_path / "serve.log", program)
+    try:
+        answer = running.post(b"{}")
+        assert (answer.status_code, code(answer)) == (500, "internal")
+    finally:
+        stop(running)
+    assert "ValueError" in running.log.read_text()
+    assert "canary" not in running.log.read_text()

@@ -1,0 +1,179 @@
+"""What sites and strangers send, taken by the real store: accepted once, refused without a trace, forks kept."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from aggregator.home import Home, today_day
+from aggregator.intake import accept, is_frozen
+from aggregator.log import journal
+from protocol.envelope import decode, sign
+from protocol.errors import Code, ProtocolError
+from protocol.receipt import verify_receipt
+from protocol.scorecard import BenchmarkEntry, Cell, Scorecard
+from tests.aggregator.federation import NOTES, TestSite, enrolled, new_home, new_key, registry_of, scores
+
+
+def send(home: Home, envelope: bytes) -> str:
+    return accept(home, envelope, today_day=today_day()).receipt
+
+
+def log_size(home: Home) -> int:
+    with home.database.reading() as connection:
+        return journal.size(connection)
+
+
+def refused(home: Home, envelope: bytes) -> Code:
+    """Send what must be refused, and check that nothing changed."""
+    before = log_size(home)
+    with pytest.raises(ProtocolError) as error:
+        send(home, envelope)
+    assert log_size(home) == before
+    return error.value.code
+
+
+def test_a_result_is_accepted_and_its_receipt_holds_offline(home: Home, site: TestSite) -> None:
+    envelope = site.sign(site.result(registry_of(home), scores(1)))
+    receipt = send(home, envelope)
+    registry = registry_of(home)
+    proven = verify_receipt(receipt, decode(envelope).pae, registry.log_key, registry.log_name)
+    assert proven.index == 1  # after the enrolment
+    assert proven.checkpoint.size == 2
+
+
+def test_the_same_payload_again_gets_the_same_receipt_even_after_others(home: Home, site: TestSite) -> None:
+    envelope = site.sign(site.result(registry_of(home), scores(1)))
+    first = send(home, envelope)
+    site.accepted(envelope)
+    send(home, site.sign(site.result(registry_of(home), scores(2))))
+    assert send(home, envelope) == first
+    assert log_size(home) == 3
+
+
+def test_the_chain_continues_result_by_result(home: Home, site: TestSite) -> None:
+    for seed in range(3):
+        envelope = site.sign(site.result(registry_of(home), scores(seed)))
+        send(home, envelope)
+        site.accepted(envelope)
+    assert log_size(home) == 4
+
+
+def test_a_fork_is_kept_as_evidence_and_freezes_the_site(home: Home, site: TestSite) -> None:
+    registry = registry_of(home)
+    first, second = (site.sign(site.result(registry, scores(seed))) for seed in (1, 2))
+    receipt = send(home, first)
+    assert refused(home, second) is Code.FORK
+    with home.database.reading() as connection:
+        assert is_frozen(connection, site.id)
+    site.accepted(first)
+    assert refused(home, site.sign(site.result(registry, scores(3)))) is Code.SITE_FROZEN
+    assert refused(home, second) is Code.SITE_FROZEN
+    assert send(home, first) == receipt
+
+
+def test_a_frozen_site_does_not_hinder_another(home: Home, site: TestSite) -> None:
+    registry = registry_of(home)
+    for seed in (1, 2):
+        envelope = site.sign(site.result(registry, scores(seed)))
+        if seed == 1:
+            send(home, envelope)
+        else:
+            assert refused(home, envelope) is Code.FORK
+    other = enrolled(home, "Other")
+    send(home, other.sign(other.result(registry_of(home), scores(5))))
+
+
+def test_keys_of_nobody_and_of_others_are_unknown(home: Home, site: TestSite) -> None:
+    other = enrolled(home, "Other")
+    result = site.result(registry_of(home), scores(1))
+    stranger = TestSite(site.id)
+    assert refused(home, stranger.sign(result)) is Code.UNKNOWN_KEY
+    half = replace(site, steward=other.steward)
+    assert refused(home, half.sign(result)) is Code.UNKNOWN_KEY
+    assert refused(home, other.sign(result)) is Code.WRONG_SITE
+    alone = replace(site, steward=site.agent, agent=new_key())
+    assert refused(home, alone.sign(result)) is Code.UNKNOWN_KEY
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"deployment": "staging.example"}, Code.WRONG_DEPLOYMENT),
+        ({"registry": 99}, Code.WRONG_REGISTRY),
+        ({"seq": 3}, Code.WRONG_SEQ),
+        ({"epoch": 2}, Code.WRONG_EPOCH),
+        ({"prev": "0" * 64}, Code.WRONG_PREV),
+    ],
+)
+def test_a_link_out_of_place_is_refused(home: Home, site: TestSite, change: dict[str, object], code: Code) -> None:
+    result = site.result(registry_of(home), scores(1))
+    moved = replace(result, header=replace(result.header, **change))  # type: ignore[arg-type]
+    assert refused(home, site.sign(moved)) is code
+
+
+def test_one_percent_too_exact_is_refused(home: Home, site: TestSite) -> None:
+    result = site.result(registry_of(home), scores(1))
+    cells = dict(result.cells)
+    cells["shc_notes/exact_match"] += 1
+    assert refused(home, site.sign(replace(result, cells=cells))) is Code.OFF_GRID
+
+
+def test_a_result_copied_from_another_site_is_refused(tmp_path: Path) -> None:
+    """So many private figures that two sites cannot well agree by chance."""
+    wards = tuple(f"ward_{number}" for number in range(8))
+    card = Scorecard(
+        "wards",
+        1,
+        tuple(BenchmarkEntry(ward, ward, NOTES, "4" * 64) for ward in wards),
+        tuple(Cell(ward, "exact_match", None, "private", True, 0, 1) for ward in wards),
+    )
+    home = new_home(tmp_path / "aggregator", scorecards=[card])
+    site, thief = enrolled(home, "Site"), enrolled(home, "Thief")
+    honest = site.result(registry_of(home), scores(1, card=card), card=card)
+    send(home, site.sign(honest))
+    copied = thief.result(registry_of(home), scores(1, card=card), card=card)
+    assert refused(home, thief.sign(copied)) is Code.COPIED_RESULT
+    site.accepted(site.sign(honest))
+    again = site.result(registry_of(home), scores(1, card=card), card=card)
+    send(home, site.sign(again))  # a site may come to its own figures again
+    root = honest.scores_root
+    own = thief.result(registry_of(home), scores(9, card=card), card=card)
+    assert refused(home, thief.sign(replace(own, scores_root=root))) is Code.WRONG_ROOT
+
+
+def test_an_expired_registry_takes_nothing(home: Home, site: TestSite) -> None:
+    registry = registry_of(home)
+    envelope = site.sign(replace(site.result(registry, scores(1)), day=registry.expires_day))
+    with pytest.raises(ProtocolError) as error:
+        accept(home, envelope, today_day=registry.expires_day)
+    assert error.value.code is Code.REGISTRY_EXPIRED
+
+
+def test_garbage_is_malformed(home: Home) -> None:
+    for data in (b"", b"\xff\xfe", b"[]", b"{}", b"PK\x03\x04", b"\x1f\x8b\x08", b'{"payload":1}', b"[" * 60_000):
+        assert refused(home, data) is Code.MALFORMED
+
+
+def test_no_socket_is_opened_because_of_a_payload(home: Home, site: TestSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    import socket
+
+    def refuse(*_args: object, **_kwargs: object) -> None:
+        raise AssertionError("a socket was opened")
+
+    monkeypatch.setattr(socket, "socket", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    lure = b'{"_type":"http://169.254.169.254/","predicate":{"$ref":"file:///etc/passwd"}}'
+    assert refused(home, sign(lure, [site.agent, site.steward])) in {Code.SCHEMA, Code.WRONG_TYPE}
+    send(home, site.sign(site.result(registry_of(home), scores(1))))
+
+
+def test_the_database_holds_the_token_of_no_invite(home: Home, tmp_path: Path) -> None:
+    from aggregator.registry.invites import invite
+
+    with home.database.writing() as connection:
+        made = invite(connection, home, site_name="St. Example", publication="named", today_day=today_day())
+    stored = b"".join(path.read_bytes() for path in home.directory.rglob("*") if path.is_file())
+    assert made.site.encode() in stored
+    assert made.token.encode() not in stored
+    assert bytes.fromhex(made.token) not in stored
