@@ -12,11 +12,10 @@ from agent.metrics.spec import MetricSpec, Options
 from agent.vocabulary import Instance, Reason, Unscored
 
 _NO_ERROR = -1
-_PREAMBLE = re.compile(r"\s*(?:(?:final\s+)?answer\s*:|output\s*:)?\s*", re.IGNORECASE)
+_PREAMBLE = re.compile(r"^(?:(?:final\s+)?answer|output)\s*:\s*", re.IGNORECASE)
 _CORRECT = re.compile(
-    r"CORRECT\b(?!\s*:)|correct\W*$|the\s+(?:clinical\s+)?(?:note|text)\s+is\s+correct\b", re.IGNORECASE
+    r"CORRECT(?!\w|\s*:)|(?i:correct\W*(?:\n|$)|the\s+(?:clinical\s+)?(?:note|text)\s+is\s+correct\b)"
 )
-_SHOUTED = re.compile(r"CORRECT(?!\w)(?!\s*:)")
 _SENTENCE = re.compile(
     r"(?:(?:error\s+)?sentence\s*)?(?:id|number|no\.?|#)?\s*[:#]?\s*[\[(]?(\d{1,4})(?![\w/]|[.,]\d|-\w)", re.IGNORECASE
 )
@@ -30,11 +29,8 @@ def parse_verdict(text: str) -> int | None:
     "Answer: 10 ..."). A number that is part of the sentence ("3-year-old", "120/70", "7.5 mg") is no id.
     """
     plain = re.sub(r"[*`_#\"']+", "", unicodedata.normalize("NFKC", text)).strip()
-    plain = plain[_PREAMBLE.match(plain).end() :]  # type: ignore[union-attr]  # it matches the empty text too
-    first_line = plain.split("\n")[0].strip()
-    if _SHOUTED.match(plain) or re.fullmatch(r"correct\W*", first_line, re.IGNORECASE):
-        return _NO_ERROR
-    if re.match(r"the\s+(?:clinical\s+)?(?:note|text)\s+is\s+correct\b", plain, re.IGNORECASE):
+    plain = _PREAMBLE.sub("", plain, count=1)
+    if _CORRECT.match(plain):
         return _NO_ERROR
     sentence = _SENTENCE.match(plain)
     return int(sentence[1]) if sentence else None

@@ -22,10 +22,12 @@ _STATED = re.compile(
 _EQUALS = re.compile(r"[=≈≅]")
 _UNIT_DIGITS = re.compile(
     r"(?:/|per|×|x|\*)?\s*1\.73\s*m\w*"  # body surface of a clearance
-    r"|(?<=[A-Za-z])\d+(?:\.\d+)?(?![\d])"  # m2, H2O
-    r"|\^\s*\{?-?\d+\}?"  # m^2; powers of ten are read before this
-    r"|(?:\s*/\s*|\s+out\s+of\s+)\d+(?=\s*(?:points?\b|$|[.)]\s*$))",  # 7/10, 7 out of 10
+    r"|(?<=[A-Za-z])(?<!\d[eE])\d+(?:\.\d+)?(?!\d)"  # m2, H2O, but not the power of 1e9
+    r"|\^\s*\{?-?\d+\}?",  # m^2; powers of ten are read before this
     re.IGNORECASE,
+)
+_OF_MAXIMUM = re.compile(
+    r"(\d+(?:\.\d+)?)(?:\s*/\s*|\s+out\s+of\s+)(\d+)(?=\s*(?:points?\b|$|[.)]\s*$))", re.IGNORECASE
 )
 _POWER = re.compile(r"(\d(?:[\d,]*\d)?(?:\.\d+)?)\s*(?:×|x|\*|\\times|·)\s*10\s*\^?\s*\{?\s*([-+]?\d+)\s*\}?")
 _NUMBER = re.compile(
@@ -87,6 +89,8 @@ def _passages(text: str) -> list[str]:
 
 def _numbers(text: str) -> list[float]:
     text = _POWER.sub(lambda m: f"{m[1]}e{m[2]}", text)
+    # "120/80" stays two numbers: a maximum is not less than the score.
+    text = _OF_MAXIMUM.sub(lambda m: m[1] if float(m[1]) <= float(m[2]) else m[0], text)
     text = _UNIT_DIGITS.sub(" ", text)
     return [float(match[0].replace(",", "")) for match in _NUMBER.finditer(text)]
 

@@ -1,0 +1,197 @@
+"""Exact, MEDEC and ROUGE scoring: the right rule, upstream's, and where there is no score."""
+
+import subprocess
+import sys
+
+import pytest
+
+from agent.errors import BenchmarkError
+from agent.metrics import METRICS, NOT_YET, MetricUse, check_available, parse_answer, score
+from agent.metrics.classes import macro_f1
+from agent.metrics.medec import parse_verdict
+from agent.vocabulary import Instance, Message, Reason, Reference, Unscored
+
+
+def free(*gold: str, wrong: tuple[str, ...] = ()) -> Instance:
+    references = (*(Reference(g, True) for g in gold), *(Reference(w, False) for w in wrong))
+    return Instance("1", "1", (Message("user", "?"),), references)
+
+
+CHOICE = Instance(
+    "1",
+    "1",
+    (Message("user", "?"),),
+    (Reference("Aspirin", False), Reference("Heparin", True), Reference("Heparin", False)),
+    multiple_choice=True,
+)
+
+
+@pytest.mark.parametrize(
+    ("metric", "answer", "expected"),
+    [
+        ("exact_match", "Yes", 1.0),
+        ("exact_match", "  Yes\n", 1.0),
+        ("exact_match", "yes", 0.0),
+        ("exact_match", "Yes.", 0.0),
+        ("quasi_exact_match", "the YES.", 1.0),
+        ("quasi_exact_match", "yes it is", 0.0),
+        ("prefix_exact_match", "Yes, it is", 1.0),
+        ("prefix_exact_match", "yes, it is", 0.0),
+        ("quasi_prefix_exact_match", "yes, it is", 1.0),
+        ("quasi_prefix_exact_match", "no, yes", 0.0),
+    ],
+)
+@pytest.mark.parametrize("scoring", ["intramural", "helm"])
+def test_free_text_matches_as_upstream_does(metric, answer, expected, scoring):
+    assert score(metric, answer, free("Yes"), scoring) == expected
+
+
+def test_any_of_several_right_answers_counts():
+    assert score("exact_match", "No", free("Yes", "No")) == 1.0
+    assert score("exact_match", "No", free("Yes", wrong=("No",))) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("answer", "ours", "helm"),
+    [
+        ("B", 1.0, 1.0),
+        (" B ", 1.0, 1.0),
+        ("A", 0.0, 0.0),
+        ("C", 1.0, 1.0),  # the same text as the right option
+        ("b", 1.0, 0.0),
+        ("B.", 1.0, 0.0),
+        ("Answer: B", 1.0, 0.0),
+        ("D", Unscored(Reason.UNPARSED), 0.0),
+        ("I would rather not say", Unscored(Reason.UNPARSED), 0.0),
+        ("", Unscored(Reason.EMPTY), 0.0),
+        ("  \n", Unscored(Reason.EMPTY), 0.0),
+    ],
+)
+def test_multiple_choice_by_our_rule_and_by_upstreams(answer, ours, helm):
+    for name in ("exact_match", "quasi_exact_match"):
+        assert score(name, answer, CHOICE) == ours
+        assert score(name, answer, CHOICE, "helm") == helm
+
+
+def test_what_an_answer_says_is_shown_as_a_letter():
+    assert parse_answer("The answer is B.", CHOICE) == "B"
+    assert parse_answer("dunno", CHOICE) == Unscored(Reason.UNPARSED)
+    assert parse_answer(" text ", free("x")) == "text"
+    assert parse_answer(" ", free("x")) == Unscored(Reason.EMPTY)
+
+
+@pytest.mark.parametrize("metric", [name for name in METRICS if not name.startswith("medcalc")])
+def test_no_reference_is_no_score(metric):
+    assert score(metric, "Yes", free()) == Unscored(Reason.NO_REFERENCE)
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [
+        ("CORRECT", -1),
+        ("CORRECT.", -1),
+        ("**CORRECT**", -1),
+        ("Correct", -1),
+        ("correct.", -1),
+        ("CORRECT - no errors found", -1),
+        ("Answer: CORRECT", -1),
+        ("CORRECT\n\nAll sentences are consistent.", -1),
+        ("The note is correct.", -1),
+        ("10 Patient's symptoms are suspected to be due to Schistosoma mansoni.", 10),
+        ("10. Patient's symptoms", 10),
+        ("10: Patient's symptoms", 10),
+        ("10) Patient's symptoms", 10),
+        ("[10] Patient's symptoms", 10),
+        ("**10** Patient's symptoms", 10),
+        ("10", 10),
+        ("0 The patient", 0),
+        ("Sentence 10: Patient's symptoms", 10),
+        ("Sentence ID: 10", 10),
+        ("Answer: 10 Patient's symptoms", 10),
+        ("7 120/70 mm", 7),
+        ("3-year-old boy", None),
+        ("120/70 mm Hg", None),
+        ("7.5 mg of warfarin", None),
+        ("Correct the dose to 5 mg.", None),
+        ("Corrected: the dose", None),
+        ("CORRECTED SENTENCE: 5 mg", None),
+        ("There seems to be an error.", None),
+        ("I cannot help with that.", None),
+        ("", None),
+    ],
+)
+def test_medec_verdicts_in_the_ways_models_write_them(answer, verdict):
+    assert parse_verdict(answer) == verdict
+
+
+@pytest.mark.parametrize(
+    ("gold", "answer", "flag", "sentence", "helm_flag", "helm_sentence"),
+    [
+        ("CORRECT", "CORRECT", 1.0, 1.0, 1.0, 1.0),
+        ("CORRECT", "CORRECT.", 1.0, 1.0, 0.0, 0.0),
+        ("CORRECT", "3 The dose is 5 mg.", 0.0, 0.0, 0.0, 0.0),
+        ("3 The dose is 5 mg.", "3 The dose is 5 mg.", 1.0, 1.0, 1.0, 0.0),
+        ("3 The dose is 5 mg.", "3", 1.0, 1.0, 1.0, 0.0),
+        ("3 The dose is 5 mg.", "4 Another one.", 1.0, 0.0, 1.0, 0.0),
+        ("3 The dose is 5 mg.", "CORRECT", 0.0, 0.0, 0.0, 0.0),
+        ("3", "3 The dose", 1.0, 1.0, 1.0, 1.0),
+        ("3 The dose.", "no idea", Unscored(Reason.UNPARSED), Unscored(Reason.UNPARSED), 1.0, 0.0),
+    ],
+)
+def test_medec_scores_by_our_rule_and_by_upstreams(gold, answer, flag, sentence, helm_flag, helm_sentence):
+    instance = free(gold)
+    assert score("medec_error_flag_accuracy", answer, instance) == flag
+    assert score("medec_error_sentence_accuracy", answer, instance) == sentence
+    assert score("medec_error_flag_accuracy", answer, instance, "helm") == helm_flag
+    assert score("medec_error_sentence_accuracy", answer, instance, "helm") == helm_sentence
+
+
+def test_rouge_stems_unless_told_otherwise():
+    gold = free("the patient was coughing")
+    assert score("rouge_1", "the patient coughs", gold) > score(
+        MetricUse("rouge_1", {"stemmer": False}), "the patient coughs", gold
+    )
+
+
+def test_rouge_never_takes_a_reference_marked_incorrect():
+    instance = free("fever and cough", wrong=("healthy as ever",))
+    assert score("rouge_1", "healthy as ever", instance) == 0.0
+    assert score("rouge_1", "healthy as ever", instance, "helm") == 1.0
+
+
+def test_rouge_counts_words_pairs_and_sequences():
+    gold = free("a b c d")
+    values = [score(MetricUse(name, {"stemmer": False}), "a b d c", gold) for name in ("rouge_1", "rouge_2", "rouge_l")]
+    assert values == [1.0, pytest.approx(1 / 3), 0.75]
+
+
+def test_macro_f1_weighs_classes_alike():
+    assert macro_f1(["a", "a", "b"], ["a", "b", "b"], ["a", "b"]) == pytest.approx(2 / 3)
+    assert macro_f1(["a"], ["a"], ["a", "b"]) == 0.5
+    with pytest.raises(ValueError, match="no classes"):
+        macro_f1([], [], [])
+
+
+def test_a_metric_of_another_day_is_refused_by_name_before_anything_is_asked():
+    for name in NOT_YET:
+        with pytest.raises(BenchmarkError, match=name):
+            check_available("own", (MetricUse("exact_match"), MetricUse(name)))
+        with pytest.raises(BenchmarkError, match=name):
+            score(name, "x", free("x"))
+    check_available("own", (MetricUse("exact_match"),))
+
+
+def test_every_metric_says_what_it_is():
+    for name, spec in METRICS.items():
+        assert spec.name == name
+        assert spec.low < spec.high
+        assert spec.doc.endswith(".")
+
+
+def test_importing_the_metrics_is_cheap():
+    code = (
+        "import sys, agent.metrics, agent.datasets.load, agent.catalog.run_entries, agent.catalog.deployments;"
+        "print([m for m in ('numpy', 'pydantic', 'rouge_score', 'nltk', 'pyhocon', 'pandas') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

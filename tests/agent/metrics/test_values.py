@@ -1,0 +1,210 @@
+"""MedCalc's values out of real answer styles, and its scoring by category."""
+
+import datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.metrics import score
+from agent.metrics.numbers import find_date, find_days, find_number
+from agent.vocabulary import Instance, Message, Reason, Reference, Unscored
+
+
+def row(category: str, gold: str, low: str = "", high: str = "") -> Instance:
+    extra = {"category": category, "lower_limit": low or gold, "upper_limit": high or gold}
+    return Instance("1", "1", (Message("user", "?"),), (Reference(gold, True),), extra=extra)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "25.238",
+        " 25.238\n",
+        "25.238.",
+        "**25.238**",
+        "`25.238`",
+        "$25.238$",
+        r"\boxed{25.238}",
+        r"$\boxed{25.238 \text{ mL/min}}$",
+        "25.238 mL/min",
+        "25.238 mL/min/1.73 m²",
+        "25.238 mL/min per 1.73 m2",
+        "25.238 kg/m2",
+        "25.238 kg/m^2",
+        "25.238%",
+        "≈ 25.238",
+        "~25.238 mg",
+        "The answer is 25.238.",
+        "The answer is 25.238 mL/min.",
+        "The final answer is: **25.238**",
+        "Answer: 25.238",
+        "The estimated clearance is 25.238 mL/min.",
+        "Result: 25.238 ng/mL",
+        "CrCl = ((140 - 87) * 48) / (72 * 1.4) = 25.238",
+        "(140-87)*48/(72*1.4)*1 = 25.238 mL/min",
+        "BMI = 48 / 1.63^2\nThe answer is 25.238",
+        "2.5238 × 10^1",
+        "2.5238e1",
+        "25.238\n",
+        "The answer is 25.238. So it is 25.238.",
+    ],
+)
+def test_a_number_in_the_ways_models_write_it(answer):
+    assert find_number(answer) == pytest.approx(25.238)
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("1,234.5", 1234.5),
+        ("12,345", 12345),
+        ("-2", -2),
+        ("−2", -2),  # a real minus sign
+        ("+3", 3),
+        (".5", 0.5),
+        ("5.0", 5),
+        ("The score is 7 out of 10.", 7),
+        ("7/10", 7),
+        ("7 points", 7),
+        ("4.2 x 10^9/L", 4.2e9),
+        ("The patient's CHA2DS2-VASc score is 4.", 4),
+        ("HAS-BLED score: 3", 3),
+        ("between 20 and 25", None),
+        ("20-25 mg", None),
+        ("120/80", None),
+        ("I cannot compute it.", None),
+        ("not enough data", None),
+        ("five", None),
+        ("", None),
+        ("1 + 1 + 2 = 4", 4),
+        ("Age 75: 2 points, stroke: 2 points. Total: 4", 4),
+        ("The answer is either 3 or 4.", None),
+    ],
+)
+def test_numbers_that_are_there_once_or_not_at_all(answer, expected):
+    assert find_number(answer) == expected
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "09/03/2014",
+        "9/3/2014",
+        "2014-09-03",
+        "September 3, 2014",
+        "Sept 3rd, 2014",
+        "3 September 2014",
+        "3rd of September 2014",
+        "**09/03/2014**",
+        "The due date is 09/03/2014.",
+        "The last period was 11/27/2013, so the answer is 09/03/2014.",
+        "11/27/2013 + 280 days = 09/03/2014",
+    ],
+)
+def test_a_date_in_the_ways_models_write_it(answer):
+    assert find_date(answer) == datetime.date(2014, 9, 3)
+
+
+@pytest.mark.parametrize("answer", ["13/40/2014", "2014", "09/2014", "", "soon", "09/03/2014 or 09/04/2014"])
+def test_no_date_or_several(answer):
+    assert find_date(answer) is None
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "('14 weeks', '2 days')",
+        "(14 weeks, 2 days)",
+        "14 weeks, 2 days",
+        "14 weeks and 2 days",
+        "14 weeks 2 days",
+        "14w2d",
+        "14w 2d",
+        "14 wks 2 d",
+        "14+2",
+        "100 days",
+        "The gestational age is 14 weeks and 2 days.",
+        "**14 weeks, 2 days**",
+    ],
+)
+def test_a_duration_in_the_ways_models_write_it(answer):
+    assert find_days(answer) == 100
+
+
+def test_weeks_alone_are_whole_weeks():
+    assert find_days("14 weeks") == 98
+    assert find_days("('14 weeks', '0 days')") == 98
+
+
+@given(st.floats(-1e6, 1e6, allow_nan=False).map(lambda x: round(x, 3)))
+def test_any_number_comes_out_again(value):
+    assert find_number(f"The answer is {value} mg/dL.") == value
+
+
+@given(st.dates(datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)))
+def test_any_date_comes_out_again(value):
+    assert find_date(f"{value.month}/{value.day}/{value.year}") == value
+    assert find_date(f"The date is {value:%B} {value.day}, {value.year}.") == value
+
+
+@given(st.text(max_size=200))
+def test_no_text_breaks_the_readers(text):
+    find_number(text)
+    find_date(text)
+    find_days(text)
+
+
+@pytest.mark.parametrize("category", ["lab", "lab test", "physical", "dosage", "dosage conversion", "Lab"])
+def test_limits_are_inclusive_in_every_spelling_of_a_category(category):
+    instance = row(category, "100", "95", "105")
+    assert [score("medcalc_bench_accuracy", a, instance) for a in ("95", "105 mmHg", "100.0", "94.99", "106")] == [
+        1.0,
+        1.0,
+        1.0,
+        0.0,
+        0.0,
+    ]
+
+
+def test_negative_limits_may_be_the_other_way_round():
+    assert score("medcalc_bench_accuracy", "-2.0", row("lab", "-2", "-1.9", "-2.1")) == 1.0
+
+
+@pytest.mark.parametrize("category", ["risk", "severity", "diagnosis"])
+def test_scores_are_equal_as_numbers_and_not_as_text(category):
+    instance = row(category, "5")
+    assert score("medcalc_bench_accuracy", "5.0", instance) == 1.0
+    assert score("medcalc_bench_accuracy", "The score is 5.", instance) == 1.0
+    assert score("medcalc_bench_accuracy", "6", instance) == 0.0
+    assert score("medcalc_bench_accuracy", "5.0", instance, "helm") == 0.0
+    assert score("medcalc_bench_accuracy", "5", instance, "helm") == 1.0
+
+
+def test_durations_and_dates_have_their_limits_too():
+    weeks = row("date", "('14 weeks', '2 days')")
+    assert score("medcalc_bench_accuracy", "14 weeks and 2 days", weeks) == 1.0
+    assert score("medcalc_bench_accuracy", "14 weeks", weeks) == 0.0
+    assert score("medcalc_bench_accuracy", "14 weeks and 2 days", weeks, "helm") == 0.0
+    day = row("date", "09/23/2014")
+    assert score("medcalc_bench_accuracy", "2014-09-23", day) == 1.0
+    assert score("medcalc_bench_accuracy", "09/24/2014", day) == 0.0
+    assert score("medcalc_bench_accuracy", "2014-09-23", day, "helm") == 0.0
+
+
+@pytest.mark.parametrize("category", ["lab", "risk", "date"])
+def test_a_refusal_is_unscored_and_not_wrong(category):
+    gold = "09/23/2014" if category == "date" else "5"
+    assert score("medcalc_bench_accuracy", "I cannot say.", row(category, gold)) == Unscored(Reason.UNPARSED)
+    assert score("medcalc_bench_accuracy", "I cannot say.", row(category, gold), "helm") == 0.0
+
+
+def test_a_category_that_nobody_knows_has_no_rule():
+    assert score("medcalc_bench_accuracy", "5", row("astrology", "5")) == Unscored(Reason.NO_REFERENCE)
+
+
+def test_upstream_scores_lab_and_dosage_zero_whatever_the_answer():
+    assert score("medcalc_bench_accuracy", "100", row("lab", "100", "95", "105"), "helm") == 0.0
+    assert score("medcalc_bench_accuracy", "100", row("dosage", "100", "95", "105"), "helm") == 0.0
+    assert score("medcalc_bench_accuracy", "100", row("physical", "100", "95", "105"), "helm") == 1.0
+    assert score("medcalc_bench_accuracy", "100 mg", row("physical", "100", "95", "105"), "helm") == 0.0
