@@ -219,11 +219,11 @@ def serve_command(host: str, port: int, ready_file: Path | None, unsafe_any_host
     """
 
     def ready(url: str) -> None:
-        click.echo(url)
         if ready_file is not None:
             draft = ready_file.with_name(ready_file.name + ".new")
             draft.write_text(url, "utf-8")
             draft.replace(ready_file)
+        click.echo(url)
 
     serve(host, port, ready, unsafe_any_host=unsafe_any_host)
 

@@ -46,7 +46,7 @@ async def ask_all(
     (`Capabilities.extra_body`, under the request's own). Stop sequences are cut here in any case.
 
     Raises:
-        ConfigError: the address, token file, proxy or CA file cannot be used, or `max_in_flight` is below 1.
+        ConfigError: the address, token file, proxy or CA bundle cannot be used, or `max_in_flight` is below 1.
     """
     if max_in_flight < 1:
         raise ConfigError("max_in_flight must be at least 1")

@@ -79,7 +79,7 @@ class Line:
         """Read token and trust.
 
         Raises:
-            ConfigError: the address, token file, proxy or CA file cannot be used.
+            ConfigError: the address, token file, proxy or CA bundle cannot be used.
         """
         base = address(endpoint)
         self._limits = limits

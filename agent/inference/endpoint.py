@@ -1,6 +1,7 @@
 """What of a deployment this package needs to reach its server, and the secrets and trust it is reached with."""
 
 import os
+import re
 import ssl
 import stat
 from collections.abc import Collection
@@ -11,6 +12,7 @@ from urllib.parse import SplitResult, urlsplit
 from agent.errors import ConfigError
 
 _LONGEST_TOKEN = 16_384  # characters
+_VISIBLE = re.compile(r"[!-~]+")
 
 
 class Endpoint(Protocol):
@@ -64,7 +66,9 @@ def proxy_address(endpoint: Endpoint) -> SplitResult | None:
 def _checked(url: str, what: str, *, with_user: bool = False, with_path: bool = False) -> SplitResult:
     """Split `url`, or say what is wrong with it; the URL itself may hold a password and is not quoted."""
     try:
-        parts = urlsplit(url.strip().rstrip("/"))
+        if not _VISIBLE.fullmatch(url):
+            raise ValueError
+        parts = urlsplit(url.rstrip("/"))
         host = (parts.hostname or "").encode("idna").decode("ascii")
         _ = parts.port  # raises ValueError when it is no port
     except (ValueError, UnicodeError):
@@ -75,8 +79,8 @@ def _checked(url: str, what: str, *, with_user: bool = False, with_path: bool = 
         raise ConfigError(
             f"{what} holds a user or password", "Put a bearer token into a file and name it in token_file."
         )
-    if parts.query or parts.fragment or (parts.path and not with_path) or not url.isascii():
-        raise ConfigError(f"{what} has parts that do not belong there (query, fragment, path or non-ASCII text)")
+    if parts.query or parts.fragment or (parts.path and not with_path):
+        raise ConfigError(f"{what} has parts that do not belong there (query, fragment or path)")
     return parts
 
 
@@ -112,7 +116,7 @@ def bearer_token(endpoint: Endpoint) -> str | None:
     except OSError as error:
         raise ConfigError(f"{what} cannot be read ({error.strerror})") from None
     token = raw.decode("ascii", "replace").strip()
-    if not token or len(raw) > _LONGEST_TOKEN or not all("!" <= character <= "~" for character in token):
+    if len(raw) > _LONGEST_TOKEN or not _VISIBLE.fullmatch(token):
         raise ConfigError(f"{what} must hold one bearer token: visible ASCII characters on one line")
     return token
 
@@ -121,7 +125,7 @@ def trust(endpoint: Endpoint) -> ssl.SSLContext | None:
     """Return the one TLS context that all of a run's connections share; None for a plain http server.
 
     Raises:
-        ConfigError: the CA file cannot be read or holds no certificate.
+        ConfigError: the CA bundle cannot be read or holds no certificate.
     """
     if address(endpoint).scheme == "http":
         return None

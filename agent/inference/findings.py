@@ -20,6 +20,7 @@ class Seen:
     status: int | None  # None: no complete reply
     reply: Mapping[str, object]
     response: Response | None
+    understood: bool = False  # a reply in the form of the API, whatever it said
     server: str = "unknown"
     obstacle: Obstacle | None = None
     hung: bool = False  # no reply in time

@@ -15,8 +15,8 @@ from agent.inference.connection import BrokenError, Line, Obstacle, RefusedError
 from agent.inference.endpoint import Endpoint
 from agent.inference.findings import FEW_TOKENS, Seen
 from agent.inference.limits import HttpLimits
-from agent.inference.wire import encode_object, parse_object, parse_reply
-from agent.vocabulary import Response
+from agent.inference.wire import encode_object, parse_error, parse_object, parse_reply
+from agent.vocabulary import Reason, Response
 
 _COUNT = "Count from 1 to 40, separated by single spaces. Write the numbers only."
 _WORDS = "Write twenty random English words, separated by single spaces."
@@ -58,7 +58,7 @@ async def probe(deployment: Endpoint, limits: HttpLimits | None = None) -> Capab
     Raises:
         InferenceError: the server cannot be reached, refuses the token, does not serve the model, or does not
             answer as an OpenAI-compatible server.
-        ConfigError: the address, token file, proxy or CA file cannot be used.
+        ConfigError: the address, token file, proxy or CA bundle cannot be used.
     """
     asker = _Asker(deployment, limits or HttpLimits())
     try:
@@ -175,11 +175,16 @@ class _Asker:
             return Seen(None, {}, None)
         finally:
             self._idle.append(connection)
-        parsed = parse_reply(reply.body) if reply.status == 200 else None
-        response = parsed if isinstance(parsed, Response) else None
+        parsed = parse_reply(reply.body) if reply.status == 200 else parse_error(reply.status, reply.body)
         replied = parse_object(reply.body) or {}
         asked_model = str(body["model"]) if body else ""
-        return Seen(reply.status, replied, response, _server_kind(reply, replied.get("model"), asked_model))
+        return Seen(
+            reply.status,
+            replied,
+            response=parsed if isinstance(parsed, Response) else None,
+            understood=isinstance(parsed, Response) or parsed.reason is not Reason.BAD_REPLY,
+            server=_server_kind(reply, replied.get("model"), asked_model),
+        )
 
 
 def _refuse_unusable(deployment: Endpoint, plain: Seen, stranger: Seen, catalogue: Catalogue) -> None:
@@ -213,7 +218,7 @@ def _refuse_unusable(deployment: Endpoint, plain: Seen, stranger: Seen, catalogu
         )
     if status != 200:
         raise InferenceError(f"{who} fails on a plain question (HTTP {status})", "Look at the server's own log.")
-    if plain.response is None and not plain.choices:
+    if not plain.understood:
         raise InferenceError(
             f"{who} does not answer as an OpenAI-compatible server does", "Correct base_url; it should end in /v1."
         )

@@ -72,6 +72,8 @@ def ask(
     return Outcome(results, time.perf_counter() - began)
 
 
-def ask_one(where: str | Deployment, prompt: str | ChatRequest = "How are you?", **options: object) -> Response | Failure:
+def ask_one(
+    where: str | Deployment, prompt: str | ChatRequest = "How are you?", **options: object
+) -> Response | Failure:
     (result,) = ask(where, [prompt], **options).results.values()
     return result

@@ -1,0 +1,234 @@
+"""The floors of the board: rules that read a prompt's form, behind a real server."""
+
+import asyncio
+import json
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.errors import ConfigError
+from agent.inference.baseline_rules import RULES, answer, read_prompt
+from agent.inference.baselines import BASELINES, baselines, serve
+from agent.inference.probe import probe
+from agent.vocabulary import ChatRequest, Message, Response
+from tests.agent.inference.asking import ask, deployment
+
+CHOICE = """Answer with one letter.
+
+Question: A child drinks milk and then has abdominal pain. Lactase is missing. What is wrong?
+A. Coeliac disease
+B. Missing lactase
+C. Appendicitis with pain
+Answer:"""
+SENTENCES = """Output CORRECT, or the sentence ID and the corrected sentence.
+
+Clinical Note: 0 A man has had fever and cough for two days.
+1 The cough is dry and the fever is high.
+2 He is given insulin glargine.
+
+Answer:"""
+QUANTITY = """Compute the requested value from the note.
+
+Patient note: A man of 54 years. His weight is 70.5 kg. Creatinine is 1.2 mg/dL.
+Question: What is the creatinine?
+Answer with the calculated quantity only:"""
+TEXT = """Summarise the conversation about the knee.
+
+Conversation: [doctor] good morning. How is the weather?
+[patient] my knee hurts since monday.
+
+Summary:"""
+
+
+@pytest.mark.parametrize(
+    ("prompt", "task"), [(CHOICE, "choice"), (SENTENCES, "sentence"), (QUANTITY, "quantity"), (TEXT, "text")]
+)
+def test_a_prompt_is_known_by_its_form(prompt, task):
+    assert read_prompt(prompt).task == task
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        ("baseline/first-choice", ["A", "CORRECT", "54", "[doctor] good morning."]),
+        ("baseline/retrieval", ["B", "2 He is given insulin glargine.", "1.2"]),
+        ("baseline/lead", ["C", "0 A man has had fever and cough for two days.", "54"]),
+    ],
+)
+def test_each_rule_answers_in_the_form_asked_for(model, expected):
+    assert [answer(model, prompt) for prompt in (CHOICE, SENTENCES, QUANTITY, TEXT)][: len(expected)] == expected
+
+
+def test_a_list_in_a_note_is_no_choice():
+    prompt = "Summarise.\nPlan:\nA. rest\nThe patient P. agrees.\nSummary:"
+    assert read_prompt(prompt).task == "text"
+
+
+def test_the_last_options_count_when_examples_come_first():
+    prompt = "Pick.\nQuestion: one\nA. x\nB. y\nAnswer: A\n\nQuestion: two\nA. u\nB. v\nC. w\nAnswer:"
+    assert read_prompt(prompt).options == ("u", "v", "w")
+
+
+@given(st.text(), st.sampled_from(sorted(RULES)), st.none() | st.integers())
+def test_any_prompt_gets_the_same_answer_twice(prompt, model, seed):
+    assert answer(model, prompt, seed=seed) == answer(model, prompt, seed=seed)
+
+
+def test_random_draws_every_option_about_as_often():
+    drawn = [answer("baseline/random", CHOICE, seed=seed) for seed in range(300)]
+    assert set(drawn) == {"A", "B", "C"}
+    assert min(drawn.count(letter) for letter in "ABC") > 60
+
+
+def test_rules_and_server_name_the_same_models():
+    assert set(RULES) == set(BASELINES)
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory):
+    """The server as the demo starts it: a process of its own that prints its address first."""
+    ready = tmp_path_factory.mktemp("baselines") / "url"
+    command = [sys.executable, "-m", "agent.inference.baselines", "--port", "0", "--ready-file", str(ready)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    address = process.stdout.readline().strip()
+    assert ready.read_text("utf-8") == address
+    yield address
+    process.send_signal(signal.SIGTERM)
+    _, errors = process.communicate(timeout=20)
+    assert errors == ""
+
+
+def post(url: str, **body: object) -> tuple[int, dict[str, object]]:
+    body = {"model": "baseline/lead", "messages": [{"role": "user", "content": TEXT}], **body}
+    request = urllib.request.Request(f"{url}/chat/completions", json.dumps(body).encode())
+    try:
+        with urllib.request.urlopen(request, timeout=20) as reply:
+            return reply.status, json.load(reply)
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, json.load(error)
+
+
+def test_our_own_client_runs_a_benchmark_against_it(url):
+    requests = [
+        ChatRequest("baseline/first-choice", (Message("user", f"Row {i}.\n{CHOICE}"),), max_tokens=1) for i in range(50)
+    ]
+    outcome = ask(url, requests, max_in_flight=8)
+    assert set(outcome.texts().values()) == {"A"}
+    assert len(outcome.results) == 50
+
+
+def test_our_own_probe_finds_what_it_honours_and_that_it_is_no_language_model(url):
+    found = asyncio.run(probe(deployment(url, "baseline/random")))
+    assert not found.language_model
+    assert found.server == "intramural-baselines"
+    honoured = {name for name, feature in found.features.items() if feature.state == "honoured"}
+    assert honoured == {
+        "model_list",
+        "model_name",
+        "max_tokens",
+        "max_completion_tokens",
+        "temperature_zero",
+        "stop",
+        "n",
+        "usage",
+    }
+    assert {found.features["logprobs"].state, found.features["json_schema"].state} == {"refused"}
+
+
+def test_the_limit_of_tokens_counts_words_and_is_reported(url):
+    (result,) = ask(url, [ChatRequest("baseline/lead", (Message("user", TEXT),), max_tokens=3)]).results.values()
+    assert isinstance(result, Response)
+    assert (result.text, result.finish_reason, result.completion_tokens) == ("[doctor] good morning.", "length", 3)
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({"model": "gpt-5"}, 404),
+        ({"logprobs": True}, 400),
+        ({"stream": True}, 400),
+        ({"not_a_field": 1}, 400),
+        ({"n": 0}, 400),
+        ({"n": 1000}, 400),
+        ({"max_tokens": "5"}, 400),
+        ({"max_tokens": True}, 400),
+        ({"stop": [1]}, 400),
+        ({"stop": [""]}, 400),
+        ({"messages": []}, 400),
+        ({"messages": [{"role": "user", "content": None}]}, 400),
+        ({"messages": "hello"}, 400),
+    ],
+    ids=str,
+)
+def test_what_is_not_honoured_is_refused_and_not_ignored(url, body, status):
+    code, reply = post(url, **body)
+    assert code == status
+    assert "knee" not in json.dumps(reply)
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{", b"\xff"])
+def test_a_body_that_is_no_json_object_is_refused(url, body):
+    with pytest.raises(urllib.error.HTTPError, match="400"):
+        urllib.request.urlopen(urllib.request.Request(f"{url}/chat/completions", body), timeout=20)
+
+
+def test_the_list_says_that_they_are_not_language_models(url):
+    with urllib.request.urlopen(f"{url}/models", timeout=20) as reply:
+        data = json.load(reply)["data"]
+    assert [model["id"] for model in data] == list(BASELINES)
+    assert all(model["language_model"] is False and "not a language model" in model["description"] for model in data)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "hospital.example"])
+def test_it_does_not_listen_to_other_machines_unless_told(host):
+    with pytest.raises(ConfigError, match="loopback"):
+        serve(host)
+
+
+def test_a_port_that_is_taken_is_said(url):
+    result = CliRunner().invoke(baselines, ["serve", "--port", url.rsplit(":", 1)[1].removesuffix("/v1")])
+    assert isinstance(result.exception, ConfigError)
+    assert "cannot listen" in str(result.exception)
+
+
+def test_ctrl_c_leaves_a_run_at_once_and_quietly(tmp_path: Path):
+    """A real process that asks a server that hangs, interrupted as from a keyboard."""
+    script = tmp_path / "asks.py"
+    script.write_text(
+        "import asyncio, sys\n"
+        "from tests.agent.fault_server import FaultServer, Hang, always\n"
+        "from tests.agent.inference.asking import ask\n"
+        "from agent.inference.limits import HttpLimits\n"
+        "with FaultServer(fault=always(Hang())) as server:\n"
+        "    print('asking', flush=True)\n"
+        "    try:\n"
+        "        ask(server.url, [f'Question {i}?' for i in range(50)], max_in_flight=20, limits=HttpLimits())\n"
+        "    except KeyboardInterrupt:\n"
+        "        print('left', flush=True)\n"
+    )
+    root = Path(__file__).parents[3]
+    process = subprocess.Popen(
+        [sys.executable, "-X", "dev", str(script)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=root,
+        env={"PYTHONPATH": str(root), "PATH": ""},
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "asking\n"
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    out, errors = process.communicate(timeout=15)
+    assert (out, errors, process.returncode) == ("left\n", "", 0)

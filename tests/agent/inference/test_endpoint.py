@@ -1,0 +1,165 @@
+"""Where prompts go, by which secrets and under whose trust."""
+
+import datetime as dt
+import ipaddress
+import logging
+import ssl
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from agent.errors import ConfigError
+from agent.inference.endpoint import bearer_token, refuse_other_hosts
+from agent.vocabulary import Failure, Reason, Response
+from tests.agent.fault_server import FaultServer, Status, in_turn
+from tests.agent.inference.asking import QUICK, ask, ask_one, deployment
+
+
+@pytest.fixture
+def token_file(tmp_path: Path) -> Path:
+    path = tmp_path / "token"
+    path.write_text("s3cret\n")
+    path.chmod(0o600)
+    return path
+
+
+def test_the_token_is_shown_to_the_server_and_nobody_else(token_file, caplog, capsys):
+    caplog.set_level(logging.DEBUG)
+    with FaultServer(token="s3cret", fault=in_turn(Status(500), None)) as server:
+        where = replace(deployment(server.url), token_file=token_file)
+        assert isinstance(ask_one(where, "CANARY question"), Response)
+    seen = caplog.text + "".join(capsys.readouterr())
+    assert "s3cret" not in seen
+    assert "CANARY" not in seen
+    assert "127.0.0.1" not in seen
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o666])
+def test_a_token_that_others_may_read_is_refused(token_file, mode):
+    token_file.chmod(mode)
+    with pytest.raises(ConfigError, match="open to other users"):
+        bearer_token(replace(deployment("http://h/v1"), token_file=token_file))
+
+
+@pytest.mark.parametrize("text", ["", "\n", "two words", "line\nline", "schlüssel", "a\r\nX-Injected: 1", "x" * 20_000])
+def test_a_token_that_is_none_is_refused_without_being_shown(token_file, text):
+    token_file.write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        bearer_token(replace(deployment("http://h/v1"), token_file=token_file))
+    assert not text.strip() or text not in str(caught.value)
+
+
+def test_a_missing_token_file_ends_before_anything_is_asked(tmp_path):
+    with FaultServer() as server:
+        where = replace(deployment(server.url), token_file=tmp_path / "none")
+        with pytest.raises(ConfigError, match="token_file cannot be read"):
+            ask(where, ["one"])
+    assert server.asked == []
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "127.0.0.1:8000/v1",
+        "ftp://h/v1",
+        "http:///v1",
+        "http://h:port/v1",
+        "http://user:pw@h/v1",
+        "http://h/v1?key=1",
+        "http://h/v1#x",
+        "http://h h/v1",
+        "http://h\r\nX: 1/v1",
+    ],
+)
+def test_an_address_that_is_none_is_refused_without_being_shown(url):
+    with pytest.raises(ConfigError) as caught:
+        ask(deployment(url), ["one"])
+    assert "pw" not in str(caught.value)
+
+
+def test_prompts_go_to_allowed_hosts_only():
+    allowed = ("127.0.0.1", "::1", "GPU.hospital.example")
+    for url in ("http://127.0.0.1:8000/v1", "http://[::1]:8000/v1", "https://gpu.hospital.example/v1"):
+        refuse_other_hosts(deployment(url), allowed)
+    for url in ("http://127.0.0.1.example/v1", "https://api.example/v1", "http://127.0.0.2/v1"):
+        with pytest.raises(ConfigError, match="allowed_hosts"):
+            refuse_other_hosts(deployment(url), allowed)
+
+
+def test_proxies_of_the_environment_are_not_used(monkeypatch):
+    for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY", "https_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    with FaultServer() as server:
+        assert isinstance(ask_one(server.url), Response)
+
+
+def test_a_proxy_that_was_named_is_used():
+    with FaultServer() as proxy:
+        where = replace(deployment(f"http://127.0.0.1:{proxy.port}/v1"), proxy=f"http://127.0.0.1:{proxy.port}")
+        assert isinstance(ask_one(where), Response)
+    assert proxy.seen_paths == [f"{proxy.url}/chat/completions"]
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> tuple[ssl.SSLContext, Path]:
+    """A server's TLS for 127.0.0.1, and the authority to trust for it."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "hospital test authority")])
+    now = dt.datetime.now(dt.UTC)
+    built = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - dt.timedelta(days=1))
+        .not_valid_after(now + dt.timedelta(days=1))
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    (tmp_path / "ca.pem").write_bytes(built.public_bytes(pem))
+    (tmp_path / "key.pem").write_bytes(
+        key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "ca.pem", tmp_path / "key.pem")
+    return context, tmp_path / "ca.pem"
+
+
+def test_an_https_server_is_asked_under_the_hospitals_own_authority(certificate):
+    context, ca_bundle = certificate
+    with FaultServer(tls=context) as server:
+        outcome = ask(replace(deployment(server.url), ca_bundle=ca_bundle), ["one", "two", "three"], max_in_flight=2)
+    assert len(outcome.texts()) == 3
+    assert server.connections == 2
+
+
+def test_a_server_whose_certificate_is_not_trusted_gets_no_prompt(certificate):
+    context, _ = certificate
+    with FaultServer(tls=context) as server:
+        result = ask_one(server.url, limits=replace(QUICK, outage_grace_s=0.2))
+    assert result == Failure(Reason.UNREACHABLE)
+    assert server.asked == []
+
+
+def test_a_server_that_speaks_no_tls_gets_no_prompt(certificate):
+    with FaultServer() as server:
+        url = server.url.replace("http:", "https:")
+        where = replace(deployment(url), ca_bundle=certificate[1])
+        limits = replace(QUICK, outage_grace_s=0.2, connect_timeout_s=0.1)
+        assert ask_one(where, limits=limits) == Failure(Reason.UNREACHABLE)
+    assert server.asked == []
+
+
+def test_a_ca_bundle_without_certificates_is_refused(tmp_path):
+    (tmp_path / "empty.pem").write_text("")
+    with pytest.raises(ConfigError, match="ca_bundle"):
+        ask(replace(deployment("https://127.0.0.1/v1"), ca_bundle=tmp_path / "empty.pem"), ["one"])

@@ -1,0 +1,144 @@
+"""What is sent, and what is made of what comes back: plain values, no network."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.inference.wire import encode_request, parse_error, parse_object, parse_reply, split_thought
+from agent.vocabulary import ChatRequest, Failure, Message, Reason, Response
+
+
+def reply(content: object, finish: object = "stop", **message: object) -> bytes:
+    choice = {"index": 0, "message": {"role": "assistant", "content": content, **message}, "finish_reason": finish}
+    usage = {"prompt_tokens": 11, "completion_tokens": 3}
+    return json.dumps({"choices": [choice], "usage": usage}).encode()
+
+
+def read(content: object, finish: object = "stop", stop: tuple[str, ...] = (), **message: object) -> Response:
+    response = parse_reply(reply(content, finish, **message), stop=stop, seconds=0.5)
+    assert isinstance(response, Response)
+    return response
+
+
+def test_a_plain_answer():
+    assert read("B") == Response("B", "", "stop", 11, 3, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("content", "message", "reasoning", "answer"),
+    [
+        ("<think>It is B.</think>\n\nB", {}, "It is B.", "B"),
+        ("It is B, I think.</think>B", {}, "It is B, I think.", "B"),
+        ("<think>one</think><think>two</think>B", {}, "one\ntwo", "B"),
+        ("<think></think>B", {}, "", "B"),
+        ("B", {"reasoning_content": "It is B."}, "It is B.", "B"),
+        ("B", {"reasoning": "It is B."}, "It is B.", "B"),
+        ("<think>b</think>B", {"reasoning_content": "a"}, "a\nb", "B"),
+        ("a < b and think > c", {}, "", "a < b and think > c"),
+        ("  B \n", {}, "", "  B \n"),
+    ],
+)
+def test_thoughts_are_kept_apart_from_the_answer(content, message, reasoning, answer):
+    response = read(content, **message)
+    assert (response.reasoning, response.text) == (reasoning, answer)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("<think>It is B, since", {}),
+        ("<think>a</think><think>It is B", {}),
+        (None, {"reasoning_content": "It is B, since"}),
+        (None, {}),
+        ("", {"reasoning": "It is B"}),
+    ],
+)
+def test_a_cut_off_thought_is_no_answer(content, message):
+    response = read(content, "length", **message)
+    assert (response.text, response.finish_reason) == ("", "length")
+
+
+@given(st.text(), st.text())
+def test_whatever_is_thought_no_thought_is_in_the_answer(thought, answer):
+    thought, answer = (text.replace("<", "").replace(">", "") for text in (thought, answer))
+    assert split_thought(f"<think>{thought}</think>{answer}")[1] == answer.strip()
+    assert split_thought(f"<think>{thought}{answer}")[1] == ""
+
+
+def test_the_first_stop_sequence_ends_the_answer_and_not_the_thought():
+    response = read("<think>END of a thought</think>Yes. END and more Yes", stop=("more", "END"))
+    assert (response.text, response.finish_reason, response.reasoning) == ("Yes. ", "stop", "END of a thought")
+
+
+def test_a_refusal_is_an_answer():
+    assert read(None, refusal="I cannot help with that.").text == "I cannot help with that."
+
+
+@pytest.mark.parametrize("finish", ["tool_calls", None, 7, ["stop"]])
+def test_other_reasons_to_finish_are_kept_as_other(finish):
+    assert read("B", finish).finish_reason == "other"
+
+
+@pytest.mark.parametrize("usage", [None, [], {"prompt_tokens": -1}, {"prompt_tokens": True}, {"prompt_tokens": "11"}])
+def test_counts_that_make_no_sense_are_no_counts(usage):
+    body = json.dumps({"choices": [{"message": {"content": "B"}, "finish_reason": "stop"}], "usage": usage}).encode()
+    response = parse_reply(body)
+    assert isinstance(response, Response)
+    assert response.prompt_tokens is None
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=9),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["choices", "message", "content", "finish_reason", "usage", "reasoning", "refusal"]),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(st.binary() | JSON.map(lambda value: json.dumps(value).encode()))
+def test_any_bytes_become_a_response_or_a_failure(body):
+    result = parse_reply(body, stop=("a",))
+    assert isinstance(result, Response | Failure)
+    if isinstance(result, Failure):
+        assert result.reason in (Reason.BAD_REPLY, Reason.EMPTY, Reason.CONTENT_FILTER)
+
+
+@given(st.text() | st.just("broken \ud800 text"), st.integers(1, 9999))
+def test_any_prompt_arrives_as_it_was(prompt, tokens):
+    body = encode_request(ChatRequest("m", (Message("user", prompt),), tokens, stop=("\n",)))
+    sent = parse_object(body)
+    assert sent == {
+        "model": "m",
+        "messages": [{"role": "user", "content": prompt}],
+        "max_tokens": tokens,
+        "temperature": 0.0,
+        "stop": ["\n"],
+    }
+
+
+def test_the_request_wins_over_what_the_server_always_needs_and_over_its_own_extras():
+    request = ChatRequest("m", (), 5, extra_body={"repeat_penalty": 1.2, "model": "other", "max_tokens": 9})
+    sent = parse_object(encode_request(request, always={"repeat_penalty": 1.0, "top_k": 1}))
+    assert sent is not None
+    assert (sent["repeat_penalty"], sent["top_k"], sent["model"], sent["max_tokens"]) == (1.2, 1, "m", 5)
+
+
+def test_the_limit_of_tokens_goes_by_the_name_the_server_honours():
+    sent = parse_object(encode_request(ChatRequest("m", (), 5), token_limit_field="max_completion_tokens"))
+    assert sent is not None
+    assert sent["max_completion_tokens"] == 5
+    assert "max_tokens" not in sent
+
+
+def test_an_error_that_mentions_no_length_is_a_server_error():
+    assert parse_error(400, b"bad temperature") == Failure(Reason.SERVER_ERROR, 400)
+    assert parse_error(500, b"CUDA out of memory") == Failure(Reason.SERVER_ERROR, 500)
+    assert parse_error(204, b"") == Failure(Reason.BAD_REPLY, 204)
