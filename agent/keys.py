@@ -170,25 +170,28 @@ def _read(path: Path, role: KeyRole) -> bytes:
         raise StoreError(f"the {role} key is missing", _missing_advice(role)) from error
     except OSError as error:
         raise StoreError(f"the {role} key cannot be opened ({error.strerror})") from error
-    with os.fdopen(handle, "rb") as file:
-        state = os.fstat(file.fileno())
-        if not stat.S_ISREG(state.st_mode):
-            raise StoreError(f"the {role} key is not a regular file")
-        if state.st_uid != os.geteuid():
-            raise StoreError(
-                f"the {role} key belongs to another user",
-                "Run the command as the user who owns the key.",
-            )
-        if stat.S_IMODE(state.st_mode) & 0o077:
-            raise StoreError(
-                f"the {role} key may be read by others (mode {stat.S_IMODE(state.st_mode):04o}, expected 0600)",
-                "Treat the key as known to others: find out who could read it, and replace it if anyone did. "
-                "If not, chmod 600.",
-            )
-        content = file.read(_LARGEST_KEY_FILE + 1)
+    try:
+        _check_file(os.fstat(handle), role)
+        content = os.read(handle, _LARGEST_KEY_FILE + 1)
+    finally:
+        os.close(handle)
     if not content or len(content) > _LARGEST_KEY_FILE:
         raise _damaged(role, f"1 to {_LARGEST_KEY_FILE} bytes")
     return content
+
+
+def _check_file(state: os.stat_result, role: KeyRole) -> None:
+    if not stat.S_ISREG(state.st_mode):
+        raise StoreError(f"the {role} key is not a regular file")
+    if state.st_uid != os.geteuid():
+        raise StoreError(f"the {role} key belongs to another user", "Run the command as the user who owns the key.")
+    mode = stat.S_IMODE(state.st_mode)
+    if mode & 0o077:
+        raise StoreError(
+            f"the {role} key may be read by others (mode {mode:04o}, expected 0600)",
+            "Treat the key as known to others: find out who could read it, and replace it if anyone did. "
+            "If not, chmod 600.",
+        )
 
 
 def _check_directory(directory: Path, whose: str) -> None:

@@ -5,13 +5,13 @@ can know is decided here: who was counted, whether benchmark and metric are what
 out before.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from agent.disclosure.findings import Finding
-from agent.disclosure.ledger import Fingerprints, Ledger, ReleasedCell
+from agent.disclosure.ledger import Entry, Fingerprints, Ledger, ReleasedCell
 from agent.errors import DisclosureError
 from protocol import disclosure
 from protocol.disclosure import HIGH_CODED, LOW_CODED, NO_SPREAD, NOT_RUN, SUPPRESSED
@@ -31,7 +31,9 @@ class Rule(StrEnum):
     MARGIN = "margin"
     FEW_SUCCESSES = "few_successes"
     FEW_FAILURES = "few_failures"
-    DOMINANCE = "dominance"
+    FEW_CARRY = "few_carry"
+    FEW_LACK = "few_lack"
+    UNSAFE = "unsafe"
     REPEATED = "repeated"
     NO_PRECEDENT = "no_precedent"
 
@@ -44,7 +46,9 @@ EXPLAINED: Final[Mapping[Rule, str]] = {
     Rule.MARGIN: "suppressed: it would let a smaller group be computed",
     Rule.FEW_SUCCESSES: "low-coded: too few successes to print a rate",
     Rule.FEW_FAILURES: "high-coded: too few failures to print a rate",
-    Rule.DOMINANCE: "suppressed: a few units make up most of it",
+    Rule.FEW_CARRY: "low-coded: a few units make up what it scores",
+    Rule.FEW_LACK: "high-coded: a few units make up what it misses",
+    Rule.UNSAFE: "suppressed: no rounding of it would hide a few units",
     Rule.REPEATED: "the earlier figure again: too few units changed since",
     Rule.NO_PRECEDENT: "suppressed: too few units differ from another release, and no earlier figure to repeat",
 }
@@ -56,7 +60,8 @@ class Release:
 
     Attributes:
         groups, cells, spreads: as in a result statement.
-        complete: every benchmark was run, and no instance is missing for a reason that lies with the site.
+        complete: every metric was run (subgroups apart), and no instance is missing for a reason that lies with
+            the site.
         verdicts: for every cell, the rule that decided it.
         footprint: the protected cells as the ledger will keep them.
     """
@@ -128,13 +133,15 @@ def decide(
         cells = [cell for cell in scorecard.cells if cell.benchmark == entry.id]
         figures = _fresh(cells, fresh, by_cell, means, policy, fingerprints)
         if _too_near(figures, policy, model, ledger, decided.footprint):
-            figures = _repeated(cells, model, ledger)
+            figures = _repeated(cells, by_cell, model, ledger)
         decided = decided.beside(figures)
     return Release(
         groups=decided.groups,
         cells=decided.cells,
         spreads=decided.spreads,
-        complete=all(cell.key in by_cell and by_cell[cell.key].whole for cell in scorecard.cells),
+        complete=all(
+            cell.key in by_cell and by_cell[cell.key].whole for cell in scorecard.cells if cell.subgroup is None
+        ),
         verdicts=decided.verdicts,
         footprint=decided.footprint,
     )
@@ -196,8 +203,8 @@ def _check_budget(
 
 
 def _units(cells: Sequence[Cell], means: Mapping[str, Mapping[bytes, float]]) -> int:
-    """Return the number of units behind a group: of the metric with the fewest; 0 if it was not run."""
-    return min((len(means[cell.key]) for cell in cells if cell.key in means), default=0)
+    """Return the number of units behind a group: of the metric with the fewest that has any; 0 if none has."""
+    return min((len(means[cell.key]) for cell in cells if means.get(cell.key)), default=0)
 
 
 def _scores(cell: Cell, finding: Finding | None, means: Mapping[str, Mapping[bytes, float]]) -> Sequence[float] | None:
@@ -243,15 +250,15 @@ def _rule(cell: Cell, value: int, bucket: int, units: Mapping[bytes, float], pol
     if value == NOT_RUN:
         return Rule.NOT_RUN
     if value == LOW_CODED:
-        return Rule.FEW_SUCCESSES
+        return Rule.FEW_SUCCESSES if cell.binary else Rule.FEW_CARRY
     if value == HIGH_CODED:
-        return Rule.FEW_FAILURES
+        return Rule.FEW_FAILURES if cell.binary else Rule.FEW_LACK
     if value != SUPPRESSED:
         return Rule.ROUNDED if cell.protected else Rule.PUBLIC
     if len(units) < policy.min_units:
         return Rule.FEW_UNITS
     if bucket and disclosure.release_cell(cell, list(units.values()), bucket, policy) == SUPPRESSED:
-        return Rule.DOMINANCE
+        return Rule.UNSAFE
     return Rule.MARGIN
 
 
@@ -272,37 +279,32 @@ def _too_near(
     return False
 
 
-def _repeated(cells: Sequence[Cell], model: str, ledger: Ledger) -> _Figures:
-    """Return the benchmark's figures as they were let out last, all of them; or none where one was never let out."""
+def _repeated(cells: Sequence[Cell], run: Container[str], model: str, ledger: Ledger) -> _Figures:
+    """Return the benchmark's figures as they were let out last; a figure that was not is withheld.
+
+    The footprint stays that of the old figures: the units behind them are those they were computed from.
+    """
     last = next(
-        (
-            entry
-            for entry in reversed(ledger.entries)
-            if entry.model == model and any(cell.key in entry.cells for cell in cells)
-        ),
-        None,
+        (entry.cells for entry in reversed(ledger.entries) if entry.model == model and _reports(entry, cells)), {}
     )
-    if last is None or any(cell.key not in last.cells for cell in cells):
-        return _Figures(
-            {cell.group: 0 for cell in cells},
-            {cell.key: SUPPRESSED for cell in cells},
-            {cell.key: NO_SPREAD for cell in cells if not cell.binary},
-            {cell.key: Rule.NO_PRECEDENT for cell in cells},
-            {},
-        )
-    old = {cell.key: last.cells[cell.key] for cell in cells}
-    return _Figures(
-        {cell.group: old[cell.key].bucket for cell in cells},
-        {key: was.value for key, was in old.items()},
-        {cell.key: _spread(old[cell.key]) for cell in cells if not cell.binary},
-        dict.fromkeys(old, Rule.REPEATED),
-        # The units behind the old figure stay those it was computed from.
-        old,
-    )
+    figures = _Figures({cell.group: 0 for cell in cells}, {}, {}, {}, {})
+    for cell in cells:
+        was = last.get(cell.key)
+        if was is not None:
+            figures.groups[cell.group] = was.bucket
+            figures.cells[cell.key], figures.verdicts[cell.key] = was.value, Rule.REPEATED
+            figures.footprint[cell.key] = was
+        elif cell.key in run:
+            figures.cells[cell.key], figures.verdicts[cell.key] = SUPPRESSED, Rule.NO_PRECEDENT
+        else:
+            figures.cells[cell.key], figures.verdicts[cell.key] = NOT_RUN, Rule.NOT_RUN
+        if not cell.binary:
+            figures.spreads[cell.key] = NO_SPREAD if was is None or was.spread is None else was.spread
+    return figures
 
 
-def _spread(was: ReleasedCell) -> int:
-    return NO_SPREAD if was.spread is None else was.spread
+def _reports(entry: Entry, cells: Sequence[Cell]) -> bool:
+    return any(cell.key in entry.cells for cell in cells)
 
 
 def _lineage(finding: Finding) -> str:

@@ -18,6 +18,8 @@ from agent.keys import (
     derive_key,
     load_signer,
     read_data_key,
+    read_public,
+    write_public,
 )
 
 
@@ -42,7 +44,7 @@ def test_new_keys_are_for_their_owner_alone_whatever_the_umask(keys: Path) -> No
 
 def test_a_signing_key_comes_back_as_it_was_made(keys: Path) -> None:
     made = create_signing_key(keys / "agent.key", KeyRole.AGENT)
-    assert load_signer(keys / "agent.key", KeyRole.AGENT).keyid == made.keyid
+    assert load_signer(keys / "agent.key", KeyRole.AGENT).public == made.public
 
 
 def test_a_key_is_never_overwritten(keys: Path) -> None:
@@ -142,6 +144,22 @@ def test_a_missing_key_says_whose_it_is_and_what_to_do(keys: Path, tmp_path: Pat
     with pytest.raises(StoreError) as caught:
         load_signer(tmp_path / "steward.key", KeyRole.STEWARD)
     assert "steward-key --out" in caught.value.advice
+
+
+def test_a_public_key_goes_out_as_pem_and_comes_back(tmp_path: Path) -> None:
+    signer = create_signing_key(tmp_path / "steward.key", KeyRole.STEWARD)
+    write_public(tmp_path / "steward.key.pub", signer.public)
+    assert read_public(tmp_path / "steward.key.pub") == signer.public
+    assert b"PRIVATE" not in (tmp_path / "steward.key.pub").read_bytes()
+    with pytest.raises(StoreError, match="cannot be written"):
+        write_public(tmp_path / "steward.key.pub", signer.public)
+
+
+def test_a_private_key_given_for_a_public_one_is_refused_unquoted(tmp_path: Path) -> None:
+    create_signing_key(tmp_path / "steward.key", KeyRole.STEWARD)
+    with pytest.raises(StoreError, match="not a public key") as caught:
+        read_public(tmp_path / "steward.key")
+    assert "PRIVATE" not in str(caught.value)
 
 
 def test_two_purposes_never_share_a_key() -> None:

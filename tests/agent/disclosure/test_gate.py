@@ -1,0 +1,291 @@
+"""What the gate lets out, and what it does when somebody tries to get more out of it."""
+
+import math
+import random
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.disclosure.findings import Finding
+from agent.disclosure.gate import EXPLAINED, Rule
+from agent.disclosure.ledger import Ledger
+from agent.errors import DisclosureError
+from protocol.disclosure import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
+from protocol.policy import bucket_of, bucket_range
+from protocol.scorecard import Scorecard
+from tests.agent.disclosure.ward import CARD, OTHER_MODEL, after, finding, gate_says, right, whole_ward
+from tests.protocol import world
+
+EXAM, WARD, ROUGE = "exam/exact_match", "ward/exact_match", "ward/rouge_l"
+
+
+def test_every_rule_has_its_sentence() -> None:
+    assert set(EXPLAINED) == set(Rule)
+
+
+def test_a_public_figure_is_published_as_it_is() -> None:
+    release = gate_says([finding("exam", "exact_match", right(8, 8))])
+    assert release.cells[EXAM] == 1000
+    assert release.verdicts[EXAM] is Rule.PUBLIC
+    assert release.groups["exam"] == bucket_of(8)
+    assert release.footprint == {}
+
+
+def test_a_public_mean_counts_instances_and_a_private_one_units() -> None:
+    values = [1.0] * 60 + [0.0] * 20 + [1.0] * 20  # five to a unit: 12 right, 4 wrong, 4 right
+    unequal = [*values, *([0.0] * 1)]
+    release = gate_says(
+        [
+            finding("exam", "exact_match", unequal, per_unit=5),
+            finding("ward", "exact_match", right(300, 400), per_unit=2),
+        ]
+    )
+    assert release.cells[EXAM] == round(1000 * 80 / 101)
+    low, high = bucket_range(release.groups["ward"])
+    assert low <= 200 <= high
+
+
+def test_repeating_a_patient_does_not_help_over_the_threshold() -> None:
+    release = gate_says([finding("ward", "exact_match", right(50, 100), per_unit=10)])  # ten patients
+    assert release.cells[WARD] == SUPPRESSED
+    assert release.groups["ward"] == 0
+    assert release.verdicts[WARD] is Rule.FEW_UNITS
+
+
+@pytest.mark.parametrize(
+    ("count", "of", "value", "rule"),
+    [
+        (197, 200, HIGH_CODED, Rule.FEW_FAILURES),  # the small complement: 3 wrong
+        (200, 200, HIGH_CODED, Rule.FEW_FAILURES),  # everyone
+        (3, 200, LOW_CODED, Rule.FEW_SUCCESSES),
+        (0, 200, LOW_CODED, Rule.FEW_SUCCESSES),
+        (5, 10, SUPPRESSED, Rule.FEW_UNITS),
+    ],
+)
+def test_small_counts_are_coded_or_suppressed_and_it_is_said_why(count: int, of: int, value: int, rule: Rule) -> None:
+    release = gate_says([finding("ward", "exact_match", right(count, of))])
+    assert (release.cells[WARD], release.verdicts[WARD]) == (value, rule)
+
+
+def test_two_patients_who_carry_a_mean_are_not_published_as_a_mean() -> None:
+    release = gate_says([finding("ward", "rouge_l", [1.0, 0.9] + [0.0] * 198)])
+    assert (release.cells[ROUGE], release.verdicts[ROUGE]) == (LOW_CODED, Rule.FEW_CARRY)
+    assert release.spreads[ROUGE] == -1
+    release = gate_says([finding("ward", "rouge_l", [0.0, 0.1] + [1.0] * 198)])
+    assert (release.cells[ROUGE], release.verdicts[ROUGE]) == (HIGH_CODED, Rule.FEW_LACK)
+
+
+def test_unscored_is_neither_wrong_nor_a_unit() -> None:
+    release = gate_says([finding("ward", "exact_match", [*right(50, 80), *([None] * 120)])])
+    low, high = bucket_range(release.groups["ward"])
+    assert low <= 80 <= high
+    assert abs(release.cells[WARD] - 625) <= 63 / 2
+
+
+def test_a_dead_server_makes_the_submission_partial_and_a_bad_answer_does_not() -> None:
+    exam, ward = finding("exam", "exact_match", right(30, 40)), finding("ward", "rouge_l", [0.1, 0.5, 0.9] * 40)
+    card = replace(CARD, cells=tuple(cell for cell in CARD.cells if cell.key in {EXAM, WARD, ROUGE}))
+
+    def complete(reason: str) -> bool:
+        half = finding("ward", "exact_match", [*right(60, 120), None], reason=reason)
+        return gate_says([exam, ward, half], card=card).complete
+
+    assert complete("unparsed")
+    assert complete("length")
+    assert not complete("timeout")
+    assert not complete("not_asked")
+    assert not gate_says([exam, ward], card=card).complete
+
+
+def test_a_cell_nobody_asked_is_not_run_rather_than_zero() -> None:
+    release = gate_says([finding("ward", "exact_match", [None] * 50, reason="not_asked")])
+    assert release.cells[WARD] == NOT_RUN
+    assert release.groups["ward"] == 0
+
+
+def test_one_small_subgroup_takes_a_second_one_with_it() -> None:
+    """197 women and 8 men: publishing the women and everyone would publish the 8."""
+    everyone = right(100, 205)
+    release = gate_says(
+        [
+            finding("ward", "exact_match", everyone),
+            finding("ward", "exact_match", everyone[:197], subgroup="sex.female"),
+            finding("ward", "exact_match", everyone[197:], first=197, subgroup="sex.male"),
+        ]
+    )
+    assert release.cells[f"{WARD}/sex.male"] == SUPPRESSED
+    assert release.verdicts[f"{WARD}/sex.male"] is Rule.FEW_UNITS
+    assert release.cells[f"{WARD}/sex.female"] == SUPPRESSED
+    assert release.verdicts[f"{WARD}/sex.female"] is Rule.MARGIN
+
+
+def test_a_scorecard_that_calls_a_private_benchmark_public_gets_nothing() -> None:
+    """Whoever writes the scorecard must not be able to switch the rules off."""
+    with pytest.raises(DisclosureError, match="access level is private here, but public in the scorecard"):
+        gate_says([finding("exam", "exact_match", right(3, 4), access="private")])
+    with pytest.raises(DisclosureError, match="access level is gated here"):
+        gate_says([finding("exam", "exact_match", right(3, 4), access="gated")])
+
+
+def test_a_scorecard_that_calls_a_binary_metric_continuous_gets_nothing() -> None:
+    lying = replace(CARD, cells=tuple(replace(cell, binary=False) for cell in CARD.cells))
+    with pytest.raises(DisclosureError, match="range or kind"):
+        gate_says([finding("ward", "exact_match", right(3, 200))], card=lying)
+
+
+def test_a_scorecard_of_another_definition_gets_nothing() -> None:
+    other = replace(finding("exam", "exact_match", right(3, 4)), definition="00" * 32)
+    with pytest.raises(DisclosureError, match="not the definition"):
+        gate_says([other])
+
+
+@pytest.mark.parametrize("value", [1.5, -0.1, math.nan, math.inf])
+def test_a_score_outside_its_range_stops_everything(value: float) -> None:
+    with pytest.raises(DisclosureError, match="ward/rouge_l: a score lies outside"):
+        gate_says([finding("ward", "rouge_l", [0.5] * 20 + [value])])
+
+
+def test_two_runs_of_one_benchmark_are_not_silently_added_up() -> None:
+    one = finding("exam", "exact_match", right(3, 4))
+    with pytest.raises(DisclosureError, match="run more than once"):
+        gate_says([one, one])
+
+
+def test_one_new_patient_does_not_move_the_figure() -> None:
+    """147/200, then 148/201: the difference would be the new patient's outcome."""
+    before = gate_says([finding("ward", "exact_match", right(147, 200))])
+    ledger = after(Ledger(), before)
+    now = gate_says([finding("ward", "exact_match", [1.0, *right(147, 200)], first=-1)], ledger=ledger)
+    assert (now.cells, now.groups) == (before.cells, before.groups)
+    assert now.verdicts[WARD] is Rule.REPEATED
+
+
+def test_a_few_changed_outcomes_do_not_move_the_figure_over_a_rounding_boundary() -> None:
+    for count in range(140, 160):
+        before = gate_says([finding("ward", "exact_match", right(count, 200))])
+        now = gate_says([finding("ward", "exact_match", right(count + 10, 200))], ledger=after(Ledger(), before))
+        assert now.cells == before.cells
+        assert now.verdicts[WARD] is Rule.REPEATED
+
+
+def test_enough_changed_units_make_a_new_figure() -> None:
+    before = gate_says([finding("ward", "exact_match", right(100, 200))])
+    now = gate_says([finding("ward", "exact_match", right(150, 200))], ledger=after(Ledger(), before))
+    assert now.verdicts[WARD] is Rule.ROUNDED
+    assert now.cells[WARD] > before.cells[WARD]
+
+
+def test_small_steps_do_not_add_up_to_a_difference() -> None:
+    """Each release is compared with the units behind what was printed, not with those of a repeated figure."""
+    ledger, count, printed = Ledger(), 100, None
+    for _ in range(4):
+        release = gate_says([finding("ward", "exact_match", right(count, 200))], ledger=ledger)
+        printed = printed or release.cells[WARD]
+        assert release.cells[WARD] == printed or count - 100 >= 11
+        ledger, count = after(ledger, release), count + 5
+
+
+def test_a_return_to_the_neighbourhood_of_an_old_release_is_seen() -> None:
+    """A, then something far away, then A and one patient: the last must not be subtracted from the first."""
+    first = gate_says([finding("ward", "exact_match", right(100, 200))])
+    ledger = after(Ledger(), first)
+    second = gate_says([finding("ward", "exact_match", right(150, 200), first=1000)], ledger=ledger)
+    ledger = after(ledger, second)
+    third = gate_says([finding("ward", "exact_match", right(101, 200))], ledger=ledger)
+    assert third.cells[WARD] == second.cells[WARD]
+    assert third.verdicts[WARD] is Rule.REPEATED
+
+
+def test_a_cell_does_not_appear_because_one_patient_crossed_the_threshold() -> None:
+    scores = [0.2 + 0.05 * i for i in range(12)]
+    before = gate_says([finding("ward", "rouge_l", scores[:10])])
+    assert before.cells[ROUGE] == SUPPRESSED
+    assert gate_says([finding("ward", "rouge_l", scores)]).cells[ROUGE] >= 0
+    now = gate_says([finding("ward", "rouge_l", scores)], ledger=after(Ledger(), before))
+    assert (now.cells[ROUGE], now.verdicts[ROUGE]) == (SUPPRESSED, Rule.REPEATED)
+
+
+def test_a_figure_that_was_never_let_out_is_withheld_beside_those_that_are_repeated() -> None:
+    before = gate_says([finding("ward", "exact_match", right(147, 200))])
+    now = gate_says(
+        [
+            finding("ward", "exact_match", right(148, 200)),
+            finding("ward", "rouge_l", [0.2, 0.4, 0.9] * 66 + [0.5] * 2),
+        ],
+        ledger=after(Ledger(), before),
+    )
+    assert (now.cells[WARD], now.verdicts[WARD]) == (before.cells[WARD], Rule.REPEATED)
+    assert (now.cells[ROUGE], now.verdicts[ROUGE]) == (SUPPRESSED, Rule.NO_PRECEDENT)
+    assert now.groups == before.groups
+
+
+def test_everyone_and_everyone_but_the_icu_cannot_be_subtracted_within_one_submission() -> None:
+    """Two benchmarks of one lineage that differ by four patients: the second is withheld."""
+    all_of_them, but_four = right(100, 200), right(98, 196)
+    card = Scorecard(
+        "twins",
+        1,
+        (CARD.benchmarks[1], replace(CARD.benchmarks[1], id="ward_no_icu")),
+        (CARD.cells[1], replace(CARD.cells[1], benchmark="ward_no_icu")),
+    )
+    findings: list[Finding] = [
+        finding("ward", "exact_match", all_of_them, lineage="letters"),
+        replace(finding("ward", "exact_match", but_four, first=2, lineage="letters"), benchmark="ward_no_icu"),
+    ]
+    release = gate_says(findings, card=card)
+    assert release.verdicts == {WARD: Rule.ROUNDED, "ward_no_icu/exact_match": Rule.NO_PRECEDENT}
+    assert release.cells["ward_no_icu/exact_match"] == SUPPRESSED
+    assert release.groups["ward_no_icu"] == 0
+
+
+def test_another_model_is_another_matter() -> None:
+    ledger = after(Ledger(), gate_says([finding("ward", "exact_match", right(147, 200))]))
+    now = gate_says([finding("ward", "exact_match", right(90, 201))], ledger=ledger, model=OTHER_MODEL)
+    assert now.verdicts[WARD] is Rule.ROUNDED
+
+
+def test_the_fifth_submission_of_a_month_is_refused() -> None:
+    ledger, day = Ledger(), world.TODAY
+    for number in range(4):
+        release = gate_says([finding("ward", "exact_match", right(50 + 20 * number, 200))], ledger=ledger, day=day)
+        ledger = after(ledger, release, day=day)
+    fifth = [finding("ward", "exact_match", right(150, 200))]
+    with pytest.raises(DisclosureError, match="4 submissions of the last 30 days are spent"):
+        gate_says(fifth, ledger=ledger, day=day + 29)
+    with pytest.raises(DisclosureError, match="are spent"):
+        gate_says(fifth, ledger=ledger, day=day - 300)  # a clock set back buys nothing
+    gate_says(fifth, ledger=ledger, day=day + 30)
+    gate_says([finding("exam", "exact_match", right(30, 40))], ledger=ledger, day=day)  # public data has no budget
+    gate_says(fifth, ledger=ledger, day=day, model=OTHER_MODEL)
+
+
+def test_the_order_of_instances_and_findings_changes_nothing() -> None:
+    findings = whole_ward()
+    shuffled = [replace(f, scores=random.Random(3).sample(list(f.scores), len(f.scores))) for f in reversed(findings)]
+    assert gate_says(findings) == gate_says(shuffled)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    n=st.integers(11, 3000),
+    count=st.integers(0, 3000),
+    flips=st.integers(1, 10),
+)
+def test_the_published_figure_never_pins_a_count_or_follows_a_few_patients(n: int, count: int, flips: int) -> None:
+    """For any n and any number right: several numerators fit what is printed, and few changes never show."""
+    count = min(count, n)
+    before = gate_says([finding("ward", "exact_match", right(count, n))])
+    value, (low, high) = before.cells[WARD], bucket_range(before.groups["ward"])
+    if value >= 0:
+        fitting = {k for k in range(n + 1) if gate_says_value(k, n) == value} if n <= 60 else {0, 1}
+        assert len(fitting) > 1
+        assert high - low >= 4
+        assert 11 <= count <= n - 11
+    now = gate_says([finding("ward", "exact_match", right(min(n, count + flips), n))], ledger=after(Ledger(), before))
+    assert now.cells[WARD] == value
+
+
+def gate_says_value(count: int, n: int) -> int:
+    return gate_says([finding("ward", "exact_match", right(count, n))]).cells[WARD]
