@@ -56,6 +56,7 @@ _UNSUPPORTED = frozenset(
         "process_output",
     }
 )
+_WILDCARDS = frozenset({"", "all", "text", "code", "text_code", "instruction_following"})
 _STOPS = {"none": (), "hash": ("###",), "semicolon": (";",), "br": ("<br>",)}  # HELM's words for them
 _INCLUDE = re.compile(r"\binclude\s*(?:required\s*\(|url\s*\(|file\s*\(|package\s*\(|classpath\s*\(|\")", re.IGNORECASE)
 
@@ -174,10 +175,13 @@ def fill_models(entries: Iterable[RunEntry], models_to_run: Sequence[str]) -> li
     """
     filled: list[RunEntry] = []
     for entry in entries:
-        if "/" in entry.model:  # HELM's rule: model names have a slash, wildcards have none
-            filled.append(entry)
-        elif models_to_run:
+        # HELM's rule: with --models-to-run, a name without a slash is a wildcard. Without it, only HELM's words
+        # are, since servers also know models by names such as "llama3".
+        named = "/" in entry.model or bool(entry.model_deployment and not entry.model)
+        if not named and models_to_run:
             filled += [_with_model(entry, model) for model in models_to_run]
+        elif named or entry.model not in _WILDCARDS:
+            filled.append(entry)
         else:
             raise ConfigError(
                 f"the run entry {entry.description!r} names no model",

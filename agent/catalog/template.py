@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from agent.catalog.yaml_map import nearest
 
 _BRACED = re.compile(r"\{([^{}\n]{1,100})\}")
-_LIKE_A_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_ .-]*")
+_LIKE_A_NAME = re.compile(r"[^\W\d][\w .-]*")
 
 
 @dataclass(frozen=True, slots=True)

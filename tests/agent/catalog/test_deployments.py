@@ -1,0 +1,148 @@
+"""model_deployments.yaml as HELM's users have it, and what must not stand in it."""
+
+from pathlib import Path
+
+import pytest
+
+from agent.catalog.deployments import Deployment, ad_hoc, deployment_of, read_deployments
+from agent.catalog.run_entries import parse_run_entry
+from agent.errors import ConfigError
+
+HELM = """
+model_deployments:
+  - name: local/qwen
+    model_name: qwen/qwen2.5-7b-instruct
+    tokenizer_name: qwen/qwen2.5-7b-instruct
+    max_sequence_length: 32768
+    client_spec:
+      class_name: "helm.clients.vllm_client.VLLMChatClient"
+      args:
+        base_url: http://127.0.0.1:8000/v1/
+        vllm_model_name: Qwen/Qwen2.5-7B-Instruct
+  - name: local/gpt
+    model_name: openai/gpt-oss
+    tokenizer_name: openai/o200k_base
+    max_sequence_length: 128000
+    max_sequence_and_generated_tokens_length: 131072
+    window_service_spec: {class_name: helm.x.Y}
+    deprecated: false
+    client_spec:
+      class_name: "helm.clients.openai_client.OpenAIClient"
+      args:
+        base_url: https://models.hospital.example/v1
+        openai_model_name: gpt-oss-120b
+        reasoning_effort: low
+  - name: hosted/claude
+    model_name: anthropic/claude
+    client_spec:
+      class_name: "helm.clients.anthropic_client.AnthropicMessagesClient"
+      args: {thinking_budget_tokens: 10000}
+"""
+
+
+def write(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "model_deployments.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def refused(tmp_path: Path, text: str) -> str:
+    with pytest.raises(ConfigError) as caught:
+        read_deployments(write(tmp_path, text))
+    return str(caught.value)
+
+
+def test_helms_file_is_read_unchanged(tmp_path):
+    found = read_deployments(write(tmp_path, HELM))
+    assert list(found) == ["local/qwen", "local/gpt", "hosted/claude"]
+    assert found["local/qwen"] == Deployment(
+        name="local/qwen",
+        model_name="qwen/qwen2.5-7b-instruct",
+        base_url="http://127.0.0.1:8000/v1",
+        served_model="Qwen/Qwen2.5-7B-Instruct",
+        max_sequence_length=32768,
+        unused_keys=("tokenizer_name",),
+    )
+    assert found["local/gpt"].served_model == "gpt-oss-120b"
+    assert set(found["local/gpt"].unused_keys) == {
+        "tokenizer_name",
+        "window_service_spec",
+        "max_sequence_and_generated_tokens_length",
+        "client_spec.args.reasoning_effort",
+    }
+    assert "AnthropicMessagesClient" in found["hosted/claude"].problem
+
+
+def test_our_own_keys(tmp_path):
+    text = (
+        "model_deployments:\n  - name: a/b\n    token_file: keys/token\n    ca_bundle: ca.pem\n    max_in_flight: 32\n"
+        "    proxy: http://proxy.example:3128\n    reasoning: true\n    client_spec:\n"
+        "      class_name: helm.clients.vllm_client.VLLMChatClient\n      args: {base_url: 'http://h/v1'}\n"
+    )
+    (found,) = read_deployments(write(tmp_path, text)).values()
+    assert (found.model_name, found.served_model) == ("a/b", "b")
+    assert (found.token_file, found.ca_bundle) == (tmp_path / "keys/token", tmp_path / "ca.pem")
+    assert (found.max_in_flight, found.proxy, found.reasoning) == (32, "http://proxy.example:3128", True)
+
+
+@pytest.mark.parametrize("place", ["    api_key: {}\n", "      args: {{base_url: 'http://h/v1', api_key: {}}}\n"])
+def test_a_key_in_the_file_is_refused_and_not_repeated(tmp_path, place):
+    text = (
+        "model_deployments:\n  - name: a/b\n    client_spec:\n      class_name: x.OpenAIClient\n"
+        + ("" if "args" in place else "      args: {base_url: 'http://h/v1'}\n")
+        + place.format("sk-secret")
+    )
+    said = refused(tmp_path, text)
+    assert "api_key: a key must not stand in this file" in said
+    assert "token_file" in said
+    assert "sk-secret" not in said
+    read_deployments(write(tmp_path, text.replace("sk-secret", "EMPTY")))  # what HELM sends to vLLM
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("max_sequence_length: 32768", "max_sequence_lenght: 5"), "(did you mean 'max_sequence_length'?)"),
+        (("vllm_model_name", "vllm_modelname"), "args.vllm_modelname: unknown key (did you mean 'vllm_model_name'?)"),
+        (("http://127.0.0.1:8000/v1/", "127.0.0.1:8000"), "base_url: expected an address that begins with http"),
+        (("http://127.0.0.1:8000/v1/", "http://u:p@h/v1"), "base_url: expected an address without user"),
+        (("http://127.0.0.1:8000/v1/", "http://h:99999/v1"), "base_url: not a web address"),
+        (("local/gpt", "local/qwen"), "'local/qwen' is there twice"),
+        (("max_sequence_length: 32768", "max_sequence_length: long"), "expected a whole number"),
+        (("model_deployments:", "deployments:"), "deployments: unknown key (did you mean 'model_deployments'?)"),
+    ],
+)
+def test_files_that_are_wrong(tmp_path, change, said):
+    assert change[0] in HELM
+    assert said in refused(tmp_path, HELM.replace(*change))
+
+
+def test_a_deployment_without_a_client(tmp_path):
+    assert "client_spec: is required" in refused(tmp_path, "model_deployments: [{name: a/b}]")
+
+
+def test_entries_find_their_deployment(tmp_path):
+    found = read_deployments(write(tmp_path, HELM))
+
+    def of(text: str) -> Deployment:
+        return deployment_of(parse_run_entry(f"pubmed_qa:{text}"), found)
+
+    assert of("model=qwen/qwen2.5-7b-instruct,model_deployment=local/qwen").name == "local/qwen"
+    assert of("model=openai/gpt-oss").name == "local/gpt"
+    for text, said in (
+        ("model=qwen/qwen2.5-7b-instruct,model_deployment=local/qwne", "(did you mean 'local/qwen'?)"),
+        ("model=other/one,model_deployment=local/qwen", "serves 'qwen/qwen2.5-7b-instruct'"),
+        ("model=openai/gpt-os", "no deployment of the model 'openai/gpt-os' (did you mean 'openai/gpt-oss'?)"),
+        ("model=anthropic/claude", "cannot be used: its client AnthropicMessagesClient"),
+    ):
+        with pytest.raises(ConfigError) as caught:
+            of(text)
+        assert said in str(caught.value)
+
+
+def test_a_server_named_on_the_command_line():
+    made = ad_hoc("http://127.0.0.1:8000/v1/", "baseline/lead")
+    assert (made.base_url, made.served_model) == ("http://127.0.0.1:8000/v1", "baseline/lead")
+    for url in ("127.0.0.1:8000", "ftp://h/v1", "http://", "http://u:p@h/v1", "http://h/v1?key=1"):
+        with pytest.raises(ConfigError, match="--server"):
+            ad_hoc(url, "a/b")
