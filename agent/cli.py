@@ -64,13 +64,12 @@ for command in (
 def main() -> None:
     """Run the command line; every error ends in one readable sentence and its exit code."""
     try:
-        intramural.main(standalone_mode=False, prog_name="intramural")
+        # Without its standalone mode click returns the exit code of a command that asked to leave with one.
+        sys.exit(intramural.main(standalone_mode=False, prog_name="intramural") or 0)
     except AgentError as error:
         click.secho(f"error: {error}", fg="red", err=True)
         click.echo(f"  {error.advice}", err=True)
         sys.exit(error.exit_code)
-    except click.exceptions.Exit as leave:
-        sys.exit(leave.exit_code)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)

@@ -36,6 +36,9 @@ class Settings(BaseModel):
     attempt_timeout_s: PositiveSeconds = Field(120.0, description="Seconds for one attempt.")
     total_timeout_s: PositiveSeconds = Field(600.0, description="Seconds for one request with all its retries.")
     max_attempts: int = Field(5, ge=1, le=20, description="Attempts of one request.")
+    outage_grace_s: PositiveSeconds = Field(
+        60.0, description="Seconds without any answer until the rest of a run is left for later."
+    )
     proxy: str | None = Field(
         None, description="URL of the outgoing proxy; none means no proxy, whatever the environment says."
     )

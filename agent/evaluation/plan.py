@@ -200,6 +200,7 @@ def http_limits(site: Site) -> HttpLimits:
         first_attempt_timeout_s=settings.first_attempt_timeout_s,
         total_timeout_s=settings.total_timeout_s,
         max_attempts=settings.max_attempts,
+        outage_grace_s=settings.outage_grace_s,
     )
 
 

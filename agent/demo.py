@@ -1,0 +1,242 @@
+"""`intramural demo`: the whole of Intramural once, by the very commands that a real site and aggregator use.
+
+Each step runs a command in a process of its own and shows it, so that what is seen here can be repeated by hand. A step
+that was done in an earlier demo of the same folder is not done again.
+"""
+
+import json
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import click
+
+from agent.errors import AgentError
+from agent.shipped import shipped
+
+BENCHMARKS: Final = ("pubmed_qa", "med_qa", "med_mcqa", "head_qa", "medcalc_bench", "medec", "aci_bench")
+MODELS: Final = {
+    "baseline/first-choice": "First choice",
+    "baseline/retrieval": "Word overlap",
+    "baseline/lead": "Lead sentences",
+    "baseline/random": "Random choice",
+}
+SUITE: Final = "demo"
+SCORECARD: Final = "demo-public"
+ORIGIN: Final = "board.demo.example"
+START_LIMIT_S: Final = 30.0
+PROGRAMS: Final = {"intramural": "agent", "intramural-aggregator": "aggregator"}
+
+
+class DemoError(AgentError):
+    """A step of the demo failed; what it printed stands above."""
+
+    advice = "What the step printed stands above. Give the command again, or name a new folder with --dir."
+
+
+@dataclass(frozen=True, slots=True)
+class Demo:
+    """The folder of one demo: a site, a steward, an aggregator and a board."""
+
+    directory: Path
+
+    @property
+    def site(self) -> Path:
+        """The hospital's site directory."""
+        return self.directory / "site"
+
+    @property
+    def steward_key(self) -> Path:
+        """The second person's key; in a real site it is kept on a machine of theirs."""
+        return self.directory / "steward" / "steward.key"
+
+    @property
+    def aggregator(self) -> Path:
+        """The aggregator's directory."""
+        return self.directory / "aggregator"
+
+    @property
+    def invite(self) -> Path:
+        """What the central team hands to the site."""
+        return self.directory / "invite.json"
+
+    @property
+    def board(self) -> Path:
+        """The published board."""
+        return self.directory / "board"
+
+    def agent(self, *words: str | Path, shown: bool = True) -> str:
+        """Run `intramural --site SITE WORDS`."""
+        return self._run("intramural", ["--site", self.site, *words], shown)
+
+    def central(self, *words: str | Path, shown: bool = True) -> str:
+        """Run `intramural-aggregator --dir DIR WORDS`."""
+        return self._run("intramural-aggregator", ["--dir", self.aggregator, *words], shown)
+
+    def _run(self, program: str, words: Sequence[str | Path], shown: bool) -> str:
+        """Run a command and return what it printed; show both when `shown`."""
+        if shown:
+            click.secho(f"$ {program} {shlex.join(map(str, words))}", fg="cyan")
+        command = [sys.executable, "-m", PROGRAMS[program], *map(str, words)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL, check=False)
+        if shown or done.returncode:
+            click.echo(done.stdout, nl=False)
+        if done.returncode:
+            raise DemoError(f"the step {words[2]} left with exit code {done.returncode}")
+        return done.stdout
+
+    @contextmanager
+    def serving(self, program: str, *words: str | Path) -> Iterator[str]:
+        """Serve in the background; yield the first line printed, which holds the address."""
+        command = [sys.executable, "-m", PROGRAMS[program], *map(str, words)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline().strip()
+            if not line:
+                raise DemoError(f"{program} {words[0]} did not start")
+            yield line
+        finally:
+            process.terminate()
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+@click.command()
+@click.option(
+    "--dir",
+    "directory",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("intramural-demo"),
+    show_default=True,
+    help="Where everything of the demo is made; the same folder again continues.",
+)
+def demo(directory: Path) -> None:
+    """Show the whole of Intramural at work on real samples, on this machine alone.
+
+    A site evaluates reference baselines, a second person approves what leaves, an aggregator publishes the board.
+    """
+    began = time.monotonic()
+    here = Demo(directory.absolute())
+    directory.mkdir(parents=True, exist_ok=True)
+    _title(1, "The hospital makes a site: keys, settings, encrypted store")
+    make_site(here)
+    _title(2, "The central team makes an aggregator and registers what may be reported")
+    make_aggregator(here)
+    _title(
+        3, "The site runs benchmarks against its own inference server (here: reference baselines, no language models)"
+    )
+    run_benchmarks(here)
+    _title(4, "The site joins the federation: fingerprints are compared, the registry is signed")
+    with here.serving("intramural-aggregator", "--dir", here.aggregator, "serve", "--port", "0") as line:
+        click.echo(f"aggregator: {line}")
+        point_site_at(here, line.split()[-1])
+        join(here)
+        _title(5, "What would leave is prepared, shown, approved by the steward, and sent")
+        submit(here)
+    _title(6, "The board is published, and recomputed from the log")
+    publish(here)
+    click.echo()
+    click.secho(f"Done in {time.monotonic() - began:.0f} s. The board: {here.board / 'index.html'}", bold=True)
+    click.echo(f"The site's own pages: intramural --site {shlex.quote(str(here.site))} view")
+
+
+def _title(number: int, text: str) -> None:
+    click.echo()
+    click.secho(f"{number}. {text}", bold=True)
+
+
+def make_site(here: Demo) -> None:
+    """Make the site, and the steward's key on what stands for another person's machine."""
+    if not (here.site / "site.yaml").exists():
+        here.agent("init", here.site, "--site-name", "Demo Hospital")
+    if not here.steward_key.exists():
+        here.steward_key.parent.mkdir(mode=0o700, exist_ok=True)
+        here.agent("steward-key", "--out", here.steward_key)
+
+
+def make_aggregator(here: Demo) -> None:
+    """Make the aggregator with a scorecard of the demo's benchmarks and the baselines as models."""
+    if (here.aggregator / "aggregator.yaml").exists():
+        return
+    scorecard, models = here.directory / "scorecard.json", here.directory / "models.yaml"
+    if not scorecard.exists():
+        here.agent("benchmarks", "scorecard", *BENCHMARKS, "--name", SCORECARD, "--out", scorecard)
+    models.write_text(
+        "".join(
+            f"- name: {name}\n  display_name: {shown} (baseline)\n"
+            "  organization: Intramural\n  is_language_model: false\n"
+            for name, shown in MODELS.items()
+        ),
+        "utf-8",
+    )
+    here.central("init", "--origin", ORIGIN, "--name", "Demo board", "--scorecard", scorecard, "--models", models)
+
+
+def run_benchmarks(here: Demo) -> None:
+    """Run every benchmark for every baseline, and print the leaderboard."""
+    with here.serving("intramural", "baselines", "serve", "--port", "0") as url:
+        click.echo(f"reference baselines at {url}")
+        entries = [f"{benchmark}:model={model}" for benchmark in BENCHMARKS for model in MODELS]
+        here.agent(
+            "run", "--suite", SUITE, "--server", url, *(w for entry in entries for w in ("--run-entries", entry))
+        )
+    here.agent("summarize", "--suite", SUITE)
+
+
+def point_site_at(here: Demo, url: str) -> None:
+    """Write the aggregator's address into the site's settings: each demo takes a free port."""
+    settings = here.site / "site.yaml"
+    lines = [line for line in settings.read_text("utf-8").splitlines() if not line.startswith("aggregator_url:")]
+    settings.write_text("\n".join([*lines, f"aggregator_url: {url}"]) + "\n", "utf-8")
+
+
+def join(here: Demo) -> None:
+    """Enrol the site, if it is not yet."""
+    if "this site is enrolled" in _registry(here):
+        click.echo("the site is enrolled already")
+        return
+    if not here.invite.exists():
+        here.central("invite", "--site-name", "Demo Hospital", "--publication", "named", "--out", here.invite)
+    here.agent("enroll", "--invite", here.invite, "--steward-key", here.steward_key)
+    here.central("enroll", "--pending", "--fingerprint-checked")
+    here.agent("registry", "update")
+
+
+def submit(here: Demo) -> None:
+    """Prepare, show, approve and send; each is safe to repeat."""
+    here.agent("submission", "prepare", "--suite", SUITE)
+    here.agent("submission", "show")
+    for row in _submissions(here):
+        if row["state"] == "prepared":
+            digest = str(row["digest"])[:8]
+            here.agent("submission", "approve", "--key", here.steward_key, "--digest", digest, "--yes", shown=False)
+            click.echo(f"the steward approved {digest}")
+    here.agent("submission", "send")
+    here.agent("submission", "status")
+
+
+def publish(here: Demo) -> None:
+    """Publish the board and verify it as anyone could."""
+    here.central("publish", "--out", here.board)
+    here.central("verify", "--board", here.board)
+
+
+def _submissions(here: Demo) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = json.loads(here.agent("submission", "status", "--format", "json", shown=False))
+    return found
+
+
+def _registry(here: Demo) -> str:
+    if not (here.site / "submissions" / "membership.json").exists():
+        return ""
+    return here.agent("registry", "update")

@@ -1,0 +1,5 @@
+"""`python -m aggregator` is `intramural-aggregator`."""
+
+from aggregator.cli import main
+
+main()
