@@ -1,0 +1,140 @@
+"""A benchmark against real language-model servers, with a tiny model of random weights.
+
+The answers are nonsense; what counts is that every part of the way works with what the server really does.
+"""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from agent.inference.capabilities import Capabilities, Needs, check_needs
+from agent.inference.limits import HttpLimits
+from agent.inference.probe import probe
+from agent.vocabulary import Failure, Response
+from tests.agent.inference.asking import ask, chat, deployment
+from tests.servers.real_servers import RealServer
+
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
+
+LIMITS = HttpLimits(max_attempts=2)
+# What each server is known to do; the probe must find it. Features left out differ between versions.
+KNOWN: Mapping[str, Mapping[str, str]] = {
+    "transformers": {
+        "model_list": "ignored",
+        "model_name": "honoured",
+        "max_tokens": "honoured",
+        "temperature_zero": "honoured",
+        "stop": "ignored",
+        "n": "ignored",
+        "logprobs": "ignored",
+        "json_schema": "ignored",
+        "usage": "honoured",
+    },
+    "vllm": {
+        "model_list": "honoured",
+        "model_name": "honoured",
+        "max_tokens": "honoured",
+        "max_completion_tokens": "honoured",
+        "stop": "honoured",
+        "n": "honoured",
+        "seed": "honoured",
+        "logprobs": "honoured",
+        "json_schema": "honoured",
+        "usage": "honoured",
+    },
+    "llama-cpp-python": {
+        "model_list": "honoured",
+        "model_name": "ignored",
+        "max_tokens": "honoured",
+        "max_completion_tokens": "ignored",
+        "temperature_zero": "honoured",
+        "stop": "honoured",
+        "n": "ignored",
+        "usage": "honoured",
+    },
+    "llama-server": {
+        "model_list": "honoured",
+        "max_tokens": "honoured",
+        "stop": "honoured",
+        "logprobs": "honoured",
+        "usage": "honoured",
+    },
+}
+
+
+@pytest.fixture(scope="session")
+def found(real_server: RealServer) -> Capabilities:
+    return asyncio.run(probe(deployment(real_server.url, real_server.model), LIMITS))
+
+
+def test_the_probe_finds_what_the_server_is_known_to_honour_and_to_ignore(real_server, found):
+    seen = {name: feature.state for name, feature in found.features.items()}
+    expected = KNOWN[real_server.name]
+    assert {name: seen[name] for name in expected} == expected
+
+
+def test_the_probe_names_the_server(real_server, found):
+    assert found.server == {"llama-server": "llama.cpp"}.get(real_server.name, real_server.name)
+    penalty = real_server.name.startswith("llama")
+    assert found.extra_body == ({"repeat_penalty": 1.0} if penalty else {})
+
+
+def test_many_requests_at_once_are_all_answered_within_their_limit(real_server, found):
+    prompts = [chat(f"Question {i}: yes or no?", model=real_server.model, max_tokens=12) for i in range(40)]
+    outcome = ask(real_server.url, prompts, limits=LIMITS, max_in_flight=8, capabilities=found)
+    assert outcome.reasons() == {}
+    for result in outcome.results.values():
+        assert isinstance(result, Response)
+        assert result.completion_tokens is None or result.completion_tokens <= 12
+
+
+def test_an_answer_is_cut_at_its_stop_whether_the_server_does_it_or_not(real_server, found):
+    plain = chat("Write words.", model=real_server.model, max_tokens=12)
+    (whole,) = ask(real_server.url, [plain], limits=LIMITS, capabilities=found).results.values()
+    assert isinstance(whole, Response)
+    mark = whole.text[4:6]
+    stopped = chat("Write words.", model=real_server.model, max_tokens=12, stop=(mark,))
+    (cut,) = ask(real_server.url, [stopped], limits=LIMITS, capabilities=found).results.values()
+    assert isinstance(cut, Response)
+    assert mark not in cut.text
+    said = check_needs(found, Needs(stop=True))
+    assert any("stop sequences" in sentence for sentence in said) == (found.state("stop") == "ignored")
+
+
+def test_a_prompt_longer_than_the_model_takes_gets_no_made_up_reason(real_server, found):
+    long = chat("word " * 30_000, model=real_server.model, max_tokens=4)
+    (result,) = ask(real_server.url, [long], limits=LIMITS, capabilities=found).results.values()
+    if real_server.name == "transformers":  # it runs past the model's context without a word
+        assert isinstance(result, Response | Failure)
+    else:
+        assert isinstance(result, Failure)
+        assert result.reason == "context_length"
+
+
+def intramural(site: Path, *arguments: str, accept: tuple[int, ...] = (0,)) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "agent", "--site", str(site), *arguments], capture_output=True, text=True, check=False
+    )
+    assert done.returncode in accept, done.stderr
+    return done.stdout
+
+
+def test_a_benchmark_runs_from_the_command_line_to_the_leaderboard(real_server, tmp_path):
+    site = tmp_path / "site"
+    subprocess.run([sys.executable, "-m", "agent", "init", str(site), "--site-name", "Test"], check=True)
+    run = ["run", "--server", real_server.url, "--suite", "servers", "--max-eval-instances", "6", "--quiet"]
+    for benchmark in ("pubmed_qa", "medcalc_bench"):
+        run += ["--run-entries", f"{benchmark}:model={real_server.model}"]
+    intramural(site, *run)
+    first = intramural(site, "summarize", "--suite", "servers", "--format", "json")
+    rows = json.loads(first)
+    assert rows
+    assert "pubmed_qa" in first
+    assert "medcalc_bench" in first
+    assert intramural(site, *run)  # again: everything is kept
+    assert intramural(site, "summarize", "--suite", "servers", "--format", "json") == first
