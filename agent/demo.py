@@ -186,10 +186,9 @@ def run_benchmarks(here: Demo) -> None:
     """Run every benchmark for every baseline, and print the leaderboard."""
     with here.serving("intramural", "baselines", "serve", "--port", "0") as url:
         click.echo(f"reference baselines at {url}")
-        entries = [f"{benchmark}:model={model}" for benchmark in BENCHMARKS for model in MODELS]
-        here.agent(
-            "run", "--suite", SUITE, "--server", url, *(w for entry in entries for w in ("--run-entries", entry))
-        )
+        models = [word for model in MODELS for word in ("--models-to-run", model)]
+        entries = shipped("benchmarks") / "run_entries_public.conf"
+        here.agent("run", "--suite", SUITE, "--server", url, "--conf-paths", entries, *models)
     here.agent("summarize", "--suite", SUITE)
 
 

@@ -20,7 +20,9 @@ ANSWER = json.dumps(
         "usage": {"prompt_tokens": 400, "completion_tokens": 1, "total_tokens": 401},
     }
 ).encode()
-MODELS = json.dumps({"object": "list", "data": [{"id": "mock/mock-model", "object": "model", "owned_by": "mock"}]}).encode()
+MODELS = json.dumps(
+    {"object": "list", "data": [{"id": "mock/mock-model", "object": "model", "owned_by": "mock"}]}
+).encode()
 
 
 class Connection(asyncio.Protocol):

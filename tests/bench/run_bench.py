@@ -96,9 +96,10 @@ def main() -> None:
             for number in range(options.rounds):
                 site = str(folder / f"site{number}")
                 subprocess.run([*intramural, "init", site, "--site-name", "bench"], check=True, capture_output=True)
+                entry = f"medhelm_configurable_benchmark:config_path={configuration},model=mock/mock-model"
                 run = [
                     *intramural, "--site", site, "run", "--suite", "bench", "--server", url, "--max-in-flight", "256",
-                    "--run-entries", f"medhelm_configurable_benchmark:config_path={configuration},model=mock/mock-model",
+                    "--run-entries", entry,
                 ]  # fmt: skip
                 found["small run"].append(measure([*run, "-m", "100"]))
                 subprocess.run(["rm", "-r", site], check=True)
