@@ -29,7 +29,7 @@ from protocol.statements import ENROLL_SEQ, FIRST_EPOCH, EnrollPredicate, Header
 _LARGEST_INVITE: Final = 64 * 1024  # bytes
 _LARGEST_ANSWER: Final = 4096
 
-Hex64 = Annotated[str, Field(pattern=r"\A[0-9a-f]{64}\Z")]
+Hex64 = Annotated[str, Field(pattern=r"\A[0-9a-f]{64}\z")]
 
 
 class Invite(BaseModel):
@@ -41,10 +41,10 @@ class Invite(BaseModel):
     name: str
     url: str
     deployment: str
-    site: str = Field(pattern=r"\As-[0-9a-z]{8}\Z")
+    site: str = Field(pattern=r"\As-[0-9a-z]{8}\z")
     site_name: str
     publication: Literal["named", "pooled"]
-    token: str = Field(pattern=r"\A([0-9a-f]{2}){16,64}\Z")
+    token: str = Field(pattern=r"\A([0-9a-f]{2}){16,64}\z")
     root_keys: list[Hex64] = Field(min_length=1, max_length=16)
     root_threshold: int = Field(ge=1, le=16)
     expires_day: int
