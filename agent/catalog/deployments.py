@@ -72,7 +72,8 @@ def read_deployments(path: Path) -> dict[str, Deployment]:
     found: dict[str, Deployment] = {}
     for m in tree.maps("model_deployments"):
         deployment = _read(m, path.parent)
-        if deployment.name in found:
+        # HELM's own file has several twice, all of clients that cannot be used here; there the last one counts.
+        if deployment.name in found and not (deployment.problem and found[deployment.name].problem):
             m.note("name", f"{deployment.name!r} is there twice")
         found[deployment.name] = deployment
     tree.finish()
@@ -147,13 +148,14 @@ def _read(m: YamlMap, folder: Path) -> Deployment:
         max_in_flight=m.integer("max_in_flight", None, high=4096),
         ca_bundle=folder / ca if ca else None,
         proxy=m.text("proxy", "") or None,
-        max_sequence_length=m.integer("max_sequence_length", None, high=100_000_000),
+        max_sequence_length=m.integer("max_sequence_length", None, high=2**63),
         reasoning=m.flag("reasoning", False),
         deprecated=m.flag("deprecated", False),
         unused_keys=tuple(unused),
         problem=problem,
     )
-    m.finish()
+    if problem is None:
+        m.finish()  # what HELM writes for other clients is its own affair
     return deployment
 
 
@@ -164,7 +166,8 @@ def _client(client: YamlMap) -> tuple[str, str, str | None, list[str]]:
     compatible = short in _COMPATIBLE
     problem = None if compatible else f"its client {short} is not one for an OpenAI-compatible server"
     if args is None:
-        client.finish()
+        if compatible:
+            client.finish()
         return "", "", problem or "it has no base_url", []
     base_url = args.text("base_url", "")
     served = args.text("vllm_model_name", "") or args.text("openai_model_name", "")
@@ -175,8 +178,8 @@ def _client(client: YamlMap) -> tuple[str, str, str | None, list[str]]:
             args.note("base_url", wrong)
     unused = [f"client_spec.args.{key}" for key in _UNUSED_ARGS if args.skip(key)]
     if compatible:
-        args.finish()  # another client's arguments are its own affair
-    client.finish()
+        args.finish()
+        client.finish()
     return base_url.rstrip("/"), served, problem or (None if base_url else "it has no base_url"), unused
 
 

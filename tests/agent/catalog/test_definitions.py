@@ -1,16 +1,20 @@
 """Benchmark definitions: MedHELM's run unchanged, ours are complete, and mistakes are named by file and key."""
 
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
+import agent.catalog.benchmark as benchmark_module
 from agent.catalog.benchmark import Benchmark, find_benchmarks, load_benchmark, taxonomy
 from agent.catalog.template import compile_template
 from agent.datasets.load import load_instances, locate_dataset
 from agent.errors import BenchmarkError
 from agent.metrics import check_available
+from agent.shipped import shipped
 
+SOURCE = Path(benchmark_module.__file__).read_text(encoding="utf-8")
 MEDHELM = Path(__file__).parents[2] / "data" / "medhelm_configurable"
 
 
@@ -255,3 +259,11 @@ def test_a_cells_own_braces_are_left_alone():
 def test_a_misspelt_placeholder_is_named(text, said):
     _, problems = compile_template(text, ["note", "patient_id"])
     assert (problems == ()) if said is None else any(said in problem for problem in problems)
+
+
+def test_every_key_is_documented():
+    document = (shipped("benchmarks") / "README.md").read_text(encoding="utf-8")
+    keys = set(re.findall(r'm\.(?:text|texts|integer|choice|pairs|map|maps|has)\("(\w+)"', SOURCE))
+    keys |= set(re.findall(r'(?:data|inner|sample_map)\.\w+\("(\w+)"', SOURCE))
+    assert len(keys) > 30
+    assert [key for key in sorted(keys) if f"`{key}`" not in document] == []

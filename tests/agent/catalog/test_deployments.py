@@ -117,6 +117,19 @@ def test_files_that_are_wrong(tmp_path, change, said):
     assert said in refused(tmp_path, HELM.replace(*change))
 
 
+def test_what_helm_writes_for_other_clients_is_not_our_affair(tmp_path):
+    text = HELM + HELM[HELM.index("  - name: hosted/claude") :].replace("args:", "deployment: x\n      args:")
+    found = read_deployments(write(tmp_path, text))
+    assert "AnthropicMessagesClient" in found["hosted/claude"].problem
+    assert "api_key: a key must not stand" in refused(tmp_path, HELM.replace("thinking_budget_tokens: 1", "api_key: 1"))
+
+
+def test_a_compatible_client_without_an_address_never_falls_back_to_one_outside(tmp_path):
+    text = "model_deployments: [{name: openai/gpt, client_spec: {class_name: helm.clients.openai_client.OpenAIClient}}]"
+    (found,) = read_deployments(write(tmp_path, text)).values()
+    assert (found.base_url, found.problem) == ("", "it has no base_url")
+
+
 def test_a_deployment_without_a_client(tmp_path):
     assert "client_spec: is required" in refused(tmp_path, "model_deployments: [{name: a/b}]")
 
