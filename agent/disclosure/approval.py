@@ -6,19 +6,22 @@ from agent.delivery.outbox import Outbox, State, Submission
 from agent.disclosure.ledger import Entry, append_entry, decode_entry
 from agent.disclosure.prepare import effective_policy
 from agent.errors import DisclosureError
-from protocol.disclosure import check_result
+from protocol.disclosure import NOT_RUN, SUPPRESSED, check_result
 from protocol.envelope import add_signature
 from protocol.errors import ProtocolError
 from protocol.keys import PublicKey, Signer
 from protocol.policy import DisclosurePolicy
 from protocol.registry import Registry
+from protocol.scorecard import Scorecard
 
 Audit = Callable[[str, str], None]
 """Writes an event and its details to the site's audit log; never text of a case."""
 
 
-def check_draft(submission: Submission, registry: Registry, own: DisclosurePolicy) -> None:
+def check_draft(submission: Submission, registry: Registry, own: DisclosurePolicy) -> Scorecard:
     """Check a draft again from its bytes alone, as the steward's tool must: signature, names, and every rule.
+
+    Returns its scorecard.
 
     Args:
         submission: read from its file just now.
@@ -36,6 +39,7 @@ def check_draft(submission: Submission, registry: Registry, own: DisclosurePolic
             raise DisclosureError("its scorecard is not registered, or was retired", _PREPARE_AGAIN)
         _, policy = effective_policy(registry, own)
         check_result(submission.result, registered.scorecard, policy)
+        return registered.scorecard
     except ProtocolError as error:
         raise DisclosureError(
             f"submission {submission.digest[:12]} does not pass ({error.code}: {error.detail})", _PREPARE_AGAIN
@@ -66,9 +70,9 @@ def approve(
         _check_steward(submission, registry, steward.public)
         if submission.state is not State.PREPARED:
             return submission
-        check_draft(submission, registry, own)
+        scorecard = check_draft(submission, registry, own)
         entry = decode_entry(outbox.release(digest))
-        _check_entry(entry, submission)
+        _check_entry(entry, submission, scorecard)
         append_entry(outbox.ledger, entry)
         audit("submission approved", f"digest={digest} steward={steward.public.keyid} day={submission.result.day}")
         outbox.put_approved(digest, add_signature(submission.data, steward))
@@ -92,20 +96,25 @@ def _check_steward(submission: Submission, registry: Registry, steward: PublicKe
         )
 
 
-def _check_entry(entry: Entry, submission: Submission) -> None:
+def _check_entry(entry: Entry, submission: Submission, scorecard: Scorecard) -> None:
     """Check that what the ledger will keep is what the payload says: the debit must match what leaves."""
     result = submission.result
-    matches = (entry.submission, entry.model, entry.scorecard, entry.day) == (
+    same_release = (entry.submission, entry.model, entry.scorecard, entry.day) == (
         submission.digest,
         result.model,
         result.scorecard,
         result.day,
-    ) and all(
-        (result.cells.get(key), result.spreads.get(key)) == (cell.value, cell.spread)
-        for key, cell in entry.cells.items()
     )
-    if not matches:
-        raise DisclosureError("what the ledger would keep is not what the submission says", _PREPARE_AGAIN)
+    for cell in scorecard.cells:
+        kept = entry.cells.get(cell.key)
+        value = result.cells[cell.key]
+        if kept is None:
+            covered = not cell.protected or value in {SUPPRESSED, NOT_RUN}
+        else:
+            leaves = (value, result.spreads.get(cell.key), result.groups[cell.group])
+            covered = leaves == (kept.value, kept.spread, kept.bucket)
+        if not (same_release and covered):
+            raise DisclosureError("what the ledger would keep is not what the submission says", _PREPARE_AGAIN)
 
 
 def _site_keys(registry: Registry, site: str, role: str) -> dict[str, PublicKey]:

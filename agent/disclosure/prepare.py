@@ -204,9 +204,7 @@ def _jobs(gate: Gate, scorecard: Scorecard, findings: Mapping[str, Sequence[Find
     for name in sorted(findings):
         used = [f for f in findings[name] if f.asked and (f.benchmark, f.metric, f.subgroup) in wanted]
         if not any(finding.scores for finding in used):
-            raise DisclosureError(
-                f"{name}: none of the scorecard's benchmarks was run", "Run them, then prepare again."
-            )
+            raise DisclosureError(f"{name}: no benchmark of the scorecard was run", "Run one, then prepare again.")
         model = model_digest(name)
         root = scores_root(used, model=model, scorecard=scorecard.digest, site_secret=secret)
         jobs.append(_Job(model, used, root))

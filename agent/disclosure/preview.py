@@ -7,6 +7,7 @@ figure is what it is, come from the gate's file beside it; they are shown as the
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import lru_cache
 from typing import Any
 
 from agent.delivery.outbox import LIVE, Submission
@@ -16,7 +17,7 @@ from protocol.capacity import ROOT_BITS, capacity_bits
 from protocol.disclosure import HIGH_CODED, LOW_CODED, NOT_RUN, SPREAD_STEPS, SUPPRESSED
 from protocol.policy import DisclosurePolicy, bucket_range
 from protocol.registry import Registry
-from protocol.scorecard import Cell
+from protocol.scorecard import Cell, Scorecard
 
 CODED = {SUPPRESSED: "suppressed", NOT_RUN: "not run", LOW_CODED: "low-coded", HIGH_CODED: "high-coded"}
 
@@ -119,7 +120,7 @@ def make_page(
         signatures=tuple(f"{roles.get(s.keyid, 'unknown key')} {s.keyid}" for s in submission.envelope.signatures),
         previous=previous.digest if previous else "",
         figures=tuple(_figure(cell, submission, previous, said) for cell in card.cells),
-        bits=round(capacity_bits(card, policy) - ROOT_BITS, 1),
+        bits=round(_capacity(card, policy), 1),
         root_bits=ROOT_BITS,
         payload_bytes=len(submission.payload),
         payload=submission.payload.decode("ascii"),
@@ -137,6 +138,12 @@ def previous_release(submission: Submission, submissions: list[Submission]) -> S
         and (other.result.header.epoch, other.result.header.seq) < place
     ]
     return earlier[-1] if earlier else None
+
+
+@lru_cache(maxsize=8)
+def _capacity(scorecard: Scorecard, policy: DisclosurePolicy) -> float:
+    """Return the bits of a statement, besides the commitment; the same for all pages of a scorecard."""
+    return capacity_bits(scorecard, policy) - ROOT_BITS
 
 
 def _figure(cell: Cell, submission: Submission, previous: Submission | None, said: Mapping[str, str]) -> Figure:
