@@ -15,7 +15,7 @@ MAX_INT = 2**53 - 1
 _NAME = re.compile(r"[\x20-\x7e]+")
 _FORBIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 # A string that never closes is taken to the end in one go, so the scan stays linear.
-_STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{}]', re.DOTALL)
+_STRUCTURE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]', re.DOTALL)
 
 
 def canonical(value: object) -> bytes:

@@ -124,8 +124,12 @@ def release_cell(cell: Cell, unit_scores: Sequence[float] | None, bucket: int, p
     value = step * math.floor(mean * 1000 / step + Fraction(1, 2))
     if not cell.protected:
         return value
-    low = value == 0 or _few_carry(shares, binary=cell.binary, policy=policy)
-    high = value == 1000 or _few_carry([1 - share for share in shares], binary=cell.binary, policy=policy)
+    if cell.binary:
+        low = _may_be_few(value, step, len(shares), policy)
+        high = _may_be_few(1000 - value, step, len(shares), policy)
+    else:
+        low = value == 0 or _few_dominate(shares, policy)
+        high = value == 1000 or _few_dominate([1 - share for share in shares], policy)
     one_counts_much = policy.max_share_percent * len(shares) < 100
     if (low and high) or one_counts_much:
         return SUPPRESSED
@@ -141,11 +145,18 @@ def _shares(cell: Cell, unit_scores: Sequence[float]) -> list[float]:
     return [(score - cell.low) / (cell.high - cell.low) for score in unit_scores]
 
 
-def _few_carry(shares: Sequence[float], *, binary: bool, policy: DisclosurePolicy) -> bool:
-    """Whether the sum of `shares` tells of a few units: a small count, or the NK or p% rule of dominance."""
+def _may_be_few(value: int, step: int, units: int, policy: DisclosurePolicy) -> bool:
+    """Whether a binary rate printed as `value` may stand for fewer than min_events of `units`.
+
+    Asked of the printed value, not of the exact count: otherwise the values next to the coded ones would stand for one
+    or two counts only, and tell them to whoever knows the number of units.
+    """
+    return (2 * value - step) * units < 2000 * policy.min_events
+
+
+def _few_dominate(shares: Sequence[float], policy: DisclosurePolicy) -> bool:
+    """Whether few units make up the sum of `shares`, by the NK or the p% rule."""
     total = math.fsum(shares)
-    if binary:
-        return total < policy.min_events
     largest = sorted(shares, reverse=True)[: max(2, policy.dominance_n)]
     return (
         100 * math.fsum(largest[: policy.dominance_n]) > policy.dominance_percent * total
@@ -244,9 +255,7 @@ def _fault(cell: Cell, bucket: int, value: int, policy: DisclosurePolicy) -> Cod
     step = grid_step(fewest, policy)
     if value % step:
         return Code.OFF_GRID
-    # The mean lies within half a step of the value, so these are the most successes and failures there can be.
-    successes, failures = (2 * value + step) * most, (2 * (1000 - value) + step) * most
-    if cell.binary and min(successes, failures) < 2000 * policy.min_events:
+    if cell.binary and _may_be_few(min(value, 1000 - value), step, most, policy):
         return Code.SMALL_COUNT
     return None
 
