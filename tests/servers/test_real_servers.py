@@ -15,7 +15,7 @@ import pytest
 from agent.inference.capabilities import Capabilities, Needs, check_needs
 from agent.inference.limits import HttpLimits
 from agent.inference.probe import probe
-from agent.vocabulary import Failure, Response
+from agent.vocabulary import Failure, Reason, Response
 from tests.agent.inference.asking import ask, chat, deployment
 from tests.servers.real_servers import RealServer
 
@@ -90,7 +90,8 @@ def test_many_requests_at_once_are_all_answered_within_their_limit(real_server, 
     assert outcome.reasons() == {}
     for result in outcome.results.values():
         assert isinstance(result, Response)
-        assert result.completion_tokens is None or result.completion_tokens <= 12
+        # llama.cpp's Python server counts the mark that ends an answer
+        assert result.completion_tokens is None or result.completion_tokens <= 12 + 1
 
 
 def test_an_answer_is_cut_at_its_stop_whether_the_server_does_it_or_not(real_server, found):
@@ -106,14 +107,13 @@ def test_an_answer_is_cut_at_its_stop_whether_the_server_does_it_or_not(real_ser
     assert any("stop sequences" in sentence for sentence in said) == (found.state("stop") == "ignored")
 
 
-def test_a_prompt_longer_than_the_model_takes_gets_no_made_up_reason(real_server, found):
+def test_a_prompt_longer_than_the_model_takes_is_told_apart_where_the_server_says_so(real_server, found):
     long = chat("word " * 30_000, model=real_server.model, max_tokens=4)
     (result,) = ask(real_server.url, [long], limits=LIMITS, capabilities=found).results.values()
     if real_server.name == "transformers":  # it runs past the model's context without a word
-        assert isinstance(result, Response | Failure)
+        assert isinstance(result, Response)
     else:
-        assert isinstance(result, Failure)
-        assert result.reason == "context_length"
+        assert result == Failure(Reason.CONTEXT_LENGTH, 400)
 
 
 def intramural(site: Path, *arguments: str, accept: tuple[int, ...] = (0,)) -> str:
