@@ -3,18 +3,22 @@
 from collections.abc import Sequence
 
 from agent.catalog.benchmark import Benchmark
+from agent.errors import ConfigError
 from agent.metrics import METRICS
+from protocol.errors import ProtocolError
 from protocol.scorecard import BenchmarkEntry, Cell, Scorecard, parse_scorecard
+
+NO_CATEGORY = "Own benchmarks"
 
 
 def draft_scorecard(name: str, version: int, benchmarks: Sequence[Benchmark]) -> Scorecard:
     """Return a scorecard with every metric of every benchmark, in their order.
 
     Raises:
-        ProtocolError: a name is not one that a scorecard may hold.
+        ConfigError: a name or id is not one that a scorecard may hold.
     """
     entries = tuple(
-        BenchmarkEntry(benchmark.id, benchmark.display_name, benchmark.category, benchmark.digest)
+        BenchmarkEntry(benchmark.id, benchmark.display_name, benchmark.category or NO_CATEGORY, benchmark.digest)
         for benchmark in benchmarks
     )
     cells = tuple(
@@ -30,4 +34,10 @@ def draft_scorecard(name: str, version: int, benchmarks: Sequence[Benchmark]) ->
         for benchmark in benchmarks
         for use in benchmark.metrics
     )
-    return parse_scorecard(Scorecard(name, version, entries, cells).to_json())
+    try:
+        return parse_scorecard(Scorecard(name, version, entries, cells).to_json())
+    except ProtocolError as error:
+        raise ConfigError(
+            f"this cannot be a scorecard: {error}",
+            "Names and ids in a scorecard are short, in lower-case letters, digits, dashes and underscores.",
+        ) from None
