@@ -5,7 +5,7 @@ from sqlalchemy import Connection, select
 from aggregator.intake import is_frozen
 from aggregator.registry.invites import pending_requests
 from aggregator.registry.versions import newest_registry
-from aggregator.store.schema import forks
+from aggregator.store.schema import forks, invites
 
 Line = dict[str, str | int | bool]
 
@@ -15,10 +15,12 @@ def listing(connection: Connection, what: str, *, today_day: int) -> list[Line]:
     registry = newest_registry(connection)
     match what:
         case "sites":
+            invited = connection.execute(select(invites.c.site, invites.c.display_name))
+            names = {row.site: row.display_name for row in invited}
             return [
                 {
                     "site": site_id,
-                    "name": site.display_name,
+                    "name": names.get(site_id, site.display_name),
                     "publication": site.publication,
                     "state": "frozen" if is_frozen(connection, site_id) else "active",
                 }

@@ -19,6 +19,12 @@ def in_range(thousandths: int | None, cell: Cell) -> str:
     return _decimal(scaled, decimals)
 
 
+def roughly(units: int) -> str:
+    """Write a number of units with two significant digits, which is about what its bucket tells."""
+    unit = 10 ** max(0, len(str(units)) - 2)
+    return f"{(2 * units + unit) // (2 * unit) * unit:,}"
+
+
 def rate(thousandths: int | None) -> str:
     """Write a win rate with three decimals; a dash for None."""
     return "–" if thousandths is None else _decimal(thousandths, 3)

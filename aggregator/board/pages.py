@@ -9,7 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from aggregator.board.evidence import Replayed
-from aggregator.board.figures import in_range, iso_date, rate
+from aggregator.board.figures import in_range, iso_date, rate, roughly
 from aggregator.merge.pool import PooledCell, State
 from aggregator.merge.table import Board, Row, Table
 from protocol.scorecard import Cell
@@ -52,7 +52,7 @@ def show(pooled: PooledCell, cell: Cell) -> Shown:
         bar = (pooled.low / 10, pooled.value / 10, pooled.high / 10)
         interval = f"{in_range(pooled.low, cell)} to {in_range(pooled.high, cell)}"
     return Shown(
-        in_range(pooled.value, cell), interval, f"n ≈ {pooled.units:,}", pooled.value, bar, True, pooled.left_out
+        in_range(pooled.value, cell), interval, f"n ≈ {roughly(pooled.units)}", pooled.value, bar, True, pooled.left_out
     )
 
 

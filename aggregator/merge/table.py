@@ -102,7 +102,7 @@ def build_board(results: Iterable[Result], registry: Registry) -> Board:
     named = [result for result in counted if _publication(result, registry) == "named"]
     return Board(
         tables=tuple(sorted(tables, key=lambda table: (table.scorecard.name, -table.scorecard.version))),
-        contributions=tuple(_contribution(result, registry) for result in named),
+        contributions=tuple(sorted((_contribution(result, registry) for result in named), key=_by_name)),
         pooled_sites=len({result.predicate.header.site for result in counted if result not in named}),
         revoked=revoked,
     )
@@ -169,6 +169,10 @@ def _site_cell(result: Result, cell: Cell, registry: Registry) -> SiteCell:
 
 def _publication(result: Result, registry: Registry) -> str:
     return registry.sites[result.predicate.header.site].publication
+
+
+def _by_name(entry: Contribution) -> tuple[str, str, str, str]:
+    return entry.site_name, entry.site, entry.scorecard.digest, entry.model.name
 
 
 def _contribution(result: Result, registry: Registry) -> Contribution:

@@ -191,7 +191,9 @@ def enroll(connection: Connection, home: Home, request: PendingRequest, *, today
         SiteKey(first.agent, "agent", from_index=position),
         SiteKey(first.steward, "steward", from_index=position),
     )
-    site = Site(request.display_name, request.publication, first.digest, keys)
+    # The registry and the log are public. A site that wants to be pooled stands there under its id alone.
+    shown_as = request.display_name if request.publication == "named" else request.site
+    site = Site(shown_as, request.publication, first.digest, keys)
     after = replace(
         before,
         version=before.version + 1,

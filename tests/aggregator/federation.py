@@ -13,7 +13,7 @@ from aggregator.registry import invites
 from aggregator.registry.changes import Additions
 from aggregator.registry.founding import found
 from aggregator.registry.versions import newest_registry
-from aggregator.settings import Settings
+from aggregator.settings import make_settings
 from protocol.disclosure import release_cell, release_groups, release_spread
 from protocol.enrolment import token_mac, token_verifier
 from protocol.envelope import decode, sign
@@ -61,7 +61,9 @@ def new_key() -> Ed25519Signer:
 
 def new_home(directory: Path, *, scorecards: Sequence[Scorecard] = (CARD,), models: Sequence[Model] = MODELS) -> Home:
     additions = Additions(models=models, scorecards=scorecards, agents=[AGENT_VERSION])
-    return found(directory, Settings(body_timeout_s=1.0), origin=ORIGIN, additions=additions, today_day=today_day())
+    return found(
+        directory, make_settings({"body_timeout_s": 1.0}), origin=ORIGIN, additions=additions, today_day=today_day()
+    )
 
 
 def registry_of(home: Home) -> Registry:

@@ -203,8 +203,8 @@ def test_killed_around_the_commit_the_receipt_comes_at_the_next_try(
     envelope = site.sign(site.result(registry_of(home), scores(1)))
     dying = start(home, tmp_path / "serve.log", DIES_AFTER_APPENDING.format(moment=moment))
     connection = http.client.HTTPConnection("127.0.0.1", dying.port, timeout=20)
+    connection.request("POST", "/v1/submissions", envelope)
     with pytest.raises((http.client.HTTPException, OSError)):
-        connection.request("POST", "/v1/submissions", envelope)
         connection.getresponse()
     connection.close()
     assert dying.process.wait(timeout=20) == -signal.SIGKILL

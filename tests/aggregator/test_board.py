@@ -1,0 +1,337 @@
+"""A published board: what it shows, that it repeats, and that no change of it goes unseen."""
+
+import csv
+import io
+import json
+import re
+import shutil
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from aggregator.board.evidence import collect_evidence
+from aggregator.board.figures import in_range, roughly
+from aggregator.board.publish import publish, verify
+from aggregator.cli import cli
+from aggregator.errors import BoardMismatchError, SettingsError
+from aggregator.home import Home, today_day
+from aggregator.intake import accept
+from protocol.registry import Model
+from protocol.scorecard import Cell
+from tests.aggregator.federation import MODELS, enrolled, new_home, new_key, registry_of, scores
+
+HOSTILE = Model("evil/model", '<script>alert("x")</script>', '=HYPERLINK("javascript:x")', True)
+
+
+def fill(home: Home) -> None:
+    """Two named sites and three pooled ones report on every model; the first one twice."""
+    sites = [enrolled(home, name) for name in ("St. Elsewhere", "{{7*7}} & <b>Co</b>")]
+    sites += [enrolled(home, f"Hidden Hospital {number}", "pooled") for number in range(3)]
+    models = [model.name for model in registry_of(home).models.values()]
+    for number, site in enumerate(sites):
+        for seed, model in enumerate([*models, models[0]] if number == 0 else models):
+            result = site.result(registry_of(home), scores(10 * number + seed, right=0.5 + 0.08 * seed), model=model)
+            envelope = site.sign(result)
+            accept(home, envelope, today_day=today_day())
+            site.accepted(envelope)
+
+
+def publish_from(home: Home, out: Path) -> None:
+    with home.database.reading() as connection:
+        evidence = collect_evidence(connection, home)
+    publish(evidence, out)
+
+
+@pytest.fixture(scope="module")
+def federation(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    home = new_home(tmp_path_factory.mktemp("federation") / "aggregator", models=(*MODELS, HOSTILE))
+    fill(home)
+    return home
+
+
+@pytest.fixture(scope="module")
+def published(federation: Home, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("published") / "board"
+    publish_from(federation, out)
+    return out
+
+
+@pytest.fixture
+def board(published: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(published, tmp_path / "copy"))
+
+
+def bytes_of(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_an_untouched_board_is_identical(board: Path, federation: Home) -> None:
+    assert verify(board).checkpoint.size == 26
+    fingerprint = federation.root_key.public.fingerprint
+    done = CliRunner().invoke(cli, ["verify", "--board", str(board), "--root-key", fingerprint])
+    assert done.exit_code == 0, done.output
+    assert done.output.startswith("Identical: board.example, 26 log entries")
+
+
+def test_the_same_log_gives_the_same_bytes(federation: Home, published: Path, tmp_path: Path) -> None:
+    publish_from(federation, tmp_path / "again")
+    assert bytes_of(tmp_path / "again") == bytes_of(published)
+
+
+def change_value(board: Path) -> None:
+    text = (board / "board.json").read_text()
+    (board / "board.json").write_text(re.sub(r'"value": (\d)', r'"value": 9\1', text, count=1))
+
+
+def change_page(board: Path) -> None:
+    text = (board / "index.html").read_text()
+    (board / "index.html").write_text(text.replace('<span class="score">0.', '<span class="score">0.9', 1))
+
+
+def change_csv(board: Path) -> None:
+    (board / "board.csv").write_bytes((board / "board.csv").read_bytes().replace(b'"value"', b'"Value"', 1))
+
+
+def remove_last_entry(board: Path) -> None:
+    lines = (board / "log/entries.ndjson").read_bytes().splitlines(keepends=True)
+    (board / "log/entries.ndjson").write_bytes(b"".join(lines[:-1]))
+
+
+def remove_middle_entry(board: Path) -> None:
+    lines = (board / "log/entries.ndjson").read_bytes().splitlines(keepends=True)
+    (board / "log/entries.ndjson").write_bytes(b"".join(lines[:9] + lines[10:]))
+
+
+def repeat_entry(board: Path) -> None:
+    lines = (board / "log/entries.ndjson").read_bytes().splitlines(keepends=True)
+    (board / "log/entries.ndjson").write_bytes(b"".join([*lines, lines[-1]]))
+
+
+def swap_entries(board: Path) -> None:
+    lines = (board / "log/entries.ndjson").read_bytes().splitlines(keepends=True)
+    lines[-1], lines[-2] = lines[-2], lines[-1]
+    (board / "log/entries.ndjson").write_bytes(b"".join(lines))
+
+
+def change_entry(board: Path) -> None:
+    path = board / "log/entries.ndjson"
+    lines = path.read_bytes().splitlines(keepends=True)
+    entry = json.loads(lines[-1])
+    payload = entry["envelope"]["payload"]
+    entry["envelope"]["payload"] = payload[:-8] + ("A" if payload[-8] != "A" else "B") + payload[-7:]
+    lines[-1] = json.dumps(entry, sort_keys=True, separators=(",", ":")).encode() + b"\n"
+    path.write_bytes(b"".join(lines))
+
+
+def change_entry_registry(board: Path) -> None:
+    path = board / "log/entries.ndjson"
+    path.write_bytes(path.read_bytes().replace(b'"registry":6', b'"registry":99', 1))
+
+
+def reformat_entry(board: Path) -> None:
+    path = board / "log/entries.ndjson"
+    path.write_bytes(path.read_bytes().replace(b'{"envelope":', b'{ "envelope":', 1))
+
+
+def change_registry(board: Path) -> None:
+    path = board / "log/registry/3.dsse.json"
+    text = path.read_text()
+    path.write_text(text.replace('"payload":"ey', '"payload":"eY', 1))
+
+
+def remove_last_registry(board: Path) -> None:
+    (board / "log/registry/6.dsse.json").unlink()
+
+
+def remove_middle_registry(board: Path) -> None:
+    (board / "log/registry/3.dsse.json").unlink()
+
+
+def repeat_registry(board: Path) -> None:
+    shutil.copy(board / "log/registry/6.dsse.json", board / "log/registry/7.dsse.json")
+
+
+def change_checkpoint(board: Path) -> None:
+    path = board / "log/checkpoint"
+    path.write_text(path.read_text().replace("\n26\n", "\n25\n", 1))
+
+
+def remove_checkpoint(board: Path) -> None:
+    (board / "log/checkpoint").unlink()
+
+
+def remove_page(board: Path) -> None:
+    (board / "methods.html").unlink()
+
+
+def add_page(board: Path) -> None:
+    (board / "news.html").write_text("<p>We are the best.</p>")
+
+
+def link_page(board: Path) -> None:
+    (board / "index.html").rename(board.parent / "elsewhere.html")
+    (board / "index.html").symlink_to(board.parent / "elsewhere.html")
+
+
+@pytest.mark.parametrize(
+    ("tamper", "named"),
+    [
+        (change_value, "board.json"),
+        (change_page, "index.html"),
+        (change_csv, "board.csv"),
+        (remove_last_entry, "25 are published"),
+        (remove_middle_entry, "25 are published"),
+        (repeat_entry, "27 are published"),
+        (swap_entries, "log entry 24"),
+        (change_entry, "log entry 25"),
+        (change_entry_registry, "registry version 99"),
+        (reformat_entry, "line"),
+        (change_registry, "registry"),
+        (remove_last_registry, "log entry 4"),
+        (remove_middle_registry, "registry"),
+        (repeat_registry, "registry"),
+        (change_checkpoint, "checkpoint"),
+        (remove_checkpoint, "log/checkpoint is missing"),
+        (remove_page, "methods.html is missing"),
+        (add_page, "news.html does not belong"),
+        (link_page, "index.html is not a plain file"),
+    ],
+)
+def test_tampering_is_seen_and_named(board: Path, tamper: Callable[[Path], None], named: str) -> None:
+    before = bytes_of(board)
+    tamper(board)
+    assert bytes_of(board) != before or (board / "index.html").is_symlink(), "the test must change something"
+    done = CliRunner().invoke(cli, ["verify", "--board", str(board)])
+    assert isinstance(done.exception, BoardMismatchError)
+    assert done.exception.exit_code == 1
+    assert named in str(done.exception)
+
+
+def test_a_board_of_another_root_is_refused_by_the_pin(board: Path) -> None:
+    with pytest.raises(BoardMismatchError, match="registry"):
+        verify(board, [new_key().public.keyid])
+    with pytest.raises(SettingsError, match="64"):
+        verify(board, ["abc"])
+
+
+def test_a_whole_invented_board_is_seen_with_the_pin_only(federation: Home, board: Path, tmp_path: Path) -> None:
+    """Without a pin a board proves that it agrees with itself; who signed it is for the reader to check."""
+    forged = new_home(tmp_path / "forger")
+    publish_from(forged, tmp_path / "forged")
+    verify(tmp_path / "forged")
+    with pytest.raises(BoardMismatchError):
+        verify(tmp_path / "forged", [federation.root_key.public.keyid])
+
+
+def test_two_deployments_cannot_be_mixed(board: Path, tmp_path: Path) -> None:
+    other = new_home(tmp_path / "other")
+    publish_from(other, tmp_path / "other-board")
+    shutil.copy(tmp_path / "other-board/log/checkpoint", board / "log/checkpoint")
+    with pytest.raises(BoardMismatchError):
+        verify(board)
+
+
+def test_only_a_board_is_replaced(federation: Home, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/thesis.txt").write_text("years of work")
+    with pytest.raises(SettingsError, match="not a board"):
+        publish_from(federation, tmp_path / "mine")
+    assert (tmp_path / "mine/thesis.txt").read_text() == "years of work"
+    publish_from(federation, tmp_path / "board")
+    (tmp_path / "board/stale.html").write_text("old")
+    publish_from(federation, tmp_path / "board")
+    verify(tmp_path / "board")
+
+
+class Page(HTMLParser):
+    """What of a page matters here."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+@pytest.mark.parametrize("name", ["index.html", "details.html", "sites.html", "methods.html"])
+def test_pages_reach_for_nothing_and_are_navigable(published: Path, name: str) -> None:
+    text = (published / name).read_text()
+    page = Page(text)
+    for tag, attributes in page.tags:
+        for target in (attributes.get("href"), attributes.get("src")):
+            assert target is None or not re.match(r"[a-z]+:|//", target), f"{tag} points elsewhere"
+            if target and not target.startswith("#"):
+                assert (published / target.split("#")[0]).is_file()
+        assert not any(key.startswith("on") or key == "style" for key in attributes)
+    assert page.all("html") == [{"lang": "en"}]
+    assert len(page.all("h1")) == 1
+    assert len(page.all("table")) == len(page.all("caption"))
+    assert all("scope" in head for head in page.all("th"))
+    identifiers = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
+    assert len(identifiers) == len(set(identifiers))
+    assert {region.get("aria-labelledby") for region in page.all("div") if region.get("role") == "region"} <= set(
+        identifiers
+    )
+
+
+def test_names_from_the_registry_are_only_text(published: Path) -> None:
+    index, sites = (published / "index.html").read_text(), (published / "sites.html").read_text()
+    assert 'alert("x")' not in index
+    assert "&lt;script&gt;alert(" in index
+    assert len(Page(index).all("script")) == 1
+    assert "{{7*7}} &amp; &lt;b&gt;Co&lt;/b&gt;" in sites
+    assert "49" not in re.sub(r"<code>.*?</code>", "", sites.split("<tbody>")[1].split("</tbody>")[0])
+
+
+def test_a_spreadsheet_finds_no_formula(published: Path) -> None:
+    lines = list(csv.reader(io.StringIO((published / "board.csv").read_text(), newline="")))
+    assert len(lines) == 1 + 4 * 3
+    assert {'\'=HYPERLINK("javascript:x")'} == {line[9] for line in lines if "HYPERLINK" in line[9]}
+    assert not [field for line in lines for field in line if field.startswith(("=", "+", "-", "@", "\t", "\r"))]
+
+
+def test_baselines_are_marked_as_no_language_models(published: Path) -> None:
+    index = (published / "index.html").read_text()
+    row = index.split("First choice")[1].split("</th>")[0]
+    assert "not a language model" in row
+    assert index.count('<span class="tag">') == 3  # once in each table
+
+
+def test_sites_that_publish_pooled_are_named_nowhere(published: Path, federation: Home) -> None:
+    everything = b"".join(bytes_of(published).values())
+    assert b"Hidden Hospital" not in everything
+    assert b"3 sites contribute" in everything
+    hidden = [site for site, entry in registry_of(federation).sites.items() if entry.publication == "pooled"]
+    pages = b"".join(path.read_bytes() for path in published.glob("*.*"))
+    assert len(hidden) == 3
+    assert not [site for site in hidden if site.encode() in pages]
+
+
+def test_the_json_twin_says_what_the_page_says(published: Path) -> None:
+    content = json.loads((published / "board.json").read_bytes())
+    index = (published / "index.html").read_text()
+    card = content["scorecards"][0]
+    for model in card["models"]:
+        assert f"{model['mean_win_rate'] / 1000:.3f}" in index
+        for benchmark in card["benchmarks"]:
+            cell = model["cells"][benchmark["main"]]
+            assert cell["state"] == "value"
+            assert f"{cell['low'] / 1000:.3f} to {cell['high'] / 1000:.3f}" in index
+    assert len(content["results_of_named_sites"]) == 2 * 4
+
+
+def test_figures_are_written_in_the_metrics_own_range() -> None:
+    share, rating = Cell("b", "m", None, "public", True, 0, 1), Cell("b", "m", None, "public", False, 1, 5)
+    assert [in_range(value, share) for value in (0, 5, 735, 1000)] == ["0.000", "0.005", "0.735", "1.000"]
+    assert [in_range(value, rating) for value in (0, 250, 333, 1000)] == ["1.00", "2.00", "2.33", "5.00"]
+    assert in_range(None, share) == ""
+    assert in_range(250, Cell("b", "m", None, "public", False, -1, 1)) == "-0.50"
+    assert [roughly(units) for units in (7, 58, 493, 1068, 15_500)] == ["7", "58", "490", "1,100", "16,000"]

@@ -1,0 +1,183 @@
+"""The commands as a person types them, from an empty folder to a verified board."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from aggregator.cli import cli
+from aggregator.errors import AggregatorError
+from aggregator.home import Home, today_day
+from aggregator.intake import accept
+from aggregator.registry.invites import Invite
+from tests.aggregator.federation import CARD, MODELS, TestSite, registry_of, scores
+
+
+def run(*words: object, fed: str | None = None) -> Result:
+    return CliRunner().invoke(cli, [str(word) for word in words], input=fed)
+
+
+def done(*words: object, fed: str | None = None) -> str:
+    result = run(*words, fed=fed)
+    assert result.exit_code == 0, result.output + repr(result.exception)
+    return result.output
+
+
+def failed(*words: object) -> AggregatorError:
+    result = run(*words)
+    assert isinstance(result.exception, AggregatorError), result.output
+    return result.exception
+
+
+def read_invite(path: Path) -> Invite:
+    fields = json.loads(path.read_bytes())
+    assert fields.pop("schema") == 1
+    return Invite(**fields | {"root_keys": tuple(fields["root_keys"])})
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    made = tmp_path / "aggregator"
+    done("--dir", made, "init", "--origin", "board.example", "--name", "Example", "--url", "http://127.0.0.1:1")
+    return made
+
+
+def test_from_nothing_to_a_verified_board(tmp_path: Path) -> None:
+    card, models, directory = tmp_path / "card.json", tmp_path / "models.yaml", tmp_path / "aggregator"
+    card.write_text(json.dumps(CARD.to_json()))
+    models.write_text("- {name: example/large, display_name: Example Large, organization: Example Org}\n")
+    made = json.loads(
+        done(
+            "init", directory, "--origin", "board.example", "--scorecard", card, "--models", models, "--format", "json"
+        )
+    )
+    here = ("--dir", directory)
+    done(*here, "register", "--model", MODELS[2].name, "--display-name", "First choice", "--not-a-language-model")
+    done(*here, "invite", "--site-name", "St. Example", "--publication", "named", "--out", tmp_path / "invite.json")
+    invite = read_invite(tmp_path / "invite.json")
+    assert invite.root_keys == (made["root_key"],)
+    site = TestSite(invite.site)
+    (tmp_path / "request.json").write_bytes(site.ask_to_enrol(invite))
+    said = done(*here, "enroll", tmp_path / "request.json", fed="y\n")
+    assert site.agent.public.fingerprint in said
+    assert site.steward.public.fingerprint in said
+    home = Home(directory)
+    site.prev = registry_of(home).sites[site.id].enrolment
+    for model in (MODELS[0], MODELS[2]):
+        envelope = site.sign(site.result(registry_of(home), scores(3), model=model.name))
+        accept(home, envelope, today_day=today_day())
+        site.accepted(envelope)
+    home.database.close()
+    board = tmp_path / "board"
+    assert str(board / "index.html") in done(*here, "publish", "--out", board)
+    checked = json.loads(done("verify", "--board", board, "--root-key", made["root_key"], "--format", "json"))
+    assert checked["identical"]
+    assert checked["pinned"]
+    assert sorted(path.name for path in (directory / "registry").iterdir()) == [f"{n}.dsse.json" for n in (1, 2, 3)]
+    (board / "index.html").write_text("changed")
+    result = run("verify", "--board", board, "--format", "json")
+    assert result.exit_code == 1
+    assert "index.html" in json.loads(result.output)["differs"]
+
+
+def test_a_person_who_says_no_enrols_nobody(directory: Path, tmp_path: Path) -> None:
+    done("--dir", directory, "invite", "--site-name", "St. Example", "--out", tmp_path / "invite.json")
+    invite = read_invite(tmp_path / "invite.json")
+    (tmp_path / "request").write_bytes(TestSite(invite.site).ask_to_enrol(invite))
+    assert "Not enrolled" in done("--dir", directory, "enroll", tmp_path / "request", fed="n\n")
+    assert "Not enrolled" in done("--dir", directory, "enroll", tmp_path / "request", fed="\n")
+    assert done("--dir", directory, "list", "sites") == "No sites.\n"
+
+
+def test_a_wrong_request_says_why(directory: Path, tmp_path: Path) -> None:
+    (tmp_path / "request").write_bytes(b"{}")
+    error = failed("--dir", directory, "enroll", tmp_path / "request")
+    assert (error.exit_code, "malformed" in str(error)) == (5, True)
+
+
+def test_pending_requests_are_enrolled_one_by_one(directory: Path, tmp_path: Path) -> None:
+    from aggregator.registry.invites import keep_request, open_request
+
+    home = Home(directory)
+    sites = []
+    for number in range(2):
+        done("--dir", directory, "invite", "--site-name", f"Site {number}", "--out", tmp_path / f"{number}.json")
+        invite = read_invite(tmp_path / f"{number}.json")
+        sites.append(invite.site)
+        with home.database.writing() as connection:
+            request = TestSite(invite.site).ask_to_enrol(invite)
+            keep_request(connection, open_request(connection, request, today_day=today_day()))
+    home.database.close()
+    here = ("--dir", directory)
+    assert {line["site"] for line in json.loads(done(*here, "list", "requests", "--format", "json"))} == set(sites)
+    assert run(*here, "enroll", "--pending", "--fingerprint-checked").exit_code == 2
+    done(*here, "enroll", "--pending", "--fingerprint-checked", "--site", sites[1])
+    assert [line["name"] for line in json.loads(done(*here, "list", "sites", "--format", "json"))] == ["Site 1"]
+    done(*here, "enroll", "--pending", "--fingerprint-checked")
+    assert done(*here, "enroll", "--pending") == "No request is waiting.\n"
+
+
+@pytest.mark.parametrize("what", ["sites", "models", "scorecards", "requests", "forks"])
+def test_every_listing_speaks_json(directory: Path, what: str) -> None:
+    assert json.loads(done("--dir", directory, "list", what, "--format", "json")) == []
+
+
+def test_registering_nothing_or_the_same_makes_no_version(directory: Path) -> None:
+    here = ("--dir", directory)
+    assert run(*here, "register").exit_code == 2
+    assert run(*here, "register", "--model", "a/b").exit_code == 2
+    words = ("register", "--model", "a/b", "--display-name", "A")
+    assert "version 2" in done(*here, *words)
+    assert "version 2 stays" in done(*here, *words)
+    assert "version 3" in done(*here, "register", "--renew")
+
+
+def test_an_invite_is_private_and_never_overwritten(directory: Path, tmp_path: Path) -> None:
+    out = tmp_path / "invite.json"
+    done("--dir", directory, "invite", "--site-name", "St. Example", "--out", out)
+    assert out.stat().st_mode & 0o777 == 0o600
+    assert failed("--dir", directory, "invite", "--site-name", "Other", "--out", out).exit_code == 3
+
+
+def test_errors_say_what_to_do_and_leave_with_their_code(tmp_path: Path) -> None:
+    for words, code in (
+        (["--dir", str(tmp_path), "list", "sites"], 2),
+        (["verify", "--board", str(tmp_path / "none")], 2),
+        (["--no-such-option"], 2),
+        (["init", str(tmp_path / "x"), "--origin", "NOT AN ORIGIN"], 4),
+    ):
+        ended = subprocess.run(
+            [sys.executable, "-m", "aggregator", *words],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "INTRAMURAL_AGGREGATOR": ""},
+            check=False,
+        )
+        assert ended.returncode == code, ended.stderr
+        assert ended.stderr.startswith(("Error: ", "Usage: "))
+        assert "Traceback" not in ended.stderr
+
+
+def test_help_imports_nothing_heavy() -> None:
+    program = (
+        "import sys; from aggregator.cli import cli; cli(['--help'], standalone_mode=False); "
+        "heavy = {'fastapi', 'sqlalchemy', 'alembic', 'jinja2', 'uvicorn', 'pydantic', 'cryptography'}; "
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ended.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_aggregator_never_imports_the_agent() -> None:
+    program = (
+        "import sys, pkgutil, importlib, aggregator; "
+        "[importlib.import_module(m.name) for m in pkgutil.walk_packages(aggregator.__path__, 'aggregator.')"
+        " if not m.name.endswith(('.env', '__main__')) and '.versions.' not in m.name]; "
+        "print([m for m in sys.modules if m == 'agent' or m.startswith('agent.')])"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ended.stdout.strip() == "[]"

@@ -1,0 +1,256 @@
+"""Pooling of sites and the ranking, against hand-made cases, published tables and any order of arrival."""
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aggregator.merge.pool import SiteCell, State, pool
+from aggregator.merge.table import Result, build_board
+from aggregator.registry.policies import shipped_policies
+from protocol.disclosure import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
+from protocol.figures import mean_win_rates, wilson
+from protocol.keys import PublicKey
+from protocol.policy import BUCKETS, bucket_of, bucket_range, grid_step
+from protocol.registry import Registry, Site, SiteKey
+from protocol.scorecard import Cell
+from tests.aggregator.federation import AGENT_VERSION, CARD, MODELS, ORIGIN, TestSite, new_key, scores
+
+STRICT = shipped_policies()["strict"]
+PRIVATE = Cell("notes", "exact_match", None, "private", True, 0, 1)
+GATED = replace(PRIVATE, access="gated")
+PUBLIC = replace(PRIVATE, access="public")
+RATING = Cell("notes", "jury", None, "private", False, 1, 5)
+PAPER = json.loads((Path(__file__).parent / "paper_scores.json").read_text())
+
+
+def named(value: int, units: int = 200, site: str = "s-a", spread: int | None = None) -> SiteCell:
+    return SiteCell(site, True, value, bucket_of(units), spread)
+
+
+def hidden(value: int, units: int = 200, site: str = "s-h") -> SiteCell:
+    return replace(named(value, units, site), named=False)
+
+
+@pytest.mark.parametrize("columns", ["37", "35", "34"])
+def test_mean_win_rates_are_those_of_the_published_table(columns: str) -> None:
+    left_out = {"37": set(), "35": {"med_qa", "med_mcqa"}, "34": {"ehrshot", "medcalc_bench", "medec"}}[columns]
+    table: dict[str, dict[str, float]] = {}
+    for benchmark, found in PAPER["scores"].items():
+        for model, score in found.items():
+            if benchmark not in left_out:
+                table.setdefault(model, {})[benchmark] = score
+    rates = mean_win_rates(table)
+    assert {model: round(rate, 3) for model, rate in rates.items() if rate is not None} == PAPER["mean_win_rates"][
+        columns
+    ]
+
+
+def test_one_site_is_shown_as_it_published() -> None:
+    shown = pool([named(700)], PRIVATE, STRICT)
+    least, most = bucket_range(bucket_of(200))
+    slack = grid_step(least, STRICT) / 2000
+    assert (shown.state, shown.value, shown.units, shown.sites) == (State.VALUE, 700, (least + most) // 2, 1)
+    assert shown.low == math.floor(1000 * wilson((0.7 - slack) * least, least)[0])
+    assert shown.high == math.ceil(1000 * wilson((0.7 + slack) * least, least)[1])
+
+
+def test_sites_are_weighted_by_units() -> None:
+    large, small = named(800, 1000, "s-a"), named(200, 100, "s-b")
+    shown = pool([large, small], PRIVATE, STRICT)
+    expected = (800 * large.units + 200 * small.units) / (large.units + small.units)
+    assert shown.value == round(expected)
+    assert shown.units == large.units + small.units
+
+
+@pytest.mark.parametrize("cell", [PUBLIC, GATED])
+def test_the_same_data_asked_twice_is_no_more_data(cell: Cell) -> None:
+    alone = pool([named(700, 500)], cell, STRICT)
+    twice = pool([named(700, 500, "s-a"), named(700, 500, "s-b")], cell, STRICT)
+    assert (twice.low, twice.high, twice.units) == (alone.low, alone.high, alone.units)
+    assert pool([named(700, 500, "s-a"), named(700, 500, "s-b")], PRIVATE, STRICT).units == 2 * alone.units
+
+
+def test_the_interval_of_a_rating_comes_from_its_spread() -> None:
+    shown = pool([named(500, 200, spread=10)], RATING, STRICT)
+    least = bucket_range(bucket_of(200))[0]
+    half = 1.959964 * (10.5 * 0.02) / math.sqrt(least) + grid_step(least, STRICT) / 2000
+    assert shown.low == math.floor(1000 * (0.5 - half))
+    assert shown.high == math.ceil(1000 * (0.5 + half))
+    assert pool([named(500, 200, spread=-1)], RATING, STRICT).low is None
+
+
+def test_too_few_pooled_sites_are_withheld() -> None:
+    two = [hidden(700, site="s-1"), hidden(600, site="s-2")]
+    for few in (two[:1], two):
+        shown = pool(few, PRIVATE, STRICT)
+        assert (shown.state, shown.value, shown.left_out) == (State.WITHHELD, None, len(few))
+    three = pool([*two, hidden(500, site="s-3")], PRIVATE, STRICT)
+    assert (three.value, three.sites) == (600, 3)
+
+
+def test_a_pooled_site_that_dominates_is_withheld() -> None:
+    sites = [hidden(700, 5000, "s-1"), hidden(600, 50, "s-2"), hidden(500, 50, "s-3")]
+    assert pool(sites, PRIVATE, STRICT).state is State.WITHHELD
+
+
+def test_named_sites_do_not_help_pooled_ones_to_hide() -> None:
+    """Else everyone could subtract the named sites' published figures."""
+    sites = [named(700, site="s-1"), named(700, site="s-2"), hidden(100, site="s-3")]
+    shown = pool(sites, PRIVATE, STRICT)
+    assert (shown.value, shown.sites, shown.left_out) == (700, 2, 1)
+
+
+def test_codes_of_pooled_sites_are_withheld_too() -> None:
+    assert pool([hidden(LOW_CODED)], PRIVATE, STRICT).state is State.WITHHELD
+
+
+def test_public_cells_are_pooled_freely() -> None:
+    assert pool([hidden(700)], PUBLIC, STRICT).value == 700
+
+
+@pytest.mark.parametrize(
+    ("codes", "state"),
+    [
+        ([], State.NOT_RUN),
+        ([NOT_RUN, NOT_RUN], State.NOT_RUN),
+        ([SUPPRESSED, NOT_RUN], State.SUPPRESSED),
+        ([LOW_CODED], State.LOW_CODED),
+        ([HIGH_CODED, HIGH_CODED], State.HIGH_CODED),
+        ([LOW_CODED, HIGH_CODED], State.SUPPRESSED),
+    ],
+)
+def test_a_cell_without_a_figure_says_why(codes: list[int], state: State) -> None:
+    sites = [replace(named(code, site=f"s-{i}"), bucket=0) for i, code in enumerate(codes)]
+    assert pool(sites, PRIVATE, STRICT).state is state
+
+
+def test_a_coded_site_is_left_out_and_counted() -> None:
+    shown = pool([named(700, site="s-a"), replace(named(HIGH_CODED, site="s-b"))], PRIVATE, STRICT)
+    assert (shown.value, shown.sites, shown.left_out) == (700, 1, 1)
+
+
+site_cells = st.builds(
+    SiteCell,
+    site=st.uuids().map(str),
+    named=st.booleans(),
+    value=st.sampled_from([SUPPRESSED, NOT_RUN, LOW_CODED, HIGH_CODED, *range(0, 1001, 25)]),
+    bucket=st.integers(1, len(BUCKETS) - 1),
+    spread=st.integers(-1, 25),
+)
+
+
+@given(
+    st.lists(site_cells, max_size=8, unique_by=lambda cell: cell.site),
+    st.randoms(),
+    st.sampled_from([PRIVATE, RATING, PUBLIC]),
+)
+def test_the_order_of_sites_changes_nothing(cells: list[SiteCell], random: object, cell: Cell) -> None:
+    shuffled = random.sample(cells, len(cells))  # type: ignore[attr-defined]
+    shown = pool(cells, cell, STRICT)
+    assert pool(shuffled, cell, STRICT) == shown
+    if shown.low is not None:
+        assert shown.value is not None
+        assert shown.high is not None
+        assert 0 <= shown.low <= shown.value <= shown.high <= 1000
+
+
+@given(st.lists(site_cells, min_size=1, max_size=6, unique_by=lambda cell: cell.site))
+def test_a_withheld_site_changes_no_published_figure(cells: list[SiteCell]) -> None:
+    """Where the pooled sites do not hide each other, the figure is that of the named ones alone."""
+    hidden_values = [cell for cell in cells if not cell.named and cell.state is State.VALUE]
+    if 0 < len(hidden_values) < STRICT.pooled_sites:
+        shown, without = pool(cells, PRIVATE, STRICT), pool([cell for cell in cells if cell.named], PRIVATE, STRICT)
+        assert (shown.value, shown.low, shown.high, shown.units) == (
+            without.value,
+            without.low,
+            without.high,
+            without.units,
+        )
+
+
+def small_registry(sites: list[TestSite]) -> Registry:
+    from protocol.identity import agent_digest, model_digest
+    from protocol.registry import RegisteredScorecard
+
+    return Registry(
+        version=2,
+        expires_day=30_000,
+        deployment=ORIGIN,
+        roots=(new_key().public,),
+        threshold=1,
+        log_name=ORIGIN,
+        log_key=new_key().public,
+        policy_floor=STRICT.digest,
+        sites={
+            site.id: Site(
+                site.id, "named", "0" * 64, (_key(site.agent.public, "agent"), _key(site.steward.public, "steward"))
+            )
+            for site in sites
+        },
+        scorecards={CARD.digest: RegisteredScorecard(CARD)},
+        policies={STRICT.digest: STRICT},
+        agents={agent_digest(AGENT_VERSION): AGENT_VERSION},
+        models={model_digest(model.name): model for model in MODELS},
+    )
+
+
+def _key(key: PublicKey, role: str) -> SiteKey:
+    return SiteKey(key, role)  # type: ignore[arg-type]
+
+
+SITES = [TestSite(f"s-0000000{number}") for number in range(3)]
+REGISTRY = small_registry(SITES)
+
+
+def result(site: TestSite, seed: int, *, model: str, seq: int, position: int) -> Result:
+    said = site.at(seq - 1, "0" * 64).result(REGISTRY, scores(seed, right=0.4 + seed / 40), model=model)
+    return Result(position, (site.agent.public.keyid, site.steward.public.keyid), said)
+
+
+RESULTS = [
+    result(site, 3 * i + j, model=model.name, seq=seq, position=10 * i + 2 * j + seq)
+    for i, site in enumerate(SITES)
+    for j, model in enumerate(MODELS)
+    for seq in (1, 2)
+]
+
+
+@settings(max_examples=25)
+@given(st.permutations(RESULTS))
+def test_the_board_is_the_same_for_any_order_of_arrival(arrived: list[Result]) -> None:
+    assert build_board(arrived, REGISTRY) == build_board(RESULTS, REGISTRY)
+
+
+def test_a_later_result_replaces_an_earlier_one() -> None:
+    first, second = (
+        result(SITES[0], seed, model=MODELS[0].name, seq=seq, position=seq) for seed, seq in ((1, 1), (9, 2))
+    )
+    assert build_board([first, second], REGISTRY).tables == build_board([second], REGISTRY).tables
+
+
+def test_a_result_whose_key_was_revoked_leaves_the_ranks_and_is_named() -> None:
+    stands = result(SITES[0], 1, model=MODELS[0].name, seq=1, position=1)
+    falls = result(SITES[1], 2, model=MODELS[1].name, seq=1, position=2)
+    site = REGISTRY.sites[SITES[1].id]
+    keys = tuple(replace(key, revoked_from=2) for key in site.keys)
+    revoking = replace(REGISTRY, sites={**REGISTRY.sites, SITES[1].id: replace(site, keys=keys)})
+    board = build_board([stands, falls], revoking)
+    assert board.revoked == (2,)
+    assert [row.model.name for row in board.tables[0].rows] == [MODELS[0].name]
+
+
+def test_rows_are_ranked_by_mean_win_rate() -> None:
+    table = build_board(RESULTS, REGISTRY).tables[0]
+    rates = [row.win_rate for row in table.rows if row.win_rate is not None]
+    assert rates == sorted(rates, reverse=True)
+    assert len(rates) == 3
+    assert sum(rates) == pytest.approx(1500, abs=2)
+
+
+def test_without_results_there_is_no_table() -> None:
+    assert build_board([], REGISTRY).tables == ()

@@ -1,0 +1,225 @@
+"""Who gets into the registry, and what its versions may hold."""
+
+import json
+import stat
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from aggregator.errors import EnrolmentError, KeyFileError, RegistryError, SettingsError
+from aggregator.home import Home, today_day
+from aggregator.key_files import create_key, load_key
+from aggregator.registry import invites
+from aggregator.registry.changes import Additions, apply, read_models, read_scorecard
+from aggregator.registry.invites import Invite
+from aggregator.registry.policies import shipped_policies
+from aggregator.registry.versions import all_envelopes, sign_next, walk
+from protocol.enrolment import token_mac, token_verifier
+from protocol.envelope import decode, sign
+from protocol.errors import Code, ProtocolError
+from protocol.registry import Model, Publication, RootPins
+from protocol.statements import EnrollPredicate, build_statement, parse_statement
+from tests.aggregator.federation import CARD, ORIGIN, TestSite, enrolled, new_home, new_key, registry_of
+
+
+def invited(home: Home, *, publication: Publication = "named", today: int | None = None) -> Invite:
+    with home.database.writing() as connection:
+        return invites.invite(
+            connection, home, site_name="St. Example", publication=publication, today_day=today or today_day()
+        )
+
+
+def refused(home: Home, request: bytes, *, today: int | None = None) -> Code:
+    with pytest.raises(ProtocolError) as error, home.database.writing() as connection:
+        invites.keep_request(connection, invites.open_request(connection, request, today_day=today or today_day()))
+    return error.value.code
+
+
+def test_a_new_deployment_trusts_its_own_root_alone(home: Home) -> None:
+    registry = registry_of(home)
+    assert registry.version == 1
+    assert [key.keyid for key in registry.roots] == [home.root_key.public.keyid]
+    assert registry.log_key.keyid == home.log_key.public.keyid
+    assert registry.policy_floor == shipped_policies()["strict"].digest
+    assert len({home.root_key.public.keyid, home.log_key.public.keyid}) == 2
+
+
+def test_keys_are_readable_by_their_owner_alone_and_never_overwritten(home: Home) -> None:
+    for name in ("root.key", "log.key"):
+        path = home.directory / "keys" / name
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        with pytest.raises(KeyFileError, match="exists"):
+            create_key(path)
+    assert stat.S_IMODE((home.directory / "keys").stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o777])
+def test_a_key_that_others_can_read_is_refused(home: Home, mode: int) -> None:
+    path = home.directory / "keys/root.key"
+    path.chmod(mode)
+    with pytest.raises(KeyFileError, match="0600"):
+        load_key(path)
+
+
+def test_a_key_behind_a_link_or_of_another_kind_is_refused(home: Home, tmp_path: Path) -> None:
+    (tmp_path / "link.key").symlink_to(home.directory / "keys/root.key")
+    (tmp_path / "text.key").write_text("not a key")
+    (tmp_path / "text.key").chmod(0o600)
+    for name in ("link.key", "text.key", "missing.key"):
+        with pytest.raises(KeyFileError):
+            load_key(tmp_path / name)
+
+
+def test_an_aggregator_is_not_founded_twice_in_one_place(home: Home) -> None:
+    before = registry_of(home)
+    with pytest.raises(SettingsError, match="already"):
+        new_home(home.directory)
+    assert registry_of(home) == before
+
+
+def test_enrolment_makes_the_first_link_and_the_next_registry(home: Home) -> None:
+    site = enrolled(home)
+    registry = registry_of(home)
+    assert registry.version == 2
+    assert registry.sites[site.id].enrolment == site.prev
+    assert {entry.key.keyid for entry in registry.sites[site.id].keys} == {
+        site.agent.public.keyid,
+        site.steward.public.keyid,
+    }
+    with home.database.reading() as connection:
+        versions = all_envelopes(connection)
+    pins = RootPins("board.example", frozenset({home.root_key.public.keyid}), 1)
+    assert [step.version for step in walk(versions, pins)] == [1, 2]
+
+
+def test_a_site_that_wants_to_be_pooled_is_not_named_in_the_registry(home: Home) -> None:
+    site = enrolled(home, "Secret Hospital", "pooled")
+    assert registry_of(home).sites[site.id].display_name == site.id
+
+
+def test_a_request_without_the_token_is_refused(home: Home) -> None:
+    invite = invited(home)
+    assert refused(home, TestSite(invite.site).ask_to_enrol(invite, token=b"guessed")) is Code.WRONG_TOKEN
+
+
+def test_a_request_for_a_site_nobody_invited_says_no_more_than_a_wrong_token(home: Home) -> None:
+    invite = invited(home)
+    assert refused(home, TestSite("s-zzzzzzzz").ask_to_enrol(invite)) is Code.WRONG_TOKEN
+
+
+def test_the_token_of_another_invite_is_refused(home: Home) -> None:
+    mine, theirs = invited(home), invited(home)
+    request = TestSite(theirs.site).ask_to_enrol(replace(theirs, token=mine.token))
+    assert refused(home, request) is Code.WRONG_TOKEN
+
+
+def test_an_expired_invite_is_refused(home: Home) -> None:
+    invite = invited(home)
+    request = TestSite(invite.site).ask_to_enrol(invite)
+    assert refused(home, request, today=invite.expires_day) is Code.WRONG_TOKEN
+
+
+def test_an_invite_is_used_once(home: Home) -> None:
+    invite = invited(home)
+    site = TestSite(invite.site)
+    request = site.ask_to_enrol(invite)
+    with home.database.writing() as connection:
+        asked = invites.open_request(connection, request, today_day=today_day())
+        invites.keep_request(connection, asked)
+        invites.keep_request(connection, asked)
+    assert refused(home, TestSite(invite.site).ask_to_enrol(invite)) is Code.WRONG_TOKEN
+    with home.database.writing() as connection:
+        invites.enroll(connection, home, asked, today_day=today_day())
+    assert refused(home, request) is Code.WRONG_TOKEN
+    with pytest.raises(EnrolmentError, match="already"), home.database.writing() as connection:
+        invites.enroll(connection, home, asked, today_day=today_day())
+    assert registry_of(home).version == 2
+
+
+@pytest.mark.parametrize("whose", ["root", "log", "other site's"])
+def test_a_key_with_another_office_cannot_enrol(home: Home, whose: str) -> None:
+    other = enrolled(home, "Other")
+    key = {"root": home.root_key, "log": home.log_key, "other site's": other.steward}[whose]
+    invite = invited(home)
+    request = TestSite(invite.site, agent=key).ask_to_enrol(invite)
+    with home.database.reading() as connection:
+        asked = invites.open_request(connection, request, today_day=today_day())
+    with pytest.raises((EnrolmentError, RegistryError)), home.database.writing() as connection:
+        invites.enroll(connection, home, asked, today_day=today_day())
+    assert registry_of(home).version == 2
+    assert invite.site not in registry_of(home).sites
+
+
+def test_one_key_for_both_roles_cannot_enrol(home: Home) -> None:
+    invite = invited(home)
+    site = TestSite(invite.site)
+    both = replace(site, steward=site.agent)
+    payload = decode(replace(site, steward=new_key()).ask_to_enrol(invite)).payload
+    statement = parse_statement(payload)
+    assert isinstance(statement, EnrollPredicate)
+    mac = token_mac(token_verifier(bytes.fromhex(invite.token)), ORIGIN, site.id, site.agent.public, site.agent.public)
+    same = replace(statement, steward_key=statement.agent_key, token_mac=mac)
+    assert refused(home, sign(build_statement(same), [both.agent])) in {Code.DUPLICATE_KEY, Code.WRONG_SUBJECT}
+
+
+@pytest.mark.parametrize("name", ["", "x" * 121, "line\nbreak", "esc\x1b[31m", "right\u202eto left"])
+def test_a_name_that_no_registry_may_hold_gets_no_invite(home: Home, name: str) -> None:
+    with pytest.raises(EnrolmentError), home.database.writing() as connection:
+        invites.invite(connection, home, site_name=name, publication="named", today_day=today_day())
+
+
+def test_several_additions_make_one_version(home: Home) -> None:
+    before = registry_of(home)
+    added = Additions(
+        models=[Model("new/model", "New", "", True)],
+        scorecards=[replace(CARD, version=2)],
+        retired=["pilot@1"],
+        agents=["0.2.0"],
+    )
+    with home.database.writing() as connection:
+        sign_next(connection, replace(apply(before, added), version=2), [home.root_key])
+    after = registry_of(home)
+    assert (after.version, len(after.models), len(after.agents)) == (2, len(before.models) + 1, 2)
+    assert {(known.scorecard.version, known.retired) for known in after.scorecards.values()} == {(1, True), (2, False)}
+
+
+def test_the_same_again_is_no_change(home: Home) -> None:
+    before = registry_of(home)
+    assert apply(before, Additions(models=list(before.models.values()), scorecards=[CARD])) is before
+
+
+def test_a_scorecard_never_changes_under_its_version(home: Home) -> None:
+    with pytest.raises(RegistryError, match="other content"):
+        apply(
+            registry_of(home),
+            Additions(scorecards=[replace(CARD, cells=CARD.cells[:1], benchmarks=CARD.benchmarks[:1])]),
+        )
+
+
+def test_a_version_that_no_site_would_accept_is_not_signed(home: Home) -> None:
+    before = registry_of(home)
+    for wrong in (
+        replace(before, version=3),
+        replace(before, version=2, deployment="other.example"),
+        replace(before, version=2, models={"0" * 64: Model("bad name", "x", "", True)}),
+    ):
+        with pytest.raises(RegistryError), home.database.writing() as connection:
+            sign_next(connection, wrong, [home.root_key])
+    with pytest.raises(RegistryError), home.database.writing() as connection:
+        sign_next(connection, replace(before, version=2), [new_key()])
+    assert registry_of(home) == before
+
+
+def test_files_with_faults_are_named(tmp_path: Path) -> None:
+    models, card = tmp_path / "models.yaml", tmp_path / "card.json"
+    for text in ("- name: a/b\n", "- name: a/b\n  display_name: A\n  colour: red\n", "name: [", "null"):
+        models.write_text(text)
+        with pytest.raises(SettingsError, match=r"models\.yaml"):
+            read_models(models)
+    for text in ("", "{}", "[1,", json.dumps(CARD.to_json() | {"extra": 1})):
+        card.write_text(text)
+        with pytest.raises(SettingsError, match=r"card\.json"):
+            read_scorecard(card)
+    card.write_text(json.dumps(CARD.to_json()))
+    assert read_scorecard(card) == CARD

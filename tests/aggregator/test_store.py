@@ -1,0 +1,81 @@
+"""The database: its migrations, its constraints, and what happens to half-done work."""
+
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import delete, insert, select, text
+from sqlalchemy.exc import IntegrityError
+
+from aggregator.errors import SettingsError, StoreError
+from aggregator.home import Home
+from aggregator.settings import make_settings, read_settings, write_settings
+from aggregator.store.database import Database
+from aggregator.store.schema import entries, metadata, registry_versions
+
+
+def test_the_migrations_make_the_tables_that_the_program_uses(tmp_path: Path) -> None:
+    database = Database(f"sqlite:///{tmp_path / 'new.sqlite3'}")
+    database.migrate()
+    database.migrate()  # nothing left to do
+    database.check_version()
+    with database.reading() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+    database.close()
+
+
+def test_an_empty_or_foreign_database_is_refused(tmp_path: Path) -> None:
+    database = Database(f"sqlite:///{tmp_path / 'empty.sqlite3'}")
+    with pytest.raises(StoreError, match="none"):
+        database.check_version()
+    database.migrate()
+    with database.writing() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(StoreError, match="9999"):
+        database.check_version()
+    database.close()
+
+
+def test_two_links_for_one_place_are_impossible_in_the_database_itself(home: Home, site: object) -> None:
+    with home.database.reading() as connection:
+        row = dict(connection.execute(select(entries)).mappings().one())
+    with pytest.raises(StoreError) as error, home.database.writing() as connection:
+        connection.execute(insert(entries).values({**row, "position": 1, "digest": "f" * 64}))
+    assert isinstance(error.value.__cause__, IntegrityError)
+
+
+def test_an_error_takes_back_the_whole_transaction(home: Home) -> None:
+    with pytest.raises(StoreError), home.database.writing() as connection:
+        connection.execute(delete(registry_versions))
+        connection.execute(text("no such statement"))
+    with home.database.reading() as connection:
+        assert len(connection.execute(select(registry_versions)).all()) == 1
+
+
+def test_a_database_failure_quotes_no_values(home: Home) -> None:
+    with pytest.raises(StoreError) as error, home.database.writing() as connection:
+        connection.execute(insert(registry_versions).values(version=1, envelope=b"canary"))
+    assert "canary" not in str(error.value)
+    assert "canary" not in str(error.value.__cause__)
+
+
+@pytest.mark.parametrize("url", ["nonsense", "mysql://x/y", "postgresql+nodriver://h/n"])
+def test_a_url_that_cannot_be_used_is_refused(url: str) -> None:
+    with pytest.raises(StoreError):
+        Database(url)
+
+
+def test_settings_hold_no_password_and_no_unknown_key(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="password"):
+        make_settings({"database_url": "postgresql+psycopg://user:secret@host/name"})
+    path = tmp_path / "aggregator.yaml"
+    for wrong in ("colour: red", "invite_days: 0", "- a", "a: [", "body_timeout_s: soon"):
+        path.write_text(wrong)
+        with pytest.raises(SettingsError, match=r"aggregator\.yaml") as error:
+            read_settings(path)
+        assert "secret" not in str(error.value)
+    path.unlink()
+    kept = make_settings({"name": "Übersicht", "invite_days": 7})
+    write_settings(path, kept)
+    assert read_settings(path) == kept
