@@ -219,7 +219,7 @@ def test_ctrl_c_leaves_a_run_at_once_and_quietly(tmp_path: Path):
     )
     root = Path(__file__).parents[3]
     process = subprocess.Popen(
-        [sys.executable, "-X", "dev", str(script)],
+        [sys.executable, "-W", "default", str(script)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
