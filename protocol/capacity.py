@@ -1,6 +1,7 @@
 """How many different payloads a site could get accepted for one place in its chain: the width of the way out.
 
 Counted for a given scorecard, policy, model and agent; site, epoch, seq and prev are fixed by the keys and the chain.
+Signatures are not counted: they are no part of the payload, but a signer that chooses its nonce hides 256 bits in each.
 """
 
 import functools

@@ -95,7 +95,7 @@ def test_a_binary_rate(successes: int, n: int, expected: int):
 
 
 def test_no_exact_numerator_follows_from_a_published_rate():
-    for n in range(22, 400):
+    for n in (*range(22, 120), *range(120, 500, 13)):
         values = [published(BINARY, rate(k, n)) for k in range(n + 1)]
         for value in {v for v in values if v >= 0}:  # even for whoever knows n
             assert values.count(value) >= 5, (n, value)
@@ -147,7 +147,7 @@ def test_a_spread_is_coarse_and_never_0_for_protected_units():
     ("total", "female", "male", "withheld"),
     [
         pytest.param(200, 90, 110, set(), id="both-large"),
-        pytest.param(200, 195, 5, {"female", "male"}, id="D80-small-complement"),
+        pytest.param(200, 195, 5, {"female", "male"}, id="E80-small-complement"),
         pytest.param(200, 100, 95, {"female"} | {"male"}, id="a-rest-of-5-without-a-group"),
         pytest.param(200, 200, 0, {"female", "male"}, id="nobody-in-one-group"),
         pytest.param(10, 6, 4, {"", "female", "male"}, id="whole-below-threshold"),

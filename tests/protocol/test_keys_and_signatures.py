@@ -103,6 +103,24 @@ def test_every_p256_signature_is_low_and_repeatable(secret: int, message: bytes)
     signer.public.verify(signature, message)
 
 
+def test_ed25519_signs_as_rfc_8032_says():
+    signer = ed25519_signer(0x9D61B19DEFFD5A60BA844AF492EC2CC44449C5697B326919703BAC031CAE7F60)
+    assert signer.public.raw.hex() == "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"
+    expected = (
+        "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555"
+        "fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b"
+    )
+    assert signer.sign(b"").hex() == expected
+    signer.public.verify(bytes.fromhex(expected), b"")
+
+
+def test_p256_signs_as_rfc_6979_says_with_s_lowered():
+    signer = p256_signer(0xC9AFA9D845BA75166B5C215767B1D6934E50C3DB36E89B127B8A622B120F6721)
+    r, s = decode_dss_signature(signer.sign(b"sample"))
+    assert r == 0xEFD48B2AACB6A8FD1140DD9CD45E81D69D2C877B56AAF991C34D0EA84EAF3716
+    assert s == N - 0xF7CB1C942D657C41D436C7A1B6E29F65F3E900DBB9AFF4064DC4AB2F843ACDA8
+
+
 def ed25519_scalar(seed: int) -> tuple[int, bytes]:
     digest = bytearray(hashlib.sha512(seed.to_bytes(32, "big")).digest()[:32])
     digest[0] &= 248
@@ -187,7 +205,7 @@ def test_B32_the_high_twin_would_satisfy_the_library():
 
 def other_kinds() -> dict[str, bytes]:
     keys = {
-        "B31-rsa": rsa.generate_private_key(65537, 2048).public_key(),
+        "B31-rsa": rsa.RSAPublicNumbers(65537, 2**2047 + 1).public_key(),
         "B31-p384": ec.derive_private_key(5, ec.SECP384R1()).public_key(),
         "B31-secp256k1": ec.derive_private_key(5, ec.SECP256K1()).public_key(),
         "B31-ed448": ed448.Ed448PrivateKey.from_private_bytes(b"\x05" * 57).public_key(),

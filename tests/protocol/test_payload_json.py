@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from protocol.canonical import MAX_INT, canonical, parse, parse_canonical
 from protocol.errors import Code, ProtocolError
-from protocol.statements import build_statement, parse_statement
+from protocol.statements import Header, ResultPredicate, build_statement, parse_statement
 from tests.protocol.world import RESULT, edited_payload, refused, signed, submit
 
 GOOD = build_statement(RESULT)
@@ -280,6 +280,48 @@ def test_no_error_quotes_a_text_that_came_in():
 def test_the_statement_comes_out_as_it_went_in():
     assert parse_statement(GOOD) == RESULT
     assert edited_payload(lambda _: None) == GOOD
+
+
+digests = st.binary(min_size=32, max_size=32).map(bytes.hex)
+keys = st.text("abcxyz_/.-019", min_size=1, max_size=12)
+results = st.builds(
+    ResultPredicate,
+    header=st.builds(
+        Header,
+        deployment=st.sampled_from(["board.example", "127.0.0.1:8080", "b"]),
+        site=st.text("0123456789abcxyz", min_size=8, max_size=8).map(lambda tail: f"s-{tail}"),
+        epoch=st.integers(1, 2**31 - 1),
+        seq=st.integers(1, 2**31 - 1),
+        prev=digests,
+        registry=st.integers(1, 2**31 - 1),
+    ),
+    **dict.fromkeys(["scorecard", "model", "agent", "policy", "scores_root"], digests),
+    **dict.fromkeys(["plan", "challenge"], digests | st.just("none")),
+    data=st.dictionaries(keys, digests | st.just("none"), max_size=3),
+    day=st.integers(0, 2**31 - 1),
+    outcome=st.sampled_from(["complete", "partial"]),
+    approval=st.sampled_from(["two_person", "exception"]),
+    groups=st.dictionaries(keys, st.integers(0, 63), max_size=3),
+    cells=st.dictionaries(keys, st.integers(-4, 1000), max_size=3),
+    spreads=st.dictionaries(keys, st.integers(-1, 25), max_size=3),
+)
+
+
+@given(results)
+def test_every_statement_comes_out_as_it_went_in(result: ResultPredicate):
+    payload = build_statement(result)
+    assert parse_statement(payload) == result
+    assert build_statement(parse_statement(payload)) == payload
+
+
+@given(st.integers(0, len(GOOD) - 1), st.binary(min_size=1, max_size=2))
+def test_a_changed_payload_is_refused_or_means_something_else(place: int, insert: bytes):
+    bent = GOOD[:place] + insert + GOOD[place + len(insert) :]
+    try:
+        found = parse_statement(bent)
+    except ProtocolError:
+        return
+    assert (found == RESULT) == (bent == GOOD)
 
 
 names = st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E), min_size=1, max_size=8)
