@@ -4,7 +4,6 @@ import os
 import re
 import ssl
 import stat
-from collections.abc import Collection
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import SplitResult, urlsplit
@@ -82,20 +81,6 @@ def _checked(url: str, what: str, *, with_user: bool = False, with_path: bool = 
     if parts.query or parts.fragment or (parts.path and not with_path):
         raise ConfigError(f"{what} has parts that do not belong there (query, fragment or path)")
     return parts
-
-
-def refuse_other_hosts(endpoint: Endpoint, allowed_hosts: Collection[str]) -> None:
-    """Check that prompts would go to an allowed host only.
-
-    Raises:
-        ConfigError: the server's host is not among `allowed_hosts`.
-    """
-    host = address(endpoint).hostname
-    if host not in {allowed.lower().strip("[]") for allowed in allowed_hosts}:
-        raise ConfigError(
-            f"deployment {endpoint.name}: its host is not among allowed_hosts",
-            "Prompts hold patient text. Add the host to allowed_hosts in site.yaml only if it stands in your network.",
-        )
 
 
 def bearer_token(endpoint: Endpoint) -> str | None:

@@ -94,7 +94,8 @@ def parse_reply(body: bytes, *, stop: tuple[str, ...] = (), seconds: float = 0.0
         if not (apart or finish == "length"):
             return Failure(Reason.EMPTY, 200)
         content = ""
-    thought, text = split_thought(content)
+    thought, text = split_thought(_whole_characters(content))
+    apart = _whole_characters(apart)
     text, cut = _cut(text, stop)
     usage = reply.get("usage")
     counts = usage if isinstance(usage, dict) else {}
@@ -132,6 +133,13 @@ def split_thought(text: str) -> tuple[str, str]:
         answer, _, after = answer.partition("<think>")
         thoughts.append(after)
     return "\n".join(thought.strip() for thought in thoughts), answer.strip()
+
+
+def _whole_characters(text: str) -> str:
+    """Replace halves of characters, which JSON can carry and no file can."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _cut(text: str, stop: tuple[str, ...]) -> tuple[str, bool]:

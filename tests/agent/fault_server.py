@@ -133,6 +133,7 @@ class FaultServer:
         token: bearer token that must be shown.
         owned_by: what the list of models says.
         tls: serve https with this context.
+        host: loopback address to listen on.
     """
 
     def __init__(
@@ -148,6 +149,7 @@ class FaultServer:
         owned_by: str = "test",
         server_header: str = "test",
         tls: ssl.SSLContext | None = None,
+        host: str = "127.0.0.1",
         extra_model_keys: Mapping[str, object] | None = None,
     ) -> None:
         self.models = tuple(models)
@@ -160,6 +162,7 @@ class FaultServer:
         self.owned_by = owned_by
         self.server_header = server_header
         self.tls = tls
+        self.host = host
         self.extra_model_keys = dict(extra_model_keys or {})
         self.asked: list[Asked] = []
         self.seen_paths: list[str] = []
@@ -172,7 +175,8 @@ class FaultServer:
 
     @property
     def url(self) -> str:
-        return f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}/v1"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'https' if self.tls else 'http'}://{host}:{self.port}/v1"
 
     @property
     def prompts(self) -> list[str]:
@@ -193,8 +197,9 @@ class FaultServer:
         failed: list[OSError] = []
 
         async def main() -> None:
+            family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
             try:
-                listener = socket.create_server(("127.0.0.1", self.port), backlog=1024)
+                listener = socket.create_server((self.host, self.port), family=family, backlog=1024)
             except OSError as error:
                 failed.append(error)
                 ready.set()

@@ -3,7 +3,9 @@
 import datetime as dt
 import ipaddress
 import logging
+import socket
 import ssl
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from agent.errors import ConfigError
-from agent.inference.endpoint import bearer_token, refuse_other_hosts
+from agent.inference.endpoint import bearer_token
 from agent.vocabulary import Failure, Reason, Response
 from tests.agent.fault_server import FaultServer, Status, in_turn
 from tests.agent.inference.asking import QUICK, ask, ask_one, deployment
@@ -83,15 +85,6 @@ def test_an_address_that_is_none_is_refused_without_being_shown(url):
     assert "pw" not in str(caught.value)
 
 
-def test_prompts_go_to_allowed_hosts_only():
-    allowed = ("127.0.0.1", "::1", "GPU.hospital.example")
-    for url in ("http://127.0.0.1:8000/v1", "http://[::1]:8000/v1", "https://gpu.hospital.example/v1"):
-        refuse_other_hosts(deployment(url), allowed)
-    for url in ("http://127.0.0.1.example/v1", "https://api.example/v1", "http://127.0.0.2/v1"):
-        with pytest.raises(ConfigError, match="allowed_hosts"):
-            refuse_other_hosts(deployment(url), allowed)
-
-
 def test_proxies_of_the_environment_are_not_used(monkeypatch):
     for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY", "https_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:1")
@@ -104,6 +97,56 @@ def test_a_proxy_that_was_named_is_used():
         where = replace(deployment(f"http://127.0.0.1:{proxy.port}/v1"), proxy=f"http://127.0.0.1:{proxy.port}")
         assert isinstance(ask_one(where), Response)
     assert proxy.seen_paths == [f"{proxy.url}/chat/completions"]
+
+
+def test_an_https_server_is_asked_through_a_proxy_that_sees_no_prompt(certificate):
+    context, ca_bundle = certificate
+    seen: list[bytes] = []
+
+    def tunnel(listener: socket.socket) -> None:
+        client, _ = listener.accept()
+        with client:
+            seen.append(client.recv(65_536))
+            port = int(seen[0].split(b" ")[1].split(b":")[1])
+            with socket.create_connection(("127.0.0.1", port)) as upstream:
+                client.sendall(b"HTTP/1.1 200 Connected\r\n\r\n")
+                back = threading.Thread(target=_pour, args=(upstream, client, seen))
+                back.start()
+                _pour(client, upstream, seen)
+                back.join()
+
+    with FaultServer(tls=context, answer="CANARY") as server, socket.create_server(("127.0.0.1", 0)) as listener:
+        proxy = threading.Thread(target=tunnel, args=(listener,))
+        proxy.start()
+        where = replace(
+            deployment(server.url),
+            ca_bundle=ca_bundle,
+            proxy=f"http://me:secret@127.0.0.1:{listener.getsockname()[1]}",
+        )
+        assert isinstance(ask_one(where, "CANARY question"), Response)
+        proxy.join(10)
+    assert seen[0].startswith(f"CONNECT 127.0.0.1:{server.port} ".encode())
+    assert b"Proxy-Authorization: Basic " in seen[0]
+    assert len(seen) > 2
+    assert not any(b"CANARY" in data for data in seen)
+
+
+def _pour(source: socket.socket, sink: socket.socket, seen: list[bytes]) -> None:
+    try:
+        while data := source.recv(65_536):
+            seen.append(data)
+            sink.sendall(data)
+        sink.shutdown(socket.SHUT_WR)
+    except OSError:
+        pass
+
+
+def test_a_server_on_ipv6_is_asked():
+    if not socket.has_ipv6:
+        pytest.skip("no IPv6 here")
+    with FaultServer(host="::1") as server:
+        assert isinstance(ask_one(server.url), Response)
+    assert server.asked[0].headers["host"] == f"[::1]:{server.port}"
 
 
 @pytest.fixture

@@ -72,6 +72,17 @@ def test_the_first_stop_sequence_ends_the_answer_and_not_the_thought():
     assert (response.text, response.finish_reason, response.reasoning) == ("Yes. ", "stop", "END of a thought")
 
 
+@given(st.text(st.characters(exclude_categories=())) | st.just("\ud800"), st.just("\udfff") | st.text())
+def test_any_answer_can_be_stored(answer, thought):
+    response = read(answer, reasoning_content=thought)
+    assert (response.text + response.reasoning).encode("utf-8") is not None
+
+
+def test_characters_that_are_whole_stay_as_they_are():
+    assert read("Fièvre 𝔘 38 °C").text == "Fièvre 𝔘 38 °C"
+    assert read("half \ud835 here").text == "half \ufffd here"
+
+
 def test_a_refusal_is_an_answer():
     assert read(None, refusal="I cannot help with that.").text == "I cannot help with that."
 
