@@ -53,7 +53,7 @@ def make_app(home: Home) -> FastAPI:
     _answer_errors_by_code(app)
 
     async def body_of(request: Request) -> bytes:
-        return await read_body(request, limit=MAX_BYTES[STATEMENT_TYPE], timeout_s=home.settings.body_timeout_s)
+        return await read_body(request, limit=MAX_BYTES[STATEMENT_TYPE], timeout_s=home.settings.arrival_timeout_s)
 
     @app.post("/v1/submissions")
     async def submit(request: Request) -> dict[str, str]:
@@ -137,7 +137,7 @@ def _answer_errors_by_code(app: FastAPI) -> None:
     """Turn every failure into its code, and write what happened to the log without what was sent."""
 
     def refusal(status: int, code: str) -> JSONResponse:
-        return JSONResponse({"code": code}, status, headers={"Connection": "close"} if status == 400 else None)
+        return JSONResponse({"code": code}, status)
 
     @app.exception_handler(ProtocolError)
     async def refused(request: Request, error: ProtocolError) -> Response:

@@ -302,13 +302,12 @@ def register(
 def list_(context: click.Context, what: str, form: str) -> None:
     """List what is registered, which enrolment requests wait, and evidence of forks."""
     from aggregator.home import today_day
-    from aggregator.listings import listing
+    from aggregator.listings import listing, table
 
     home = _home(context)
     with home.database.reading() as connection:
         lines = listing(connection, what, today_day=today_day())
-    text = "\n".join("  ".join(f"{value}" for value in line.values()) for line in lines)
-    _print(form, text or f"No {what}.", lines)
+    _print(form, table(lines) or f"No {what}.", lines)
 
 
 @cli.command()

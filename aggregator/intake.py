@@ -12,7 +12,6 @@ from aggregator.log.journal import Link
 from aggregator.registry.versions import newest_registry
 from aggregator.store.schema import entries, forks
 from protocol.errors import Code, ProtocolError
-from protocol.registry import Registry
 from protocol.statements import ENROLL_SEQ, FIRST_EPOCH, parse_statement
 from protocol.verification import Authentic, ChainHead, History, authenticate, verify_submission
 
@@ -36,6 +35,11 @@ def accept(home: Home, data: bytes, *, today_day: int) -> Receipted:
         ProtocolError: the code of the first check that failed; the log is as before.
         StoreError: the database failed; nothing was appended.
     """
+    with home.database.reading() as connection:
+        # Strangers are turned away, and known submissions answered, without waiting for the one writer.
+        known = _receipted(connection, _authenticate(connection, data).digest)
+    if known is not None:
+        return known
     with home.database.writing() as connection:
         outcome = _decide(connection, home, data, today_day)
     # Leaving the block has committed, so the evidence of a fork outlives the refusal.
@@ -46,24 +50,31 @@ def accept(home: Home, data: bytes, *, today_day: int) -> Receipted:
 
 def _decide(connection: Connection, home: Home, data: bytes, today_day: int) -> Receipted | ProtocolError:
     """Append and give the receipt, or keep the evidence of a fork and give the refusal; other refusals are raised."""
-    registry = newest_registry(connection)
-    authentic = authenticate(data, registry, log_index=journal.size(connection))
-    if journal.receipt(connection, authentic.digest) is None:
+    authentic = _authenticate(connection, data)
+    if _receipted(connection, authentic.digest) is None:
         try:
-            _append(connection, home, authentic, registry, data, today_day)
+            _append(connection, home, authentic, data, today_day)
         except ProtocolError as error:
             if error.code is not Code.FORK:
                 raise
             _keep_evidence(connection, authentic, data)
             return error
-    receipt = journal.receipt(connection, authentic.digest)
-    assert receipt is not None, "appended in this transaction"
-    return Receipted(authentic.digest, receipt)
+    receipted = _receipted(connection, authentic.digest)
+    assert receipted is not None, "appended in this transaction"
+    return receipted
 
 
-def _append(
-    connection: Connection, home: Home, authentic: Authentic, registry: Registry, data: bytes, today_day: int
-) -> None:
+def _authenticate(connection: Connection, data: bytes) -> Authentic:
+    return authenticate(data, newest_registry(connection), log_index=journal.size(connection))
+
+
+def _receipted(connection: Connection, digest: str) -> Receipted | None:
+    receipt = journal.receipt(connection, digest)
+    return None if receipt is None else Receipted(digest, receipt)
+
+
+def _append(connection: Connection, home: Home, authentic: Authentic, data: bytes, today_day: int) -> None:
+    registry = newest_registry(connection)
     if today_day >= registry.expires_day:
         raise ProtocolError(Code.REGISTRY_EXPIRED, f"registry {registry.version} expired on day {registry.expires_day}")
     history = History(

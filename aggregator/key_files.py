@@ -16,16 +16,15 @@ from aggregator.errors import KeyFileError
 from protocol.keys import Ed25519Signer
 
 
-def create_key(path: Path) -> Ed25519Signer:
-    """Draw a new Ed25519 key and keep it in `path`, which must not exist yet.
+def draw_key() -> Ed25519PrivateKey:
+    """Draw a new key; nothing is written."""
+    return Ed25519PrivateKey.generate()
 
-    Raises:
-        KeyFileError: there is a file already, or it cannot be written.
-    """
-    key = Ed25519PrivateKey.generate()
+
+def keep_key(path: Path, key: Ed25519PrivateKey) -> None:
+    """Write a key to `path`, which must not exist yet. Raises KeyFileError."""
     path.parent.mkdir(mode=0o700, exist_ok=True)
     write_private(path, key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-    return Ed25519Signer(key)
 
 
 def write_private(path: Path, content: bytes) -> None:
@@ -47,7 +46,7 @@ def write_private(path: Path, content: bytes) -> None:
 
 
 def load_key(path: Path) -> Ed25519Signer:
-    """Read a key that `create_key` wrote.
+    """Read a key that `keep_key` wrote.
 
     Raises:
         KeyFileError: the file is missing, is a link, is readable by others, or holds no Ed25519 key.

@@ -1,17 +1,19 @@
 """Running the HTTP face: one process, bounded, quiet."""
 
+import asyncio
 import logging
 import socket
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from aggregator.app import make_app
 from aggregator.errors import RegistryError, SettingsError
 from aggregator.home import Home
 from aggregator.registry.versions import all_envelopes, walk
+from aggregator.settings import Settings
 from protocol.errors import ProtocolError
 
-KEEP_ALIVE_S = 5
 LONGEST_HEADERS = 16 * 1024  # bytes
 LOG_FORMAT = "%(asctime)s level=%(levelname)s logger=%(name)s %(message)s"
 
@@ -62,13 +64,32 @@ def make_server(home: Home) -> uvicorn.Server:
         log_config=None,
         log_level="warning",
         server_header=False,
+        headers=[("Connection", "close")],  # one request a connection, so that the limits below cover each
         limit_concurrency=home.settings.max_in_flight,
-        timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=10,
         h11_max_incomplete_event_size=LONGEST_HEADERS,
         lifespan="off",
-        http="h11",
+        http=_impatient(home.settings),
         ws="none",
     )
     config.load()
     return uvicorn.Server(config)
+
+
+def _impatient(settings: Settings) -> type[H11Protocol]:
+    """Make a protocol that ends a connection whose request does not come, or whose answer is not taken, in time.
+
+    Without it a few hundred silent connections would keep everyone else out.
+    """
+
+    class Impatient(H11Protocol):
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            self.loop.call_later(settings.arrival_timeout_s, self.give_up_without_request)
+            self.loop.call_later(settings.connection_timeout_s, transport.abort)
+
+        def give_up_without_request(self) -> None:
+            if self.cycle is None:
+                self.transport.abort()
+
+    return Impatient

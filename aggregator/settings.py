@@ -26,7 +26,8 @@ class Settings(BaseModel):
     )
     invite_days: int = Field(30, ge=1, le=365, description="Days that an invite can be used.")
     registry_days: int = Field(400, ge=1, le=3660, description="Days until a registry version expires.")
-    body_timeout_s: float = Field(10.0, gt=0, le=600, description="Seconds for a whole request body to arrive.")
+    arrival_timeout_s: float = Field(10.0, gt=0, le=600, description="Seconds for a request's head, and for its body.")
+    connection_timeout_s: float = Field(120.0, gt=0, le=3600, description="Seconds for a whole exchange.")
     max_in_flight: int = Field(64, ge=1, le=4096, description="Requests served at once; more are told to come back.")
 
     @field_validator("database_url")

@@ -4,11 +4,12 @@ from pathlib import Path
 
 from aggregator.errors import SettingsError
 from aggregator.home import LOG_KEY, ROOT_KEY, SETTINGS_FILE, Home
-from aggregator.key_files import create_key
+from aggregator.key_files import draw_key, keep_key
 from aggregator.registry.changes import Additions, apply
 from aggregator.registry.policies import DEFAULT_FLOOR, shipped_policies
-from aggregator.registry.versions import sign_next
+from aggregator.registry.versions import put_in_force, sign_version
 from aggregator.settings import Settings, write_settings
+from protocol.keys import Ed25519Signer
 from protocol.registry import Registry
 
 
@@ -32,24 +33,22 @@ def found(
         floor: name of the shipped policy that every result must obey.
 
     Raises:
-        SettingsError, KeyFileError, RegistryError, StoreError: by what is wrong; keys written so far stay.
+        SettingsError, KeyFileError, RegistryError, StoreError: by what is wrong.
     """
     if (directory / SETTINGS_FILE).exists():
         raise SettingsError(f"{directory} holds an aggregator already", "Use it, or choose another directory.")
     policies = shipped_policies()
     if floor not in policies:
         raise SettingsError(f"there is no shipped policy {floor!r} (there are: {', '.join(sorted(policies))})")
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    root = create_key(directory / "keys" / ROOT_KEY)
-    log = create_key(directory / "keys" / LOG_KEY)
+    root, log = draw_key(), draw_key()
     first = Registry(
         version=1,
         expires_day=today_day + settings.registry_days,
         deployment=origin,
-        roots=(root.public,),
+        roots=(Ed25519Signer(root).public,),
         threshold=1,
         log_name=origin,
-        log_key=log.public,
+        log_key=Ed25519Signer(log).public,
         policy_floor=policies[floor].digest,
         sites={},
         scorecards={},
@@ -57,9 +56,13 @@ def found(
         agents={},
         models={},
     )
+    envelope = sign_version(apply(first, additions), None, [Ed25519Signer(root)])  # before anything is written
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    keep_key(directory / "keys" / ROOT_KEY, root)
+    keep_key(directory / "keys" / LOG_KEY, log)
     write_settings(directory / SETTINGS_FILE, settings)
     home = Home(directory)
     home.database.migrate()
     with home.database.writing() as connection:
-        sign_next(connection, apply(first, additions), [root])
+        put_in_force(connection, first.version, envelope)
     return home

@@ -45,25 +45,34 @@ def all_envelopes(connection: Connection) -> list[bytes]:
     return list(connection.execute(query).scalars())
 
 
-def sign_next(connection: Connection, registry: Registry, roots: Sequence[Signer]) -> bytes:
-    """Sign `registry` and put it in force, in the caller's writing transaction. Returns the signed file.
+def sign_next(connection: Connection, registry: Registry, roots: Sequence[Signer]) -> None:
+    """Sign the version after the newest and put it in force. Raises RegistryError."""
+    put_in_force(connection, registry.version, sign_version(registry, newest_registry(connection), roots))
 
-    It is verified as any site will verify it, against the version before, so a change that no site would accept is
-    refused here.
+
+def sign_version(registry: Registry, before: Registry | None, roots: Sequence[Signer]) -> bytes:
+    """Sign a registry and verify it as any site will, so that a change that no site would accept is refused here.
+
+    Args:
+        registry: the new version.
+        before: the version before it; None for the first, which makes its own roots.
+        roots: root keys to sign with.
 
     Raises:
         RegistryError: the content is not valid, or the root keys do not suffice.
     """
-    versions = all_envelopes(connection)
     try:
         envelope = sign(build_registry(registry), roots, REGISTRY_TYPE)
-        step_registry(envelope, _parsed(versions[-1]) if versions else own_pins(registry))
+        step_registry(envelope, before or own_pins(registry))
     except ProtocolError as error:
-        raise RegistryError(
-            f"registry {registry.version} would not be accepted: {error.detail} ({error.code})"
-        ) from None
-    connection.execute(insert(registry_versions).values(version=registry.version, envelope=envelope))
+        fault = f"registry {registry.version} would not be accepted: {error.detail} ({error.code})"
+        raise RegistryError(fault) from None
     return envelope
+
+
+def put_in_force(connection: Connection, version: int, envelope: bytes) -> None:
+    """Store a version that `sign_version` made."""
+    connection.execute(insert(registry_versions).values(version=version, envelope=envelope))
 
 
 def own_pins(registry: Registry) -> RootPins:

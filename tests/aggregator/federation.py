@@ -62,7 +62,7 @@ def new_key() -> Ed25519Signer:
 def new_home(directory: Path, *, scorecards: Sequence[Scorecard] = (CARD,), models: Sequence[Model] = MODELS) -> Home:
     additions = Additions(models=models, scorecards=scorecards, agents=[AGENT_VERSION])
     return found(
-        directory, make_settings({"body_timeout_s": 1.0}), origin=ORIGIN, additions=additions, today_day=today_day()
+        directory, make_settings({"arrival_timeout_s": 1.0}), origin=ORIGIN, additions=additions, today_day=today_day()
     )
 
 

@@ -1,5 +1,6 @@
 """A real server on loopback, and what arrives at it: honest, lying, slow and parallel."""
 
+import contextlib
 import gzip
 import http.client
 import json
@@ -153,6 +154,24 @@ def test_a_body_that_drips_is_given_up_after_the_time_limit(served: Served) -> N
 def test_a_length_that_is_no_number_is_refused(served: Served, length: bytes) -> None:
     answer = raw(served, POST + b"Content-Length: " + length + b"\r\n\r\n{}")
     assert b" 400 " in answer.split(b"\r\n")[0]
+
+
+@pytest.mark.parametrize("start_of_head", [b"", b"POST /v1/sub", POST])
+def test_a_connection_without_a_request_is_closed_in_time(served: Served, start_of_head: bytes) -> None:
+    began = time.monotonic()
+    with socket.create_connection(("127.0.0.1", served.port), timeout=10) as connection:
+        connection.sendall(start_of_head)
+        with contextlib.suppress(ConnectionResetError):
+            assert connection.recv(1) == b""
+    assert time.monotonic() - began < 5
+
+
+def test_silent_connections_keep_nobody_out_for_long(served: Served) -> None:
+    silent = [socket.create_connection(("127.0.0.1", served.port)) for _ in range(80)]
+    time.sleep(1.5)
+    assert served.get("/healthz").status_code == 200
+    for connection in silent:
+        connection.close()
 
 
 def test_of_twenty_at_once_for_one_place_exactly_one_wins(served: Served, site: TestSite) -> None:

@@ -9,12 +9,14 @@ import pytest
 
 from aggregator.errors import EnrolmentError, KeyFileError, RegistryError, SettingsError
 from aggregator.home import Home, today_day
-from aggregator.key_files import create_key, load_key
+from aggregator.key_files import draw_key, keep_key, load_key
 from aggregator.registry import invites
 from aggregator.registry.changes import Additions, apply, read_models, read_scorecard
+from aggregator.registry.founding import found
 from aggregator.registry.invites import Invite
 from aggregator.registry.policies import shipped_policies
 from aggregator.registry.versions import all_envelopes, sign_next, walk
+from aggregator.settings import make_settings
 from protocol.enrolment import token_mac, token_verifier
 from protocol.envelope import decode, sign
 from protocol.errors import Code, ProtocolError
@@ -50,7 +52,7 @@ def test_keys_are_readable_by_their_owner_alone_and_never_overwritten(home: Home
         path = home.directory / "keys" / name
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         with pytest.raises(KeyFileError, match="exists"):
-            create_key(path)
+            keep_key(path, draw_key())
     assert stat.S_IMODE((home.directory / "keys").stat().st_mode) == 0o700
 
 
@@ -76,6 +78,13 @@ def test_an_aggregator_is_not_founded_twice_in_one_place(home: Home) -> None:
     with pytest.raises(SettingsError, match="already"):
         new_home(home.directory)
     assert registry_of(home) == before
+
+
+def test_a_deployment_that_cannot_be_founded_leaves_nothing(tmp_path: Path) -> None:
+    for origin in ("NOT AN ORIGIN", "", "x" * 200):
+        with pytest.raises(RegistryError):
+            found(tmp_path / "new", make_settings({}), origin=origin, additions=Additions(), today_day=today_day())
+    assert not (tmp_path / "new").exists()
 
 
 def test_enrolment_makes_the_first_link_and_the_next_registry(home: Home) -> None:
