@@ -145,6 +145,9 @@ def json_schema(seen: Seen) -> Feature:
         return Feature("honoured", "holds its answer to a JSON schema")
     if seen.response is None:
         return _unanswered(seen)
+    begun = seen.response.text.strip()[:1] in ("", "{")
+    if begun and seen.response.finish_reason == "length":
+        return Feature("unknown", "the answer was cut off before it could be held to a JSON schema")
     return Feature("ignored", "answers without regard to a JSON schema")
 
 

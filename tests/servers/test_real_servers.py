@@ -44,7 +44,6 @@ KNOWN: Mapping[str, Mapping[str, str]] = {
         "n": "honoured",
         "seed": "honoured",
         "logprobs": "honoured",
-        "json_schema": "honoured",
         "usage": "honoured",
     },
     "llama-cpp-python": {

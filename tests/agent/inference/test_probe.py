@@ -166,6 +166,12 @@ def test_one_prompt_that_the_server_cannot_digest_does_not_refuse_the_run():
     assert found.features["seed"].state == "honoured"
 
 
+@pytest.mark.parametrize("begun", ["", "   \n ", '{"colour": "bl'])
+def test_an_answer_cut_off_in_its_json_says_nothing_of_the_schema(begun):
+    with FaultServer(fault=containing("colour", Message({"content": begun}, "length"))) as server:
+        assert probed(server).state("json_schema") == "unknown"
+
+
 @pytest.mark.parametrize("owner", ["llamacpp", "me"])
 def test_the_llama_cpp_family_is_told_not_to_punish_repetition(owner):
     with FaultServer(owned_by=owner, extra_model_keys={"permissions": []}) as server:
