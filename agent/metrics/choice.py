@@ -163,5 +163,5 @@ def _without_markup(answer: str) -> str:
     """Take Markdown emphasis, code marks, headings and LaTeX boxes away."""
     text = unicodedata.normalize("NFKC", answer).replace("\u200b", "")
     text = _BOXED.sub(r"\1", text)
-    text = re.sub(r"[*`$]+|__+|^\s*#+\s*|^\s*>\s+", "", text, flags=re.MULTILINE)
+    text = re.sub(r"[*`$]+|__+|^[ \t]*#+[ \t]*|^[ \t]*>[ \t]+", "", text, flags=re.MULTILINE)
     return text.strip()

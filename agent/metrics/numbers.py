@@ -21,15 +21,18 @@ _STATED = re.compile(
 )
 _EQUALS = re.compile(r"[=≈≅]")
 _UNIT_DIGITS = re.compile(
-    r"(?:/|per|×|x|\*)?\s*1\.73\s*m\w*"  # body surface of a clearance
+    r"(?:/|per|×|x|\*)? ?1\.73 ?m\w*"  # body surface of a clearance
     r"|(?<=[A-Za-z])(?<!\d[eE])\d+(?:\.\d+)?(?!\d)"  # m2, H2O, but not the power of 1e9
-    r"|\^\s*\{?-?\d+\}?",  # m^2; powers of ten are read before this
+    r"|\^ ?\{?-?\d+\}?",  # m^2; powers of ten are read before this
     re.IGNORECASE,
 )
+# Lengths are bounded and no match begins inside a number, so that hostile text costs no more than any other.
 _OF_MAXIMUM = re.compile(
-    r"(\d+(?:\.\d+)?)(?:\s*/\s*|\s+out\s+of\s+)(\d+)(?=\s*(?:points?\b|$|[.)]\s*$))", re.IGNORECASE
+    r"(?<![\d.])(\d{1,9}(?:\.\d{1,9})?)(?: ?/ ?| out of )(\d{1,9})(?= ?(?:points?\b|$|[.)] ?$))", re.IGNORECASE
 )
-_POWER = re.compile(r"(\d(?:[\d,]*\d)?(?:\.\d+)?)\s*(?:×|x|\*|\\times|·)\s*10\s*\^?\s*\{?\s*([-+]?\d+)\s*\}?")
+_POWER = re.compile(
+    r"(?<![\d.,])(\d[\d,]{0,20}(?:\.\d{1,20})?) ?(?:×|x|\*|\\times|·) ?10 ?\^? ?\{? ?([-+]?\d{1,3}) ?\}?"
+)
 _NUMBER = re.compile(
     r"(?<![\w.])[-+]?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\d])|(?<![\w.])[-+]?\.\d+"
 )
@@ -66,6 +69,7 @@ def find_days(answer: str) -> int | None:
 def _only_value(answer: str, values_in: Callable[[str], list[V]]) -> V | None:
     text = unicodedata.normalize("NFKC", answer).replace("\u2212", "-").replace("\u200b", "")
     text = re.sub(r"[*`$]{1,3}(?=\S)|(?<=\S)[*`$]{1,3}(?=\W|$)|\\(?:text|mathrm|,|;|!)", "", text)
+    text = re.sub(r"[^\S\n]+", " ", text)
     for passage in _passages(text):
         values = set(values_in(passage))
         if values:
