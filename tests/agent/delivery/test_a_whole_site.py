@@ -1,0 +1,336 @@
+"""A real site and a real aggregator process: enrolment to receipt by the commands, and every byte searched for text."""
+
+import base64
+import json
+import socket
+import stat
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from agent.errors import AgentError, ConfigError, DisclosureError
+from agent.site import Site, create_site
+from agent.submission_commands import enroll, registry, steward_key, submission
+from agent.vocabulary import Instance, Message, Reason, Reference, Unscored
+from aggregator.home import Home, today_day
+from aggregator.registry import invites
+from aggregator.registry.versions import newest_envelope
+from tests.aggregator.conftest import Served, start, stop
+from tests.aggregator.federation import CARD, MODELS, new_home
+
+CANARY = "CANARY-7f3a"
+SUITE = f"{CANARY}-suite"
+UNITS = 120
+
+
+class Wire:
+    """A forwarder on loopback that keeps every byte that goes through it."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
+        self.bytes = bytearray()
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                near, _ = self._listening.accept()
+            except OSError:
+                return
+            far = socket.create_connection(("127.0.0.1", self._port))
+            for source, target in ((near, far), (far, near)):
+                threading.Thread(target=self._pump, args=(source, target), daemon=True).start()
+
+    def _pump(self, source: socket.socket, target: socket.socket) -> None:
+        try:
+            while data := source.recv(65536):
+                self.bytes += data
+                target.sendall(data)
+            target.shutdown(socket.SHUT_WR)
+        except OSError:
+            source.close()
+            target.close()
+
+    def close(self) -> None:
+        self._listening.close()
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    home = new_home(tmp_path / "aggregator")
+    running = start(home, tmp_path / "serve.log")
+    yield running
+    stop(running)
+    home.database.close()
+
+
+@pytest.fixture
+def wire(served: Served) -> Iterator[Wire]:
+    wire = Wire(served.port)
+    yield wire
+    wire.close()
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    """A site whose notes, units, instances, files, suite and name are all marked."""
+    made = create_site(tmp_path / f"{CANARY}-site", f"{CANARY} hospital")
+    for number, model in enumerate(MODELS[:2]):
+        for cell in CARD.cells:
+            fill(made, cell.benchmark, cell.metric, model.name, right=80 - 20 * number)
+    return made
+
+
+def fill(
+    site: Site, benchmark: str, metric: str, model: str, *, right: int, suite: str = SUITE, **details: str
+) -> None:
+    entry = next(entry for entry in CARD.benchmarks if entry.id == benchmark)
+    cell = next(cell for cell in CARD.cells if cell.benchmark == benchmark)
+    planned = [
+        (
+            Instance(
+                f"{CANARY}-instance-{i}",
+                f"{CANARY}-unit-{i}",
+                (Message("user", f"{CANARY} note {i}"),),
+                (Reference(f"{CANARY} gold", correct=True),),
+            ),
+            f"{model} {benchmark} {i}".encode(),
+        )
+        for i in range(UNITS)
+    ]
+    known, scoring = details.get("known", "sample"), details.get("scoring", "intramural")
+    kept = {
+        "access": cell.access,
+        "benchmark_digest": entry.definition,
+        "data": {"known": known, "digest": "00" * 32, "instances": UNITS, "problems": [f"{CANARY}.csv"]},
+        "metrics": [{"name": metric, "low": cell.low, "high": cell.high, "binary": cell.binary}],
+        "scoring": scoring,
+    }
+    with site.store() as store:
+        run_id = store.begin_run(
+            suite=suite,
+            name=f"{benchmark}:data={CANARY},model={model}",
+            benchmark=benchmark,
+            model=model,
+            deployment=f"{CANARY}/deployment",
+            details=kept,
+            planned=planned,
+            scored_by=[metric],
+        )
+        scores: list[tuple[int, str, float | Unscored]] = [
+            (i, metric, float(i < right) if cell.binary else 0.2 + 0.005 * i) for i in range(UNITS - 1)
+        ]
+        store.settle(run_id, [], [*scores, (UNITS - 1, metric, Unscored(Reason.UNPARSED))])
+        store.end_run(run_id)
+
+
+def run(site: Site, command: click.Command, *words: object, answer: str | None = None) -> Result:
+    return CliRunner().invoke(command, [str(word) for word in words], obj=site, input=answer)
+
+
+def ok(site: Site, command: click.Command, *words: object, answer: str | None = None) -> str:
+    result = run(site, command, *words, answer=answer)
+    if result.exception is not None:
+        raise result.exception
+    return result.output
+
+
+def write_invite(home: Home, path: Path, url: str) -> Path:
+    with home.database.writing() as connection:
+        made = invites.invite(
+            connection, home, site_name="General Hospital", publication="pooled", today_day=today_day()
+        )
+    path.write_text(json.dumps({**json.loads(made.to_json()), "url": url}))
+    return path
+
+
+def approve_at_the_aggregator(home: Home) -> None:
+    """What a person does there after comparing the fingerprints."""
+    with home.database.reading() as connection:
+        (asked,) = invites.pending_requests(connection, today_day=today_day())
+    with home.database.writing() as connection:
+        invites.enroll(connection, home, asked, today_day=today_day())
+
+
+def join(site: Site, served: Served, wire: Wire, tmp_path: Path) -> Path:
+    """Enrol the site; return the steward's key."""
+    key = tmp_path / "steward.key"
+    ok(site, steward_key, "--out", key)
+    invite = write_invite(served.home, tmp_path / "invite.json", wire.url)
+    ok(site, enroll, "--invite", invite, "--steward-key", key)
+    approve_at_the_aggregator(served.home)
+    ok(site, registry, "update")
+    return key
+
+
+def drafts(site: Site) -> list[dict[str, Any]]:
+    pages: list[dict[str, Any]] = json.loads(ok(site, submission, "show", "--format", "json"))
+    return pages
+
+
+def test_from_invite_to_receipt_no_text_of_a_case_is_written_or_sent(
+    site: Site, served: Served, wire: Wire, tmp_path: Path
+) -> None:
+    key = join(site, served, wire, tmp_path)
+    output = ok(site, submission, "prepare", "--suite", SUITE)
+    pages = drafts(site)
+    assert len(pages) == 2
+    output += ok(site, submission, "show")
+    for page in pages:
+        output += ok(site, submission, "approve", "--key", key, "--yes", "--digest", page["digest"][:8])
+    output += ok(site, submission, "send")
+    rows = json.loads(ok(site, submission, "status", "--format", "json"))
+    assert [(row["seq"], row["state"]) for row in rows] == [(1, "receipted"), (2, "receipted")]
+    assert {row["model"] for row in rows} == {model.name for model in MODELS[:2]}
+
+    # The same release again: nothing new is made, nothing is sent.
+    before = len(wire.bytes)
+    assert "True" not in ok(site, submission, "prepare", "--suite", SUITE)
+    assert "Nothing waits" in ok(site, submission, "send")
+    assert len(wire.bytes) == before
+
+    with site.store() as store:
+        events = [(event, detail) for _, event, detail in store.audit_log()]
+    assert [event for event, _ in events if event == "submission approved"] == ["submission approved"] * 2
+    assert all(CANARY not in detail for _, detail in events)
+
+    assert CANARY not in output
+    assert CANARY.encode() not in bytes(wire.bytes)
+    seen = 0
+    for path in site.submissions.rglob("*"):
+        assert CANARY not in path.name
+        if path.is_file():
+            seen += 1
+            content = path.read_bytes()
+            assert CANARY.encode() not in content, path.name
+            assert stat.S_IMODE(path.stat().st_mode) == 0o600, path.name
+            if path.name.endswith(".dsse.json"):
+                assert CANARY.encode() not in base64.b64decode(json.loads(content)["payload"])
+            # Nor the store's own keyed hashes: they would tie a submission to records.
+            with site.store() as store:
+                for found in store.unit_scores(store.runs(SUITE)[0].run_id, "exact_match")[:5]:
+                    assert found.unit_key.hex().encode() not in content
+                    assert found.instance_key.hex().encode() not in content
+    assert seen > 10
+    assert not list(site.submissions.glob(".new-*"))
+
+
+def test_the_steward_may_keep_the_key_on_another_machine(
+    site: Site, served: Served, wire: Wire, tmp_path: Path
+) -> None:
+    key, invite = tmp_path / "steward.key", write_invite(served.home, tmp_path / "invite.json", wire.url)
+    nowhere = Site(tmp_path / "no-site-at-all")
+    made = ok(nowhere, steward_key, "--out", key)
+    half, signed = tmp_path / "half.json", tmp_path / "signed.json"
+    ok(site, enroll, "--invite", invite, "--steward-public", f"{key}.pub", "--out", half)
+    shown = ok(nowhere, enroll, "--request", half, "--steward-key", key, "--out", signed)
+    fingerprint = made.split("fingerprint ")[1].strip()
+    assert fingerprint in shown
+    ok(site, enroll, "--invite", invite, "--request", signed)
+    approve_at_the_aggregator(served.home)
+    assert "is enrolled" in ok(site, registry, "update")
+    assert fingerprint in ok(site, registry, "show")
+
+
+def test_a_site_without_a_network_does_everything_with_files(site: Site, served: Served, tmp_path: Path) -> None:
+    key, request = tmp_path / "steward.key", tmp_path / "request.json"
+    ok(site, steward_key, "--out", key)
+    invite = write_invite(served.home, tmp_path / "invite.json", "https://unreachable.example")
+    ok(site, enroll, "--invite", invite, "--steward-key", key, "--out", request)
+    with served.home.database.writing() as connection:
+        asked = invites.open_request(connection, request.read_bytes(), today_day=today_day())
+        invites.enroll(connection, served.home, asked, today_day=today_day())
+    with served.home.database.reading() as connection:
+        (tmp_path / "registry.json").write_bytes(newest_envelope(connection))
+    ok(site, registry, "update", "--import", tmp_path / "registry.json")
+    ok(site, submission, "prepare", "--suite", SUITE, "--model", MODELS[0].name)
+    (page,) = drafts(site)
+    ok(site, submission, "approve", "--key", key, "--yes", "--digest", page["digest"])
+    out = tmp_path / "out.dsse.json"
+    with pytest.raises(ConfigError, match="no address of the aggregator"):
+        ok(site, submission, "send")
+    ok(site, submission, "send", "--export", out)
+    answer = served.post(out.read_bytes())
+    assert answer.status_code == 200
+    (tmp_path / "receipt").write_text(answer.json()["receipt"])
+    assert "receipted" in ok(site, submission, "send", "--import-receipt", tmp_path / "receipt")
+
+
+def test_saying_no_leaves_everything_as_it_was(site: Site, served: Served, wire: Wire, tmp_path: Path) -> None:
+    key = join(site, served, wire, tmp_path)
+    ok(site, submission, "prepare", "--suite", SUITE, "--model", MODELS[0].name)
+    before = sorted((path.name, path.read_bytes()) for path in site.submissions.rglob("*") if path.is_file())
+    result = run(site, submission, "approve", "--key", key, answer="n\n")
+    assert result.exit_code == 1
+    assert "Let these bytes leave the site" in result.output
+    assert sorted((path.name, path.read_bytes()) for path in site.submissions.rglob("*") if path.is_file()) == before
+    assert "approved" in ok(site, submission, "approve", "--key", key, answer="y\n")
+
+
+def test_yes_needs_the_digest_of_what_was_read(site: Site, served: Served, wire: Wire, tmp_path: Path) -> None:
+    key = join(site, served, wire, tmp_path)
+    ok(site, submission, "prepare", "--suite", SUITE, "--model", MODELS[0].name)
+    assert run(site, submission, "approve", "--key", key, "--yes").exit_code == 2
+    for digest in ("0" * 8, "abc"):
+        with pytest.raises(DisclosureError):
+            ok(site, submission, "approve", "--key", key, "--yes", "--digest", digest)
+    with pytest.raises(DisclosureError, match="agent's key"):
+        ok(site, submission, "approve", "--key", site.keys / "agent.key", answer="y\n")
+    assert [row["state"] for row in json.loads(ok(site, submission, "status", "--format", "json"))] == ["prepared"]
+
+
+def test_nothing_is_sent_without_approval(site: Site, served: Served, wire: Wire, tmp_path: Path) -> None:
+    join(site, served, wire, tmp_path)
+    ok(site, submission, "prepare", "--suite", SUITE, "--model", MODELS[0].name)
+    before = len(wire.bytes)
+    (page,) = drafts(site)
+    assert "Nothing waits" in ok(site, submission, "send")
+    with pytest.raises(DisclosureError, match="is prepared, so it cannot be sent"):
+        ok(site, submission, "send", "--digest", page["digest"])
+    with pytest.raises(DisclosureError, match="is prepared, so it cannot be sent"):
+        ok(site, submission, "send", "--digest", page["digest"], "--export", tmp_path / "out")
+    assert len(wire.bytes) == before
+    assert not (tmp_path / "out").exists()
+
+
+def test_before_enrolment_every_command_says_what_is_missing(site: Site) -> None:
+    for words in (["prepare", "--suite", SUITE], ["show"]):
+        with pytest.raises(AgentError, match="has not been enrolled"):
+            ok(site, submission, *words)
+    assert json.loads(ok(site, submission, "status", "--format", "json")) == []
+
+
+def test_outside_a_site_nothing_happens(tmp_path: Path) -> None:
+    for command, words in ((submission, ["status"]), (submission, ["send"]), (registry, ["update"])):
+        with pytest.raises(ConfigError, match="not a site directory"):
+            ok(Site(tmp_path), command, *words)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_public_benchmark_on_data_of_the_hospitals_own_counts_as_private(
+    site: Site, served: Served, wire: Wire, tmp_path: Path
+) -> None:
+    join(site, served, wire, tmp_path)
+    fill(site, "pubmed_qa", "exact_match", MODELS[0].name, right=50, suite="own", known="unknown")
+    with pytest.raises(DisclosureError, match="pubmed_qa: its access level is private here"):
+        ok(site, submission, "prepare", "--suite", "own")
+
+
+def test_scores_by_other_rules_are_not_submitted(site: Site, served: Served, wire: Wire, tmp_path: Path) -> None:
+    join(site, served, wire, tmp_path)
+    fill(site, "pubmed_qa", "exact_match", MODELS[0].name, right=50, suite="helm", scoring="helm")
+    with pytest.raises(DisclosureError, match="scored by helm's rules"):
+        ok(site, submission, "prepare", "--suite", "helm")
+    with pytest.raises(DisclosureError, match="the suite has no runs"):
+        ok(site, submission, "prepare", "--suite", "no such suite")
+    with pytest.raises(DisclosureError, match="no runs of example/none"):
+        ok(site, submission, "prepare", "--suite", SUITE, "--model", "example/none")
+    with pytest.raises(ConfigError, match="no such scorecard"):
+        ok(site, submission, "prepare", "--suite", SUITE, "--scorecard", "other")

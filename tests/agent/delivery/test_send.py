@@ -1,0 +1,322 @@
+"""Delivery: twice is once, a crash loses nothing, and a receipt counts only if it proves itself."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent.delivery import send as delivery
+from agent.delivery.outbox import State, Submission
+from agent.delivery.receipts import read_head
+from agent.delivery.send import export, import_receipt, waiting
+from agent.delivery.transport import Aggregator, RefusedError
+from agent.disclosure.prepare import Gate
+from agent.errors import DeliveryError
+from tests.agent.delivery.desk import Desk, Log, Reply, Request
+from tests.agent.disclosure.ward import REGISTRY
+from tests.protocol import world
+
+
+class AuditLog(list[str]):
+    def __call__(self, event: str, detail: str) -> None:
+        self.append(f"{event} {detail}")
+
+
+def send_all(gate: Gate, aggregator: Aggregator, submissions: Sequence[Submission] | None = None) -> list[Submission]:
+    chosen = waiting(gate.outbox) if submissions is None else submissions
+    return delivery.send(
+        gate.outbox, REGISTRY, aggregator, chosen, today_day=world.TODAY, audit=lambda event, detail: None
+    )
+
+
+def states(gate: Gate) -> list[State]:
+    return [submission.state for submission in gate.outbox.all()]
+
+
+def head_size(gate: Gate) -> int:
+    return read_head(gate.outbox.directory / "head.json", world.ORIGIN).size
+
+
+@pytest.fixture(autouse=True)
+def _others_were_here_first(desk: Desk) -> None:
+    desk.log.leaves.extend([b"another site's", b"and another"])
+
+
+def test_everything_approved_arrives_in_order_with_a_receipt(
+    gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission]
+) -> None:
+    done = send_all(gate, aggregator)
+    assert [submission.state for submission in done] == [State.RECEIPTED, State.RECEIPTED]
+    assert [r.body for r in desk.seen if r.method == "POST"] == [s.data for s in approved]
+    assert head_size(gate) == 4
+    assert waiting(gate.outbox) == []
+
+
+def test_sending_again_sends_nothing(
+    gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission]
+) -> None:
+    send_all(gate, aggregator)
+    before = len(desk.seen)
+    assert [s.state for s in send_all(gate, aggregator, gate.outbox.all())] == [State.RECEIPTED] * 2
+    assert len(desk.seen) == before
+
+
+def test_an_answer_lost_on_the_way_is_asked_for_again_and_makes_no_second_entry(
+    gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission]
+) -> None:
+    def swallow(request: Request) -> Reply:
+        desk.honest(request)
+        return Reply(b"", 502)
+
+    desk.instead = swallow
+    with pytest.raises(DeliveryError):
+        send_all(gate, aggregator)
+    assert states(gate) == [State.SENT, State.APPROVED]
+    desk.instead = None
+    send_all(gate, aggregator)
+    assert len(desk.log.leaves) == 4
+
+
+class Crash(BaseException):
+    """The power went out."""
+
+
+def test_a_crash_after_the_answer_is_mended_by_sending_again(
+    gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for writer in ("write_head", "put_receipt"):
+        with monkeypatch.context() as patch:
+
+            def crash(*args: object) -> None:
+                raise Crash
+
+            if writer == "write_head":
+                patch.setattr(delivery, "write_head", crash)
+            else:
+                patch.setattr(type(gate.outbox), "put_receipt", crash)
+            with pytest.raises(Crash):
+                send_all(gate, aggregator)
+        assert states(gate)[0] is State.SENT
+    send_all(gate, aggregator)
+    assert states(gate) == [State.RECEIPTED] * 2
+    assert len(desk.log.leaves) == 4
+
+
+def test_it_is_noted_that_bytes_may_have_left_before_they_do(
+    gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission]
+) -> None:
+    audit, found = AuditLog(), []
+
+    def look(request: Request) -> Reply:
+        found.append((gate.outbox.get(approved[0].digest).state, list(audit)))
+        return Reply(b"", 500)
+
+    desk.instead = look
+    with pytest.raises(DeliveryError):
+        delivery.send(gate.outbox, REGISTRY, aggregator, approved, today_day=world.TODAY, audit=audit)
+    assert found == [(State.SENT, [f"submission sent digest={approved[0].digest} day={world.TODAY}"])]
+
+
+def test_a_refusal_for_good_is_kept_with_its_code_and_stops_the_chain(
+    gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission]
+) -> None:
+    desk.instead = lambda _: Reply(b'{"code": "wrong_prev"}', 409)
+    with pytest.raises(RefusedError, match="wrong_prev"):
+        send_all(gate, aggregator)
+    assert states(gate) == [State.REFUSED, State.APPROVED]
+    assert gate.outbox.get(approved[0].digest).refusal == "wrong_prev"
+    assert len(desk.seen) == 1
+
+
+@pytest.mark.parametrize("code", ["unknown_key", "registry_expired", "site_frozen", "unavailable"])
+def test_a_refusal_that_passes_leaves_the_submission_waiting(
+    gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission], code: str
+) -> None:
+    desk.instead = lambda _: Reply(json.dumps({"code": code}).encode(), 403)
+    with pytest.raises(RefusedError):
+        send_all(gate, aggregator)
+    assert states(gate) == [State.SENT, State.APPROVED]
+    desk.instead = None
+    send_all(gate, aggregator)
+    assert states(gate) == [State.RECEIPTED] * 2
+
+
+def answer_with(desk: Desk, digest: str, receipt: str) -> None:
+    desk.instead = lambda _: Reply(json.dumps({"digest": digest, "receipt": receipt}).encode())
+
+
+def wrong_receipts(desk: Desk, submission: Submission, other: Submission) -> dict[str, str]:
+    leaf = submission.envelope.pae
+    log = Log(leaves=[b"a", b"b", leaf, other.envelope.pae, b"c"])
+    good = log.receipt(leaf)
+    lines = good.split("\n")
+    return {
+        "of another submission": log.receipt(other.envelope.pae),
+        "of another log's key": Log(signer=world.STRANGER, leaves=log.leaves).receipt(leaf),
+        "of another log's name": Log(origin="evil.example", leaves=log.leaves).receipt(leaf),
+        "of a site's own key": Log(signer=world.AGENT, leaves=log.leaves).receipt(leaf),
+        "cut short": good[: len(good) // 2],
+        "without its end": good.rstrip("\n"),
+        "with another index": good.replace("index 2", "index 3"),
+        "with a node less": "\n".join([*lines[:2], *lines[3:]]),
+        "empty": "",
+        "a web page": "<html>",
+    }
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "of another submission",
+        "of another log's key",
+        "of another log's name",
+        "of a site's own key",
+        "cut short",
+        "without its end",
+        "with another index",
+        "with a node less",
+        "empty",
+        "a web page",
+    ],
+)
+def test_a_receipt_that_proves_nothing_is_not_kept(
+    gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission], kind: str
+) -> None:
+    answer_with(desk, approved[0].digest, wrong_receipts(desk, approved[0], approved[1])[kind])
+    with pytest.raises(DeliveryError, match="receipt does not verify"):
+        send_all(gate, aggregator)
+    assert states(gate) == [State.SENT, State.APPROVED]
+    assert head_size(gate) == 0
+
+
+@pytest.mark.parametrize("answer", [b"", b"[]", b"{}", b"nonsense", b'{"digest": 1, "receipt": 2}', b"[" * 5000])
+def test_an_answer_that_is_no_receipt_is_not_kept(
+    gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission], answer: bytes
+) -> None:
+    desk.instead = lambda _: Reply(answer)
+    with pytest.raises(DeliveryError, match="no receipt"):
+        send_all(gate, aggregator)
+    assert states(gate)[0] is State.SENT
+
+
+def test_an_answer_about_another_submission_is_not_kept(
+    gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission]
+) -> None:
+    answer_with(desk, approved[1].digest, "")
+    with pytest.raises(DeliveryError, match="another submission"):
+        send_all(gate, aggregator)
+
+
+def test_a_log_that_forgets_is_caught(
+    gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission]
+) -> None:
+    """The aggregator shows this site a log without the entries it showed before."""
+    send_all(gate, aggregator, approved[:1])
+    kept = (gate.outbox.directory / "head.json").read_bytes()
+    desk.log.leaves[:] = [b"another history"]
+    with pytest.raises(DeliveryError, match="cannot be proven"):
+        send_all(gate, aggregator)
+    assert states(gate) == [State.RECEIPTED, State.SENT]
+    assert (gate.outbox.directory / "head.json").read_bytes() == kept
+
+
+def test_two_histories_of_one_size_are_caught(
+    gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission]
+) -> None:
+    send_all(gate, aggregator, approved[:1])
+    desk.log.leaves[:] = [b"x", b"y"]
+    with pytest.raises(DeliveryError, match="two different histories"):
+        send_all(gate, aggregator)
+
+
+@pytest.mark.parametrize("proof", [[], ["00" * 32], ["zz"], ["00" * 33], [7], "x", None])
+def test_growth_without_its_proof_is_not_believed(
+    gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission], proof: object
+) -> None:
+    send_all(gate, aggregator, approved[:1])
+    kept = (gate.outbox.directory / "head.json").read_bytes()
+
+    def lie(request: Request) -> Reply:
+        if request.path.startswith("/v1/log/consistency"):
+            return Reply(json.dumps({"proof": proof}).encode())
+        return desk.honest(request)
+
+    desk.instead = lie
+    with pytest.raises(DeliveryError, match=r"cannot be proven|no consistency proof"):
+        send_all(gate, aggregator)
+    assert states(gate)[1] is State.SENT
+    assert (gate.outbox.directory / "head.json").read_bytes() == kept
+
+
+def test_an_old_receipt_is_proven_to_be_a_part_of_the_log_seen_since(
+    gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission]
+) -> None:
+    """The same submission again gets its old receipt, for a smaller log than the one this site knows by now."""
+    desk.log.leaves.append(approved[0].envelope.pae)
+    old = desk.log.receipt(approved[0].envelope.pae)
+    desk.log.leaves.append(approved[1].envelope.pae)
+    send_all(gate, aggregator, approved[1:])
+    assert head_size(gate) == 4
+
+    def old_receipt(request: Request) -> Reply:
+        if request.method == "POST":
+            return Reply(json.dumps({"digest": approved[0].digest, "receipt": old}).encode())
+        return desk.honest(request)
+
+    desk.instead = old_receipt
+    send_all(gate, aggregator)
+    assert states(gate) == [State.RECEIPTED] * 2
+    assert head_size(gate) == 4
+
+
+def test_files_do_what_the_network_does(gate: Gate, desk: Desk, approved: list[Submission], tmp_path: Path) -> None:
+    audit, out = AuditLog(), tmp_path / "stick"
+    out.mkdir()
+    paths = export(gate.outbox, approved, out, today_day=world.TODAY, audit=audit)
+    assert [path.read_bytes() for path in paths] == [s.data for s in approved]
+    assert states(gate) == [State.SENT] * 2
+    assert len(audit) == 2
+    export(gate.outbox, approved, out, today_day=world.TODAY, audit=audit)  # again is as once
+    for number, submission in enumerate(approved):
+        desk.log.leaves.append(submission.envelope.pae)
+        (tmp_path / "receipt").write_text(desk.log.receipt(submission.envelope.pae))
+        taken = import_receipt(gate.outbox, REGISTRY, tmp_path / "receipt", today_day=world.TODAY, audit=audit)
+        assert (taken.digest, taken.state) == (submission.digest, State.RECEIPTED)
+        # Without a network growth cannot be proven, so the head stays at the first log that was seen.
+        assert head_size(gate) == 3, number
+
+
+def test_one_submission_goes_to_one_file_and_overwrites_no_other(
+    gate: Gate, approved: list[Submission], tmp_path: Path
+) -> None:
+    target = tmp_path / "out.dsse.json"
+    with pytest.raises(DeliveryError, match="not a folder"):
+        export(gate.outbox, approved, target, today_day=world.TODAY, audit=AuditLog())
+    target.write_text("something else")
+    with pytest.raises(DeliveryError, match="another file"):
+        export(gate.outbox, approved[:1], target, today_day=world.TODAY, audit=AuditLog())
+    assert states(gate) == [State.APPROVED] * 2
+    assert target.read_text() == "something else"
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"nonsense", b"x" * 100_000])
+def test_a_file_that_is_no_receipt_for_anything_here_is_refused(
+    gate: Gate, approved: list[Submission], tmp_path: Path, content: bytes
+) -> None:
+    (tmp_path / "receipt").write_bytes(content)
+    with pytest.raises(Exception, match="receipt") as caught:
+        import_receipt(gate.outbox, REGISTRY, tmp_path / "receipt", today_day=world.TODAY, audit=AuditLog())
+    assert type(caught.value).__name__ in {"DeliveryError", "StoreError"}
+    assert states(gate) == [State.APPROVED] * 2
+
+
+def test_a_receipt_under_a_log_key_that_the_registry_replaced_does_not_count(
+    gate: Gate, aggregator: Aggregator, approved: list[Submission]
+) -> None:
+    rotated = replace(REGISTRY, log_key=world.SECOND_AGENT.public)
+    with pytest.raises(DeliveryError, match="does not verify"):
+        delivery.send(
+            gate.outbox, rotated, aggregator, approved, today_day=world.TODAY, audit=lambda event, detail: None
+        )
