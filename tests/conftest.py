@@ -1,0 +1,27 @@
+"""Holds the whole suite to loopback: an attempt to reach beyond it fails there and then, and fails the session."""
+
+import os
+import runpy
+import tempfile
+from pathlib import Path
+
+import pytest
+
+NO_NETWORK = Path(__file__).parent / "no_network"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    descriptor, path = tempfile.mkstemp(prefix="refused-connections-")
+    os.close(descriptor)
+    os.environ["REFUSED_CONNECTIONS"] = path
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(NO_NETWORK), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+    runpy.run_path(str(NO_NETWORK / "sitecustomize.py"))
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    attempts = Path(os.environ["REFUSED_CONNECTIONS"])
+    found = attempts.read_text("utf-8")
+    attempts.unlink()
+    if found:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        print(f"\nFAILED: connections beyond loopback were attempted:\n{found}")

@@ -1,0 +1,65 @@
+"""`intramural demo` as a new user runs it, from a wheel, in an empty folder, without a network."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+import venv
+from pathlib import Path
+
+import pytest
+
+from tests.end_to_end.conftest import ROOT
+
+
+def run(command: list[str], **more: object) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=280, **more)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with the wheel of this checkout; dependencies come from the tests' own environment."""
+    folder = tmp_path_factory.mktemp("wheel")
+    run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", folder, ROOT])
+    (wheel,) = folder.glob("intramural-*.whl")
+    venv.create(folder / "venv", with_pip=False, symlinks=True)
+    site_packages = next((folder / "venv").rglob("site-packages"))
+    run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", site_packages, wheel])
+    # Behind the wheel in the path, so that only what the wheel lacks comes from there; the checkout is not on it.
+    shared = [path for path in sys.path if path.endswith("site-packages")]
+    (site_packages / "dependencies.pth").write_text("\n".join(shared) + "\n")
+    return folder / "venv" / "bin" / "python"
+
+
+@pytest.mark.timeout(300)
+def test_the_demo_runs_from_a_wheel_in_an_empty_folder_and_continues(installed: Path, tmp_path: Path):
+    where = run([installed, "-c", "import agent, protocol, aggregator; print(agent.__file__)"], cwd=tmp_path).stdout
+    assert str(installed.parents[1]) in where
+    began = time.monotonic()
+    first = run([installed, "-m", "agent", "demo"], cwd=tmp_path)
+    assert time.monotonic() - began < 120
+    board = tmp_path / "intramural-demo" / "board" / "index.html"
+    assert str(board) in first.stdout
+    page = board.read_text("utf-8")
+    for shown in ("PubMedQA", "ACI-Bench", "MedCalc-Bench", "not a language model"):
+        assert shown in page
+    assert "Identical" in first.stdout
+    assert first.stdout.count("receipted") >= 4
+
+    before = board.read_bytes()
+    second = run([installed, "-m", "agent", "demo"], cwd=tmp_path)
+    assert "asked 0" in second.stdout
+    assert second.stdout.count("asked ") == second.stdout.count("asked 0, kept ")
+    assert board.read_bytes() == before
+    site = tmp_path / "intramural-demo" / "site"
+    listed = run([installed, "-m", "agent", "--site", site, "submission", "status", "--format", "json"])
+    assert [row["state"] for row in json.loads(listed.stdout)] == ["receipted"] * 4
+
+
+def test_the_wheel_carries_its_data_files(installed: Path, tmp_path: Path):
+    script = "from agent.catalog.benchmark import find_benchmarks; print(*find_benchmarks())"
+    listed = run([installed, "-c", script], cwd=tmp_path, env={**os.environ, "PYTHONPATH": ""}).stdout.split()
+    assert len(listed) >= 7
