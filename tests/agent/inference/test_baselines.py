@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.errors import ConfigError
@@ -78,6 +78,7 @@ def test_the_last_options_count_when_examples_come_first():
     assert read_prompt(prompt).options == ("u", "v", "w")
 
 
+@settings(deadline=None)
 @given(st.text(), st.sampled_from(sorted(RULES)), st.none() | st.integers())
 def test_any_prompt_gets_the_same_answer_twice(prompt, model, seed):
     assert answer(model, prompt, seed=seed) == answer(model, prompt, seed=seed)

@@ -83,7 +83,7 @@ def test_retry_after_is_waited_for_but_not_longer_than_the_limit():
     limits = replace(QUICK, retry_wait_max_s=3)
     with FaultServer(fault=in_turn(Status(429, {"Retry-After": "1"}), None)) as server:
         ask_one(server.url, limits=limits)
-        assert 1.0 <= server.asked[1].at - server.asked[0].at < 2.5
+        assert 1.0 <= server.asked[1].at - server.asked[0].at < 3.5
     with FaultServer(fault=in_turn(Status(429, {"Retry-After": "86400"}), None)) as server:
         assert isinstance(ask_one(server.url, limits=QUICK), Response)
 
@@ -126,16 +126,16 @@ def test_a_connection_broken_by_the_server_is_tried_again_and_then_reported(mid_
 
 def test_a_hanging_request_ends_as_timeout_and_holds_up_no_other():
     with FaultServer(fault=containing("stuck", Hang())) as server:
-        limits = replace(QUICK, attempt_timeout_s=0.4, first_attempt_timeout_s=0.4)
+        limits = replace(QUICK, max_attempts=2)
         outcome = ask(server.url, ["stuck", *PROMPTS], limits=limits)
     assert outcome.reasons() == {"stuck": Reason.TIMEOUT}
     assert set(outcome.texts()) == set(PROMPTS)
-    assert outcome.seconds < 6
+    assert outcome.seconds < 10
 
 
 def test_the_first_request_may_be_slow_and_later_ones_may_not():
-    limits = replace(QUICK, attempt_timeout_s=0.3, first_attempt_timeout_s=5, max_attempts=1)
-    with FaultServer(fault=in_turn(Slow(1), None, Slow(1), None)) as server:
+    limits = replace(QUICK, attempt_timeout_s=0.7, first_attempt_timeout_s=10, max_attempts=1)
+    with FaultServer(fault=in_turn(Slow(1.2), None, Slow(1.2), None)) as server:
         outcome = ask(server.url, ["one", "two", "three", "four"], limits=limits, max_in_flight=1)
     assert outcome.reasons() == {"three": Reason.TIMEOUT}
 
@@ -145,7 +145,7 @@ def test_the_total_time_of_a_request_is_limited_whatever_its_attempts():
     with FaultServer(fault=always(Hang())) as server:
         outcome = ask(server.url, ["stuck"], limits=limits)
     assert outcome.reasons() == {"stuck": Reason.TIMEOUT}
-    assert outcome.seconds < 2.5
+    assert outcome.seconds < 4
 
 
 def test_a_redirect_is_not_followed():
@@ -180,6 +180,7 @@ def test_an_outage_of_some_seconds_loses_nothing_and_repeats_no_answer():
         timer.join()
     assert len(outcome.texts()) == 200
     assert outcome.seconds > 2.5
+    assert len(server.asked) <= 200 + 4  # at most what was in flight when it went down is asked again
 
 
 def test_a_server_that_is_gone_ends_the_run_soon_and_the_rest_is_not_asked():
@@ -191,7 +192,7 @@ def test_a_server_that_is_gone_ends_the_run_soon_and_the_rest_is_not_asked():
     assert len(reasons) == 5000
     assert reasons.count(Reason.UNREACHABLE) == 8
     assert reasons.count(Reason.NOT_ASKED) == 4992
-    assert outcome.seconds < 6
+    assert outcome.seconds < 10
 
 
 def test_a_server_that_hangs_on_everything_is_given_up():
@@ -199,7 +200,7 @@ def test_a_server_that_hangs_on_everything_is_given_up():
     with FaultServer(fault=always(Hang())) as server:
         outcome = ask(server.url, [f"Question {i}?" for i in range(500)], limits=limits, max_in_flight=8)
     assert set(outcome.reasons().values()) == {Reason.TIMEOUT, Reason.NOT_ASKED}
-    assert outcome.seconds < 5
+    assert outcome.seconds < 10
 
 
 def test_a_server_that_fails_on_everything_is_soon_asked_only_once_a_request():

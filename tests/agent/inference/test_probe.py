@@ -86,9 +86,12 @@ def test_a_server_that_takes_only_the_newer_name_of_the_limit_is_asked_by_it():
 
 def test_probing_adds_less_than_a_fifth_of_a_second_at_50_ms():
     with FaultServer(latency_s=0.05) as server:
-        began = time.perf_counter()
-        probed(server)
-        assert time.perf_counter() - began < 0.25  # 0.2 s and room for a busy machine
+        took = []
+        for _ in range(5):  # the best of five, since other work on the machine only ever adds
+            began = time.perf_counter()
+            probed(server)
+            took.append(time.perf_counter() - began)
+        assert min(took) < 0.2
 
 
 def test_a_wrong_model_name_is_answered_with_those_on_offer():

@@ -1,7 +1,7 @@
 """The decisions of asking again, on a clock the test turns."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.inference.limits import HttpLimits
@@ -39,12 +39,14 @@ def test_retry_after_is_read_as_seconds_or_date(header, seconds):
     assert retry_after_s(header, now=1000.0) == seconds
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_no_retry_after_breaks_the_client(header):
     wait = retry_after_s(header, now=1000.0)
     assert wait is None or wait >= 0
 
 
+@settings(deadline=None)
 @given(st.floats(0, 1e12))
 def test_no_server_makes_us_wait_longer_than_the_limit(seconds):
     failed = AttemptFailedError(Failure(Reason.SERVER_ERROR, 429), retry_after_s=seconds)

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.inference.wire import encode_request, parse_error, parse_object, parse_reply, split_thought
@@ -60,6 +60,7 @@ def test_a_cut_off_thought_is_no_answer(content, message):
     assert (response.text, response.finish_reason) == ("", "length")
 
 
+@settings(deadline=None)
 @given(st.text(), st.text())
 def test_whatever_is_thought_no_thought_is_in_the_answer(thought, answer):
     thought, answer = (text.replace("<", "").replace(">", "") for text in (thought, answer))
@@ -72,6 +73,7 @@ def test_the_first_stop_sequence_ends_the_answer_and_not_the_thought():
     assert (response.text, response.finish_reason, response.reasoning) == ("Yes. ", "stop", "END of a thought")
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(exclude_categories=())) | st.just("\ud800"), st.just("\udfff") | st.text())
 def test_any_answer_can_be_stored(answer, thought):
     response = read(answer, reasoning_content=thought)
@@ -114,6 +116,7 @@ JSON = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(st.binary() | JSON.map(lambda value: json.dumps(value).encode()))
 def test_any_bytes_become_a_response_or_a_failure(body):
     result = parse_reply(body, stop=("a",))
@@ -122,6 +125,7 @@ def test_any_bytes_become_a_response_or_a_failure(body):
         assert result.reason in (Reason.BAD_REPLY, Reason.EMPTY, Reason.CONTENT_FILTER)
 
 
+@settings(deadline=None)
 @given(st.text() | st.just("broken \ud800 text"), st.integers(1, 9999))
 def test_any_prompt_arrives_as_it_was(prompt, tokens):
     body = encode_request(ChatRequest("m", (Message("user", prompt),), tokens, stop=("\n",)))
