@@ -5,7 +5,7 @@ Servers silently ignore fields they do not know, so a feature counts only when i
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from agent.errors import InferenceError
 from agent.inference import findings
@@ -21,7 +21,7 @@ from agent.vocabulary import Reason, Response
 _COUNT = "Count from 1 to 40, separated by single spaces. Write the numbers only."
 _WORDS = "Write twenty random English words, separated by single spaces."
 _COLOUR = "Which colour is the sky on a clear day? Answer in one sentence."
-_SOME_TOKENS = 24
+_SOME_TOKENS, _JSON_TOKENS = 24, 40
 _PATIENCE_S = (0.5, 1.0, 2.0, 4.0)  # seconds between questions to a server that is starting or overrun
 # No valid name of a model anywhere, so no server goes looking for it on the network.
 _NO_SUCH_MODEL = "intramural: no such model"
@@ -69,53 +69,42 @@ async def probe(deployment: Endpoint, limits: HttpLimits | None = None) -> Capab
 
 async def _probe(asker: "_Asker", deployment: Endpoint) -> Capabilities:
     model = deployment.served_model
-    random_words: dict[str, Any] = {"content": _WORDS, "temperature": 1, "max_tokens": _SOME_TOKENS}
-    listed, plain, again, seven, seven_again, eight, limited, logprobs, two, shaped, stranger = await asyncio.gather(
-        asker.get_models(),
-        asker.ask(model),
-        asker.ask(model),
-        asker.ask(model, seed=7, **random_words),
-        asker.ask(model, seed=7, **random_words),
-        asker.ask(model, seed=8, **random_words),
-        asker.ask(model, max_tokens=_SOME_TOKENS, max_completion_tokens=FEW_TOKENS),
-        asker.ask(model, logprobs=True, top_logprobs=1),
-        asker.ask(model, n=2, temperature=1),
-        asker.ask(model, content=_COLOUR, max_tokens=40, response_format=_SCHEMA),
-        asker.ask(_NO_SUCH_MODEL),
-    )
-    catalogue = Catalogue.of(listed)
-    if plain.passing and again.response is None and not seven.response:
-        plain = again = await asker.ask_patiently(model)
-    elif plain.response is None and again.response is not None:
-        plain = again
-    limit_field: TokenLimitField = "max_tokens"
-    if plain.status in (400, 422):  # perhaps it takes the newer name of the limit only
-        retried = await asker.ask(model, max_tokens=None, max_completion_tokens=FEW_TOKENS)
-        if retried.status == 200:
-            plain = again = limited = retried
-            limit_field = "max_completion_tokens"
-    _refuse_unusable(deployment, plain if plain.response or not seven.response else seven, stranger, catalogue)
-    mark = findings.stop_mark(plain.text)
-    stopped = await asker.ask(model, stop=[mark]) if mark and limit_field == "max_tokens" else None
+    seen = await _first_round(asker, model)
+    if seen.plain.status in (400, 422):  # perhaps it takes only the newer name of the limit
+        asker.limit_field = "max_completion_tokens"
+        newer = await _first_round(asker, model)
+        seen = newer if newer.plain.status == 200 else seen
+    if seen.plain.response is None and seen.again.response is not None:
+        seen = seen._replace(plain=seen.again)
+    elif seen.plain.passing and seen.seven.response is None:
+        seen = seen._replace(plain=await asker.ask_patiently(model))
+    catalogue = Catalogue.of(seen.listed)
+    plainest = seen.plain if seen.plain.response or not seen.seven.response else seen.seven
+    _refuse_unusable(deployment, plainest, seen.stranger, catalogue)
+    mark = findings.stop_mark(seen.plain.text)
+    stopped = await asker.ask(model, stop=[mark]) if mark else None
 
-    few = findings.token_limit(plain)
     features: dict[FeatureName, Feature] = {
         "model_list": catalogue.feature(model),
-        "model_name": findings.model_name(stranger, model in catalogue.names),
-        "max_tokens": few if limit_field == "max_tokens" else Feature("refused", "refuses max_tokens"),
-        "max_completion_tokens": findings.token_limit(limited),
-        "temperature_zero": findings.same_at_zero(plain, again),
-        "seed": findings.seed(seven, seven_again, eight),
-        "stop": findings.stop_sequence(stopped, mark, plain.text),
-        "n": findings.several(two),
-        "logprobs": findings.logprobs(logprobs),
-        "json_schema": findings.json_schema(shaped),
-        "usage": findings.usage(plain),
-        "reasoning": findings.reasoning([plain, seven, shaped]),
+        "model_name": findings.model_name(seen.stranger, model in catalogue.names),
+        "max_tokens": findings.token_limit(seen.plain),
+        "max_completion_tokens": findings.token_limit(seen.limited),
+        "temperature_zero": findings.same_at_zero(seen.plain, seen.again),
+        "seed": findings.seed(seen.seven, seen.seven_again, seen.eight),
+        "stop": findings.stop_sequence(stopped, mark, seen.plain.text),
+        "n": findings.several(seen.two),
+        "logprobs": findings.logprobs(seen.logprobs),
+        "json_schema": findings.json_schema(seen.shaped),
+        "usage": findings.usage(seen.plain),
+        "reasoning": findings.reasoning([seen.plain, seen.seven, seen.shaped]),
     }
-    if features["max_tokens"].state == "ignored" and features["max_completion_tokens"].state == "honoured":
+    limit_field = asker.limit_field
+    if limit_field == "max_completion_tokens":
+        features["max_completion_tokens"] = features["max_tokens"]
+        features["max_tokens"] = Feature("refused", "refuses max_tokens, takes max_completion_tokens")
+    elif features["max_tokens"].state == "ignored" and features["max_completion_tokens"].state == "honoured":
         limit_field = "max_completion_tokens"
-    server = catalogue.server or plain.server
+    server = catalogue.server or seen.plain.server
     extra_body, notes = own_defaults(server)
     if catalogue.refused_token:
         notes = (*notes, "The server refuses to list its models with this token.")
@@ -130,6 +119,40 @@ async def _probe(asker: "_Asker", deployment: Endpoint) -> Capabilities:
     )
 
 
+class _FirstRound(NamedTuple):
+    """What came back from all questions that wait for no other's answer."""
+
+    listed: Seen
+    plain: Seen
+    again: Seen  # the plain question once more
+    seven: Seen  # with seed 7
+    seven_again: Seen
+    eight: Seen  # with seed 8
+    limited: Seen  # by both names of the limit, max_completion_tokens the lower
+    logprobs: Seen
+    two: Seen  # n = 2
+    shaped: Seen  # held to a JSON schema
+    stranger: Seen  # for a model that does not exist
+
+
+async def _first_round(asker: "_Asker", model: str) -> _FirstRound:
+    words: dict[str, Any] = {"content": _WORDS, "temperature": 1, "tokens": _SOME_TOKENS}
+    seen = await asyncio.gather(
+        asker.get_models(),
+        asker.ask(model),
+        asker.ask(model),
+        asker.ask(model, seed=7, **words),
+        asker.ask(model, seed=7, **words),
+        asker.ask(model, seed=8, **words),
+        asker.ask(model, max_tokens=_SOME_TOKENS, max_completion_tokens=FEW_TOKENS),
+        asker.ask(model, logprobs=True, top_logprobs=1),
+        asker.ask(model, n=2, temperature=1),
+        asker.ask(model, content=_COLOUR, tokens=_JSON_TOKENS, response_format=_SCHEMA),
+        asker.ask(_NO_SUCH_MODEL),
+    )
+    return _FirstRound(*seen)
+
+
 class _Asker:
     """Asks each question on a connection of its own, so that all of a round are under way at once."""
 
@@ -137,6 +160,7 @@ class _Asker:
         self._line = Line(deployment, limits)
         self._limits = limits
         self._idle = [self._line.open()]
+        self.limit_field: TokenLimitField = "max_tokens"
 
     async def close(self) -> None:
         for connection in self._idle:
@@ -145,10 +169,11 @@ class _Asker:
     async def get_models(self) -> Seen:
         return await self._seen(None)
 
-    async def ask(self, model: str, content: str = _COUNT, **fields: Any) -> Seen:
-        body: dict[str, Any] = {"model": model, "messages": [{"role": "user", "content": content}], "temperature": 0}
-        body |= {"max_tokens": FEW_TOKENS, **fields}
-        return await self._seen({name: value for name, value in body.items() if value is not None})
+    async def ask(self, model: str, content: str = _COUNT, tokens: int = FEW_TOKENS, **fields: Any) -> Seen:
+        messages = [{"role": "user", "content": content}]
+        return await self._seen(
+            {"model": model, "messages": messages, "temperature": 0, self.limit_field: tokens, **fields}
+        )
 
     async def ask_patiently(self, model: str) -> Seen:
         """Ask the plain question until it is answered, or fails for a reason that waiting does not mend."""

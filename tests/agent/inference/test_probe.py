@@ -77,6 +77,9 @@ def test_a_server_that_takes_only_the_newer_name_of_the_limit_is_asked_by_it():
         found = probed(server)
         ask_one(server.url, chat("Why?"), capabilities=found)
     assert found.token_limit_field == "max_completion_tokens"
+    assert {name for name, feature in found.features.items() if feature.state == "refused"} == {"max_tokens"}
+    assert found.state("max_completion_tokens") == "honoured"
+    assert found.state("stop") == "honoured"
     assert server.asked[-1].body["max_completion_tokens"] == 50
     assert "max_tokens" not in server.asked[-1].body
     assert check_needs(found, Needs()) == (
