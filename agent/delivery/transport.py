@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _LARGEST_REFUSAL: Final = 4096  # bytes of {"code": "..."}
 _SUCCESS: Final = 200
-_PASSING: Final = frozenset({Code.UNKNOWN_KEY, Code.WRONG_REGISTRY, Code.REGISTRY_EXPIRED, Code.SITE_FROZEN})
+_PASSING: Final = frozenset({Code.UNKNOWN_KEY, Code.REGISTRY_EXPIRED, Code.SITE_FROZEN})
 """Refusals that the aggregator's people can mend, after which the same bytes are accepted."""
 
 
@@ -52,6 +52,11 @@ class RefusedError(DeliveryError):
         super().__init__(f"the aggregator refused (status {status}): {said}")
         self.code = code
         self.status = status
+        if self.final:
+            self.advice = (
+                "The same bytes will not be accepted later. `intramural submission prepare` makes a new submission in "
+                "place of a refused one."
+            )
 
     @property
     def final(self) -> bool:

@@ -159,6 +159,7 @@ def test_a_refusal_brings_its_code_and_nothing_of_its_text(desk: Desk, aggregato
         aggregator.get("/v1/registry", limit=100)
     assert (caught.value.code, caught.value.final) == (Code.WRONG_PREV, True)
     assert "CANARY" not in str(caught.value)
+    assert "prepare" in caught.value.advice
 
 
 @pytest.mark.parametrize("code", ["CANARY", "unavailable", 7, None])
