@@ -22,9 +22,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.command()
 @click.option("--invite", "invite_path", type=FILE, help="The invite file.")
 @click.option("--steward-key", "key_path", type=FILE, help="The steward's key, where it is at hand.")
-@click.option(
-    "--steward-public", "public_path", type=FILE, help="Else its .pub file; the steward signs later."
-)
+@click.option("--steward-public", "public_path", type=FILE, help="Else its .pub file; the steward signs later.")
 @click.option("--request", "request_path", type=FILE, help="A request made before: to be signed, or to be sent.")
 @click.option("--out", type=FILE, help="Write the request to this file instead of sending it.")
 @click.pass_obj
