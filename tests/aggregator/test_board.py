@@ -305,6 +305,15 @@ def test_baselines_are_marked_as_no_language_models(published: Path) -> None:
     assert index.count('<span class="tag">') == 3  # once in each table
 
 
+def test_a_board_of_baselines_alone_says_so(published: Path, tmp_path: Path) -> None:
+    home = new_home(tmp_path / "aggregator", models=[MODELS[2]])
+    site = enrolled(home)
+    accept(home, site.sign(site.result(registry_of(home), scores(1), model=MODELS[2].name)), today_day=today_day())
+    publish_from(home, tmp_path / "board")
+    assert "No language model has been reported" in (tmp_path / "board/index.html").read_text()
+    assert "No language model has been reported" not in (published / "index.html").read_text()
+
+
 def test_sites_that_publish_pooled_are_named_nowhere(published: Path, federation: Home) -> None:
     everything = b"".join(bytes_of(published).values())
     assert b"Hidden Hospital" not in everything

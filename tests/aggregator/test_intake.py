@@ -4,6 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from aggregator.home import Home, today_day
 from aggregator.intake import accept, is_frozen
@@ -153,6 +155,19 @@ def test_an_expired_registry_takes_nothing(home: Home, site: TestSite) -> None:
 def test_garbage_is_malformed(home: Home) -> None:
     for data in (b"", b"\xff\xfe", b"[]", b"{}", b"PK\x03\x04", b"\x1f\x8b\x08", b'{"payload":1}', b"[" * 60_000):
         assert refused(home, data) is Code.MALFORMED
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(place=st.floats(0, 1, exclude_max=True), byte=st.integers(0, 255), cut=st.booleans())
+def test_whoever_cannot_sign_learns_nothing_more(
+    home: Home, site: TestSite, place: float, byte: int, cut: bool
+) -> None:
+    """A true submission with one byte changed, or cut off anywhere."""
+    envelope = site.sign(site.result(registry_of(home), scores(1, units=20)))
+    at = int(place * len(envelope))
+    spoilt = envelope[:at] if cut else envelope[:at] + bytes([byte]) + envelope[at + 1 :]
+    if spoilt != envelope:
+        assert refused(home, spoilt) in {Code.MALFORMED, Code.UNKNOWN_KEY, Code.BAD_SIGNATURE}
 
 
 def test_no_socket_is_opened_because_of_a_payload(home: Home, site: TestSite, monkeypatch: pytest.MonkeyPatch) -> None:
