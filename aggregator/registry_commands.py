@@ -1,0 +1,169 @@
+"""The commands that change who may submit what: `invite`, `enroll` and `register`."""
+
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import click
+
+from aggregator.command import open_home
+from aggregator.errors import EnrolmentError
+
+
+@click.command()
+@click.option("--site-name", required=True, help="How the board names the site.")
+@click.option(
+    "--publication",
+    type=click.Choice(["named", "pooled"]),
+    default="pooled",
+    show_default=True,
+    help="Shown by name; or under a site id, and only pooled with others.",
+)
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Where to write the invite; must not exist.",
+)
+@click.pass_context
+def invite(context: click.Context, site_name: str, publication: Any, out: Path) -> None:
+    """Write an invite for a new site. It holds a single-use token: hand it over in confidence."""
+    from aggregator.home import today_day
+    from aggregator.key_files import write_private
+    from aggregator.registry import invites
+
+    home = open_home(context)
+    with home.database.writing() as connection:
+        made = invites.invite(connection, home, site_name=site_name, publication=publication, today_day=today_day())
+        write_private(out, made.to_json())
+    until = date(1970, 1, 1) + timedelta(days=made.expires_day)
+    click.echo(f"Wrote {out} for site {made.site}, to be used before {until.isoformat()}.")
+    click.echo("Whoever holds this file can ask to be enrolled as that site, once.")
+
+
+@click.command()
+@click.argument("request", required=False, type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@click.option("--pending", is_flag=True, help="The requests that came in over HTTP, instead of a file.")
+@click.option("--site", help="With --pending: only this site's request.")
+@click.option(
+    "--fingerprint-checked", is_flag=True, help="Do not ask: the fingerprints have been compared with the site already."
+)
+@click.pass_context
+def enroll(
+    context: click.Context, request: Path | None, pending: bool, site: str | None, fingerprint_checked: bool
+) -> None:
+    """Enrol a site after a person has compared its keys' fingerprints, and sign the next registry."""
+    from aggregator.home import today_day
+    from aggregator.registry import invites
+    from aggregator.registry.versions import write_copies
+    from protocol.errors import ProtocolError
+
+    if (request is None) != pending:
+        raise click.UsageError("Name a request file, or give --pending.")
+    home = open_home(context)
+    today = today_day()
+    with home.database.reading() as connection:
+        try:
+            if request is not None:
+                waiting = [invites.open_request(connection, request.read_bytes(), today_day=today)]
+            else:
+                waiting = invites.pending_requests(connection, today_day=today)
+        except ProtocolError as error:
+            raise EnrolmentError(f"the request is refused: {error.detail} ({error.code})") from None
+    waiting = [asked for asked in waiting if site in {None, asked.site}]
+    if not waiting:
+        click.echo("No request is waiting.")
+        return
+    if fingerprint_checked and len(waiting) > 1:
+        raise click.UsageError("Several requests are waiting; name one with --site.")
+    for asked in waiting:
+        click.echo(f"Site {asked.site}: {asked.display_name} ({asked.publication})")
+        click.echo(f"  agent key    {asked.enrolment.agent.fingerprint}")
+        click.echo(f"  steward key  {asked.enrolment.steward.fingerprint}")
+        if not fingerprint_checked:
+            click.echo("Ask the site's two people to read these out to you, over a way that you trust.")
+            if not click.confirm("Are both the same?", default=False):
+                click.echo("Not enrolled.")
+                continue
+        with home.database.writing() as connection:
+            registry = invites.enroll(connection, home, asked, today_day=today)
+        with home.database.reading() as connection:
+            write_copies(connection, home.registry_copies)
+        click.echo(f"Enrolled {asked.site} with registry version {registry.version}.")
+
+
+@click.command()
+@click.option("--model", help="Name of one model, for example qwen/qwen2.5-7b-instruct.")
+@click.option("--display-name", help="With --model: how the board names it.")
+@click.option("--organization", default="", help="With --model: who made it.")
+@click.option("--not-a-language-model", is_flag=True, help="With --model: a baseline; marked on the board.")
+@click.option("--models", type=click.Path(path_type=Path, dir_okay=False), help="YAML list of models.")
+@click.option(
+    "--scorecard",
+    "scorecards",
+    multiple=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="JSON file; may be repeated.",
+)
+@click.option(
+    "--retire-scorecard", "retired", multiple=True, metavar="NAME[@VERSION]", help="Take no more results for it."
+)
+@click.option("--agent-version", "agents", multiple=True, help="Version of the agent that sites may use.")
+@click.option(
+    "--policy",
+    "policies",
+    multiple=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Disclosure policy (YAML) that sites may name.",
+)
+@click.option("--renew", is_flag=True, help="Sign a new version even if nothing changes, to move its expiry.")
+@click.pass_context
+def register(
+    context: click.Context,
+    model: str | None,
+    display_name: str | None,
+    organization: str,
+    not_a_language_model: bool,
+    models: Path | None,
+    scorecards: tuple[Path, ...],
+    retired: tuple[str, ...],
+    agents: tuple[str, ...],
+    policies: tuple[Path, ...],
+    renew: bool,
+) -> None:
+    """Add models, scorecards, agent versions or policies: one new registry version, signed by the root key."""
+    from dataclasses import replace
+
+    from aggregator.home import today_day
+    from aggregator.registry.changes import Additions, apply, read_models, read_scorecard
+    from aggregator.registry.policies import read_policy
+    from aggregator.registry.versions import newest_registry, sign_next, write_copies
+    from protocol.registry import Model
+
+    if (model is None) != (display_name is None):
+        raise click.UsageError("--model and --display-name go together.")
+    wanted = list(read_models(models)) if models else []
+    if model is not None and display_name is not None:
+        wanted.append(Model(model, display_name, organization, not not_a_language_model))
+    additions = Additions(
+        models=wanted,
+        scorecards=[read_scorecard(path) for path in scorecards],
+        retired=retired,
+        agents=agents,
+        policies=[read_policy(path) for path in policies],
+    )
+    if additions == Additions(wanted[:0], [], (), (), []) and not renew:
+        raise click.UsageError("Name something to register.")
+    home = open_home(context)
+    with home.database.writing() as connection:
+        before = newest_registry(connection)
+        after = apply(before, additions)
+        if after is before and not renew:
+            click.echo(f"Nothing new; registry version {before.version} stays.")
+            return
+        expires = today_day() + home.settings.registry_days
+        after = replace(after, version=before.version + 1, expires_day=expires)
+        sign_next(connection, after, [home.root_key])
+    with home.database.reading() as connection:
+        write_copies(connection, home.registry_copies)
+    click.echo(f"Signed registry version {after.version}.")
