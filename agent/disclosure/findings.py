@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from agent.store import RETRIED, UnitScore
 from agent.vocabulary import AccessLevel, Reason
 
+MOST_UNSCORED = 0.05
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -43,8 +45,13 @@ class Finding:
 
     @property
     def whole(self) -> bool:
-        """Whether no instance is missing for a reason that says nothing about the model (a dead server, say)."""
-        return not any(score.reason in RETRIED for score in self.scores)
+        """Whether the mean stands for what was asked.
+
+        No instance is missing for a reason that says nothing about the model (a dead server, say), and at most
+        one in twenty has no score at all: a model must not rise by answering easy questions only.
+        """
+        unscored = [score.reason for score in self.scores if score.value is None]
+        return not any(reason in RETRIED for reason in unscored) and len(unscored) <= MOST_UNSCORED * len(self.scores)
 
     def unit_means(self) -> dict[bytes, float]:
         """Return the mean score of every unit over its scored instances; units without a score are absent."""

@@ -60,8 +60,7 @@ class Release:
 
     Attributes:
         groups, cells, spreads: as in a result statement.
-        complete: every metric was run (subgroups apart), and no instance is missing for a reason that lies with
-            the site.
+        complete: every metric was run (subgroups apart) and is whole, see `Finding.whole`.
         verdicts: for every cell, the rule that decided it.
         footprint: the protected cells as the ledger will keep them.
     """

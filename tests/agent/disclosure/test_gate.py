@@ -99,6 +99,14 @@ def test_a_dead_server_makes_the_submission_partial_and_a_bad_answer_does_not() 
     assert not gate_says([exam, ward], card=card).complete
 
 
+def test_a_model_that_answers_few_questions_is_marked_as_partial() -> None:
+    card = replace(CARD, cells=tuple(cell for cell in CARD.cells if cell.key in {EXAM, WARD}))
+    ward = finding("ward", "exact_match", right(60, 120))
+    for unscored, complete in ((5, True), (6, False), (60, False)):
+        exam = finding("exam", "exact_match", [*right(50, 100 - unscored), *([None] * unscored)])
+        assert gate_says([exam, ward], card=card).complete is complete
+
+
 def test_a_cell_nobody_asked_is_not_run_rather_than_zero() -> None:
     release = gate_says([finding("ward", "exact_match", [None] * 50, reason="not_asked")])
     assert release.cells[WARD] == NOT_RUN
