@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from protocol import edwards
 from protocol.edwards import L, P
 from protocol.errors import Code
-from protocol.keys import load_public
+from protocol.keys import Signer, load_public
 from tests.protocol.world import AGENT, STEWARD, ed25519_signer, p256_signer, refused
 
 ED25519_DER = bytes.fromhex("302a300506032b6570032100")
@@ -241,6 +241,14 @@ def other_kinds() -> dict[str, bytes]:
 def test_a_key_of_another_kind_or_form_is_refused(name: str):
     with refused(Code.WEAK_KEY):
         load_public(other_kinds()[name])
+
+
+@pytest.mark.parametrize("signer", [AGENT, STEWARD], ids=["ed25519", "p256"])
+def test_B27_a_signature_of_another_message_or_key_is_bad(signer: Signer):
+    other = ed25519_signer(99) if signer is AGENT else p256_signer(99)
+    for signature in (signer.sign(MESSAGE + b"!"), other.sign(MESSAGE)):
+        with refused(Code.BAD_SIGNATURE):
+            signer.public.verify(signature, MESSAGE)
 
 
 def test_B31_an_ed25519_signature_is_none_of_p256_nor_the_other_way_round():

@@ -241,6 +241,12 @@ def test_signatures_of_witnesses_we_do_not_know_are_ignored():
     assert check_note(NOTE + STRANGERS_LINE + WITNESS_LINE) == HEAD
 
 
+@pytest.mark.parametrize("origin", ["board\nexample", "board example", "board+example", ""])
+def test_no_checkpoint_is_signed_that_could_not_be_read_back(origin: str):
+    with refused(Code.BAD_CHECKPOINT):
+        sign_checkpoint(replace(HEAD, origin=origin), LOG)
+
+
 def test_a_note_is_signed_with_ed25519_only():
     with pytest.raises(ValueError, match="Ed25519"):
         sign_checkpoint(HEAD, STEWARD)

@@ -363,8 +363,16 @@ def test_arbitrary_bytes_parse_or_are_refused_with_a_code(data: bytes):
     assert parse(canonical(value)) == value
 
 
+@pytest.mark.parametrize("text", ["null", "[null]", '"\\ud800"', '{"\\u0000":1}', '["\\u0007"]'])
+def test_what_has_no_canonical_form_is_not_parsed_either(text: str):
+    with pytest.raises(ProtocolError):
+        parse(text.encode())
+
+
 @pytest.mark.parametrize(
-    "value", [1.5, None, b"x", {1: 2}, {"": 1}, {"é": 1}, 2**53, -(2**53), "\ud800", "\x7f"], ids=repr
+    "value",
+    [1.5, [1.5], [[None]], {"a": [2.0]}, None, b"x", {1: 2}, {"": 1}, {"é": 1}, 2**53, -(2**53), "\ud800", "\x7f"],
+    ids=repr,
 )
 def test_what_has_no_canonical_form_is_not_encoded(value: object):
     with pytest.raises(ProtocolError):

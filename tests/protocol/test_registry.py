@@ -164,6 +164,18 @@ def test_C44_a_bad_root_signature_beside_a_good_one_is_not_skipped():
         load_registry(published(successor(roots=TWO_ROOTS), ROOT, Careless()), REGISTRY, TODAY)
 
 
+@pytest.mark.parametrize("trusted", [PINS, REGISTRY], ids=["pins", "registry"])
+def test_C40_a_root_signature_by_another_key_is_bad(trusted: Registry | RootPins):
+    class Impostor:
+        public = ROOT.public
+
+        def sign(self, message: bytes) -> bytes:
+            return STRANGER.sign(message)
+
+    with refused(Code.BAD_SIGNATURE):
+        load_registry(published(REGISTRY, Impostor()), trusted, TODAY)
+
+
 def test_F97_the_registry_of_another_board_is_refused():
     with refused(Code.WRONG_DEPLOYMENT):
         load_registry(published(successor(deployment="staging.board.example")), REGISTRY, TODAY)
@@ -227,6 +239,7 @@ FILLINGS: dict[str, tuple[bytes, Code]] = {
     "floor-not-registered": (edited(policy_floor="00" * 32), Code.SCHEMA),
     "policies-not-sorted": (edited(policies=policies()[::-1]), Code.SCHEMA),
     "policy-twice": (edited(policies=[policies()[0]] * 2), Code.SCHEMA),
+    "unknown-schema": (edited(schema=2), Code.SCHEMA),
     "unknown-field": (edited(note="x"), Code.SCHEMA),
     "unknown-role": (bent_site(keys=[key_json(AGENT, "root")]), Code.SCHEMA),
     "unknown-publication": (bent_site(publication="secret"), Code.SCHEMA),

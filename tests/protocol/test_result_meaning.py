@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from protocol import merkle
+from protocol.disclosure import check_result
 from protocol.errors import Code
 from protocol.policy import bucket_of, bucket_range, grid_step
 from protocol.registry import RegisteredScorecard
@@ -125,6 +126,35 @@ def test_E76_the_cells_of_another_scorecard_are_refused():
     both = registry(scorecards=dict(sorted({**REGISTRY.scorecards, other.digest: RegisteredScorecard(other)}.items())))
     with refused(Code.WRONG_CELLS):
         submit(submission(scorecard=other.digest), both)
+
+
+def test_E80_two_withheld_groups_of_three_must_hide_enough_units():
+    ages = ("age.child", "age.adult", "age.old")
+    card = Scorecard(
+        "ages", 1, (SCORECARD.benchmarks[1],), (cell("ward", "f1"), *(cell("ward", "f1", age) for age in ages))
+    )
+
+    def check(total: int, adults: int) -> None:
+        check_result(
+            replace(
+                RESULT,
+                data={"ward": "none"},
+                groups={
+                    "ward": bucket_of(total),
+                    "ward/age.child": 0,
+                    "ward/age.adult": bucket_of(adults),
+                    "ward/age.old": 0,
+                },
+                cells={"ward/f1": 500, "ward/f1/age.child": -1, "ward/f1/age.adult": 500, "ward/f1/age.old": -1},
+                spreads={},
+            ),
+            card,
+            STRICT,
+        )
+
+    check(total=100, adults=50)
+    with refused(Code.OPEN_MARGIN):  # 46 to 50 less 46 to 50 hides at most 4
+        check(total=50, adults=50)
 
 
 ALLOWED: dict[str, dict[str, Any]] = {

@@ -11,7 +11,7 @@ from protocol.errors import Code
 from protocol.identity import NONE
 from protocol.keys import Signer
 from protocol.registry import Registry, SiteKey
-from protocol.statements import build_statement
+from protocol.statements import EnrollPredicate, build_statement
 from protocol.verification import Accepted, ChainHead, History, authenticate
 from tests.protocol.world import (
     AGENT,
@@ -186,6 +186,13 @@ def test_a_result_names_one_of_the_last_eight_registries(version: int, accepted:
     else:
         with refused(Code.WRONG_REGISTRY):
             submit(data)
+
+
+def test_E75_an_enrolment_is_no_result():
+    header = replace(RESULT.header, seq=0, prev=NONE)
+    payload = build_statement(EnrollPredicate(header, AGENT.public.der, STEWARD.public.der, "00" * 32))
+    with refused(Code.WRONG_TYPE):
+        submit(signed(payload))
 
 
 def test_F97_a_file_for_the_staging_board_is_refused_in_production():
