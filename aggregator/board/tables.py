@@ -73,6 +73,7 @@ def _row(row: Row) -> dict[str, Any]:
         "is_language_model": row.model.is_language_model,
         "mean_win_rate": row.win_rate,
         "sites": row.sites,
+        "sites_with_partial_results": row.partial,
         "cells": {key: _cell(cell) for key, cell in row.cells.items()},
     }
 

@@ -34,6 +34,7 @@ class Row:
     cells: dict[str, PooledCell]
     win_rate: int | None
     sites: int  # whose results stand behind the row
+    partial: int  # of them, those whose result leaves questions out
 
     @property
     def reported(self) -> int:
@@ -140,7 +141,8 @@ def _table(scorecard: Scorecard, results: list[Result], registry: Registry) -> T
             cell.key: pool([_site_cell(result, cell, registry) for result in mine], cell, floor)
             for cell in scorecard.cells
         }
-        rows.append(Row(digest, registry.models[digest], cells, None, len(mine)))
+        partial = sum(result.predicate.outcome == "partial" for result in mine)
+        rows.append(Row(digest, registry.models[digest], cells, None, len(mine), partial))
     unranked = Table(scorecard, tuple(rows))
     main = [unranked.main_cell(benchmark).key for benchmark in scorecard.benchmarks]
     scores = {

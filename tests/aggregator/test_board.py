@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -312,6 +313,20 @@ def test_a_board_of_baselines_alone_says_so(published: Path, tmp_path: Path) -> 
     publish_from(home, tmp_path / "board")
     assert "No language model has been reported" in (tmp_path / "board/index.html").read_text()
     assert "No language model has been reported" not in (published / "index.html").read_text()
+
+
+def test_a_result_that_leaves_questions_out_is_marked(tmp_path: Path) -> None:
+    home = new_home(tmp_path / "aggregator", models=MODELS[:2])
+    site = enrolled(home)
+    for model, outcome in ((MODELS[0], "complete"), (MODELS[1], "partial")):
+        result = site.result(registry_of(home), scores(1), model=model.name)
+        envelope = site.sign(replace(result, outcome=outcome))
+        accept(home, envelope, today_day=today_day())
+        site.accepted(envelope)
+    publish_from(home, tmp_path / "board")
+    index = (tmp_path / "board/index.html").read_text()
+    assert '<span class="tag">partial</span>' in index.split(MODELS[1].display_name)[1].split("</th>")[0]
+    assert "partial" not in index.split(MODELS[0].display_name)[1].split("</th>")[0]
 
 
 def test_sites_that_publish_pooled_are_named_nowhere(published: Path, federation: Home) -> None:
