@@ -80,9 +80,9 @@ def run(
         raise ConfigError("there is nothing to run", "Give --run-entries or --conf-paths.")
     entries = fill_models(entries, models_to_run)
     outcomes = run_entries(site, entries, RunOptions(**options), Progress(quiet=quiet))
-    for outcome in outcomes:
-        for note in outcome.summary.run.details["workarounds"]:
-            click.echo(f"note: {outcome.summary.run.deployment}: {note}", err=True)
+    runs = [outcome.summary.run for outcome in outcomes]
+    for note in dict.fromkeys(f"{run.deployment}: {note}" for run in runs for note in run.details["workarounds"]):
+        click.echo(f"note: {note}", err=True)
     for outcome in outcomes:
         click.echo(_outcome_line(outcome))
     failed = sum(outcome.failed for outcome in outcomes)

@@ -86,11 +86,10 @@ class Site:
         """Open the encrypted store for the length of a `with` block.
 
         Raises:
-            ConfigError: this is no site directory.
+            ConfigError: this is no site directory, or a setting is wrong.
             StoreError: the data key or the store is missing, too widely readable, or damaged.
         """
-        if not (self.directory / "site.yaml").is_file():
-            _ = self.settings  # says so
+        _ = self.settings  # a site with a wrong setting does nothing
         store = Store(self.directory / "store" / "site.sqlite3", Vault(read_data_key(self.keys / "data.key")))
         try:
             yield store

@@ -33,6 +33,11 @@ class UserSite:
     def intramural(self, *words: str | Path) -> subprocess.CompletedProcess[str]:
         return intramural("--site", self.directory, *words)
 
+    def set(self, line: str) -> None:
+        """Add a line to the site's settings."""
+        with (self.directory / "site.yaml").open("a") as file:
+            file.write(line + "\n")
+
     def run_words(self, url: str, *more: str, model: str = "test/model") -> list[str]:
         entry = f"medhelm_configurable_benchmark:config_path={self.config},model={model}"
         return ["run", "--server", url, "--run-entries", entry, "--suite", "s", *more]

@@ -1,0 +1,270 @@
+"""The commands of a site as a user gives them, right and wrong."""
+
+import csv
+import io
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from agent.site import Site
+from tests.agent.fault_server import Asked, FaultServer, Message
+from tests.end_to_end.conftest import UserSite, intramural
+
+
+def answer(asked: Asked) -> Message | None:
+    if "invented person" not in asked.prompt:
+        return None
+    return Message({"role": "assistant", "content": "Yes" if "1" in asked.prompt else "No"})
+
+
+@pytest.fixture
+def site(make_site) -> UserSite:
+    return make_site(instances=40)
+
+
+def test_init_makes_private_folders_and_never_overwrites(tmp_path: Path):
+    made = intramural("init", tmp_path / "site", "--site-name", "St. Example")
+    assert made.returncode == 0, made.stderr
+    for path in (tmp_path / "site", tmp_path / "site" / "keys", tmp_path / "site" / "store"):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o700, path
+    keys = {path.name: path.read_bytes() for path in (tmp_path / "site" / "keys").iterdir()}
+    again = intramural("init", tmp_path / "site", "--site-name", "Other")
+    assert again.returncode == 2
+    assert "not empty" in again.stderr
+    assert {path.name: path.read_bytes() for path in (tmp_path / "site" / "keys").iterdir()} == keys
+
+
+def test_the_site_is_found_by_option_environment_or_current_directory(site: UserSite, tmp_path: Path):
+    assert site.intramural("audit").returncode == 0
+    environment = {**os.environ, "INTRAMURAL_SITE": str(site.directory)}
+    assert intramural("audit", env=environment).returncode == 0
+    elsewhere = intramural("--site", tmp_path, "audit")
+    assert elsewhere.returncode == 2
+    assert "is not a site directory" in elsewhere.stderr
+    assert "intramural init" in elsewhere.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("max_in_fligt: 3", "max_in_fligt: unknown setting"),
+        ("max_in_flight: many", "max_in_flight: "),
+        ("attempt_timeout_s: 0", "attempt_timeout_s: "),
+        ("  - broken: [", "not valid YAML at line"),
+    ],
+)
+def test_a_wrong_setting_is_named(site: UserSite, line: str, named: str):
+    with (site.directory / "site.yaml").open("a") as file:
+        file.write(line + "\n")
+    for command in (["audit"], ["doctor"]):
+        done = site.intramural(*command)
+        assert done.returncode == 2
+        assert named in done.stdout + done.stderr
+
+
+def test_every_wrong_setting_is_named_at_once(site: UserSite):
+    with (site.directory / "site.yaml").open("a") as file:
+        file.write("first_wrong: 1\nsecond_wrong: 2\n")
+    done = site.intramural("audit")
+    assert "first_wrong" in done.stderr
+    assert "second_wrong" in done.stderr
+
+
+def test_a_run_through_a_deployments_file_with_a_token(site: UserSite, tmp_path: Path):
+    token = tmp_path / "token"
+    token.write_text("very-secret-token\n")
+    token.chmod(0o600)
+    with FaultServer(models=["served-name"], fault=answer, token="very-secret-token") as server:
+        (site.directory / "model_deployments.yaml").write_text(
+            f"""model_deployments:
+  - name: local/qwen
+    model_name: qwen/qwen2.5-7b-instruct
+    tokenizer_name: qwen/qwen2.5-7b-instruct
+    max_sequence_length: 32000
+    token_file: {token}
+    client_spec:
+      class_name: helm.clients.vllm_client.VLLMChatClient
+      args: {{base_url: "{server.url}", vllm_model_name: served-name}}
+"""
+        )
+        entry = (
+            f"medhelm_configurable_benchmark:config_path={site.config},"
+            "model=qwen/qwen2.5-7b-instruct,model_deployment=local/qwen"
+        )
+        done = site.intramural("run", "--run-entries", entry, "--suite", "s", "--max-eval-instances", "10")
+        assert done.returncode == 0, done.stderr
+        assert {asked.body["model"] for asked in server.asked if "invented person" in asked.prompt} == {"served-name"}
+    row = site.summary()
+    assert (row["n"], row["model"], row["deployment"]) == (10, "qwen/qwen2.5-7b-instruct", "local/qwen")
+    assert "very-secret-token" not in done.stdout + done.stderr + json.dumps(row)
+
+
+def test_a_conf_file_with_models_to_run(site: UserSite, tmp_path: Path):
+    conf = tmp_path / "entries.conf"
+    conf.write_text(
+        'entries: [ {description: "pubmed_qa:model=text", priority: 1},'
+        ' {description: "med_qa:model=text", priority: 3} ]'
+    )
+    with FaultServer(models=["test/model"], answer="A") as server:
+        words = ["run", "--server", server.url, "--conf-paths", conf, "--models-to-run", "test/model", "-m", "5"]
+        done = site.intramural(*words, "--priority", "2", "--suite", "s")
+    assert done.returncode == 0, done.stderr
+    assert (site.summary()["benchmark"], site.summary()["n"]) == ("pubmed_qa", 5)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["run"], 2, "nothing to run"),
+        (["run", "-r", "no_such:model=a/b"], 2, "no_such"),
+        (["run", "-r", "pubmed_qa:model=a/b"], 2, "a/b"),
+        (["run", "-r", "pubmed_qa:model=a/b,nonsense=1", "--server", "http://127.0.0.1:9/v1"], 2, "nonsense"),
+        (["run", "-r", "pubmed_qa:model=a/b", "--server", "http://192.0.2.1/v1"], 2, "may not be sent"),
+        (["run", "-r", "pubmed_qa:model=a/b", "--server", "ftp://127.0.0.1/v1"], 2, "http"),
+        (["run", "-c", "/no/such.conf"], 2, "such.conf"),
+        (["summarize", "--suite", "none"], 2, "there is no suite none"),
+        (["benchmarks", "show", "nothing"], 2, "there is no benchmark nothing"),
+        (["purge"], 2, "--older-than"),
+        (["nonsense"], 2, "nonsense"),
+    ],
+)
+def test_a_wrong_command_says_what_to_do_and_asks_nothing(site: UserSite, words: list[str], code: int, said: str):
+    done = site.intramural(*words)
+    assert done.returncode == code, done.stderr
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert site.stored() == []
+
+
+def test_a_missing_or_open_key_stops_everything(site: UserSite):
+    key = site.directory / "keys" / "data.key"
+    key.chmod(0o644)
+    assert site.intramural("audit").returncode == 8
+    key.chmod(0o600)
+    key.rename(key.with_suffix(".away"))
+    done = site.intramural("audit")
+    assert done.returncode == 8
+    assert "data key is missing" in done.stderr
+
+
+def test_summary_tables_for_people_and_programs(site: UserSite):
+    with FaultServer(models=["test/model"], fault=answer) as server:
+        assert site.run(server.url).returncode == 0
+    row = site.summary()
+    assert row["n"] == 40
+    assert row["interval"] == "wilson"
+    assert row["low"] < row["mean"] < row["high"]
+    table = site.intramural("summarize", "--suite", "s").stdout
+    assert f"{row['mean']:.3f}" in table
+    (line,) = csv.DictReader(io.StringIO(site.intramural("summarize", "--suite", "s", "--format", "csv").stdout))
+    assert float(line["mean"]) == row["mean"]
+
+
+def test_export_is_redacted_unless_revealed_and_revealing_is_written_down(tmp_path: Path, make_site):
+    site = make_site(instances=3)
+    path = site.config.with_name("dataset.csv")
+    path.write_text(
+        path.read_text().replace("an invented person", "Mr. Ignatius Quellmalz; MRN 8842331; born 03/14/1951")
+    )
+    with FaultServer(models=["test/model"], answer="Mr. Ignatius Quellmalz says Yes") as server:
+        assert site.run(server.url).returncode == 0
+    assert site.intramural("export", "--suite", "s", "--out", tmp_path / "out").returncode == 0
+    text = (tmp_path / "out" / "instances.jsonl").read_text()
+    for identifier in ("Quellmalz", "8842331", "03/14/1951"):
+        assert identifier not in text
+    lines = [json.loads(line) for line in text.splitlines()]
+    assert len(lines) == 3
+    assert lines[0]["scores"] == {"exact_match": 0.0}
+    assert "reveal" not in site.intramural("audit").stdout
+    revealed = site.intramural("export", "--suite", "s", "--out", tmp_path / "plain", "--reveal")
+    assert revealed.returncode == 0
+    assert "Quellmalz" in (tmp_path / "plain" / "instances.jsonl").read_text()
+    assert "export run=" in site.intramural("audit").stdout
+    assert stat.S_IMODE((tmp_path / "plain" / "instances.jsonl").stat().st_mode) == 0o600
+    again = site.intramural("export", "--suite", "s", "--out", tmp_path / "plain")
+    assert again.returncode == 2
+
+
+def test_purged_texts_are_gone_and_scores_stay(site: UserSite):
+    with FaultServer(models=["test/model"], fault=answer) as server:
+        assert site.run(server.url).returncode == 0
+        before = site.summary()
+        kept = site.intramural("purge", "--older-than", "1")
+        assert "0 texts deleted" in kept.stdout
+        with Site(site.directory).store() as store:
+            assert store.purge(0, now=4_000_000_000) == 80
+        assert site.summary() == before
+        asked = len([prompt for prompt in server.prompts if "invented person" in prompt])
+        assert site.run(server.url).returncode == 0
+        assert len([prompt for prompt in server.prompts if "invented person" in prompt]) == asked
+
+
+def test_doctor_on_a_healthy_site(site: UserSite):
+    with FaultServer(models=["test/model"], answer="ready") as server:
+        done = site.intramural("doctor", "--server", server.url, "--model", "test/model", "--format", "json")
+    checks = {check["what"]: check for check in json.loads(done.stdout)}
+    assert done.returncode == 0, done.stdout
+    assert {check["verdict"] for check in checks.values()} <= {"ok", "warning"}
+    for what in ("settings", "data key", "agent key", "store", "redaction", "disclosure policy", "outgoing"):
+        assert checks[what]["verdict"] == "ok", checks[what]
+    assert checks["benchmark pubmed_qa"]["verdict"] == "ok"
+    assert checks["deployment test/model, answer"]["verdict"] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("harm", "what", "code"),
+    [
+        (lambda site: (site.directory / "keys" / "data.key").unlink(), "data key", 8),
+        (lambda site: (site.directory / "keys" / "agent.key").chmod(0o640), "agent key", 8),
+        (lambda site: (site.directory / "store" / "site.sqlite3").write_bytes(b"x" * 5000), "store", 8),
+        (lambda site: site.set("redaction_policy: none_such"), "redaction", 5),
+        (lambda site: site.set("disclosure_policy: none_such"), "disclosure policy", 6),
+        (lambda site: (site.directory / "model_deployments.yaml").write_text("x: ["), "deployments", 2),
+    ],
+    ids=["no-data-key", "open-agent-key", "damaged-store", "no-redaction", "no-disclosure", "broken-deployments"],
+)
+def test_doctor_finds_what_is_broken_and_goes_on(site: UserSite, harm, what: str, code: int):
+    harm(site)
+    done = site.intramural("doctor", "--format", "json")
+    checks = {check["what"]: check for check in json.loads(done.stdout)}
+    assert checks[what]["verdict"] == "failed"
+    assert checks[what]["advice"]
+    assert done.returncode >= code
+    assert "benchmark med_qa" in checks
+
+
+def test_doctor_warns_of_what_a_server_ignores(site: UserSite):
+    ignores = ["stop", "n", "seed", "logprobs", "response_format"]
+    with FaultServer(models=["test/model"], ignores=ignores) as server:
+        done = site.intramural("doctor", "--server", server.url, "--model", "test/model")
+    assert done.returncode == 0, done.stdout
+    for feature in ("stop", "n", "logprobs"):
+        assert f"deployment test/model, {feature}:" in done.stdout
+
+
+def test_doctor_on_a_dead_server_fails_with_the_servers_code(site: UserSite):
+    server = FaultServer()
+    server.start()
+    server.stop()
+    done = site.intramural("doctor", "--server", server.url, "--model", "test/model")
+    assert done.returncode == 4
+    assert "FAILED" in done.stdout
+
+
+def test_scores_by_helms_rules_stand_beside_ours(make_site):
+    site = make_site(instances=1)
+    with FaultServer(models=["test/model"], answer="Answer: A") as server:
+        for scoring, suite in (("intramural", "right"), ("helm", "parity")):
+            words = ["run", "--server", server.url, "-r", "pubmed_qa:model=test/model", "--suite", suite, "-m", "20"]
+            assert site.intramural(*words, "--scoring", scoring).returncode == 0
+        asked = [prompt for prompt in server.prompts if "Question" in prompt]
+    right, parity = (
+        json.loads(site.intramural("summarize", "--suite", suite, "--format", "json").stdout)[0]
+        for suite in ("right", "parity")
+    )
+    assert right["mean"] > 0.3
+    assert (parity["mean"], parity["n"]) == (0.0, 20)  # upstream takes a bare letter only
+    assert len(asked) == len(set(asked))  # the answers were shared
