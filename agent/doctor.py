@@ -3,7 +3,7 @@
 import asyncio
 import ipaddress
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -14,6 +14,7 @@ from agent.errors import AgentError, ConfigError
 from agent.evaluation.plan import http_limits, reachable
 from agent.inference.capabilities import Capabilities
 from agent.inference.client import ask_all
+from agent.inference.limits import HttpLimits
 from agent.inference.probe import probe
 from agent.keys import KeyRole, load_signer, read_data_key
 from agent.site import Site
@@ -21,6 +22,7 @@ from agent.vocabulary import ChatRequest, Failure, Message, Response
 
 Verdict = Literal["ok", "warning", "failed"]
 
+PATIENCE_S = 60.0  # a server that loads a model needs longer, and runs give it that; a person at a terminal does not
 IDENTIFIERS = ("Margarethe Oberhuber-Quill", "555-867-5309", "MRN 4471982", "03/14/1951")
 SPECIMEN = "Patient name: {}, phone {}, {}, born {}, was seen for chest pain.".format(*IDENTIFIERS)
 
@@ -201,7 +203,7 @@ def _server(site: Site, deployment: Deployment) -> Iterator[Check]:
         return
     try:
         deployment = reachable(deployment, site)
-        capabilities = asyncio.run(probe(deployment, http_limits(site)))
+        capabilities = asyncio.run(probe(deployment, _limits(site)))
     except AgentError as error:
         yield Check(what, "failed", str(error), error.advice, error.exit_code)
         return
@@ -216,6 +218,16 @@ def _server(site: Site, deployment: Deployment) -> Iterator[Check]:
                 feature.finding,
                 "Runs that need it are refused or say how they do without.",
             )
+
+
+def _limits(site: Site) -> HttpLimits:
+    limits = http_limits(site)
+    return replace(
+        limits,
+        first_attempt_timeout_s=min(PATIENCE_S, limits.first_attempt_timeout_s),
+        attempt_timeout_s=min(PATIENCE_S, limits.attempt_timeout_s),
+        max_attempts=1,
+    )
 
 
 def _answer(site: Site, deployment: Deployment, capabilities: Capabilities) -> Check:
@@ -233,7 +245,7 @@ def _answer(site: Site, deployment: Deployment, capabilities: Capabilities) -> C
             [(0, request)],
             lambda _, result: found.append(result),
             max_in_flight=1,
-            limits=http_limits(site),
+            limits=_limits(site),
             capabilities=capabilities,
         )
     )

@@ -1,0 +1,44 @@
+"""Whatever text a record holds, it comes back as it was."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.store.codec import decode_instance, decode_response, encode_instance, encode_response
+from agent.vocabulary import Instance, Message, Reference, Response
+
+# Datasets and servers hold everything, lone surrogates and NUL included.
+anything = st.text(st.characters(codec=None))
+messages = st.builds(Message, st.sampled_from(["system", "user", "assistant"]), anything)
+instances = st.builds(
+    Instance,
+    anything,
+    anything,
+    st.lists(messages, max_size=3).map(tuple),
+    st.lists(st.builds(Reference, anything, st.booleans()), max_size=4).map(tuple),
+    st.booleans(),
+    st.dictionaries(anything, anything, max_size=3),
+)
+responses = st.builds(
+    Response,
+    anything,
+    anything,
+    st.sampled_from(["stop", "length", "content_filter", "other"]),
+    st.none() | st.integers(0, 10**6),
+    st.none() | st.integers(0, 10**6),
+    st.floats(0, 1e6),
+)
+
+
+@given(instances)
+def test_an_instance_comes_back_as_it_was(instance: Instance):
+    assert decode_instance(encode_instance(instance)) == instance
+
+
+@given(responses)
+def test_a_response_comes_back_as_it_was(response: Response):
+    assert decode_response(encode_response(response)) == response
+
+
+@given(instances, instances)
+def test_two_instances_share_their_bytes_only_when_they_are_equal(one: Instance, other: Instance):
+    assert (encode_instance(one) == encode_instance(other)) == (one == other)
