@@ -4,6 +4,7 @@ Imported by `agent.redaction.open_redactor` alone, because Presidio and spaCy ta
 """
 
 import logging
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,9 @@ from agent.redaction.tokenizer import TokenizerEngine
 _LIBRARY_LOGGERS = ("presidio-analyzer", "presidio-anonymizer", "decision_process", "spacy", "tldextract", "filelock")
 _CHUNK = 20_000  # characters looked at together; Presidio's own steps grow with the square of the findings
 _OVERLAP = 500  # characters; longer than any identifier but the longest address line
+
+# A stretch this long without white space is no prose: encoded data, whose content cannot be checked. Tagged whole.
+_OPAQUE = re.compile(r"\S{400,}")
 
 # Cleared at every start: an engine that leaves any of this is not used.
 _PROOF = "Dr. Anna Kowalski, MRN: 00451234, on 03/14/2022, call 617-555-0143, a.k@ward.example, SSN 123-45-6789."
@@ -122,6 +126,9 @@ class Engine:
         return _Field(text, plain, spans)
 
     def _analyze(self, plain: str) -> Iterator[Span]:
+        for opaque in _OPAQUE.finditer(plain):
+            yield Span(opaque.start(), opaque.end(), "ID")
+        plain = _OPAQUE.sub(lambda opaque: " " * len(opaque.group()), plain)
         for start, end in _chunks(plain):
             self._deadline.left()
             with self._tokenizer.memory_zone():

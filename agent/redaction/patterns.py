@@ -25,7 +25,11 @@ _NOT_ON = r"(?![\w/]|[.-]\d)"
 
 # An identifier after a cue: at least one digit, then or before letters, digits and joints.
 _IDENTIFIER = r"(?=[\w#./-]*\d)[#\w][\w./-]*\w"
-_GAP = r"(?:\s*(?:number|num|no|nr|id|identifier|code|card|#)\b?\.?)*\s*(?:(?:is|was|of)\b|[:=#(-])*\s*"
+# Bounded on every side, so that no text makes a pattern try for long.
+_GAP = (
+    r"(?:\s{0,3}(?:number|num|no|nr|id|identifier|code|card|#)\b?\.?){0,3}"
+    r"\s{0,3}(?:(?:is|was|of)\b|[:=#(-]){0,3}\s{0,3}"
+)
 
 _STREET = (
     r"(?:Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Drive|Dr|Lane|Ln|Court|Ct|Circle|Cir|Place|Pl|Terrace|Ter|Way"
@@ -92,6 +96,7 @@ PATTERNS: dict[str, tuple[str, ...]] = {
         r"(?i)\b(?:phone|tel(?:ephone)?|cell|mobile|fax|pager?|beeper|contact|call(?:ed)?|reached? at|text)\b"
         r"(?: number| no\.?| #)?(?: is| at)?[:. ]*\K\(?\d[\d ().-]{4,14}\d(?:,? ?(?:x|ext\.?|extension) ?\d{1,6})?",
         r"(?<![\w.-])\d{3}-\d{4}(?![\w-])",
+        r"(?i)\b(?:pager|beeper|bleep|page)(?: number| no\.?| #)?[:. ]*\K\d{4,7}\b",
         r"(?i)\b(?:ext\.|extension) ?\K\d{3,6}\b",
         r"(?<![\w.-])0\d{1,4}(?:[ .-]\d{2,4}){2,4}(?![\w-])",
     ),

@@ -14,6 +14,7 @@ _PRECEDENCE = (
 )  # fmt: skip
 _NOT_SEARCHED = frozenset({"AGE", "ZIP", "DATE", "LOCATION"})  # found again by their own rules where they matter
 _SEARCHED_LETTERS = 3  # letters or digits a value needs to be searched
+_SEARCHED_LENGTH = 100  # characters; longer values are encoded data or whole addresses
 _NAME_PART = regex.compile(r"[\p{L}\p{M}]+(?:['-][\p{L}\p{M}]+)*")
 _WHOLE_WORD = r"(?<![\p{L}\d])\L<values>(?![\p{L}\d])"
 
@@ -83,7 +84,9 @@ def known_values(findings: Iterable[tuple[str, str]], everyday: frozenset[str]) 
     parts: dict[str, str] = {}
     for entity, found in findings:
         value = found.strip()
-        if entity in _NOT_SEARCHED or sum(map(str.isalnum, value)) < _SEARCHED_LETTERS or value.casefold() in everyday:
+        if entity in _NOT_SEARCHED or len(value) > _SEARCHED_LENGTH or value.casefold() in everyday:
+            continue
+        if sum(map(str.isalnum, value)) < _SEARCHED_LETTERS:
             continue
         whole.setdefault(value.lower(), entity)
         if entity == "NAME":

@@ -94,6 +94,7 @@ def bind(port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((LOOPBACK, port))
+        listener.listen(64)  # at once: the address may be opened as soon as it is printed
     except OSError as error:
         listener.close()
         raise ConfigError(

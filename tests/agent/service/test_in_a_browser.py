@@ -1,0 +1,141 @@
+"""The pages in a real browser: from files and from the server, wide and narrow, by keyboard, without script."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from agent.service.clearing import Redacting
+from agent.service.files import write_pages
+from agent.service.pages import SitePages
+from tests.agent.service.memory_site import MemorySite
+from tests.agent.service.test_pages import SCRIPTS, leaky_site
+from tests.agent.service.test_server import Running
+
+CHROMIUM = shutil.which("chromium")
+ARGUMENTS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="the distribution's chromium is not installed"),
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page that notes every complaint of the browser and every request that leaves the pages."""
+    context = browser.new_context(viewport={"width": 1200, "height": 900})
+    page = context.new_page()
+    page.complaints = []  # type: ignore[attr-defined]
+    page.on("console", lambda message: page.complaints.append(message.text))  # type: ignore[attr-defined]
+    page.on("pageerror", lambda error: page.complaints.append(str(error)))  # type: ignore[attr-defined]
+    page.on("dialog", lambda dialog: page.complaints.append("dialog"))  # type: ignore[attr-defined]
+    yield page
+    context.close()
+
+
+def test_files_are_styled_and_linked_without_a_server(page: Page, pages: SitePages, tmp_path: Path):
+    write_pages(pages, tmp_path / "out")
+    page.goto((tmp_path / "out" / "index.html").as_uri())
+    assert page.evaluate("getComputedStyle(document.querySelector('header')).display") == "flex"
+    page.click("text=november")
+    page.click("text=qwen/qwen2.5-7b-instruct >> nth=0")
+    page.click("text=Read the instances")
+    page.click("text=Next >> nth=0")
+    assert page.inner_text(".pager >> nth=0").startswith("First Previous") or "Page 2 of 3" in page.inner_text(
+        ".pager >> nth=0"
+    )
+    page.click("text=Suites")
+    assert page.inner_text("h1") == "Suites"
+    assert page.complaints == []  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("width", [400, 1200])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_page_is_wider_than_the_window_and_text_stands_out(
+    browser: Browser, pages: SitePages, tmp_path: Path, width: int, scheme: str
+):
+    write_pages(pages, tmp_path / "out")
+    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)  # type: ignore[arg-type]
+    page = context.new_page()
+    for path in ("index.html", "suites/november/index.html", "runs/run-1/index.html", "runs/run-1/instances-1.html"):
+        page.goto((tmp_path / "out" / path).as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        faint = page.evaluate(CONTRAST)
+        assert faint == [], (path, faint)
+    context.close()
+
+
+# Every element with text of its own whose contrast with what is behind it is below 4.5 (WCAG 2.2, 1.4.3).
+CONTRAST = """
+() => {
+  const parse = c => c.match(/[\\d.]+/g).map(Number);
+  const lum = ([r, g, b]) => [r, g, b].map(v => v / 255)
+      .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+      .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const behind = element => {
+    for (let e = element; e; e = e.parentElement) {
+      const colour = parse(getComputedStyle(e).backgroundColor);
+      if (colour.length < 4 || colour[3] > 0) return colour;
+    }
+    return [255, 255, 255];
+  };
+  return [...document.querySelectorAll('body *')]
+    .filter(e => [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim()))
+    .filter(e => {
+      const [a, b] = [lum(parse(getComputedStyle(e).color)), lum(behind(e))].sort((x, y) => y - x);
+      return (a + 0.05) / (b + 0.05) < 4.5;
+    })
+    .map(e => e.tagName + '.' + e.className);
+}
+"""
+
+
+def test_script_in_texts_does_not_run(page: Page, redacting: Redacting):
+    server = Running(SitePages(leaky_site(" ".join(SCRIPTS)), redacting))
+    try:
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(f"http://127.0.0.1:{server.port}/runs/run-1/instances-1.html")
+        assert "owned" not in page.title()
+        assert "<script>" in page.inner_text(".answer")
+        assert all(url.startswith(f"http://127.0.0.1:{server.port}/") for url in asked)
+        assert page.complaints == []  # type: ignore[attr-defined]
+    finally:
+        server.stop()
+
+
+def test_everything_can_be_reached_by_keyboard(page: Page, site: MemorySite, redacting: Redacting, tmp_path: Path):
+    write_pages(SitePages(site, redacting), tmp_path / "out")
+    page.goto((tmp_path / "out" / "runs" / "run-1" / "instances-1.html").as_uri())
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    reached = set()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement.tagName + ' ' + document.activeElement.textContent.trim()"))
+    assert {"A Next", "A Last", "SUMMARY Prompt"} <= reached
+
+
+def test_pages_work_with_scripting_off(browser: Browser, pages: SitePages, tmp_path: Path):
+    write_pages(pages, tmp_path / "out")
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto((tmp_path / "out" / "runs" / "run-1" / "instances-1.html").as_uri())
+    page.click("summary >> nth=0")
+    page.click("text=Next >> nth=0")
+    assert "Page 2 of 3" in page.inner_text(".pager >> nth=0")
+    context.close()
