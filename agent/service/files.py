@@ -22,14 +22,12 @@ def write_pages(pages: SitePages, folder: Path) -> int:
     try:
         shutil.rmtree(growing, ignore_errors=True)
         growing.mkdir(mode=0o700, parents=True)
-        for path in pages.paths():
-            page = pages.page(path)
-            if page is not None:
-                target = growing / path
-                target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                target.write_bytes(page.content)
-                target.chmod(0o600)
-                count += 1
+        for path, page in pages.everything():
+            target = growing / path
+            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            target.write_bytes(page.content)
+            target.chmod(0o600)
+            count += 1
         growing.rename(folder)
     except OSError as error:
         raise ConfigError(f"the pages cannot be written ({error.strerror})", "Choose another folder.") from None

@@ -53,20 +53,25 @@ class SitePages:
         view = self._view(stem)
         if view is None:
             return None
-        if form == "json":
-            return PageFile(self._renderer.json(view), "application/json")
-        return PageFile(self._renderer.html(view, path), "text/html; charset=utf-8")
+        return self._drawn(view, path)
 
-    def paths(self) -> Iterator[str]:
-        """Every page there is now, with its twin, and the style sheet."""
-        yield "style.css"
+    def everything(self) -> Iterator[tuple[str, PageFile]]:
+        """Draw every page there is now, with its twin, and the style sheet: path and content."""
+        yield "style.css", PageFile(self._renderer.stylesheet(), "text/css; charset=utf-8")
         for stem in self._stems():
-            yield f"{stem}.html"
-            yield f"{stem}.json"
+            view = self._view(stem)
+            if view is not None:
+                for path in (f"{stem}.html", f"{stem}.json"):
+                    yield path, self._drawn(view, path)
 
     def problem(self, title: str, message: str, advice: str, path: str) -> bytes:
         """Draw a page that tells the reader what went wrong and what to do."""
         return self._renderer.problem(title, message, advice, path)
+
+    def _drawn(self, view: object, path: str) -> PageFile:
+        if path.endswith(".json"):
+            return PageFile(self._renderer.json(view), "application/json")
+        return PageFile(self._renderer.html(view, path), "text/html; charset=utf-8")
 
     def _stems(self) -> Iterator[str]:
         yield "index"
