@@ -22,7 +22,7 @@ from agent.redaction.names import everyday
 from agent.redaction.policy import RedactionPolicy, load_policy
 from agent.redaction.recognizers import PRESIDIO_ENTITIES, build_recognizers
 from agent.redaction.redacted import Redacted, Withheld, cleared
-from agent.redaction.spans import Span, known_values, search, united
+from agent.redaction.spans import KnownValues, Span, known_values, search, united
 from agent.redaction.tags import TagTable
 from agent.redaction.tokenizer import TokenizerEngine
 
@@ -90,23 +90,21 @@ class Engine:
         known = known_values((finding for field in shown for finding in field.findings()), everyday())
         tags = TagTable([field.text for field in shown])
         tags.name_parts(known.parts)
-        written: list[Redacted] = []
-        for field in fields:
-            if isinstance(field, Withheld):
-                self._withheld[field] += 1
-                written.append(cleared(f"[WITHHELD: {field}]"))
-            else:
-                written.append(
-                    self._write(field, united([*field.spans, *search(field.plain, known)], field.plain), tags)
-                )
-        return written
+        written = [self._write(field, known, tags) if isinstance(field, _Field) else field for field in fields]
+        return [self._withhold(text) if isinstance(text, Withheld) else text for text in written]
 
     def find(self, text: str) -> list[Span] | Withheld:
-        """Return what would be redacted of a text that stands alone, for measuring: offsets into `text`."""
+        """Return what would be redacted of a text that stands alone, for measuring: offsets into `text`.
+
+        A text with invisible characters, which redaction drops, counts as found whole.
+        """
         field = self._read(text)
-        if isinstance(field, Withheld) or field.text != text:
-            return field if isinstance(field, Withheld) else [Span(0, len(text), "ID")]
-        return united([*field.spans, *search(field.plain, known_values(field.findings(), everyday()))], field.plain)
+        if isinstance(field, Withheld):
+            return field
+        if field.text != text:
+            return [Span(0, len(text), "ID")]
+        known = known_values(field.findings(), everyday())
+        return united([*field.spans, *search(field.plain, known, self._deadline)], field.plain)
 
     def _read(self, text: str) -> _Field | Withheld:
         if len(text) > self._policy.limits.field_characters:
@@ -138,16 +136,27 @@ class Engine:
                 if entity in self._policy.entities:
                     yield Span(start + result.start, start + result.end, entity)
 
-    def _write(self, field: _Field, spans: Sequence[Span], tags: TagTable) -> Redacted:
-        # One "entity" for the anonymizer is one tag, so that its replace operator writes that tag.
-        labels = [tags.tag(span.entity, field.plain[span.start : span.end]) for span in spans]
-        result = self._anonymizer.anonymize(
-            field.text,
-            [RecognizerResult(label, span.start, span.end, 1.0) for label, span in zip(labels, spans, strict=True)],
-            {label: OperatorConfig("replace", {"new_value": label}) for label in labels},
-            merge_entities_with_spaces=False,
-        )
+    def _write(self, field: _Field, known: KnownValues, tags: TagTable) -> Redacted | Withheld:
+        self._deadline.start(self._policy.limits.field_seconds)
+        try:
+            spans = united([*field.spans, *search(field.plain, known, self._deadline)], field.plain)
+            # One "entity" for the anonymizer is one tag, so that its replace operator writes that tag.
+            labels = [tags.tag(span.entity, field.plain[span.start : span.end]) for span in spans]
+            result = self._anonymizer.anonymize(
+                field.text,
+                [RecognizerResult(label, span.start, span.end, 1.0) for label, span in zip(labels, spans, strict=True)],
+                {label: OperatorConfig("replace", {"new_value": label}) for label in labels},
+                merge_entities_with_spaces=False,
+            )
+        except TimeoutError:
+            return Withheld.TIME_LIMIT
+        except Exception:  # noqa: BLE001 - as in _read
+            return Withheld.ENGINE_ERROR
         return cleared(result.text)
+
+    def _withhold(self, reason: Withheld) -> Redacted:
+        self._withheld[reason] += 1
+        return cleared(f"[WITHHELD: {reason}]")
 
 
 def _chunks(text: str) -> Iterator[tuple[int, int]]:

@@ -22,10 +22,15 @@ _RUN = regex.compile(rf"(?<![\p{{L}}\d_'-]){_WORD}(?:(?:, ?| )(?:{_PARTICLE} ){{
 _TOKEN = regex.compile(r"[\p{L}\p{M}]+(?:['-][\p{L}\p{M}]+)*\.?")
 _LOWER_PAIR = regex.compile(r"(?<![\p{L}'-])(\p{Ll}{3,}) (\p{Ll}{3,})(?![\p{L}'-])")
 
+# Speech written down without capitals: there a plain given name counts by itself.
+_LOWER_LINE = regex.compile(r"(?m)^[^\p{Lu}\n]*+$")
+_LOWER_WORD = regex.compile(r"(?<![\p{L}'-])\p{Ll}{3,}(?![\p{L}-])")
+
 _TITLE = regex.compile(
-    r"(?<![\p{L}])(?i:dr|drs|doctor|mr|mrs|ms|mx|miss|mister|prof|professor|nurse|sister|rev|reverend|father|rabbi|capt"
-    r"|captain|sgt|sergeant|lt|judge|sir|madam|dame|señora?|sra?|pt)(?:\.|(?![\p{L}])) ?$"
+    r"(?<![\p{L}])(?i:(?:drs?|mrs?|ms|mx|prof|rev|capt|sgt|lt|sra?)(?: ?\.|(?![\p{L}]))"
+    r"|(?:doctor|miss|mister|professor|nurse|reverend|rabbi|captain|sergeant|judge|señora?|madam|dame)(?![\p{L}])) ?$"
 )
+_TITLE_WORDS = frozenset({"dr", "drs", "mr", "mrs", "ms", "mx", "miss", "prof", "doctor", "professor", "nurse"})
 _CUE = regex.compile(
     r"(?i)(?:(?<![\p{L}])(?:name|named|called|patient|pt|client|resident|subject|attending|physician|provider|surgeon"
     r"|clinician|therapist|practitioner|radiologist|pathologist|cardiologist|oncologist|neurologist|psychiatrist|pcp"
@@ -44,7 +49,7 @@ _STRONG_CUE = regex.compile(
     r"(?i)(?:(?:name(?:'s| is|d)?|attending|physician|provider|surgeon|pcp|(?:signed|dictated|reviewed|verified"
     r"|approved"
     r"|transcribed|reported|authored|referred|seen|treated|diagnosed|evaluated|examined|performed|prescribed)"
-    r"(?: electronically)? by|cc|attn|next of kin|emergency contact|guardian|dear|sincerely|regards|resident|author)"
+    r"(?: electronically)? by|attn|next of kin|emergency contact|guardian|dear|sincerely|regards|resident|author)"
     r"(?: name)?(?: is)?[,:;]? ?\s?$)"
     r"|(?:(?:patient|pt|client|spouse|husband|wife|mother|father|son|daughter|brother|sister|contact) ?(?:name)?: ?$)"
 )
@@ -91,11 +96,24 @@ def find_names(text: str, deadline: Deadline) -> Iterator[Span]:
     """
     for run in _RUN.finditer(text, timeout=deadline.left()):
         yield from _names_in_run(text, run.start(), run.end())
-    given, family, ordinary = words("given_names"), words("surnames"), words("everyday_words")
     for pair in _LOWER_PAIR.finditer(text, overlapped=True, timeout=deadline.left()):
-        first, last = pair.group(1), pair.group(2)
-        if first in given and first not in ordinary and last in family and last not in ordinary:
+        if pair.group(1) in _plain_given_names() and pair.group(2) in _plain_surnames():
             yield pair.span()
+    for line in _LOWER_LINE.finditer(text, timeout=deadline.left()):
+        yield from _names_without_capitals(text, line.start(), line.end())
+
+
+def _names_without_capitals(text: str, start: int, end: int) -> Iterator[Span]:
+    family_next = False
+    for word in _LOWER_WORD.finditer(text, start, end):
+        before = text[max(0, word.start() - 12) : word.start()]
+        listed = word.group() in words("surnames") or word.group() in words("given_names")
+        titled = bool(_TITLE.search(before)) and (
+            listed or (before.rstrip().endswith(".") and word.group() not in everyday())
+        )
+        if titled or word.group() in _plain_given_names() or (family_next and word.group() in words("surnames")):
+            yield word.span()
+        family_next = titled
 
 
 def _names_in_run(text: str, start: int, end: int) -> Iterator[Span]:
@@ -105,7 +123,9 @@ def _names_in_run(text: str, start: int, end: int) -> Iterator[Span]:
         if word_start < found_until:
             continue
         span = None
-        if _introduced(text, word_start):
+        if word.casefold() in _TITLE_WORDS:
+            continue
+        if _introduced(text, word_start) and not (len(tokens) == 1 and word.isupper() and _by(text, word_start)):
             span = _trimmed(text, tokens, index)
         elif _looks_given(word) and not _TERM_NEXT.match(text, word_end):
             span = _from_given(text, tokens, index)
@@ -121,6 +141,11 @@ def _introduced(text: str, word_start: int) -> bool:
     """Tell whether a title or a cue stands right before the word at `word_start`."""
     before = text[max(0, word_start - 40) : word_start]
     return bool(_TITLE.search(before) or _STRONG_CUE.search(before))
+
+
+def _by(text: str, word_start: int) -> bool:
+    """Tell whether the word follows "by", as a method in capitals does as often as a person."""
+    return text[max(0, word_start - 4) : word_start].casefold().endswith("by ")
 
 
 def _from_given(text: str, tokens: list[tuple[str, int, int]], index: int) -> Span | None:
@@ -140,7 +165,7 @@ def _from_given(text: str, tokens: list[tuple[str, int, int]], index: int) -> Sp
             return _trimmed(text, tokens, index)
         if initial and text[rest[0][2] - 1] == ".":
             return _trimmed(text, tokens, index)
-    if not ambiguous and not (word.isupper() and len(word) < 5) and not _TERM_NEXT.match(text, end):
+    if not ambiguous and not word.isupper() and not _TERM_NEXT.match(text, end):
         return start, end
     return None
 
@@ -186,6 +211,11 @@ def _trimmed(text: str, tokens: list[tuple[str, int, int]], index: int) -> Span:
 
 def _looks_given(word: str) -> bool:
     return all(part.casefold() in words("given_names") for part in word.split("-")[:1]) and len(word) > 1
+
+
+@cache
+def _plain_given_names() -> frozenset[str]:
+    return words("given_names") - words("everyday_words") - _terms()
 
 
 @cache

@@ -53,7 +53,7 @@ _FACILITY_WORD = (
     r"|Children's|Community|Veterans|VA|Diagnostic|Treatment|Behavioral|Psychiatric|Urgent Care) "
     r"(?:Center|Centre|Ctr\b\.?|Cntr\b\.?|Home|Institute|System|Group|Associates|Network|Partners|Campus|Facility"
     r"|Services)"
-    r"|Medical School|School of Medicine|Healthcare|Health|Nursing Home|University|College|Institute|Pharmacy"
+    r"|Medical School|School of Medicine|Healthcare|Nursing Home|University|College|Institute|Pharmacy"
     r"|Laborator(?:y|ies)|General)"
 )
 
@@ -120,8 +120,9 @@ PATTERNS: dict[str, tuple[str, ...]] = {
         rf"|pt\.?(?= ?(?:id|no|#))|record|chart|UHID|EMPI|MPI|NHS|CHI){_GAP}\K{_IDENTIFIER}",
     ),
     "ENCOUNTER": (
-        rf"(?i)\b(?:CSN|FIN|HAR|encounter|visit|accession|acc|specimen|case|order|referral|episode|requisition"
-        rf"|admission|study|sample|lab){_GAP}\K(?=[\w#./-]*\d[\w#./-]*\d[\w#./-]*\d)(?!(?:19|20)\d\d\b)[#\w][\w/-]*\w",
+        rf"(?i)\b(?:CSN|FIN|HAR|encounter|accession|requisition|(?:visit|specimen|case|order|referral|episode|admission"
+        rf"|study|sample|lab)(?=\W{{0,3}}(?:id|number|no\b|#|:)|\W?#)){_GAP}\K"
+        rf"(?=[\w#./-]*\d[\w#./-]*\d[\w#./-]*\d)(?!(?:19|20)\d\d\b)[#\w][\w/-]*\w",
     ),
     "ACCOUNT": (
         rf"(?i)\b(?:account|acct|a/c|billing|invoice|guarantor|payment|claim|routing|credit card|debit card"

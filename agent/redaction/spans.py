@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import regex
 
+from agent.redaction.deadline import Deadline
 from agent.redaction.tags import TAG
 
 # Of two overlapping findings the one earlier in this list names the union.
@@ -68,7 +69,7 @@ class KnownValues:
 
     Attributes:
         whole: entity by full value, in lower case; searched in any case.
-        parts: full name by a part of it (a family name, say); searched as written.
+        parts: full name by a part of it in lower case (a family name, say); searched in any case.
     """
 
     whole: Mapping[str, str]
@@ -92,15 +93,23 @@ def known_values(findings: Iterable[tuple[str, str]], everyday: frozenset[str]) 
         if entity == "NAME":
             for part in _NAME_PART.findall(value):
                 if len(part) >= _SEARCHED_LETTERS and part.casefold() not in everyday:
-                    parts[part] = max(parts.get(part, ""), value, key=len)
+                    parts[part.lower()] = max(parts.get(part.lower(), ""), value, key=len)
     return KnownValues(whole, parts)
 
 
-def search(text: str, known: KnownValues) -> Iterator[Span]:
-    """Find every known value in folded text, as whole words."""
+def search(text: str, known: KnownValues, deadline: Deadline) -> Iterator[Span]:
+    """Find every known value in folded text, as whole words.
+
+    Raises:
+        TimeoutError: the deadline passed.
+    """
     if known.whole:
-        for match in regex.finditer(_WHOLE_WORD, text, regex.IGNORECASE, values=list(known.whole)):
+        for match in regex.finditer(
+            _WHOLE_WORD, text, regex.IGNORECASE, timeout=deadline.left(), values=list(known.whole)
+        ):
             yield Span(match.start(), match.end(), known.whole.get(match.group().lower(), "ID"))
     if known.parts:
-        for match in regex.finditer(_WHOLE_WORD, text, values=list(known.parts)):
+        for match in regex.finditer(
+            _WHOLE_WORD, text, regex.IGNORECASE, timeout=deadline.left(), values=list(known.parts)
+        ):
             yield Span(match.start(), match.end(), "NAME")

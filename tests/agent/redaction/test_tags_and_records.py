@@ -96,3 +96,18 @@ def test_uniting_covers_exactly_what_was_found(found: list[tuple[int, int, str]]
     assert {place for span in union for place in range(span.start, span.end)} == covered
     assert sum(span.end - span.start for span in union) == len(covered)
     assert not TAG.search(text)
+
+
+def test_names_in_speech_written_without_capitals_are_found(redactor: Redactor):
+    shown = redactor.redact(
+        "[doctor] hi andrew , i'm dr . szczepanik . how is the shoulder ?\n"
+        "[patient] my nurse said it will heal , doctor ."
+    )
+    assert "andrew" not in shown
+    assert "szczepanik" not in shown
+    assert "my nurse said it will heal , doctor ." in shown
+
+
+def test_a_name_in_the_gold_answer_is_gone_from_a_prompt_that_has_it_in_small_letters(redactor: Redactor):
+    prompt, gold = redactor.redact_record(["so , xochitl , what brings you in", "Ms. Xochitl Wrzesniewski has gout."])
+    assert (prompt, gold) == ("so , [NAME-1] , what brings you in", "Ms. [NAME-1] has gout.")
