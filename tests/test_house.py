@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import click
@@ -111,3 +112,14 @@ def test_every_decision_is_listed():
     listing = (ROOT / "docs/decisions/README.md").read_text("utf-8")
     pages = [page.name for page in (ROOT / "docs/decisions").glob("0*.md")]
     assert [page for page in pages if f"({page})" not in listing] == []
+
+
+def test_every_dependency_is_imported_and_has_a_reason():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    declared = {re.split(r"[<>=]", line)[0] for line in project["dependencies"]}
+    reasons = (ROOT / "docs/decisions/0002-dependencies.md").read_text("utf-8")
+    assert [name for name in sorted(declared) if name not in reasons] == []
+    known = {"yaml": "pyyaml", "rouge_score": "rouge-score"}
+    found = {name.split(".")[0] for package in PACKAGES for path in modules(package) for name in imports(path)}
+    outside = {known.get(name, name.replace("_", "-")) for name in found - set(PACKAGES) - set(sys.stdlib_module_names)}
+    assert outside - {"torch", "transformers", "bert-score", "vllm", "ray", "opendp", "psycopg"} == declared
