@@ -77,6 +77,8 @@ class Benchmark:
         scoring: what a run uses unless told otherwise.
         unit: what one unit is, in a word (patient, note, article, question, ...).
         unit_column: column of the patient or document an instance belongs to; None: each row is its own.
+        lineage: name of the dataset the units come from; benchmarks cut from one dataset share it. Empty: a private
+            benchmark shares the site's, any other is its own.
         id_column: column of the dataset's own unique ids; None: row numbers.
         extra_columns: what `Instance.extra` holds: name there -> column.
         optional_columns: columns whose cells may be empty, and options that a row may lack.
@@ -108,6 +110,7 @@ class Benchmark:
     scoring: Scoring = "intramural"
     unit: str = "row"
     unit_column: str | None = None
+    lineage: str = ""
     id_column: str | None = None
     extra_columns: Mapping[str, str] = field(default_factory=dict)
     optional_columns: tuple[str, ...] = ()
@@ -215,6 +218,7 @@ class _Definition:
             scoring=cast(Scoring, m.choice("scoring", ("intramural", "helm"), "intramural")),
             unit=m.text("unit", "row"),
             unit_column=m.text("unit_column", "") or None,
+            lineage=m.text("lineage", ""),
             id_column=m.text("id_column", "") or None,
             extra_columns=m.pairs("extra_columns"),
             optional_columns=m.texts("optional_columns"),

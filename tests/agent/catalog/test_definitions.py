@@ -144,6 +144,11 @@ def test_a_benchmark_that_does_not_say_is_private(tmp_path):
     assert load_benchmark(definition(tmp_path, GOOD)).access == "private"
 
 
+def test_the_dataset_that_units_come_from_is_what_the_definition_says_and_else_open(tmp_path):
+    assert load_benchmark(definition(tmp_path, GOOD)).lineage == ""
+    assert load_benchmark(definition(tmp_path, GOOD + "lineage: cohort 2024\n")).lineage == "cohort 2024"
+
+
 def test_a_jury_is_read_and_refused_before_anything_is_asked(tmp_path):
     (tmp_path / "judge.txt").write_text('{QUESTION} {RESPONSE} <rubric_criteria>{"a": ["score"]}</rubric_criteria>')
     benchmark = load_benchmark(
