@@ -7,6 +7,7 @@ Exit codes: 0 success, 1 unexpected error, 2 settings or usage, 3 benchmark or d
 
 import logging
 import os
+import sqlite3
 import sys
 import traceback
 from pathlib import Path
@@ -15,8 +16,9 @@ import click
 
 from agent.benchmark_commands import benchmarks
 from agent.demo import demo
-from agent.errors import AgentError
+from agent.errors import AgentError, StoreError
 from agent.inference.baselines import baselines
+from agent.listing import printable
 from agent.run_commands import export, run, summarize
 from agent.service.commands import view
 from agent.site import Site
@@ -61,15 +63,23 @@ for command in (
     intramural.add_command(command)
 
 
+def _say(error: AgentError) -> None:
+    click.secho(f"error: {printable(str(error))}", fg="red", err=True)
+    click.echo(f"  {printable(error.advice)}", err=True)
+
+
 def main() -> None:
     """Run the command line; every error ends in one readable sentence and its exit code."""
     try:
         # Without its standalone mode click returns the exit code of a command that asked to leave with one.
         sys.exit(intramural.main(standalone_mode=False, prog_name="intramural") or 0)
     except AgentError as error:
-        click.secho(f"error: {error}", fg="red", err=True)
-        click.echo(f"  {error.advice}", err=True)
+        _say(error)
         sys.exit(error.exit_code)
+    except sqlite3.Error as error:
+        name = getattr(error, "sqlite_errorname", type(error).__name__)
+        _say(StoreError(f"the store cannot be read ({name})"))
+        sys.exit(StoreError.exit_code)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)

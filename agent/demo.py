@@ -71,31 +71,34 @@ class Demo:
         """The published board."""
         return self.directory / "board"
 
-    def agent(self, *words: str | Path, shown: bool = True) -> str:
+    def agent(self, *words: str | Path, shown: bool | int = True) -> str:
         """Run `intramural --site SITE WORDS`."""
         return self._run("intramural", ["--site", self.site, *words], shown)
 
-    def central(self, *words: str | Path, shown: bool = True) -> str:
+    def central(self, *words: str | Path, shown: bool | int = True) -> str:
         """Run `intramural-aggregator --dir DIR WORDS`."""
         return self._run("intramural-aggregator", ["--dir", self.aggregator, *words], shown)
 
-    def _run(self, program: str, words: Sequence[str | Path], shown: bool) -> str:
-        """Run a command and return what it printed; show both when `shown`."""
+    def _run(self, program: str, words: Sequence[str | Path], shown: bool | int) -> str:
+        """Run a command and return what it printed; show the command and its output, or its last `shown` lines."""
         if shown:
             click.secho(f"$ {program} {shlex.join(map(str, words))}", fg="cyan")
         command = [sys.executable, "-m", PROGRAMS[program], *map(str, words)]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL, check=False)
-        if shown or done.returncode:
+        if shown is True or done.returncode:
             click.echo(done.stdout, nl=False)
+        elif shown:
+            click.echo("\n".join(done.stdout.splitlines()[-shown:]))
         if done.returncode:
             raise DemoError(f"the step {words[2]} left with exit code {done.returncode}")
         return done.stdout
 
     @contextmanager
     def serving(self, program: str, *words: str | Path) -> Iterator[str]:
-        """Serve in the background; yield the first line printed, which holds the address."""
+        """Serve in the background, logging into the demo's folder; yield the first line printed, with the address."""
         command = [sys.executable, "-m", PROGRAMS[program], *map(str, words)]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+        with (self.directory / f"{program}.log").open("a", encoding="utf-8") as log:
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, stdin=subprocess.DEVNULL)
         try:
             assert process.stdout is not None
             line = process.stdout.readline().strip()
@@ -126,7 +129,7 @@ def demo(directory: Path) -> None:
     A site evaluates reference baselines, a second person approves what leaves, an aggregator publishes the board.
     """
     began = time.monotonic()
-    here = Demo(directory.absolute())
+    here = Demo(directory)
     directory.mkdir(parents=True, exist_ok=True)
     _title(1, "The hospital makes a site: keys, settings, encrypted store")
     make_site(here)
@@ -146,8 +149,11 @@ def demo(directory: Path) -> None:
     _title(6, "The board is published, and recomputed from the log")
     publish(here)
     click.echo()
-    click.secho(f"Done in {time.monotonic() - began:.0f} s. The board: {here.board / 'index.html'}", bold=True)
-    click.echo(f"The site's own pages: intramural --site {shlex.quote(str(here.site))} view")
+    board = (here.board / "index.html").absolute()
+    click.secho(f"Done in {time.monotonic() - began:.0f} s. The board: {board}", bold=True)
+    program = Path(sys.executable).parent / "intramural"
+    view = [str(program if program.exists() else "intramural"), "--site", str(here.site), "view"]
+    click.echo(f"The site's own pages, with redacted answers: {shlex.join(view)}")
 
 
 def _title(number: int, text: str) -> None:
@@ -157,7 +163,9 @@ def _title(number: int, text: str) -> None:
 
 def make_site(here: Demo) -> None:
     """Make the site, and the steward's key on what stands for another person's machine."""
-    if not (here.site / "site.yaml").exists():
+    if (here.site / "site.yaml").exists():
+        click.echo("made by an earlier demo in this folder")
+    else:
         here.agent("init", here.site, "--site-name", "Demo Hospital")
     if not here.steward_key.exists():
         here.steward_key.parent.mkdir(mode=0o700, exist_ok=True)
@@ -167,6 +175,7 @@ def make_site(here: Demo) -> None:
 def make_aggregator(here: Demo) -> None:
     """Make the aggregator with a scorecard of the demo's benchmarks and the baselines as models."""
     if (here.aggregator / "aggregator.yaml").exists():
+        click.echo("made by an earlier demo in this folder")
         return
     scorecard, models = here.directory / "scorecard.json", here.directory / "models.yaml"
     if not scorecard.exists():
@@ -186,10 +195,20 @@ def run_benchmarks(here: Demo) -> None:
     """Run every benchmark for every baseline, and print the leaderboard."""
     with here.serving("intramural", "baselines", "serve", "--port", "0") as url:
         click.echo(f"reference baselines at {url}")
-        models = [word for model in MODELS for word in ("--models-to-run", model)]
+        write_deployments(here, url)
         entries = shipped("benchmarks") / "run_entries_public.conf"
-        here.agent("run", "--suite", SUITE, "--server", url, "--conf-paths", entries, *models)
+        here.agent("run", "--suite", SUITE, "--conf-paths", entries, "--models-to-run", *MODELS, shown=1)
     here.agent("summarize", "--suite", SUITE)
+
+
+def write_deployments(here: Demo, url: str) -> None:
+    """Name the baselines as the site's deployments. Answers belong to these names, whatever port they are served on."""
+    lines = ["model_deployments:"]
+    for name in MODELS:
+        lines += [f"  - name: {name}", f"    model_name: {name}", "    client_spec:"]
+        lines += ["      class_name: helm.clients.vllm_client.VLLMChatClient"]
+        lines += [f"      args: {{base_url: '{url}', vllm_model_name: {name}}}"]
+    (here.site / "model_deployments.yaml").write_text("\n".join(lines) + "\n", "utf-8")
 
 
 def point_site_at(here: Demo, url: str) -> None:
@@ -214,12 +233,12 @@ def join(here: Demo) -> None:
 def submit(here: Demo) -> None:
     """Prepare, show, approve and send; each is safe to repeat."""
     here.agent("submission", "prepare", "--suite", SUITE)
-    here.agent("submission", "show")
-    for row in _submissions(here):
-        if row["state"] == "prepared":
-            digest = str(row["digest"])[:8]
-            here.agent("submission", "approve", "--key", here.steward_key, "--digest", digest, "--yes", shown=False)
-            click.echo(f"the steward approved {digest}")
+    drafts = [str(row["digest"])[:8] for row in _submissions(here) if row["state"] == "prepared"]
+    for digest in drafts[:1]:
+        here.agent("submission", "show", "--digest", digest)
+        click.echo(f"({len(drafts) - 1} more like it; in a real site the steward reads each)")
+    for digest in drafts:
+        here.agent("submission", "approve", "--key", here.steward_key, "--digest", digest, "--yes", shown=1)
     here.agent("submission", "send")
     here.agent("submission", "status")
 

@@ -142,7 +142,7 @@ def _redaction(site: Site) -> Check:
 def _disclosure(site: Site) -> Check:
     from agent.disclosure.policy import read_policy
 
-    policy = read_policy(site.settings.disclosure_policy)
+    policy = read_policy(site.settings.disclosure_policy, site.directory)
     return Check(
         "disclosure policy",
         "ok",
@@ -151,22 +151,30 @@ def _disclosure(site: Site) -> Check:
 
 
 def _outgoing(site: Site) -> Check:
-    """Say which addresses the agent can ever reach: those of the settings, and nothing else."""
+    """Say which addresses the agent can ever reach: those of the settings and of the invite, and nothing else."""
     outside = [host for host in site.settings.allowed_hosts if not _is_inside(host)]
-    aggregator = site.settings.aggregator_url
-    finding = f"the aggregator ({urlsplit(aggregator).hostname})" if aggregator else "nothing (file transfer only)"
+    aggregator = _aggregator_url(site)
+    way = " through the proxy of site.yaml" if site.settings.proxy else ""
+    finding = (
+        f"submissions go to {urlsplit(aggregator).hostname}{way}" if aggregator else "submissions go out as files only"
+    )
     if outside:
         return Check(
             "outgoing",
             "warning",
-            f"prompts may be sent to {len(outside)} hosts that are not private addresses; submissions go to {finding}",
+            f"prompts may be sent to {len(outside)} hosts that are not private addresses; {finding}",
             "Make sure that every name of allowed_hosts is inside the hospital's network.",
         )
-    return Check(
-        "outgoing",
-        "ok",
-        f"prompts stay on this network; submissions go to {finding}; no proxy of the environment is used",
-    )
+    return Check("outgoing", "ok", f"prompts go to allowed_hosts only, never through a proxy of the site; {finding}")
+
+
+def _aggregator_url(site: Site) -> str:
+    """Return the address that `submission send` would use: of site.yaml, else of the invite; empty for none."""
+    from agent.delivery.membership import Federation
+
+    if site.settings.aggregator_url or not (site.submissions / "membership.json").exists():
+        return site.settings.aggregator_url or ""
+    return Federation(site.submissions).membership().url
 
 
 def _is_inside(host: str) -> bool:

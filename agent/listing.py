@@ -54,19 +54,34 @@ def _print_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], 
     from rich.text import Text
 
     numeric = {key for key in columns if rows and all(isinstance(row.get(key), int | float | None) for row in rows)}
-    table = Table(title=title or None, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
+    table = Table(
+        title=Text(title) if title else None,
+        title_justify="left",
+        title_style="bold",
+        box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+        collapse_padding=True,
+    )
     for key, heading in columns.items():
-        table.add_column(heading, justify="right" if key in numeric else "left", overflow="fold")
+        table.add_column(heading, justify="right" if key in numeric else "left", no_wrap=True)
     for row in rows:
         table.add_row(*(Text(_shown(row.get(key))) for key in columns))
-    # A pipe has no width: give the table the room it needs instead of folding it at 80 columns.
-    console = Console() if sys.stdout.isatty() else Console(width=200)
-    console.print(table)
+    # A table keeps its lines whole: a terminal wraps or scrolls a long line better than columns fold.
+    wide = Console(width=10_000)
+    Console(width=max(1, wide.measure(table).maximum), soft_wrap=True).print(table, crop=False, end="")
+
+
+def printable(text: str) -> str:
+    """Return text without control characters, which could take over a terminal, or lone surrogates."""
+    return "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text)
 
 
 def _shown(value: Any) -> str:
     if value is None:
         return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:.3f}"
-    return str(value)
+    return printable(str(value)).replace("\n", " ")

@@ -1,9 +1,11 @@
 """Commands around runs: `run`, `summarize`, `export`. Option names are HELM's own."""
 
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from string import ascii_lowercase
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,29 +13,53 @@ from agent.errors import ConfigError
 from agent.listing import format_option, show_rows
 from agent.site import Site
 
+if TYPE_CHECKING:
+    from agent.evaluation.run import RunOutcome
+    from agent.evaluation.summarise import RunSummary
+
 EXIT_FAILED_INSTANCES = 9
 
 COLUMNS = {
-    "benchmark": "Benchmark",
-    "model": "Model",
-    "metric": "Metric",
-    "n": "n",
-    "unscored": "Unscored",
     "mean": "Mean",
-    "low": "95 % low",
-    "high": "95 % high",
+    "low": "Low",
+    "high": "High",
+    "n": "n",
+    "units": "Units",
+    "unscored": "Unscored",
     "notes": "Notes",
 }
 
 
-@click.command()
-@click.option("-r", "--run-entries", "descriptions", multiple=True, help='A run entry: "benchmark:model=...,...".')
+class ManyValues(click.Command):
+    """Takes several values after one option, as HELM's commands do: `--run-entries A B` is `-r A -r B`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Repeat the option before each further value."""
+        many = {
+            name
+            for option in self.params
+            if isinstance(option, click.Option) and option.multiple
+            for name in option.opts
+        }
+        spelled: list[str] = []
+        current = ""
+        for arg in args:
+            if arg.startswith("-"):
+                current = arg if arg in many else ""
+            elif current and spelled[-1] != current:
+                spelled.append(current)
+            spelled.append(arg)
+        return super().parse_args(ctx, spelled)
+
+
+@click.command(cls=ManyValues)
+@click.option("-r", "--run-entries", "descriptions", multiple=True, help='Run entries: "benchmark:model=...,...".')
 @click.option(
     "-c",
     "--conf-paths",
     multiple=True,
     type=click.Path(dir_okay=False, path_type=Path),
-    help="A file of run entries (HELM's HOCON form).",
+    help="Files of run entries (HELM's HOCON form).",
 )
 @click.option("--models-to-run", multiple=True, help="Models for entries that name none.")
 @click.option("--groups-to-run", multiple=True, help="Keep entries of these groups.")
@@ -46,12 +72,16 @@ COLUMNS = {
     "--sample-seed", type=int, default=0, show_default=True, help="Another seed, another choice of instances."
 )
 @click.option("--server", help="Ask this server (ending in /v1) instead of model_deployments.yaml.")
-@click.option("--max-in-flight", type=click.IntRange(1, 4096), help="Requests at once.")
+@click.option(
+    "-n", "--max-in-flight", "--num-threads", "max_in_flight", type=click.IntRange(1, 4096), help="Requests at once."
+)
 @click.option(
     "--scoring",
     type=click.Choice(["intramural", "helm"]),
     help="intramural: the right rules; helm: upstream's, faults included, for comparison.",
 )
+@click.option("--replace", is_flag=True, help="Let go of a run that the suite holds with other instances or rules.")
+@click.option("-d", "--dry-run", is_flag=True, help="Read and check everything, ask nothing.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 @click.pass_obj
 def run(
@@ -62,15 +92,17 @@ def run(
     models_to_run: Sequence[str],
     groups_to_run: Sequence[str],
     priority: int | None,
+    dry_run: bool,
     quiet: bool,
     **options: Any,
 ) -> None:
     """Ask models the questions of benchmarks, and score the answers.
 
-    Give the same command again to continue a run: stored answers are never asked for twice.
+    Give the same command again to continue a run: stored answers are never asked for twice. Options that may be given
+    several times also take several values.
     """
     from agent.catalog.run_entries import fill_models, parse_run_entry, read_run_entries
-    from agent.evaluation.plan import RunOptions
+    from agent.evaluation.plan import RunOptions, plan_runs
     from agent.evaluation.progress import Progress
     from agent.evaluation.run import run_entries
 
@@ -79,19 +111,27 @@ def run(
     if not entries:
         raise ConfigError("there is nothing to run", "Give --run-entries or --conf-paths.")
     entries = fill_models(entries, models_to_run)
+    if dry_run:
+        for plan in plan_runs(site, entries, RunOptions(**options)):
+            click.echo(
+                f"{plan.name}  {len(plan.instances)} of {plan.available} instances ({plan.dataset.known} data), "
+                f"at most {plan.max_tokens} tokens an answer"
+            )
+        return
     outcomes = run_entries(site, entries, RunOptions(**options), Progress(quiet=quiet))
     runs = [outcome.summary.run for outcome in outcomes]
     for note in dict.fromkeys(f"{run.deployment}: {note}" for run in runs for note in run.details["workarounds"]):
         click.echo(f"note: {note}", err=True)
     for outcome in outcomes:
         click.echo(_outcome_line(outcome))
-    failed = sum(outcome.failed for outcome in outcomes)
+    asked, kept, failed = (sum(getattr(outcome, what) for outcome in outcomes) for what in ("asked", "kept", "failed"))
+    click.echo(f"{len(outcomes)} runs in suite {options['suite']}: asked {asked}, kept {kept}, failed {failed}")
     if failed:
         click.echo(f"{failed} instances have no answer; run the same command again to ask only those.", err=True)
         raise click.exceptions.Exit(EXIT_FAILED_INSTANCES)
 
 
-def _outcome_line(outcome: Any) -> str:
+def _outcome_line(outcome: "RunOutcome") -> str:
     main, mean = outcome.summary.main, outcome.summary.main.mean
     unscored = ", ".join(f"{count} {reason}" for reason, count in sorted(main.unscored.items())) or "none"
     value = "no score" if mean.value is None else f"{mean.value:.3f}"
@@ -109,20 +149,54 @@ def _outcome_line(outcome: Any) -> str:
 @click.pass_obj
 def summarize(site: Site, suite: str, all_metrics: bool, form: str) -> None:
     """Print a suite's leaderboard: n, unscored, mean and 95 % interval of every run."""
-    rows = _summary_rows(site, suite, all_metrics)
-    show_rows(rows, COLUMNS, form, title=f"Suite {suite}")
-    if form == "table":
-        _print_win_rates(site, suite)
+    from agent.evaluation.summarise import Note
+
+    summaries = _summaries(site, suite)
+    rows = _summary_rows(summaries, all_metrics)
+    if form == "json":
+        show_rows(rows, {}, form)
+        return
+    if form == "csv":
+        show_rows([_flat(row) for row in rows], dict.fromkeys(rows[0], ""), form)
+        return
+    noted = [note for note in Note if any(note in row["notes"] for row in rows)]
+    letters = dict(zip(noted, ascii_lowercase, strict=False))
+    for row in rows:
+        row["notes"] = " ".join(letters[note] for note in row["notes"])
+    several = len({(row["model"], row["deployment"]) for row in rows}) > len({row["model"] for row in rows})
+    columns = {"benchmark": "Benchmark", "model": "Model"}
+    columns |= {"deployment": "Deployment"} if several else {}
+    columns |= {"metric": "Metric"} if all_metrics else {}
+    show_rows(rows, columns | COLUMNS, form, title=f"Suite {suite}")
+    click.echo("Low and High bound the 95 % interval. Means are over n scored instances of so many units.")
+    if not all_metrics:
+        mains = dict.fromkeys(f"{row['metric']} ({row['benchmark']})" for row in rows)
+        click.echo(f"Main metrics: {', '.join(mains)}")
+    for note, letter in letters.items():
+        click.echo(f"  {letter}  {note}")
+    reasons = sum((Counter(row["unscored_reasons"]) for row in rows), Counter[str]())
+    if reasons:
+        click.echo("Unscored: " + ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items())))
+    _print_win_rates(summaries)
 
 
-def _summary_rows(site: Site, suite: str, all_metrics: bool) -> list[dict[str, Any]]:
+def _summaries(site: Site, suite: str) -> "list[RunSummary]":
     from agent.evaluation.summarise import summarise_suite
 
     with site.store() as store:
         if suite not in store.suites():
             known = ", ".join(store.suites()) or "none yet"
             raise ConfigError(f"there is no suite {suite} (suites here: {known})", "Name a suite with --suite.")
-        summaries = summarise_suite(store, suite)
+        return summarise_suite(store, suite)
+
+
+def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the row with its lists and maps as text, for a spreadsheet."""
+    reasons = " ".join(f"{reason}={count}" for reason, count in row["unscored_reasons"].items())
+    return {**row, "unscored_reasons": reasons, "notes": "; ".join(row["notes"])}
+
+
+def _summary_rows(summaries: "Sequence[RunSummary]", all_metrics: bool) -> list[dict[str, Any]]:
     return [
         {
             "benchmark": summary.run.benchmark,
@@ -138,22 +212,20 @@ def _summary_rows(site: Site, suite: str, all_metrics: bool) -> list[dict[str, A
             "low": metric.mean.low,
             "high": metric.mean.high,
             "interval": metric.mean.method,
+            "scoring": summary.run.details["scoring"],
+            "data": summary.run.details["data"]["known"],
             "language_model": summary.run.details["language_model"],
-            "notes": "; ".join(
-                (summary.warnings() if metric is summary.main else [])
-                + ([] if summary.run.details["language_model"] else ["not a language model"])
-            ),
+            "notes": summary.notes(metric),
         }
         for summary in summaries
         for metric in (summary.metrics if all_metrics else summary.metrics[:1])
     ]
 
 
-def _print_win_rates(site: Site, suite: str) -> None:
-    from agent.evaluation.summarise import summarise_suite, win_rates
+def _print_win_rates(summaries: "Sequence[RunSummary]") -> None:
+    from agent.evaluation.summarise import win_rates
 
-    with site.store() as store:
-        rates = win_rates(summarise_suite(store, suite))
+    rates = win_rates(summaries)
     rows = [
         {"model": model, "rate": rate}
         for model, rate in sorted(rates.items(), key=lambda item: (-(item[1] or 0.0), item[0]))
@@ -171,7 +243,7 @@ def export(site: Site, suite: str, out: Path, reveal: bool) -> None:
     """Write a suite's summary and its redacted instances as files (summary.json, instances.jsonl)."""
     from agent.evaluation.export import export_suite
 
-    rows = _summary_rows(site, suite, all_metrics=True)
+    rows = _summary_rows(_summaries(site, suite), all_metrics=True)
     try:
         out.mkdir(parents=True, mode=0o700)
     except OSError as error:

@@ -39,11 +39,9 @@ class Settings(BaseModel):
     outage_grace_s: PositiveSeconds = Field(
         60.0, description="Seconds without any answer until the rest of a run is left for later."
     )
-    proxy: str | None = Field(
-        None, description="URL of the outgoing proxy; none means no proxy, whatever the environment says."
-    )
+    proxy: str | None = Field(None, description="URL of the proxy on the way to the aggregator; prompts never take it.")
     ca_bundle: Path | None = Field(None, description="PEM file of certificate authorities; none means the system's.")
-    aggregator_url: str | None = Field(None, description="The one outgoing address; none for file transfer.")
+    aggregator_url: str | None = Field(None, description="The one outgoing address; none means the invite's.")
     keep_texts_days: int | None = Field(
         None, ge=1, description="Days that `intramural purge` keeps texts when not told otherwise."
     )

@@ -24,7 +24,7 @@ def wilson(successes: float, n: float, z: float = Z95) -> tuple[float, float]:
     p, d = successes / n, 1 + z * z / n
     half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / d
     mid = (p + z * z / (2 * n)) / d
-    return max(0.0, mid - half), min(1.0, mid + half)
+    return max(0.0, min(p, mid - half)), min(1.0, max(p, mid + half))  # the interval holds p, rounding or not
 
 
 def normal_interval(

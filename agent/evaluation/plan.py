@@ -4,6 +4,7 @@ Everything that can be wrong is found here, before the first question is asked.
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,10 +26,15 @@ from agent.vocabulary import ChatRequest, Instance, RunEntry, Scoring
 # Arguments that name files: their place in a run's name is taken by the digest of what they hold.
 FILE_ARGUMENTS = frozenset({"config_path", "data_path", "jury_config_path"})
 
+SUITE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What the command line says for all its run entries; None leaves it to entry, benchmark or site."""
+    """What the command line says for all its run entries; None leaves it to entry, benchmark or site.
+
+    `replace` lets a run go that the suite holds under the same name with other instances or rules.
+    """
 
     suite: str
     max_eval_instances: int | None = None
@@ -36,6 +42,7 @@ class RunOptions:
     max_in_flight: int | None = None
     scoring: Scoring | None = None
     server: str | None = None
+    replace: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +65,14 @@ class Plan:
     stop: tuple[str, ...]
     scoring: Scoring
     max_in_flight: int
+    overrides: tuple[str, ...]  # names of what the run entry changed about the benchmark
+    sampled: int | None  # the limit of instances that was given
+    sample_seed: int
+
+    @property
+    def lineage(self) -> str:
+        """The dataset that the units come from. All private data of a site is taken to share its patients."""
+        return self.benchmark.lineage or ("site" if self.benchmark.access == "private" else self.benchmark.id)
 
     def request(self, instance: Instance, extra_body: Mapping[str, str | int | float | bool]) -> ChatRequest:
         """Return the request that asks `instance`."""
@@ -73,7 +88,7 @@ class Plan:
     def scored_by(self) -> list[str]:
         """Return what decides the scores besides the answers: rules, metrics and their options."""
         uses = [f"{use.name} {json.dumps(dict(use.options), sort_keys=True)}" for use in self.benchmark.metrics]
-        return [__version__, self.scoring, *uses]
+        return [__version__, self.scoring, self.lineage, *uses]
 
     def details(self, capabilities: Capabilities, workarounds: Sequence[str]) -> dict[str, Any]:
         """Return what is kept and shown with the run: settings, digests and findings, never text of a case."""
@@ -84,6 +99,12 @@ class Plan:
             "subcategory": benchmark.subcategory,
             "access": benchmark.access,
             "benchmark_digest": benchmark.digest,
+            "lineage": self.lineage,
+            "unit": benchmark.unit,
+            "unit_named": benchmark.unit_column is not None,
+            "overrides": list(self.overrides),
+            "sampled": self.sampled,
+            "sample_seed": self.sample_seed,
             "data": {
                 "known": self.dataset.known,
                 "digest": self.dataset.digest,
@@ -118,6 +139,10 @@ def plan_runs(site: Site, entries: Sequence[RunEntry], options: RunOptions) -> l
         ConfigError: an entry, deployment or option is wrong.
         BenchmarkError: a benchmark or its data is wrong.
     """
+    if not SUITE_NAME.fullmatch(options.suite):
+        raise ConfigError(
+            "a suite's name has 1 to 64 letters, digits, dots, dashes or underscores, and begins with a letter or digit"
+        )
     benchmarks = find_benchmarks(site.own_benchmarks)
     deployments = {} if options.server else read_deployments(site.deployments)
     plans = [_plan_run(site, entry, benchmarks, deployments, options) for entry in entries]
@@ -157,38 +182,42 @@ def _plan_run(
         stop=change.stop,
         scoring=options.scoring or benchmark.scoring,
         max_in_flight=options.max_in_flight or deployment.max_in_flight or site.settings.max_in_flight,
+        overrides=tuple(key for key in entry.expanders if key != "max_eval_instances"),
+        sampled=limit,
+        sample_seed=options.sample_seed,
     )
 
 
 def reachable(deployment: Deployment, site: Site) -> Deployment:
-    """Return the deployment with the site's proxy and CA where it has none of its own.
+    """Return the deployment with the site's CA where it has none of its own.
+
+    The site's proxy is the way out to the aggregator; prompts never take it.
 
     Raises:
-        ConfigError: prompts may not be sent to its host.
+        ConfigError: prompts may not be sent to its host, or through its proxy.
     """
-    host = urlsplit(deployment.base_url).hostname or ""
-    if host not in site.settings.allowed_hosts:
-        raise ConfigError(
-            f"deployment {deployment.name}: prompts may not be sent to its host",
-            "Add the host of base_url to allowed_hosts in site.yaml, if it is inside the hospital's network.",
-        )
-    return replace(
-        deployment,
-        proxy=deployment.proxy or site.settings.proxy,
-        ca_bundle=deployment.ca_bundle or site.settings.ca_bundle,
-    )
+    for what, address in (("host", deployment.base_url), ("proxy", deployment.proxy)):
+        if address and (urlsplit(address).hostname or "") not in site.settings.allowed_hosts:
+            raise ConfigError(
+                f"deployment {deployment.name}: prompts may not be sent to the {what} that its address names",
+                f"Add the {what} to allowed_hosts in site.yaml, if it is inside the hospital's network.",
+            )
+    return replace(deployment, ca_bundle=deployment.ca_bundle or site.settings.ca_bundle)
 
 
 def run_name(entry: RunEntry, benchmark: Benchmark, dataset: Dataset, deployment: Deployment) -> str:
-    """Return the run's name within its suite, in HELM's form, with digests in place of file names."""
+    """Return the run's name within its suite: the run entry in HELM's form, with digests in place of file names.
+
+    Everything in the entry that changes what is asked is in it, so that two different runs never share a name.
+    """
     pairs = {key: value for key, value in entry.arguments.items() if key not in FILE_ARGUMENTS}
     if FILE_ARGUMENTS & entry.arguments.keys():
         pairs["data"] = dataset.digest[:12]
     pairs["model"] = entry.model
     if deployment.name != entry.model:
         pairs["model_deployment"] = deployment.name
-    pairs.update((key, value) for key, value in entry.expanders.items() if key in ("num_output_tokens", "temperature"))
-    return f"{benchmark.id}:" + ",".join(f"{key}={value.replace('/', '_')}" for key, value in pairs.items())
+    pairs.update((key, value) for key, value in entry.expanders.items() if key != "max_eval_instances")
+    return f"{benchmark.id}:" + ",".join(f"{key}={value}" for key, value in pairs.items())
 
 
 def http_limits(site: Site) -> HttpLimits:

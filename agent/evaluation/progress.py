@@ -24,7 +24,8 @@ class Progress:
         """Start a run of `total` instances. `label` names benchmark and model only."""
         self._label, self._total, self._done = label, total, 0
         self._began = self._shown = time.monotonic()
-        self._show()
+        if self._terminal:
+            self._show()
 
     def advance(self, count: int = 1) -> None:
         """Say that `count` more instances are settled."""

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from agent.errors import AgentError, ConfigError
 from agent.evaluation.plan import Plan, RunOptions, http_limits, plan_runs, request_identity
 from agent.evaluation.progress import Progress
 from agent.evaluation.score import score_response
@@ -17,8 +18,8 @@ from agent.inference.client import ask_all
 from agent.inference.limits import HttpLimits
 from agent.inference.probe import probe
 from agent.site import Site
-from agent.store import Store
-from agent.vocabulary import ChatRequest, Failure, Response, RunEntry, Unscored
+from agent.store import Run, Store
+from agent.vocabulary import ChatRequest, Failure, Reason, Response, RunEntry, Unscored
 
 # What a kill may cost: so many answers, or so many seconds of them, are asked again.
 KEEP_EVERY_ANSWERS = 64
@@ -27,7 +28,13 @@ KEEP_EVERY_S = 0.2
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """What one run came to. `asked` counts questions sent now, `kept` those answered by an earlier run."""
+    """What one run came to.
+
+    Attributes:
+        asked: questions sent now.
+        kept: instances whose answers or scores were there already.
+        failed: instances that have no answer now, and would be asked by the same command again.
+    """
 
     summary: RunSummary
     asked: int
@@ -44,13 +51,19 @@ def run_entries(site: Site, entries: Sequence[RunEntry], options: RunOptions, pr
     """
     plans = plan_runs(site, entries, options)
     limits = http_limits(site)
-    found = asyncio.run(_probe_all(plans, limits))
-    workarounds = [check_needs(found[plan.deployment.name], _needs(plan)) for plan in plans]
-    outcomes = []
     with site.store() as store:
-        for plan, notes in zip(plans, workarounds, strict=True):
-            outcomes.append(_evaluate(store, plan, found[plan.deployment.name], notes, limits, progress))
-    return outcomes
+        settled = {plan.name: outcome for plan in plans if (outcome := _settled(store, plan)) is not None}
+        open_plans = [plan for plan in plans if plan.name not in settled]
+        for plan in open_plans:
+            if not options.replace:
+                _refuse_to_lose(store, plan)
+        found = asyncio.run(_probe_all(open_plans, limits))
+        workarounds = {plan.name: check_needs(found[plan.deployment.name], _needs(plan)) for plan in open_plans}
+        return [
+            settled.get(plan.name)
+            or _evaluate(store, plan, found[plan.deployment.name], workarounds[plan.name], limits, progress)
+            for plan in plans
+        ]
 
 
 async def _probe_all(plans: Sequence[Plan], limits: HttpLimits) -> Mapping[str, Capabilities]:
@@ -63,6 +76,58 @@ def _needs(plan: Plan) -> Needs:
     return Needs.of(ChatRequest(plan.model, (), plan.max_tokens, plan.temperature, plan.stop))
 
 
+def _settled(store: Store, plan: Plan) -> RunOutcome | None:
+    """Return what a run came to that has nothing left to ask; its server need not even be there."""
+    run = _stored(store, plan)
+    if run is None:
+        return None
+    try:
+        capabilities = Capabilities.from_json(run.details["capabilities"])
+    except ValueError:
+        return None  # written by another version: probe again
+    if plan.details(capabilities, run.details["workarounds"]) != run.details:
+        return None
+    planned = list(zip(plan.instances, _keys(store, plan, capabilities), strict=True))
+    if not store.holds_plan(run.run_id, store.plan_digest(planned, plan.scored_by())):
+        return None
+    if len(store.settled_positions(run.run_id)) < len(planned):
+        return None
+    return RunOutcome(summarise_run(store, run), asked=0, kept=len(planned), failed=0)
+
+
+def _refuse_to_lose(store: Store, plan: Plan) -> None:
+    """Raise ConfigError where this plan would take scores away that the suite holds under the same name."""
+    run = _stored(store, plan)
+    if run is None:
+        return
+    changed = [
+        what
+        for what, key, now in (
+            ("another scoring", "scoring", plan.scoring),
+            ("another definition of the benchmark", "benchmark_digest", plan.benchmark.digest),
+        )
+        if run.details[key] != now
+    ]
+    lost = store.left_out(run.run_id, plan.benchmark.id, [instance.id for instance in plan.instances])
+    if lost:
+        changed.append(f"without {lost} of the instances scored there")
+    if changed and store.settled_positions(run.run_id):
+        raise ConfigError(
+            f"suite {plan.suite} holds {plan.name} already, and this command would replace it: {', '.join(changed)}",
+            "Name another --suite to keep both, or give --replace.",
+        )
+
+
+def _stored(store: Store, plan: Plan) -> Run | None:
+    return store.run(store.run_id(plan.suite, plan.name))
+
+
+def _keys(store: Store, plan: Plan, capabilities: Capabilities) -> list[bytes]:
+    """Return the request key of every instance, in order."""
+    requests = (plan.request(instance, capabilities.extra_body) for instance in plan.instances)
+    return [store.request_key(plan.deployment.name, request_identity(request)) for request in requests]
+
+
 def _evaluate(
     store: Store,
     plan: Plan,
@@ -72,12 +137,12 @@ def _evaluate(
     progress: Progress,
 ) -> RunOutcome:
     with store.run_lock(store.run_id(plan.suite, plan.name)):
-        requests = [plan.request(instance, capabilities.extra_body) for instance in plan.instances]
-        keys = [store.request_key(plan.deployment.name, request_identity(request)) for request in requests]
+        keys = _keys(store, plan, capabilities)
         run_id = store.begin_run(
             suite=plan.suite,
             name=plan.name,
             benchmark=plan.benchmark.id,
+            lineage=plan.lineage,
             model=plan.model,
             deployment=plan.deployment.name,
             details=plan.details(capabilities, workarounds),
@@ -85,7 +150,7 @@ def _evaluate(
             scored_by=plan.scored_by(),
         )
         keeper = _Keeper(store, plan, run_id)
-        progress.begin(f"{plan.benchmark.display_name}: {plan.model}", len(requests))
+        progress.begin(f"{plan.benchmark.display_name}: {plan.model}", len(keys))
         unanswered: dict[bytes, list[int]] = {}  # equal requests are asked once
         settled = store.settled_positions(run_id)
         for position, key in enumerate(keys):
@@ -96,6 +161,7 @@ def _evaluate(
                 progress.advance()
             else:
                 unanswered.setdefault(key, []).append(position)
+        kept = len(keys) - sum(map(len, unanswered.values()))
 
         def on_result(key: bytes, result: Response | Failure) -> None:
             keeper.keep(key, unanswered[key], result)
@@ -105,7 +171,10 @@ def _evaluate(
             asyncio.run(
                 ask_all(
                     plan.deployment,
-                    ((key, requests[positions[0]]) for key, positions in unanswered.items()),
+                    (
+                        (key, plan.request(plan.instances[positions[0]], capabilities.extra_body))
+                        for key, positions in unanswered.items()
+                    ),
                     on_result,
                     max_in_flight=min(plan.max_in_flight, max(1, len(unanswered))),
                     limits=limits,
@@ -118,12 +187,8 @@ def _evaluate(
         progress.end()
         run = store.run(run_id)
         assert run is not None
-        return RunOutcome(
-            summary=summarise_run(store, run),
-            asked=len(unanswered),
-            kept=len(keys) - sum(map(len, unanswered.values())),
-            failed=keeper.failed,
-        )
+        asked = len(unanswered) - keeper.not_asked
+        return RunOutcome(summarise_run(store, run), asked=asked, kept=kept, failed=keeper.failed)
 
 
 class _Keeper:
@@ -136,7 +201,9 @@ class _Keeper:
         self._answers: list[tuple[bytes, Response]] = []
         self._scores: list[tuple[int, str, float | Unscored]] = []
         self._timer: asyncio.TimerHandle | None = None
+        self._broken: AgentError | None = None
         self.failed = 0
+        self.not_asked = 0
 
     def score(self, position: int, result: Response | Failure) -> None:
         """Score one instance."""
@@ -145,17 +212,30 @@ class _Keeper:
         self._scores.extend((position, metric, value) for metric, value in scores)
 
     def keep(self, key: bytes, positions: Sequence[int], result: Response | Failure) -> None:
-        """Keep a new answer and score the instances it belongs to."""
+        """Keep a new answer and score the instances it belongs to.
+
+        Raises:
+            StoreError: the store refused this or an earlier batch; asking on would waste what the server says.
+        """
+        if self._broken is not None:
+            raise self._broken
         if isinstance(result, Response):
-            self._answers.append((key, result))
+            self._answers.append((key, result))  # before it is scored: whatever scoring does, it is kept
         else:
             self.failed += len(positions)
+            self.not_asked += result.reason is Reason.NOT_ASKED
         for position in positions:
             self.score(position, result)
         if len(self._scores) >= KEEP_EVERY_ANSWERS * len(self._plan.benchmark.metrics):
             self.write()
         elif self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(KEEP_EVERY_S, self.write)
+            self._timer = asyncio.get_running_loop().call_later(KEEP_EVERY_S, self._write_in_time)
+
+    def _write_in_time(self) -> None:
+        try:
+            self.write()
+        except AgentError as error:  # nobody awaits a timer: the next answer ends the run with it
+            self._broken = error
 
     def write(self) -> None:
         """Write what has not been written yet, in one transaction."""

@@ -1,7 +1,7 @@
-"""How sure a mean is: Wilson for proportions, a clustered bootstrap for everything else. Pure.
+"""How sure a mean is: Wilson for proportions, a bootstrap for everything else, both over units. Pure.
 
-Instances of one unit (a patient, a document) are not independent, so where units have several instances the
-bootstrap draws whole units.
+Instances of one unit (a patient, a document) are not independent. A proportion then counts for as many independent
+instances as its variance between units says; the bootstrap draws whole units.
 """
 
 import math
@@ -23,7 +23,7 @@ class Mean:
         n: instances scored; 0 means there is no mean.
         units: distinct units behind them.
         value: in the metric's range, or None.
-        low, high: the interval, or None where there is none (no score, or a single unit).
+        low, high: the interval, or None where there is none (no score, or nothing that varies).
         method: how the interval was made.
     """
 
@@ -38,8 +38,14 @@ class Mean:
 def mean_with_interval(scores: Sequence[tuple[bytes, float]], *, binary: bool) -> Mean:
     """Return the mean of (unit, score) pairs and its 95 % interval.
 
-    Binary scores of independent instances get Wilson's interval; all others the percentile bootstrap over units
-    (Efron and Tibshirani 1993, chapter 13; Field and Welsh 2007 for clusters), seeded.
+    Binary scores get Wilson's interval, with the effective number of instances where units have several (Korn and
+    Graubard 1998; Franco et al. 2019 compare such intervals). Others get the percentile bootstrap over units (Efron and
+    Tibshirani 1993, chapter 13; Field and Welsh 2007 for clusters), seeded; none where all units agree, because then
+    the sample says nothing about how much they differ.
+
+    Args:
+        scores: one pair an instance; binary scores are 0 or 1.
+        binary: whether a score can be nothing else.
     """
     n = len(scores)
     if n == 0:
@@ -48,13 +54,31 @@ def mean_with_interval(scores: Sequence[tuple[bytes, float]], *, binary: bool) -
     clusters: dict[bytes, list[float]] = {}
     for unit, score in scores:
         clusters.setdefault(unit, []).append(score)
-    if len(clusters) == n and binary:
-        low, high = wilson(sum(score for _, score in scores), n)
-        return Mean(n, n, value, low, high, "wilson")
-    if len(clusters) < 2:
+    if binary:
+        effective = _effective_n(list(clusters.values()), value, n)
+        low, high = wilson(value * effective, effective)
+        return Mean(n, len(clusters), value, low, high, "wilson")
+    groups = list(clusters.values())
+    if len({math.fsum(group) / len(group) for group in groups}) < 2:
         return Mean(n, len(clusters), value, None, None, "none")
-    low, high = _bootstrap(list(clusters.values()))
+    low, high = _bootstrap(groups)
     return Mean(n, len(clusters), value, low, high, "bootstrap")
+
+
+def _effective_n(clusters: Sequence[Sequence[float]], p: float, n: int) -> float:
+    """Return how many independent instances a proportion of clustered ones is worth, at most n.
+
+    n over the design effect, the ratio of the variance between units (linearised, with the correction for few of
+    them) to the binomial one. Where it cannot be seen, because all answers are the same, each unit counts once.
+    """
+    m = len(clusters)
+    if m == n:
+        return n
+    binomial = p * (1 - p) / n
+    if m < 2 or binomial == 0:
+        return m
+    between = m / (m - 1) * math.fsum((math.fsum(c) - p * len(c)) ** 2 for c in clusters) / n**2
+    return min(n, n * binomial / between) if between > 0 else n
 
 
 def _bootstrap(clusters: Sequence[Sequence[float]]) -> tuple[float, float]:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from agent.evaluation.statistics import Mean, mean_with_interval
 from agent.store import Run, Store
@@ -10,6 +11,20 @@ from protocol.figures import mean_win_rates
 
 FEW_UNITS = 30
 MANY_UNSCORED = 0.05
+
+
+class Note(StrEnum):
+    """What a reader of a number should know."""
+
+    FEW_UNITS = "fewer than 30 units"
+    MANY_UNSCORED = "more than 5 % unscored"
+    ALL_THE_SAME = "every answer scored the same"
+    SAMPLE = "a sample of the data"
+    INVENTED = "invented data"
+    UNKNOWN_DATA = "not a version of the data that the benchmark knows"
+    HELM = "scored by HELM's rules"
+    NOT_ENDED = "the run has not ended"
+    NO_LANGUAGE_MODEL = "not a language model"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +51,22 @@ class RunSummary:
         """The benchmark's main metric."""
         return self.metrics[0]
 
-    def warnings(self) -> list[str]:
-        """Return what a reader of the number should know."""
-        main, found = self.main, []
-        unscored = sum(main.unscored.values())
-        if 0 < main.mean.units < FEW_UNITS:
-            found.append(f"fewer than {FEW_UNITS} units")
-        if unscored > MANY_UNSCORED * (unscored + main.mean.n):
-            found.append("more than 5 % unscored")
-        if main.mean.value in (main.low, main.high):
-            found.append("every answer scored the same")
-        if self.run.details["data"]["known"] != "official":
-            found.append(f"{self.run.details['data']['known']} data")
-        return found
+    def notes(self, metric: MetricSummary) -> list[Note]:
+        """Return what a reader of one of the run's numbers should know."""
+        mean, details = metric.mean, self.run.details
+        unscored = sum(metric.unscored.values())
+        found = {
+            Note.FEW_UNITS: 0 < mean.units < FEW_UNITS,
+            Note.MANY_UNSCORED: unscored > MANY_UNSCORED * (unscored + mean.n),
+            Note.ALL_THE_SAME: mean.value in (metric.low, metric.high),
+            Note.SAMPLE: details["data"]["known"] == "sample",
+            Note.INVENTED: details["data"]["known"] == "invented",
+            Note.UNKNOWN_DATA: details["data"]["known"] == "unknown",
+            Note.HELM: details["scoring"] == "helm",
+            Note.NOT_ENDED: self.run.state != "ended",
+            Note.NO_LANGUAGE_MODEL: not details["language_model"],
+        }
+        return [note for note, holds in found.items() if holds]
 
 
 def summarise_run(store: Store, run: Run) -> RunSummary:

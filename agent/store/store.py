@@ -5,6 +5,7 @@ small transactions as they arrive) and `end_run`. A killed run leaves whole tran
 """
 
 import fcntl
+import hashlib
 import json
 import os
 import sqlite3
@@ -21,6 +22,12 @@ from agent.store.vault import Vault
 from agent.vocabulary import Instance, Reason, Response, Unscored
 
 DAY_S = 86_400
+KEY_CHECK = b"intramural store"
+ADVICE = {
+    "SQLITE_FULL": "The disk is full: make room and give the same command again; answers kept so far stay.",
+    "SQLITE_BUSY": "Another command is writing; give the same command again in a moment.",
+    "SQLITE_READONLY": "The store's folder must be writable for the account that runs the agent.",
+}
 # Reasons that say nothing about the model: such an instance is asked again by the next run.
 RETRIED = frozenset({Reason.SERVER_ERROR, Reason.BAD_REPLY, Reason.TIMEOUT, Reason.UNREACHABLE, Reason.NOT_ASKED})
 
@@ -76,7 +83,7 @@ class Store:
             raise StoreError(
                 "the store can be read by other accounts", "chmod 600 the files of the site's store folder."
             )
-        try:
+        with _said_plainly("opened"):
             self._db = sqlite3.connect(path, isolation_level=None, timeout=30.0)
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=NORMAL")
@@ -84,8 +91,7 @@ class Store:
             self._db.execute("PRAGMA secure_delete=ON")
             self._db.execute("PRAGMA foreign_keys=ON")
             self._migrate()
-        except sqlite3.DatabaseError as error:
-            raise StoreError(f"the store cannot be opened: {type(error).__name__}") from None
+        self._check_key()
 
     def close(self) -> None:
         """Close the connection; a clean close folds the write-ahead log into the file."""
@@ -101,15 +107,37 @@ class Store:
                 f"BEGIN IMMEDIATE;\n{script.read_text('utf-8')}\nPRAGMA user_version={number};\nCOMMIT;"
             )
 
+    def _check_key(self) -> None:
+        """Refuse a data key that this store was not made with, before anything is written under it."""
+        sealed = self._seal("key check")
+        if sealed is None:
+            with self._transaction():
+                self._set_seal("key check", KEY_CHECK)
+        elif not self._vault.opens(b"seal\0key check", sealed):
+            raise StoreError(
+                "the data key is not the one that this store was made with",
+                "Put the right keys/data.key back from a back-up; nothing was read or written.",
+            )
+
+    def _seal(self, name: str) -> bytes | None:
+        row = self._db.execute("SELECT sealed FROM seals WHERE name = ?", (name,)).fetchone()
+        return None if row is None else bytes(row[0])
+
+    def _set_seal(self, name: str, value: bytes) -> None:
+        sealed = self._vault.seal(b"seal\0" + name.encode(), value)
+        self._db.execute("INSERT OR REPLACE INTO seals VALUES (?, ?)", (name, sealed))
+
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
+        with _said_plainly("written"):
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
 
     @contextmanager
     def run_lock(self, run_id: str) -> Iterator[None]:
@@ -143,9 +171,17 @@ class Store:
         """Return the keyed hash that stands for an instance wherever a person can see it."""
         return self._vault.keyed_hash("instance", f"{benchmark}\0{instance_id}".encode())
 
-    def unit_key(self, benchmark: str, unit: str) -> bytes:
-        """Return the keyed hash that stands for a patient or document of a benchmark's dataset."""
-        return self._vault.keyed_hash("unit", f"{benchmark}\0{unit}".encode())
+    def unit_key(self, lineage: str, unit: str) -> bytes:
+        """Return the keyed hash that stands for a patient or document; the same in all benchmarks of a lineage."""
+        return self._vault.keyed_hash("unit", f"{lineage}\0{unit}".encode())
+
+    def plan_digest(self, planned: Sequence[tuple[Instance, bytes]], scored_by: Sequence[str]) -> bytes:
+        """Return the keyed hash of what a run asks and how it is scored: equal plans need nothing done twice."""
+        whole = hashlib.sha256(json.dumps(list(scored_by)).encode())
+        for instance, request_key in planned:
+            encoded = encode_instance(instance)
+            whole.update(len(encoded).to_bytes(8, "big") + encoded + request_key)
+        return self._vault.keyed_hash("plan", whole.digest())
 
     # writing a run
 
@@ -155,6 +191,7 @@ class Store:
         suite: str,
         name: str,
         benchmark: str,
+        lineage: str,
         model: str,
         deployment: str,
         details: Mapping[str, Any],
@@ -167,39 +204,31 @@ class Store:
         starts over, with the answers that are still fitting.
 
         Args:
+            lineage: the dataset that the units come from; a patient has one unit key in all benchmarks of it.
             planned: each instance with its request key, in order.
             scored_by: names of the metrics and the scoring rules, part of the plan's identity.
         """
-        run_id = self.run_id(suite, name)
-        today = int(time.time()) // DAY_S
+        run_id, now = self.run_id(suite, name), int(time.time())
         rows, records = [], []
-        digest = json.dumps(list(scored_by)).encode()
         for position, (instance, request_key) in enumerate(planned):
             encoded = encode_instance(instance)
             record_key = self._vault.keyed_hash("record", encoded)
             records.append((record_key, encoded))
+            instance_key = self.instance_key(benchmark, instance.id)
             rows.append(
-                (
-                    run_id,
-                    position,
-                    self.instance_key(benchmark, instance.id),
-                    self.unit_key(benchmark, instance.unit),
-                    record_key,
-                    request_key,
-                )
+                (run_id, position, instance_key, self.unit_key(lineage, instance.unit), record_key, request_key)
             )
-            digest += record_key + request_key
-        plan_digest = self._vault.keyed_hash("plan", digest)
+        plan_digest = self.plan_digest(planned, scored_by)
         with self._transaction():
             known = {key for (key,) in self._db.execute("SELECT record_key FROM records")}
             self._db.executemany(
-                "UPDATE records SET last_used_day = ? WHERE record_key = ?",
-                [(today, key) for key, _ in records if key in known],
+                "UPDATE records SET last_used_at = ? WHERE record_key = ?",
+                [(now, key) for key, _ in records if key in known],
             )
             self._db.executemany(
                 "INSERT OR IGNORE INTO records VALUES (?, ?, ?)",
                 (
-                    (key, self._vault.seal(b"record\0" + key, encoded), today)
+                    (key, self._vault.seal(b"record\0" + key, encoded), now)
                     for key, encoded in records
                     if key not in known
                 ),
@@ -229,6 +258,21 @@ class Store:
                 self._db.executemany("INSERT INTO run_instances VALUES (?, ?, ?, ?, ?, ?)", rows)
         return run_id
 
+    def holds_plan(self, run_id: str, plan_digest: bytes) -> bool:
+        """Whether the stored run has exactly this plan."""
+        row = self._db.execute("SELECT plan_digest FROM runs WHERE run_id = ?", (run_id,)).fetchone()
+        return row is not None and row[0] == plan_digest
+
+    def left_out(self, run_id: str, benchmark: str, instance_ids: Iterable[str]) -> int:
+        """Return how many scored instances of the stored run are not among `instance_ids`."""
+        kept = {self.instance_key(benchmark, instance_id) for instance_id in instance_ids}
+        scored = self._db.execute(
+            "SELECT DISTINCT i.instance_key FROM run_instances i JOIN scores s "
+            "ON s.run_id = i.run_id AND s.position = i.position WHERE i.run_id = ? AND s.value IS NOT NULL",
+            (run_id,),
+        )
+        return sum(key not in kept for (key,) in scored)
+
     def settled_positions(self, run_id: str) -> set[int]:
         """Return the positions that need neither a question nor scoring any more."""
         marks = ", ".join("?" for _ in RETRIED)
@@ -251,9 +295,9 @@ class Store:
         scores: Iterable[tuple[int, str, float | Unscored]],
     ) -> None:
         """Keep answers (by request key) and scores (position, metric, value) in one transaction."""
-        today = int(time.time()) // DAY_S
+        now = int(time.time())
         sealed = [
-            (key, self._vault.seal(b"answer\0" + key, encode_response(response)), today) for key, response in answers
+            (key, self._vault.seal(b"answer\0" + key, encode_response(response)), now) for key, response in answers
         ]
         rows = [
             (run_id, position, metric, None, value.reason.value)
@@ -335,30 +379,35 @@ class Store:
     # retention and audit
 
     def purge(self, older_than_days: int, now: float | None = None) -> int:
-        """Delete texts last used or answered more than `older_than_days` ago; scores stay. Returns how many went."""
-        last_day = int(time.time() if now is None else now) // DAY_S - older_than_days
+        """Delete texts that no run has used for `older_than_days` times 24 hours; scores stay. Returns how many went.
+
+        0 deletes every text that there is.
+        """
+        last = int(time.time() if now is None else now) - older_than_days * DAY_S
         with self._transaction():
-            gone = self._db.execute("DELETE FROM answers WHERE created_day < ?", (last_day,)).rowcount
-            gone += self._db.execute("DELETE FROM records WHERE last_used_day < ?", (last_day,)).rowcount
-        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        self._db.execute("VACUUM")
+            gone = self._db.execute("DELETE FROM answers WHERE created_at <= ?", (last,)).rowcount
+            gone += self._db.execute("DELETE FROM records WHERE last_used_at <= ?", (last,)).rowcount
+        with _said_plainly("written"):
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._db.execute("VACUUM")
         return gone
 
     def audit(self, event: str, detail: str) -> None:
         """Append to the audit log, chained under the site's key. `detail` never holds text of a case."""
         with self._transaction():
-            row = self._db.execute("SELECT chain FROM audit ORDER BY seq DESC LIMIT 1").fetchone()
+            row = self._db.execute("SELECT seq, chain FROM audit ORDER BY seq DESC LIMIT 1").fetchone()
+            seq, previous = row or (0, b"")
             at = int(time.time())
-            chain = self._audit_link(row[0] if row else b"", at, event, detail)
-            self._db.execute(
-                "INSERT INTO audit (at, event, detail, chain) VALUES (?, ?, ?, ?)", (at, event, detail, chain)
-            )
+            chain = self._audit_link(previous, at, event, detail)
+            self._db.execute("INSERT INTO audit VALUES (?, ?, ?, ?, ?)", (seq + 1, at, event, detail, chain))
+            self._set_seal("audit head", chain)
 
     def audit_log(self) -> list[tuple[int, str, str]]:
         """Return (seconds since 1970, event, detail), oldest first.
 
         Raises:
-            StoreError: an entry was changed or removed.
+            StoreError: an entry was changed or removed. That the whole store was put back from an older copy cannot
+                be seen here.
         """
         previous, entries = b"", []
         for at, event, detail, chain in self._db.execute("SELECT at, event, detail, chain FROM audit ORDER BY seq"):
@@ -366,7 +415,20 @@ class Store:
                 raise StoreError("the audit log was changed: an entry does not follow from the one before it")
             previous = chain
             entries.append((at, event, detail))
+        head = self._seal("audit head")
+        if (b"" if head is None else self._vault.open(b"seal\0audit head", head)) != previous:
+            raise StoreError("the audit log was changed: its last entries are missing")
         return entries
 
     def _audit_link(self, previous: bytes, at: int, event: str, detail: str) -> bytes:
         return self._vault.keyed_hash("audit", previous + json.dumps([at, event, detail]).encode())
+
+
+@contextmanager
+def _said_plainly(doing: str) -> Iterator[None]:
+    """Turn SQLite's errors into ours; its messages may quote a value."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        name = getattr(error, "sqlite_errorname", type(error).__name__)
+        raise StoreError(f"the store cannot be {doing} ({name})", ADVICE.get(name, StoreError.advice)) from None

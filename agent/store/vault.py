@@ -41,6 +41,14 @@ class Vault:
                 "a stored text does not open with this site's data key: damaged, moved, or sealed with another key"
             ) from None
 
+    def opens(self, context: bytes, sealed: bytes) -> bool:
+        """Whether `sealed` was sealed under this key and context."""
+        try:
+            self.open(context, sealed)
+        except StoreError:
+            return False
+        return True
+
     def keyed_hash(self, kind: str, data: bytes) -> bytes:
         """Return 32 bytes that identify `data` on this site and tell nothing to who lacks the key."""
         return hmac.digest(self._hash_key, kind.encode() + b"\0" + data, hashlib.sha256)

@@ -5,13 +5,14 @@ import io
 import json
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from agent.site import Site
 from tests.agent.fault_server import Asked, FaultServer, Message
-from tests.end_to_end.conftest import UserSite, intramural
+from tests.end_to_end.conftest import ROOT, UserSite, intramural
 
 
 def answer(asked: Asked) -> Message | None:
@@ -159,8 +160,130 @@ def test_summary_tables_for_people_and_programs(site: UserSite):
     assert row["low"] < row["mean"] < row["high"]
     table = site.intramural("summarize", "--suite", "s").stdout
     assert f"{row['mean']:.3f}" in table
+    assert "Main metrics: exact_match (own)" in table
     (line,) = csv.DictReader(io.StringIO(site.intramural("summarize", "--suite", "s", "--format", "csv").stdout))
     assert float(line["mean"]) == row["mean"]
+    assert (line["n"], line["units"], line["unscored_reasons"]) == ("40", "40", "")
+
+
+def test_prompts_never_take_the_sites_proxy(site: UserSite):
+    with FaultServer() as proxy, FaultServer(models=["test/model"], fault=answer) as server:
+        site.set(f"proxy: {proxy.url.removesuffix('/v1')}")
+        environment = {**os.environ, "HTTP_PROXY": proxy.url, "http_proxy": proxy.url, "ALL_PROXY": proxy.url}
+        done = intramural("--site", site.directory, *site.run_words(server.url), env=environment)
+        assert done.returncode == 0, done.stderr
+        assert proxy.connections == 0
+        assert len(server.prompts) > 40
+
+
+def test_a_deployments_own_proxy_must_be_an_allowed_host(site: UserSite):
+    (site.directory / "model_deployments.yaml").write_text(
+        "model_deployments:\n  - name: local/m\n    model_name: a/b\n    proxy: http://192.0.2.7:3128\n"
+        "    client_spec: {class_name: helm.clients.vllm_client.VLLMChatClient,"
+        " args: {base_url: 'http://127.0.0.1:9/v1'}}\n"
+    )
+    done = site.intramural("run", "-r", "pubmed_qa:model=a/b")
+    assert done.returncode == 2
+    assert "may not be sent to the proxy" in done.stderr
+
+
+def test_a_smaller_run_does_not_take_scores_away_unless_told_so(site: UserSite):
+    with FaultServer(models=["test/model"], fault=answer) as server:
+        assert site.run(server.url).returncode == 0
+        refused = site.run(server.url, "-m", "3")
+        assert refused.returncode == 2
+        assert "without 37 of the instances scored there" in refused.stderr
+        assert site.summary()["n"] == 40
+        assert site.run(server.url, "--scoring", "helm").returncode == 2
+        assert site.run(server.url, "-m", "3", "--replace").returncode == 0
+    assert site.summary()["n"] == 3
+
+
+def test_a_finished_run_needs_no_server_to_be_given_again(site: UserSite):
+    with FaultServer(models=["test/model"], fault=answer) as server:
+        assert site.run(server.url).returncode == 0
+    again = site.run(server.url)
+    assert again.returncode == 0, again.stderr
+    assert "asked 0, kept 40" in again.stdout
+
+
+def test_answers_of_one_server_are_not_passed_off_as_anothers(site: UserSite):
+    with (
+        FaultServer(models=["test/model"], answer="Yes") as one,
+        FaultServer(models=["test/model"], answer="No") as two,
+    ):
+        for server in (one, two):
+            done = site.run(server.url)
+            assert done.returncode == 0, done.stderr
+            assert "asked 40, kept 0" in done.stdout
+    rows = json.loads(site.intramural("summarize", "--suite", "s", "--format", "json").stdout)
+    assert sorted(row["mean"] for row in rows) == [0.0, 1.0]
+    assert "Deployment" in site.intramural("summarize", "--suite", "s").stdout
+
+
+def test_options_take_several_values_as_helms_do(site: UserSite):
+    with FaultServer(models=["test/model"], answer="A") as server:
+        words = [
+            "run",
+            "--server",
+            server.url,
+            "-m",
+            "2",
+            "-r",
+            "pubmed_qa:model=test/model",
+            "med_qa:model=test/model",
+        ]
+        done = site.intramural(*words, "--suite", "s", "-n", "2")
+    assert done.returncode == 0, done.stderr
+    assert "2 runs in suite s: asked 4" in done.stdout
+
+
+def test_a_dry_run_asks_nothing(site: UserSite):
+    with FaultServer(models=["test/model"]) as server:
+        done = site.run(server.url, "--dry-run", "-m", "7")
+        assert (done.returncode, server.seen_paths) == (0, [])
+    assert "7 of 40 instances" in done.stdout
+    assert site.stored() == []
+
+
+def test_a_disk_that_fills_up_ends_the_run_and_what_was_kept_stays(site: UserSite):
+    script = (
+        "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "from pathlib import Path; from agent.evaluation import run\n"
+        "begin = run._Keeper.write\n"
+        "def limited(self):\n"
+        "    begin(self)\n"
+        "    size = max(p.stat().st_size for p in (Path(sys.argv[2]) / 'store').iterdir())\n"
+        "    resource.setrlimit(resource.RLIMIT_FSIZE, (size + 100,) * 2)\n"
+        "run._Keeper.write = limited\n"
+        "from agent.cli import main; main()\n"
+    )
+    with FaultServer(models=["test/model"], answer="Yes", latency_s=0.1) as server:
+        words = ["--site", str(site.directory), *site.run_words(server.url, "--max-in-flight", "2")]
+        done = subprocess.run(
+            [sys.executable, "-c", script, *words], capture_output=True, text=True, check=False, cwd=ROOT, timeout=60
+        )
+        assert done.returncode == 8, done.stderr
+        assert "the store cannot be written (SQLITE_" in done.stderr
+        assert "Traceback" not in done.stderr
+        asked = len([prompt for prompt in server.prompts if "invented person" in prompt])
+        assert asked < 40  # it did not go on asking for nothing
+        assert site.run(server.url).returncode == 0
+    assert site.summary()["n"] == 40
+
+
+def test_a_wrong_data_key_stops_every_command_and_spoils_nothing(site: UserSite, tmp_path: Path):
+    other = intramural("init", tmp_path / "other", "--site-name", "Other")
+    assert other.returncode == 0
+    key = site.directory / "keys" / "data.key"
+    right = key.read_bytes()
+    key.write_bytes((tmp_path / "other" / "keys" / "data.key").read_bytes())
+    for words in (["audit"], ["purge", "--older-than", "0"], ["summarize"], ["export", "--out", tmp_path / "x"]):
+        done = site.intramural(*words)
+        assert done.returncode == 8
+        assert "not the one that this store was made with" in done.stderr
+    key.write_bytes(right)
+    assert site.intramural("audit").returncode == 0
 
 
 def test_export_is_redacted_unless_revealed_and_revealing_is_written_down(tmp_path: Path, make_site):
@@ -194,8 +317,7 @@ def test_purged_texts_are_gone_and_scores_stay(site: UserSite):
         before = site.summary()
         kept = site.intramural("purge", "--older-than", "1")
         assert "0 texts deleted" in kept.stdout
-        with Site(site.directory).store() as store:
-            assert store.purge(0, now=4_000_000_000) == 80
+        assert "80 texts deleted" in site.intramural("purge", "--older-than", "0").stdout
         assert site.summary() == before
         asked = len([prompt for prompt in server.prompts if "invented person" in prompt])
         assert site.run(server.url).returncode == 0

@@ -17,13 +17,13 @@ CREATE TABLE runs (
 CREATE TABLE records (                 -- one instance as asked and scored: prompt, references, extra columns
   record_key BLOB PRIMARY KEY,
   sealed BLOB NOT NULL,
-  last_used_day INTEGER NOT NULL       -- days since 1970-01-01
+  last_used_at INTEGER NOT NULL        -- seconds since 1970
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE answers (
   request_key BLOB PRIMARY KEY,        -- keyed hash of the exact request and its deployment
   sealed BLOB NOT NULL,
-  created_day INTEGER NOT NULL
+  created_at INTEGER NOT NULL          -- seconds since 1970
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE run_instances (
@@ -44,6 +44,11 @@ CREATE TABLE scores (
   reason TEXT,
   PRIMARY KEY (run_id, position, metric),
   CHECK ((value IS NULL) <> (reason IS NULL))
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE seals (                   -- single sealed values: the key check, and the head of the audit log
+  name TEXT PRIMARY KEY,
+  sealed BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE audit (

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.catalog.benchmark import find_benchmarks
-from agent.catalog.deployments import ad_hoc
+from agent.catalog.deployments import Deployment
 from agent.catalog.run_entries import parse_run_entry
 from agent.datasets.load import Dataset
 from agent.errors import ConfigError
@@ -20,6 +20,7 @@ from agent.vocabulary import ChatRequest, Failure, Instance, Message, Reason, Re
 
 REQUEST = ChatRequest("m", (Message("user", "q"),), 16)
 INSTANCE = Instance("1", "1", (Message("user", "q"),), (Reference("Yes", correct=True),))
+DEPLOYMENT = Deployment("local/b", "a/b", "http://127.0.0.1:9/v1", "b")
 METRICS = (MetricUse("exact_match"), MetricUse("rouge_1"))
 
 
@@ -61,13 +62,25 @@ def test_no_two_conversations_share_an_identity(one: list[str], other: list[str]
 def test_a_runs_name_holds_no_file_name():
     benchmark = find_benchmarks()["pubmed_qa"]
     entry = parse_run_entry("pubmed_qa:model=a/b,data_path=/data/Mrs_Quackenbush.json,num_output_tokens=9")
-    name = run_name(entry, benchmark, Dataset((Path("x"),), "ab" * 32, "unknown"), ad_hoc("http://h/v1", "a/b"))
-    assert name == "pubmed_qa:data=abababababab,model=a_b,num_output_tokens=9"
+    name = run_name(entry, benchmark, Dataset((Path("x"),), "ab" * 32, "unknown"), DEPLOYMENT)
+    assert name == "pubmed_qa:data=abababababab,model=a/b,model_deployment=local/b,num_output_tokens=9"
+
+
+@pytest.mark.parametrize(
+    "other",
+    ["model=a/b,instructions=expert", "model=a/b,temperature=1", "model=a/b,stop=hash", "model=a_b", "model=a/c"],
+)
+def test_two_runs_that_ask_something_else_have_two_names(other: str):
+    benchmark, data = find_benchmarks()["pubmed_qa"], Dataset((Path("x"),), "ab" * 32, "unknown")
+    one, two = (
+        run_name(parse_run_entry(f"pubmed_qa:{pairs}"), benchmark, data, DEPLOYMENT) for pairs in ("model=a/b", other)
+    )
+    assert one != two
 
 
 def test_one_run_given_twice_is_refused(site: Site):
     entries = [parse_run_entry("med_qa:model=a/b")] * 2
-    with pytest.raises(ConfigError, match="twice: med_qa:model=a_b"):
+    with pytest.raises(ConfigError, match="twice: med_qa:model=a/b"):
         plan_runs(site, entries, RunOptions("s", server="http://127.0.0.1:9/v1"))
 
 
@@ -79,6 +92,19 @@ def test_the_entry_beats_the_command_line_and_the_command_line_the_benchmark(sit
     plain, changed = plan_runs(site, entries, RunOptions("s", server="http://127.0.0.1:9/v1", max_eval_instances=7))
     assert (len(plain.instances), plain.temperature, plain.max_tokens) == (7, 0.0, 16)
     assert (len(changed.instances), changed.temperature, changed.max_tokens) == (3, 0.5, 9)
+
+
+def test_what_an_entry_changes_is_kept_with_the_run(site: Site):
+    entries = [parse_run_entry("med_qa:model=a/b,instructions=expert,temperature=0.5,max_eval_instances=3")]
+    (plan,) = plan_runs(site, entries, RunOptions("s", server="http://127.0.0.1:9/v1", sample_seed=7))
+    assert plan.overrides == ("instructions", "temperature")
+    assert (plan.sampled, plan.sample_seed) == (3, 7)
+
+
+@pytest.mark.parametrize("suite", ["", "../x", "a b", "x" * 65, "[/x]", "a\n", "\udcff", ".hidden"])
+def test_a_suites_name_is_a_plain_word(site: Site, suite: str):
+    with pytest.raises(ConfigError, match="suite's name"):
+        plan_runs(site, [], RunOptions(suite))
 
 
 def test_another_seed_takes_other_instances(site: Site):

@@ -49,6 +49,7 @@ def begin(store: Store, count: int = 4, scored_by: tuple[str, ...] = ("exact_mat
         suite="s",
         name="b:model=m",
         benchmark="b",
+        lineage="l",
         model="m",
         deployment="local/m",
         details={"metrics": []},
@@ -98,10 +99,22 @@ def test_an_answer_moved_to_another_request_does_not_open(store: Store, path: Pa
 def test_another_sites_key_opens_nothing(store: Store, path: Path):
     run_id, keys = begin(store)
     store.settle(run_id, [(keys[0], response())], [])
-    thief = Store(path, Vault(bytes(32)))
-    with pytest.raises(StoreError, match="does not open"):
-        thief.answer(keys[0])
-    thief.close()
+    assert not Vault(bytes(32)).opens(b"answer\0" + keys[0], store._vault.seal(b"answer\0" + keys[0], b"text"))
+
+
+def test_a_wrong_data_key_is_refused_before_anything_is_written_under_it(store: Store, path: Path):
+    run_id, keys = begin(store)
+    store.settle(run_id, [(keys[0], response())], [])
+    store.audit("site created", "")
+    store.close()
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match="not the one that this store was made with"):
+        Store(path, Vault(bytes(32)))
+    assert path.read_bytes() == before
+    again = Store(path, Vault(KEY))
+    assert again.answer(keys[0]) == response()
+    assert len(again.audit_log()) == 1
+    again.close()
 
 
 def test_a_store_that_others_can_read_is_refused(store: Store, path: Path):
@@ -163,11 +176,51 @@ def test_purge_removes_texts_and_keeps_scores(store: Store, path: Path):
     run_id, keys = begin(store)
     store.settle(run_id, [(key, response()) for key in keys], [(i, "exact_match", 1.0) for i in range(4)])
     assert store.purge(30) == 0
-    later = time.time() + 31 * 86_400
-    assert store.purge(30, now=later) == 8
+    assert store.purge(30, now=time.time() + 30 * 86_400 - 60) == 0
+    assert store.purge(30, now=time.time() + 30 * 86_400 + 60) == 8
     assert [stored.instance for stored in store.instances(run_id, 0, 10)] == [None] * 4
     assert len([s for s in store.unit_scores(run_id, "exact_match") if s.value == 1.0]) == 4
     assert store.settled_positions(run_id) == {0, 1, 2, 3}
+
+
+def test_purging_everything_today_means_everything(store: Store):
+    run_id, keys = begin(store)
+    store.settle(run_id, [(key, response()) for key in keys], [])
+    assert store.purge(0) == 8
+    assert store.answer(keys[0]) is None
+
+
+def test_one_patient_has_one_key_in_all_benchmarks_of_a_lineage(store: Store):
+    assert store.unit_key("site", "MRN 7") == store.unit_key("site", "MRN 7")
+    assert (
+        len({store.unit_key("site", "MRN 7"), store.unit_key("site", "MRN 8"), store.unit_key("mimic", "MRN 7")}) == 3
+    )
+
+
+def test_instances_that_a_smaller_run_would_lose_are_counted(store: Store):
+    run_id, _ = begin(store)
+    store.settle(run_id, [], [(i, "exact_match", 1.0) for i in range(3)])
+    ids = [instance(i).id for i in range(4)]
+    assert store.left_out(run_id, "b", ids) == 0
+    assert store.left_out(run_id, "b", ids[:1]) == 2
+    assert store.left_out(run_id, "b", []) == 3
+
+
+def test_a_full_disk_is_said_plainly(tmp_path: Path):
+    script = (
+        "import resource, signal; from pathlib import Path; from agent.store import Store, Vault\n"
+        "from agent.errors import StoreError; from tests.agent.store.test_store import begin, response\n"
+        f"s = Store(Path({str(tmp_path / 'x' / 's.sqlite3')!r}), Vault(bytes(range(32))))\n"
+        "run_id, keys = begin(s)\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (200_000,) * 2)\n"
+        "try:\n"
+        "    s.settle(run_id, [(bytes([i]) * 32, response('x' * 10_000)) for i in range(100)], [])\n"
+        "except StoreError as e: print(e)\n"
+        "print(s.answer(keys[0]), s.settled_positions(run_id))\n"
+    )
+    said = subprocess.check_output([sys.executable, "-c", script], text=True, cwd=Path(__file__).parents[3])
+    assert "the store cannot be written (SQLITE_" in said
+    assert "None set()" in said
 
 
 def test_two_processes_never_work_on_one_run(store: Store, path: Path):
@@ -193,7 +246,22 @@ def test_an_audit_entry_that_was_changed_is_noticed(store: Store, path: Path):
     other.execute("UPDATE audit SET detail = 'run=2' WHERE event = 'reveal'")
     other.commit()
     other.close()
-    with pytest.raises(StoreError, match="audit log was changed"):
+    with pytest.raises(StoreError, match="does not follow"):
+        store.audit_log()
+
+
+def test_audit_entries_cut_off_at_the_end_are_noticed(store: Store, path: Path):
+    for event in ("site created", "reveal"):
+        store.audit(event, "")
+    other = sqlite3.connect(path)
+    other.execute("DELETE FROM audit WHERE event = 'reveal'")
+    other.commit()
+    with pytest.raises(StoreError, match="last entries are missing"):
+        store.audit_log()
+    other.execute("DELETE FROM audit")
+    other.commit()
+    other.close()
+    with pytest.raises(StoreError, match="last entries are missing"):
         store.audit_log()
 
 
