@@ -33,7 +33,7 @@ _MOST_ANSWERS = 16
 _DEFAULT_TOKENS = 1024
 _FIELDS = "model messages max_tokens max_completion_tokens temperature top_p stop seed n user stream"
 _HONOURED = frozenset(_FIELDS.split())
-_TOKEN = re.compile(r"\s*\S+")
+_TOKEN = re.compile(r"\S+")
 
 
 def app() -> "Starlette":
@@ -158,10 +158,10 @@ def _limited(text: str, limit: int, stop: list[str]) -> tuple[str, str, int]:
     """Return (text, finish reason, tokens) of an answer cut at its stop marks and at `limit` words."""
     ends = [place for place in (text.find(mark) for mark in stop) if place >= 0]
     text = text[: min(ends)] if ends else text
-    tokens = _TOKEN.findall(text)
-    if len(tokens) > limit:
-        return "".join(tokens[:limit]), "length", limit
-    return text, "stop", len(tokens)
+    ends = [token.end() for token in _TOKEN.finditer(text)]
+    if len(ends) > limit:
+        return text[: ends[limit - 1]], "length", limit
+    return text, "stop", len(ends)
 
 
 def serve(

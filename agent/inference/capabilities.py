@@ -40,22 +40,30 @@ class Capabilities:
     Attributes:
         server: kind of server, as far as it shows: "vllm", "llama.cpp", "llama-cpp-python", "transformers", "ollama",
             "intramural-baselines" or "unknown".
-        models: names the server lists; empty when it lists none.
+        models_listed: how many models the server lists; 0 when it lists none. Their names are not kept.
+        model_in_list: whether the one asked for is among them.
         features: what was seen, by feature.
         notes: further findings in plain words, such as a server's own defaults.
         token_limit_field: the name under which the limit of tokens is honoured.
         extra_body: fields that must be sent with every request to undo this server's own defaults. They decide
             answers: put them into the request (`ChatRequest.extra_body`) before its key is made.
         language_model: False when the server itself says that the model is none (reference baselines).
+        inline_thoughts: the model thinks inside its answers: it was seen to, or its deployment says that it thinks
+            and the server was not seen to keep thoughts apart.
+        other_names: digests (`naming.name_digest`) of names which replies gave the model instead of the one asked
+            for. They are expected during the run; a reply with yet another is a bad reply.
     """
 
     server: str
-    models: tuple[str, ...]
     features: Mapping[FeatureName, Feature]
+    models_listed: int = 0
+    model_in_list: bool = False
     notes: tuple[str, ...] = ()
     token_limit_field: TokenLimitField = "max_tokens"  # noqa: S105 - a field's name
     extra_body: Mapping[str, str | int | float | bool] = field(default_factory=dict)
     language_model: bool = True
+    inline_thoughts: bool = False
+    other_names: tuple[str, ...] = ()
 
     def state(self, name: FeatureName) -> State:
         """Return what is known of a feature; "unknown" when it was not asked."""
@@ -66,12 +74,15 @@ class Capabilities:
         """Return plain JSON values; `from_json` gives an equal object back."""
         return {
             "server": self.server,
-            "models": list(self.models),
             "features": {name: asdict(feature) for name, feature in self.features.items()},
+            "models_listed": self.models_listed,
+            "model_in_list": self.model_in_list,
             "notes": list(self.notes),
             "token_limit_field": self.token_limit_field,
             "extra_body": dict(self.extra_body),
             "language_model": self.language_model,
+            "inline_thoughts": self.inline_thoughts,
+            "other_names": list(self.other_names),
         }
 
     @classmethod
@@ -83,9 +94,10 @@ class Capabilities:
         """
         try:
             features = cast("Mapping[FeatureName, Mapping[str, str]]", value["features"])
-            server, models, notes = value["server"], value["models"], value["notes"]
-            token_limit_field, language_model = value["token_limit_field"], value["language_model"]
-            extra_body = value["extra_body"]
+            server, notes, other_names = value["server"], value["notes"], value["other_names"]
+            models_listed, model_in_list = value["models_listed"], value["model_in_list"]
+            language_model, inline_thoughts = value["language_model"], value["inline_thoughts"]
+            token_limit_field, extra_body = value["token_limit_field"], value["extra_body"]
             known = {
                 name: Feature(cast("State", feature["state"]), str(feature["finding"]))
                 for name, feature in features.items()
@@ -94,10 +106,13 @@ class Capabilities:
             raise ValueError("capabilities: a key is missing or has the wrong type") from None
         if (
             not isinstance(server, str)
-            or not isinstance(models, list)
             or not isinstance(notes, list)
+            or not isinstance(other_names, list)
             or not isinstance(extra_body, dict)
+            or not isinstance(models_listed, int)
+            or not isinstance(model_in_list, bool)
             or not isinstance(language_model, bool)
+            or not isinstance(inline_thoughts, bool)
             or token_limit_field not in get_args(TokenLimitField)
             or not set(known) <= set(get_args(FeatureName))
             or not {feature.state for feature in known.values()} <= set(get_args(State))
@@ -105,12 +120,15 @@ class Capabilities:
             raise ValueError("capabilities: a key is unknown or has the wrong type")
         return cls(
             server=server,
-            models=tuple(str(name) for name in models),
             features=known,
+            models_listed=models_listed,
+            model_in_list=model_in_list,
             notes=tuple(str(note) for note in notes),
             token_limit_field=cast("TokenLimitField", token_limit_field),
             extra_body=extra_body,
             language_model=language_model,
+            inline_thoughts=inline_thoughts,
+            other_names=tuple(str(name) for name in other_names),
         )
 
 
@@ -170,6 +188,18 @@ def check_needs(capabilities: Capabilities, needs: Needs) -> tuple[str, ...]:
     ):
         if needed and state(name) in lacking:  # type: ignore[arg-type]
             missing.append(words)
+    if capabilities.inline_thoughts:
+        said.append(
+            "The model thinks inside its answers; its thoughts are taken out here, and a thought that was cut off"
+            " counts as no answer."
+        )
+        if needs.stop:
+            said.append("Stop sequences would end its thoughts; they are not sent, and answers are cut here.")
+    if capabilities.other_names:
+        said.append(
+            "The server's replies give the model another name than the one asked for; a reply that changes to yet"
+            " another name counts as no answer."
+        )
     if capabilities.extra_body:
         fields = ", ".join(f"{name}={value}" for name, value in sorted(capabilities.extra_body.items()))
         said.append(f"The server has defaults of its own; every request undoes them with {fields}.")

@@ -1,29 +1,31 @@
 """What a server's list of models says: names, and what kind of server it is. Pure."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agent.inference.capabilities import Feature
 from agent.inference.findings import Seen
+from agent.inference.naming import same_model
 
 _SHOWN_MODELS = 20
-_NAME = re.compile(r"[\x21-\x7e]{1,200}")
+_SHOWN_CHARACTERS = 100  # of one name
 _BY_OWNER = {"vllm": "vllm", "llamacpp": "llama.cpp", "library": "ollama", "intramural": "intramural-baselines"}
 
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """What `GET /models` said.
+    """What `GET /models` said, as long as the probe lasts: a server may write anything there, so none of it is kept.
 
     Attributes:
-        names: the models' names, those with odd characters left out.
+        names: the models' names as the server wrote them.
+        also_named: what else the list calls a model, such as the folder it was loaded from; by name.
         server: kind of server, or None when it does not show.
         not_language_models: names of which the server itself says that they are none.
         refused_token: the list was refused for want of a valid token.
     """
 
     names: tuple[str, ...]
+    also_named: Mapping[str, tuple[str, ...]]
     server: str | None
     not_language_models: frozenset[str]
     refused_token: bool
@@ -38,16 +40,18 @@ class Catalogue:
         """Read the reply to `GET /models`, which some servers lack."""
         data = seen.reply.get("data") if seen.status == 200 else None
         entries = [entry for entry in data if isinstance(entry, dict)] if isinstance(data, list) else []
-        named = [(entry.get("id"), entry) for entry in entries]
-        names = tuple(name for name, _ in named if isinstance(name, str) and _NAME.fullmatch(name))
-        owners = {entry.get("owned_by") for entry in entries}
+        named = {name: entry for entry in entries if isinstance(name := entry.get("id"), str) and name}
+        owners = [entry.get("owned_by") for entry in entries]
         kinds = [kind for owner, kind in _BY_OWNER.items() if owner in owners]
         if any(entry.get("owned_by") == "me" and "permissions" in entry for entry in entries):
             kinds.append("llama-cpp-python")
         return cls(
-            names=names,
+            names=tuple(named),
+            also_named={name: _other_names(entry) for name, entry in named.items()},
             server=kinds[0] if kinds else (seen.server if seen.server != "unknown" else None),
-            not_language_models=frozenset(str(name) for name, entry in named if entry.get("language_model") is False),
+            not_language_models=frozenset(
+                name for name, entry in named.items() if entry.get("language_model") is False
+            ),
             refused_token=seen.status in (401, 403),
         )
 
@@ -62,12 +66,28 @@ class Catalogue:
         )
 
     def offer(self) -> str:
-        """Say what the server offers; names of models are no patient data."""
+        """Say what the server offers, for a person who asked for what it has not."""
         if not self.listed:
             return "The server lists no models."
-        shown = ", ".join(self.names[:_SHOWN_MODELS])
+        shown = ", ".join(map(_printable, self.names[:_SHOWN_MODELS]))
         more = f" and {len(self.names) - _SHOWN_MODELS} more" if len(self.names) > _SHOWN_MODELS else ""
         return f"The server offers {len(self.names)}: {shown}{more}."
+
+    def knows_as(self, model: str, named: str) -> bool:
+        """Tell whether the list gives the model this other name."""
+        return any(same_model(other, named) for other in self.also_named.get(model, ()))
+
+
+def _other_names(entry: Mapping[str, object]) -> tuple[str, ...]:
+    """Read what vLLM (root) and llama.cpp (aliases) say a listed model is called besides."""
+    aliases = entry.get("aliases")
+    others = [entry.get("root"), *(aliases if isinstance(aliases, list) else [])]
+    return tuple(other for other in others if isinstance(other, str) and other)
+
+
+def _printable(name: str) -> str:
+    """Cut a name that a server wrote to what may stand in a message."""
+    return "".join(filter(str.isprintable, name[: 2 * _SHOWN_CHARACTERS]))[:_SHOWN_CHARACTERS]
 
 
 def own_defaults(server: str) -> tuple[Mapping[str, str | int | float | bool], tuple[str, ...]]:

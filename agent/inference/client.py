@@ -3,13 +3,16 @@
 import asyncio
 import time
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from dataclasses import replace
+from functools import partial
+from typing import Protocol, TypeVar
 
 from agent.errors import ConfigError
 from agent.inference.capabilities import Capabilities
 from agent.inference.connection import BrokenError, Connection, Line, RefusedError, TooLongError
 from agent.inference.endpoint import Endpoint
 from agent.inference.limits import HttpLimits
+from agent.inference.naming import name_check
 from agent.inference.retry import (
     FIRST_WAIT_S,
     JITTER_S,
@@ -43,7 +46,11 @@ async def ask_all(
     once; requests in flight then get no result.
 
     `capabilities` decides the name of the token limit and the fields that must always be sent
-    (`Capabilities.extra_body`, under the request's own). Stop sequences are cut here in any case.
+    (`Capabilities.extra_body`, under the request's own). Stop sequences are cut here in any case; they are not sent
+    where they would end the thoughts of a model that thinks inside its answers. A text cut off by the limit of
+    tokens with no sign that its thought ended is a thought, if the deployment or `capabilities` says that the model
+    thinks. A reply that names a model which is neither the one asked nor one that the probe met is
+    `Reason.BAD_REPLY`: the model was changed under the run. Without `capabilities` names are not looked at.
 
     Raises:
         ConfigError: the address, token file, proxy or CA bundle cannot be used, or `max_in_flight` is below 1.
@@ -54,6 +61,8 @@ async def ask_all(
     health = ServerHealth(limits)
     field = capabilities.token_limit_field if capabilities else "max_tokens"
     always = capabilities.extra_body if capabilities else None
+    inline = capabilities.inline_thoughts if capabilities else deployment.reasoning
+    check = name_check(capabilities.other_names) if capabilities else None
     waiting = iter(requests)
 
     async def work() -> None:
@@ -63,8 +72,15 @@ async def ask_all(
                 if health.given_up:
                     on_result(key, Failure(Reason.NOT_ASKED))
                     continue
-                body = encode_request(request, token_limit_field=field, always=always)
-                on_result(key, await _ask(connection, body, request.stop, health, limits))
+                sent = replace(request, stop=()) if inline and request.stop else request
+                body = encode_request(sent, token_limit_field=field, always=always)
+                read = partial(
+                    parse_reply,
+                    stop=request.stop,
+                    thinks=inline or deployment.reasoning,
+                    accepts_name=partial(check, request.model) if check else None,
+                )
+                on_result(key, await _ask(connection, body, read, health, limits))
         finally:
             await connection.close()
 
@@ -77,15 +93,21 @@ async def ask_all(
         await asyncio.gather(*workers, return_exceptions=True)
 
 
+class _Read(Protocol):
+    """Reads the body of a reply with status 200."""
+
+    def __call__(self, body: bytes, *, seconds: float) -> Response | Failure: ...
+
+
 async def _ask(
-    connection: Connection, body: bytes, stop: tuple[str, ...], health: ServerHealth, limits: HttpLimits
+    connection: Connection, body: bytes, read: _Read, health: ServerHealth, limits: HttpLimits
 ) -> Response | Failure:
     deadline = asyncio.get_running_loop().time() + limits.total_timeout_s
     result: Response | Failure
     try:
-        result = await _attempt(connection, body, stop, health)
+        result = await _attempt(connection, body, read, health)
     except AttemptFailedError as failed:
-        result = await _ask_again(failed, connection, body, stop, health, limits, deadline)
+        result = await _ask_again(failed, connection, body, read, health, limits, deadline)
     health.finished(result if isinstance(result, Failure) else None)
     return result
 
@@ -94,7 +116,7 @@ async def _ask_again(
     failed: AttemptFailedError,
     connection: Connection,
     body: bytes,
-    stop: tuple[str, ...],
+    read: _Read,
     health: ServerHealth,
     limits: HttpLimits,
     deadline: float,
@@ -129,15 +151,13 @@ async def _ask_again(
                     if pending is not None:
                         first, pending = pending, None
                         raise first
-                    return await _attempt(connection, body, stop, health)
+                    return await _attempt(connection, body, read, health)
     except (AttemptFailedError, TimeoutError):
         return last.failure
     raise AssertionError("the loop above ends by returning or raising")
 
 
-async def _attempt(
-    connection: Connection, body: bytes, stop: tuple[str, ...], health: ServerHealth
-) -> Response | Failure:
+async def _attempt(connection: Connection, body: bytes, read: _Read, health: ServerHealth) -> Response | Failure:
     """Ask once. Return a response, or a failure that asking again cannot mend.
 
     Raises:
@@ -160,7 +180,7 @@ async def _attempt(
         return Failure(Reason.BAD_REPLY)
     health.replied()
     if reply.status == 200:
-        return parse_reply(reply.body, stop=stop, seconds=time.perf_counter() - began)
+        return read(reply.body, seconds=time.perf_counter() - began)
     failure = parse_error(reply.status, reply.body)
     if reply.status in RETRIED_STATUSES and failure.reason is Reason.SERVER_ERROR:
         wait_s = retry_after_s(reply.header(b"retry-after"), time.time())

@@ -41,6 +41,10 @@ class Endpoint(Protocol):
     def proxy(self) -> str | None:
         """Proxy URL, or None for a direct connection. Proxies of the environment are never used."""
 
+    @property
+    def reasoning(self) -> bool:
+        """Whether the model is known to think before it answers."""
+
 
 def address(endpoint: Endpoint) -> SplitResult:
     """Return the server's base address, checked, without a trailing slash.

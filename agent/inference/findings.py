@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from agent.inference.capabilities import Feature
 from agent.inference.connection import Obstacle
 from agent.inference.retry import RETRIED_STATUSES
-from agent.inference.wire import parse_object
+from agent.inference.wire import has_thought_marks, parse_object
 from agent.vocabulary import Response
 
 FEW_TOKENS = 8  # the limit that questions of the probe set
+THOUGHT_TOKENS = 256  # the limit of the question that one word answers: thoughts of so easy a question end within it
 _END_TOKENS = 2  # some servers count the marks that end an answer
 
 
@@ -36,6 +37,19 @@ class Seen:
         return self.status in RETRIED_STATUSES or (self.status is None and not (self.obstacle or self.hung))
 
     @property
+    def named(self) -> str:
+        """The name that an answer gives its model; empty when it gives none."""
+        named = self.reply.get("model") if self.response else None
+        return named if isinstance(named, str) else ""
+
+    @property
+    def message(self) -> Mapping[str, object]:
+        """The first choice's message as it came, or nothing."""
+        choice = self.choices[0] if self.choices else None
+        message = choice.get("message") if isinstance(choice, dict) else None
+        return message if isinstance(message, dict) else {}
+
+    @property
     def choices(self) -> list[object]:
         """The reply's choices, or nothing."""
         choices = self.reply.get("choices")
@@ -50,8 +64,10 @@ def _unanswered(seen: Seen) -> Feature:
     return Feature("unknown", f"the question failed with HTTP {seen.status}")
 
 
-def model_name(stranger: Seen, listed: bool) -> Feature:
-    """Judge from a question to a model that does not exist."""
+def model_name(stranger: Seen, listed: bool, renamed: bool) -> Feature:
+    """Judge from a question to a model that does not exist, and from whether replies name another than was asked."""
+    if renamed:
+        return Feature("ignored", "its replies name another model than the one asked for, which the list names too")
     if stranger.status == 200:
         known = "the list names the model" if listed else "what runs behind the name cannot be checked"
         return Feature("ignored", f"answers to any name of a model; {known}")
@@ -158,15 +174,33 @@ def usage(seen: Seen) -> Feature:
     return Feature("ignored", "does not report how many tokens were used")
 
 
-def reasoning(seen: Sequence[Seen]) -> Feature:
-    """Tell where thoughts appear, if any were seen."""
-    for one in seen:
-        choice = one.choices[0] if one.choices else None
-        message = choice.get("message") if isinstance(choice, dict) else None
-        if not isinstance(message, dict):
-            continue
-        if message.get("reasoning_content") or message.get("reasoning"):
-            return Feature("honoured", "the model thinks first, and the server keeps its thoughts apart")
-        if one.response is not None and one.response.reasoning:
-            return Feature("ignored", "the model thinks first, inside its answer; the thoughts are taken out here")
+def thinks_inline(seen: Sequence[Seen]) -> bool:
+    """Tell whether thoughts begin or end inside an answer."""
+    contents = (one.message.get("content") for one in seen)
+    return any(isinstance(content, str) and has_thought_marks(content) for content in contents)
+
+
+def thinks_apart(seen: Sequence[Seen]) -> bool:
+    """Tell whether the server keeps thoughts apart from answers."""
+    return any(one.message.get("reasoning_content") or one.message.get("reasoning") for one in seen)
+
+
+def reasoning(seen: Sequence[Seen], one_word: Seen, *, marked: bool) -> Feature:
+    """Tell where thoughts appear, if any were seen.
+
+    Args:
+        seen: all replies.
+        one_word: the reply to a question that one word answers. A model whose prompt begins its thought shows that
+            only by the mark at the end, so it is given room to come that far.
+        marked: the deployment says that the model thinks.
+    """
+    if thinks_inline(seen):
+        return Feature("ignored", "the model thinks first, inside its answer; the thoughts are taken out here")
+    if thinks_apart(seen):
+        return Feature("honoured", "the model thinks first, and the server keeps its thoughts apart")
+    if one_word.response is not None and one_word.response.finish_reason == "length":
+        seen_so = f"wrote on for {THOUGHT_TOKENS} tokens when asked for one word"
+        if marked:
+            return Feature("ignored", f"{seen_so}, as a model that thinks inside its answer does")
+        return Feature("ignored", f"{seen_so}; if those are thoughts, mark the deployment as `reasoning: true`")
     return Feature("unknown", "no thoughts were seen")

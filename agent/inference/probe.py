@@ -13,14 +13,16 @@ from agent.inference.capabilities import Capabilities, Feature, FeatureName, Tok
 from agent.inference.catalogue import Catalogue, own_defaults
 from agent.inference.connection import BrokenError, Line, Obstacle, RefusedError, Reply, TooLongError
 from agent.inference.endpoint import Endpoint
-from agent.inference.findings import FEW_TOKENS, Seen
+from agent.inference.findings import FEW_TOKENS, THOUGHT_TOKENS, Seen
 from agent.inference.limits import HttpLimits
+from agent.inference.naming import name_digest, same_model
 from agent.inference.wire import encode_object, parse_error, parse_object, parse_reply
 from agent.vocabulary import Reason, Response
 
 _COUNT = "Count from 1 to 40, separated by single spaces. Write the numbers only."
 _WORDS = "Write twenty random English words, separated by single spaces."
 _COLOUR = "Which colour is the sky on a clear day? Answer in one sentence."
+_ONE_WORD = "Is ice cold? Answer with one word, yes or no."
 _SOME_TOKENS, _JSON_TOKENS = 24, 40
 _PATIENCE_S = (0.5, 1.0, 2.0, 4.0)  # seconds between questions to a server that is starting or overrun
 # No valid name of a model anywhere, so no server goes looking for it on the network.
@@ -82,11 +84,21 @@ async def _probe(asker: "_Asker", deployment: Endpoint) -> Capabilities:
     plainest = seen.plain if seen.plain.response or not seen.seven.response else seen.seven
     _refuse_unusable(deployment, plainest, seen.stranger, catalogue)
     mark = findings.stop_mark(seen.plain.text)
-    stopped = await asker.ask(model, stop=[mark]) if mark else None
+    one_word, stopped = await asyncio.gather(
+        asker.ask(model, content=_ONE_WORD, tokens=THOUGHT_TOKENS), asker.ask_to_stop(model, mark)
+    )
+    answers = [*seen.asked_for_model, one_word, *([stopped] if stopped else [])]
+    others = {one.named for one in answers if one.named.strip() and not same_model(model, one.named)}
+    renamed = any(not catalogue.knows_as(model, named) for named in others)
+    if renamed and model not in catalogue.names:
+        raise InferenceError(
+            f"deployment {deployment.name}: asked for {model}, the server answers under the name of another model",
+            f"Ask for the model by the name that the server itself gives it. {catalogue.offer()}",
+        )
 
     features: dict[FeatureName, Feature] = {
         "model_list": catalogue.feature(model),
-        "model_name": findings.model_name(seen.stranger, model in catalogue.names),
+        "model_name": findings.model_name(seen.stranger, model in catalogue.names, renamed),
         "max_tokens": findings.token_limit(seen.plain),
         "max_completion_tokens": findings.token_limit(seen.limited),
         "temperature_zero": findings.same_at_zero(seen.plain, seen.again),
@@ -96,7 +108,7 @@ async def _probe(asker: "_Asker", deployment: Endpoint) -> Capabilities:
         "logprobs": findings.logprobs(seen.logprobs),
         "json_schema": findings.json_schema(seen.shaped),
         "usage": findings.usage(seen.plain),
-        "reasoning": findings.reasoning([seen.plain, seen.seven, seen.shaped]),
+        "reasoning": findings.reasoning(answers, one_word, marked=deployment.reasoning),
     }
     limit_field = asker.limit_field
     if limit_field == "max_completion_tokens":
@@ -110,12 +122,16 @@ async def _probe(asker: "_Asker", deployment: Endpoint) -> Capabilities:
         notes = (*notes, "The server refuses to list its models with this token.")
     return Capabilities(
         server=server,
-        models=catalogue.names,
         features=features,
+        models_listed=len(catalogue.names),
+        model_in_list=model in catalogue.names,
         notes=notes,
         token_limit_field=limit_field,
         extra_body=extra_body,
         language_model=model not in catalogue.not_language_models,
+        inline_thoughts=findings.thinks_inline(answers)
+        or (deployment.reasoning and not findings.thinks_apart(answers)),
+        other_names=tuple(sorted(map(name_digest, others))),
     )
 
 
@@ -133,6 +149,11 @@ class _FirstRound(NamedTuple):
     two: Seen  # n = 2
     shaped: Seen  # held to a JSON schema
     stranger: Seen  # for a model that does not exist
+
+    @property
+    def asked_for_model(self) -> tuple[Seen, ...]:
+        """The replies that should be the model's own."""
+        return self[1:-1]
 
 
 async def _first_round(asker: "_Asker", model: str) -> _FirstRound:
@@ -174,6 +195,10 @@ class _Asker:
         return await self._seen(
             {"model": model, "messages": messages, "temperature": 0, self.limit_field: tokens, **fields}
         )
+
+    async def ask_to_stop(self, model: str, mark: str) -> Seen | None:
+        """Ask the plain question with a stop sequence; None when there is none to ask with."""
+        return await self.ask(model, stop=[mark]) if mark else None
 
     async def ask_patiently(self, model: str) -> Seen:
         """Ask the plain question until it is answered, or fails for a reason that waiting does not mend."""
@@ -239,7 +264,7 @@ def _refuse_unusable(deployment: Endpoint, plain: Seen, stranger: Seen, catalogu
     if status == 404:
         raise InferenceError(
             f"{who} has no chat completions for the model {model} (HTTP 404)",
-            f"base_url should end in /v1, and the model's name must be the server's own. {catalogue.offer()}",
+            "base_url should end in /v1, and the model's name must be the server's own.",
         )
     if status != 200:
         raise InferenceError(f"{who} fails on a plain question (HTTP {status})", "Look at the server's own log.")

@@ -5,7 +5,7 @@ A server's text is data of the case: it leaves this module inside a Response onl
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Literal
 
 from agent.vocabulary import ChatRequest, Failure, Reason, Response
@@ -29,7 +29,12 @@ _TOO_LONG = re.compile(
     rb"|must have less than \d+ tokens|input length .{0,40}exceeds",
     re.IGNORECASE,
 )
-_THOUGHT = re.compile(r"<think>(.*?)</think>", re.DOTALL)
+_MOST_ERROR_BYTES = 65_536  # of an error's body are searched for them
+_THOUGHT_BEGINS, _THOUGHT_ENDS = "<think>", "</think>"
+_MOST_TOKENS = 2**31  # a higher count is none
+# What a terminal or a page would obey instead of show. Those that part words leave a space.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_SHOWN_INSTEAD = {code: " " if chr(code).isspace() else "" for code in range(0xA0) if _CONTROL.match(chr(code))}
 
 
 def encode_object(body: Mapping[str, object]) -> bytes:
@@ -67,19 +72,31 @@ def parse_object(body: bytes) -> dict[str, object] | None:
     return value if isinstance(value, dict) else None
 
 
-def parse_reply(body: bytes, *, stop: tuple[str, ...] = (), seconds: float = 0.0) -> Response | Failure:
+def parse_reply(
+    body: bytes,
+    *,
+    stop: tuple[str, ...] = (),
+    seconds: float = 0.0,
+    thinks: bool = False,
+    accepts_name: Callable[[object], bool] | None = None,
+) -> Response | Failure:
     """Read the body of a chat completion with status 200.
 
     Args:
         body: as received.
         stop: the request's stop sequences; the answer is cut before the first, should the server not have done so.
         seconds: how long the attempt took.
+        thinks: the model thinks first, and the prompt may have opened its thought: a text that was cut off before
+            a thought ended is then a thought, whether or not it begins like one.
+        accepts_name: tells of the reply's `model` whether it may stand there; None takes any.
     """
     reply = parse_object(body)
     choices = reply.get("choices") if reply is not None else None
     choice = choices[0] if isinstance(choices, list) and choices else None
     message = choice.get("message") if isinstance(choice, dict) else None
     if reply is None or not isinstance(choice, dict) or not isinstance(message, dict):
+        return Failure(Reason.BAD_REPLY, 200)
+    if accepts_name is not None and not accepts_name(reply.get("model")):
         return Failure(Reason.BAD_REPLY, 200)
     finish = _finish_reason(choice.get("finish_reason"))
     if finish == "content_filter":
@@ -94,14 +111,15 @@ def parse_reply(body: bytes, *, stop: tuple[str, ...] = (), seconds: float = 0.0
         if not (apart or finish == "length"):
             return Failure(Reason.EMPTY, 200)
         content = ""
-    thought, text = split_thought(_whole_characters(content))
-    apart = _whole_characters(apart)
+    thought, text = split_thought(content)
+    if thinks and finish == "length" and not apart and _THOUGHT_ENDS not in content:
+        thought, text = text + thought, ""
     text, cut = _cut(text, stop)
     usage = reply.get("usage")
     counts = usage if isinstance(usage, dict) else {}
     return Response(
-        text=text,
-        reasoning="\n".join(part for part in (apart, thought) if part),
+        text=_fit_to_show(text),
+        reasoning=_fit_to_show("\n".join(part for part in (apart, thought) if part)),
         finish_reason="stop" if cut else finish,
         prompt_tokens=_count(counts.get("prompt_tokens")),
         completion_tokens=_count(counts.get("completion_tokens")),
@@ -111,35 +129,50 @@ def parse_reply(body: bytes, *, stop: tuple[str, ...] = (), seconds: float = 0.0
 
 def parse_error(status: int, body: bytes) -> Failure:
     """Tell what a reply with a status other than 200 means for its request."""
-    if status in (400, 413, 422, 500) and _TOO_LONG.search(body):
+    if status in (400, 413, 422, 500) and _TOO_LONG.search(body, 0, _MOST_ERROR_BYTES):
         return Failure(Reason.CONTEXT_LENGTH, status)
     return Failure(Reason.BAD_REPLY if 200 <= status < 300 else Reason.SERVER_ERROR, status)
+
+
+def has_thought_marks(text: str) -> bool:
+    """Tell whether a thought begins or ends in the text."""
+    return _THOUGHT_BEGINS in text or _THOUGHT_ENDS in text
 
 
 def split_thought(text: str) -> tuple[str, str]:
     """Return (reasoning, answer) of a text with `<think>` marks; all answer when there are none.
 
     A lone `</think>` ends a thought that the chat template began. A lone `<think>` was cut off: what follows it is
-    no answer.
+    no answer. Takes time in proportion to the text, whatever is in it.
     """
-    if "<think>" not in text and "</think>" not in text:
+    if not has_thought_marks(text):
         return "", text
-    thoughts = _THOUGHT.findall(text)
-    answer = _THOUGHT.sub("", text)
-    if "</think>" in answer:
-        before, _, answer = answer.rpartition("</think>")
-        thoughts.append(before)
-    if "<think>" in answer:
-        answer, _, after = answer.partition("<think>")
-        thoughts.append(after)
-    return "\n".join(thought.strip() for thought in thoughts), answer.strip()
+    thoughts: list[str] = []
+    answer: list[str] = []
+    rest = 0  # where what has not been told apart begins
+    while (end := text.find(_THOUGHT_ENDS, rest)) >= 0:
+        begin = text.find(_THOUGHT_BEGINS, rest, end)
+        if begin >= 0:
+            answer.append(text[rest:begin])
+            thoughts.append(text[begin + len(_THOUGHT_BEGINS) : end])
+        else:
+            thoughts.append("".join(answer) + text[rest:end])
+            answer.clear()
+        rest = end + len(_THOUGHT_ENDS)
+    begin = text.find(_THOUGHT_BEGINS, rest)
+    if begin >= 0:
+        thoughts.append(text[begin + len(_THOUGHT_BEGINS) :])
+        answer.append(text[rest:begin])
+    else:
+        answer.append(text[rest:])
+    return "\n".join(thought.strip() for thought in thoughts), "".join(answer).strip()
 
 
-def _whole_characters(text: str) -> str:
-    """Replace halves of characters, which JSON can carry and no file can."""
-    if text.isascii():
-        return text
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+def _fit_to_show(text: str) -> str:
+    """Replace halves of characters, which JSON can carry and no file can, and take out control characters."""
+    if not text.isascii():
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text.replace("\r\n", "\n").translate(_SHOWN_INSTEAD) if _CONTROL.search(text) else text
 
 
 def _cut(text: str, stop: tuple[str, ...]) -> tuple[str, bool]:
@@ -152,4 +185,4 @@ def _finish_reason(value: object) -> FinishReason:
 
 
 def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_TOKENS else None

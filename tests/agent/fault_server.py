@@ -56,10 +56,11 @@ class Body:
 
 @dataclass(frozen=True)
 class Message:
-    """Reply 200 with this message and finish reason; the rest of the reply is as usual."""
+    """Reply 200 with this message and finish reason, and with this `model` if it is given."""
 
     message: Mapping[str, object] | None
     finish: object = "stop"
+    model: object = None
 
 
 class Hang:
@@ -131,6 +132,7 @@ class FaultServer:
             response_format, temperature, model, usage).
         refuses: fields that are refused with 400.
         token: bearer token that must be shown.
+        replies_as: the `model` of its replies; None repeats the one that was asked for.
         owned_by: what the list of models says.
         tls: serve https with this context.
         host: loopback address to listen on.
@@ -146,7 +148,8 @@ class FaultServer:
         ignores: Collection[str] = (),
         refuses: Collection[str] = (),
         token: str | None = None,
-        owned_by: str = "test",
+        replies_as: object = None,
+        owned_by: object = "test",
         server_header: str = "test",
         tls: ssl.SSLContext | None = None,
         host: str = "127.0.0.1",
@@ -159,6 +162,7 @@ class FaultServer:
         self.ignores = frozenset(ignores)
         self.refuses = frozenset(refuses)
         self.token = token
+        self.replies_as = replies_as
         self.owned_by = owned_by
         self.server_header = server_header
         self.tls = tls
@@ -298,9 +302,10 @@ class FaultServer:
             case Body(body, content_type):
                 self._write_head(writer, 200, {"Content-Type": content_type, "Content-Length": str(len(body))})
                 writer.write(body)
-            case Message(message, finish):
+            case Message(message, finish, model):
                 choice = {"index": 0, "message": message, "finish_reason": finish}
-                body = json.dumps({"id": "1", "object": "chat.completion", "choices": [choice]}).encode()
+                reply = {"id": "1", "object": "chat.completion", "model": model, "choices": [choice]}
+                body = json.dumps(reply).encode()
                 return await self._act(Body(body), writer)
             case _:
                 raise AssertionError(action)
@@ -329,7 +334,8 @@ class FaultServer:
         heard = {name: value for name, value in body.items() if name not in self.ignores}
         choices = [self._choice(heard, index) for index in range(heard.get("n", 1))]
         tokens = sum(len(choice["message"]["content"].split()) for choice in choices)
-        reply: dict[str, object] = {"id": "1", "object": "chat.completion", "choices": choices}
+        name = body.get("model") if self.replies_as is None else self.replies_as
+        reply: dict[str, object] = {"id": "1", "object": "chat.completion", "model": name, "choices": choices}
         if "usage" not in self.ignores:
             reply["usage"] = {"prompt_tokens": 7, "completion_tokens": tokens, "total_tokens": 7 + tokens}
         return Body(json.dumps(reply).encode())

@@ -1,12 +1,15 @@
 """What a model server may do to a run, and what the run makes of it. Real sockets throughout."""
 
+import gzip
 import threading
 import time
 from dataclasses import replace
 
 import pytest
 
+from agent.inference.capabilities import Capabilities
 from agent.inference.limits import HttpLimits
+from agent.inference.naming import name_digest
 from agent.vocabulary import Failure, Reason, Response
 from tests.agent.fault_server import (
     HTML,
@@ -146,6 +149,33 @@ def test_the_total_time_of_a_request_is_limited_whatever_its_attempts():
         outcome = ask(server.url, ["stuck"], limits=limits)
     assert outcome.reasons() == {"stuck": Reason.TIMEOUT}
     assert outcome.seconds < 4
+
+
+def test_a_wait_that_the_server_asks_for_ends_with_the_time_of_the_request():
+    limits = replace(QUICK, total_timeout_s=1, retry_wait_max_s=600)
+    for wait in ("3600", "9" * 5000, "Fri, 31 Dec 2199 23:59:59 GMT"):
+        with FaultServer(fault=always(Status(429, {"Retry-After": wait}))) as server:
+            outcome = ask(server.url, ["busy"], limits=limits)
+        assert outcome.results["busy"] == Failure(Reason.SERVER_ERROR, 429)
+        assert outcome.seconds < 3
+        assert len(server.asked) == 1
+
+
+def test_a_reply_in_another_encoding_than_asked_for_is_a_bad_reply():
+    packed = gzip.compress(b'{"choices": [{"message": {"content": "B"}, "finish_reason": "stop"}]}')
+    for fault in (Body(packed), Status(200, {"Content-Encoding": "gzip"}, packed)):
+        with FaultServer(fault=always(fault)) as server:
+            assert ask_one(server.url) == Failure(Reason.BAD_REPLY, 200)
+        assert server.asked[0].headers["accept-encoding"] == "identity"
+
+
+def test_a_model_changed_in_the_middle_of_a_run_gives_no_answers():
+    seen = Capabilities("unknown", {}, other_names=(name_digest("resolved-8b"),))
+    names = ["test-model", "resolved-8b", "test-model-2024-08-06", None, "other-8b", "x" * 5_000_000]
+    faults = [Message({"content": "B"}, model=name) for name in names]
+    with FaultServer(fault=in_turn(*faults)) as server:
+        outcome = ask(server.url, [f"Question {i}?" for i in range(6)], max_in_flight=1, capabilities=seen)
+    assert outcome.reasons() == dict.fromkeys(["Question 4?", "Question 5?"], Reason.BAD_REPLY)
 
 
 def test_a_redirect_is_not_followed():

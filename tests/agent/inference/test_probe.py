@@ -10,7 +10,7 @@ import pytest
 from agent.errors import InferenceError
 from agent.inference.capabilities import Capabilities, Feature, Needs, check_needs
 from agent.inference.probe import probe
-from agent.vocabulary import ChatRequest
+from agent.vocabulary import ChatRequest, Response
 from tests.agent.fault_server import (
     HTML,
     Break,
@@ -112,14 +112,67 @@ def test_a_server_that_answers_to_any_name_may_not_pass_off_another_model():
 def test_a_server_that_lists_no_models_is_usable_and_says_so():
     with FaultServer(models=()) as server:
         found = probed(server, "anything")
-    assert found.models == ()
+    assert (found.models_listed, found.model_in_list) == (0, False)
     assert found.features["model_list"].state == "ignored"
     assert "cannot be checked" in found.features["model_name"].finding
 
 
-def test_a_name_in_the_list_that_would_upset_a_terminal_is_left_out():
-    with FaultServer(models=("fine", "bad\x1b[2J\nname")) as server:
-        assert probed(server, "fine").models == ("fine",)
+def test_names_in_the_list_reach_a_person_short_few_and_without_control_characters():
+    names = ("bad\x1b[2J\nname\u202e", "x" * 5000, *(f"model-{i}" for i in range(30)))
+    with FaultServer(models=names) as server:
+        advice = refused(server, "gpt-5").advice
+    assert advice.startswith(f"The server offers 32: bad[2Jname, {'x' * 100}, model-0, ")
+    assert advice.endswith("model-17 and 12 more.")
+    assert advice.isprintable()
+
+
+def test_nothing_that_a_server_writes_is_kept_with_the_run():
+    names = ("test-model", "CANARY was admitted")
+    with FaultServer(
+        models=names,
+        owned_by="CANARY",
+        server_header="CANARY",
+        replies_as="CANARY",
+        extra_model_keys={"root": "CANARY"},
+    ) as server:
+        found = probed(server)
+    assert (found.models_listed, found.model_in_list) == (2, True)
+    assert "CANARY" not in json.dumps(found.to_json())
+    assert "CANARY" not in repr(found)
+
+
+@pytest.mark.parametrize("owner", [None, 5, ["vllm"], {"vllm": 1}])
+def test_a_list_of_odd_values_ends_no_probe(owner):
+    with FaultServer(owned_by=owner, extra_model_keys={"root": owner, "aliases": [owner]}) as server:
+        assert probed(server).server == "unknown"
+
+
+def test_a_server_that_answers_under_another_name_and_lists_no_models_is_refused():
+    with FaultServer(models=(), replies_as="CANARY-8b") as server:
+        error = refused(server, "qwen-7b")
+    assert "asked for qwen-7b, the server answers under the name of another model" in str(error)
+    assert "CANARY" not in f"{error} {error.advice}"
+
+
+def test_another_name_in_the_replies_is_said_and_expected_from_then_on():
+    with FaultServer(replies_as="resolved-8b") as server:
+        found = probed(server)
+        assert isinstance(ask_one(server.url, chat("Why?"), capabilities=found), Response)
+    assert found.state("model_name") == "ignored"
+    assert "another model" in found.features["model_name"].finding
+    assert any("another name" in said for said in check_needs(found, Needs()))
+    assert Capabilities.from_json(json.loads(json.dumps(found.to_json()))) == found
+
+
+def test_a_name_that_the_list_itself_gives_the_model_is_no_other_model():
+    with FaultServer(replies_as="/models/tiny", extra_model_keys={"root": "/models/tiny"}) as server:
+        assert probed(server).state("model_name") == "honoured"
+
+
+@pytest.mark.parametrize("named", ["Org/Test-Model", "test-model@main", "test-model:latest", "", 5])
+def test_a_form_of_the_asked_name_needs_no_word(named):
+    with FaultServer(models=(), replies_as=named) as server:
+        assert probed(server).other_names == ()
 
 
 @pytest.mark.parametrize(
@@ -198,12 +251,53 @@ def test_the_server_itself_says_that_a_model_is_no_language_model():
     [
         ({"content": "B", "reasoning_content": "hm"}, "honoured"),
         ({"content": "<think>hm</think>B"}, "ignored"),
+        ({"content": "<think>hm"}, "ignored"),
+        ({"content": "hm</think>B"}, "ignored"),
         ({"content": "B"}, "unknown"),
     ],
 )
 def test_thinking_is_noticed(message, state):
     with FaultServer(fault=always(Message(message))) as server:
-        assert probed(server).features["reasoning"].state == state
+        found = probed(server)
+    assert found.features["reasoning"].state == state
+    assert found.inline_thoughts == (state == "ignored")
+    assert any("thought that was cut off" in said for said in check_needs(found, Needs())) == found.inline_thoughts
+
+
+def opened_by_the_prompt(asked):
+    """A model whose chat template begins its thought: only the end of a thought of some length shows it."""
+    text = "Okay, so I need to think. " * 8 + "</think>Yes"
+    limit = min(asked.body.get("max_tokens", 999), asked.body.get("max_completion_tokens", 999))
+    return Message({"content": text[: 4 * limit]}, "length" if len(text) > 4 * limit else "stop")
+
+
+def test_a_thought_that_the_prompt_began_is_found_where_it_ends_and_its_cut_off_start_is_no_answer():
+    with FaultServer(fault=opened_by_the_prompt) as server:
+        found = probed(server)
+        request = chat("Why?", max_tokens=20, stop=("so",))
+        result = ask_one(server.url, request, capabilities=found)
+    assert found.inline_thoughts
+    assert isinstance(result, Response)
+    assert (result.text, result.finish_reason) == ("", "length")
+    assert result.reasoning.startswith("Okay, so")
+    assert "stop" not in server.asked[-1].body  # it would end the thought
+
+
+def test_a_deployment_marked_as_reasoning_needs_no_sign_of_it():
+    with FaultServer(fault=always(Message({"content": "Okay, so"}, "length"))) as server:
+        marked = replace(deployment(server.url), reasoning=True)
+        plain, thought = ask_one(server.url), ask_one(marked)
+        found = asyncio.run(probe(marked, QUICK))
+        assert not probed(server).inline_thoughts
+    assert isinstance(plain, Response)
+    assert isinstance(thought, Response)
+    assert (plain.text, thought.text, thought.reasoning) == ("Okay, so", "", "Okay, so")
+    assert found.inline_thoughts
+
+
+def test_a_model_that_writes_on_and_on_for_one_word_may_be_thinking_and_that_is_said():
+    with FaultServer(fault=containing("one word", Message({"content": "Okay, so"}, "length"))) as server:
+        assert "`reasoning: true`" in probed(server).features["reasoning"].finding
 
 
 def test_the_unknown_name_that_is_tried_is_no_valid_name_anywhere():
@@ -223,7 +317,7 @@ def test_what_was_found_survives_being_stored():
 
 
 def capabilities(**states: str) -> Capabilities:
-    return Capabilities("unknown", (), {name: Feature(state, "seen") for name, state in states.items()})
+    return Capabilities("unknown", {name: Feature(state, "seen") for name, state in states.items()})
 
 
 def test_a_run_that_needs_what_is_missing_is_refused_with_all_of_it_named():

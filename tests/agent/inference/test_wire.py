@@ -1,6 +1,8 @@
 """What is sent, and what is made of what comes back: plain values, no network."""
 
 import json
+import time
+import unicodedata
 
 import pytest
 from hypothesis import given, settings
@@ -60,11 +62,88 @@ def test_a_cut_off_thought_is_no_answer(content, message):
     assert (response.text, response.finish_reason) == ("", "length")
 
 
+@pytest.mark.parametrize(
+    ("content", "finish", "message", "reasoning", "answer"),
+    [
+        ("Okay, so it is B", "length", {}, "Okay, so it is B", ""),
+        ("<think>It is B", "length", {}, "It is B", ""),
+        ("It is B.</think>B, si", "length", {}, "It is B.", "B, si"),
+        ("B", "stop", {}, "", "B"),
+        ("B, si", "length", {"reasoning_content": "It is B."}, "It is B.", "B, si"),
+        ("", "length", {}, "", ""),
+    ],
+)
+def test_a_thought_that_the_prompt_began_is_told_from_an_answer(content, finish, message, reasoning, answer):
+    response = parse_reply(reply(content, finish, **message), thinks=True)
+    assert isinstance(response, Response)
+    assert (response.reasoning, response.text, response.finish_reason) == (reasoning, answer, finish)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "<think>" * 20_000,
+        "<think>" * 1_000_000,
+        "</think>" * 900_000,
+        "<think>x</think>" * 400_000,
+        "a</think><think>" * 400_000,
+        "\n" * 7_000_000 + "<think>",
+        "\x00<thi" * 1_400_000,
+    ],
+    ids=lambda content: content[:12],
+)
+def test_a_hostile_reply_holds_nothing_up(content):
+    body = reply(content, "length")
+    began = time.process_time()
+    parse_reply(body, thinks=True, stop=("</think><think>x", "\n\nQuestion:"))
+    assert time.process_time() - began < 3
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"input length " * 600_000,
+        b"must have less than " + b"1" * 8_000_000,
+        b"must have less than 1" * 400_000,
+        b"context " * 1_000_000,
+    ],
+    ids=lambda body: body[:12].decode(),
+)
+def test_a_hostile_error_holds_nothing_up(body):
+    began = time.process_time()
+    assert parse_error(400, body) == Failure(Reason.SERVER_ERROR, 400)
+    assert time.process_time() - began < 0.5
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(["<think>", "</think>", "a", "b "]), max_size=12))
+def test_no_mark_of_an_end_is_left_and_nothing_before_the_last_lone_one_is_an_answer(pieces):
+    text = "".join(pieces)
+    thought, answer = split_thought(text)
+    assert "</think>" not in answer
+    assert "<think>" not in answer
+    letters = sorted((thought + answer).replace("<think>", "").split())
+    assert sorted("".join(letters)) == sorted(text.replace("<think>", "").replace("</think>", "").replace(" ", ""))
+
+
+@settings(deadline=None)
+@given(st.text(st.characters(exclude_categories=())), st.text(st.characters(exclude_categories=())))
+def test_no_control_character_of_a_reply_reaches_a_person(answer, thought):
+    response = read(answer, reasoning_content=thought)
+    shown = (response.text + response.reasoning).replace("\n", "").replace("\t", "")
+    assert not any(unicodedata.category(character) == "Cc" for character in shown)
+
+
+def test_lines_and_words_stay_apart_when_control_characters_are_taken_out():
+    assert read("one\r\ntwo\x0cthree\x1b[2Jfour\tfive\x00").text == "one\ntwo three[2Jfour\tfive"
+
+
 @settings(deadline=None)
 @given(st.text(), st.text())
 def test_whatever_is_thought_no_thought_is_in_the_answer(thought, answer):
     thought, answer = (text.replace("<", "").replace(">", "") for text in (thought, answer))
     assert split_thought(f"<think>{thought}</think>{answer}")[1] == answer.strip()
+    assert split_thought(f"{thought}</think>{answer}")[1] == answer.strip()
     assert split_thought(f"<think>{thought}{answer}")[1] == ""
 
 
@@ -94,7 +173,10 @@ def test_other_reasons_to_finish_are_kept_as_other(finish):
     assert read("B", finish).finish_reason == "other"
 
 
-@pytest.mark.parametrize("usage", [None, [], {"prompt_tokens": -1}, {"prompt_tokens": True}, {"prompt_tokens": "11"}])
+@pytest.mark.parametrize(
+    "usage",
+    [None, [], {"prompt_tokens": -1}, {"prompt_tokens": True}, {"prompt_tokens": "11"}, {"prompt_tokens": 10**30}],
+)
 def test_counts_that_make_no_sense_are_no_counts(usage):
     body = json.dumps({"choices": [{"message": {"content": "B"}, "finish_reason": "stop"}], "usage": usage}).encode()
     response = parse_reply(body)
