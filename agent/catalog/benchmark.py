@@ -4,12 +4,15 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Literal, cast
 
-from agent.catalog.yaml_map import YamlMap, nearest, read_text, read_yaml
-from agent.datasets.formats import FORMATS
+from agent.catalog.data_section import DataFile, DataSection, read_data_section
+from agent.catalog.named_file import named_file, refuse_key_text
+from agent.catalog.small_file import decode, read_bytes
+from agent.catalog.taxonomy import taxonomy
+from agent.catalog.wording import nearest
+from agent.catalog.yaml_map import YamlMap, yaml_map
 from agent.errors import BenchmarkError
 from agent.metrics import METRICS, NOT_YET, Judge, MetricUse
 from agent.shipped import shipped
@@ -20,25 +23,6 @@ Parser = Literal["option_letter", "text"]
 _HELM_MAX_TOKENS = 1024  # MedHELM's default for configurable benchmarks
 _REASONING_MAX_TOKENS = 4000  # MedHELM's value for reasoning models
 _JUDGE_METRIC = "jury_score"
-_SHA256 = re.compile(r"[0-9a-f]{64}")
-
-
-@dataclass(frozen=True, slots=True)
-class DataFile:
-    """One dataset file in its official format.
-
-    Attributes:
-        name: file name at the source and in the site's `data/<benchmark id>/`; for a sample, its path in the
-            benchmark's folder.
-        sha256: of the version this definition was written for; None for a site's own dataset.
-        rows: instances it gives; None if unknown.
-        url: pinned address of that version; empty if there is none.
-    """
-
-    name: str
-    sha256: str | None = None
-    rows: int | None = None
-    url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,16 +112,29 @@ class Benchmark:
         return self.metrics[0]
 
 
-def load_benchmark(folder_or_yaml: Path) -> Benchmark:
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A definition that cannot be used: where it lies, the names it goes by, and why."""
+
+    place: Path
+    names: tuple[str, ...]
+    error: BenchmarkError
+
+
+def load_benchmark(folder_or_yaml: Path, *, absolute_paths: bool = False) -> Benchmark:
     """Read a benchmark folder (its benchmark.yaml) or a single YAML such as MedHELM's configurable ones.
 
-    Files named in it are looked for beside the YAML, then (as MedHELM does) in the working directory.
+    Files named in it are looked for beside the YAML, then (as MedHELM does) in the working directory, and never
+    elsewhere.
+
+    Args:
+        folder_or_yaml: what to read.
+        absolute_paths: whether it may name files by absolute paths. For definitions that a user names in a run entry.
 
     Raises:
         BenchmarkError: lists every problem of the definition, each with file and key.
     """
-    path = folder_or_yaml / "benchmark.yaml" if folder_or_yaml.is_dir() else folder_or_yaml
-    return _Definition(path).read()
+    return _Definition(folder_or_yaml, absolute_paths).read()
 
 
 def find_benchmarks(own: Path | None = None) -> dict[str, Benchmark]:
@@ -146,96 +143,114 @@ def find_benchmarks(own: Path | None = None) -> dict[str, Benchmark]:
     Raises:
         BenchmarkError: a definition is wrong, or two have one id or alias.
     """
+    found, broken = survey_benchmarks(own)
+    if broken:
+        raise BenchmarkError("\n".join(str(one.error) for one in broken))
+    return found
+
+
+def survey_benchmarks(own: Path | None = None) -> tuple[dict[str, Benchmark], list[Broken]]:
+    """Read what `find_benchmarks` reads, and set aside what cannot be used, so that one mistake hides no other.
+
+    A name that two definitions claim stays with the first, and is one of the second's in the list of broken ones:
+    `benchmark_of` refuses it, since nobody can tell which of them is meant.
+    """
     places = [path.parent for path in sorted(shipped("benchmarks").glob("*/benchmark.yaml"))]
     if own is not None and own.is_dir():
         places += sorted(p.parent for p in own.glob("*/benchmark.yaml"))
         places += sorted(p for p in own.iterdir() if p.suffix in (".yaml", ".yml") and p.is_file())
     found: dict[str, Benchmark] = {}
-    names: dict[str, Path] = {}
+    broken: list[Broken] = []
+    taken: dict[str, Path] = {}
     for place in places:
-        benchmark = load_benchmark(place)
-        for name in (benchmark.id, *benchmark.aliases):
-            if name in names:
-                raise BenchmarkError(f"{place}: the name {name!r} is already that of {names[name]}")
-            names[name] = place
-        found[benchmark.id] = benchmark
-    return found
-
-
-@cache
-def taxonomy() -> dict[str, tuple[str, ...]]:
-    """MedHELM's 5 categories, each with its subcategories (22 in all), in MedHELM's order."""
-    path = shipped("benchmarks") / "taxonomy.yaml"
-    tree = read_yaml(path, BenchmarkError)
-    names = tree.texts("categories")
-    subcategories = tree.map("subcategories")
-    found = {name: subcategories.texts(name) for name in names} if subcategories else {}
-    tree.finish()
-    if tree.problems or not found:
-        raise BenchmarkError(f"{path}: {'; '.join(tree.problems) or 'no categories'}")
-    return found
+        names: tuple[str, ...] = (place.name if place.is_dir() else place.stem,)
+        try:
+            definition = _Definition(place)
+            names = definition.names or names
+            benchmark = definition.read()
+            for name in names:
+                if name in taken:
+                    raise BenchmarkError(f"{place}: the name {name!r} is already that of {taken[name]}")
+        except BenchmarkError as why:
+            broken.append(Broken(place, names, why))
+        else:
+            taken.update(dict.fromkeys(names, place))
+            found[benchmark.id] = benchmark
+    return found, broken
 
 
 class _Definition:
-    """One definition file being read."""
+    """One definition file being read.
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._read = [path]  # the files whose bytes make the digest
-        self._map = read_yaml(path, BenchmarkError)
+    Attributes:
+        names: its id and aliases, as far as they can be read.
+    """
+
+    def __init__(self, folder_or_yaml: Path, absolute_paths: bool = False) -> None:
+        self._path = folder_or_yaml / "benchmark.yaml" if folder_or_yaml.is_dir() else folder_or_yaml
+        self._absolute_paths = absolute_paths
+        data = read_bytes(self._path, BenchmarkError)
+        self._digests = [hashlib.sha256(data).digest()]  # of each definition file, as it was read
+        self._map = yaml_map(data, self._path, BenchmarkError)
+        self._name = self._map.name("name")
+        self._id = re.sub(r"[^A-Za-z0-9._-]", "_", self._name)
+        self._aliases = self._map.names("aliases")
+        if self._id and not self._id[0].isalnum():  # the id is the name of a folder, and `..` is one too
+            self._map.note("name", "expected a name that begins with a letter or a digit")
+        self.names = tuple(name for name in (self._id, *self._aliases) if name)
 
     def read(self) -> Benchmark:
         m = self._map
-        name = m.text("name")
         choices = self._choices()
         category, subcategory = self._place()
-        loader, files, dataset_file, sample, invented, source = self._data()
+        data, dataset_file = self._data()
         metrics = self._metrics()
+        template, _ = self._text_file(m, "prompt_file")
+        gold = self._gold(metrics, choices)
+        parser = cast(Parser, m.choice("parser", ("text", "option_letter"), "option_letter" if choices else "text"))
+        if (parser == "option_letter") != (choices is not None):
+            m.note("parser", "option_letter goes with `choices`, and text without")
         benchmark = Benchmark(
-            id=re.sub(r"[^A-Za-z0-9._-]", "_", name),
-            display_name=m.text("display_name", name),
+            id=self._id,
+            display_name=m.name("display_name", self._name),
             description=m.text("description"),
             category=category,
             subcategory=subcategory,
             # A benchmark that does not say is treated with the most care.
             access=cast(AccessLevel, m.choice("access", ("private", "gated", "public"), "private")),
             folder=self._path.parent,
-            loader=loader,
+            loader=data.loader,
             instructions=m.text("instructions", "").strip(),
-            template=self._file_text(m, "prompt_file").rstrip(),
+            template=template.rstrip(),
             max_tokens=m.integer("max_tokens", _HELM_MAX_TOKENS) or _HELM_MAX_TOKENS,
             reasoning_max_tokens=m.integer("reasoning_max_tokens", _REASONING_MAX_TOKENS) or _REASONING_MAX_TOKENS,
             helm_max_tokens=m.integer("helm_max_tokens", None),
             metrics=metrics,
-            digest="",
-            gold=self._gold(metrics, choices),
+            digest=self._digest(),
+            gold=gold,
             choices=choices,
-            files=files,
+            files=data.files,
             dataset_file=dataset_file,
-            sample=sample,
-            sample_is_invented=invented,
-            parser=cast(Parser, m.choice("parser", ("text", "option_letter"), "option_letter" if choices else "text")),
+            sample=data.sample,
+            sample_is_invented=data.sample_is_invented,
+            parser=parser,
             scoring=cast(Scoring, m.choice("scoring", ("intramural", "helm"), "intramural")),
-            unit=m.text("unit", "row"),
+            unit=m.name("unit", "row"),
             unit_column=m.text("unit_column", "") or None,
-            lineage=m.text("lineage", ""),
+            lineage=m.name("lineage", ""),
             id_column=m.text("id_column", "") or None,
             extra_columns=m.pairs("extra_columns"),
             optional_columns=m.texts("optional_columns"),
-            source_url=source[0],
-            source_commit=source[1],
+            source_url=data.source_url,
+            source_commit=data.source_commit,
             licence=m.text("licence", ""),
             citation=m.text("citation", ""),
-            arguments=m.texts("arguments"),
-            aliases=m.texts("aliases"),
+            arguments=m.names("arguments"),
+            aliases=self._aliases,
         )
-        if (benchmark.parser == "option_letter") != (choices is not None):
-            m.note("parser", "option_letter goes with `choices`, and text without")
         m.finish()
         if m.problems:
             raise BenchmarkError("\n".join(f"{self._path}: {problem}" for problem in m.problems))
-        # Only now: the digest needs every file to be readable.
-        object.__setattr__(benchmark, "digest", self._digest())
         return benchmark
 
     def _place(self) -> tuple[str, str]:
@@ -292,82 +307,57 @@ class _Definition:
         return uses
 
     def _metric(self, m: YamlMap) -> MetricUse:
-        name = m.text("name")
+        name = m.name("name")
         known = (*METRICS, *sorted(NOT_YET))
         if name and name not in known:
             m.note("name", f"unknown metric {name!r}{nearest(name, known)}; known are {', '.join(known)}")
         spec = METRICS.get(name)
         options = {key: m.flag(key, default) for key, default in spec.options.items()} if spec else {}
         judges: list[Judge] = []
-        prompt_file = None
+        prompt_file: Path | None = None
         if name == _JUDGE_METRIC:
-            self._file_text(m, "prompt_file")
-            prompt_file = self._read[-1]
+            _, prompt_file = self._text_file(m, "prompt_file")
             for judge in m.maps("judges"):
-                judges.append(Judge(judge.text("name"), judge.text("model_name")))
+                judges.append(Judge(judge.name("name"), judge.name("model_name")))
                 judge.finish()
             if not judges:
                 m.note("judges", "expected a list of judges, each with `name` (deployment) and `model_name`")
         m.finish()
         return MetricUse(name, options, prompt_file, tuple(judges))
 
-    def _data(
-        self,
-    ) -> tuple[str, tuple[DataFile, ...], Path | None, DataFile | None, bool, tuple[str, str]]:
+    def _data(self) -> tuple[DataSection, Path | None]:
         m = self._map
-        data = m.map("data")
-        dataset_file = None
-        if m.has("dataset_file") or data is None:
-            dataset_file = self._find(m.text("dataset_file"))
-        if data is None:
-            return "csv", (), dataset_file, None, False, ("", "")
-        if dataset_file is not None:
+        inner = m.map("data")
+        if inner is None:
+            return DataSection(), self._find(m, "dataset_file")
+        if m.skip("dataset_file"):
             m.note("dataset_file", "give either `dataset_file` or `data`")
-        loader = data.choice("loader", tuple(FORMATS))
-        file_maps, sample_map = data.maps("files"), data.map("sample")
-        files = tuple(self._data_file(inner, "name") for inner in file_maps)
-        sample = self._data_file(sample_map, "file") if sample_map else None
-        invented = sample_map.flag("invented", False) if sample_map else False
-        for inner in (*file_maps, *([sample_map] if sample_map else [])):
-            inner.finish()
-        source = (data.text("source_url", ""), data.text("source_commit", ""))
-        if not files and sample is None:
-            m.note("data", "expected `files` or a `sample`")
-        data.finish()
-        return loader, files, None, sample, invented, source
+        return read_data_section(inner), None
 
-    def _data_file(self, m: YamlMap, name_key: str) -> DataFile:
-        name = m.text(name_key)
-        sha256 = m.text("sha256", "")
-        if sha256 and not _SHA256.fullmatch(sha256):
-            m.note("sha256", "expected 64 lower-case hexadecimal digits")
-        if Path(name).is_absolute() or ".." in Path(name).parts:
-            m.note(name_key, "expected a path that stays in its folder")
-        return DataFile(name, sha256 or None, m.integer("rows", None), m.text("url", ""))
-
-    def _find(self, name: str) -> Path | None:
-        if not name:
-            return None
-        beside = self._path.parent / name
-        return beside if beside.exists() else Path.cwd() / name
-
-    def _file_text(self, m: YamlMap, key: str) -> str:
-        path = self._find(m.text(key))
-        if path is None:
-            return ""
+    def _find(self, m: YamlMap, key: str) -> Path | None:
+        name = m.name(key)
         try:
-            text = read_text(path, BenchmarkError)
+            return named_file(name, self._path.parent, absolute=self._absolute_paths) if name else None
         except BenchmarkError as why:
             m.note(key, str(why))
-            return ""
-        self._read.append(path)
+            return None
+
+    def _text_file(self, m: YamlMap, key: str) -> tuple[str, Path | None]:
+        path = self._find(m, key)
+        if path is None:
+            return "", None
+        try:
+            data = read_bytes(path, BenchmarkError)
+            text = decode(data, path, BenchmarkError)
+            refuse_key_text(data)
+        except BenchmarkError as why:
+            m.note(key, str(why))
+            return "", None
+        self._digests.append(hashlib.sha256(data).digest())
         if not text.strip():
             m.note(key, f"{path} is empty")
-        return text
+        return text, path
 
     def _digest(self) -> str:
-        """SHA-256 over the names' order and the digests of the definition files, the YAML first."""
-        whole = hashlib.sha256()
-        for path in self._read:
-            whole.update(hashlib.sha256(path.read_bytes()).digest())
-        return whole.hexdigest()
+        """SHA-256 over the digests of the definition files: the YAML's, the judges' prompts', the prompt's."""
+        return hashlib.sha256(b"".join(self._digests)).hexdigest()

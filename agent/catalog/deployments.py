@@ -1,11 +1,13 @@
 """Model deployments: where and how a model is served, from `model_deployments.yaml` with HELM's keys and ours."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from agent.catalog.yaml_map import YamlMap, nearest, read_yaml
+from agent.catalog.wording import nearest
+from agent.catalog.yaml_map import YamlMap, read_yaml
 from agent.errors import ConfigError
 from agent.vocabulary import RunEntry
 
@@ -31,6 +33,9 @@ _SECRET = ("api_key", "token", "password")
 class Deployment:
     """An OpenAI-compatible server and the name it serves a model under.
 
+    Answers belong to the deployment's name: whoever lets one name stand for another server or another model makes
+    kept answers of the old one pass for the new one's. A changed server deserves a new name.
+
     Attributes:
         name: as run entries name it, for example "local/qwen".
         model_name: the model, for example "qwen/qwen2.5-7b-instruct".
@@ -39,7 +44,8 @@ class Deployment:
         token_file: file (0600) with the bearer token; None sends none.
         max_in_flight: requests at once; None leaves it to the command line.
         ca_bundle: PEM file for TLS; None means the system's trust store.
-        proxy: proxy address; None means no proxy.
+        proxy: address of this deployment's own proxy; None means none. The site's outgoing proxy leads out of the
+            hospital and is never used for prompts.
         max_sequence_length: tokens of prompt (and answer) the server takes; None if unknown.
         reasoning: whether the model thinks before it answers, and so gets `reasoning_max_tokens`.
         deprecated: HELM's mark.
@@ -85,13 +91,27 @@ def read_deployments(path: Path) -> dict[str, Deployment]:
 def ad_hoc(server_url: str, model: str) -> Deployment:
     """Make the deployment that `--server URL` means for `model`, which the server knows by the same name.
 
+    It is named after the address, `server-` and 8 digits of its digest: two servers that know a model by one name are
+    two deployments, whose answers are kept apart, and no host's name gets into labels.
+
     Raises:
-        ConfigError: not an http(s) address.
+        ConfigError: not an http(s) address, or no model.
     """
     problem = _address_problem(server_url)
     if problem:
         raise ConfigError(f"--server: {problem}")
-    return Deployment(name=model, model_name=model, base_url=server_url.rstrip("/"), served_model=model)
+    if not model:
+        raise ConfigError("--server needs a model", "Name the model as the server knows it: model=...")
+    base_url = server_url.rstrip("/")
+    name = f"server-{hashlib.sha256(_normalised(base_url).encode()).hexdigest()[:8]}"
+    return Deployment(name=name, model_name=model, base_url=base_url, served_model=model)
+
+
+def _normalised(base_url: str) -> str:
+    """Write one address in one way: scheme and host in small letters, the port always there, no slash at the end."""
+    parts = urlsplit(base_url)
+    port = parts.port or {"http": 80, "https": 443}[parts.scheme]
+    return f"{parts.scheme}://{parts.hostname}:{port}{parts.path.rstrip('/')}"
 
 
 def deployment_of(entry: RunEntry, deployments: Mapping[str, Deployment]) -> Deployment:
@@ -126,8 +146,8 @@ _ADVICE = "Add it to model_deployments.yaml, or name a server with --server."
 
 
 def _read(m: YamlMap, folder: Path) -> Deployment:
-    name = m.text("name")
-    model_name = m.text("model_name", name)
+    name = m.name("name")
+    model_name = m.name("model_name", name)
     unused = [key for key in _UNUSED if m.skip(key)]
     client = m.map("client_spec")
     if client is None:
@@ -137,7 +157,7 @@ def _read(m: YamlMap, folder: Path) -> Deployment:
         base_url, served, problem, more = _client(client)
         unused += more
     _refuse_secrets(m)
-    token, ca = m.text("token_file", ""), m.text("ca_bundle", "")
+    token, ca = m.name("token_file", ""), m.name("ca_bundle", "")
     deployment = Deployment(
         name=name,
         model_name=model_name,
@@ -147,7 +167,7 @@ def _read(m: YamlMap, folder: Path) -> Deployment:
         token_file=folder / token if token else None,
         max_in_flight=m.integer("max_in_flight", None, high=4096),
         ca_bundle=folder / ca if ca else None,
-        proxy=m.text("proxy", "") or None,
+        proxy=m.name("proxy", "") or None,
         max_sequence_length=m.integer("max_sequence_length", None, high=2**63),
         reasoning=m.flag("reasoning", False),
         deprecated=m.flag("deprecated", False),
@@ -160,7 +180,7 @@ def _read(m: YamlMap, folder: Path) -> Deployment:
 
 
 def _client(client: YamlMap) -> tuple[str, str, str | None, list[str]]:
-    class_name = client.text("class_name")
+    class_name = client.name("class_name")
     short = class_name.rpartition(".")[2]
     args = client.map("args")
     compatible = short in _COMPATIBLE
@@ -169,8 +189,8 @@ def _client(client: YamlMap) -> tuple[str, str, str | None, list[str]]:
         if compatible:
             client.finish()
         return "", "", problem or "it has no base_url", []
-    base_url = args.text("base_url", "")
-    served = args.text("vllm_model_name", "") or args.text("openai_model_name", "")
+    base_url = args.name("base_url", "")
+    served = args.name("vllm_model_name", "") or args.name("openai_model_name", "")
     _refuse_secrets(args)
     if compatible and base_url:
         wrong = _address_problem(base_url)

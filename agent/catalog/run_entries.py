@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from agent.catalog.benchmark import Benchmark, load_benchmark
-from agent.catalog.yaml_map import nearest, read_text
+from agent.catalog.benchmark import Benchmark, Broken, load_benchmark
+from agent.catalog.small_file import decode, read_bytes
+from agent.catalog.wording import nearest, unseen
 from agent.errors import ConfigError
 from agent.vocabulary import RunEntry
 
@@ -58,6 +59,7 @@ _UNSUPPORTED = frozenset(
 )
 _WILDCARDS = frozenset({"", "all", "text", "code", "text_code", "instruction_following"})
 _STOPS = {"none": (), "hash": ("###",), "semicolon": (";",), "br": ("<br>",)}  # HELM's words for them
+_MAX_DESCRIPTION = 2000  # characters
 _INCLUDE = re.compile(r"\binclude\s*(?:required\s*\(|url\s*\(|file\s*\(|package\s*\(|classpath\s*\(|\")", re.IGNORECASE)
 
 
@@ -81,6 +83,11 @@ def parse_run_entry(description: str) -> RunEntry:
     Raises:
         ConfigError: not of that form, an expander of HELM's that is not supported, or a value out of range.
     """
+    if len(description) > _MAX_DESCRIPTION:
+        raise ConfigError(f"a run entry has {len(description)} characters; expected at most {_MAX_DESCRIPTION}")
+    hidden = unseen(description)
+    if hidden:
+        raise ConfigError(f"a run entry holds {hidden}, a character that cannot be seen")
     name, colon, rest = description.partition(":")
     if not name.strip():
         raise ConfigError(f"the run entry {description!r} names no benchmark; expected benchmark:key=value,...")
@@ -190,24 +197,32 @@ def fill_models(entries: Iterable[RunEntry], models_to_run: Sequence[str]) -> li
     return filled
 
 
-def benchmark_of(entry: RunEntry, benchmarks: Mapping[str, Benchmark]) -> Benchmark:
+def benchmark_of(entry: RunEntry, benchmarks: Mapping[str, Benchmark], broken: Sequence[Broken] = ()) -> Benchmark:
     """Find the entry's benchmark by id or alias, or read `medhelm_configurable_benchmark:config_path=FILE`.
+
+    Args:
+        entry: what was asked for.
+        benchmarks: those that can be used, by id.
+        broken: those that cannot (both from `survey_benchmarks`); asking for one of them raises its error.
 
     Raises:
         ConfigError: no such benchmark, or an argument it does not take; names the nearest.
-        BenchmarkError: the configured file is wrong.
+        BenchmarkError: its definition is wrong.
     """
     if entry.benchmark == CONFIGURABLE:
         path = entry.arguments.get("config_path")
         if not path:
             raise ConfigError(f"the run entry {entry.description!r} needs config_path=FILE")
         _check_arguments(entry, ("config_path",))
-        return load_benchmark(Path(path))
+        return load_benchmark(Path(path), absolute_paths=True)
+    for one in broken:
+        if entry.benchmark in one.names:
+            raise one.error
     by_name = {name: b for b in benchmarks.values() for name in (b.id, *b.aliases)}
     if entry.benchmark not in by_name:
         raise ConfigError(
             f"there is no benchmark {entry.benchmark!r}{nearest(entry.benchmark, by_name)}",
-            "See `intramural benchmarks list`.",
+            "See `intramural benchmarks list`, also for definitions that cannot be read.",
         )
     benchmark = by_name[entry.benchmark]
     _check_arguments(entry, ("data_path", *benchmark.arguments))
@@ -253,7 +268,11 @@ def _with_model(entry: RunEntry, model: str) -> RunEntry:
 
 
 def _conf_entries(path: Path) -> list[object]:
-    text = read_text(path, ConfigError)
+    text = decode(read_bytes(path, ConfigError), path, ConfigError)
+    # HOCON can put the environment's variables into any value; runs are named and kept by these.
+    if "${" in text:
+        line = text.count("\n", 0, text.index("${")) + 1
+        raise ConfigError(f"{path}: line {line}: substitution (a dollar sign and a brace) is not supported")
     # HOCON can include other files and even web addresses; a run reads what it is given and nothing else.
     if _INCLUDE.search(text):
         raise ConfigError(f"{path}: `include` is not supported; give each file with --conf-paths")

@@ -2,12 +2,13 @@
 
 import re
 import string
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from agent.catalog.yaml_map import nearest
+from agent.catalog.wording import nearest
 
 _BRACED = re.compile(r"\{([^{}\n]{1,100})\}")
+_LIKE_AN_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}")
 _LIKE_A_NAME = re.compile(r"[^\W\d][\w .-]*")
 
 
@@ -49,8 +50,22 @@ def compile_template(text: str, columns: Collection[str]) -> tuple[Template, tup
             end = match.end()
         elif _LIKE_A_NAME.fullmatch(name):
             line = text.count("\n", 0, match.start()) + 1
-            problems.append(f"line {line}: {{{name}}} names no column{nearest(name, columns)}")
+            problems.append(f"line {line}: {{{name}}} names no column{nearest_column(name, columns)}")
     return Template((*parts, text[end:])), tuple(dict.fromkeys(problems))
+
+
+def placeholders(text: str) -> tuple[str, ...]:
+    """Return what stands in braces and looks like a column, in order, each once."""
+    names = (match[1] for match in _BRACED.finditer(text))
+    return tuple(dict.fromkeys(name for name in names if _LIKE_A_NAME.fullmatch(name)))
+
+
+def nearest_column(name: str, columns: Iterable[str]) -> str:
+    """Return " (did you mean ...?)" for the most similar column that is an identifier, or nothing.
+
+    Anything else at the head of a column may be a cell of a file that lacks its header line.
+    """
+    return nearest(name, [column for column in columns if _LIKE_AN_IDENTIFIER.fullmatch(column)])
 
 
 def _as_format_string(text: str, columns: Collection[str]) -> tuple[str, ...] | None:

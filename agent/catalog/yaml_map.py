@@ -1,60 +1,14 @@
-"""Reading YAML written by people: every scalar stays text, every wrong key is named, all problems come at once."""
+"""Reading YAML written by people: every wrong key is named, and all problems come at once."""
 
-import difflib
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
-import yaml
-
+from agent.catalog.small_file import read_bytes
+from agent.catalog.strict_yaml import LIKE_A_KEY, parse_yaml
+from agent.catalog.wording import nearest, unseen
 from agent.errors import AgentError
 
-_MAX_BYTES = 8 * 2**20
+_MAX_NAME = 200  # characters
 _NULLS = {"", "null", "Null", "NULL", "~"}
-
-# The C parser where PyYAML was built with it: the same result, ten times as fast.
-_Base: type[Any] = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-
-
-class _TextLoader(_Base):  # type: ignore[misc]
-    """Leaves `yes`, `007` and `1e3` as the text they are, and refuses a key given twice."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen: set[str] = set()
-        for key, _ in node.value:
-            if not isinstance(key, yaml.ScalarNode):
-                raise yaml.MarkedYAMLError(problem="a key is not text", problem_mark=key.start_mark)
-            if key.value in seen:
-                raise yaml.MarkedYAMLError(problem=f"the key {key.value!r} is given twice", problem_mark=key.start_mark)
-            seen.add(key.value)
-        mapping: dict[Any, Any] = super().construct_mapping(node, deep)
-        return mapping
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """Return " (did you mean ...?)" for the most similar known word, or nothing."""
-    by_case = {name.casefold(): name for name in known}
-    found = difflib.get_close_matches(word.casefold(), by_case, n=1, cutoff=0.6)
-    return f" (did you mean {by_case[found[0]]!r}?)" if found else ""
-
-
-def read_text(path: Path, error: type[AgentError]) -> str:
-    """Read a small UTF-8 file, a byte order mark allowed.
-
-    Raises:
-        AgentError: of the type `error`; the file is missing, too large, or not UTF-8.
-    """
-    try:
-        data = path.read_bytes()
-    except OSError as why:
-        raise error(f"{path}: cannot be read ({why.strerror})") from None
-    if len(data) > _MAX_BYTES:
-        raise error(f"{path}: {len(data)} bytes, and at most {_MAX_BYTES} are read")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as why:
-        line = data.count(b"\n", 0, why.start) + 1
-        raise error(f"{path}: line {line} is not UTF-8; save the file as UTF-8") from None
 
 
 def read_yaml(path: Path, error: type[AgentError]) -> "YamlMap":
@@ -63,14 +17,16 @@ def read_yaml(path: Path, error: type[AgentError]) -> "YamlMap":
     Raises:
         AgentError: of the type `error`, with the file's name and line.
     """
-    try:
-        # Safe: this loader builds text, lists and maps, and nothing else.
-        value = yaml.load(read_text(path, error), Loader=_TextLoader)  # noqa: S506
-    except yaml.MarkedYAMLError as why:
-        line = f" line {why.problem_mark.line + 1}:" if why.problem_mark else ""
-        raise error(f"{path}:{line} {why.problem or 'not YAML'}") from None
-    except (yaml.YAMLError, RecursionError):
-        raise error(f"{path}: not YAML") from None
+    return yaml_map(read_bytes(path, error), path, error)
+
+
+def yaml_map(data: bytes, path: Path, error: type[AgentError]) -> "YamlMap":
+    """Return the map that the bytes of a YAML file hold; `path` is only named.
+
+    Raises:
+        AgentError: of the type `error`, with the file's name and line.
+    """
+    value = parse_yaml(data, path, error)
     if not isinstance(value, dict):
         raise error(f"{path}: expected a map of keys, not {_kind(value)}")
     return YamlMap(value, "", [])
@@ -112,8 +68,28 @@ class YamlMap:
         self._known.append(key)
         return key in self._value
 
+    def name(self, key: str, default: str | None = None) -> str:
+        """Return a text in one line of at most 200 printable characters."""
+        value = self.text(key, default)
+        hidden = unseen(value)
+        if hidden:
+            self.note(key, f"holds {hidden}, a character that cannot be seen")
+        elif len(value) > _MAX_NAME:
+            self.note(key, f"has {len(value)} characters; expected at most {_MAX_NAME}")
+        else:
+            return value
+        return default or ""
+
+    def names(self, key: str) -> tuple[str, ...]:
+        """Return a list of texts, each in one line of printable characters; a missing key is an empty list."""
+        values = self.texts(key)
+        if any(unseen(value) or len(value) > _MAX_NAME for value in values):
+            self.note(key, f"expected texts in one line of at most {_MAX_NAME} printable characters")
+            return ()
+        return values
+
     def text(self, key: str, default: str | None = None) -> str:
-        """Return a text. Without a default the key is required."""
+        """Return a text without control characters but line ends and tabs. Without a default the key is required."""
         value = self._take(key)
         if value is None or (isinstance(value, str) and value in _NULLS):
             if default is None:
@@ -121,6 +97,10 @@ class YamlMap:
             return default or ""
         if not isinstance(value, str):
             self.note(key, f"expected a text, not {_kind(value)}")
+            return default or ""
+        hidden = unseen(value, one_line=False)
+        if hidden:
+            self.note(key, f"holds {hidden}, a character that cannot be seen")
             return default or ""
         return value
 
@@ -163,6 +143,9 @@ class YamlMap:
         if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
             self.note(key, "expected a list of texts")
             return ()
+        if any(unseen(item, one_line=False) for item in value):
+            self.note(key, "a text holds a character that cannot be seen")
+            return ()
         return tuple(value)
 
     def pairs(self, key: str) -> dict[str, str]:
@@ -172,6 +155,9 @@ class YamlMap:
             return {}
         if not isinstance(value, dict) or not all(isinstance(item, str) and item for item in value.values()):
             self.note(key, "expected a map of texts")
+            return {}
+        if any(unseen(item, one_line=False) for item in value.values()):
+            self.note(key, "a text holds a character that cannot be seen")
             return {}
         return dict(value)
 
@@ -200,10 +186,18 @@ class YamlMap:
         return isinstance(self._value.get(key), list)
 
     def finish(self) -> None:
-        """Note every key that nobody asked for."""
-        for key in self._value:
-            if key not in self._known:
-                self.note(key, f"unknown key{nearest(key, self._known)}")
+        """Note every key that nobody asked for.
+
+        Those that do not look like keys are counted: somebody may have named a file of records by mistake.
+        """
+        unknown = [key for key in self._value if key not in self._known]
+        like_keys = [key for key in unknown if LIKE_A_KEY.fullmatch(key)]
+        for key in like_keys:
+            self.note(key, f"unknown key{nearest(key, self._known)}")
+        if len(like_keys) < len(unknown):
+            self.note(
+                "the whole map", f"{len(unknown) - len(like_keys)} keys do not look like keys; is it another file?"
+            )
 
     def _take(self, key: str) -> object:
         self._known.append(key)

@@ -26,7 +26,7 @@ def read_csv(file: TextIO, problems: Problems) -> Table:
     csv.field_size_limit(_CELL_CHARACTERS)
     reader = csv.reader(file, strict=True)
     header = _header(reader, problems)
-    return Table(header, _rows(reader, header, problems))
+    return Table(header, _rows(reader, header, problems), has_header=True)
 
 
 def _header(reader: "Reader", problems: Problems) -> tuple[str, ...]:
@@ -36,8 +36,7 @@ def _header(reader: "Reader", problems: Problems) -> tuple[str, ...]:
         raise problems.stop("the header line", _reason(why)) from None
     if not any(name.strip() for name in header):
         raise problems.stop("line 1", "expected a header line with column names; the file is empty there")
-    for name in sorted({name for name in header if header.count(name) > 1}):
-        problems.add("the header line", f"the column {name!r} is there {header.count(name)} times")
+    problems.add_repeated_columns("the header line", header)
     if len(header) == 1 and any(mark in header[0] for mark in ";\t|"):
         problems.add("the header line", "only one column; save the file with commas between the columns")
     return header

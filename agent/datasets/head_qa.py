@@ -23,14 +23,14 @@ def read_head_qa(file: TextIO, problems: Problems) -> Table:
 
 
 def _rows(exams: dict[str, object], problems: Problems) -> Iterator[Row]:
-    for name, exam in exams.items():
+    for exam_number, (name, exam) in enumerate(exams.items(), 1):
         if not isinstance(exam, dict) or not isinstance(exam.get("data"), list):
-            problems.add(f"exam {name}", "expected an object with a list `data`")
+            problems.add(f"exam {exam_number}", "expected an object with a list `data`")
             continue
         if exam.get("year") not in _TEST_YEARS:
             continue
         for number, question in enumerate(exam["data"], 1):
-            where = f"exam {name} question {number}"
+            where = f"exam {exam_number} question {number}"
             cells = _cells(question, where, problems)
             if cells is not None:
                 yield Row(

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from agent.catalog.benchmark import Benchmark, Choices, Gold
-from agent.catalog.template import Template, compile_template
-from agent.catalog.yaml_map import nearest
+from agent.catalog.template import Template, compile_template, nearest_column, placeholders
 from agent.datasets.table import Problems, Row, Table
 from agent.vocabulary import Instance, Message, Reference
 
@@ -19,23 +18,37 @@ _EXPERT = "You are an expert in the field of the following task. "
 
 
 class InstanceMaker:
-    """Makes the instances of one benchmark, table by table, and notes every problem."""
+    """Makes the instances of one benchmark, table by table, and notes every problem.
+
+    Attributes:
+        named: the columns that the definition names, whether a table has them or not.
+    """
 
     def __init__(self, benchmark: Benchmark, instructions: Instructions | None = None) -> None:
         self._benchmark = benchmark
-        self._instructions = instructions
+        head = {"none": "", "expert": _EXPERT + benchmark.instructions, None: benchmark.instructions}[instructions]
+        self._prompt = f"{head.strip()}\n\n{benchmark.template}" if head.strip() else benchmark.template
+        self.named = self._without_options((*placeholders(self._prompt), *self._definition(benchmark.gold)))
         self._where: dict[str, str] = {}  # id -> where it was first seen
         self._rows = 0
 
     def make(self, table: Table, problems: Problems) -> Iterator[Instance]:
         """Yield an instance for every row that has no problem."""
         benchmark, columns = self._benchmark, table.columns
-        template = self._template(columns, problems)
+        template, wrong = self._template(columns)
         gold = _with_columns(benchmark.gold, columns)
-        needed = self._needed(template, gold)
+        needed = self._without_options((*template.columns, *self._definition(gold)))
+        if self.named and not set(needed) & set(columns):
+            expected = self._without_options((*placeholders(self._prompt), *self._definition(gold)))
+            names = ", ".join(map(repr, expected))
+            where, hint = ("line 1", "; is the header line missing?") if table.has_header else ("the whole file", "")
+            problems.add(where, f"holds none of the columns {names}{hint}")
+            return
+        for problem in wrong:
+            problems.add("prompt", problem)
         missing = [column for column in needed if column not in columns]
         for column in missing:
-            problems.add("columns", f"{column!r} is missing{nearest(column, columns)}")
+            problems.add("columns", f"{column!r} is missing{nearest_column(column, columns)}")
         if missing:
             return
         optional = frozenset(benchmark.optional_columns)
@@ -50,30 +63,27 @@ class InstanceMaker:
                 if instance is not None:
                     yield instance
 
-    def _template(self, columns: tuple[str, ...], problems: Problems) -> Template:
-        benchmark = self._benchmark
-        head = {"none": "", "expert": _EXPERT + benchmark.instructions, None: benchmark.instructions}
-        instructions = head[self._instructions].strip()
-        text = f"{instructions}\n\n{benchmark.template}" if instructions else benchmark.template
-        fields = {*columns, OPTIONS} if benchmark.choices else set(columns)
-        if benchmark.choices and OPTIONS in columns:
-            problems.add("columns", f"{OPTIONS!r} stands for the option lines and cannot be a column too")
-        template, wrong = compile_template(text, fields)
-        for problem in wrong:
-            problems.add("prompt", problem)
-        if benchmark.choices and OPTIONS not in template.columns:
-            problems.add("prompt", "shows no {options}")
-        return template
+    def _template(self, columns: tuple[str, ...]) -> tuple[Template, tuple[str, ...]]:
+        choices = self._benchmark.choices
+        template, wrong = compile_template(self._prompt, {*columns, OPTIONS} if choices else set(columns))
+        if choices and OPTIONS in columns:
+            wrong += (f"{OPTIONS!r} stands for the option lines and cannot be a column too",)
+        if choices and OPTIONS not in template.columns:
+            wrong += ("shows no {options}",)
+        return template, wrong
 
-    def _needed(self, template: Template, gold: Gold | None) -> tuple[str, ...]:
+    def _definition(self, gold: Gold | None) -> tuple[str, ...]:
+        """The columns that the definition names besides the prompt's."""
         benchmark = self._benchmark
-        needed = [column for column in template.columns if column != OPTIONS or not benchmark.choices]
-        needed += benchmark.choices.columns if benchmark.choices else ()
-        needed += [gold.column] if gold else []
-        needed += [gold.incorrect_column] if gold and gold.incorrect_column else []
-        needed += [column for column in (benchmark.unit_column, benchmark.id_column) if column]
-        needed += benchmark.extra_columns.values()
-        return tuple(dict.fromkeys(needed))
+        named = [*benchmark.choices.columns] if benchmark.choices else []
+        named += [gold.column] if gold else []
+        named += [gold.incorrect_column] if gold and gold.incorrect_column else []
+        named += [column for column in (benchmark.unit_column, benchmark.id_column) if column]
+        return (*named, *benchmark.extra_columns.values())
+
+    def _without_options(self, columns: tuple[str, ...]) -> tuple[str, ...]:
+        """Take out what stands for the option lines; each column once."""
+        return tuple(dict.fromkeys(c for c in columns if c != OPTIONS or not self._benchmark.choices))
 
     def _instance(self, row: Row, template: Template, gold: Gold | None, problems: Problems) -> Instance | None:
         benchmark, cells = self._benchmark, row.cells

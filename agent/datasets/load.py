@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from agent.catalog.benchmark import Benchmark, DataFile
+from agent.catalog.benchmark import Benchmark
+from agent.catalog.data_section import DataFile
+from agent.catalog.named_file import KEY_TEXT_BYTES, refuse_key_text, refuse_keys_folder
 from agent.datasets.formats import FORMATS
 from agent.datasets.instances import InstanceMaker, Instructions
 from agent.datasets.table import Problems
@@ -52,7 +54,11 @@ def locate_dataset(
     given = (arguments or {}).get("data_path")
     if given:
         path = Path(given)
-        return _in_folder(benchmark, path) if path.is_dir() else _dataset(benchmark, (path,))
+        if path.is_dir():
+            refuse_keys_folder(path / "any file")
+            return _in_folder(benchmark, path)
+        refuse_keys_folder(path)
+        return _dataset(benchmark, (path,))
     if benchmark.dataset_file is not None:
         return _dataset(benchmark, (benchmark.dataset_file,))
     folder = site_data / benchmark.id if site_data else None
@@ -97,7 +103,7 @@ def load_instances(
 
 
 def _read(benchmark: Benchmark, path: Path, digest: str, maker: InstanceMaker) -> list[Instance]:
-    problems = Problems(path.name)
+    problems = Problems(path.name, maker.named)
     try:
         with path.open("rb") as file:
             if hashlib.file_digest(file, "sha256").hexdigest() != digest:
@@ -127,11 +133,16 @@ def _first_bad_line(path: Path) -> int:
 def _in_folder(benchmark: Benchmark, folder: Path) -> Dataset:
     present = [file for file in benchmark.files if (folder / file.name).is_file()]
     if present:
-        missing = [file.name for file in benchmark.files if file not in present]
-        problems = [f"{name} is missing" for name in missing]
-        return _dataset(benchmark, tuple(folder / file.name for file in present), tuple(problems))
+        missing = len(benchmark.files) - len(present)
+        # Kept with the run and shown, so without names: a site's own file name may say whose data it is.
+        problems = (f"{missing} of {len(benchmark.files)} files are missing",) if missing else ()
+        paths = tuple(folder / file.name for file in present)
+        for path in paths:
+            refuse_keys_folder(path, folder)
+        return _dataset(benchmark, paths, problems)
     others = [path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith(".")]
     if len(others) == 1:
+        refuse_keys_folder(others[0], folder)
         return _dataset(benchmark, (others[0],))
     names = ", ".join(file.name for file in benchmark.files)
     raise BenchmarkError(f"{benchmark.id}: expected {names or 'one file'} in {folder}, found {len(others)} files")
@@ -143,7 +154,6 @@ def _dataset(benchmark: Benchmark, paths: tuple[Path, ...], problems: tuple[str,
     known = [official.get(digest) for digest in digests]
     other = known.count(None)
     if benchmark.files and other:
-        # Kept with the run and shown, so without names: a site's own file name may say whose data it is.
         problems += (f"{other} of {len(paths)} files is not a version this benchmark knows",)
     is_official = bool(benchmark.files) and len({id(file) for file in known if file}) == len(benchmark.files)
     return Dataset(
@@ -158,6 +168,7 @@ def _dataset(benchmark: Benchmark, paths: tuple[Path, ...], problems: tuple[str,
 
 def _sample(benchmark: Benchmark, sample: DataFile) -> Dataset:
     path = benchmark.folder / sample.name
+    refuse_keys_folder(path, benchmark.folder)
     digest = _sha256(path)
     if digest != sample.sha256:
         raise BenchmarkError(f"{benchmark.id}: the sample {sample.name} was changed; install the agent again")
@@ -179,9 +190,13 @@ def _total(files: list[DataFile | None]) -> int | None:
 def _sha256(path: Path) -> str:
     try:
         with path.open("rb") as file:
+            refuse_key_text(file.read(KEY_TEXT_BYTES))
+            file.seek(0)
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as why:
         raise BenchmarkError(f"{path.name}: cannot be read ({why.strerror})") from None
+    except BenchmarkError as why:
+        raise BenchmarkError(f"{path.name}: {why}") from None
 
 
 def _joint(paths: tuple[Path, ...], digests: tuple[str, ...]) -> str:

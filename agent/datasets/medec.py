@@ -1,6 +1,7 @@
 """MEDEC's official CSV: notes with at most one wrong sentence, and empty rows where the gated part was cut out."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TextIO
 
 from agent.datasets.csv_table import read_csv
@@ -18,7 +19,7 @@ def read_medec(file: TextIO, problems: Problems) -> Table:
     missing = [column for column in _NEEDED if column not in table.columns]
     if missing:
         raise problems.stop("the header line", f"lacks {', '.join(missing)}")
-    return Table((*table.columns, "gold"), _rows(table.rows, problems))
+    return replace(table, columns=(*table.columns, "gold"), rows=_rows(table.rows, problems))
 
 
 def _rows(rows: Iterable[Row], problems: Problems) -> Iterator[Row]:

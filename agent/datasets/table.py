@@ -1,6 +1,6 @@
 """A dataset file as rows of text cells, and the list of what is wrong with it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,20 +18,33 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of text. `columns` are those that any row may have; `rows` can be walked once."""
+    """Rows of text.
+
+    Attributes:
+        columns: those that any row may have.
+        rows: can be walked once.
+        has_header: whether the columns stand in the file's first line, and so are cells if that line is missing.
+    """
 
     columns: tuple[str, ...]
     rows: Iterable[Row]
+    has_header: bool = False
 
 
 class Problems:
     """Collects what is wrong with one file, so that its author sees everything at once.
 
-    Problems name rows and columns and never quote a cell: cells hold patient text.
+    Problems name rows and columns and never quote a cell: cells hold patient text. A file without a header line has
+    cells for column names, so only columns that the benchmark's definition names are called by name.
+
+    Args:
+        file_name: for messages.
+        named: the columns that the definition names.
     """
 
-    def __init__(self, file_name: str) -> None:
+    def __init__(self, file_name: str, named: Collection[str] = ()) -> None:
         self._file_name = file_name
+        self._named = frozenset(named)
         self._shown: list[str] = []
         self._count = 0
 
@@ -40,6 +53,14 @@ class Problems:
         self._count += 1
         if self._count <= _SHOWN:
             self._shown.append(f"{self._file_name}: {where}: {problem}")
+
+    def add_repeated_columns(self, where: str, columns: Sequence[str]) -> None:
+        """Note every column name that is there more than once."""
+        for name in dict.fromkeys(columns):
+            numbers = [number for number, other in enumerate(columns, 1) if other == name]
+            if len(numbers) > 1:
+                what = f"the column {name!r} is there twice or more: " if name in self._named else "one name for "
+                self.add(where, f"{what}columns {', '.join(map(str, numbers))}")
 
     def check(self) -> None:
         """Raise if there is any problem.

@@ -1,20 +1,29 @@
 """Benchmark definitions: MedHELM's run unchanged, ours are complete, and mistakes are named by file and key."""
 
+import itertools
 import re
 import shutil
+import time
 from pathlib import Path
 
 import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 import agent.catalog.benchmark as benchmark_module
-from agent.catalog.benchmark import Benchmark, find_benchmarks, load_benchmark, taxonomy
+from agent.catalog import data_section
+from agent.catalog.benchmark import Benchmark, find_benchmarks, load_benchmark, survey_benchmarks
+from agent.catalog.strict_yaml import parse_yaml
+from agent.catalog.taxonomy import taxonomy
 from agent.catalog.template import compile_template
+from agent.catalog.wording import unseen
 from agent.datasets.load import load_instances, locate_dataset
 from agent.errors import BenchmarkError
 from agent.metrics import check_available
 from agent.shipped import shipped
 
-SOURCE = Path(benchmark_module.__file__).read_text(encoding="utf-8")
+SOURCE = "".join(Path(m.__file__).read_text(encoding="utf-8") for m in (benchmark_module, data_section))
 MEDHELM = Path(__file__).parents[2] / "data" / "medhelm_configurable"
 
 
@@ -195,6 +204,210 @@ def test_own_benchmarks_join_the_shipped_ones_and_may_not_take_their_names(tmp_p
         find_benchmarks(tmp_path)
 
 
+def test_one_broken_definition_hides_no_other(tmp_path):
+    definition(tmp_path, GOOD)
+    (tmp_path / "half.yaml").write_text(GOOD.replace("own", "half done") + "aliases: [unfinished]\nacess: public\n")
+    (tmp_path / "scribble.yml").write_text("name: [")
+    (tmp_path / "again.yaml").write_text(GOOD.replace("own", "med_qa"))
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "benchmark.yaml").write_text("")
+    found, broken = survey_benchmarks(tmp_path)
+    assert set(found) == {*find_benchmarks(), "own"}
+    assert {one.place.name: one.names for one in broken} == {
+        "half.yaml": ("half_done", "unfinished"),
+        "scribble.yml": ("scribble",),
+        "again.yaml": ("med_qa",),
+        "folder": ("folder",),
+    }
+    with pytest.raises(BenchmarkError) as caught:
+        find_benchmarks(tmp_path)
+    for said in ("(did you mean 'access'?)", "scribble.yml: line", "'med_qa' is already that of", "not nothing"):
+        assert said in str(caught.value)
+
+
+SECRET = "ab" * 32 + "\n"
+
+
+@pytest.fixture
+def site(tmp_path):
+    """A site directory with keys, and the folder of its own benchmarks, which is returned."""
+    (tmp_path / "site" / "keys").mkdir(parents=True)
+    (tmp_path / "site" / "keys" / "data.key").write_text(SECRET)
+    (tmp_path / "site" / "keys" / "token").write_text("a bearer token")
+    (tmp_path / "site" / "benchmarks").mkdir()
+    return tmp_path / "site" / "benchmarks"
+
+
+def naming(folder: Path, key: str, name: str) -> Path:
+    """Write a definition whose `key` names the file."""
+    (folder / "judge.txt").write_text("{RESPONSE}")
+    text = GOOD + "  - name: jury_score\n    prompt_file: judge.txt\n    judges: [{name: a/b, model_name: a/b}]\n"
+    was = {"prompt_file": "prompt_file: prompt.txt", "dataset_file": "dataset_file: data.csv", "judge": "judge.txt"}[
+        key
+    ]
+    new = f"{key}: {name}" if key != "judge" else name
+    return definition(folder, text.replace(was, new, 1))
+
+
+@pytest.mark.parametrize("key", ["prompt_file", "dataset_file", "judge"])
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("../keys/data.key", "expected a path that stays in its folder"),
+        ("../benchmarks/other.txt", "expected a path that stays in its folder"),
+        ("keys/token", "files below a folder named keys"),  # found from the site as working directory
+        ("linked/token", "is a link out of its folder"),
+        ("link.txt", "is a link out of its folder"),
+        ("inner/Keys/token", "files below a folder named keys"),
+        ("{site}/keys/token", "expected a path beside the definition, not an absolute one"),
+        (".", "is not a plain file"),
+        ('"prompt\\e[2J.txt"', "holds U+001B, a character that cannot be seen"),
+        ('"prompt\\0.txt"', "holds U+0000, a character that cannot be seen"),
+    ],
+)
+def test_a_definition_that_names_the_sites_keys_or_leaves_its_folder(site, monkeypatch, key, name, said):
+    monkeypatch.chdir(site.parent)
+    (site / "linked").symlink_to(site.parent / "keys")
+    (site / "link.txt").symlink_to(site.parent / "keys" / "token")
+    (site / "inner" / "Keys").mkdir(parents=True)
+    (site / "inner" / "Keys" / "token").write_text("a token")
+    assert said in refused(naming(site, key, name.format(site=site.parent)))
+
+
+@pytest.mark.parametrize("key", ["prompt_file", "dataset_file", "judge"])
+def test_a_definition_that_a_user_names_may_give_absolute_paths_but_not_of_keys(site, tmp_path, key):
+    (tmp_path / "far").mkdir()
+    (tmp_path / "far" / "file.txt").write_text("{note}")
+    path = naming(site, key, str(tmp_path / "far" / "file.txt"))
+    load_benchmark(path, absolute_paths=True)
+    (tmp_path / "far" / "link.txt").symlink_to(site.parent / "keys" / "token")
+    for name in (tmp_path / "far" / "link.txt", site.parent / "keys" / "token"):
+        with pytest.raises(BenchmarkError, match="files below a folder named keys"):
+            load_benchmark(naming(site, key, str(name)), absolute_paths=True)
+
+
+def test_the_folder_of_keys_as_working_directory(site, monkeypatch):
+    monkeypatch.chdir(site.parent / "keys")
+    assert "files below a folder named keys" in refused(naming(site, "prompt_file", "token"))
+
+
+def test_a_link_within_the_folder_is_followed(site):
+    (site / "texts").mkdir()
+    (site / "texts" / "real.txt").write_text("Note: {note}")
+    (site / "link.txt").symlink_to(site / "texts" / "real.txt")
+    assert load_benchmark(naming(site, "prompt_file", "link.txt")).template == "Note: {note}"
+
+
+def test_the_root_of_the_file_system_is_no_working_directory(site, monkeypatch):
+    monkeypatch.chdir("/")
+    inside = str(site.parent / "site.yaml").lstrip("/")
+    (site.parent / "site.yaml").write_text("site_name: x\n")
+    assert "cannot be read" in refused(naming(site, "prompt_file", inside))
+
+
+@pytest.mark.parametrize("key", ["prompt_file", "judge"])
+@pytest.mark.parametrize("secret", [SECRET, SECRET.upper(), "\n-----BEGIN PRIVATE KEY-----\nMC4CAQ\n"])
+def test_a_key_that_lies_elsewhere_is_no_prompt(tmp_path, key, secret):
+    (tmp_path / "copy.txt").write_text(secret)
+    said = refused(naming(tmp_path, key, "copy.txt"))
+    assert "looks like a private key" in said
+    assert secret.strip() not in said
+
+
+@pytest.mark.parametrize("name", ["..", ".", "../keys", ".hidden", "-x", "_x"])
+def test_an_id_that_would_be_another_folder(tmp_path, name):
+    assert "name: expected a name that begins with" in refused(definition(tmp_path, GOOD.replace("own", f'"{name}"')))
+
+
+@pytest.mark.parametrize("bad", ["\\e[31m", "\\r", "\\n", "\\u202e", "\\u200b", "\\u2028", "\\x9b", "\\0", "\\x7f"])
+@pytest.mark.parametrize("key", ["name", "display_name", "unit", "lineage", "aliases", "arguments"])
+def test_names_that_a_terminal_would_obey(tmp_path, key, bad):
+    value = f'["a{bad}b"]' if key in ("aliases", "arguments") else f'"a{bad}b"'
+    text = GOOD.replace("name: own", f"name: {value}") if key == "name" else GOOD + f"{key}: {value}\n"
+    said = refused(definition(tmp_path, text))
+    assert f"{key}: " in said
+    assert said.replace("\n", "").isprintable()
+
+
+def test_names_without_end_and_longer_texts_with_controls(tmp_path):
+    assert "display_name: has 201 char" in refused(definition(tmp_path, GOOD + f"display_name: {'x' * 201}\n"))
+    assert "licence: holds U+001B" in refused(definition(tmp_path, GOOD + 'licence: "\\e[2J"\n'))
+    assert "a key holds U+001B" in refused(definition(tmp_path, GOOD + '"\\e[2J": x\n'))
+    good = definition(tmp_path, GOOD + 'licence: "two\\n\\tlines"\ndisplay_name: Größe 中文 µg\n')
+    assert load_benchmark(good).licence == "two\n\tlines"
+
+
+def test_a_file_of_records_taken_for_a_definition_is_not_quoted(tmp_path):
+    said = refused(definition(tmp_path, "Margarethe Oberhuber: seen in May\nMr. Quill: seen in June\n"))
+    assert "2 keys do not look like keys" in said
+    assert "Oberhuber" not in said
+    said = refused(definition(tmp_path, "Margarethe Oberhuber: May\nMargarethe Oberhuber: June\n"))
+    assert "line 2: a key is given twice" in said
+    assert "Oberhuber" not in said
+
+
+LAUGHS = 'a: &a ["x","x","x","x","x","x","x","x","x"]\n' + "".join(
+    f"{new}: &{new} [{','.join([f'*{old}'] * 9)}]\n" for old, new in itertools.pairwise("abcdefghi")
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (LAUGHS, "line 1: anchors and aliases are not supported"),
+        ("a: *x\n", "line 1: anchors and aliases are not supported"),
+        ("x: &x {<<: *x}\n", "line 1: anchors and aliases are not supported"),
+        ("a: !!python/object/apply:os.system [id]\n", "line 1: tags are not supported"),
+        ("a:\n  b: {c: 1, c: 2}\n", "line 2: the key 'c' is given twice"),
+        ("? [a]\n: b\n", "line 1: a key is not text"),
+        ("a: 1\n---\na: 2\n", "line 2: expected a single document"),
+        ("[" * 200_000, "line 1: nested more than 20 deep"),
+        ("a: " + "{b: " * 200_000, "line 1: nested more than 20 deep"),
+        ("name: " + "x" * 2**20, "at most 1048576 bytes are read"),
+    ],
+    ids=["laughs", "alias", "merge", "tag", "key-twice", "key-list", "documents", "lists", "maps", "size"],
+)
+def test_yaml_that_would_fill_the_memory_or_mean_two_things(tmp_path, text, said):
+    before = time.process_time()
+    assert said in refused(definition(tmp_path, text))
+    assert time.process_time() - before < 1
+
+
+class WholeDumper(yaml.SafeDumper):
+    """Writes a value that it meets twice twice, without an alias."""
+
+    def ignore_aliases(self, data):
+        return True
+
+
+texts = st.text(st.characters(codec="utf-8"), max_size=8)
+keys = texts.filter(lambda key: not unseen(key))
+
+
+@given(
+    st.recursive(
+        texts, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3), max_leaves=20
+    )
+)
+def test_whatever_yaml_writes_of_texts_is_read_again(value):
+    written = yaml.dump(value, Dumper=WholeDumper, allow_unicode=True)
+    assert parse_yaml(written.encode(), Path("x"), BenchmarkError) == value
+
+
+def test_a_prompt_is_hashed_as_it_was_read(tmp_path, monkeypatch):
+    path = definition(tmp_path, GOOD)
+    expected = load_benchmark(path)
+    read = benchmark_module.read_bytes
+
+    def read_then_replace(file, error):
+        data = read(file, error)
+        file.write_bytes(b"another prompt")
+        return data
+
+    monkeypatch.setattr(benchmark_module, "read_bytes", read_then_replace)
+    assert load_benchmark(path) == expected
+
+
 def test_medhelms_taxonomy_is_whole():
     tree = taxonomy()
     assert len(tree) == 5
@@ -268,7 +481,8 @@ def test_a_misspelt_placeholder_is_named(text, said):
 
 def test_every_key_is_documented():
     document = (shipped("benchmarks") / "README.md").read_text(encoding="utf-8")
-    keys = set(re.findall(r'm\.(?:text|texts|integer|choice|pairs|map|maps|has)\("(\w+)"', SOURCE))
-    keys |= set(re.findall(r'(?:data|inner|sample_map)\.\w+\("(\w+)"', SOURCE))
+    kinds = "text|texts|name|names|integer|choice|pairs|map|maps|flag"
+    keys = set(re.findall(rf'(?:m|_map|inner|sample_map|judge)\.(?:{kinds})\("(\w+)"', SOURCE))
+    keys |= set(re.findall(r'self\._(?:find|text_file)\(m, "(\w+)"', SOURCE))
     assert len(keys) > 30
     assert [key for key in sorted(keys) if f"`{key}`" not in document] == []

@@ -1,5 +1,6 @@
 """model_deployments.yaml as HELM's users have it, and what must not stand in it."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -155,7 +156,39 @@ def test_entries_find_their_deployment(tmp_path):
 
 def test_a_server_named_on_the_command_line():
     made = ad_hoc("http://127.0.0.1:8000/v1/", "baseline/lead")
+    assert made.model_name == "baseline/lead"
     assert (made.base_url, made.served_model) == ("http://127.0.0.1:8000/v1", "baseline/lead")
     for url in ("127.0.0.1:8000", "ftp://h/v1", "http://", "http://u:p@h/v1", "http://h/v1?key=1"):
         with pytest.raises(ConfigError, match="--server"):
             ad_hoc(url, "a/b")
+    with pytest.raises(ConfigError, match="--server needs a model"):
+        ad_hoc("http://h/v1", "")
+
+
+def test_two_servers_that_know_a_model_by_one_name_are_two_deployments():
+    one, same, *others = (
+        ad_hoc(url, "a/b").name
+        for url in (
+            "http://gpu7.hospital.example/v1",
+            "HTTP://GPU7.Hospital.example:80/v1/",
+            "https://gpu7.hospital.example/v1",
+            "http://gpu7.hospital.example:8000/v1",
+            "http://gpu8.hospital.example/v1",
+            "http://gpu7.hospital.example/V1",
+        )
+    )
+    assert one == same
+    assert len({one, *others}) == 5
+    assert all(re.fullmatch("server-[0-9a-f]{8}", name) for name in (one, *others))
+
+
+@pytest.mark.parametrize("key", ["name: local/qwen", "qwen/qwen2.5-7b-instruct", "Qwen/Qwen2.5-7B-Instruct"])
+def test_a_name_that_a_terminal_would_obey(tmp_path, key):
+    first, _, last = key.rpartition(" ")
+    said = refused(tmp_path, HELM.replace(key, f'{first} "{last}\\e[2J"', 1))
+    assert "holds U+001B, a character that cannot be seen" in said
+    assert said.replace("\n", "").isprintable()
+
+
+def test_an_alias_in_the_file(tmp_path):
+    assert "anchors and aliases are not supported" in refused(tmp_path, HELM.replace("args:", "args: &same", 1))

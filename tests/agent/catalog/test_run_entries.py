@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.catalog.benchmark import find_benchmarks
+from agent.catalog.benchmark import find_benchmarks, survey_benchmarks
+from agent.catalog.deployments import ad_hoc
 from agent.catalog.run_entries import (
     Overrides,
     benchmark_of,
@@ -17,7 +18,7 @@ from agent.catalog.run_entries import (
     parse_run_entry,
     read_run_entries,
 )
-from agent.errors import AgentError, ConfigError
+from agent.errors import AgentError, BenchmarkError, ConfigError
 from agent.shipped import shipped
 
 MEDHELM = Path(__file__).parents[2] / "data" / "medhelm_configurable"
@@ -84,6 +85,54 @@ def test_entries_that_are_wrong(description, said):
 def test_no_text_breaks_the_parser(text):
     with contextlib.suppress(AgentError):
         assert parse_run_entry(text).description == text
+
+
+@pytest.mark.parametrize("bad", ["\x1b[2J", "\n", "\0", "\u202e", "\ud800", "\u200b", "\x9b"])
+@pytest.mark.parametrize("place", ["{}x:model=a/b", "x:model=a/{}b", "x:da{}ta=1,model=a/b"])
+def test_an_entry_that_a_terminal_would_obey(place, bad):
+    with pytest.raises(ConfigError) as caught:
+        parse_run_entry(place.format(bad))
+    assert f"U+{ord(bad[0]):04X}" in str(caught.value)
+    assert str(caught.value).isprintable()
+
+
+def test_an_entry_without_end():
+    assert parse_run_entry("x:data_path=" + "y" * 1988).arguments
+    with pytest.raises(ConfigError) as caught:
+        parse_run_entry("x:data_path=" + "y" * 1989)
+    assert "has 2001 characters; expected at most 2000" in str(caught.value)
+    assert len(str(caught.value)) < 100
+
+
+def test_a_broken_definition_stops_only_the_entries_that_name_it(tmp_path):
+    (tmp_path / "mine.yaml").write_text("name: mine\naliases: [ours]\n")
+    (tmp_path / "again.yaml").write_text(
+        "name: med_qa\ndescription: x\nprompt_file: p.txt\ndataset_file: d.csv\nmetrics: [{name: exact_match}]\n"
+    )
+    (tmp_path / "p.txt").write_text("{q}")
+    found, broken = survey_benchmarks(tmp_path)
+    assert benchmark_of(parse_run_entry("pubmed_qa:model=a/b"), found, broken).id == "pubmed_qa"
+    for name, said in (
+        ("mine", "mine.yaml: description: is required"),
+        ("ours", "mine.yaml: description: is required"),
+        ("med_qa", "the name 'med_qa' is already that of"),  # never the shipped one in place of the site's own
+    ):
+        with pytest.raises(BenchmarkError) as caught:
+            benchmark_of(parse_run_entry(f"{name}:model=a/b"), found, broken)
+        assert said in str(caught.value)
+
+
+def test_a_configured_benchmark_may_name_its_files_by_absolute_paths(tmp_path):
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "prompt.txt").write_text("{note}")
+    (tmp_path / "data.csv").write_text("note,correct_answer\nn,a\n")
+    (tmp_path / "conf" / "own.yaml").write_text(
+        f"name: own\ndescription: x\nprompt_file: {tmp_path}/prompt.txt\ndataset_file: {tmp_path}/data.csv\n"
+        "metrics: [{name: exact_match}]\n"
+    )
+    entry = parse_run_entry(f"medhelm_configurable_benchmark:config_path={tmp_path}/conf/own.yaml,model=a/b")
+    assert benchmark_of(entry, {}).dataset_file == tmp_path / "data.csv"
+    assert [one.names for one in survey_benchmarks(tmp_path / "conf")[1]] == [("own",)]
 
 
 def test_benchmarks_are_found_by_id_and_by_helms_name():
@@ -154,6 +203,11 @@ def test_a_model_may_be_known_by_a_name_without_a_slash_or_by_its_deployment():
     assert [e.model for e in fill_models(entries, ["m/1"])] == ["m/1", ""]
 
 
+def test_a_served_name_without_a_slash_runs_against_a_server():
+    (entry,) = fill_models([parse_run_entry("pubmed_qa:model=tiny")], [])
+    assert ad_hoc("http://127.0.0.1:8000/v1", entry.model).served_model == "tiny"
+
+
 CONF = """
 # A comment, and include "nothing" nowhere.
 entries: [
@@ -195,6 +249,9 @@ def test_the_shipped_conf_names_every_benchmark_we_have():
         ('entries: [ {description: "x", prio: 1} ]', "entry 1: unknown key 'prio' (did you mean 'priority'?)"),
         ('entries: [ {description: "x", priority: "high"} ]', "entry 1: priority is not a whole number"),
         ('entries: [ {description: "x"}, {description: "y:model"} ]', "entry 2: the run entry 'y:model'"),
+        ("entries: [ {description: ${HOME}} ]", "line 1: substitution"),
+        ('entries: [\n {description: "x:model="${?HOME}} ]', "line 2: substitution"),
+        ('entries: [ {description: """x:model=${HOME}"""} ]', "line 1: substitution"),
         ('include "other.conf"', "`include` is not supported"),
         ('include url("http://127.0.0.1/x.conf")', "`include` is not supported"),
         ('{ include required(file("/etc/passwd")) }', "`include` is not supported"),

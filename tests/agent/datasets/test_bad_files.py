@@ -110,7 +110,76 @@ def test_semicolons_instead_of_commas(tmp_path):
 
 
 def test_a_column_twice(tmp_path):
-    assert "'note' is there 2 times" in problem(own(tmp_path, "note,note,question,correct_answer\n1,2,3,4\n"))
+    said = problem(own(tmp_path, "note,note,question,correct_answer\n1,2,3,4\n"))
+    assert "the column 'note' is there twice or more: columns 1, 2" in said
+
+
+def test_a_file_without_its_header_line_does_not_have_its_first_patient_quoted(tmp_path):
+    for first in (f"{CANARY} {CANARY}", CANARY, "Margarethe", "questions", "John note of Tuesday"):
+        data = f"{first},{first},{first},Is it so?\n{first},{first},b,Yes\n"
+        said = problem(own(tmp_path, data))
+        assert first not in said
+        assert "the header line: one name for columns 1, 2, 3" in said
+        assert (
+            "data.csv: line 1: holds none of the columns 'note', 'question', 'correct_answer'; "
+            "is the header line missing?" in said
+        )
+
+
+def test_a_column_name_that_is_no_identifier_is_never_suggested(tmp_path):
+    said = problem(own(tmp_path, f"{CANARY},not e,question,correct_answer\nx,y,z,a\n", prompt="{note}{question}"))
+    assert "{note} names no column" in said
+    assert "did you mean" not in said
+
+
+def test_an_exam_named_after_somebody_is_a_number(tmp_path):
+    exams = {CANARY: {"year": "2016", "data": [{"answers": 1}]}, f"{CANARY}2": 3}
+    problems = Problems("exams.json")
+    list(read_head_qa(io.StringIO(json.dumps({"exams": exams})), problems).rows)
+    with pytest.raises(BenchmarkError) as caught:
+        problems.check()
+    assert CANARY not in str(caught.value)
+    assert "exam 1 question 1: expected" in str(caught.value)
+    assert "exam 2: expected" in str(caught.value)
+
+
+def test_files_that_are_missing_are_counted_and_not_named(tmp_path):
+    folder = json_benchmark(tmp_path, "json_lines", '{"q": "x", "a": "y"}\n')
+    yaml = folder / "benchmark.yaml"
+    yaml.write_text(yaml.read_text().replace("{name: data.json}", f"{{name: data.json}}, {{name: {CANARY}.json}}"))
+    dataset = locate_dataset(load_benchmark(folder), tmp_path / "data")
+    assert dataset.problems == ("1 of 2 files are missing", "1 of 1 files is not a version this benchmark knows")
+
+
+@pytest.mark.parametrize(
+    "secret", ["ab" * 32 + "\n", "-----BEGIN PRIVATE KEY-----\nMC4CAQ\n-----END PRIVATE KEY-----\n"]
+)
+def test_a_key_taken_for_a_dataset_is_not_read(tmp_path, secret):
+    benchmark = load_benchmark(own(tmp_path, HEAD + "n,q,a\n"))
+    (tmp_path / "keys").mkdir()
+    for place in (tmp_path / "data.csv", tmp_path / "elsewhere.pem", tmp_path / "keys" / "token"):
+        place.write_text(secret)
+    with pytest.raises(BenchmarkError, match=r"^data\.csv: looks like a private key"):
+        locate_dataset(benchmark)
+    with pytest.raises(BenchmarkError, match="looks like a private key"):
+        locate_dataset(benchmark, None, {"data_path": str(tmp_path / "elsewhere.pem")})
+    (tmp_path / "keys" / "token").write_text(HEAD + "a bearer token,q,a\n")
+    (tmp_path / "innocent").symlink_to(tmp_path / "keys")
+    for path in (tmp_path / "keys" / "token", tmp_path / "keys", tmp_path / "innocent" / "token", "innocent"):
+        with pytest.raises(BenchmarkError, match="files below a folder named keys"):
+            locate_dataset(benchmark, None, {"data_path": str(tmp_path / path)})
+
+
+def test_a_link_among_the_sites_data_does_not_lead_to_its_keys(tmp_path):
+    folder = json_benchmark(tmp_path, "json_lines", "")
+    (tmp_path / "keys").mkdir()
+    (tmp_path / "keys" / "token").write_text('{"q": "secret", "a": "secret"}\n')
+    for name in ("data.json", "other.json"):  # under the official name, and as the only file there
+        (tmp_path / "data" / "b" / "data.json").unlink(missing_ok=True)
+        link = tmp_path / "data" / "b" / name
+        link.symlink_to(tmp_path / "keys" / "token")
+        with pytest.raises(BenchmarkError, match="files below a folder named keys"):
+            locate_dataset(load_benchmark(folder), tmp_path / "data")
 
 
 def test_another_encoding_names_the_line(tmp_path):
@@ -223,7 +292,7 @@ def load_json_file(tmp_path: Path, loader: str, text: str):
         ("json_lines", '{"q": "x", "a": "y", "a": "z"}\n', "line 1: an object has one key twice"),
         ("json_lines", '{"q": "x", "a": "y"}\n{"q": "x", "a": null}\n', "line 2: the column 'a' is empty"),
         ("json_lines", '{"q": "x", "a": "y"}\n{"q": "x"}\n', "line 2: the column 'a' is empty"),
-        ("json_lines", "", "columns: 'a' is missing"),
+        ("json_lines", "", "the whole file: holds none of the columns 'q', 'a'"),
         ("json", "{}", "expected a list of objects"),
         ("json", '{"data": [], "more": []}', "expected a list of objects"),
         ("json", "[1]", "row 1: expected a JSON object"),
@@ -260,11 +329,11 @@ def test_medec_rows_that_contradict_themselves(tmp_path):
         (read_pubmed_qa, '{"1": {"LABELS": ["A"], "CONTEXTS": []}}', "article 1: LABELS and CONTEXTS"),
         (read_pubmed_qa, '{"1": {}, "1": {}}', "an object has one key twice"),
         (read_head_qa, "{}", "expected an object with `exams`"),
-        (read_head_qa, '{"exams": {"e": []}}', "exam e: expected an object with a list `data`"),
+        (read_head_qa, '{"exams": {"e": []}}', "exam 1: expected an object with a list `data`"),
         (
             read_head_qa,
             '{"exams": {"e": {"year": "2016", "data": [{"ra": 9, "answers": [{"aid": 1, "atext": "x"}]}]}}}',
-            "exam e question 1: expected up to 5 answers",
+            "exam 1 question 1: expected up to 5 answers",
         ),
         (read_medec, "a,b\n1,2\n", "lacks Sentences, Error Flag"),
     ],

@@ -1,0 +1,21 @@
+"""MedHELM's categories and subcategories."""
+
+from functools import cache
+
+from agent.catalog.yaml_map import read_yaml
+from agent.errors import BenchmarkError
+from agent.shipped import shipped
+
+
+@cache
+def taxonomy() -> dict[str, tuple[str, ...]]:
+    """MedHELM's 5 categories, each with its subcategories (22 in all), in MedHELM's order."""
+    path = shipped("benchmarks") / "taxonomy.yaml"
+    tree = read_yaml(path, BenchmarkError)
+    names = tree.texts("categories")
+    subcategories = tree.map("subcategories")
+    found = {name: subcategories.texts(name) for name in names} if subcategories else {}
+    tree.finish()
+    if tree.problems or not found:
+        raise BenchmarkError(f"{path}: {'; '.join(tree.problems) or 'no categories'}")
+    return found
