@@ -5,7 +5,8 @@
                   |  ^                               |                   |
                   +--+ prepare again                 +------ refused <---+   the aggregator refused
                        replaces drafts                          |            (send tries again)
-                                                                +--> void    prepare made a new one in its place
+                                                                +--> void    prepare puts another in its place, or
+                                                                             itself again if it is the same bytes
 
 With D for the submission's digest (SHA-256 of the PAE of its payload):
 
@@ -15,7 +16,7 @@ With D for the submission's digest (SHA-256 of the PAE of its payload):
     D.sent              beside it: the day              sent: from here on the bytes may have left the site
     D.refused           beside it: the protocol's code  refused
     D.receipt           beside it: the proof            receipted
-    D.void.dsse.json    both signatures                 void: never sent again
+    D.void.dsse.json    both signatures                 void: not sent, unless it is prepared again
 
 Every step writes whole files and may be repeated after a crash at any point: it finds what is there and goes on. A
 file whose bytes no longer give the digest in its name stops everything.
@@ -99,9 +100,7 @@ class Outbox:
         """
         digests = {path.name[:64] for path in self.directory.glob("*.dsse.json") if _DIGEST.fullmatch(path.name[:64])}
         found = [self.get(digest) for digest in digests]
-        return sorted(
-            found, key=lambda s: (s.result.header.epoch, s.result.header.seq, s.state is State.VOID, s.digest)
-        )
+        return sorted(found, key=_place_in_chain)
 
     def get(self, digest: str) -> Submission:
         """Return one submission by its whole digest. Raises DisclosureError."""
@@ -184,9 +183,19 @@ class Outbox:
         return read_bounded(self._path(digest, "receipt"), _LARGEST_NOTE, f"the receipt of {digest[:12]}").decode()
 
     def make_void(self, digest: str) -> None:
-        """Take a link out of the chain for good: it was refused, or follows one that was."""
+        """Take a link out of the chain: it was refused, or follows one that was."""
         self._path(digest, "dsse.json").replace(self._path(digest, "void.dsse.json"))
         sync_directory(self.directory)
+
+    def restore(self, digest: str) -> bool:
+        """Put a void link back as what it was before any refusal; return whether there was one."""
+        void = self._path(digest, "void.dsse.json")
+        if not void.exists():
+            return False
+        self._remove(digest, "refused", "draft.dsse.json", "release.json")
+        void.replace(self._path(digest, "dsse.json"))
+        sync_directory(self.directory)
+        return True
 
     def _place(self, digest: str) -> tuple[Path, State]:
         for suffix, mark, state in (

@@ -1,7 +1,7 @@
 """Delivering approved submissions, in the order of the chain, by HTTPS or as files. Twice is the same as once."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +17,8 @@ Audit = Callable[[str, str], None]
 _LARGEST_RECEIPT: Final = 64 * 1024  # bytes; 63 hashes and a checkpoint have less than 4 KiB
 _LARGEST_ANSWER: Final = 2 * _LARGEST_RECEIPT
 _WAITING: Final = frozenset({State.APPROVED, State.SENT, State.REFUSED})
+_DELIVERED: Final = frozenset({State.RECEIPTED})
+_UNDER_WAY: Final = frozenset({State.SENT, State.RECEIPTED})
 _HASH_BYTES: Final = 32
 
 
@@ -37,10 +39,12 @@ def send(
     """Send submissions, verify their receipts and keep them; return them as they are now.
 
     Raises:
-        DeliveryError: at the first that could not be delivered; those after it were not sent.
+        DeliveryError: one before them in the chain has no receipt, and nothing was sent; or at the first that could
+            not be delivered, and those after it were not sent.
     """
     done = []
     with outbox.held():
+        _check_order(outbox, submissions, _DELIVERED)
         for submission in submissions:
             if submission.state is not State.RECEIPTED:
                 # Before the first byte leaves, so that no crash can hide that it may have.
@@ -59,7 +63,8 @@ def export(
     """Write envelopes to carry out by hand: one to the file `target`, or any number into the folder `target`.
 
     Raises:
-        DeliveryError: several submissions and no folder, or the file is there already.
+        DeliveryError: several submissions and no folder, the file is there already, or one before them in the chain
+            was neither sent nor exported.
     """
     if target.is_dir():
         paths = [target / f"{submission.digest}.dsse.json" for submission in submissions]
@@ -71,6 +76,7 @@ def export(
             "Name a folder that exists, or one submission with --digest.",
         )
     with outbox.held():
+        _check_order(outbox, submissions, _UNDER_WAY)
         for submission, path in zip(submissions, paths, strict=True):
             if path.exists() and path.read_bytes() != submission.data:
                 raise DeliveryError("there is another file where the submission should be exported")
@@ -104,6 +110,26 @@ def import_receipt(outbox: Outbox, registry: Registry, path: Path, *, today_day:
     raise DeliveryError(
         "the receipt is for none of the submissions that wait for one" + (f": {reasons[0]}" if reasons else "")
     )
+
+
+def _check_order(outbox: Outbox, submissions: Sequence[Submission], gone: Container[State]) -> None:
+    """Check that whatever comes before a submission in the chain is `gone`, or goes before it now.
+
+    The aggregator takes links in order alone: one that comes too early would be refused.
+    """
+    chain = [link for link in outbox.all() if link.state is not State.VOID]
+    going: set[str] = set()
+    for submission in submissions:
+        for earlier in chain:
+            if earlier.digest == submission.digest:
+                break
+            if earlier.state not in gone and earlier.digest not in going:
+                raise DeliveryError(
+                    f"submission {submission.digest[:12]} comes after {earlier.digest[:12]}, which is "
+                    f"{earlier.state.value} and has no receipt yet",
+                    "Nothing was sent. Without --digest, `intramural submission send` sends all that wait, in order.",
+                )
+        going.add(submission.digest)
 
 
 def _post(outbox: Outbox, aggregator: Aggregator, submission: Submission) -> str:

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 
 _LARGEST_REFUSAL: Final = 4096  # bytes of {"code": "..."}
 _SUCCESS: Final = 200
-_PASSING: Final = frozenset({Code.UNKNOWN_KEY, Code.REGISTRY_EXPIRED, Code.SITE_FROZEN})
-"""Refusals that the aggregator's people can mend, after which the same bytes are accepted."""
+_OUT_OF_ORDER: Final = frozenset({Code.WRONG_SEQ, Code.WRONG_PREV})
+"""Refusals of a link whose predecessor is not there (yet): another payload would take the same place."""
+_PASSING: Final = frozenset({Code.UNKNOWN_KEY, Code.REGISTRY_EXPIRED, Code.SITE_FROZEN, *_OUT_OF_ORDER})
+"""Refusals after which the same bytes are accepted, once the aggregator's people or an earlier link mend it."""
 
 
 @dataclass(frozen=True)
@@ -52,15 +54,20 @@ class RefusedError(DeliveryError):
         super().__init__(f"the aggregator refused (status {status}): {said}")
         self.code = code
         self.status = status
-        if self.final:
+        if code in _OUT_OF_ORDER:
             self.advice = (
-                "The same bytes will not be accepted later. `intramural submission prepare` makes a new submission in "
-                "place of a refused one."
+                "The aggregator lacks the submission before this one. Send in order, with `intramural submission send` "
+                "and no --digest. If everything before it has a receipt, its log lost an entry: tell its people."
+            )
+        elif self.final:
+            self.advice = (
+                "Mend what the code names, then run `intramural submission prepare`: it puts another submission in "
+                "place of the refused one, or the same again where nothing changed."
             )
 
     @property
     def final(self) -> bool:
-        """Whether the same bytes cannot be accepted later: the code is about the submission, not about the moment."""
+        """Whether the code is about the submission, not about the moment: it is not sent again as it is."""
         return self.code is not None and self.code not in _PASSING
 
 

@@ -1,10 +1,10 @@
 """Approving: another person, with another key, signs what the gate let through. From here on it counts as released."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from agent.delivery.outbox import Outbox, State, Submission
-from agent.disclosure.ledger import Entry, append_entry, decode_entry
-from agent.disclosure.prepare import effective_policy
+from agent.disclosure.ledger import Entry, append_entry, ledger_key, open_entry, read_ledger
+from agent.disclosure.prepare import check_ledger, effective_policy
 from agent.errors import DisclosureError
 from protocol.disclosure import NOT_RUN, SUPPRESSED, check_result
 from protocol.envelope import add_signature
@@ -47,7 +47,14 @@ def check_draft(submission: Submission, registry: Registry, own: DisclosurePolic
 
 
 def approve(
-    outbox: Outbox, registry: Registry, own: DisclosurePolicy, digest: str, steward: Signer, audit: Audit
+    outbox: Outbox,
+    registry: Registry,
+    own: DisclosurePolicy,
+    digest: str,
+    steward: Signer,
+    *,
+    data_key: bytes,
+    audit: Audit,
 ) -> Submission:
     """Sign a draft with the steward's key, after writing it to the ledger of releases. Once more changes nothing.
 
@@ -57,23 +64,28 @@ def approve(
         own: the site's policy.
         digest: of the submission that the steward has seen, whole.
         steward: the second person's key.
+        data_key: the site's; the ledger's seal is derived from it.
         audit: the site's audit log.
 
     Raises:
-        DisclosureError: it was changed since, the key is not an enrolled steward's of this site or is the agent's, or
-            an earlier draft comes first.
+        DisclosureError: it or what the ledger would keep of it was changed since, the ledger was, the key is not an
+            enrolled steward's of this site or is the agent's, or an earlier draft comes first.
     """
+    key = ledger_key(data_key)
     with outbox.held():
         submission = outbox.get(digest)
         if submission.state is State.VOID:
-            raise DisclosureError("this submission is void: another took its place")
+            raise DisclosureError("this submission is void: it left the chain", _PREPARE_AGAIN)
         _check_steward(submission, registry, steward.public)
         if submission.state is not State.PREPARED:
             return submission
+        everything = outbox.all()
+        _check_first(submission, everything)
         scorecard = check_draft(submission, registry, own)
-        entry = decode_entry(outbox.release(digest))
+        check_ledger(read_ledger(outbox.ledger, key), everything)
+        entry = _entry_of(outbox, submission, key)
         _check_entry(entry, submission, scorecard)
-        append_entry(outbox.ledger, entry)
+        append_entry(outbox.ledger, entry, key)
         audit("submission approved", f"digest={digest} steward={steward.public.keyid} day={submission.result.day}")
         outbox.put_approved(digest, add_signature(submission.data, steward))
         return outbox.get(digest)
@@ -96,13 +108,32 @@ def _check_steward(submission: Submission, registry: Registry, steward: PublicKe
         )
 
 
+def _check_first(submission: Submission, everything: Sequence[Submission]) -> None:
+    first = next(other for other in everything if other.state is State.PREPARED)
+    if first.digest != submission.digest:
+        raise DisclosureError(
+            f"draft {first.digest[:12]} comes before it in the site's chain",
+            "Approve drafts in the order in which `intramural submission show` shows them.",
+        )
+
+
+def _entry_of(outbox: Outbox, submission: Submission, key: bytes) -> Entry:
+    try:
+        return open_entry(outbox.release(submission.digest), key)
+    except DisclosureError:
+        raise DisclosureError(
+            "what the ledger would keep of this submission was changed after it was prepared", _PREPARE_AGAIN
+        ) from None
+
+
 def _check_entry(entry: Entry, submission: Submission, scorecard: Scorecard) -> None:
     """Check that what the ledger will keep is what the payload says: the debit must match what leaves."""
     result = submission.result
-    same_release = (entry.submission, entry.model, entry.scorecard, entry.day) == (
+    same_release = (entry.submission, entry.model, entry.scorecard, entry.scores_root, entry.day) == (
         submission.digest,
         result.model,
         result.scorecard,
+        result.scores_root,
         result.day,
     )
     for cell in scorecard.cells:

@@ -23,8 +23,9 @@ class Finding:
         binary, low, high: of the metric.
         scores: one entry an instance, scored or not.
         subgroup: `variable.value`, None for all units.
-        lineage: the dataset that the units come from, `benchmark` where it is empty. Releases of one lineage are
-            compared with each other, also across benchmarks.
+        lineage: the dataset that the units come from. Releases of one lineage are compared with each other, also
+            across benchmarks: a unit has one key in all of them.
+        sampled: whether only a part of the dataset was asked.
     """
 
     benchmark: str
@@ -35,8 +36,9 @@ class Finding:
     low: float
     high: float
     scores: Sequence[UnitScore]
+    lineage: str
     subgroup: str | None = None
-    lineage: str = ""
+    sampled: bool = False
 
     @property
     def asked(self) -> bool:

@@ -5,7 +5,7 @@ can know is decided here: who was counted, whether benchmark and metric are what
 out before.
 """
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -99,6 +99,7 @@ def decide(
     findings: Sequence[Finding],
     *,
     model: str,
+    scores_root: str,
     day: int,
     ledger: Ledger,
     fingerprints: Fingerprints,
@@ -110,6 +111,7 @@ def decide(
         policy: already the stricter of site and federation.
         findings: at most one a cell; those that no cell asks for are left out.
         model: digest of the model.
+        scores_root: of these findings, as in the statement.
         day: days since 1970-01-01 UTC.
         ledger: every earlier release, and those prepared before this one.
         fingerprints: of units, keyed.
@@ -119,7 +121,8 @@ def decide(
             or this month's submissions are spent.
     """
     by_cell = _by_cell(scorecard, findings)
-    _check_budget(scorecard, by_cell, policy, model, day, ledger)
+    lineages = {by_cell[cell.key].lineage for cell in scorecard.cells if cell.protected and cell.key in by_cell}
+    _check_budget(lineages, policy, ledger, model=model, scores_root=scores_root, day=day)
     means = {key: finding.unit_means() for key, finding in by_cell.items()}
     fresh = disclosure.release(
         scorecard,
@@ -185,16 +188,10 @@ def _check_agreement(cell: Cell, finding: Finding, definition: str) -> None:
 
 
 def _check_budget(
-    scorecard: Scorecard,
-    by_cell: Mapping[str, Finding],
-    policy: DisclosurePolicy,
-    model: str,
-    day: int,
-    ledger: Ledger,
+    lineages: Set[str], policy: DisclosurePolicy, ledger: Ledger, *, model: str, scores_root: str, day: int
 ) -> None:
-    lineages = {_lineage(by_cell[cell.key]) for cell in scorecard.cells if cell.protected and cell.key in by_cell}
     for lineage in sorted(lineages):
-        if ledger.releases_this_month(model, lineage, day) >= policy.monthly_submissions:
+        if ledger.other_releases_this_month(model, lineage, day, scores_root) >= policy.monthly_submissions:
             raise DisclosureError(
                 f"{lineage}: this model's {policy.monthly_submissions} submissions of the last 30 days are spent",
                 "Wait until the oldest is 30 days old. The ledger cannot be reset.",
@@ -231,16 +228,15 @@ def _fresh(
             figures.spreads[cell.key] = spread
         figures.verdicts[cell.key] = _rule(cell, value, bucket, units, policy)
         if cell.protected and finding is not None:
-            lineage = _lineage(finding)
             figures.footprint[cell.key] = ReleasedCell(
                 benchmark=cell.benchmark,
                 metric=cell.metric,
                 subgroup=cell.subgroup or "",
-                lineage=lineage,
+                lineage=finding.lineage,
                 value=value,
                 spread=spread,
                 bucket=bucket,
-                units=fingerprints.of(lineage, units),
+                units=fingerprints.of(finding.lineage, units),
             )
     return figures
 
@@ -304,7 +300,3 @@ def _repeated(cells: Sequence[Cell], run: Container[str], model: str, ledger: Le
 
 def _reports(entry: Entry, cells: Sequence[Cell]) -> bool:
     return any(cell.key in entry.cells for cell in cells)
-
-
-def _lineage(finding: Finding) -> str:
-    return finding.lineage or finding.benchmark

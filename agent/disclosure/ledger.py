@@ -1,8 +1,14 @@
 """The ledger of releases: what this site has let out of each dataset, so that two releases cannot be subtracted.
 
-One file an entry, `ledger/00000001.json`, canonical JSON, each naming the SHA-256 of the one before. An entry is
-written before the approved submission, never changed and never taken back: a crash in between costs a release, it
-does not refund one. Units appear as keyed fingerprints only.
+One file an entry, `ledger/00000001.json`, canonical JSON, each naming the SHA-256 of the one before and sealed with a
+MAC under a key derived from the site's data key: whoever may write the folder but not read that key can change, make,
+move or leave out no entry. An entry is written before the approved submission, never changed and never taken back: a
+crash in between costs a release, it does not refund one. Units appear as keyed fingerprints only.
+
+The newest entries cannot be taken away while a submission that they are about is there (`missing_submissions`). What
+cannot be seen here is the whole folder submissions/ put back from an older back-up, entries and submissions together:
+the aggregator sees it, because the next submission then takes a place in the chain that is taken, or follows a link
+that is not the last; so does whoever holds a later receipt.
 
 The rule (16 ways of differencing, numbers 6 to 8 and 16): between a release and every earlier one of the same model,
 lineage, metric and subgroup, the number of units that came, went or changed their score is 0 or at least
@@ -18,6 +24,7 @@ from typing import Any, Final
 
 from agent.errors import DisclosureError
 from agent.files import read_bounded, write_atomically
+from agent.keys import derive_key
 from protocol.canonical import canonical, parse_canonical
 from protocol.errors import ProtocolError
 
@@ -56,44 +63,51 @@ class ReleasedCell:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One release: a submission's digest, model digest, scorecard digest, day, and its protected figures by key."""
+    """One release.
+
+    Attributes:
+        prev: link of the entry before.
+        submission, model, scorecard, scores_root: digests; all of them are in the submission, too.
+        day: days since 1970-01-01 UTC.
+        cells: the protected figures, by the scorecard's keys.
+    """
 
     prev: str
     submission: str
     model: str
     scorecard: str
+    scores_root: str
     day: int
     cells: Mapping[str, ReleasedCell]
 
-    def encode(self) -> bytes:
-        """Return the bytes of the entry's file."""
-        return canonical(
-            {
-                "prev": self.prev,
-                "submission": self.submission,
-                "model": self.model,
-                "scorecard": self.scorecard,
-                "day": self.day,
-                "cells": {
-                    key: {
-                        "benchmark": cell.benchmark,
-                        "metric": cell.metric,
-                        "subgroup": cell.subgroup,
-                        "lineage": cell.lineage,
-                        "value": cell.value,
-                        **({} if cell.spread is None else {"spread": cell.spread}),
-                        "bucket": cell.bucket,
-                        "units": dict(cell.units),
-                    }
-                    for key, cell in self.cells.items()
-                },
-            }
-        )
+    def to_json(self) -> dict[str, object]:
+        """Return what the entry's file holds besides the seal."""
+        return {
+            "prev": self.prev,
+            "submission": self.submission,
+            "model": self.model,
+            "scorecard": self.scorecard,
+            "scores_root": self.scores_root,
+            "day": self.day,
+            "cells": {
+                key: {
+                    "benchmark": cell.benchmark,
+                    "metric": cell.metric,
+                    "subgroup": cell.subgroup,
+                    "lineage": cell.lineage,
+                    "value": cell.value,
+                    **({} if cell.spread is None else {"spread": cell.spread}),
+                    "bucket": cell.bucket,
+                    "units": dict(cell.units),
+                }
+                for key, cell in self.cells.items()
+            },
+        }
 
     @property
     def link(self) -> str:
-        """What the next entry names as the one before: hex SHA-256 of the bytes."""
-        return hashlib.sha256(self.encode()).hexdigest()
+        """What the next entry names as the one before: hex SHA-256 of the canonical JSON."""
+        return hashlib.sha256(canonical(self.to_json())).hexdigest()
 
 
 class Fingerprints:
@@ -136,14 +150,20 @@ class Ledger:
             if (cell.lineage, cell.metric, cell.subgroup) == (lineage, metric, subgroup)
         ]
 
-    def releases_this_month(self, model: str, lineage: str, day: int) -> int:
-        """Return how many submissions of this model and lineage fall in the 30 days that end with `day`."""
-        return sum(
-            entry.model == model
+    def other_releases_this_month(self, model: str, lineage: str, day: int, scores_root: str) -> int:
+        """Return how many releases of this model and lineage fall in the 30 days that end with `day`.
+
+        The same scores again are the same release, however often they had to be sent, so they count once; and those
+        behind `scores_root` do not count here.
+        """
+        roots = {
+            entry.scores_root
+            for entry in self.entries
+            if entry.model == model
             and day - MONTH_DAYS < entry.day
             and any(cell.lineage == lineage for cell in entry.cells.values())
-            for entry in self.entries
-        )
+        }
+        return len(roots - {scores_root})
 
     def followed_by(self, entry: Entry) -> "Ledger":
         """Return the ledger with one more entry. Raises DisclosureError if it does not follow from the last."""
@@ -155,8 +175,17 @@ class Ledger:
         return Ledger((*self.entries, entry))
 
 
-def read_ledger(directory: Path) -> Ledger:
+def ledger_key(data_key: bytes) -> bytes:
+    """Return the key that seals entries."""
+    return derive_key(data_key, "release-ledger/v1")
+
+
+def read_ledger(directory: Path, key: bytes) -> Ledger:
     """Read the ledger; a folder that is not there is an empty one.
+
+    Args:
+        directory: the ledger's folder.
+        key: see `ledger_key`.
 
     Raises:
         DisclosureError: an entry is missing, changed or unreadable: nothing leaves until it is restored.
@@ -166,41 +195,50 @@ def read_ledger(directory: Path) -> Ledger:
     prev = NO_ENTRY
     for number, path in enumerate(paths, 1):
         content = read_bounded(path, _LARGEST_ENTRY, f"entry {number} of the ledger of releases")
-        entry = decode_entry(content)
+        entry = open_entry(content, key)
         if path != _entry_path(directory, number) or entry.prev != prev:
             raise _broken(number)
         entries.append(entry)
-        prev = hashlib.sha256(content).hexdigest()
+        prev = entry.link
     return Ledger(tuple(entries))
 
 
-def append_entry(directory: Path, entry: Entry) -> None:
+def append_entry(directory: Path, entry: Entry, key: bytes) -> None:
     """Write an entry. The same again, right after the first time, changes nothing.
 
     Raises:
         DisclosureError: it does not follow from the last entry, or the ledger is damaged.
         StoreError: the disk refuses.
     """
-    ledger = read_ledger(directory)
+    ledger = read_ledger(directory, key)
     if ledger.entries and ledger.entries[-1] == entry:
         return
     ledger.followed_by(entry)
     directory.mkdir(mode=0o700, exist_ok=True)
-    write_atomically(_entry_path(directory, len(ledger.entries) + 1), entry.encode())
+    write_atomically(_entry_path(directory, len(ledger.entries) + 1), seal_entry(entry, key))
 
 
-def decode_entry(content: bytes) -> Entry:
-    """Read the bytes of an entry. Raises DisclosureError."""
+def seal_entry(entry: Entry, key: bytes) -> bytes:
+    """Return the bytes of the entry's file, with the MAC over everything in it."""
+    body = entry.to_json()
+    return canonical({"entry": body, "mac": hmac.digest(key, canonical(body), "sha256").hex()})
+
+
+def open_entry(content: bytes, key: bytes) -> Entry:
+    """Read the bytes of an entry's file. Raises DisclosureError where anything in it was changed."""
     try:
         value: Any = parse_canonical(content)
-        cells = {key: ReleasedCell(**{"spread": None, **cell}) for key, cell in value.pop("cells").items()}
-        entry = Entry(cells=cells, **value)
-        # Names are checked by the constructors, everything else by coming out the same again.
-        whole = entry.encode() == content
+        body = value["entry"]
+        cells = {name: ReleasedCell(**{"spread": None, **cell}) for name, cell in body.pop("cells").items()}
+        entry = Entry(cells=cells, **body)
+        # Names are checked by the constructors; everything else, the MAC too, by coming out the same again.
+        whole = hmac.compare_digest(seal_entry(entry, key), content)
     except (ProtocolError, KeyError, TypeError, AttributeError, ValueError):
         whole = False
     if not whole:
-        raise DisclosureError("an entry of the ledger of releases is damaged", _RESTORE)
+        raise DisclosureError(
+            "an entry of the ledger of releases is damaged, was changed, or was made with another data key", _RESTORE
+        )
     return entry
 
 

@@ -1,7 +1,9 @@
 """Preparing: from the findings of a suite to unsigned statements, and to drafts with the agent's signature.
 
 The drafts form the end of the site's chain, each naming the one before, so they are approved and sent in this order.
-Preparing the same scores again gives the same bytes; other scores replace the draft, and those that follow it.
+Preparing the same scores again gives the same bytes; other scores replace the draft, and those that follow it. Where
+the bytes are those of a submission that became void, it takes its place again, with both its signatures: nothing new
+leaves, so nobody is asked again and the ledger is not debited again.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,8 +14,17 @@ from agent.delivery.outbox import LIVE, Outbox, State, Submission
 from agent.disclosure.commitment import scores_root
 from agent.disclosure.findings import Finding
 from agent.disclosure.gate import Release, decide
-from agent.disclosure.ledger import Entry, Fingerprints, Ledger, decode_entry, missing_submissions, read_ledger
-from agent.errors import DisclosureError
+from agent.disclosure.ledger import (
+    Entry,
+    Fingerprints,
+    Ledger,
+    ledger_key,
+    missing_submissions,
+    open_entry,
+    read_ledger,
+    seal_entry,
+)
+from agent.errors import DisclosureError, StoreError
 from agent.keys import derive_key
 from protocol import envelope
 from protocol.disclosure import check_result
@@ -32,7 +43,7 @@ class Gate:
 
     Attributes:
         policy: the site's own; the stricter of it and the federation's is applied.
-        data_key: the site's; salts and fingerprints are derived from it.
+        data_key: the site's; salts, fingerprints and the ledger's seal are derived from it.
         today_day: days since 1970-01-01 UTC.
     """
 
@@ -100,8 +111,8 @@ def prepare(gate: Gate, scorecard: Scorecard, findings: Mapping[str, Sequence[Fi
     _check_registered(gate, scorecard, findings)
     with gate.outbox.held():
         submissions = gate.outbox.all()
-        ledger = read_ledger(gate.outbox.ledger)
-        _check_ledger(ledger, submissions)
+        ledger = read_ledger(gate.outbox.ledger, ledger_key(gate.data_key))
+        check_ledger(ledger, submissions)
         head = _settle_chain(gate, site, submissions)
         live = [s for s in gate.outbox.all() if s.state in LIVE]
         jobs = {job.model: job for job in _jobs(gate, scorecard, findings)}
@@ -109,11 +120,11 @@ def prepare(gate: Gate, scorecard: Scorecard, findings: Mapping[str, Sequence[Fi
         waiting = {model: job for model, job in jobs.items() if model not in done}
         drafts = [s for s in submissions if s.state is State.PREPARED]
         kept = _kept_drafts(gate, drafts, head, scorecard, waiting, policy)
-        dropped = [draft.digest for draft in drafts if draft not in kept]
+        dropped = [draft.digest for draft in drafts[len(kept) :]]
         for digest in reversed(dropped):
             gate.outbox.drop_draft(digest)
-        for draft in kept:
-            head, entry = head.then(draft), decode_entry(gate.outbox.release(draft.digest))
+        for draft, entry in kept:
+            head = head.then(draft)
             # An approval that was cut short has written its entry already.
             ledger = ledger if entry in ledger.entries else ledger.followed_by(entry)
             if draft.result.model in waiting and draft.result.scorecard == scorecard.digest:
@@ -124,7 +135,8 @@ def prepare(gate: Gate, scorecard: Scorecard, findings: Mapping[str, Sequence[Fi
                 continue
             draft, ledger = _draft(gate, job, scorecard, site, head, ledger, named, policy)
             head, done[model] = head.then(draft), draft
-            new.add(draft.digest)
+            if draft.state is State.PREPARED:
+                new.add(draft.digest)
         return Prepared(tuple(done[model] for model in jobs), frozenset(new), tuple(dropped))
 
 
@@ -169,7 +181,8 @@ def _check_registered(gate: Gate, scorecard: Scorecard, findings: Mapping[str, S
         )
 
 
-def _check_ledger(ledger: Ledger, submissions: Sequence[Submission]) -> None:
+def check_ledger(ledger: Ledger, submissions: Sequence[Submission]) -> None:
+    """Check that the ledger has an entry for every submission that was ever approved. Raises DisclosureError."""
     approved = [s.digest for s in submissions if s.state is not State.PREPARED]
     if missing_submissions(ledger, approved):
         raise DisclosureError(
@@ -224,9 +237,9 @@ def _kept_drafts(
     scorecard: Scorecard,
     waiting: Mapping[str, _Job],
     policy: DisclosurePolicy,
-) -> list[Submission]:
-    """Return the drafts that would come out the same, up to the first that would not."""
-    kept: list[Submission] = []
+) -> list[tuple[Submission, Entry]]:
+    """Return the drafts that would come out the same, up to the first that would not, with their ledger entries."""
+    kept: list[tuple[Submission, Entry]] = []
     for draft in drafts:
         result = draft.result
         job = waiting.get(result.model) if result.scorecard == scorecard.digest else None
@@ -237,11 +250,20 @@ def _kept_drafts(
             and gate.outbox.verdicts(draft.digest).get("policy") == policy.digest
             and (job is None or job.root == result.scores_root)
         )
-        if not fits:
+        entry = _release_of(gate, draft) if fits else None
+        if entry is None:
             break
-        kept.append(draft)
+        kept.append((draft, entry))
         head = head.then(draft)
     return kept
+
+
+def _release_of(gate: Gate, draft: Submission) -> Entry | None:
+    """Return what the ledger will keep of a draft; None if it was lost or changed, so the draft is made anew."""
+    try:
+        return open_entry(gate.outbox.release(draft.digest), ledger_key(gate.data_key))
+    except (DisclosureError, StoreError):
+        return None
 
 
 def _draft(
@@ -254,13 +276,17 @@ def _draft(
     named: str,
     policy: DisclosurePolicy,
 ) -> tuple[Submission, Ledger]:
-    """Decide, build, sign and keep one submission; return it with the ledger as it will be once approved."""
+    """Decide, build, sign and keep one submission; return it with the ledger as it will be once approved.
+
+    A void submission of exactly these bytes takes its place again instead; the ledger has its entry already.
+    """
     fingerprints = Fingerprints(derive_key(gate.data_key, "release-fingerprints/v1"))
     release = decide(
         scorecard,
         policy,
         job.findings,
         model=job.model,
+        scores_root=job.root,
         day=gate.today_day,
         ledger=ledger,
         fingerprints=fingerprints,
@@ -273,9 +299,15 @@ def _draft(
         raise _refusal(error) from None
     data = envelope.sign(build_statement(result), [gate.signer])
     digest = envelope.decode(data).digest
-    entry = Entry(ledger.head, digest, job.model, scorecard.digest, gate.today_day, release.footprint)
-    verdicts = {"policy": policy.digest, "cells": {key: rule.value for key, rule in release.verdicts.items()}}
-    gate.outbox.put_draft(digest, data, verdicts, entry.encode())
+    if gate.outbox.restore(digest):
+        return gate.outbox.get(digest), ledger
+    entry = Entry(ledger.head, digest, job.model, scorecard.digest, job.root, gate.today_day, release.footprint)
+    verdicts = {
+        "policy": policy.digest,
+        "cells": {key: rule.value for key, rule in release.verdicts.items()},
+        "sampled": sorted({finding.benchmark for finding in job.findings if finding.sampled}),
+    }
+    gate.outbox.put_draft(digest, data, verdicts, seal_entry(entry, ledger_key(gate.data_key)))
     return gate.outbox.get(digest), ledger.followed_by(entry)
 
 

@@ -27,10 +27,11 @@ class Figure:
     """One cell as the page shows it.
 
     Attributes:
-        units: published size of the group, "" where none is published.
+        units: published size of the group, which is a range; "" where none is published.
         value: in the metric's own range, or the word for its code.
         deviation: published standard deviation in the metric's own range, "" where there is none.
-        verdict: why it is so, in the gate's words; "unknown" where the verdict file does not say.
+        verdict: why it is so, in the gate's words, and whether a part of the dataset was asked only; "unknown" where
+            the verdict file does not say.
         before: the same figure in the previous release, "" if there is none.
         change: difference to it, "" where either is not a number.
     """
@@ -102,7 +103,6 @@ def make_page(
     card, site = registered.scorecard, registry.sites.get(result.header.site)
     named = registry.policies.get(result.policy)
     roles = {key.key.keyid: key.role for key in (site.keys if site else ())}
-    said = verdicts.get("cells", {})
     return Page(
         digest=submission.digest,
         state=submission.state.value,
@@ -119,7 +119,7 @@ def make_page(
         registry=result.header.registry,
         signatures=tuple(f"{roles.get(s.keyid, 'unknown key')} {s.keyid}" for s in submission.envelope.signatures),
         previous=previous.digest if previous else "",
-        figures=tuple(_figure(cell, submission, previous, said) for cell in card.cells),
+        figures=tuple(_figure(cell, submission, previous, _verdict(cell, verdicts)) for cell in card.cells),
         bits=round(_capacity(card, policy), 1),
         root_bits=ROOT_BITS,
         payload_bytes=len(submission.payload),
@@ -146,7 +146,7 @@ def _capacity(scorecard: Scorecard, policy: DisclosurePolicy) -> float:
     return capacity_bits(scorecard, policy) - ROOT_BITS
 
 
-def _figure(cell: Cell, submission: Submission, previous: Submission | None, said: Mapping[str, str]) -> Figure:
+def _figure(cell: Cell, submission: Submission, previous: Submission | None, verdict: str) -> Figure:
     result = submission.result
     bucket, value = result.groups[cell.group], result.cells[cell.key]
     spread = result.spreads.get(cell.key, -1)
@@ -158,10 +158,18 @@ def _figure(cell: Cell, submission: Submission, previous: Submission | None, sai
         units=f"{low} to {high}" if bucket else "",
         value=_shown(cell, value),
         deviation=f"{spread / (2 * SPREAD_STEPS) * (cell.high - cell.low):.3f}" if spread >= 0 else "",
-        verdict=EXPLAINED[Rule(said[cell.key])] if said.get(cell.key) in set(Rule) else "unknown",
+        verdict=verdict,
         before="" if before is None else _shown(cell, before),
         change=f"{_scaled(cell, value) - _scaled(cell, before or 0):+.3f}" if comparable else "",
     )
+
+
+def _verdict(cell: Cell, verdicts: Mapping[str, Any]) -> str:
+    rule = verdicts.get("cells", {}).get(cell.key)
+    if rule not in set(Rule):
+        return "unknown"
+    sampled = cell.benchmark in verdicts.get("sampled", ()) and rule != Rule.NOT_RUN
+    return EXPLAINED[Rule(rule)] + ("; of a sample of the dataset" if sampled else "")
 
 
 def _shown(cell: Cell, value: int) -> str:
@@ -200,7 +208,7 @@ def print_page(page: Page) -> None:
         [{name: getattr(figure, name) for name in Figure.__slots__} for figure in page.figures],
         {
             "cell": "cell",
-            "units": "units",
+            "units": "units (range)",
             "value": "value",
             "deviation": "std. dev.",
             "before": "before",
@@ -209,6 +217,7 @@ def print_page(page: Page) -> None:
         },
         "table",
     )
+    click.echo("Of the number of units only the range leaves; the day leaves as it stands above.")
     click.echo(
         f"It can carry at most {page.bits:.1f} bits, and {page.root_bits} more in the commitment to the scores, "
         "which the gate computes."

@@ -7,11 +7,9 @@ import pytest
 
 from agent.delivery.outbox import Submission
 from agent.delivery.transport import Aggregator, Connection
-from agent.disclosure.approval import approve
 from agent.disclosure.prepare import Gate, prepare
 from tests.agent.delivery.desk import Desk, open_desk
-from tests.agent.disclosure.ward import CARD, MODEL, OTHER_MODEL, site_gate, whole_ward
-from tests.protocol import world
+from tests.agent.disclosure.ward import CARD, MODEL, OTHER_MODEL, sign, site_gate, whole_ward
 
 
 @pytest.fixture
@@ -34,7 +32,4 @@ def gate(tmp_path: Path) -> Gate:
 def approved(gate: Gate) -> list[Submission]:
     """Two models' submissions, in the order of the chain."""
     prepare(gate, CARD, {MODEL: whole_ward(), OTHER_MODEL: whole_ward(60)})
-    return [
-        approve(gate.outbox, gate.registry, gate.policy, draft.digest, world.STEWARD, lambda event, detail: None)
-        for draft in gate.outbox.all()
-    ]
+    return [sign(gate, draft) for draft in gate.outbox.all()]

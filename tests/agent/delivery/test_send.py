@@ -12,10 +12,10 @@ from agent.delivery.outbox import State, Submission
 from agent.delivery.receipts import read_head
 from agent.delivery.send import export, import_receipt, waiting
 from agent.delivery.transport import Aggregator, RefusedError
-from agent.disclosure.prepare import Gate
+from agent.disclosure.prepare import Gate, prepare
 from agent.errors import DeliveryError
 from tests.agent.delivery.desk import Desk, Log, Reply, Request
-from tests.agent.disclosure.ward import REGISTRY
+from tests.agent.disclosure.ward import CARD, MODEL, OTHER_MODEL, REGISTRY, whole_ward
 from tests.protocol import world
 
 
@@ -122,15 +122,17 @@ def test_it_is_noted_that_bytes_may_have_left_before_they_do(
 def test_a_refusal_for_good_is_kept_with_its_code_and_stops_the_chain(
     gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission]
 ) -> None:
-    desk.instead = lambda _: Reply(b'{"code": "wrong_prev"}', 409)
-    with pytest.raises(RefusedError, match="wrong_prev"):
+    desk.instead = lambda _: Reply(b'{"code": "wrong_root"}', 409)
+    with pytest.raises(RefusedError, match="wrong_root"):
         send_all(gate, aggregator)
     assert states(gate) == [State.REFUSED, State.APPROVED]
-    assert gate.outbox.get(approved[0].digest).refusal == "wrong_prev"
+    assert gate.outbox.get(approved[0].digest).refusal == "wrong_root"
     assert len(desk.seen) == 1
 
 
-@pytest.mark.parametrize("code", ["unknown_key", "registry_expired", "site_frozen", "unavailable"])
+@pytest.mark.parametrize(
+    "code", ["unknown_key", "registry_expired", "site_frozen", "wrong_seq", "wrong_prev", "unavailable"]
+)
 def test_a_refusal_that_passes_leaves_the_submission_waiting(
     gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission], code: str
 ) -> None:
@@ -253,22 +255,61 @@ def test_growth_without_its_proof_is_not_believed(
 def test_an_old_receipt_is_proven_to_be_a_part_of_the_log_seen_since(
     gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission]
 ) -> None:
-    """The same submission again gets its old receipt, for a smaller log than the one this site knows by now."""
-    desk.log.leaves.append(approved[0].envelope.pae)
-    old = desk.log.receipt(approved[0].envelope.pae)
+    """A receipt made early and handed out late is for a smaller log than the one this site knows by now."""
     desk.log.leaves.append(approved[1].envelope.pae)
-    send_all(gate, aggregator, approved[1:])
+    old = desk.log.receipt(approved[1].envelope.pae)
+    desk.log.leaves.append(approved[0].envelope.pae)
+    send_all(gate, aggregator, approved[:1])
     assert head_size(gate) == 4
 
     def old_receipt(request: Request) -> Reply:
         if request.method == "POST":
-            return Reply(json.dumps({"digest": approved[0].digest, "receipt": old}).encode())
+            return Reply(json.dumps({"digest": approved[1].digest, "receipt": old}).encode())
         return desk.honest(request)
 
     desk.instead = old_receipt
     send_all(gate, aggregator)
     assert states(gate) == [State.RECEIPTED] * 2
     assert head_size(gate) == 4
+
+
+def test_a_later_link_is_not_sent_before_an_earlier_one(
+    gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission], tmp_path: Path
+) -> None:
+    """Out of order the aggregator would refuse it, and its place in the chain would be lost for nothing."""
+    first, second = approved
+    message = f"{second.digest[:12]} comes after {first.digest[:12]}, which is approved and has no receipt"
+    for wrong in ([second], [second, first]):
+        with pytest.raises(DeliveryError, match=message):
+            send_all(gate, aggregator, wrong)
+    with pytest.raises(DeliveryError, match=message):
+        export(gate.outbox, [second], tmp_path / "out", today_day=world.TODAY, audit=AuditLog())
+    assert desk.seen == []
+    assert states(gate) == [State.APPROVED] * 2
+    assert not (tmp_path / "out").exists()
+    # What was carried out by hand may be followed by hand, but not by the network before its receipt is here.
+    export(gate.outbox, [first], tmp_path / "first", today_day=world.TODAY, audit=AuditLog())
+    export(gate.outbox, [second], tmp_path / "second", today_day=world.TODAY, audit=AuditLog())
+    with pytest.raises(DeliveryError, match="which is sent and has no receipt"):
+        send_all(gate, aggregator, [second])
+    send_all(gate, aggregator, [first])
+    send_all(gate, aggregator, [second])
+    assert states(gate) == [State.RECEIPTED] * 2
+
+
+def test_a_link_is_not_sent_past_a_refused_one(
+    gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission]
+) -> None:
+    desk.instead = lambda _: Reply(b'{"code": "unknown_model"}', 409)
+    with pytest.raises(RefusedError):
+        send_all(gate, aggregator)
+    with pytest.raises(DeliveryError, match="which is refused and has no receipt"):
+        send_all(gate, aggregator, approved[1:])
+    desk.instead = None
+    # Preparing puts the same bytes back, and then both arrive.
+    prepare(gate, CARD, {MODEL: whole_ward(), OTHER_MODEL: whole_ward(60)})
+    send_all(gate, aggregator)
+    assert [(s.digest, s.state) for s in gate.outbox.all()] == [(s.digest, State.RECEIPTED) for s in approved]
 
 
 def test_files_do_what_the_network_does(gate: Gate, desk: Desk, approved: list[Submission], tmp_path: Path) -> None:

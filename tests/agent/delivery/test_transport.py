@@ -154,12 +154,23 @@ def test_nobody_listens() -> None:
 
 
 def test_a_refusal_brings_its_code_and_nothing_of_its_text(desk: Desk, aggregator: Aggregator) -> None:
-    desk.instead = lambda _: Reply(b'{"code": "wrong_prev", "text": "CANARY"}', 409)
-    with pytest.raises(RefusedError, match="wrong_prev") as caught:
+    desk.instead = lambda _: Reply(b'{"code": "wrong_root", "text": "CANARY"}', 409)
+    with pytest.raises(RefusedError, match="wrong_root") as caught:
         aggregator.get("/v1/registry", limit=100)
-    assert (caught.value.code, caught.value.final) == (Code.WRONG_PREV, True)
+    assert (caught.value.code, caught.value.final) == (Code.WRONG_ROOT, True)
     assert "CANARY" not in str(caught.value)
     assert "prepare" in caught.value.advice
+
+
+@pytest.mark.parametrize("code", [Code.WRONG_SEQ, Code.WRONG_PREV])
+def test_a_refusal_for_the_order_is_not_for_good_and_says_how_to_send(
+    desk: Desk, aggregator: Aggregator, code: Code
+) -> None:
+    desk.instead = lambda _: Reply(f'{{"code": "{code}"}}'.encode(), 409)
+    with pytest.raises(RefusedError, match=code) as caught:
+        aggregator.get("/v1/registry", limit=100)
+    assert not caught.value.final
+    assert "in order" in caught.value.advice
 
 
 @pytest.mark.parametrize("code", ["CANARY", "unavailable", 7, None])

@@ -229,23 +229,59 @@ def test_a_figure_that_was_never_let_out_is_withheld_beside_those_that_are_repea
     assert now.groups == before.groups
 
 
-def test_everyone_and_everyone_but_the_icu_cannot_be_subtracted_within_one_submission() -> None:
-    """Two benchmarks of one lineage that differ by four patients: the second is withheld."""
-    all_of_them, but_four = right(100, 200), right(98, 196)
-    card = Scorecard(
+NO_ICU = "ward_no_icu/exact_match"
+
+
+def twins(*order: str) -> Scorecard:
+    """Two benchmarks, `ward` and `ward_no_icu`, in the order given."""
+    return Scorecard(
         "twins",
         1,
-        (CARD.benchmarks[1], replace(CARD.benchmarks[1], id="ward_no_icu")),
-        (CARD.cells[1], replace(CARD.cells[1], benchmark="ward_no_icu")),
+        tuple(replace(CARD.benchmarks[1], id=name) for name in order),
+        tuple(replace(CARD.cells[1], benchmark=name) for name in order),
     )
-    findings: list[Finding] = [
-        finding("ward", "exact_match", all_of_them, lineage="letters"),
-        replace(finding("ward", "exact_match", but_four, first=2, lineage="letters"), benchmark="ward_no_icu"),
-    ]
-    release = gate_says(findings, card=card)
-    assert release.verdicts == {WARD: Rule.ROUNDED, "ward_no_icu/exact_match": Rule.NO_PRECEDENT}
-    assert release.cells["ward_no_icu/exact_match"] == SUPPRESSED
-    assert release.groups["ward_no_icu"] == 0
+
+
+def cohorts(lineage: str = "site") -> dict[str, Finding]:
+    """200 patients, and the same without four of them."""
+    everyone = finding("ward", "exact_match", right(100, 200), lineage=lineage)
+    but_four = finding("ward", "exact_match", right(98, 196), first=2, lineage=lineage)
+    return {"ward": everyone, "ward_no_icu": replace(but_four, benchmark="ward_no_icu")}
+
+
+@pytest.mark.parametrize("order", [("ward", "ward_no_icu"), ("ward_no_icu", "ward")])
+def test_everyone_and_everyone_but_the_icu_cannot_be_subtracted_within_one_submission(order: tuple[str, str]) -> None:
+    """Two benchmarks of one lineage that differ by four patients: the second is withheld, whichever it is."""
+    first, second = order
+    release = gate_says(list(cohorts().values()), card=twins(*order))
+    assert release.verdicts == {f"{first}/exact_match": Rule.ROUNDED, f"{second}/exact_match": Rule.NO_PRECEDENT}
+    assert release.cells[f"{second}/exact_match"] == SUPPRESSED
+    assert release.groups[second] == 0
+    # Of two lineages, that is of other patients, both are published.
+    apart = gate_says([cohorts("a")[first], cohorts("b")[second]], card=twins(*order))
+    assert set(apart.verdicts.values()) == {Rule.ROUNDED}
+
+
+@pytest.mark.parametrize("order", [("ward", "ward_no_icu"), ("ward_no_icu", "ward")])
+def test_nor_in_two_submissions_one_after_the_other(order: tuple[str, str]) -> None:
+    first, second = order
+    found, card = cohorts(), twins("ward", "ward_no_icu")
+    ledger = after(Ledger(), gate_says([found[first]], card=card))
+    release = gate_says([found[second]], card=card, ledger=ledger)
+    assert release.cells[f"{second}/exact_match"] == SUPPRESSED
+    assert release.groups[second] == 0
+    both = gate_says(list(found.values()), card=card, ledger=ledger)
+    assert both.cells[f"{first}/exact_match"] >= 0
+    assert both.cells[f"{second}/exact_match"] == SUPPRESSED
+
+
+def test_nor_when_the_other_cohort_has_shrunk_towards_a_figure_that_is_repeated() -> None:
+    """The repeated figure stands for its old patients, and those are what a second benchmark is compared with."""
+    card, found = twins("ward", "ward_no_icu"), cohorts()
+    ledger = after(Ledger(), gate_says([found["ward"]], card=card))
+    shrunk = finding("ward", "exact_match", right(94, 190), first=6, lineage="site")
+    release = gate_says([shrunk, found["ward_no_icu"]], card=card, ledger=ledger)
+    assert release.verdicts == {WARD: Rule.REPEATED, NO_ICU: Rule.NO_PRECEDENT}
 
 
 def test_another_model_is_another_matter() -> None:
@@ -267,6 +303,17 @@ def test_the_fifth_submission_of_a_month_is_refused() -> None:
     gate_says(fifth, ledger=ledger, day=day + 30)
     gate_says([finding("exam", "exact_match", right(30, 40))], ledger=ledger, day=day)  # public data has no budget
     gate_says(fifth, ledger=ledger, day=day, model=OTHER_MODEL)
+
+
+def test_the_same_scores_again_are_no_further_submission_of_the_month() -> None:
+    """A release that became void and has to be sent anew tells nothing new, so it costs nothing more."""
+    ledger, day = Ledger(), world.TODAY
+    for number, root in enumerate(["a1" * 32, "a2" * 32, "a3" * 32, "a4" * 32, "a4" * 32, "a4" * 32]):
+        ward = [finding("ward", "exact_match", right(50 + 20 * min(number, 3), 200))]
+        release = gate_says(ward, ledger=ledger, day=day + number, scores_root=root)
+        ledger = after(ledger, release, day=day + number, scores_root=root)
+    with pytest.raises(DisclosureError, match="are spent"):
+        gate_says([finding("ward", "exact_match", right(150, 200))], ledger=ledger, day=day + 6)
 
 
 def test_the_order_of_instances_and_findings_changes_nothing() -> None:

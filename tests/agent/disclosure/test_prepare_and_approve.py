@@ -1,19 +1,22 @@
 """From findings to two signatures, through every crash, repetition and trick that the way knows."""
 
+import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agent.delivery.outbox import Outbox, State, Submission
-from agent.disclosure.approval import approve, check_draft
-from agent.disclosure.ledger import read_ledger
+from agent.disclosure.approval import check_draft
+from agent.disclosure.ledger import Entry, open_entry, read_ledger, seal_entry
 from agent.disclosure.prepare import Gate, Prepared, prepare
 from agent.disclosure.preview import make_page, previous_release, print_page
 from agent.errors import DisclosureError, StoreError
 from protocol import envelope
+from protocol.canonical import canonical
 from protocol.errors import Code
 from protocol.identity import agent_digest
 from protocol.keys import Signer
@@ -21,11 +24,13 @@ from protocol.statements import build_statement
 from protocol.verification import ChainHead, History, authenticate, verify_submission
 from tests.agent.disclosure.ward import (
     CARD,
+    LEDGER_KEY,
     MODEL,
     OTHER_MODEL,
     REGISTRY,
     finding,
     right,
+    sign,
     site_gate,
     tomorrow,
     whole_ward,
@@ -43,12 +48,8 @@ def prepare_one(gate: Gate, count: int = 140, model: str = MODEL) -> Submission:
     return submission
 
 
-def quiet(event: str, detail: str) -> None:
-    """An audit log that nobody reads."""
-
-
-def sign(gate: Gate, submission: Submission, steward: Signer = world.STEWARD) -> Submission:
-    return approve(gate.outbox, gate.registry, gate.policy, submission.digest, steward, quiet)
+def released(gate: Gate) -> tuple[Entry, ...]:
+    return read_ledger(gate.outbox.ledger, LEDGER_KEY).entries
 
 
 def test_what_was_prepared_and_approved_is_accepted_by_the_aggregators_rules(gate: Gate) -> None:
@@ -102,9 +103,9 @@ def test_a_second_model_is_added_behind_the_draft_that_waits(gate: Gate) -> None
 def test_approving_out_of_order_is_refused(gate: Gate) -> None:
     first, second = prepare(gate, CARD, {MODEL: whole_ward(), OTHER_MODEL: whole_ward(60)}).submissions
     later = max(first, second, key=lambda s: s.result.header.seq)
-    with pytest.raises(DisclosureError, match="moved on"):
+    with pytest.raises(DisclosureError, match="comes before it in the site's chain"):
         sign(gate, later)
-    assert read_ledger(gate.outbox.ledger).entries == ()
+    assert released(gate) == ()
 
 
 def test_the_second_release_of_nearly_the_same_patients_repeats_the_first(gate: Gate) -> None:
@@ -120,7 +121,7 @@ def test_drafts_that_nobody_approves_cost_no_budget(gate: Gate) -> None:
     for count in range(20, 180, 20):
         prepare_one(gate, count)
     assert len(gate.outbox.all()) == 1
-    assert read_ledger(gate.outbox.ledger).entries == ()
+    assert released(gate) == ()
 
 
 def test_the_fifth_approved_release_of_a_month_cannot_even_be_prepared(gate: Gate) -> None:
@@ -174,9 +175,9 @@ def test_a_crash_while_approving_costs_the_release_once_and_refunds_nothing(gate
         patch_writes(patch, crash_at(step))
         with pytest.raises(Crash):
             sign(gate, draft)
-    assert len(read_ledger(gate.outbox.ledger).entries) == step - 1
+    assert len(released(gate)) == step - 1
     assert sign(gate, prepare_one(gate)).state is State.APPROVED
-    assert len(read_ledger(gate.outbox.ledger).entries) == 1
+    assert len(released(gate)) == 1
 
 
 def test_a_release_that_was_debited_stays_debited_when_other_scores_come(gate: Gate) -> None:
@@ -188,13 +189,13 @@ def test_a_release_that_was_debited_stays_debited_when_other_scores_come(gate: G
     second = prepare_one(gate, 103)
     assert second.result.cells["ward/exact_match"] == draft.result.cells["ward/exact_match"]
     sign(gate, second)
-    assert len(read_ledger(gate.outbox.ledger).entries) == 2
+    assert len(released(gate)) == 2
 
 
 def test_approving_twice_is_approving_once(gate: Gate) -> None:
     draft = prepare_one(gate)
     assert sign(gate, draft).data == sign(gate, draft).data
-    assert len(read_ledger(gate.outbox.ledger).entries) == 1
+    assert len(released(gate)) == 1
 
 
 def test_the_agents_own_key_does_not_approve(gate: Gate) -> None:
@@ -206,7 +207,7 @@ def test_the_agents_own_key_does_not_approve(gate: Gate) -> None:
 def test_nobody_elses_key_approves(gate: Gate, key: Signer) -> None:
     with pytest.raises(DisclosureError, match="not a steward's key of this site"):
         sign(gate, prepare_one(gate), key)
-    assert read_ledger(gate.outbox.ledger).entries == ()
+    assert released(gate) == ()
 
 
 def test_a_revoked_steward_does_not_approve(gate: Gate) -> None:
@@ -215,7 +216,7 @@ def test_a_revoked_steward_does_not_approve(gate: Gate) -> None:
     after = replace(REGISTRY, sites={**REGISTRY.sites, world.SITE: replace(site, keys=keys)})
     draft = prepare_one(gate)
     with pytest.raises(DisclosureError, match="not a steward's key"):
-        approve(gate.outbox, after, gate.policy, draft.digest, world.STEWARD, quiet)
+        sign(replace(gate, registry=after), draft)
 
 
 def draft_path(gate: Gate, draft: Submission) -> Path:
@@ -241,30 +242,137 @@ def test_a_better_figure_under_the_agents_own_signature_is_still_checked(gate: G
     forged = replace(draft.result, cells={**draft.result.cells, "ward/exact_match": 733})
     data = envelope.sign(build_statement(forged), [world.AGENT])
     digest = envelope.decode(data).digest
-    gate.outbox.put_draft(digest, data, {"policy": "", "cells": {}}, gate.outbox.release(draft.digest))
+    release = gate.outbox.release(draft.digest)
+    gate.outbox.drop_draft(draft.digest)
+    gate.outbox.put_draft(digest, data, {"policy": "", "cells": {}}, release)
     with pytest.raises(DisclosureError, match=Code.OFF_GRID.value):
-        approve(gate.outbox, gate.registry, gate.policy, digest, world.STEWARD, quiet)
+        sign(gate, gate.outbox.get(digest))
 
 
-def test_a_ledger_entry_that_says_something_else_than_the_payload_is_refused(gate: Gate) -> None:
+def cells_of(value: Any) -> dict[str, Any]:
+    cells: dict[str, Any] = value["entry"]["cells"]
+    return cells
+
+
+def empty_the_units(value: Any) -> None:
+    """The next release of nearly the same patients would find nobody to compare with."""
+    for cell in cells_of(value).values():
+        cell["units"] = {}
+
+
+def rename_the_lineage(value: Any) -> None:
+    """Neither the comparison with earlier releases nor the monthly budget would find it."""
+    for cell in cells_of(value).values():
+        cell["lineage"] = "elsewhere"
+
+
+def forget_the_figures(value: Any) -> None:
+    cells_of(value).clear()
+
+
+def change_a_figure(value: Any) -> None:
+    cells_of(value)["ward/exact_match"]["value"] = 500
+
+
+def date_it_back(value: Any) -> None:
+    value["entry"]["day"] -= 40
+
+
+def count_it_as_the_same_release(value: Any) -> None:
+    value["entry"]["scores_root"] = "00" * 32
+
+
+def replace_the_seal(value: Any) -> None:
+    value["mac"] = hashlib.sha256(canonical(value["entry"])).hexdigest()
+
+
+FORGERIES = [
+    empty_the_units,
+    rename_the_lineage,
+    forget_the_figures,
+    change_a_figure,
+    date_it_back,
+    count_it_as_the_same_release,
+    replace_the_seal,
+]
+
+
+def forge(path: Path, how: Callable[[Any], None]) -> None:
+    value = json.loads(path.read_bytes())
+    how(value)
+    path.write_bytes(canonical(value))
+
+
+@pytest.mark.parametrize("how", FORGERIES)
+def test_what_the_ledger_will_keep_cannot_be_changed_before_approval(gate: Gate, how: Callable[[Any], None]) -> None:
+    draft = prepare_one(gate)
+    forge(gate.outbox.directory / f"{draft.digest}.release.json", how)
+    with pytest.raises(DisclosureError, match="was changed after it was prepared"):
+        sign(gate, draft)
+    assert released(gate) == ()
+    # Preparing again mends it: the same bytes, with an honest entry.
+    assert prepare_one(gate).data == draft.data
+    sign(gate, draft)
+    (entry,) = released(gate)
+    assert len(entry.cells["ward/exact_match"].units) == 200
+
+
+def test_a_sealed_entry_that_says_something_else_than_the_payload_is_refused(gate: Gate) -> None:
+    """Even under the right seal: the entry of another draft, or of a gate that errs."""
     draft = prepare_one(gate)
     path = gate.outbox.directory / f"{draft.digest}.release.json"
-    value = json.loads(path.read_bytes())
-    value["cells"]["ward/exact_match"]["value"] = 500
-    path.write_bytes(json.dumps(value, sort_keys=True, separators=(",", ":")).encode())
-    with pytest.raises(DisclosureError, match="not what the submission says"):
-        sign(gate, draft)
-    value["cells"] = {}  # nor may it forget the figures
-    path.write_bytes(json.dumps(value, sort_keys=True, separators=(",", ":")).encode())
-    with pytest.raises(DisclosureError, match="not what the submission says"):
-        sign(gate, draft)
+    entry = open_entry(path.read_bytes(), LEDGER_KEY)
+    other = replace(entry.cells["ward/exact_match"], value=500)
+    for wrong in (
+        replace(entry, cells={**entry.cells, "ward/exact_match": other}),
+        replace(entry, cells={}),
+        replace(entry, scores_root="00" * 32),
+        replace(entry, submission="00" * 32),
+    ):
+        path.write_bytes(seal_entry(wrong, LEDGER_KEY))
+        with pytest.raises(DisclosureError, match="not what the submission says"):
+            sign(gate, draft)
+    assert released(gate) == ()
 
 
-def test_a_cut_ledger_stops_the_next_release(gate: Gate) -> None:
-    sign(gate, prepare_one(gate))
-    next(gate.outbox.ledger.iterdir()).unlink()
+@pytest.mark.parametrize("how", FORGERIES)
+def test_an_entry_edited_in_the_ledger_stops_the_next_release(gate: Gate, how: Callable[[Any], None]) -> None:
+    sign(gate, prepare_one(gate, 100))
+    waiting = prepare_one(gate, 150)
+    (path,) = gate.outbox.ledger.iterdir()
+    forge(path, how)
+    with pytest.raises(DisclosureError, match="was changed"):
+        sign(gate, waiting)
+    with pytest.raises(DisclosureError, match="was changed"):
+        prepare_one(gate, 60)
+
+
+def test_a_ledger_without_its_tail_stops_the_next_release_and_the_next_approval(gate: Gate) -> None:
+    for count in (40, 100):
+        sign(gate, prepare_one(gate, count))
+    waiting = prepare_one(gate, 150)
+    sorted(gate.outbox.ledger.iterdir())[-1].unlink()
+    with pytest.raises(DisclosureError, match="lacks submissions that were approved"):
+        sign(gate, waiting)
     with pytest.raises(DisclosureError, match="lacks submissions that were approved"):
         prepare_one(gate, 60)
+
+
+def test_the_entry_of_another_draft_does_not_stand_in_for_that_of_a_release(gate: Gate) -> None:
+    """Its seal is real and it follows from the same entry; but what was approved is not what it is about."""
+    other = prepare_one(gate, 60)
+    stand_in = gate.outbox.release(other.digest)
+    sign(gate, prepare_one(gate, 140))
+    (path,) = gate.outbox.ledger.iterdir()
+    path.write_bytes(stand_in)
+    with pytest.raises(DisclosureError, match="lacks submissions that were approved"):
+        prepare_one(gate, 100)
+
+
+def test_a_ledger_of_another_site_is_not_ours(gate: Gate) -> None:
+    sign(gate, prepare_one(gate))
+    with pytest.raises(DisclosureError, match="made with another data key"):
+        prepare_one(replace(gate, data_key=b"e" * 32), 60)
 
 
 def test_a_stricter_site_wins_and_names_the_federations_floor(gate: Gate, tmp_path: Path) -> None:
@@ -321,7 +429,74 @@ def test_a_refused_link_is_replaced_and_what_followed_it_becomes_void(gate: Gate
     states = {s.digest: s.state for s in gate.outbox.all()}
     assert states[first.digest] is states[second.digest] is State.VOID
     assert [s.result.header.seq for s in sorted(again.submissions, key=lambda s: s.result.header.seq)] == [1, 2]
-    assert len(read_ledger(gate.outbox.ledger).entries) == 2  # a refused release still left the site
+    assert len(released(gate)) == 2  # a refused release still left the site
+
+
+def approved_pair(gate: Gate) -> list[Submission]:
+    prepare(gate, CARD, {MODEL: whole_ward(), OTHER_MODEL: whole_ward(60)})
+    return [sign(gate, draft) for draft in gate.outbox.all()]
+
+
+def test_a_refused_release_prepared_again_the_same_day_takes_its_place_again(gate: Gate) -> None:
+    """The aggregator lacked the model, say; by now it is registered. The bytes are the same, and so are they."""
+    pair = approved_pair(gate)
+    gate.outbox.mark_sent(pair[0].digest, world.TODAY)
+    gate.outbox.mark_refused(pair[0].digest, Code.UNKNOWN_MODEL)
+    again = prepare(gate, CARD, {MODEL: whole_ward(), OTHER_MODEL: whole_ward(60)})
+    assert again.new == frozenset()
+    assert {s.digest: s.data for s in again.submissions} == {s.digest: s.data for s in pair}
+    assert [(s.digest, s.state) for s in gate.outbox.all()] == [
+        (pair[0].digest, State.SENT),
+        (pair[1].digest, State.APPROVED),
+    ]
+    assert gate.outbox.verdicts(pair[0].digest)["cells"]
+    assert len(released(gate)) == 2  # not debited again
+    assert sign(gate, pair[0]).state is State.SENT
+
+
+def test_a_draft_that_was_stuck_beside_its_void_twin_comes_free(gate: Gate) -> None:
+    first, _ = approved_pair(gate)
+    release = b"whatever an earlier version left there"
+    gate.outbox.mark_refused(first.digest, Code.WRONG_SEQ)
+    gate.outbox.make_void(first.digest)
+    gate.outbox.put_draft(first.digest, first.data, gate.outbox.verdicts(first.digest), release)
+    prepare(gate, CARD, {MODEL: whole_ward(), OTHER_MODEL: whole_ward(60)})
+    assert [s.state for s in gate.outbox.all()] == [State.APPROVED] * 2
+    assert not list(gate.outbox.directory.glob("*.draft.dsse.json"))
+
+
+def test_a_crash_while_a_void_release_takes_its_place_again_is_mended_by_preparing_again(gate: Gate) -> None:
+    pair = approved_pair(gate)
+    gate.outbox.mark_sent(pair[0].digest, world.TODAY)
+    gate.outbox.mark_refused(pair[0].digest, Code.UNKNOWN_MODEL)
+
+    def crash(self: Path, target: Path) -> Path:
+        if self.name.endswith(".void.dsse.json"):
+            raise Crash
+        return replace_file(self, target)
+
+    replace_file = Path.replace
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Path, "replace", crash)
+        with pytest.raises(Crash):
+            prepare(gate, CARD, {MODEL: whole_ward(), OTHER_MODEL: whole_ward(60)})
+    prepare(gate, CARD, {MODEL: whole_ward(), OTHER_MODEL: whole_ward(60)})
+    assert [s.digest for s in gate.outbox.all()] == [s.digest for s in pair]
+    assert State.VOID not in {s.state for s in gate.outbox.all()}
+
+
+def test_a_refusal_on_the_last_submission_of_the_month_can_still_be_mended(gate: Gate) -> None:
+    for count in (40, 70, 100):
+        sign(gate, prepare_one(gate, count))
+    last = sign(gate, prepare_one(gate, 130))
+    gate.outbox.mark_refused(last.digest, Code.UNKNOWN_MODEL)
+    assert prepare_one(gate, 130) == last
+    gate.outbox.mark_refused(last.digest, Code.WRONG_DAY)
+    another = prepare_one(tomorrow(gate), 130)  # of another day, so of other bytes; of the same scores
+    assert (another.state, another.result.cells) == (State.PREPARED, last.result.cells)
+    sign(gate, another)
+    with pytest.raises(DisclosureError, match="are spent"):
+        prepare_one(tomorrow(gate), 160)
 
 
 def test_two_commands_at_once_do_not_mix(gate: Gate) -> None:
@@ -347,6 +522,18 @@ def test_the_page_shows_figures_verdicts_change_and_the_exact_bytes(
     shown = capsys.readouterr().out
     for text in (second.digest, page.payload, "General Hospital", first.digest, world.AGENT.public.keyid):
         assert text in shown
+    assert "units (range)" in shown
+    assert "Of the number of units only the range leaves" in shown
+
+
+def test_the_page_says_which_figures_come_from_a_sample(gate: Gate) -> None:
+    exam, ward, rouge = whole_ward()
+    (draft,) = prepare(
+        gate, CARD, {MODEL: [exam, replace(ward, sampled=True), replace(rouge, sampled=True)]}
+    ).submissions
+    page = make_page(draft, REGISTRY, gate.policy, gate.outbox.verdicts(draft.digest), None)
+    said = {figure.cell: figure.verdict.endswith("of a sample of the dataset") for figure in page.figures}
+    assert said == {key: key in {"ward/exact_match", "ward/rouge_l"} for key in draft.result.cells}
 
 
 def test_a_verdict_file_that_lies_changes_no_figure_on_the_page(gate: Gate) -> None:

@@ -5,14 +5,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from agent.delivery.outbox import Outbox
+from agent.delivery.outbox import Outbox, Submission
+from agent.disclosure.approval import approve
 from agent.disclosure.findings import Finding
 from agent.disclosure.gate import Release, decide
-from agent.disclosure.ledger import Entry, Fingerprints, Ledger
+from agent.disclosure.ledger import Entry, Fingerprints, Ledger, ledger_key
 from agent.disclosure.prepare import Gate
 from agent.store import UnitScore
 from agent.vocabulary import AccessLevel
 from protocol.identity import model_digest
+from protocol.keys import Signer
 from protocol.policy import DisclosurePolicy
 from protocol.registry import Model, Registry
 from protocol.scorecard import Scorecard
@@ -22,6 +24,7 @@ MODEL, OTHER_MODEL = world.MODEL.name, "example/other"
 CARD = world.SCORECARD
 FINGERPRINTS = Fingerprints(b"f" * 32)
 DATA_KEY = b"d" * 32
+LEDGER_KEY = ledger_key(DATA_KEY)
 
 REGISTRY: Registry = world.registry(
     models={
@@ -45,7 +48,7 @@ def finding(
     subgroup: str | None = None,
     access: AccessLevel | None = None,
     reason: str = "unparsed",
-    lineage: str = "",
+    lineage: str | None = None,
 ) -> Finding:
     """Scores of instances numbered from `first`, `per_unit` of them to a unit; None is unscored for `reason`."""
     entry = next(entry for entry in CARD.benchmarks if entry.id == benchmark)
@@ -64,7 +67,7 @@ def finding(
             for i, value in enumerate(values, first)
         ],
         subgroup=subgroup,
-        lineage=lineage,
+        lineage=lineage or benchmark,
     )
 
 
@@ -90,22 +93,32 @@ def gate_says(
     card: Scorecard = CARD,
     day: int = world.TODAY,
     model: str = MODEL,
+    scores_root: str = "5c" * 32,
 ) -> Release:
     return decide(
         card,
         policy,
         findings,
         model=model_digest(model),
+        scores_root=scores_root,
         day=day,
         ledger=ledger or Ledger(),
         fingerprints=FINGERPRINTS,
     )
 
 
-def after(ledger: Ledger, release: Release, *, day: int = world.TODAY, model: str = MODEL) -> Ledger:
-    """The ledger once the release was approved."""
-    number = len(ledger.entries) + 1
-    entry = Entry(ledger.head, f"{number:064x}", model_digest(model), CARD.digest, day, release.footprint)
+def after(
+    ledger: Ledger,
+    release: Release,
+    *,
+    day: int = world.TODAY,
+    model: str = MODEL,
+    scores_root: str | None = None,
+) -> Ledger:
+    """The ledger once the release was approved; each is of other scores unless told otherwise."""
+    number = f"{len(ledger.entries) + 1:064x}"
+    root = scores_root or number
+    entry = Entry(ledger.head, number, model_digest(model), CARD.digest, root, day, release.footprint)
     return ledger.followed_by(entry)
 
 
@@ -118,6 +131,19 @@ def site_gate(directory: Path, *, registry: Registry = REGISTRY, today_day: int 
         data_key=DATA_KEY,
         today_day=today_day,
         agent_version="0.1.0",
+    )
+
+
+def sign(gate: Gate, submission: Submission, steward: Signer = world.STEWARD) -> Submission:
+    """What the steward does, into an audit log that nobody reads."""
+    return approve(
+        gate.outbox,
+        gate.registry,
+        gate.policy,
+        submission.digest,
+        steward,
+        data_key=gate.data_key,
+        audit=lambda event, detail: None,
     )
 
 
