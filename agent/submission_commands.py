@@ -44,6 +44,7 @@ def submission() -> None:
 @click.pass_obj
 def prepare(site: Site, suite: str, scorecard_name: str | None, models: tuple[str, ...], form: str) -> None:
     """Put the figures of a suite through the disclosure gate: one draft for each model. Nothing leaves."""
+    from agent.catalog.benchmark import find_benchmarks
     from agent.disclosure.collect import collect
     from agent.disclosure.prepare import Gate, prepare
 
@@ -57,8 +58,9 @@ def prepare(site: Site, suite: str, scorecard_name: str | None, models: tuple[st
         data_key=read_data_key(site.keys / "data.key"),
         today_day=today_day(),
     )
+    limits = {found.digest: found.max_tokens for found in find_benchmarks(site.own_benchmarks).values()}
     with site.store() as store:
-        findings = collect(store, suite, card, models)
+        findings = collect(store, suite, card, models, token_limits=limits)
         if not findings:
             raise DisclosureError(f"the suite has no runs of the benchmarks of scorecard {card.name}")
         done = prepare(gate, card, findings)
@@ -104,7 +106,7 @@ def approve(site: Site, key_path: Path, digest: str | None, yes: bool) -> None:
     if yes and digest is None:
         raise click.UsageError("--yes needs --digest: at least the first 8 characters of what was read and found right")
     registry, policy, outbox = federation_of(site).registry(today_day()), _policy(site), _outbox(site)
-    steward = load_signer(key_path, KeyRole.STEWARD)
+    steward, data_key = load_signer(key_path, KeyRole.STEWARD), read_data_key(site.keys / "data.key")
     chosen = _chosen(outbox, digest, "prepared")
     if not chosen:
         click.echo("No draft waits for approval.")
@@ -114,7 +116,7 @@ def approve(site: Site, key_path: Path, digest: str | None, yes: bool) -> None:
             print_page(_page(site, registry, draft))
             if not yes:
                 click.confirm(f"Let these bytes leave the site ({draft.digest[:8]})?", abort=True)
-        done = approve(outbox, registry, policy, draft.digest, steward, _audit(site))
+        done = approve(outbox, registry, policy, draft.digest, steward, data_key=data_key, audit=_audit(site))
         click.echo(f"{done.state.value} {done.digest}")
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from agent.catalog.benchmark import Benchmark
+from agent.disclosure.collect import NAME_UNITS
 from agent.errors import ConfigError
 from agent.metrics import METRICS
 from protocol.errors import ProtocolError
@@ -15,8 +16,11 @@ def draft_scorecard(name: str, version: int, benchmarks: Sequence[Benchmark]) ->
     """Return a scorecard with every metric of every benchmark, in their order.
 
     Raises:
-        ConfigError: a name or id is not one that a scorecard may hold.
+        ConfigError: a name or id is not one that a scorecard may hold, or nothing of a benchmark could be submitted:
+            a metric is not available, or units of a gated or private one have no names.
     """
+    for benchmark in benchmarks:
+        _check_submittable(benchmark)
     entries = tuple(
         BenchmarkEntry(benchmark.id, benchmark.display_name, benchmark.category or NO_CATEGORY, benchmark.digest)
         for benchmark in benchmarks
@@ -41,3 +45,17 @@ def draft_scorecard(name: str, version: int, benchmarks: Sequence[Benchmark]) ->
             f"this cannot be a scorecard: {error}",
             "Names and ids in a scorecard are short, in lower-case letters, digits, dashes and underscores.",
         ) from None
+
+
+def _check_submittable(benchmark: Benchmark) -> None:
+    missing = [use.name for use in benchmark.metrics if use.name not in METRICS]
+    if missing:
+        raise ConfigError(
+            f"{benchmark.id}: {', '.join(missing)} is not available in this version, so it cannot be reported",
+            "Leave the benchmark out, or the metric out of its benchmark.yaml.",
+        )
+    if benchmark.access != "public" and benchmark.unit_column is None:
+        raise ConfigError(
+            f"{benchmark.id}: it is {benchmark.access}, and its units are row numbers, so no site could submit it",
+            NAME_UNITS,
+        )

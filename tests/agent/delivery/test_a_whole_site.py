@@ -13,7 +13,8 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from agent.errors import AgentError, ConfigError, DisclosureError
+from agent import __version__
+from agent.errors import AgentError, ConfigError, DeliveryError, DisclosureError
 from agent.site import Site, create_site
 from agent.submission_commands import enroll, registry, steward_key, submission
 from agent.vocabulary import Instance, Message, Reason, Reference, Unscored
@@ -112,12 +113,22 @@ def fill(
         "data": {"known": known, "digest": "00" * 32, "instances": UNITS, "problems": [f"{CANARY}.csv"]},
         "metrics": [{"name": metric, "low": cell.low, "high": cell.high, "binary": cell.binary}],
         "scoring": scoring,
+        "agent_version": __version__,
+        "lineage": benchmark,
+        "max_tokens": 1024,
+        "overrides": [],
+        "sample_seed": 0,
+        "sampled": None,
+        "stop": [],
+        "temperature": 0.0,
+        "unit_named": True,
     }
     with site.store() as store:
         run_id = store.begin_run(
             suite=suite,
             name=f"{benchmark}:data={CANARY},model={model}",
             benchmark=benchmark,
+            lineage=benchmark,
             model=model,
             deployment=f"{CANARY}/deployment",
             details=kept,
@@ -220,6 +231,23 @@ def test_from_invite_to_receipt_no_text_of_a_case_is_written_or_sent(
                     assert found.instance_key.hex().encode() not in content
     assert seen > 10
     assert not list(site.submissions.glob(".new-*"))
+
+
+def test_the_second_link_sent_first_is_held_back_and_both_arrive_later(
+    site: Site, served: Served, wire: Wire, tmp_path: Path
+) -> None:
+    key = join(site, served, wire, tmp_path)
+    ok(site, submission, "prepare", "--suite", SUITE)
+    for page in drafts(site):
+        ok(site, submission, "approve", "--key", key, "--yes", "--digest", page["digest"])
+    rows = json.loads(ok(site, submission, "status", "--format", "json"))
+    before = len(wire.bytes)
+    with pytest.raises(DeliveryError, match="comes after"):
+        ok(site, submission, "send", "--digest", rows[1]["digest"])
+    assert len(wire.bytes) == before
+    ok(site, submission, "send")
+    rows = json.loads(ok(site, submission, "status", "--format", "json"))
+    assert [(row["seq"], row["state"]) for row in rows] == [(1, "receipted"), (2, "receipted")]
 
 
 def test_the_steward_may_keep_the_key_on_another_machine(

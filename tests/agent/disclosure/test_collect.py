@@ -1,0 +1,239 @@
+"""What the store's runs may contribute to a submission, and what somebody tries to pass off as the registered thing."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent import __version__
+from agent.disclosure.collect import collect
+from agent.disclosure.findings import Finding
+from agent.disclosure.gate import Release, Rule
+from agent.disclosure.ledger import Ledger
+from agent.errors import DisclosureError
+from agent.store import Store, Vault
+from agent.vocabulary import Instance, Message, Reference
+from protocol.disclosure import SUPPRESSED
+from protocol.scorecard import BenchmarkEntry, Cell, Scorecard
+from tests.agent.disclosure.ward import MODEL, after, gate_says
+
+ALL, BUT_ONE, EXAM = "all_wards", "all_but_one", "exam"
+DEFINITION = "ab" * 32
+LIMITS = {DEFINITION: 1024}
+
+
+def card(*benchmarks: str) -> Scorecard:
+    return Scorecard(
+        "wards",
+        1,
+        tuple(BenchmarkEntry(name, name, "Wards", DEFINITION) for name in benchmarks),
+        tuple(
+            Cell(name, "exact_match", None, "public" if name == EXAM else "private", True, 0, 1) for name in benchmarks
+        ),
+    )
+
+
+WARDS = card(ALL, BUT_ONE, EXAM)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    store = Store(tmp_path / "site.sqlite3", Vault(b"k" * 32))
+    yield store
+    store.close()
+
+
+def fill(
+    store: Store,
+    benchmark: str,
+    units: Sequence[str],
+    *,
+    right: int = 30,
+    suite: str = "s",
+    lacking: str = "",
+    **details: Any,
+) -> None:
+    """A finished run with one instance a unit, of which the last `right` are right."""
+    access = "public" if benchmark == EXAM else "private"
+    kept: dict[str, Any] = {
+        "access": access,
+        "benchmark_digest": DEFINITION,
+        "data": {"known": "sample", "digest": "00" * 32, "instances": len(units), "problems": []},
+        "metrics": [{"name": "exact_match", "low": 0, "high": 1, "binary": True}],
+        "scoring": "intramural",
+        "agent_version": __version__,
+        "lineage": benchmark if access == "public" else "site",
+        "max_tokens": 1024,
+        "overrides": [],
+        "sample_seed": 0,
+        "sampled": None,
+        "stop": [],
+        "temperature": 0.0,
+        "unit_named": True,
+    }
+    kept |= details
+    lineage = kept["lineage"]
+    kept.pop(lacking, None)
+    planned = [
+        (Instance(f"i{n}", unit, (Message("user", "?"),), (Reference("a", correct=True),)), f"{benchmark}{n}".encode())
+        for n, unit in enumerate(units)
+    ]
+    run_id = store.begin_run(
+        suite=suite,
+        name=f"{benchmark}:model={MODEL}",
+        benchmark=benchmark,
+        lineage=lineage,
+        model=MODEL,
+        deployment="local/x",
+        details=kept,
+        planned=planned,
+        scored_by=["exact_match"],
+    )
+    store.settle(run_id, [], [(n, "exact_match", float(n >= len(units) - right)) for n in range(len(units))])
+    store.end_run(run_id)
+
+
+def patients(count: int, first: int = 0) -> list[str]:
+    return [f"patient {n}" for n in range(first, count)]
+
+
+def found(store: Store, scorecard: Scorecard = WARDS, limits: Mapping[str, int] = LIMITS) -> list[Finding]:
+    return collect(store, "s", scorecard, token_limits=limits)[MODEL]
+
+
+def test_a_run_as_the_benchmark_says_gives_its_findings(store: Store) -> None:
+    fill(store, ALL, patients(60), sampled=50)
+    fill(store, EXAM, [str(n) for n in range(40)], unit_named=False)
+    ward, exam = sorted(found(store), key=lambda finding: finding.benchmark)
+    assert (ward.benchmark, ward.lineage, ward.access, ward.sampled) == (ALL, "site", "private", True)
+    assert (exam.benchmark, exam.lineage, exam.access, exam.sampled) == (EXAM, EXAM, "public", False)
+    assert len(ward.unit_means()) == 60
+
+
+def test_sixty_rows_of_one_patient_are_not_sixty_patients(store: Store) -> None:
+    """Without `unit_column` a row is its own unit, and the threshold would count rows."""
+    fill(store, ALL, [str(n) for n in range(60)], unit_named=False)
+    with pytest.raises(DisclosureError, match="all_wards: its units are row numbers") as caught:
+        found(store)
+    assert "unit_column" in caught.value.advice
+    fill(store, ALL, ["one patient"] * 60)
+    assert gate_says(found(store), card=WARDS).cells[f"{ALL}/exact_match"] == SUPPRESSED
+
+
+@pytest.mark.parametrize("access", ["gated", "private"])
+def test_row_numbers_are_refused_for_whatever_is_protected_by_anyone(store: Store, access: str) -> None:
+    rows = [str(n) for n in range(60)]
+    fill(store, EXAM, rows, unit_named=False, access=access)
+    with pytest.raises(DisclosureError, match="row numbers"):
+        found(store)
+    fill(store, EXAM, rows, unit_named=False, data={"known": "unknown", "instances": 60})  # the site's own data
+    with pytest.raises(DisclosureError, match="row numbers"):
+        found(store)
+    fill(store, EXAM, rows, unit_named=False)
+    assert found(store)
+    only_the_card = Scorecard("x", 1, WARDS.benchmarks[2:], (Cell(EXAM, "exact_match", None, "gated", True, 0, 1),))
+    with pytest.raises(DisclosureError, match="row numbers"):
+        found(store, only_the_card)
+
+
+def test_a_row_put_in_front_does_not_renumber_everybody(store: Store) -> None:
+    """Numbered by rows, one new patient at the top changed every unit and the re-release rule saw another ward."""
+    rows = [str(n) for n in range(61)]
+    fill(store, ALL, rows[:60], unit_named=False)
+    with pytest.raises(DisclosureError, match="row numbers"):
+        found(store)
+    fill(store, ALL, patients(60))
+    before = gate_says(found(store), card=WARDS)
+    fill(store, ALL, ["newcomer", *patients(60)], right=31)
+    now = gate_says(found(store), card=WARDS, ledger=after(Ledger(), before))
+    assert now.verdicts[f"{ALL}/exact_match"] is Rule.REPEATED
+    assert now.cells == before.cells
+
+
+def printed(release: Release) -> list[str]:
+    return [key for key, value in release.cells.items() if value >= 0]
+
+
+@pytest.mark.parametrize("order", [(ALL, BUT_ONE), (BUT_ONE, ALL)])
+def test_a_ward_and_the_ward_without_one_patient_are_not_both_published(store: Store, order: tuple[str, str]) -> None:
+    """Their difference is that patient's outcome; both are of the one lineage of the site's own data."""
+    fill(store, ALL, patients(60))
+    fill(store, BUT_ONE, patients(60, first=1))
+    both = card(*order)
+    assert printed(gate_says(found(store, both), card=both)) == [f"{order[0]}/exact_match"]
+
+
+@pytest.mark.parametrize("order", [(ALL, BUT_ONE), (BUT_ONE, ALL)])
+def test_nor_one_after_the_other_in_two_submissions(store: Store, order: tuple[str, str]) -> None:
+    fill(store, order[0], patients(60, first=int(order[0] == BUT_ONE)))
+    first = gate_says(found(store), card=WARDS)
+    assert printed(first) == [f"{order[0]}/exact_match"]
+    fill(store, order[1], patients(60, first=int(order[1] == BUT_ONE)))
+    second = gate_says(found(store), card=WARDS, ledger=after(Ledger(), first))
+    assert printed(second) == [f"{order[0]}/exact_match"]
+    assert second.cells[f"{order[1]}/exact_match"] == SUPPRESSED
+
+
+@pytest.mark.parametrize(
+    ("details", "named"),
+    [
+        ({"overrides": ["instructions"]}, "instructions"),
+        ({"overrides": ["temperature"], "temperature": 1.5}, "temperature=1.5"),
+        ({"temperature": 0.2}, "temperature=0.2"),
+        ({"overrides": ["stop"], "stop": ["###"]}, "stop"),
+        ({"overrides": ["num_output_tokens"], "max_tokens": 1}, "num_output_tokens (at most 1, 1024 in the benchmark)"),
+        ({"overrides": ["num_output_tokens", "increase_max_tokens"], "max_tokens": 6}, "num_output_tokens (at most 6"),
+        ({"overrides": ["num_output_tokens"], "benchmark_digest": "cd" * 32}, "its definition is not here"),
+        ({"sample_seed": 7}, "--sample-seed 7"),
+        ({"overrides": ["something new"]}, "something new"),
+    ],
+)
+def test_a_run_asked_otherwise_is_not_passed_off_as_the_registered_benchmark(
+    store: Store, details: dict[str, Any], named: str
+) -> None:
+    for benchmark in (ALL, EXAM):
+        fill(store, benchmark, patients(60), **details)
+        with pytest.raises(DisclosureError, match=f"{benchmark}: .*{re.escape(named)}") as caught:
+            found(store, card(benchmark))
+        assert "suite" in caught.value.advice
+
+
+@pytest.mark.parametrize(
+    "details",
+    [
+        {"overrides": ["num_output_tokens"], "max_tokens": 4000},
+        {"overrides": ["increase_max_tokens"], "max_tokens": 3024},
+        {"overrides": ["num_output_tokens"], "max_tokens": 1024},
+        {"overrides": ["temperature"], "temperature": 0.0},
+        {"overrides": ["stop"], "stop": []},
+    ],
+)
+def test_a_longer_limit_or_the_benchmarks_own_value_is_no_change(store: Store, details: dict[str, Any]) -> None:
+    fill(store, ALL, patients(60), **details)
+    assert len(found(store)) == 1
+
+
+def test_scores_of_another_version_are_not_signed_as_this_ones(store: Store) -> None:
+    fill(store, ALL, patients(60), agent_version="0.0.9")
+    with pytest.raises(DisclosureError, match=r"scored by version 0\.0\.9 of the agent, this is") as caught:
+        found(store)
+    assert "answers are kept" in caught.value.advice
+
+
+@pytest.mark.parametrize(
+    "lacking", ["unit_named", "lineage", "overrides", "sample_seed", "sampled", "agent_version", "temperature"]
+)
+def test_a_run_that_does_not_say_how_it_was_run_is_run_again(store: Store, lacking: str) -> None:
+    fill(store, ALL, patients(60), lacking=lacking)
+    with pytest.raises(DisclosureError, match="before its units and settings were noted") as caught:
+        found(store)
+    assert "Give the same `intramural run` again" in caught.value.advice
+
+
+def test_runs_that_no_cell_asks_for_are_nobodys_business(store: Store) -> None:
+    fill(store, ALL, patients(60))
+    fill(store, EXAM, patients(60), overrides=["instructions"], agent_version="0.0.9")
+    (only,) = found(store, card(ALL))
+    assert only.benchmark == ALL
