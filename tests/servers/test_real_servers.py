@@ -83,6 +83,11 @@ def test_the_probe_names_the_server(real_server, found):
     assert found.extra_body == ({"repeat_penalty": 1.0} if penalty else {})
 
 
+def test_the_names_that_the_server_gives_its_model_are_taken_for_forms_of_the_one_asked(found):
+    assert found.other_names == ()
+    assert not found.inline_thoughts
+
+
 def test_many_requests_at_once_are_all_answered_within_their_limit(real_server, found):
     prompts = [chat(f"Question {i}: yes or no?", model=real_server.model, max_tokens=12) for i in range(40)]
     outcome = ask(real_server.url, prompts, limits=LIMITS, max_in_flight=8, capabilities=found)
