@@ -30,7 +30,6 @@ MODELS: Final = {
 SUITE: Final = "demo"
 SCORECARD: Final = "demo-public"
 ORIGIN: Final = "board.demo.example"
-START_LIMIT_S: Final = 30.0
 PROGRAMS: Final = {"intramural": "agent", "intramural-aggregator": "aggregator"}
 
 

@@ -205,7 +205,7 @@ def _servers(site: Site, server: str | None, model: str | None) -> Iterator[Chec
 
 
 def _server(site: Site, deployment: Deployment) -> Iterator[Check]:
-    what = f"deployment {deployment.name}"
+    what = _called(deployment)
     if deployment.problem:
         yield Check(what, "warning", f"cannot be used: {deployment.problem}", "Runs that name it are refused.")
         return
@@ -213,8 +213,11 @@ def _server(site: Site, deployment: Deployment) -> Iterator[Check]:
         deployment = reachable(deployment, site)
         capabilities = asyncio.run(probe(deployment, _limits(site)))
     except AgentError as error:
-        yield Check(what, "failed", str(error), error.advice, error.exit_code)
+        finding = str(error).removeprefix(f"deployment {deployment.name}: ")
+        yield Check(what, "failed", finding, error.advice, error.exit_code)
         return
+    if deployment.unused_keys:
+        yield Check(what, "ok", f"keys of HELM's that mean nothing here: {', '.join(deployment.unused_keys)}")
     kind = capabilities.server if capabilities.language_model else f"{capabilities.server}, not a language model"
     yield Check(what, "ok", f"reachable ({kind})")
     yield _answer(site, deployment, capabilities)
@@ -226,6 +229,13 @@ def _server(site: Site, deployment: Deployment) -> Iterator[Check]:
                 feature.finding,
                 "Runs that need it are refused or say how they do without.",
             )
+
+
+def _called(deployment: Deployment) -> str:
+    """Name a deployment for the report; one of `--server` has no name of its own but its model's."""
+    if deployment.name.startswith("server-"):
+        return f"server, model {deployment.model_name}"
+    return f"deployment {deployment.name}"
 
 
 def _limits(site: Site) -> HttpLimits:
@@ -257,7 +267,7 @@ def _answer(site: Site, deployment: Deployment, capabilities: Capabilities) -> C
             capabilities=capabilities,
         )
     )
-    what = f"deployment {deployment.name}, answer"
+    what = f"{_called(deployment)}, answer"
     result = found[0]
     if isinstance(result, Failure):
         status = f" (HTTP {result.status})" if result.status else ""

@@ -58,18 +58,22 @@ def run_entries(site: Site, entries: Sequence[RunEntry], options: RunOptions, pr
             if not options.replace:
                 _refuse_to_lose(store, plan)
         found = asyncio.run(_probe_all(open_plans, limits))
-        workarounds = {plan.name: check_needs(found[plan.deployment.name], _needs(plan)) for plan in open_plans}
+        workarounds = {plan.name: check_needs(found[_served(plan)], _needs(plan)) for plan in open_plans}
         return [
             settled.get(plan.name)
-            or _evaluate(store, plan, found[plan.deployment.name], workarounds[plan.name], limits, progress)
+            or _evaluate(store, plan, found[_served(plan)], workarounds[plan.name], limits, progress)
             for plan in plans
         ]
 
 
-async def _probe_all(plans: Sequence[Plan], limits: HttpLimits) -> Mapping[str, Capabilities]:
-    """Probe each deployment once."""
-    deployments = {plan.deployment.name: plan.deployment for plan in plans}
-    return {name: await probe(deployment, limits) for name, deployment in deployments.items()}
+async def _probe_all(plans: Sequence[Plan], limits: HttpLimits) -> Mapping[tuple[str, str], Capabilities]:
+    """Probe each model of each deployment once."""
+    deployments = {_served(plan): plan.deployment for plan in plans}
+    return {served: await probe(deployment, limits) for served, deployment in deployments.items()}
+
+
+def _served(plan: Plan) -> tuple[str, str]:
+    return plan.deployment.name, plan.deployment.served_model
 
 
 def _needs(plan: Plan) -> Needs:
@@ -149,52 +153,67 @@ def _evaluate(
             planned=list(zip(plan.instances, keys, strict=True)),
             scored_by=plan.scored_by(),
         )
-        keeper = _Keeper(store, plan, run_id)
+        keeper = _Keeper(store, plan, run_id, progress)
         progress.begin(f"{plan.benchmark.display_name}: {plan.model}", len(keys))
-        unanswered: dict[bytes, list[int]] = {}  # equal requests are asked once
-        settled = store.settled_positions(run_id)
-        for position, key in enumerate(keys):
-            if position in settled:
-                progress.advance()
-            elif (answer := store.answer(key)) is not None:
-                keeper.score(position, answer)
-                progress.advance()
-            else:
-                unanswered.setdefault(key, []).append(position)
-        kept = len(keys) - sum(map(len, unanswered.values()))
-
-        def on_result(key: bytes, result: Response | Failure) -> None:
-            keeper.keep(key, unanswered[key], result)
-            progress.advance(len(unanswered[key]))
-
         try:
-            asyncio.run(
-                ask_all(
-                    plan.deployment,
-                    (
-                        (key, plan.request(plan.instances[positions[0]], capabilities.extra_body))
-                        for key, positions in unanswered.items()
-                    ),
-                    on_result,
-                    max_in_flight=min(plan.max_in_flight, max(1, len(unanswered))),
-                    limits=limits,
-                    capabilities=capabilities,
-                )
-            )
+            unanswered = _score_what_is_stored(store, run_id, keys, keeper)
+            if unanswered:
+                asyncio.run(_ask(plan, unanswered, keeper, limits, capabilities))
         finally:
             keeper.write()
         store.end_run(run_id)
         progress.end()
-        run = store.run(run_id)
+        run = _stored(store, plan)
         assert run is not None
-        asked = len(unanswered) - keeper.not_asked
-        return RunOutcome(summarise_run(store, run), asked=asked, kept=kept, failed=keeper.failed)
+        return RunOutcome(
+            summary=summarise_run(store, run),
+            asked=len(unanswered) - keeper.not_asked,
+            kept=len(keys) - sum(map(len, unanswered.values())),
+            failed=keeper.failed,
+        )
+
+
+def _score_what_is_stored(
+    store: Store, run_id: str, keys: Sequence[bytes], keeper: "_Keeper"
+) -> dict[bytes, list[int]]:
+    """Score stored answers; return the positions that still have to be asked, by request: equal ones are asked once."""
+    unanswered: dict[bytes, list[int]] = {}
+    settled = store.settled_positions(run_id)
+    for position, key in enumerate(keys):
+        if position in settled:
+            keeper.progress.advance()
+        elif (answer := store.answer(key)) is not None:
+            keeper.score([position], answer)
+        else:
+            unanswered.setdefault(key, []).append(position)
+    return unanswered
+
+
+async def _ask(
+    plan: Plan,
+    unanswered: Mapping[bytes, list[int]],
+    keeper: "_Keeper",
+    limits: HttpLimits,
+    capabilities: Capabilities,
+) -> None:
+    await ask_all(
+        plan.deployment,
+        (
+            (key, plan.request(plan.instances[positions[0]], capabilities.extra_body))
+            for key, positions in unanswered.items()
+        ),
+        lambda key, result: keeper.keep(key, unanswered[key], result),
+        max_in_flight=min(plan.max_in_flight, len(unanswered)),
+        limits=limits,
+        capabilities=capabilities,
+    )
 
 
 class _Keeper:
     """Scores answers as they arrive and writes them in batches, so that little is lost when the process is killed."""
 
-    def __init__(self, store: Store, plan: Plan, run_id: str) -> None:
+    def __init__(self, store: Store, plan: Plan, run_id: str, progress: Progress) -> None:
+        self.progress = progress
         self._store = store
         self._plan = plan
         self._run_id = run_id
@@ -205,11 +224,13 @@ class _Keeper:
         self.failed = 0
         self.not_asked = 0
 
-    def score(self, position: int, result: Response | Failure) -> None:
-        """Score one instance."""
+    def score(self, positions: Sequence[int], result: Response | Failure) -> None:
+        """Score the instances at these positions."""
         plan = self._plan
-        scores = score_response(plan.benchmark.metrics, plan.instances[position], result, plan.scoring)
-        self._scores.extend((position, metric, value) for metric, value in scores)
+        for position in positions:
+            scores = score_response(plan.benchmark.metrics, plan.instances[position], result, plan.scoring)
+            self._scores.extend((position, metric, value) for metric, value in scores)
+        self.progress.advance(len(positions))
 
     def keep(self, key: bytes, positions: Sequence[int], result: Response | Failure) -> None:
         """Keep a new answer and score the instances it belongs to.
@@ -224,8 +245,7 @@ class _Keeper:
         else:
             self.failed += len(positions)
             self.not_asked += result.reason is Reason.NOT_ASKED
-        for position in positions:
-            self.score(position, result)
+        self.score(positions, result)
         if len(self._scores) >= KEEP_EVERY_ANSWERS * len(self._plan.benchmark.metrics):
             self.write()
         elif self._timer is None:

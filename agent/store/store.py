@@ -22,6 +22,7 @@ from agent.store.vault import Vault
 from agent.vocabulary import Instance, Reason, Response, Unscored
 
 DAY_S = 86_400
+RUNS = "SELECT run_id, suite, name, benchmark, model, deployment, details, state, started_at, ended_at FROM runs"
 KEY_CHECK = b"intramural store"
 ADVICE = {
     "SQLITE_FULL": "The disk is full: make room and give the same command again; answers kept so far stay.",
@@ -208,55 +209,49 @@ class Store:
             planned: each instance with its request key, in order.
             scored_by: names of the metrics and the scoring rules, part of the plan's identity.
         """
-        run_id, now = self.run_id(suite, name), int(time.time())
-        rows, records = [], []
-        for position, (instance, request_key) in enumerate(planned):
-            encoded = encode_instance(instance)
-            record_key = self._vault.keyed_hash("record", encoded)
-            records.append((record_key, encoded))
-            instance_key = self.instance_key(benchmark, instance.id)
-            rows.append(
-                (run_id, position, instance_key, self.unit_key(lineage, instance.unit), record_key, request_key)
-            )
+        run_id = self.run_id(suite, name)
         plan_digest = self.plan_digest(planned, scored_by)
         with self._transaction():
-            known = {key for (key,) in self._db.execute("SELECT record_key FROM records")}
-            self._db.executemany(
-                "UPDATE records SET last_used_at = ? WHERE record_key = ?",
-                [(now, key) for key, _ in records if key in known],
-            )
-            self._db.executemany(
-                "INSERT OR IGNORE INTO records VALUES (?, ?, ?)",
-                (
-                    (key, self._vault.seal(b"record\0" + key, encoded), now)
-                    for key, encoded in records
-                    if key not in known
-                ),
-            )
-            old = self._db.execute("SELECT plan_digest FROM runs WHERE run_id = ?", (run_id,)).fetchone()
-            if old is not None and old[0] != plan_digest:
+            record_keys = self._keep_records([instance for instance, _ in planned])
+            same = self.holds_plan(run_id, plan_digest)
+            if not same:
                 self._db.execute("DELETE FROM scores WHERE run_id = ?", (run_id,))
                 self._db.execute("DELETE FROM run_instances WHERE run_id = ?", (run_id,))
             self._db.execute(
                 "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'asking', ?, NULL) "
-                "ON CONFLICT (run_id) DO UPDATE SET benchmark = excluded.benchmark, "
-                "model = excluded.model, deployment = excluded.deployment, "
-                "details = excluded.details, plan_digest = excluded.plan_digest, state = 'asking'",
-                (
-                    run_id,
-                    suite,
-                    name,
-                    benchmark,
-                    model,
-                    deployment,
-                    json.dumps(details),
-                    plan_digest,
-                    int(time.time()),
-                ),
+                "ON CONFLICT (run_id) DO UPDATE SET benchmark = excluded.benchmark, model = excluded.model, "
+                "deployment = excluded.deployment, details = excluded.details, plan_digest = excluded.plan_digest, "
+                "state = 'asking'",
+                (run_id, suite, name, benchmark, model, deployment, json.dumps(details), plan_digest, _now()),
             )
-            if old is None or old[0] != plan_digest:
-                self._db.executemany("INSERT INTO run_instances VALUES (?, ?, ?, ?, ?, ?)", rows)
+            if not same:
+                keys = (
+                    (self.instance_key(benchmark, instance.id), self.unit_key(lineage, instance.unit), record, request)
+                    for (instance, request), record in zip(planned, record_keys, strict=True)
+                )
+                self._db.executemany(
+                    "INSERT INTO run_instances VALUES (?, ?, ?, ?, ?, ?)",
+                    ((run_id, position, *of_instance) for position, of_instance in enumerate(keys)),
+                )
         return run_id
+
+    def _keep_records(self, instances: Sequence[Instance]) -> list[bytes]:
+        """Seal what is not stored yet, mark the rest as used today; return the record keys, in order."""
+        encoded = [encode_instance(instance) for instance in instances]
+        keys = [self._vault.keyed_hash("record", data) for data in encoded]
+        known = {key for (key,) in self._db.execute("SELECT record_key FROM records")}
+        self._db.executemany(
+            "UPDATE records SET last_used_at = ? WHERE record_key = ?", [(_now(), key) for key in keys if key in known]
+        )
+        self._db.executemany(
+            "INSERT OR IGNORE INTO records VALUES (?, ?, ?)",
+            (
+                (key, self._vault.seal(b"record\0" + key, data), _now())
+                for key, data in zip(keys, encoded, strict=True)
+                if key not in known
+            ),
+        )
+        return keys
 
     def holds_plan(self, run_id: str, plan_digest: bytes) -> bool:
         """Whether the stored run has exactly this plan."""
@@ -295,9 +290,8 @@ class Store:
         scores: Iterable[tuple[int, str, float | Unscored]],
     ) -> None:
         """Keep answers (by request key) and scores (position, metric, value) in one transaction."""
-        now = int(time.time())
         sealed = [
-            (key, self._vault.seal(b"answer\0" + key, encode_response(response)), now) for key, response in answers
+            (key, self._vault.seal(b"answer\0" + key, encode_response(response)), _now()) for key, response in answers
         ]
         rows = [
             (run_id, position, metric, None, value.reason.value)
@@ -311,7 +305,7 @@ class Store:
 
     def end_run(self, run_id: str) -> None:
         """Mark the run as ended."""
-        self._db.execute("UPDATE runs SET state = 'ended', ended_at = ? WHERE run_id = ?", (int(time.time()), run_id))
+        self._db.execute("UPDATE runs SET state = 'ended', ended_at = ? WHERE run_id = ?", (_now(), run_id))
 
     # reading
 
@@ -321,19 +315,18 @@ class Store:
 
     def runs(self, suite: str | None = None) -> list[Run]:
         """Return the runs of a suite, or all, ordered by benchmark and model."""
-        rows = self._db.execute(
-            "SELECT run_id, suite, name, benchmark, model, deployment, details, state, started_at, ended_at FROM runs "
-            "WHERE ? IS NULL OR suite = ? ORDER BY suite, benchmark, model, name",
-            (suite, suite),
-        )
+        return self._runs("? IS NULL OR suite = ?", suite, suite)
+
+    def run(self, run_id: str) -> Run | None:
+        """Return one run."""
+        return next(iter(self._runs("run_id = ?", run_id)), None)
+
+    def _runs(self, condition: str, *values: str | None) -> list[Run]:
+        rows = self._db.execute(f"{RUNS} WHERE {condition} ORDER BY suite, benchmark, model, name", values)
         return [
             Run(run_id, suite, name, benchmark, model, deployment, json.loads(details), state, started_at, ended_at)
             for run_id, suite, name, benchmark, model, deployment, details, state, started_at, ended_at in rows
         ]
-
-    def run(self, run_id: str) -> Run | None:
-        """Return one run."""
-        return next((run for run in self.runs() if run.run_id == run_id), None)
 
     def unit_scores(self, run_id: str, metric: str) -> list[UnitScore]:
         """Return every instance's score under `metric`, in order; instances not yet settled are NOT_ASKED."""
@@ -397,7 +390,7 @@ class Store:
         with self._transaction():
             row = self._db.execute("SELECT seq, chain FROM audit ORDER BY seq DESC LIMIT 1").fetchone()
             seq, previous = row or (0, b"")
-            at = int(time.time())
+            at = _now()
             chain = self._audit_link(previous, at, event, detail)
             self._db.execute("INSERT INTO audit VALUES (?, ?, ?, ?, ?)", (seq + 1, at, event, detail, chain))
             self._set_seal("audit head", chain)
@@ -422,6 +415,10 @@ class Store:
 
     def _audit_link(self, previous: bytes, at: int, event: str, detail: str) -> bytes:
         return self._vault.keyed_hash("audit", previous + json.dumps([at, event, detail]).encode())
+
+
+def _now() -> int:
+    return int(time.time())
 
 
 @contextmanager

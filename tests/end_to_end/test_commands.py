@@ -221,6 +221,16 @@ def test_answers_of_one_server_are_not_passed_off_as_anothers(site: UserSite):
     assert "Deployment" in site.intramural("summarize", "--suite", "s").stdout
 
 
+def test_two_models_of_one_server_are_asked_each_by_its_name(site: UserSite):
+    with FaultServer(models=["test/one", "test/two"], answer="Yes") as server:
+        entries = [site.run_words(server.url, model=model)[4] for model in ("test/one", "test/two")]
+        done = site.intramural("run", "--server", server.url, "--suite", "s", "-r", *entries)
+        assert done.returncode == 0, done.stderr
+        asked = [asked.body["model"] for asked in server.asked if "invented person" in asked.prompt]
+    assert sorted(set(asked)) == ["test/one", "test/two"]
+    assert len(asked) == 80
+
+
 def test_options_take_several_values_as_helms_do(site: UserSite):
     with FaultServer(models=["test/model"], answer="A") as server:
         words = [
@@ -324,6 +334,44 @@ def test_purged_texts_are_gone_and_scores_stay(site: UserSite):
         assert len([prompt for prompt in server.prompts if "invented person" in prompt]) == asked
 
 
+def test_purging_is_written_down_and_keeps_to_the_sites_rule(site: UserSite):
+    site.set("keep_texts_days: 30")
+    done = site.intramural("purge")
+    assert done.returncode == 0, done.stderr
+    assert "older_than_days=30 texts=0" in site.intramural("audit").stdout
+
+
+def test_a_servers_own_habits_are_undone_and_an_entrys_stop_arrives(make_site):
+    site = make_site(instances=3)
+    with FaultServer(models=["test/model"], owned_by="llamacpp", answer="Yes ### and more") as server:
+        (entry,) = [word for word in site.run_words(server.url) if word.startswith("medhelm")]
+        done = site.intramural("run", "--server", server.url, "--suite", "s", "-r", f"{entry},stop=hash")
+        assert done.returncode == 0, done.stderr
+        bodies = [asked.body for asked in server.asked if "invented person" in asked.prompt]
+    assert [body["repeat_penalty"] for body in bodies] == [1.0] * 3
+    assert [body["stop"] for body in bodies] == [["###"]] * 3
+
+
+def test_a_stop_that_the_server_ignores_is_cut_here_and_said(make_site):
+    site = make_site(instances=3)
+    with FaultServer(models=["test/model"], ignores=["stop"], answer="Yes###and more") as server:
+        (entry,) = [word for word in site.run_words(server.url) if word.startswith("medhelm")]
+        done = site.intramural("run", "--server", server.url, "--suite", "s", "-r", f"{entry},stop=hash")
+    assert done.returncode == 0, done.stderr
+    assert "note: " in done.stderr
+    assert "stop" in done.stderr
+    assert site.summary()["mean"] == 1.0
+
+
+def test_a_server_that_knows_no_limit_of_tokens_is_refused(site: UserSite):
+    ignores = ["max_tokens", "max_completion_tokens"]
+    with FaultServer(models=["test/model"], ignores=ignores) as server:
+        done = site.run(server.url)
+        assert done.returncode == 4, done.stderr
+        assert not [prompt for prompt in server.prompts if "invented person" in prompt]
+    assert site.stored() == []
+
+
 def test_doctor_on_a_healthy_site(site: UserSite):
     with FaultServer(models=["test/model"], answer="ready") as server:
         done = site.intramural("doctor", "--server", server.url, "--model", "test/model", "--format", "json")
@@ -333,7 +381,7 @@ def test_doctor_on_a_healthy_site(site: UserSite):
     for what in ("settings", "data key", "agent key", "store", "redaction", "disclosure policy", "outgoing"):
         assert checks[what]["verdict"] == "ok", checks[what]
     assert checks["benchmark pubmed_qa"]["verdict"] == "ok"
-    assert checks["deployment test/model, answer"]["verdict"] == "ok"
+    assert checks["server, model test/model, answer"]["verdict"] == "ok"
 
 
 @pytest.mark.parametrize(
@@ -354,7 +402,7 @@ def test_doctor_finds_what_is_broken_and_goes_on(site: UserSite, harm, what: str
     checks = {check["what"]: check for check in json.loads(done.stdout)}
     assert checks[what]["verdict"] == "failed"
     assert checks[what]["advice"]
-    assert done.returncode >= code
+    assert done.returncode == code
     assert "benchmark med_qa" in checks
 
 
@@ -364,7 +412,7 @@ def test_doctor_warns_of_what_a_server_ignores(site: UserSite):
         done = site.intramural("doctor", "--server", server.url, "--model", "test/model")
     assert done.returncode == 0, done.stdout
     for feature in ("stop", "n", "logprobs"):
-        assert f"deployment test/model, {feature}:" in done.stdout
+        assert f"server, model test/model, {feature}:" in done.stdout
 
 
 def test_doctor_on_a_dead_server_fails_with_the_servers_code(site: UserSite):

@@ -12,7 +12,7 @@ from agent.catalog.deployments import Deployment
 from agent.catalog.run_entries import parse_run_entry
 from agent.datasets.load import Dataset
 from agent.errors import ConfigError
-from agent.evaluation.plan import RunOptions, plan_runs, request_identity, run_name
+from agent.evaluation.plan import RunOptions, http_limits, plan_runs, reachable, request_identity, run_name
 from agent.evaluation.score import score_response
 from agent.metrics import MetricUse
 from agent.site import Site, create_site
@@ -20,6 +20,10 @@ from agent.vocabulary import ChatRequest, Failure, Instance, Message, Reason, Re
 
 REQUEST = ChatRequest("m", (Message("user", "q"),), 16)
 INSTANCE = Instance("1", "1", (Message("user", "q"),), (Reference("Yes", correct=True),))
+LIMITS = (
+    "connect_timeout_s", "attempt_timeout_s", "first_attempt_timeout_s", "total_timeout_s", "max_attempts",
+    "outage_grace_s",
+)  # fmt: skip
 DEPLOYMENT = Deployment("local/b", "a/b", "http://127.0.0.1:9/v1", "b")
 METRICS = (MetricUse("exact_match"), MetricUse("rouge_1"))
 
@@ -99,6 +103,21 @@ def test_what_an_entry_changes_is_kept_with_the_run(site: Site):
     (plan,) = plan_runs(site, entries, RunOptions("s", server="http://127.0.0.1:9/v1", sample_seed=7))
     assert plan.overrides == ("instructions", "temperature")
     assert (plan.sampled, plan.sample_seed) == (3, 7)
+
+
+def test_the_sites_limits_and_authorities_reach_the_client(tmp_path: Path):
+    site = create_site(tmp_path / "site", "Test")
+    authority = tmp_path / "ca.pem"
+    authority.write_text("-")
+    numbers = dict(zip(LIMITS, range(11, 17), strict=True))
+    lines = [f"{key}: {value}" for key, value in numbers.items()] + [f"ca_bundle: {authority}"]
+    with (site.directory / "site.yaml").open("a") as file:
+        file.write("\n".join(lines) + "\n")
+    site = Site(site.directory)
+    assert {key: getattr(http_limits(site), key) for key in LIMITS} == numbers
+    assert reachable(DEPLOYMENT, site).ca_bundle == authority
+    own = replace(DEPLOYMENT, ca_bundle=tmp_path / "own.pem")
+    assert reachable(own, site).ca_bundle == tmp_path / "own.pem"
 
 
 @pytest.mark.parametrize("suite", ["", "../x", "a b", "x" * 65, "[/x]", "a\n", "\udcff", ".hidden"])

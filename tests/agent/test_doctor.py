@@ -1,0 +1,106 @@
+"""The doctor on a site that is not well: each complaint is heard when its cause is there, and only then."""
+
+from pathlib import Path
+
+import pytest
+
+from agent import doctor
+from agent.doctor import Check, examine
+from agent.site import Site, create_site
+from tests.agent.fault_server import FaultServer, Message
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    return create_site(tmp_path / "site", "Test")
+
+
+def setting(site: Site, line: str) -> Site:
+    with (site.directory / "site.yaml").open("a") as file:
+        file.write(line + "\n")
+    return Site(site.directory)
+
+
+def found(site: Site, what: str, **server: str) -> Check:
+    (check,) = [check for check in examine(site, **server) if check.what == what]
+    return check
+
+
+def test_a_healthy_site_without_a_server_has_no_failure(site: Site):
+    assert {check.what: check.finding for check in examine(site) if check.verdict == "failed"} == {}
+    assert found(site, "deployments").verdict == "warning"
+
+
+def test_identifiers_that_come_through_redaction(site: Site, monkeypatch: pytest.MonkeyPatch):
+    assert found(site, "redaction").verdict == "ok"
+    monkeypatch.setattr(doctor, "IDENTIFIERS", ("chest pain",))  # what no engine removes
+    check = found(site, "redaction")
+    assert (check.verdict, check.exit_code) == ("failed", 5)
+    assert "1 of 1 planted identifiers" in check.finding
+
+
+def test_a_site_directory_that_others_may_enter(site: Site):
+    site.directory.chmod(0o755)
+    assert found(site, "site directory").verdict == "warning"
+
+
+def test_hosts_outside_the_network(site: Site):
+    site = setting(site, "allowed_hosts: [127.0.0.1, 10.1.2.3, gpu.example, 8.8.8.8]")
+    check = found(site, "outgoing")
+    assert check.verdict == "warning"
+    assert "2 hosts that are not private addresses" in check.finding
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("", "as files only"),
+        ("aggregator_url: https://board.example", "board.example"),
+        ("aggregator_url: https://board.example\nproxy: http://127.0.0.1:3128", "board.example through the proxy"),
+    ],
+)
+def test_where_submissions_go(site: Site, line: str, said: str):
+    assert said in found(setting(site, line), "outgoing").finding
+
+
+def test_the_address_of_the_invite_is_the_one_that_is_named(site: Site):
+    (site.submissions / "membership.json").write_text(
+        '{"deployment": "b.example", "site": "s-abcdefgh", "url": "https://invited.example",'
+        ' "root_keys": [], "root_threshold": 1}'
+    )
+    assert "invited.example" in found(site, "outgoing").finding
+
+
+def test_the_sites_own_disclosure_policy_is_read_where_submissions_read_it(site: Site):
+    shipped = Path(__file__).parents[2] / "policies" / "disclosure" / "strict.yaml"
+    (site.directory / "ours.yaml").write_text(shipped.read_text().replace("name: strict", "name: ours"))
+    check = found(setting(site, "disclosure_policy: ours.yaml"), "disclosure policy")
+    assert check.verdict == "ok", check.finding
+    assert check.finding.startswith("ours")
+
+
+def test_data_of_another_version(site: Site):
+    folder = site.data / "med_qa"
+    folder.mkdir()
+    sample = Path(__file__).parents[2] / "benchmarks" / "med_qa" / "sample"
+    line = next(sample.glob("*.jsonl")).read_text().splitlines()[0]
+    (folder / "phrases_no_exclude_test.jsonl").write_text(line + "\n")
+    check = found(site, "benchmark med_qa")
+    assert check.verdict == "warning"
+    assert "unknown data" in check.finding
+
+
+def test_a_model_that_gives_no_answer(site: Site):
+    def silent(asked):
+        return Message({"role": "assistant", "content": ""}) if "single word: ready" in asked.prompt else None
+
+    with FaultServer(models=["a/b"], fault=silent) as server:
+        check = found(site, "server, model a/b, answer", server=server.url, model="a/b")
+    assert check.verdict == "warning"
+    assert "answered nothing" in check.finding
+
+
+def test_a_server_without_a_model_to_ask_for(site: Site):
+    check = found(site, "deployments", server="http://127.0.0.1:9/v1")
+    assert (check.verdict, check.exit_code) == ("failed", 2)
+    assert "--model" in check.advice
