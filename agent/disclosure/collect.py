@@ -11,7 +11,6 @@ from agent import __version__
 from agent.disclosure.findings import Finding
 from agent.errors import DisclosureError
 from agent.store import Run, Store
-from agent.vocabulary import AccessLevel
 from protocol.scorecard import Cell, Scorecard
 
 NAME_UNITS: Final = "Name the column of the patient (or document) with `unit_column` in its benchmark.yaml."
@@ -94,7 +93,15 @@ def _check_run(run: Run, cells: Collection[Cell], token_limits: Mapping[str, int
             f"{run.benchmark}: it was asked otherwise than the registered benchmark says: {', '.join(changed)}",
             "Run it without that in a suite of its own, and submit that suite.",
         )
-    protected = _access(details) != "public" or any(cell.protected for cell in cells)
+    # Data that nobody published is the hospital's own, whatever the benchmark's name promises; and all data of its
+    # own is of one lineage, which a benchmark that calls itself public or gated would escape.
+    if details["data"]["known"] not in _KNOWN_DATA and details["access"] != "private":
+        raise DisclosureError(
+            f"{run.benchmark}: its access level is private here, for the data is the site's own, but "
+            f"{details['access']} in its definition",
+            "Run the published data; or make a benchmark of your own for your data, with `access: private`.",
+        )
+    protected = details["access"] != "public" or any(cell.protected for cell in cells)
     if protected and not details["unit_named"]:
         raise DisclosureError(
             f"{run.benchmark}: its units are row numbers, and rows of one patient would count as many patients",
@@ -121,19 +128,13 @@ def _changes(details: Mapping[str, Any], token_limits: Mapping[str, int]) -> lis
     return changed
 
 
-def _access(details: Mapping[str, Any]) -> AccessLevel:
-    """Return the access level that counts: data that nobody published is the hospital's own, whatever its name."""
-    access: AccessLevel = details["access"] if details["data"]["known"] in _KNOWN_DATA else "private"
-    return access
-
-
 def _finding(store: Store, run: Run, facts: Mapping[str, Any]) -> Finding:
     details: Any = run.details
     return Finding(
         benchmark=run.benchmark,
         metric=facts["name"],
         definition=details["benchmark_digest"],
-        access=_access(details),
+        access=details["access"],
         binary=facts["binary"],
         low=facts["low"],
         high=facts["high"],

@@ -19,7 +19,7 @@ class Finding:
 
     Attributes:
         definition: digest of the benchmark's definition that was run.
-        access: the benchmark's; `private` where a public benchmark was run on data of the site's own.
+        access: the benchmark's; it fits the data that was used.
         binary, low, high: of the metric.
         scores: one entry an instance, scored or not.
         subgroup: `variable.value`, None for all units.

@@ -128,14 +128,24 @@ def test_row_numbers_are_refused_for_whatever_is_protected_by_anyone(store: Stor
     fill(store, EXAM, rows, unit_named=False, access=access)
     with pytest.raises(DisclosureError, match="row numbers"):
         found(store)
-    fill(store, EXAM, rows, unit_named=False, data={"known": "unknown", "instances": 60})  # the site's own data
-    with pytest.raises(DisclosureError, match="row numbers"):
-        found(store)
     fill(store, EXAM, rows, unit_named=False)
     assert found(store)
     only_the_card = Scorecard("x", 1, WARDS.benchmarks[2:], (Cell(EXAM, "exact_match", None, "gated", True, 0, 1),))
     with pytest.raises(DisclosureError, match="row numbers"):
         found(store, only_the_card)
+
+
+@pytest.mark.parametrize("access", ["public", "gated"])
+def test_data_of_the_hospitals_own_goes_out_under_no_other_name(store: Store, access: str) -> None:
+    """Not even where the scorecard calls it private: its patients would be of another lineage than all others."""
+    own = {"known": "unknown", "instances": 60}
+    secret = Scorecard("x", 1, WARDS.benchmarks[2:], (Cell(EXAM, "exact_match", None, "private", True, 0, 1),))
+    for scorecard in (WARDS, secret):
+        fill(store, EXAM, patients(60), access=access, data=own)
+        with pytest.raises(DisclosureError, match="exam: its access level is private here"):
+            found(store, scorecard)
+    fill(store, ALL, patients(60), data=own)
+    assert {finding.benchmark for finding in found(store, card(ALL))} == {ALL}
 
 
 def test_a_row_put_in_front_does_not_renumber_everybody(store: Store) -> None:
