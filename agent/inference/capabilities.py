@@ -195,6 +195,11 @@ def check_needs(capabilities: Capabilities, needs: Needs) -> tuple[str, ...]:
         )
         if needs.stop:
             said.append("Stop sequences would end its thoughts; they are not sent, and answers are cut here.")
+    elif state("reasoning") == "ignored":
+        said.append(
+            "The model wrote on to the limit when asked for one word; if it thinks before it answers, mark its"
+            " deployment as `reasoning: true`, or its thoughts are taken for answers."
+        )
     if capabilities.other_names:
         said.append(
             "The server's replies give the model another name than the one asked for; a reply that changes to yet"

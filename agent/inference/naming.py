@@ -45,7 +45,7 @@ def name_check(other_names: Collection[str]) -> Callable[[str, object], bool]:
 
     def accepts(asked: str, named: object) -> bool:
         nonlocal last
-        if named == asked or not isinstance(named, str) or not named or (asked, named) == last:
+        if named == asked or not isinstance(named, str) or not named.strip() or (asked, named) == last:
             return True  # a server need not name it
         if not (same_model(asked, named) or (len(named) <= _LONGEST_NAME and name_digest(named) in other_names)):
             return False

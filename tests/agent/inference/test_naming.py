@@ -51,10 +51,10 @@ def test_another_model_is_another_model(asked, named):
 def test_any_name_is_compared_and_is_itself(name):
     assert same_model(name, name)
     assert isinstance(same_model("tiny", name), bool)
-    assert name_check(())("tiny", name) == (not name or same_model("tiny", name))
+    assert name_check(())("tiny", name) == (not name.strip() or same_model("tiny", name))
 
 
-@pytest.mark.parametrize("named", [None, "", 5, True, ["tiny"], {}])
+@pytest.mark.parametrize("named", [None, "", " ", 5, True, ["tiny"], {}])
 def test_a_server_need_not_name_its_model(named):
     assert name_check(())("tiny", named)
 

@@ -297,7 +297,9 @@ def test_a_deployment_marked_as_reasoning_needs_no_sign_of_it():
 
 def test_a_model_that_writes_on_and_on_for_one_word_may_be_thinking_and_that_is_said():
     with FaultServer(fault=containing("one word", Message({"content": "Okay, so"}, "length"))) as server:
-        assert "`reasoning: true`" in probed(server).features["reasoning"].finding
+        found = probed(server)
+    assert "`reasoning: true`" in found.features["reasoning"].finding
+    assert any("`reasoning: true`" in said for said in check_needs(found, Needs()))
 
 
 def test_the_unknown_name_that_is_tried_is_no_valid_name_anywhere():
