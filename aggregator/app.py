@@ -66,6 +66,9 @@ def make_app(home: Home) -> FastAPI:
         data = await body_of(request)
 
         def keep() -> str:
+            with home.database.reading() as connection:
+                # Strangers are turned away without holding up the one writer.
+                invites.open_request(connection, data, today_day=today_day())
             with home.database.writing() as connection:
                 asked = invites.open_request(connection, data, today_day=today_day())
                 invites.keep_request(connection, asked)

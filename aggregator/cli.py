@@ -1,35 +1,52 @@
-"""The command line of the people who run an aggregator."""
+"""The command line of the people who run an aggregator: `intramural-aggregator`.
 
+Exit codes: 0 success, 1 unexpected error or a board that does not match its log, 2 wrong option or setting, 3 key file,
+4 registry, 5 enrolment, 6 database, 130 interrupted.
+"""
+
+import os
 import sys
+import traceback
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
 import click
 
-from aggregator.command import format_option, open_home, say
+from aggregator.command import format_option, open_home, say, say_error, show_rows
 from aggregator.errors import AggregatorError
 from aggregator.registry_commands import enroll, invite, register
 
 
 def main() -> None:
-    """Run the command line; errors of our own are printed with their advice and leave with their exit code."""
+    """Run the command line; every error ends in one readable sentence and its exit code."""
     try:
-        cli.main(standalone_mode=False)
-    except click.exceptions.Exit as leaving:
-        sys.exit(leaving.exit_code)
+        # Without its standalone mode click returns the exit code of a command that asked to leave with one.
+        sys.exit(cli.main(standalone_mode=False, prog_name="intramural-aggregator") or 0)
+    except AggregatorError as error:
+        say_error(str(error), error.advice)
+        sys.exit(error.exit_code)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
-    except click.Abort:
-        click.echo("Stopped; nothing was changed.", err=True)
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("interrupted; a change is made as a whole or not at all", err=True)
         sys.exit(130)
-    except AggregatorError as error:
-        click.echo(f"Error: {error}", err=True)
-        click.echo(error.advice, err=True)
-        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except Exception as error:  # noqa: BLE001 - the last line of defence: a message may quote what a site sent
+        click.secho(
+            f"unexpected error: {type(error).__name__} (its message is withheld: it may quote what a site sent)",
+            fg="red",
+            err=True,
+        )
+        for frame in traceback.extract_tb(error.__traceback__):
+            click.echo(f"  {Path(frame.filename).name}:{frame.lineno} in {frame.name}", err=True)
+        click.echo("This is a fault of intramural; please report the lines above.", err=True)
+        sys.exit(1)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="intramural")
 @click.option(
     "--dir",
@@ -37,15 +54,14 @@ def main() -> None:
     type=click.Path(path_type=Path, file_okay=False),
     envvar="INTRAMURAL_AGGREGATOR",
     default=Path(),
-    help="The aggregator's directory; else INTRAMURAL_AGGREGATOR, else the current directory.",
+    help="The aggregator's directory [env: INTRAMURAL_AGGREGATOR; default: the current directory].",
 )
 @click.pass_context
 def cli(context: click.Context, directory: Path) -> None:
     """Verify signed submissions, keep the transparency log, publish the board.
 
-    \b
-    Exit codes: 0 success, 1 unexpected error or a board that does not match its log, 2 wrong option or setting,
-    3 key file, 4 registry, 5 enrolment, 6 database.
+    Exit codes: 0 success, 1 unexpected error or a board that does not match its log, 2 wrong option or setting, 3 key
+    file, 4 registry, 5 enrolment, 6 database, 130 interrupted.
     """
     context.obj = directory
 
@@ -55,7 +71,11 @@ def cli(context: click.Context, directory: Path) -> None:
 @click.option(
     "--origin", required=True, help="Name of the deployment and its log, for example board.example. Never changes."
 )
-@click.option("--name", default="", help="What people call this deployment; shown in invites.")
+@click.option(
+    "--name",
+    default="",
+    help="What people call this deployment; written into invites. The board is titled by its origin.",
+)
 @click.option("--url", default=None, help="Where sites reach it; written into invites.")
 @click.option("--database-url", default=None, help="SQLAlchemy URL; none means SQLite in the directory.")
 @click.option(
@@ -125,25 +145,36 @@ def init(
 def list_(context: click.Context, what: str, form: str) -> None:
     """List what is registered, which enrolment requests wait, and evidence of forks."""
     from aggregator.home import today_day
-    from aggregator.listings import listing, table
+    from aggregator.listings import listing
 
     home = open_home(context)
     with home.database.reading() as connection:
         lines = listing(connection, what, today_day=today_day())
-    say(form, table(lines) or f"No {what}.", lines)
+    if lines and form == "table":
+        show_rows(lines)
+    else:
+        say(form, f"No {what}.", lines)
 
 
 @cli.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", default=8750, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free port.")
+@click.option(
+    "--log-level",
+    type=click.Choice(["info", "warning"]),
+    default="info",
+    show_default=True,
+    help="What is logged on standard error: info has a line for each acceptance and refusal, with site, digest and "
+    "code; nothing of what was sent, at any level.",
+)
 @click.pass_context
-def serve(context: click.Context, host: str, port: int) -> None:
-    """Take submissions over HTTP. Put a reverse proxy with TLS before it."""
+def serve(context: click.Context, host: str, port: int, log_level: str) -> None:
+    """Take submissions over HTTP until interrupted. Put a reverse proxy with TLS before it."""
     from aggregator import server
 
     home = open_home(context)
     server.check_ready(home)
-    server.start_logging()
+    server.start_logging(log_level)
     ready = server.make_server(home)
     listening = server.bind(host, port)
     shown = f"[{host}]" if ":" in host else host

@@ -1,9 +1,16 @@
-"""Private keys on disk: created exclusively, readable by their owner alone."""
+"""Private files on disk: made once, readable by their owner alone, never overwritten.
+
+The keys `root.key` and `log.key` (Ed25519, PEM) lie in a folder that only their owner enters, mode 0700; the files have
+mode 0600. Whatever is wrong with one, the answer is KeyFileError: naming the file, and never its content.
+"""
 
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
@@ -15,6 +22,10 @@ from cryptography.hazmat.primitives.serialization import (
 from aggregator.errors import KeyFileError
 from protocol.keys import Ed25519Signer
 
+_LARGEST_KEY_FILE: Final = 4096  # bytes; a PEM of Ed25519 has 119
+_DISK_ADVICE: Final = "Check that the disk has room and that its permissions are right."
+_OWNER_ADVICE: Final = "Run the command as the user who owns the aggregator's directory."
+
 
 def draw_key() -> Ed25519PrivateKey:
     """Draw a new key; nothing is written."""
@@ -22,50 +33,115 @@ def draw_key() -> Ed25519PrivateKey:
 
 
 def keep_key(path: Path, key: Ed25519PrivateKey) -> None:
-    """Write a key to `path`, which must not exist yet. Raises KeyFileError."""
-    path.parent.mkdir(mode=0o700, exist_ok=True)
+    """Write a key to `path`, which must not exist yet; its folder is made if it is missing.
+
+    Raises:
+        KeyFileError: there is a file of that name, others may enter the folder, or the disk refuses.
+    """
+    try:
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise KeyFileError(f"the folder of {path.name} cannot be made: {error.strerror}", _DISK_ADVICE) from None
+    _check_directory(path)
     write_private(path, key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Write a new file that its owner alone can read, and wait until it is on the disk.
+    """Write a new file that nobody else could open at any moment, and see it and its name on the disk.
 
     Raises:
-        KeyFileError: there is a file already, or it cannot be written.
+        KeyFileError: there is a file already, or it cannot be written; then nothing is left of it.
     """
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except FileExistsError:
         raise KeyFileError(f"{path.name} exists already", "It is never overwritten; choose another place.") from None
     except OSError as error:
-        raise KeyFileError(f"{path.name} cannot be written: {error.strerror}") from None
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
+        raise KeyFileError(f"{path.name} cannot be made: {error.strerror}", _DISK_ADVICE) from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            os.fchmod(file.fileno(), 0o600)  # whatever the umask took away
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        _sync_directory(path.parent)
+    except OSError as error:
+        with suppress(OSError):
+            path.unlink()
+        raise KeyFileError(f"{path.name} cannot be written: {error.strerror}", _DISK_ADVICE) from None
 
 
 def load_key(path: Path) -> Ed25519Signer:
     """Read a key that `keep_key` wrote.
 
     Raises:
-        KeyFileError: the file is missing, is a link, is readable by others, or holds no Ed25519 key.
+        KeyFileError: missing, not ours, open to others, a link, a pipe, damaged, or another kind of key.
     """
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
-    except FileNotFoundError:
-        raise KeyFileError(f"{path.name} is missing") from None
-    except OSError as error:
-        raise KeyFileError(f"{path.name} cannot be read: {type(error).__name__}") from None
-    with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode) or status.st_mode & 0o077:
-            raise KeyFileError(f"{path.name} has permissions {stat.S_IMODE(status.st_mode):04o}; only 0600 is accepted")
-        pem = file.read(16_384)
+    pem = _read(path)
     try:
         key = load_pem_private_key(pem, password=None)
-    except (ValueError, TypeError):
-        raise KeyFileError(f"{path.name} holds no private key") from None
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        # The library's message may quote the file, so the cause is dropped.
+        raise KeyFileError(f"{path.name} is damaged: expected an unencrypted Ed25519 key in PEM") from None
     if not isinstance(key, Ed25519PrivateKey):
-        raise KeyFileError(f"{path.name} holds a key of another kind; Ed25519 is needed")
+        raise KeyFileError(f"{path.name} holds a key of another kind; expected Ed25519")
     return Ed25519Signer(key)
+
+
+def _read(path: Path) -> bytes:
+    """Open first and check what was opened, so that nobody can swap the file between the check and the reading."""
+    _check_directory(path)
+    try:
+        # Opening a pipe without O_NONBLOCK would wait for a writer, for ever.
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise KeyFileError(f"{path.name} is missing", "Restore the key from its back-up.") from None
+    except OSError as error:
+        raise KeyFileError(f"{path.name} cannot be opened: {error.strerror}") from None
+    try:
+        _check_file(path, os.fstat(handle))
+        content = os.read(handle, _LARGEST_KEY_FILE + 1)
+    except OSError as error:
+        raise KeyFileError(f"{path.name} cannot be read: {error.strerror}") from None
+    finally:
+        os.close(handle)
+    if len(content) > _LARGEST_KEY_FILE:
+        raise KeyFileError(f"{path.name} is damaged: expected at most {_LARGEST_KEY_FILE} bytes")
+    return content
+
+
+def _check_file(path: Path, state: os.stat_result) -> None:
+    if not stat.S_ISREG(state.st_mode):
+        raise KeyFileError(f"{path.name} is not a regular file")
+    if state.st_uid != os.geteuid():
+        raise KeyFileError(f"{path.name} belongs to another user", _OWNER_ADVICE)
+    if state.st_mode & 0o077:
+        raise KeyFileError(
+            f"{path.name} may be read by others (mode {stat.S_IMODE(state.st_mode):04o}, expected 0600)",
+            "Treat the key as known to others: find out who could read it, and replace it if anyone did. "
+            "If not, chmod 600.",
+        )
+
+
+def _check_directory(path: Path) -> None:
+    try:
+        state = path.parent.lstat()
+    except OSError as error:
+        raise KeyFileError(f"the folder of {path.name} cannot be read: {error.strerror}") from None
+    if not stat.S_ISDIR(state.st_mode):
+        raise KeyFileError(f"the folder of {path.name} is not a folder")
+    if state.st_uid != os.geteuid():
+        raise KeyFileError(f"the folder of {path.name} belongs to another user", _OWNER_ADVICE)
+    if state.st_mode & 0o077:
+        raise KeyFileError(
+            f"the folder of {path.name} is open to others (mode {stat.S_IMODE(state.st_mode):04o}, expected 0700)",
+            "Close it with chmod 700, and find out whether anyone read the keys.",
+        )
+
+
+def _sync_directory(directory: Path) -> None:
+    handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -61,15 +61,3 @@ def listing(connection: Connection, what: str, *, today_day: int) -> list[Line]:
             query = select(forks.c.site, forks.c.epoch, forks.c.seq, forks.c.digest).order_by(forks.c.digest)
             return [dict(row._mapping) for row in connection.execute(query)]
     raise ValueError(what)
-
-
-def table(lines: list[Line]) -> str:
-    """Write lines as columns under their names; "" for none."""
-    if not lines:
-        return ""
-    rows = [
-        [name.replace("_", " ").upper() for name in lines[0]],
-        *([str(value) for value in line.values()] for line in lines),
-    ]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)

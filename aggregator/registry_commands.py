@@ -56,6 +56,7 @@ def enroll(
     from aggregator.home import today_day
     from aggregator.registry import invites
     from aggregator.registry.versions import write_copies
+    from aggregator.small_file import read_small
     from protocol.errors import ProtocolError
 
     if (request is None) != pending:
@@ -65,7 +66,7 @@ def enroll(
     with home.database.reading() as connection:
         try:
             if request is not None:
-                waiting = [invites.open_request(connection, request.read_bytes(), today_day=today)]
+                waiting = [invites.open_request(connection, read_small(request), today_day=today)]
             else:
                 waiting = invites.pending_requests(connection, today_day=today)
         except ProtocolError as error:

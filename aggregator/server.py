@@ -51,9 +51,13 @@ def check_ready(home: Home) -> None:
         raise RegistryError("keys/log.key is not the log key that the registry names")
 
 
-def start_logging() -> None:
-    """Write to standard error: identifiers, counts and codes, never what was sent."""
-    logging.basicConfig(level=logging.INFO, format=LOG_FORMAT)
+def start_logging(level: str) -> None:
+    """Write to standard error: identifiers, counts and codes, never what was sent.
+
+    The level is that of our own loggers; other libraries', which may quote statements and addresses, stay at warnings.
+    """
+    logging.basicConfig(format=LOG_FORMAT, level=logging.WARNING)
+    logging.getLogger("aggregator").setLevel(level.upper())
 
 
 def make_server(home: Home) -> uvicorn.Server:

@@ -4,20 +4,24 @@ Secrets are never settings: private keys are files of their own, and a PostgreSQ
 server account's `.pgpass`.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from aggregator.errors import SettingsError
+from aggregator.strict_yaml import faults, read_yaml
+from protocol import schema
+from protocol.errors import ProtocolError
 
 
 class Settings(BaseModel):
     """Every setting of an aggregator, with its unit in its name."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    name: str = Field("", max_length=200, description="What people call this deployment; shown in invites.")
+    name: str = Field("", description="What people call this deployment; written into invites, and nowhere else.")
     public_url: str = Field(
         "http://127.0.0.1:8750", description="Where sites reach this aggregator; written into invites."
     )
@@ -29,6 +33,16 @@ class Settings(BaseModel):
     arrival_timeout_s: float = Field(10.0, gt=0, le=600, description="Seconds for a request's head, and for its body.")
     connection_timeout_s: float = Field(120.0, gt=0, le=3600, description="Seconds for a whole exchange.")
     max_in_flight: int = Field(64, ge=1, le=4096, description="Requests served at once; more are told to come back.")
+
+    @field_validator("name")
+    @classmethod
+    def _for_people(cls, value: str) -> str:
+        try:
+            return schema.title(value, "name", empty=True)
+        except ProtocolError:
+            raise ValueError(
+                f"expected printable text of at most {schema.MAX_TITLE} characters, without space around it"
+            ) from None
 
     @field_validator("database_url")
     @classmethod
@@ -53,35 +67,36 @@ def read_settings(path: Path) -> Settings:
         SettingsError: the file is missing, is not YAML, or a key is unknown or wrong; all faults are named at once.
     """
     try:
-        values = yaml.safe_load(path.read_text("utf-8"))
-    except FileNotFoundError:
-        raise SettingsError(
-            f"{path.parent} is not an aggregator's directory: it has no {path.name}",
-            "Create one with `intramural-aggregator --dir DIR init`, or name one with --dir or INTRAMURAL_AGGREGATOR.",
-        ) from None
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise SettingsError(f"{path.name} cannot be read: {type(error).__name__}") from None
-    if not isinstance(values or {}, dict):
-        raise SettingsError(f"{path.name} must hold a map of settings")
-    return make_settings(values or {}, path.name)
+        file = read_yaml(path)
+    except SettingsError as error:
+        if isinstance(error.__cause__, FileNotFoundError):
+            raise SettingsError(
+                f"{path.parent} is not an aggregator's directory: it has no {path.name}",
+                "Create one with `intramural-aggregator --dir DIR init`, or name one with --dir or "
+                "INTRAMURAL_AGGREGATOR.",
+            ) from None
+        raise
+    try:
+        return Settings.model_validate({} if file.value is None else file.value)
+    except ValidationError as error:
+        raise file.refusal(error) from None
 
 
-def make_settings(values: dict[str, object], source: str = "options") -> Settings:
-    """Check settings; all faults are named at once. Raises SettingsError."""
+def make_settings(values: Mapping[str, object]) -> Settings:
+    """Check settings given as options; all faults are named at once. Raises SettingsError."""
     try:
         return Settings.model_validate(values)
     except ValidationError as error:
-        faults = "; ".join(
-            f"{'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}"
-            for fault in error.errors(include_input=False, include_url=False)
-        )
-        raise SettingsError(f"{source}: {faults}") from None
+        raise SettingsError("; ".join(fault for _, fault in faults(error))) from None
 
 
 def write_settings(path: Path, settings: Settings) -> None:
-    """Write the settings that differ from the defaults. The file must not exist yet."""
+    """Write the settings that differ from the defaults. The file must not exist yet. Raises SettingsError."""
     values = settings.model_dump(mode="json", exclude_defaults=True)
-    with path.open("x", encoding="utf-8") as file:
-        file.write("# Settings of this aggregator. Keys left out have their defaults.\n")
-        if values:
-            yaml.safe_dump(values, file, sort_keys=False, allow_unicode=True)
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write("# Settings of this aggregator. Keys left out have their defaults.\n")
+            if values:
+                yaml.safe_dump(values, file, sort_keys=False, allow_unicode=True)
+    except OSError as error:
+        raise SettingsError(f"{path.name} cannot be written: {error.strerror}") from None

@@ -37,7 +37,6 @@ def json_file(board: Board, replayed: Replayed) -> bytes:
                 "day": c.result.predicate.day,
                 "outcome": c.result.predicate.outcome,
                 "approval": c.result.predicate.approval,
-                "planned": c.planned,
                 "agent": c.agent_version,
                 "policy": c.policy_name,
             }

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from protocol.disclosure import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
+from protocol.disclosure import HIGH_CODED, LOW_CODED, NOT_RUN, SPREAD_STEPS, SUPPRESSED
 from protocol.figures import normal_interval, wilson
 from protocol.policy import DisclosurePolicy, bucket_range, grid_step
 from protocol.scorecard import Cell
 
-SPREAD_STEP = 0.02  # of the metric's range; one step of a published spread
+SPREAD_STEP = 0.5 / SPREAD_STEPS  # of the metric's range: no standard deviation exceeds half of it
 
 
 class State(StrEnum):
@@ -41,7 +41,6 @@ CODES = {
 class SiteCell:
     """What one site published for one cell."""
 
-    site: str
     named: bool  # the site chose to be shown by name
     value: int  # thousandths of the metric's range, or a code below 0
     bucket: int  # of the number of units

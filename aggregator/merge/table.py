@@ -3,9 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from aggregator.merge.pool import PooledCell, SiteCell, State, pool
+from aggregator.merge.pool import PooledCell, SiteCell, pool
 from protocol.figures import mean_win_rates
-from protocol.identity import NONE
 from protocol.registry import Model, Registry
 from protocol.scorecard import BenchmarkEntry, Cell, Scorecard
 from protocol.statements import ResultPredicate
@@ -35,11 +34,6 @@ class Row:
     win_rate: int | None
     sites: int  # whose results stand behind the row
     partial: int  # of them, those whose result leaves questions out
-
-    @property
-    def reported(self) -> int:
-        """How many of the row's cells have a value."""
-        return sum(cell.state is State.VALUE for cell in self.cells.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +67,6 @@ class Contribution:
     result: Result
     agent_version: str
     policy_name: str
-
-    @property
-    def planned(self) -> bool:
-        """Whether the site had said beforehand what it would run."""
-        return self.result.predicate.plan != NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +150,6 @@ def _thousandths(rate: float | None) -> int | None:
 def _site_cell(result: Result, cell: Cell, registry: Registry) -> SiteCell:
     said = result.predicate
     return SiteCell(
-        site=said.header.site,
         named=_publication(result, registry) == "named",
         value=said.cells[cell.key],
         bucket=said.groups[cell.group],

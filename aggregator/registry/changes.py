@@ -1,15 +1,16 @@
 """Changes to the registry's content: what may be named. Signing is `versions.sign_next`."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from aggregator.errors import RegistryError, SettingsError
+from aggregator.small_file import read_small
+from aggregator.strict_yaml import read_yaml
+from protocol import canonical
 from protocol.errors import ProtocolError
 from protocol.identity import agent_digest, model_digest
 from protocol.policy import DisclosurePolicy
@@ -72,7 +73,7 @@ def _refuse_other_content(kind: str, new: Any, known: Any) -> None:
 class _ModelEntry(BaseModel):
     """One model of a `--models` file."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     name: str = Field(min_length=1)
     display_name: str = Field(min_length=1)
@@ -84,30 +85,28 @@ def read_models(path: Path) -> list[Model]:
     """Read a YAML list of models: name, display_name, and optionally organization and is_language_model.
 
     Raises:
-        SettingsError: unreadable, or an entry lacks or misspells a key; all faults are named at once.
+        SettingsError: unreadable, a model is listed twice, or an entry lacks or misspells a key; all such faults are
+            named at once, with their lines.
     """
+    file = read_yaml(path)
     try:
-        entries = TypeAdapter(list[_ModelEntry]).validate_python(yaml.safe_load(path.read_text("utf-8")))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise SettingsError(f"{path.name} cannot be read: {type(error).__name__}") from None
+        entries = TypeAdapter(list[_ModelEntry]).validate_python(file.value)
     except ValidationError as error:
-        faults = "; ".join(
-            f"{'.'.join(str(part) for part in fault['loc']) or 'file'}: {fault['msg']}"
-            for fault in error.errors(include_input=False, include_url=False)
-        )
-        raise SettingsError(f"{path.name}: {faults}") from None
+        raise file.refusal(error) from None
+    names = [entry.name for entry in entries]
+    for number, name in enumerate(names):
+        if name in names[:number]:
+            raise SettingsError(f"{file.name}: line {file.lines[number, 'name']}: {name} is listed twice")
     return [Model(e.name, e.display_name, e.organization, e.is_language_model) for e in entries]
 
 
 def read_scorecard(path: Path) -> Scorecard:
-    """Read a scorecard from a JSON file.
+    """Read a scorecard from a JSON file, as strictly as the registry that will hold it is read.
 
     Raises:
         SettingsError: unreadable, or not a scorecard.
     """
     try:
-        return parse_scorecard(json.loads(path.read_text("utf-8")))
-    except (OSError, UnicodeDecodeError, ValueError, RecursionError) as error:
-        raise SettingsError(f"{path.name} cannot be read: {type(error).__name__}") from None
+        return parse_scorecard(canonical.parse(read_small(path)))
     except ProtocolError as error:
         raise SettingsError(f"{path.name} is not a scorecard: {error.detail}") from None

@@ -57,7 +57,10 @@ def found(
         models={},
     )
     envelope = sign_version(apply(first, additions), None, [Ed25519Signer(root)])  # before anything is written
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingsError(f"{directory} cannot be made: {error.strerror}", "Choose another directory.") from None
     keep_key(directory / "keys" / ROOT_KEY, root)
     keep_key(directory / "keys" / LOG_KEY, log)
     write_settings(directory / SETTINGS_FILE, settings)

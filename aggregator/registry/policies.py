@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-import yaml
-
 from aggregator.errors import SettingsError
+from aggregator.strict_yaml import read_yaml
 from protocol.errors import ProtocolError
 from protocol.policy import DisclosurePolicy, parse_policy
 
@@ -29,8 +28,6 @@ def shipped_policies() -> dict[str, DisclosurePolicy]:
 def read_policy(path: Path) -> DisclosurePolicy:
     """Read one policy file. Raises SettingsError."""
     try:
-        return parse_policy(yaml.safe_load(path.read_text("utf-8")))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise SettingsError(f"{path.name} cannot be read: {type(error).__name__}") from None
+        return parse_policy(read_yaml(path).value)
     except ProtocolError as error:
         raise SettingsError(f"{path.name} is not a disclosure policy: {error.detail}") from None

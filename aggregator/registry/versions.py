@@ -102,12 +102,22 @@ def walk(versions: Iterable[bytes], pins: RootPins | None = None) -> list[Regist
 
 
 def write_copies(connection: Connection, folder: Path) -> None:
-    """Write the versions that `folder` does not hold yet, for back-ups and for people; the database stays the truth."""
-    folder.mkdir(exist_ok=True)
-    for version, envelope in enumerate(all_envelopes(connection), 1):
-        path = folder / f"{version}.dsse.json"
-        if not path.exists():
-            path.write_bytes(envelope)
+    """Write the versions that `folder` does not hold yet, for back-ups and for people; the database stays the truth.
+
+    Raises:
+        RegistryError: a copy cannot be written; what was signed is in force all the same.
+    """
+    try:
+        folder.mkdir(exist_ok=True)
+        for version, envelope in enumerate(all_envelopes(connection), 1):
+            path = folder / f"{version}.dsse.json"
+            if not path.exists():
+                path.write_bytes(envelope)
+    except OSError as error:
+        raise RegistryError(
+            f"the copies of the registry cannot be written: {error.strerror}",
+            "The change itself was made. Mend the folder `registry`; the next change writes the missing copies.",
+        ) from None
 
 
 @lru_cache(maxsize=4)

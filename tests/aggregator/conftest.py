@@ -70,10 +70,12 @@ class ServedByProcess(Served):
     log: Path
 
 
-def start(home: Home, log: Path, program: str = "import aggregator.__main__") -> ServedByProcess:
+def start(
+    home: Home, log: Path, program: str = "import aggregator.__main__", options: tuple[str, ...] = ()
+) -> ServedByProcess:
     with log.open("a") as errors:
         process = subprocess.Popen(
-            [sys.executable, "-c", program, "--dir", str(home.directory), "serve", "--port", "0"],
+            [sys.executable, "-c", program, "--dir", str(home.directory), "serve", "--port", "0", *options],
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from aggregator.errors import AggregatorError
 from aggregator.home import Home, today_day
 from aggregator.intake import accept
 from aggregator.registry.invites import Invite
+from tests.aggregator.conftest import start, stop
 from tests.aggregator.federation import CARD, MODELS, TestSite, registry_of, scores
 
 
@@ -143,6 +145,16 @@ def test_an_invite_is_private_and_never_overwritten(directory: Path, tmp_path: P
     assert failed("--dir", directory, "invite", "--site-name", "Other", "--out", out).exit_code == 3
 
 
+def typed(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "aggregator", *words],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "INTRAMURAL_AGGREGATOR": ""},
+        check=False,
+    )
+
+
 def test_errors_say_what_to_do_and_leave_with_their_code(tmp_path: Path) -> None:
     for words, code in (
         (["--dir", str(tmp_path), "list", "sites"], 2),
@@ -150,16 +162,99 @@ def test_errors_say_what_to_do_and_leave_with_their_code(tmp_path: Path) -> None
         (["--no-such-option"], 2),
         (["init", str(tmp_path / "x"), "--origin", "NOT AN ORIGIN"], 4),
     ):
-        ended = subprocess.run(
-            [sys.executable, "-m", "aggregator", *words],
-            capture_output=True,
-            text=True,
-            env={**os.environ, "INTRAMURAL_AGGREGATOR": ""},
-            check=False,
-        )
+        ended = typed(*words)
         assert ended.returncode == code, ended.stderr
-        assert ended.stderr.startswith(("Error: ", "Usage: "))
         assert "Traceback" not in ended.stderr
+        if words != ["--no-such-option"]:
+            error, advice = ended.stderr.splitlines()
+            assert error.startswith("error: ")
+            assert re.match(r"  [A-Z].*\.$", advice)
+
+
+@pytest.mark.parametrize("directory", ["/proc/x", "/dev/null/x", "/proc/self/fd"])
+def test_a_directory_that_cannot_be_made_ends_in_a_sentence(directory: str) -> None:
+    ended = typed("--dir", directory, "init", "--origin", "board.example")
+    assert ended.returncode in {2, 3}
+    assert ended.stderr.startswith("error: ")
+    assert "Traceback" not in ended.stderr
+
+
+def broken(fault: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run the real command with a fault in the middle of `list`."""
+    return subprocess.run(
+        [sys.executable, "-c", FAULT.format(fault=fault), *words], capture_output=True, text=True, check=False
+    )
+
+
+FAULT = """
+import os, signal, sys
+from aggregator import listings
+def fail(*_args, **_kwargs):
+    {fault}
+listings.listing = fail
+from aggregator.cli import main
+main()
+"""
+
+
+def test_an_error_that_nobody_expected_quotes_nothing_and_says_where(directory: Path) -> None:
+    ended = broken("raise ValueError('canary from a submission')", "--dir", str(directory), "list", "sites")
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("unexpected error: ValueError")
+    assert "canary" not in ended.stderr + ended.stdout
+    assert "Traceback" not in ended.stderr
+    assert re.search(r"^  cli\.py:\d+ in list_$", ended.stderr, re.MULTILINE)
+    assert ended.stderr.rstrip().splitlines()[-2].endswith("in fail")
+
+
+def test_ctrl_c_leaves_with_130(directory: Path) -> None:
+    ended = broken("os.kill(os.getpid(), signal.SIGINT)", "--dir", str(directory), "list", "sites")
+    assert (ended.returncode, ended.stdout) == (130, "")
+    assert ended.stderr.strip().startswith("interrupted")
+
+
+def test_a_reader_who_goes_away_gets_no_traceback(directory: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    ended = subprocess.run(
+        [sys.executable, "-m", "aggregator", "--dir", directory, "list", "sites", "--format", "json"],
+        stdout=writing, stderr=subprocess.PIPE, text=True, check=False,
+    )  # fmt: skip
+    os.close(writing)
+    assert (ended.returncode, ended.stderr) == (1, "")
+
+
+def test_an_error_cannot_take_over_the_terminal(directory: Path) -> None:
+    hostile = "\x1b[2J\u202eboard"
+    for words in (["register", "--retire-scorecard", hostile], ["verify", "--board", hostile], [hostile]):
+        ended = typed("--dir", str(directory), *words)
+        assert ended.returncode != 0
+        assert "\x1b" not in ended.stderr
+        assert "\u202e" not in ended.stderr
+
+
+def test_the_exit_codes_are_where_people_look_for_them() -> None:
+    said = " ".join(done("--help").split())
+    codes = dict(re.findall(r"(\d+) ([a-z ]+)", said.split("Exit codes:")[1].split(".")[0]))
+    assert codes.keys() == {"0", "1", "2", "3", "4", "5", "6", "130"}
+
+
+def test_listings_are_tables_for_people(directory: Path) -> None:
+    done("--dir", directory, "register", "--model", "a/b", "--display-name", "Modell Ä")
+    head, _, row = done("--dir", directory, "list", "models").strip().splitlines()
+    assert re.split(r"\s{2,}", head.strip()) == ["Name", "Display name", "Organization", "Kind", "Digest"]
+    assert row.split()[:3] == ["a/b", "Modell", "Ä"]
+    assert run("--dir", directory, "list", "models", "--format", "text").exit_code == 2
+
+
+@pytest.mark.parametrize(("level", "lines"), [("info", True), ("warning", False)])
+def test_the_log_is_as_loud_as_it_was_asked_to_be(directory: Path, tmp_path: Path, level: str, lines: bool) -> None:
+    served = start(Home(directory), tmp_path / "log", options=("--log-level", level))
+    try:
+        served.post(b"{}")
+    finally:
+        stop(served)
+    assert ("refused: route=POST /v1/submissions code=malformed" in served.log.read_text()) is lines
 
 
 def test_help_imports_nothing_heavy() -> None:

@@ -28,12 +28,12 @@ RATING = Cell("notes", "jury", None, "private", False, 1, 5)
 PAPER = json.loads((Path(__file__).parent / "paper_scores.json").read_text())
 
 
-def named(value: int, units: int = 200, site: str = "s-a", spread: int | None = None) -> SiteCell:
-    return SiteCell(site, True, value, bucket_of(units), spread)
+def named(value: int, units: int = 200, spread: int | None = None) -> SiteCell:
+    return SiteCell(True, value, bucket_of(units), spread)
 
 
-def hidden(value: int, units: int = 200, site: str = "s-h") -> SiteCell:
-    return replace(named(value, units, site), named=False)
+def hidden(value: int, units: int = 200) -> SiteCell:
+    return replace(named(value, units), named=False)
 
 
 @pytest.mark.parametrize("columns", ["37", "35", "34"])
@@ -60,7 +60,7 @@ def test_one_site_is_shown_as_it_published() -> None:
 
 
 def test_sites_are_weighted_by_units() -> None:
-    large, small = named(800, 1000, "s-a"), named(200, 100, "s-b")
+    large, small = named(800, 1000), named(200, 100)
     shown = pool([large, small], PRIVATE, STRICT)
     expected = (800 * large.units + 200 * small.units) / (large.units + small.units)
     assert shown.value == round(expected)
@@ -70,9 +70,9 @@ def test_sites_are_weighted_by_units() -> None:
 @pytest.mark.parametrize("cell", [PUBLIC, GATED])
 def test_the_same_data_asked_twice_is_no_more_data(cell: Cell) -> None:
     alone = pool([named(700, 500)], cell, STRICT)
-    twice = pool([named(700, 500, "s-a"), named(700, 500, "s-b")], cell, STRICT)
+    twice = pool([named(700, 500), named(700, 500)], cell, STRICT)
     assert (twice.low, twice.high, twice.units) == (alone.low, alone.high, alone.units)
-    assert pool([named(700, 500, "s-a"), named(700, 500, "s-b")], PRIVATE, STRICT).units == 2 * alone.units
+    assert pool([named(700, 500), named(700, 500)], PRIVATE, STRICT).units == 2 * alone.units
 
 
 def test_the_interval_of_a_rating_comes_from_its_spread() -> None:
@@ -85,22 +85,22 @@ def test_the_interval_of_a_rating_comes_from_its_spread() -> None:
 
 
 def test_too_few_pooled_sites_are_withheld() -> None:
-    two = [hidden(700, site="s-1"), hidden(600, site="s-2")]
+    two = [hidden(700), hidden(600)]
     for few in (two[:1], two):
         shown = pool(few, PRIVATE, STRICT)
         assert (shown.state, shown.value, shown.left_out) == (State.WITHHELD, None, len(few))
-    three = pool([*two, hidden(500, site="s-3")], PRIVATE, STRICT)
+    three = pool([*two, hidden(500)], PRIVATE, STRICT)
     assert (three.value, three.sites) == (600, 3)
 
 
 def test_a_pooled_site_that_dominates_is_withheld() -> None:
-    sites = [hidden(700, 5000, "s-1"), hidden(600, 50, "s-2"), hidden(500, 50, "s-3")]
+    sites = [hidden(700, 5000), hidden(600, 50), hidden(500, 50)]
     assert pool(sites, PRIVATE, STRICT).state is State.WITHHELD
 
 
 def test_named_sites_do_not_help_pooled_ones_to_hide() -> None:
     """Else everyone could subtract the named sites' published figures."""
-    sites = [named(700, site="s-1"), named(700, site="s-2"), hidden(100, site="s-3")]
+    sites = [named(700), named(700), hidden(100)]
     shown = pool(sites, PRIVATE, STRICT)
     assert (shown.value, shown.sites, shown.left_out) == (700, 2, 1)
 
@@ -125,18 +125,17 @@ def test_public_cells_are_pooled_freely() -> None:
     ],
 )
 def test_a_cell_without_a_figure_says_why(codes: list[int], state: State) -> None:
-    sites = [replace(named(code, site=f"s-{i}"), bucket=0) for i, code in enumerate(codes)]
+    sites = [replace(named(code), bucket=0) for code in codes]
     assert pool(sites, PRIVATE, STRICT).state is state
 
 
 def test_a_coded_site_is_left_out_and_counted() -> None:
-    shown = pool([named(700, site="s-a"), replace(named(HIGH_CODED, site="s-b"))], PRIVATE, STRICT)
+    shown = pool([named(700), replace(named(HIGH_CODED))], PRIVATE, STRICT)
     assert (shown.value, shown.sites, shown.left_out) == (700, 1, 1)
 
 
 site_cells = st.builds(
     SiteCell,
-    site=st.uuids().map(str),
     named=st.booleans(),
     value=st.sampled_from([SUPPRESSED, NOT_RUN, LOW_CODED, HIGH_CODED, *range(0, 1001, 25)]),
     bucket=st.integers(1, len(BUCKETS) - 1),
@@ -145,7 +144,7 @@ site_cells = st.builds(
 
 
 @given(
-    st.lists(site_cells, max_size=8, unique_by=lambda cell: cell.site),
+    st.lists(site_cells, max_size=8),
     st.randoms(),
     st.sampled_from([PRIVATE, RATING, PUBLIC]),
 )
@@ -159,7 +158,7 @@ def test_the_order_of_sites_changes_nothing(cells: list[SiteCell], random: objec
         assert 0 <= shown.low <= shown.value <= shown.high <= 1000
 
 
-@given(st.lists(site_cells, min_size=1, max_size=6, unique_by=lambda cell: cell.site))
+@given(st.lists(site_cells, min_size=1, max_size=6))
 def test_a_withheld_site_changes_no_published_figure(cells: list[SiteCell]) -> None:
     """Where the pooled sites do not hide each other, the figure is that of the named ones alone."""
     hidden_values = [cell for cell in cells if not cell.named and cell.state is State.VALUE]

@@ -1,17 +1,15 @@
 """Who gets into the registry, and what its versions may hold."""
 
 import json
-import stat
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from aggregator.errors import EnrolmentError, KeyFileError, RegistryError, SettingsError
+from aggregator.errors import EnrolmentError, RegistryError, SettingsError
 from aggregator.home import Home, today_day
-from aggregator.key_files import draw_key, keep_key, load_key
 from aggregator.registry import invites
-from aggregator.registry.changes import Additions, apply, read_models, read_scorecard
+from aggregator.registry.changes import Additions, apply, read_scorecard
 from aggregator.registry.founding import found
 from aggregator.registry.invites import Invite
 from aggregator.registry.policies import shipped_policies
@@ -45,32 +43,6 @@ def test_a_new_deployment_trusts_its_own_root_alone(home: Home) -> None:
     assert registry.log_key.keyid == home.log_key.public.keyid
     assert registry.policy_floor == shipped_policies()["strict"].digest
     assert len({home.root_key.public.keyid, home.log_key.public.keyid}) == 2
-
-
-def test_keys_are_readable_by_their_owner_alone_and_never_overwritten(home: Home) -> None:
-    for name in ("root.key", "log.key"):
-        path = home.directory / "keys" / name
-        assert stat.S_IMODE(path.stat().st_mode) == 0o600
-        with pytest.raises(KeyFileError, match="exists"):
-            keep_key(path, draw_key())
-    assert stat.S_IMODE((home.directory / "keys").stat().st_mode) == 0o700
-
-
-@pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o777])
-def test_a_key_that_others_can_read_is_refused(home: Home, mode: int) -> None:
-    path = home.directory / "keys/root.key"
-    path.chmod(mode)
-    with pytest.raises(KeyFileError, match="0600"):
-        load_key(path)
-
-
-def test_a_key_behind_a_link_or_of_another_kind_is_refused(home: Home, tmp_path: Path) -> None:
-    (tmp_path / "link.key").symlink_to(home.directory / "keys/root.key")
-    (tmp_path / "text.key").write_text("not a key")
-    (tmp_path / "text.key").chmod(0o600)
-    for name in ("link.key", "text.key", "missing.key"):
-        with pytest.raises(KeyFileError):
-            load_key(tmp_path / name)
 
 
 def test_an_aggregator_is_not_founded_twice_in_one_place(home: Home) -> None:
@@ -220,13 +192,12 @@ def test_a_version_that_no_site_would_accept_is_not_signed(home: Home) -> None:
     assert registry_of(home) == before
 
 
-def test_files_with_faults_are_named(tmp_path: Path) -> None:
-    models, card = tmp_path / "models.yaml", tmp_path / "card.json"
-    for text in ("- name: a/b\n", "- name: a/b\n  display_name: A\n  colour: red\n", "name: [", "null"):
-        models.write_text(text)
-        with pytest.raises(SettingsError, match=r"models\.yaml"):
-            read_models(models)
-    for text in ("", "{}", "[1,", json.dumps(CARD.to_json() | {"extra": 1})):
+def test_a_scorecard_file_with_faults_is_named(tmp_path: Path) -> None:
+    card = tmp_path / "card.json"
+    twice = json.dumps(CARD.to_json()).replace('{"name": "pilot"', '{"name": "other", "name": "pilot"', 1)
+    assert twice.count('"pilot"') == json.dumps(CARD.to_json()).count('"pilot"')
+    assert "other" in twice
+    for text in ("", "{}", "[1,", twice, json.dumps(CARD.to_json() | {"extra": 1})):
         card.write_text(text)
         with pytest.raises(SettingsError, match=r"card\.json"):
             read_scorecard(card)

@@ -1,0 +1,140 @@
+"""YAML files that people write and the root key then signs: one meaning for each file, or an error with its line.
+
+A key given twice, an anchor, an alias, a tag or a second document is refused: what a reader sees must be what is
+signed. Plain words are text, but for `true`, `false`, `null`, whole numbers and decimal fractions; none of YAML's
+older readings (`no` as false, `010` as eight, `1:30` as ninety) applies.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+from pydantic import ValidationError
+
+from aggregator.errors import SettingsError
+from aggregator.small_file import read_small
+
+_MAX_DEPTH: Final = 20
+
+_WORDS: Final[Mapping[str, bool | None]] = {"true": True, "false": False, "null": None, "~": None, "": None}
+_WHOLE = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
+_FRACTION = re.compile(r"-?(?:0|[1-9][0-9]{0,17})\.[0-9]{1,18}")
+_LIKE_A_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
+
+Place = tuple[str | int, ...]  # keys and positions from the outermost value inwards
+
+
+@dataclass(frozen=True, slots=True)
+class YamlFile:
+    """What a file holds, and the line of each of its values."""
+
+    name: str
+    value: object
+    lines: Mapping[Place, int]
+
+    def refusal(self, error: ValidationError) -> SettingsError:
+        """Return the error that names all faults of a value at once, each with its line and key."""
+        named = sorted((self._line(place), fault) for place, fault in faults(error))
+        return SettingsError(f"{self.name}: " + "; ".join(f"line {line}: {fault}" for line, fault in named))
+
+    def _line(self, place: Place) -> int:
+        """Return the line of a value; for one that is missing, that of what it should be in."""
+        while place not in self.lines:
+            place = place[:-1]
+        return self.lines[place]
+
+
+def faults(error: ValidationError) -> list[tuple[Place, str]]:
+    """Return the place and the words of each fault of a value; the value itself is not quoted."""
+    return [
+        (fault["loc"], f"{'.'.join(map(str, fault['loc'])) or 'the whole file'}: {fault['msg']}")
+        for fault in error.errors(include_input=False, include_url=False)
+    ]
+
+
+def read_yaml(path: Path) -> YamlFile:
+    """Read a YAML file.
+
+    Raises:
+        SettingsError: unreadable, too large, not YAML, or YAML that is refused.
+    """
+    text = _read_text(path)
+    lines: dict[Place, int] = {(): 1}
+    try:
+        root = yaml.compose(text, Loader=_Composer)
+        value = None if root is None else _value(root, (), lines)
+    except yaml.MarkedYAMLError as why:
+        line = f" line {why.problem_mark.line + 1}:" if why.problem_mark else ""
+        problem = ", ".join(part for part in (why.context, why.problem) if part)
+        raise SettingsError(f"{path.name}:{line} {problem or 'not YAML'}") from None
+    except yaml.reader.ReaderError as why:
+        line_number = text.count("\n", 0, why.position) + 1
+        raise SettingsError(f"{path.name}: line {line_number}: a character that YAML does not allow") from None
+    return YamlFile(path.name, value, lines)
+
+
+def _read_text(path: Path) -> str:
+    data = read_small(path)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as why:
+        line = data.count(b"\n", 0, why.start) + 1
+        raise SettingsError(f"{path.name}: line {line} is not UTF-8") from None
+
+
+class _Composer(yaml.BaseLoader):
+    """Composes nodes, and refuses what would let two readers see two things."""
+
+    def __init__(self, stream: str) -> None:
+        super().__init__(stream)
+        self._depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
+        if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
+            raise _refused("anchors and aliases are not supported; write the value out", event)
+        if event.tag is not None:
+            raise _refused("tags are not supported", event)
+        if self._depth == _MAX_DEPTH:
+            raise _refused(f"nested more than {_MAX_DEPTH} deep", event)
+        self._depth += 1
+        node: yaml.Node | None = super().compose_node(parent, index)
+        self._depth -= 1
+        return node
+
+
+def _value(node: yaml.Node, place: Place, lines: dict[Place, int]) -> object:
+    lines[place] = node.start_mark.line + 1
+    match node:
+        case yaml.ScalarNode():
+            return _scalar(node)
+        case yaml.SequenceNode():
+            return [_value(item, (*place, number), lines) for number, item in enumerate(node.value)]
+    pairs: dict[str, object] = {}
+    for key_node, value_node in node.value:
+        if not isinstance(key_node, yaml.ScalarNode):
+            raise _refused("a key is not text", key_node)
+        key = key_node.value
+        if key in pairs:
+            named = f"the key {key!r}" if _LIKE_A_KEY.fullmatch(key) else "a key"
+            raise _refused(f"{named} is given twice", key_node)
+        pairs[key] = _value(value_node, (*place, key), lines)
+    return pairs
+
+
+def _scalar(node: yaml.ScalarNode) -> str | int | float | bool | None:
+    text = str(node.value)
+    if node.style is not None:  # quoted or a block
+        return text
+    if text in _WORDS:
+        return _WORDS[text]
+    if _WHOLE.fullmatch(text):
+        return int(text)
+    return float(text) if _FRACTION.fullmatch(text) else text
+
+
+def _refused(problem: str, at: Any) -> yaml.MarkedYAMLError:
+    return yaml.MarkedYAMLError(problem=problem, problem_mark=at.start_mark)
