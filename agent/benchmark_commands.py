@@ -1,13 +1,14 @@
 """Commands around benchmarks: `benchmarks list`, `benchmarks show`."""
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from agent.errors import AgentError, ConfigError
-from agent.listing import format_option, show_rows
+from agent.listing import format_option, printable, show_rows
 from agent.site import Site
 
 if TYPE_CHECKING:
@@ -24,9 +25,14 @@ def benchmarks() -> None:
 @click.pass_obj
 def list_benchmarks(site: Site, form: str) -> None:
     """List benchmarks with access level, category and whether the data is here."""
-    from agent.catalog.benchmark import find_benchmarks
+    from agent.catalog.benchmark import survey_benchmarks
 
-    rows = [_row(site, benchmark) for benchmark in find_benchmarks(site.own_benchmarks).values()]
+    found, broken = survey_benchmarks(site.own_benchmarks)
+    rows = [_row(site, benchmark) for benchmark in found.values()]
+    rows += [
+        {"id": one.names[0] if one.names else one.place.name, "data": "broken", "data_problems": str(one.error)}
+        for one in broken
+    ]
     columns = {
         "id": "Id",
         "display_name": "Name",
@@ -36,6 +42,8 @@ def list_benchmarks(site: Site, form: str) -> None:
         "metric": "Main metric",
     }
     show_rows(rows, columns, form)
+    for one in broken:
+        click.echo(f"broken: {printable(str(one.error))}", err=True)
 
 
 @benchmarks.command("show")
@@ -44,9 +52,7 @@ def list_benchmarks(site: Site, form: str) -> None:
 @click.pass_obj
 def show_benchmark(site: Site, benchmark_id: str, form: str) -> None:
     """Show everything about one benchmark."""
-    from agent.catalog.benchmark import find_benchmarks
-
-    benchmark = _known(find_benchmarks(site.own_benchmarks), benchmark_id)
+    benchmark = _known(site, benchmark_id)
     row = _row(site, benchmark) | {
         "subcategory": benchmark.subcategory,
         "description": benchmark.description,
@@ -57,6 +63,11 @@ def show_benchmark(site: Site, benchmark_id: str, form: str) -> None:
         "parser": benchmark.parser,
         "scoring": benchmark.scoring,
         "source": benchmark.source_url,
+        "commit": benchmark.source_commit,
+        "helm_max_tokens": benchmark.helm_max_tokens,
+        "files": [
+            {"name": file.name, "rows": file.rows, "sha256": file.sha256, "url": file.url} for file in benchmark.files
+        ],
         "licence": benchmark.licence,
         "citation": benchmark.citation,
         "digest": benchmark.digest,
@@ -64,14 +75,22 @@ def show_benchmark(site: Site, benchmark_id: str, form: str) -> None:
     if form == "json":
         show_rows([row], {}, "json")
         return
+    files = row.pop("files")
     for key, value in row.items():
-        click.echo(f"{key.replace('_', ' '):22}{value if value not in (None, '') else '-'}")
+        click.echo(f"{key.replace('_', ' '):22}{'-' if value in (None, '') else printable(str(value))}")
+    if files:
+        click.echo(f"\nThe official files, for data/{benchmark.id}/ of the site:")
+    for file in files:
+        click.echo(f"  {file['name']}  {file['rows'] or '?'} instances  SHA-256 {file['sha256'] or 'not known'}")
+        click.echo(f"    {file['url'] or 'no public address'}")
 
 
-def _known(benchmarks: "Mapping[str, Benchmark]", benchmark_id: str) -> "Benchmark":
-    if benchmark_id not in benchmarks:
-        raise ConfigError(f"there is no benchmark {benchmark_id}", f"Known here: {', '.join(sorted(benchmarks))}.")
-    return benchmarks[benchmark_id]
+def _known(site: Site, benchmark_id: str) -> "Benchmark":
+    """Return a benchmark by its id or one of its other names; raises its own error when it is broken."""
+    from agent.catalog.benchmark import survey_benchmarks
+    from agent.catalog.run_entries import benchmark_of, parse_run_entry
+
+    return benchmark_of(parse_run_entry(f"{benchmark_id}:model=any/model"), *survey_benchmarks(site.own_benchmarks))
 
 
 def _row(site: Site, benchmark: "Benchmark") -> dict[str, Any]:
@@ -98,15 +117,17 @@ def _row(site: Site, benchmark: "Benchmark") -> dict[str, Any]:
 @click.argument("benchmark_ids", metavar="ID...", nargs=-1, required=True)
 @click.option("--name", required=True, help="Name of the scorecard, for example medhelm-public.")
 @click.option("--version", type=click.IntRange(1), default=1, show_default=True)
-@click.option("--out", type=click.File("x", encoding="utf-8", lazy=True), required=True, help="A new file.")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="A new file.")
 @click.pass_obj
-def write_scorecard(site: Site, benchmark_ids: Sequence[str], name: str, version: int, out: IO[str]) -> None:
+def write_scorecard(site: Site, benchmark_ids: Sequence[str], name: str, version: int, out: Path) -> None:
     """Write a scorecard of these benchmarks, for the central team to register with the aggregator."""
-    from agent.catalog.benchmark import find_benchmarks
     from agent.disclosure.scorecard import draft_scorecard
 
-    known = find_benchmarks(site.own_benchmarks)
-    chosen = [_known(known, benchmark_id) for benchmark_id in benchmark_ids]
+    chosen = [_known(site, benchmark_id) for benchmark_id in benchmark_ids]
     scorecard = draft_scorecard(name, version, chosen)
-    out.write(json.dumps(scorecard.to_json(), indent=2, sort_keys=True) + "\n")
+    try:
+        with out.open("x", encoding="utf-8") as file:
+            file.write(json.dumps(scorecard.to_json(), indent=2, sort_keys=True) + "\n")
+    except OSError as error:
+        raise ConfigError(f"the scorecard cannot be written ({error.strerror})", "Name a new file.") from None
     click.echo(f"{len(scorecard.cells)} cells of {len(chosen)} benchmarks, digest {scorecard.digest[:16]}")

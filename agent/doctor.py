@@ -4,12 +4,13 @@ import asyncio
 import ipaddress
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 from urllib.parse import urlsplit
 
-from agent.catalog.benchmark import find_benchmarks
+from agent.catalog.benchmark import Benchmark, survey_benchmarks
 from agent.catalog.deployments import Deployment, ad_hoc, read_deployments
-from agent.datasets.load import locate_dataset
+from agent.datasets.load import load_instances, locate_dataset
 from agent.errors import AgentError, ConfigError
 from agent.evaluation.plan import http_limits, reachable
 from agent.inference.capabilities import Capabilities
@@ -98,28 +99,31 @@ def _store(site: Site) -> Check:
 
 
 def _benchmarks(site: Site) -> Iterator[Check]:
-    try:
-        benchmarks = find_benchmarks(site.own_benchmarks)
-    except AgentError as error:
-        yield Check("benchmarks", "failed", str(error), error.advice, error.exit_code)
-        return
+    benchmarks, broken = survey_benchmarks(site.own_benchmarks)
     for benchmark in benchmarks.values():
         what = f"benchmark {benchmark.id}"
-        try:
-            dataset = locate_dataset(benchmark, site.data)
-        except AgentError as error:
-            yield Check(
-                what, "warning", f"no data here: {error}", f"Put its files into data/{benchmark.id}/ to run it."
-            )
-            continue
-        digest = f"SHA-256 {dataset.digest[:12]}"
-        if dataset.known == "official":
-            yield Check(what, "ok", f"official data, {digest}")
-        elif dataset.known == "sample":
-            yield Check(what, "ok", f"the shipped real sample, {digest}", "; ".join(dataset.problems))
-        else:
-            advice = "; ".join(dataset.problems) or "Results will say so."
-            yield Check(what, "warning", f"{dataset.known} data, {digest}", advice)
+        yield _guarded(what, partial(_dataset, what, site, benchmark))
+    for one in broken:
+        what = f"benchmark {one.names[0] if one.names else one.place.name}"
+        yield Check(what, "failed", str(one.error), one.error.advice, one.error.exit_code)
+
+
+def _dataset(what: str, site: Site, benchmark: Benchmark) -> Check:
+    try:
+        dataset = locate_dataset(benchmark, site.data)
+    except AgentError as error:
+        return Check(what, "warning", f"no data here: {error}", f"Put its files into data/{benchmark.id}/ to run it.")
+    digest = f"SHA-256 {dataset.digest[:12]}"
+    if dataset.known in ("official", "sample"):
+        kind = "official data" if dataset.known == "official" else "the shipped real sample, not the whole dataset"
+        return Check(what, "ok", f"{kind}, {digest}")
+    # Nobody has read this file before: a person should hear of its faults now, not in the middle of the night.
+    instances = load_instances(benchmark, dataset)
+    if benchmark.dataset_file is not None:
+        return Check(what, "ok", f"the site's own data, {len(instances)} instances, {digest}")
+    return Check(
+        what, "warning", f"{dataset.known} data, {len(instances)} instances, {digest}", "; ".join(dataset.problems)
+    )
 
 
 def _redaction(site: Site) -> Check:

@@ -9,6 +9,7 @@ from typing import Annotated
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from agent.catalog.strict_yaml import parse_yaml
 from agent.errors import ConfigError
 
 PositiveSeconds = Annotated[float, Field(gt=0, le=86_400)]
@@ -54,22 +55,18 @@ def read_settings(path: Path) -> Settings:
         ConfigError: the file is missing, is not YAML, or a key is unknown or wrong; all faults are named at once.
     """
     try:
-        text = path.read_text("utf-8")
+        data = path.read_bytes()
     except FileNotFoundError:
         raise ConfigError(
             f"{path.parent} is not a site directory: it has no site.yaml",
             "Create a site with `intramural init DIR --site-name NAME`, or name one with --site or INTRAMURAL_SITE.",
         ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"site.yaml cannot be read: {type(error).__name__}") from None
-    try:
-        values = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f" at line {mark.line + 1}" if mark else ""
-        raise ConfigError(f"site.yaml is not valid YAML{where}") from None
+    except OSError as error:
+        raise ConfigError(f"site.yaml cannot be read ({error.strerror})") from None
+    values = parse_yaml(data, Path("site.yaml"), ConfigError)
     if not isinstance(values, dict):
         raise ConfigError("site.yaml must hold a map of settings")
+    values = {key: None if value in ("", "null", "~") else value for key, value in values.items()}
     try:
         return Settings.model_validate(values)
     except ValidationError as error:
@@ -77,12 +74,13 @@ def read_settings(path: Path) -> Settings:
             f"{'.'.join(str(part) for part in fault['loc'])}: {_plain(fault['type'], fault['msg'])}"
             for fault in error.errors(include_input=False, include_url=False)
         )
-        raise ConfigError(f"site.yaml: {faults}") from None
+        advice = f"Known settings: {', '.join(sorted(Settings.model_fields))}."
+        raise ConfigError(f"site.yaml: {faults}", advice) from None
 
 
 def _plain(kind: str, message: str) -> str:
     if kind == "extra_forbidden":
-        return f"unknown setting (known: {', '.join(sorted(Settings.model_fields))})"
+        return "unknown setting"
     return message
 
 

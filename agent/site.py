@@ -67,9 +67,9 @@ class Site:
         return self.directory / "data"
 
     @property
-    def own_benchmarks(self) -> Path:
-        """Folder of the hospital's own benchmarks."""
-        return self.directory / "benchmarks"
+    def own_benchmarks(self) -> Path | None:
+        """Folder of the hospital's own benchmarks; None where there is no site, whatever lies in the directory."""
+        return self.directory / "benchmarks" if (self.directory / "site.yaml").is_file() else None
 
     @property
     def deployments(self) -> Path:
@@ -119,7 +119,7 @@ def create_site(directory: Path, site_name: str) -> Site:
     create_keys_directory(site.keys)
     create_data_key(site.keys / "data.key")
     create_signing_key(site.keys / "agent.key", KeyRole.AGENT)
-    for folder in (site.data, site.own_benchmarks, site.submissions):
+    for folder in (site.data, directory / "benchmarks", site.submissions):
         folder.mkdir(mode=0o700)
     site.deployments.write_text(DEPLOYMENTS_TEMPLATE, "utf-8")
     # Last, because its presence makes the directory a site.

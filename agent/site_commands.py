@@ -1,12 +1,13 @@
 """Commands around the site itself: `init`, `doctor`, `purge`, `audit`."""
 
+import shlex
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
 from agent.errors import ConfigError
-from agent.listing import format_option, show_rows
+from agent.listing import format_option, printable, show_rows
 from agent.site import Site
 
 
@@ -19,7 +20,8 @@ def init(directory: Path, site_name: str) -> None:
 
     site = create_site(directory, site_name)
     click.echo(f"Site made in {site.directory}. Keep a back-up of keys/: without data.key no text can be read again.")
-    click.echo("Next: name your servers in model_deployments.yaml, then run `intramural doctor`.")
+    click.echo(f"Next: intramural --site {shlex.quote(str(directory))} doctor --server URL --model NAME")
+    click.echo("  or name your servers in its model_deployments.yaml first.")
 
 
 @click.command()
@@ -36,9 +38,9 @@ def doctor(site: Site, server: str | None, model: str | None, form: str) -> None
     for check in examine(site, server, model):
         checks.append(check)
         if form == "table":
-            click.echo(f"{marks[check.verdict]}  {check.what}: {check.finding}")
+            click.echo(printable(f"{marks[check.verdict]}  {check.what}: {check.finding}"))
             if check.advice:
-                click.echo(f"         {check.advice}")
+                click.echo(printable(f"         {check.advice}"))
     if form == "json":
         rows = [
             {"what": check.what, "verdict": check.verdict, "finding": check.finding, "advice": check.advice}

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from agent import __version__
-from agent.catalog.benchmark import Benchmark, find_benchmarks
+from agent.catalog.benchmark import Benchmark, Broken, survey_benchmarks
 from agent.catalog.deployments import Deployment, ad_hoc, deployment_of, read_deployments
 from agent.catalog.run_entries import benchmark_of, output_tokens, overrides
 from agent.datasets.load import Dataset, load_instances, locate_dataset
@@ -143,9 +143,9 @@ def plan_runs(site: Site, entries: Sequence[RunEntry], options: RunOptions) -> l
         raise ConfigError(
             "a suite's name has 1 to 64 letters, digits, dots, dashes or underscores, and begins with a letter or digit"
         )
-    benchmarks = find_benchmarks(site.own_benchmarks)
+    catalogue = survey_benchmarks(site.own_benchmarks)
     deployments = {} if options.server else read_deployments(site.deployments)
-    plans = [_plan_run(site, entry, benchmarks, deployments, options) for entry in entries]
+    plans = [_plan_run(site, entry, catalogue, deployments, options) for entry in entries]
     names = [plan.name for plan in plans]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -156,12 +156,17 @@ def plan_runs(site: Site, entries: Sequence[RunEntry], options: RunOptions) -> l
 def _plan_run(
     site: Site,
     entry: RunEntry,
-    benchmarks: Mapping[str, Benchmark],
+    catalogue: tuple[Mapping[str, Benchmark], Sequence[Broken]],
     deployments: Mapping[str, Deployment],
     options: RunOptions,
 ) -> Plan:
-    benchmark = benchmark_of(entry, benchmarks)
+    benchmark = benchmark_of(entry, *catalogue)
     check_available(benchmark.id, benchmark.metrics)
+    if options.server and entry.model_deployment:
+        raise ConfigError(
+            f"the run entry {entry.description!r} names a deployment, and --server another place to ask",
+            "Leave out one of the two.",
+        )
     deployment = ad_hoc(options.server, entry.model) if options.server else deployment_of(entry, deployments)
     deployment = reachable(deployment, site)
     dataset = locate_dataset(benchmark, site.data, entry.arguments)
@@ -182,7 +187,11 @@ def _plan_run(
         stop=change.stop,
         scoring=options.scoring or benchmark.scoring,
         max_in_flight=options.max_in_flight or deployment.max_in_flight or site.settings.max_in_flight,
-        overrides=tuple(key for key in entry.expanders if key != "max_eval_instances"),
+        overrides=tuple(
+            key
+            for key in (*entry.expanders, *entry.arguments)
+            if key not in FILE_ARGUMENTS and key != "max_eval_instances"
+        ),
         sampled=limit,
         sample_seed=options.sample_seed,
     )
