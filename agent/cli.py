@@ -48,7 +48,7 @@ def intramural(context: click.Context, directory: Path, log_level: str) -> None:
     """Evaluate medical language models inside the hospital; let only signed aggregates out.
 
     Exit codes: 0 success, 1 unexpected error, 2 settings or usage, 3 benchmark or data, 4 inference server,
-    5 redaction, 6 disclosure, 7 delivery, 8 store or keys, 9 some instances failed: run again.
+    5 redaction, 6 disclosure, 7 delivery, 8 store or keys, 9 some instances failed (run again), 130 interrupted.
     """
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s %(message)s", level=logging.WARNING)
     # Only our own logger: libraries log addresses, headers and bodies.

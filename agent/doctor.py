@@ -24,6 +24,7 @@ from agent.vocabulary import ChatRequest, Failure, Message, Response
 Verdict = Literal["ok", "warning", "failed"]
 
 PATIENCE_S = 60.0  # a server that loads a model needs longer, and runs give it that; a person at a terminal does not
+ANSWER_TOKENS = 1024  # room for a model that thinks before it answers
 IDENTIFIERS = ("Margarethe Oberhuber-Quill", "555-867-5309", "MRN 4471982", "03/14/1951")
 SPECIMEN = "Patient name: {}, phone {}, {}, born {}, was seen for chest pain.".format(*IDENTIFIERS)
 
@@ -258,7 +259,7 @@ def _answer(site: Site, deployment: Deployment, capabilities: Capabilities) -> C
     request = ChatRequest(
         deployment.served_model,
         (Message("user", "Answer with the single word: ready"),),
-        64,
+        ANSWER_TOKENS,
         extra_body=capabilities.extra_body,
     )
     asyncio.run(
@@ -282,7 +283,7 @@ def _answer(site: Site, deployment: Deployment, capabilities: Capabilities) -> C
         return Check(
             what,
             "warning",
-            f"the model answered nothing within 64 tokens ({result.finish_reason})",
+            f"the model answered nothing within {ANSWER_TOKENS} tokens ({result.finish_reason})",
             "A model that reasons at length needs more tokens: mark its deployment as `reasoning: true`.",
         )
     return Check(what, "ok", f"the model answers in {result.seconds:.2f} s")

@@ -21,7 +21,7 @@ class Reason(StrEnum):
     CONTENT_FILTER = "content_filter"  # the server's filter withheld the answer
     CONTEXT_LENGTH = "context_length"  # the prompt does not fit the model
     SERVER_ERROR = "server_error"  # 4xx/5xx after all retries
-    BAD_REPLY = "bad_reply"  # not JSON, truncated, HTML, or no choices
+    BAD_REPLY = "bad_reply"  # not JSON, truncated, HTML, no choices, or from a model other than the one probed
     TIMEOUT = "timeout"  # no reply within the limits
     UNREACHABLE = "unreachable"  # connection refused or broken
     NO_REFERENCE = "no_reference"  # the dataset has no usable gold for this instance

@@ -1,6 +1,7 @@
 """The house stays as it was drawn: who imports whom, what is pure, what the documents say."""
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -9,6 +10,8 @@ from pathlib import Path
 
 import click
 import pytest
+
+from agent.errors import AgentError
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("protocol", "agent", "aggregator")
@@ -76,6 +79,24 @@ def test_every_setting_is_documented():
     ] == []
 
 
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        "socket.create_connection(('192.0.2.1', 80), timeout=5)",
+        "socket.getaddrinfo('board.example', 443)",
+        "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('192.0.2.1', 53))",
+    ],
+    ids=["connection", "name", "datagram"],
+)
+def test_an_attempt_to_go_online_is_refused_and_noted_in_every_process(attempt: str, tmp_path: Path):
+    note = tmp_path / "note"
+    script = f"import socket\ntry:\n    {attempt}\nexcept ConnectionRefusedError as error:\n    print(error)"
+    environment = {**os.environ, "REFUSED_CONNECTIONS": str(note)}
+    said = subprocess.check_output([sys.executable, "-c", script], text=True, env=environment)
+    assert "refuse connections beyond loopback" in said
+    assert note.read_text().startswith("socket.")
+
+
 def commands(group: click.Group, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], click.Command]:
     found: dict[tuple[str, ...], click.Command] = {}
     for name, command in group.commands.items():
@@ -91,7 +112,8 @@ def test_every_command_the_documents_quote_exists():
 
     known = {"intramural": commands(intramural), "intramural-aggregator": commands(cli)}
     wrong = []
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    pages = [ROOT / "README.md", ROOT / "deploy/README.md", ROOT / "benchmarks/README.md"]
+    pages += sorted((ROOT / "docs").rglob("*.md"))
     for page in pages:
         for line in re.findall(r"^\s*(?:\$ )?(intramural(?:-aggregator)? .*)$", page.read_text("utf-8"), re.MULTILINE):
             program, *words = line.split("#")[0].split()
@@ -106,6 +128,22 @@ def test_every_command_the_documents_quote_exists():
             if not path or options - accepted - groups:
                 wrong.append(f"{page.name}: {line}")
     assert wrong == []
+
+
+def test_readme_and_help_name_the_exit_codes_of_every_error():
+    from agent.cli import intramural
+
+    def leaves(error: type[AgentError]) -> list[type[AgentError]]:
+        return [error] + [leaf for child in error.__subclasses__() for leaf in leaves(child)]
+
+    codes = {str(error.exit_code) for error in leaves(AgentError)} | {"0", "9", "130"}
+    for text in (
+        (ROOT / "README.md").read_text("utf-8"),
+        intramural.help or "",
+        sys.modules["agent.cli"].__doc__ or "",
+    ):
+        listed = re.sub(r"\s+", " ", text).split("Exit codes: ")[1].split(". ")[0]
+        assert codes == set(re.findall(r"(?:^|, |: )(\d+) ", listed)), listed
 
 
 def test_every_decision_is_listed():

@@ -18,7 +18,7 @@ def is_loopback(host: object) -> bool:
 
 
 def refuse(event: str, arguments: tuple[object, ...]) -> None:
-    if event == "socket.connect":
+    if event in ("socket.connect", "socket.sendto"):
         address = arguments[1]
         host = address[0] if isinstance(address, tuple) else "localhost"  # a path: a local socket
     elif event in ("socket.getaddrinfo", "socket.gethostbyname"):
