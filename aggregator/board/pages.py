@@ -57,16 +57,14 @@ def show(pooled: PooledCell, cell: Cell) -> Shown:
 
 
 def ranks(table: Table) -> dict[str, str]:
-    """Return each model's rank by mean win rate; models with the same rate share it."""
-    found: dict[str, str] = {}
-    for row in table.rows:
-        better = sum(
-            other.win_rate > row.win_rate
-            for other in table.rows
-            if other.win_rate is not None and row.win_rate is not None
-        )
-        found[row.digest] = "–" if row.win_rate is None else str(better + 1)
-    return found
+    """Return each language model's rank among them by mean win rate; the same rate shares one. Baselines have none."""
+    rates = [row.win_rate for row in table.rows if row.model.is_language_model and row.win_rate is not None]
+    return {
+        row.digest: str(1 + sum(rate > row.win_rate for rate in rates))
+        if row.model.is_language_model and row.win_rate is not None
+        else "–"
+        for row in table.rows
+    }
 
 
 def main_values(table: Table, row: Row) -> int:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from typing import Any
 
 from aggregator.board.evidence import Replayed
@@ -13,9 +14,10 @@ from aggregator.merge.table import Board, Row, Table
 COLUMNS = (
     "scorecard", "version", "category", "benchmark", "metric", "subgroup", "access", "model", "display_name",
     "organization", "is_language_model", "state", "value", "low", "high", "approximate_units", "sites",
-    "sites_left_out",
+    "sites_left_out", "sites_with_partial_results",
 )  # fmt: skip
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+# A spreadsheet takes cells that begin so for a formula; some skip white space first, some read full-width signs.
+_FORMULA = re.compile(r"\s*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 
 
 def json_file(board: Board, replayed: Replayed) -> bytes:
@@ -90,7 +92,10 @@ def _cell(cell: PooledCell) -> dict[str, Any]:
 
 
 def csv_file(board: Board) -> bytes:
-    """Return every cell as a line, values in the metric's own range."""
+    """Return every cell as a line, values in the metric's own range.
+
+    `sites_with_partial_results` is the model's, over all benchmarks; all other numbers are the cell's.
+    """
     out = io.StringIO()
     writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
     writer.writerow(COLUMNS)
@@ -102,27 +107,28 @@ def csv_file(board: Board) -> bytes:
                 figures = [in_range(part, cell) for part in (pooled.value, pooled.low, pooled.high)]
                 writer.writerow(
                     [
-                        _plain(table.scorecard.name),
+                        without_formula(table.scorecard.name),
                         table.scorecard.version,
-                        _plain(categories[cell.benchmark]),
-                        _plain(cell.benchmark),
-                        _plain(cell.metric),
-                        _plain(cell.subgroup or ""),
+                        without_formula(categories[cell.benchmark]),
+                        without_formula(cell.benchmark),
+                        without_formula(cell.metric),
+                        without_formula(cell.subgroup or ""),
                         cell.access,
-                        _plain(row.model.name),
-                        _plain(row.model.display_name),
-                        _plain(row.model.organization),
+                        without_formula(row.model.name),
+                        without_formula(row.model.display_name),
+                        without_formula(row.model.organization),
                         "yes" if row.model.is_language_model else "no",
                         pooled.state,
                         *figures,
                         pooled.units,
                         pooled.sites,
                         pooled.left_out,
+                        row.partial,
                     ]
                 )
     return out.getvalue().encode("utf-8")
 
 
-def _plain(text: str) -> str:
-    """Keep a spreadsheet from reading text as a formula."""
-    return f"'{text}" if text.lstrip(" ").startswith(_FORMULA_STARTS) or text.startswith(_FORMULA_STARTS) else text
+def without_formula(text: str) -> str:
+    """Return text that no spreadsheet reads as a formula: one that could be gets an apostrophe before it."""
+    return f"'{text}" if _FORMULA.match(text) else text

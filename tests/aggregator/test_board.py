@@ -16,12 +16,13 @@ from click.testing import CliRunner
 from aggregator.board.evidence import collect_evidence
 from aggregator.board.figures import in_range, roughly
 from aggregator.board.publish import publish, verify
+from aggregator.board.tables import COLUMNS, without_formula
 from aggregator.cli import cli
 from aggregator.errors import BoardMismatchError, SettingsError
 from aggregator.home import Home, today_day
 from aggregator.intake import accept
 from protocol.registry import Model
-from protocol.scorecard import Cell
+from protocol.scorecard import BenchmarkEntry, Cell, Scorecard
 from tests.aggregator.federation import MODELS, enrolled, new_home, new_key, registry_of, scores
 
 HOSTILE = Model("evil/model", '<script>alert("x")</script>', '=HYPERLINK("javascript:x")', True)
@@ -292,11 +293,68 @@ def test_names_from_the_registry_are_only_text(published: Path) -> None:
     assert "49" not in re.sub(r"<code>.*?</code>", "", sites.split("<tbody>")[1].split("</tbody>")[0])
 
 
-def test_a_spreadsheet_finds_no_formula(published: Path) -> None:
-    lines = list(csv.reader(io.StringIO((published / "board.csv").read_text(), newline="")))
-    assert len(lines) == 1 + 4 * 3
-    assert {'\'=HYPERLINK("javascript:x")'} == {line[9] for line in lines if "HYPERLINK" in line[9]}
-    assert not [field for line in lines for field in line if field.startswith(("=", "+", "-", "@", "\t", "\r"))]
+def csv_lines(board: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO((board / "board.csv").read_text("utf-8"), newline="")))
+
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+
+@pytest.mark.parametrize("start", FORMULA_STARTS)
+@pytest.mark.parametrize("before", ["", " ", "   ", "\u00a0", "\u3000", "\t "])
+def test_text_that_a_spreadsheet_takes_for_a_formula_is_quoted(start: str, before: str) -> None:
+    text = f"{before}{start}cmd|' /C calc'!A0"
+    assert without_formula(text) == "'" + text
+
+
+@pytest.mark.parametrize(
+    "text", ["", "Ward notes", "a=b", "'", "1-2", "Größe", " led by a space", "−1 (a minus sign)", "#x"]
+)
+def test_other_text_is_left_as_it_is(text: str) -> None:
+    assert without_formula(text) == text
+
+
+def test_a_spreadsheet_finds_no_formula_in_any_column(tmp_path: Path) -> None:
+    """Every text that the registry lets begin as it likes; identifiers cannot begin with a sign."""
+    card = Scorecard(
+        "signs",
+        1,
+        (BenchmarkEntry("notes", "=1+1", "@SUM(A1)", "5" * 64),),
+        (Cell("notes", "exact_match", None, "private", True, 0, 1),),
+    )
+    home = new_home(tmp_path / "aggregator", scorecards=[card], models=[Model("a/b", "+1", "＝1", True)])
+    site = enrolled(home)
+    result = site.result(registry_of(home), scores(1, card=card), model="a/b", card=card)
+    accept(home, site.sign(result), today_day=today_day())
+    publish_from(home, tmp_path / "board")
+    (line,) = csv_lines(tmp_path / "board")
+    assert (line["category"], line["display_name"], line["organization"]) == ("'@SUM(A1)", "'+1", "'＝1")
+    assert not [field for field in line.values() if field.startswith(FORMULA_STARTS)]
+
+
+def test_the_csv_twin_has_a_line_for_every_cell(published: Path) -> None:
+    content = json.loads((published / "board.json").read_bytes())["scorecards"][0]
+    lines = csv_lines(published)
+    assert len(lines) == 4 * 3
+    assert lines[0].keys() == set(COLUMNS)
+    for line in lines:
+        (model,) = [model for model in content["models"] if model["name"] == line["model"]]
+        cell = model["cells"]["/".join(filter(None, (line["benchmark"], line["metric"], line["subgroup"])))]
+        assert line["value"] == f"{cell['value'] / 1000:.3f}"
+        assert (line["sites"], line["sites_left_out"]) == (str(cell["sites"]), str(cell["sites_left_out"]))
+
+
+def ranks_of(index: str) -> list[str]:
+    """Return the overview's first column."""
+    rows = index.split("</thead>")[1].split("</table>", maxsplit=1)[0].split("<tr>")[1:]
+    return [re.sub(r"<[^>]*>", "", row.split("</td>")[0]).strip() for row in rows]
+
+
+def test_baselines_have_no_rank_and_push_no_model_down(published: Path) -> None:
+    index = (published / "index.html").read_text()
+    ranks = ranks_of(index)
+    assert sorted(ranks) == ["1", "2", "3", "–"]
+    assert ranks != ["1", "2", "3", "–"], "the baseline must not be the last one, or this shows nothing"
 
 
 def test_baselines_are_marked_as_no_language_models(published: Path) -> None:
@@ -311,7 +369,9 @@ def test_a_board_of_baselines_alone_says_so(published: Path, tmp_path: Path) -> 
     site = enrolled(home)
     accept(home, site.sign(site.result(registry_of(home), scores(1), model=MODELS[2].name)), today_day=today_day())
     publish_from(home, tmp_path / "board")
-    assert "No language model has been reported" in (tmp_path / "board/index.html").read_text()
+    index = (tmp_path / "board/index.html").read_text()
+    assert "No language model has been reported" in index
+    assert ranks_of(index) == ["–"]
     assert "No language model has been reported" not in (published / "index.html").read_text()
 
 
@@ -327,6 +387,10 @@ def test_a_result_that_leaves_questions_out_is_marked(tmp_path: Path) -> None:
     index = (tmp_path / "board/index.html").read_text()
     assert '<span class="tag">partial</span>' in index.split(MODELS[1].display_name)[1].split("</th>")[0]
     assert "partial" not in index.split(MODELS[0].display_name)[1].split("</th>")[0]
+    said = {line["model"]: line["sites_with_partial_results"] for line in csv_lines(tmp_path / "board")}
+    assert said == {MODELS[0].name: "0", MODELS[1].name: "1"}
+    (card,) = json.loads((tmp_path / "board/board.json").read_bytes())["scorecards"]
+    assert {model["name"]: str(model["sites_with_partial_results"]) for model in card["models"]} == said
 
 
 def test_sites_that_publish_pooled_are_named_nowhere(published: Path, federation: Home) -> None:

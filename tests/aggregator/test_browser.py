@@ -27,7 +27,11 @@ def browser() -> "Iterator[Browser]":
 
     quiet = ["--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-component-update"]
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", *quiet])
+        started = playwright.chromium.launch(
+            executable_path=CHROMIUM,
+            args=["--no-sandbox", *quiet],
+            ignore_default_args=["--hide-scrollbars"],  # most readers' take room
+        )
         yield started
         started.close()
 
@@ -61,7 +65,41 @@ def test_sorting_works_by_keyboard_and_is_announced(browser: "Browser", publishe
     assert names(page) == ranked[::-1]
     page.locator("table.overview thead th").nth(1).locator("button").press("Space")
     assert head.get_attribute("aria-sort") is None
-    assert names(page) == sorted(ranked, key=str.casefold, reverse=True)
+    assert names(page) == sorted(ranked, key=str.casefold)
+    page.context.close()
+
+
+def test_the_first_click_on_any_head_shows_the_best_first(browser: "Browser", published: Path) -> None:
+    page = opened(browser, published / "index.html")
+    heads = page.locator("table.overview thead th")
+    column = page.locator("table.overview tbody tr td:first-child")
+    page.locator("table.overview thead th").nth(1).locator("button").click()
+    heads.nth(0).locator("button").click()
+    assert heads.nth(0).get_attribute("aria-sort") == "ascending"
+    assert column.all_text_contents() == ["1", "2", "3", "–"]
+    heads.nth(0).locator("button").click()
+    assert column.all_text_contents() == ["3", "2", "1", "–"], "a row without a rank stays last"
+    heads.nth(2).locator("button").click()
+    rates = page.locator("table.overview td.rate .score").all_text_contents()
+    assert rates == sorted(rates, reverse=True)
+    page.context.close()
+
+
+CUT = """
+() => [...document.querySelectorAll("caption > span")].filter((span) => {
+  const [text, frame] = [span.getBoundingClientRect(), span.closest(".scroll").getBoundingClientRect()];
+  return text.left < frame.left || text.right > frame.right || span.scrollWidth > span.clientWidth;
+}).map((span) => span.textContent)
+"""
+
+
+@pytest.mark.parametrize("name", ["index.html", "details.html", "sites.html"])
+@pytest.mark.parametrize("width", [320, 400, 700, 1280])
+def test_no_caption_is_cut(browser: "Browser", published: Path, name: str, width: int) -> None:
+    page = opened(browser, published / name, viewport={"width": width, "height": 900})
+    assert page.evaluate(CUT) == []
+    page.evaluate("document.querySelectorAll('caption > span').forEach((one) => one.prepend('x'.repeat(120)))")
+    assert page.evaluate(CUT) == [], "a category's name may be one long word"
     page.context.close()
 
 

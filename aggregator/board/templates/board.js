@@ -8,16 +8,20 @@ for (const table of document.querySelectorAll("table.sortable")) {
     button.type = "button";
     button.append(...head.childNodes);
     head.append(button);
+    const key = (row) => row.cells[column].dataset.value;
+    const text = (row) => row.cells[column].textContent.trim();
+    const missing = (row) => Number(key(row)) < 0; // without a figure: last, whichever way
+    const words = [...body.rows].every((row) => key(row) === undefined);
+    // The first click shows the best first: the highest figure, the lowest rank, the first word.
+    const first = head.dataset.first ?? (words ? "ascending" : "descending");
     button.addEventListener("click", () => {
-      const down = head.getAttribute("aria-sort") !== "descending";
+      const now = head.getAttribute("aria-sort");
+      const next = now === null ? first : now === "ascending" ? "descending" : "ascending";
       for (const other of heads) other.removeAttribute("aria-sort");
-      head.setAttribute("aria-sort", down ? "descending" : "ascending");
-      const key = (row) => row.cells[column].dataset.value;
-      const compare = (a, b) =>
-        key(a) === undefined
-          ? a.cells[column].textContent.trim().localeCompare(b.cells[column].textContent.trim())
-          : Number(key(a)) - Number(key(b));
-      body.append(...[...body.rows].sort((a, b) => (down ? -compare(a, b) : compare(a, b))));
+      head.setAttribute("aria-sort", next);
+      const up = (a, b) => (words ? text(a).localeCompare(text(b)) : Number(key(a)) - Number(key(b)));
+      const compare = (a, b) => missing(a) - missing(b) || (next === "ascending" ? up(a, b) : up(b, a));
+      body.append(...[...body.rows].sort(compare));
     });
   });
 }
