@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from agent.delivery.membership import Federation, Invite
     from agent.delivery.transport import Aggregator
     from protocol.keys import PublicKey
+    from protocol.registry import Registry
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -94,8 +95,9 @@ def update(site: Site, path: Path | None) -> None:
         taken = federation.take(read_bounded(path, MAX_BYTES[REGISTRY_TYPE], "the registry"), today_day())
     else:
         taken = federation.update(aggregator_of(site, federation.membership().url), today_day())
-    enrolled = federation.membership().site in taken.sites
-    click.echo(f"registry {taken.version} of {taken.deployment}; this site is {'' if enrolled else 'not yet '}enrolled")
+    click.echo(
+        f"registry {taken.version} of {taken.deployment}; {_standing(site, taken, federation.membership().site)}"
+    )
 
 
 @registry.command("show")
@@ -103,12 +105,15 @@ def update(site: Site, path: Path | None) -> None:
 @click.pass_obj
 def show_registry(site: Site, form: str) -> None:
     """Show what the registry says about this site, and what may be submitted."""
+    from agent.delivery.membership import is_enrolled
+
     federation = federation_of(site)
     taken, own = federation.registry(today_day()), federation.membership().site
-    entry = taken.sites.get(own)
+    enrolled = is_enrolled(taken, own, _agent_key(site).keyid)
+    entry = taken.sites[own] if enrolled else None
     rows = [
         {"kind": "registry", "name": f"version {taken.version} of {taken.deployment}", "id": ""},
-        {"kind": "site", "name": entry.display_name if entry else "not enrolled yet", "id": own},
+        {"kind": "site", "name": entry.display_name if entry else _standing(site, taken, own), "id": own},
         *(
             {"kind": f"{k.role} key", "name": k.key.fingerprint, "id": k.key.keyid}
             for k in (entry.keys if entry else ())
@@ -173,12 +178,30 @@ def aggregator_of(site: Site, invited_to: str) -> "Aggregator":
     )
 
 
+def _agent_key(site: Site) -> "PublicKey":
+    return load_signer(site.keys / "agent.key", KeyRole.AGENT).public
+
+
+def _standing(site: Site, taken: "Registry", own: str) -> str:
+    """Say whether the registry names this very site: its id alone may stand there for another hospital's keys."""
+    from agent.delivery.membership import is_enrolled
+
+    if is_enrolled(taken, own, _agent_key(site).keyid):
+        return "this site is enrolled"
+    if own in taken.sites:
+        return (
+            f"this site is not enrolled: {own} stands there with other keys. Was the invite used by another site? "
+            "Ask the central team for a new one"
+        )
+    return "this site is not yet enrolled"
+
+
 def _join(site: Site, invite: "Invite", *, online: bool) -> None:
     from agent.delivery.membership import Membership
 
     url = invite.url if online else ""
     membership = Membership(invite.deployment, invite.site, url, tuple(invite.root_keys), invite.root_threshold)
-    federation_of(site).join(membership)
+    federation_of(site).join(membership, _agent_key(site).keyid)
 
 
 def _request(site: Site, invite: "Invite", steward: "PublicKey", *, online: bool) -> bytes:
@@ -204,9 +227,20 @@ def _signed(data: bytes, key_path: Path) -> bytes:
 
 
 def _post(site: Site, invite: "Invite", data: bytes) -> None:
-    from agent.delivery.membership import post_request
+    """Send the request. One that is refused for good leaves nothing behind, unless this site is enrolled already."""
+    from agent.delivery.membership import is_enrolled, post_request
+    from agent.delivery.transport import RefusedError
 
-    post_request(aggregator_of(site, invite.url), data)
+    aggregator, federation = aggregator_of(site, invite.url), federation_of(site)
+    try:
+        post_request(aggregator, data)
+    except RefusedError as error:
+        if error.final:
+            taken = federation.update(aggregator, today_day())
+            if is_enrolled(taken, invite.site, _agent_key(site).keyid):
+                raise ConfigError("this site is enrolled already", "There is nothing more to do.") from None
+            federation.leave()
+        raise
     click.echo(f"Request sent to {invite.deployment}; it waits for a person there.")
 
 

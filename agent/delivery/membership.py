@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agent.delivery.transport import Aggregator
 from agent.errors import ConfigError, DeliveryError, DisclosureError
-from agent.files import read_bounded, write_atomically
+from agent.files import read_bounded, sync_directory, write_atomically
 from protocol import enrolment, envelope
 from protocol.envelope import MAX_BYTES, REGISTRY_TYPE, STATEMENT_TYPE
 from protocol.errors import Code, ProtocolError
@@ -90,6 +90,7 @@ class Federation:
         """`directory` is the site's `submissions/`."""
         self._directory = directory
         self._versions = directory / "registry"
+        self._request = directory / "enrolment.dsse.json"
 
     def membership(self) -> Membership:
         """Return the membership. Raises ConfigError if the site has taken no invite, or the file is damaged."""
@@ -105,11 +106,20 @@ class Federation:
         except (ValueError, TypeError, KeyError):
             raise ConfigError("submissions/membership.json is damaged", "Restore it from a back-up.") from None
 
-    def join(self, membership: Membership) -> None:
-        """Keep a membership. Raises ConfigError if the site belongs to another already."""
+    def join(self, membership: Membership, agent_keyid: str) -> None:
+        """Keep a membership. A new invite of the same aggregator takes the place of one that led to no enrolment.
+
+        Raises:
+            ConfigError: the site asked another aggregator already, or is enrolled under another id.
+        """
         path = self._directory / "membership.json"
         if path.exists():
             before = self.membership()
+            if before.site != membership.site and before.deployment == membership.deployment:
+                trusted = self.trusted()
+                if isinstance(trusted, RootPins) or not is_enrolled(trusted, before.site, agent_keyid):
+                    self.leave()
+                    before = membership
             if (before.deployment, before.site) != (membership.deployment, membership.site):
                 raise ConfigError(
                     f"this site belongs to {before.deployment} as {before.site} already",
@@ -117,14 +127,22 @@ class Federation:
                 )
         write_atomically(path, json.dumps(asdict(membership), indent=1, sort_keys=True).encode() + b"\n")
 
+    def leave(self) -> None:
+        """Keep nothing of a membership that led to no enrolment; the membership itself goes last."""
+        files = [*self._versions.glob("*.dsse.json"), self._request, self._directory / "membership.json"]
+        for path in files:
+            path.unlink(missing_ok=True)
+        sync_directory(self._directory)
+
     def enrolment_request(self) -> bytes | None:
         """Return the request that was made for this site, so that repeating it sends the same bytes."""
-        path = self._directory / "enrolment.dsse.json"
-        return read_bounded(path, MAX_BYTES[STATEMENT_TYPE], "the enrolment request") if path.exists() else None
+        if not self._request.exists():
+            return None
+        return read_bounded(self._request, MAX_BYTES[STATEMENT_TYPE], "the enrolment request")
 
     def keep_request(self, data: bytes) -> None:
         """Keep an enrolment request, half or fully signed."""
-        write_atomically(self._directory / "enrolment.dsse.json", data)
+        write_atomically(self._request, data)
 
     def trusted(self) -> Registry | RootPins:
         """Return the newest registry taken, each version verified from the one before; the pins if there is none.
@@ -161,7 +179,9 @@ class Federation:
             DeliveryError: not signed by the trusted roots, older, skipping a version, other content under the same
                 version, or expired.
         """
-        trusted = self.trusted()
+        return self._take(data, self.trusted(), today_day)
+
+    def _take(self, data: bytes, trusted: Registry | RootPins, today_day: int) -> Registry:
         try:
             registry = load_registry(data, trusted, today_day)
         except ProtocolError as error:
@@ -184,11 +204,11 @@ class Federation:
             for between in range(trusted.version + 1, min(version, trusted.version + _MOST_STEPS)):
                 data = aggregator.get(f"/v1/registry/{between}", limit=limit)
                 try:
-                    step = step_registry(data, self.trusted())
+                    trusted = step_registry(data, trusted)
                 except ProtocolError as error:
                     raise _not_taken(error) from None
-                self._keep(step.version, data)
-        return self.take(newest, today_day)
+                self._keep(trusted.version, data)
+        return self._take(newest, trusted, today_day)
 
     def _keep(self, version: int, data: bytes) -> None:
         self._versions.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -196,6 +216,12 @@ class Federation:
 
 
 _MOST_STEPS: Final = 1024
+
+
+def is_enrolled(registry: Registry, site: str, agent_keyid: str) -> bool:
+    """Whether the registry names this agent's key as one of `site` that may sign: an id alone may be another's."""
+    found = registry.site_of(agent_keyid)
+    return found is not None and found[0] == site and found[1].role == "agent" and found[1].revoked_from is None
 
 
 def _claimed_version(data: bytes) -> int:

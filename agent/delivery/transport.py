@@ -59,6 +59,8 @@ class RefusedError(DeliveryError):
                 "The aggregator lacks the submission before this one. Send in order, with `intramural submission send` "
                 "and no --digest. If everything before it has a receipt, its log lost an entry: tell its people."
             )
+        elif code is Code.WRONG_TOKEN:
+            self.advice = "This invite was used or has expired; ask the central team for a new one."
         elif self.final:
             self.advice = (
                 "Mend what the code names, then run `intramural submission prepare`: it puts another submission in "

@@ -291,6 +291,54 @@ def test_a_site_without_a_network_does_everything_with_files(site: Site, served:
     assert "receipted" in ok(site, submission, "send", "--import-receipt", tmp_path / "receipt")
 
 
+def test_a_second_site_with_a_used_invite_keeps_nothing_of_it_and_takes_a_new_one(
+    site: Site, served: Served, wire: Wire, tmp_path: Path
+) -> None:
+    key = join(site, served, wire, tmp_path)
+    late = create_site(tmp_path / "late", "Late hospital")
+    with pytest.raises(DeliveryError, match="refused") as caught:
+        ok(late, enroll, "--invite", tmp_path / "invite.json", "--steward-key", key)
+    assert "used or has expired" in caught.value.advice
+    assert not [path for path in late.submissions.rglob("*") if path.is_file()]
+    with pytest.raises(ConfigError, match="has not been enrolled"):
+        ok(late, registry, "update")
+    own = tmp_path / "own.key"
+    ok(late, steward_key, "--out", own)
+    invite = write_invite(served.home, tmp_path / "second.json", wire.url)
+    ok(late, enroll, "--invite", invite, "--steward-key", own)
+    assert "not yet enrolled" in ok(late, registry, "update")
+    approve_at_the_aggregator(served.home)
+    assert "this site is enrolled" in ok(late, registry, "update")
+
+
+def test_another_sites_entry_is_not_taken_for_ones_own(site: Site, served: Served, wire: Wire, tmp_path: Path) -> None:
+    """By files nobody is told of the refusal: only the registry shows that the invite was used by another."""
+    join(site, served, wire, tmp_path)
+    late, key = create_site(tmp_path / "late", "Late hospital"), tmp_path / "late.key"
+    ok(late, steward_key, "--out", key)
+    invite = tmp_path / "invite.json"
+    ok(late, enroll, "--invite", invite, "--steward-key", key, "--out", tmp_path / "request")
+    with served.home.database.reading() as connection:
+        (tmp_path / "registry.json").write_bytes(newest_envelope(connection))
+    assert "is not enrolled" in ok(late, registry, "update", "--import", tmp_path / "registry.json")
+    rows = json.loads(ok(late, registry, "show", "--format", "json"))
+    assert not [row for row in rows if row["kind"].endswith(" key")]
+    assert "with other keys" in next(row["name"] for row in rows if row["kind"] == "site")
+
+
+def test_enrolling_an_enrolled_site_again_takes_nothing_from_it(
+    site: Site, served: Served, wire: Wire, tmp_path: Path
+) -> None:
+    key, invite = tmp_path / "steward.key", write_invite(served.home, tmp_path / "invite.json", wire.url)
+    ok(site, steward_key, "--out", key)
+    for _ in range(2):
+        ok(site, enroll, "--invite", invite, "--steward-key", key)
+    approve_at_the_aggregator(served.home)
+    with pytest.raises(ConfigError, match="is enrolled already"):  # before it took the registry that says so
+        ok(site, enroll, "--invite", invite, "--steward-key", key)
+    assert "this site is enrolled" in ok(site, registry, "update")
+
+
 def test_saying_no_leaves_everything_as_it_was(site: Site, served: Served, wire: Wire, tmp_path: Path) -> None:
     key = join(site, served, wire, tmp_path)
     ok(site, submission, "prepare", "--suite", SUITE, "--model", MODELS[0].name)

@@ -10,6 +10,7 @@ import pytest
 from agent.delivery.membership import (
     Federation,
     Membership,
+    is_enrolled,
     make_request,
     post_request,
     read_invite,
@@ -28,6 +29,7 @@ from tests.agent.delivery.desk import Desk, Reply, Request
 from tests.protocol import world
 
 TOKEN = "7e" * 32
+AGENT_KEYID = world.AGENT.public.keyid
 INVITE: dict[str, Any] = {
     "schema": 1,
     "name": "A board",
@@ -52,7 +54,7 @@ def registry_file(version: int, *signers: Signer, **changes: Any) -> bytes:
 @pytest.fixture
 def federation(tmp_path: Path) -> Federation:
     made = Federation(tmp_path)
-    made.join(MEMBERSHIP)
+    made.join(MEMBERSHIP, AGENT_KEYID)
     return made
 
 
@@ -139,7 +141,7 @@ def test_the_token_is_kept_in_no_file_of_the_site(tmp_path: Path, desk: Desk, ag
     invite = read_invite(write_invite(tmp_path / "invite.json"))
     federation = Federation(tmp_path / "submissions")
     (tmp_path / "submissions").mkdir()
-    federation.join(replace(MEMBERSHIP, url=invite.url))
+    federation.join(replace(MEMBERSHIP, url=invite.url), AGENT_KEYID)
     request = sign_request(make_request(invite, world.AGENT, world.STEWARD.public, 1), world.STEWARD)
     federation.keep_request(request)
     post_request(aggregator, request)
@@ -149,17 +151,43 @@ def test_the_token_is_kept_in_no_file_of_the_site(tmp_path: Path, desk: Desk, ag
 
 
 def test_a_site_does_not_change_sides_unnoticed(federation: Federation) -> None:
-    federation.join(replace(MEMBERSHIP, url="https://board.example"))  # the same again, with an address
+    federation.join(replace(MEMBERSHIP, url="https://board.example"), AGENT_KEYID)  # the same again, with an address
     with pytest.raises(ConfigError, match=r"belongs to board\.example"):
-        federation.join(replace(MEMBERSHIP, deployment="evil.example"))
+        federation.join(replace(MEMBERSHIP, deployment="evil.example"), AGENT_KEYID)
+    federation.take(registry_file(4), world.TODAY)
     with pytest.raises(ConfigError, match=r"belongs to board\.example"):
-        federation.join(replace(MEMBERSHIP, site=world.OTHER_SITE))
+        federation.join(replace(MEMBERSHIP, site=world.OTHER_SITE), AGENT_KEYID)
+
+
+def test_a_new_invite_takes_the_place_of_one_that_led_nowhere(federation: Federation, tmp_path: Path) -> None:
+    """Its id stands in the registry, with the keys of whoever was faster."""
+    federation.take(registry_file(4), world.TODAY)
+    federation.keep_request(b"old")
+    new = replace(MEMBERSHIP, site="s-00000009")
+    federation.join(new, world.STRANGER.public.keyid)
+    assert federation.membership() == new
+    assert federation.enrolment_request() is None
+    assert not list((tmp_path / "registry").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("site", "keyid", "enrolled"),
+    [
+        (world.SITE, world.AGENT.public.keyid, True),
+        (world.SITE, world.OTHER_AGENT.public.keyid, False),  # another site's agent
+        (world.SITE, world.STEWARD.public.keyid, False),
+        (world.SITE, world.STRANGER.public.keyid, False),
+        (world.OTHER_SITE, world.AGENT.public.keyid, False),
+    ],
+)
+def test_a_site_is_enrolled_by_its_own_key_alone(site: str, keyid: str, enrolled: bool) -> None:
+    assert is_enrolled(world.registry(version=1), site, keyid) is enrolled
 
 
 def test_without_an_invite_there_is_no_federation(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="has not been enrolled"):
         Federation(tmp_path).registry(world.TODAY)
-    Federation(tmp_path).join(MEMBERSHIP)
+    Federation(tmp_path).join(MEMBERSHIP, AGENT_KEYID)
     with pytest.raises(DisclosureError, match="no registry has been taken"):
         Federation(tmp_path).registry(world.TODAY)
 
