@@ -40,6 +40,22 @@ def test_imports_go_one_way(package: str, forbidden: set[str]):
     assert wrong == []
 
 
+def test_no_two_parts_of_the_agent_import_each_other():
+    edges: set[tuple[str, str]] = set()
+    for path in modules("agent"):
+        here = path.relative_to(ROOT / "agent").parts[0].removesuffix(".py")
+        there = {name.split(".")[1] for name in imports(path) if name.startswith("agent.")}
+        edges |= {(here, name) for name in there if name != here}
+    assert {(a, b) for a, b in edges if (b, a) in edges} == set()
+
+
+def test_every_loader_that_a_definition_may_name_is_there():
+    from agent.catalog.data_section import LOADERS
+    from agent.datasets.formats import FORMATS
+
+    assert tuple(FORMATS) == LOADERS
+
+
 def test_protocol_has_no_clock_disk_network_or_randomness():
     impure = {"time", "datetime", "os", "pathlib", "io", "socket", "ssl", "httpx", "random", "secrets", "tempfile"}
     wrong = {str(path): found for path in modules("protocol") if (found := imports(path) & impure)}

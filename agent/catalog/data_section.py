@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent.catalog.yaml_map import YamlMap
-from agent.datasets.formats import FORMATS
+
+LOADERS = ("csv", "json", "json_lines", "pubmed_qa", "head_qa", "medec")
+"""Names of the file formats that `agent.datasets.formats` reads."""
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -42,7 +44,7 @@ class DataSection:
 
 def read_data_section(m: YamlMap) -> DataSection:
     """Read the map and note its problems."""
-    loader = m.choice("loader", tuple(FORMATS))
+    loader = m.choice("loader", LOADERS)
     file_maps, sample_map = m.maps("files"), m.map("sample")
     files = tuple(_data_file(inner, "name") for inner in file_maps)
     sample = _data_file(sample_map, "file") if sample_map else None
