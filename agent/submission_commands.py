@@ -67,10 +67,13 @@ def prepare(site: Site, suite: str, scorecard_name: str | None, models: tuple[st
         for digest in sorted(done.new):
             store.audit("submission prepared", f"digest={digest} day={today_day()}")
     rows = [{**_row(s, registry), "new": s.digest in done.new} for s in done.submissions]
-    show_rows(rows, {"digest": "digest", "model": "model", "state": "state", "new": "new"}, form)
+    show_rows(rows, {"digest": "digest", "model": "model", "outcome": "outcome", "state": "state", "new": "new"}, form)
     if form == "table":
         for digest in done.dropped:
             click.echo(f"draft {digest[:12]} was dropped: it, or one before it, would no longer come out the same")
+        used = [finding for of_model in findings.values() for finding in of_model]
+        for line in sorted({f"{f.benchmark}: {f.extent}" for f in used if not f.extent.enough(f.access)}):
+            click.echo(f"{line}; the board marks the result as partial")
         click.echo("Look at what would leave with `intramural submission show`.")
 
 
@@ -233,5 +236,6 @@ def _row(found: "Submission", registry: "Registry | None") -> dict[str, object]:
         "seq": found.result.header.seq,
         "day": date.fromordinal(date(1970, 1, 1).toordinal() + found.result.day).isoformat(),
         "state": found.state.value,
+        "outcome": found.result.outcome,
         "refusal": found.refusal,
     }

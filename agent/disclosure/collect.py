@@ -140,5 +140,6 @@ def _finding(store: Store, run: Run, facts: Mapping[str, Any]) -> Finding:
         high=facts["high"],
         scores=store.unit_scores(run.run_id, facts["name"]),
         lineage=details["lineage"],
-        sampled=details["sampled"] is not None and details["sampled"] < details["data"]["instances"],
+        known=details["data"]["known"],
+        available=details["data"]["instances"],
     )

@@ -3,11 +3,50 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
+from agent.evaluation.summarise import MANY_UNSCORED
 from agent.store import RETRIED, UnitScore
 from agent.vocabulary import AccessLevel, Reason
 
-MOST_UNSCORED = 0.05
+ENOUGH_INSTANCES: Final = 1000
+"""MedHELM's published runs take at most so many instances of a benchmark; as many stand for its whole data."""
+
+_TRAVELS: Final = {"sample": "of a sample", "invented": "of invented data"}
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much of a benchmark's data was asked.
+
+    Attributes:
+        known: what data it is; see `agent.datasets.load.Dataset`.
+        asked: instances of the run.
+        available: instances that the data gives.
+    """
+
+    known: str
+    asked: int
+    available: int
+
+    @property
+    def everything(self) -> bool:
+        """Whether every instance there is was asked, of something else than a sample."""
+        return self.known not in _TRAVELS and self.asked >= self.available
+
+    def enough(self, access: AccessLevel) -> bool:
+        """Whether the run counts as one on the whole data.
+
+        Of a public or gated benchmark that is its official data, all of it or ENOUGH_INSTANCES; of a private one, all
+        that the site has.
+        """
+        if access == "private":
+            return self.everything
+        return self.known == "official" and self.asked >= min(self.available, ENOUGH_INSTANCES)
+
+    def __str__(self) -> str:
+        words = f"{self.asked} of {self.available} instances"
+        return f"{words}, {_TRAVELS[self.known]}" if self.known in _TRAVELS else words
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +64,8 @@ class Finding:
         subgroup: `variable.value`, None for all units.
         lineage: the dataset that the units come from. Releases of one lineage are compared with each other, also
             across benchmarks: a unit has one key in all of them.
-        sampled: whether only a part of the dataset was asked.
+        known: what data it was, see `Extent`.
+        available: instances that the data gives.
     """
 
     benchmark: str
@@ -37,8 +77,9 @@ class Finding:
     high: float
     scores: Sequence[UnitScore]
     lineage: str
+    known: str
+    available: int
     subgroup: str | None = None
-    sampled: bool = False
 
     @property
     def asked(self) -> bool:
@@ -47,13 +88,23 @@ class Finding:
 
     @property
     def whole(self) -> bool:
-        """Whether the mean stands for what was asked.
+        """Whether the mean stands for the benchmark's data.
 
-        No instance is missing for a reason that says nothing about the model (a dead server, say), and at most
-        one in twenty has no score at all: a model must not rise by answering easy questions only.
+        Enough of the data was asked (`Extent.enough`). No instance is missing for a reason that says nothing about
+        the model (a dead server, say), and at most one in twenty has no score at all: a model must not rise by
+        answering easy questions only.
         """
         unscored = [score.reason for score in self.scores if score.value is None]
-        return not any(reason in RETRIED for reason in unscored) and len(unscored) <= MOST_UNSCORED * len(self.scores)
+        return (
+            self.extent.enough(self.access)
+            and not any(reason in RETRIED for reason in unscored)
+            and len(unscored) <= MANY_UNSCORED * len(self.scores)
+        )
+
+    @property
+    def extent(self) -> Extent:
+        """How much of the data was asked."""
+        return Extent(self.known, len(self.scores), self.available)
 
     def unit_means(self) -> dict[bytes, float]:
         """Return the mean score of every unit over its scored instances; units without a score are absent."""

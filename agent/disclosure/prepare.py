@@ -7,7 +7,7 @@ leaves, so nobody is asked again and the ledger is not debited again.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from agent import __version__
 from agent.delivery.outbox import LIVE, Outbox, State, Submission
@@ -305,7 +305,7 @@ def _draft(
     verdicts = {
         "policy": policy.digest,
         "cells": {key: rule.value for key, rule in release.verdicts.items()},
-        "sampled": sorted({finding.benchmark for finding in job.findings if finding.sampled}),
+        "data": {f.benchmark: asdict(f.extent) for f in job.findings if not f.extent.everything},
     }
     gate.outbox.put_draft(digest, data, verdicts, seal_entry(entry, ledger_key(gate.data_key)))
     return gate.outbox.get(digest), ledger.followed_by(entry)

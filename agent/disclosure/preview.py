@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from agent.delivery.outbox import LIVE, Submission
+from agent.disclosure.findings import Extent
 from agent.disclosure.gate import EXPLAINED, Rule
 from agent.errors import DisclosureError
 from protocol.capacity import ROOT_BITS, capacity_bits
@@ -30,8 +31,8 @@ class Figure:
         units: published size of the group, which is a range; "" where none is published.
         value: in the metric's own range, or the word for its code.
         deviation: published standard deviation in the metric's own range, "" where there is none.
-        verdict: why it is so, in the gate's words, and whether a part of the dataset was asked only; "unknown" where
-            the verdict file does not say.
+        verdict: why it is so, in the gate's words, and how much of the data was asked where it was not all;
+            "unknown" where the verdict file does not say.
         before: the same figure in the previous release, "" if there is none.
         change: difference to it, "" where either is not a number.
     """
@@ -168,8 +169,8 @@ def _verdict(cell: Cell, verdicts: Mapping[str, Any]) -> str:
     rule = verdicts.get("cells", {}).get(cell.key)
     if rule not in set(Rule):
         return "unknown"
-    sampled = cell.benchmark in verdicts.get("sampled", ()) and rule != Rule.NOT_RUN
-    return EXPLAINED[Rule(rule)] + ("; of a sample of the dataset" if sampled else "")
+    extent = verdicts.get("data", {}).get(cell.benchmark) if rule != Rule.NOT_RUN else None
+    return EXPLAINED[Rule(rule)] + (f"; {Extent(**extent)}" if extent else "")
 
 
 def _shown(cell: Cell, value: int) -> str:

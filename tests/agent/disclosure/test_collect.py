@@ -105,10 +105,12 @@ def found(store: Store, scorecard: Scorecard = WARDS, limits: Mapping[str, int] 
 
 def test_a_run_as_the_benchmark_says_gives_its_findings(store: Store) -> None:
     fill(store, ALL, patients(60), sampled=50)
-    fill(store, EXAM, [str(n) for n in range(40)], unit_named=False)
+    data = {"known": "sample", "digest": "00" * 32, "instances": 1000, "problems": []}
+    fill(store, EXAM, [str(n) for n in range(40)], unit_named=False, data=data)
     ward, exam = sorted(found(store), key=lambda finding: finding.benchmark)
-    assert (ward.benchmark, ward.lineage, ward.access, ward.sampled) == (ALL, "site", "private", True)
-    assert (exam.benchmark, exam.lineage, exam.access, exam.sampled) == (EXAM, EXAM, "public", False)
+    assert (ward.benchmark, ward.lineage, ward.access) == (ALL, "site", "private")
+    assert (exam.benchmark, exam.lineage, exam.access) == (EXAM, EXAM, "public")
+    assert str(exam.extent) == "40 of 1000 instances, of a sample"
     assert len(ward.unit_means()) == 60
 
 

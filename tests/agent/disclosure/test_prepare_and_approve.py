@@ -11,10 +11,12 @@ import pytest
 
 from agent.delivery.outbox import Outbox, State, Submission
 from agent.disclosure.approval import check_draft
+from agent.disclosure.findings import Extent
 from agent.disclosure.ledger import Entry, open_entry, read_ledger, seal_entry
 from agent.disclosure.prepare import Gate, Prepared, prepare
 from agent.disclosure.preview import make_page, previous_release, print_page
 from agent.errors import DisclosureError, StoreError
+from agent.vocabulary import AccessLevel
 from protocol import envelope
 from protocol.canonical import canonical
 from protocol.errors import Code
@@ -528,12 +530,45 @@ def test_the_page_shows_figures_verdicts_change_and_the_exact_bytes(
 
 def test_the_page_says_which_figures_come_from_a_sample(gate: Gate) -> None:
     exam, ward, rouge = whole_ward()
-    (draft,) = prepare(
-        gate, CARD, {MODEL: [exam, replace(ward, sampled=True), replace(rouge, sampled=True)]}
-    ).submissions
+    part = [exam, replace(ward, available=1000), replace(rouge, available=1000)]
+    (draft,) = prepare(gate, CARD, {MODEL: part}).submissions
     page = make_page(draft, REGISTRY, gate.policy, gate.outbox.verdicts(draft.digest), None)
-    said = {figure.cell: figure.verdict.endswith("of a sample of the dataset") for figure in page.figures}
+    said = {figure.cell: figure.verdict.endswith("; 200 of 1000 instances") for figure in page.figures}
     assert said == {key: key in {"ward/exact_match", "ward/rouge_l"} for key in draft.result.cells}
+
+
+@pytest.mark.parametrize(
+    ("changes", "outcome"),
+    [
+        ({}, "complete"),
+        ({"known": "sample"}, "partial"),
+        ({"known": "invented"}, "partial"),
+        ({"known": "unknown"}, "partial"),  # nobody else can run it
+        ({"available": 41}, "partial"),
+    ],
+)
+def test_a_sample_or_a_short_run_goes_nowhere_without_its_label(
+    gate: Gate, changes: dict[str, Any], outcome: str
+) -> None:
+    exam, *ward = whole_ward()
+    (draft,) = prepare(gate, CARD, {MODEL: [replace(exam, **changes), *ward]}).submissions
+    assert draft.result.outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("extent", "access", "enough"),
+    [
+        (Extent("official", 1000, 12_723), "public", True),  # as many as the published runs of MedHELM take
+        (Extent("official", 999, 12_723), "public", False),
+        (Extent("official", 500, 500), "gated", True),
+        (Extent("sample", 1000, 1000), "public", False),
+        (Extent("unknown", 60, 60), "private", True),
+        (Extent("unknown", 1000, 1001), "private", False),
+        (Extent("invented", 60, 60), "private", False),
+    ],
+)
+def test_how_much_of_the_data_stands_for_all_of_it(extent: Extent, access: AccessLevel, enough: bool) -> None:
+    assert extent.enough(access) is enough
 
 
 def test_a_verdict_file_that_lies_changes_no_figure_on_the_page(gate: Gate) -> None:

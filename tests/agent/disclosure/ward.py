@@ -68,6 +68,8 @@ def finding(
         ],
         subgroup=subgroup,
         lineage=lineage or benchmark,
+        known="official" if benchmark == "exam" else "unknown",
+        available=len(values),
     )
 
 
