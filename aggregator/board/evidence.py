@@ -24,7 +24,7 @@ from protocol.errors import ProtocolError
 from protocol.keys import load_public
 from protocol.merkle import leaf_hash, root
 from protocol.registry import Registry, RootPins
-from protocol.statements import ENROLL_SEQ, FIRST_EPOCH, EnrollPredicate, ResultPredicate, parse_statement
+from protocol.statements import EnrollPredicate, ResultPredicate, parse_statement
 from protocol.verification import ChainHead, History, authenticate, verify_submission
 
 ENTRIES_FILE = "log/entries.ndjson"
@@ -169,8 +169,9 @@ class _Chains:
         header = statement.header
         site = later[0].sites.get(header.site) if later else None
         if (
-            header.site in self._enrolled
-            or (header.epoch, header.seq) != (FIRST_EPOCH, ENROLL_SEQ)
+            not later
+            or header.site in self._enrolled
+            or header.deployment != later[0].deployment
             or site is None
             or site.enrolment != envelope.digest
             or {entry.key.keyid for entry in site.keys} != set(keys)
@@ -183,6 +184,8 @@ class _Chains:
         self, position: int, entry: Entry, envelope: Envelope, statement: ResultPredicate, registry: Registry
     ) -> Result:
         authentic = authenticate(entry.envelope, registry, log_index=position)
+        if authentic.site not in self._enrolled:
+            raise BoardMismatchError(f"log entry {position} is of a site whose enrolment is not in the log")
         others: Iterable[str] = (figures for figures, sites in self._figures.items() if sites - {authentic.site})
         history = History(self._heads.get(authentic.site), roots=self._roots, figures=frozenset(others))
         # The log does not say on which day an entry came; a result is never older than the day it names.

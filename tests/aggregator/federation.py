@@ -59,11 +59,16 @@ def new_key() -> Ed25519Signer:
     return Ed25519Signer(Ed25519PrivateKey.generate())
 
 
-def new_home(directory: Path, *, scorecards: Sequence[Scorecard] = (CARD,), models: Sequence[Model] = MODELS) -> Home:
+def new_home(
+    directory: Path,
+    *,
+    scorecards: Sequence[Scorecard] = (CARD,),
+    models: Sequence[Model] = MODELS,
+    database_url: str | None = None,
+) -> Home:
     additions = Additions(models=models, scorecards=scorecards, agents=[AGENT_VERSION])
-    return found(
-        directory, make_settings({"arrival_timeout_s": 1.0}), origin=ORIGIN, additions=additions, today_day=today_day()
-    )
+    settings = make_settings({"arrival_timeout_s": 1.0, "database_url": database_url})
+    return found(directory, settings, origin=ORIGIN, additions=additions, today_day=today_day())
 
 
 def registry_of(home: Home) -> Registry:

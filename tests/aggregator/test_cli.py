@@ -187,8 +187,9 @@ def broken(fault: str, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 FAULT = """
-import os, signal, sys
+import os, signal
 from aggregator import listings
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs have it ignored
 def fail(*_args, **_kwargs):
     {fault}
 listings.listing = fail

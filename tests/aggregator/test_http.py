@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from aggregator.home import Home
+from aggregator.home import Home, today_day
 from aggregator.log import journal
 from aggregator.registry import invites
-from aggregator.store.schema import entries, forks
+from aggregator.store.schema import entries, forks, metadata
 from protocol.checkpoint import check_growth, verify_checkpoint
 from protocol.envelope import REGISTRY_TYPE, decode
 from protocol.receipt import verify_receipt
@@ -254,6 +254,38 @@ def test_an_enrolment_over_http_waits_for_a_person(served: Served) -> None:
     assert code(served.post(other, "/v1/enrolments")) == "wrong_token"
     guess = TestSite(invite.site).ask_to_enrol(invite, token=b"guess")
     assert code(served.post(guess, "/v1/enrolments")) == "wrong_token"
+
+
+def kept(home: Home) -> dict[str, object]:
+    """Return all that an aggregator keeps: rows of every table, and its files but those of the database."""
+    with home.database.reading() as connection:
+        rows = {table.name: connection.execute(select(table)).all() for table in metadata.sorted_tables}
+    files = {path: path.read_bytes() for path in home.directory.rglob("*") if path.is_file()}
+    return rows | {str(path): content for path, content in files.items() if ".sqlite3" not in path.name}
+
+
+def test_a_refused_enrolment_leaves_nothing_and_spends_no_invite(served: Served) -> None:
+    home = served.home
+    with home.database.writing() as connection:
+        invite, expired = (
+            invites.invite(connection, home, site_name="New", publication="named", today_day=today)
+            for today in (today_day(), today_day() - 100)
+        )
+    before = kept(home)
+    stranger = TestSite("s-zzzzzzzz")
+    for request in (
+        TestSite(invite.site).ask_to_enrol(invite, token=b"guess"),
+        TestSite(expired.site).ask_to_enrol(expired),
+        stranger.ask_to_enrol(invite),
+    ):
+        answer = served.post(request, "/v1/enrolments")
+        assert (answer.status_code, code(answer)) == (422, "wrong_token")
+    assert kept(home) == before
+    mine = TestSite(invite.site).ask_to_enrol(invite)
+    assert served.post(mine, "/v1/enrolments").status_code == 200
+    before = kept(home)
+    assert code(served.post(TestSite(invite.site).ask_to_enrol(invite), "/v1/enrolments")) == "wrong_token"
+    assert kept(home) == before
 
 
 def test_the_log_of_the_server_holds_no_payload_and_no_path(process: ServedByProcess, site: TestSite) -> None:

@@ -1,0 +1,309 @@
+"""What an aggregator that holds all its keys might publish, and no honest one: each lie is seen in its own log.
+
+Every board here is signed throughout by the right root and log keys. Only the rules tell it from an honest one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import pytest
+from sqlalchemy import update
+
+from aggregator.board.evidence import Evidence, collect_evidence, replay
+from aggregator.errors import BoardMismatchError
+from aggregator.home import Home, today_day
+from aggregator.intake import accept
+from aggregator.key_files import draw_key
+from aggregator.log.journal import Entry
+from aggregator.registry.versions import sign_version
+from aggregator.store.schema import entries
+from protocol.checkpoint import Checkpoint, sign_checkpoint
+from protocol.envelope import add_signature, decode, sign
+from protocol.identity import model_digest
+from protocol.keys import Ed25519Signer
+from protocol.merkle import leaf_hash, root
+from protocol.registry import Model, RegisteredScorecard, Registry, Site, SiteKey
+from protocol.scorecard import BenchmarkEntry, Cell, Scorecard
+from protocol.statements import EnrollPredicate, Header, ResultPredicate, build_statement
+from tests.aggregator.federation import NOTES, TestSite, enrolled, registry_of, scores
+
+WARDS = tuple(f"ward_{number}" for number in range(8))
+WARDS_CARD = Scorecard(  # so many private figures that two sites cannot well agree by chance
+    "wards",
+    1,
+    tuple(BenchmarkEntry(ward, ward, NOTES, "4" * 64) for ward in WARDS),
+    tuple(Cell(ward, "exact_match", None, "private", True, 0, 1) for ward in WARDS),
+)
+
+
+@dataclass
+class Forger:
+    """An aggregator that signs what it likes."""
+
+    home: Home
+    log_key: Ed25519Signer
+    registries: list[Registry] = field(default_factory=list)
+    signed: list[bytes] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
+
+    def sign_registry(self, registry: Registry) -> Registry:
+        before = self.registries[-1] if self.registries else None
+        registry = replace(registry, version=len(self.registries) + 1)
+        self.signed.append(sign_version(registry, before, [self.home.root_key]))
+        self.registries.append(registry)
+        return registry
+
+    def log(self, envelope: bytes, registry: int | None = None) -> None:
+        self.entries.append(Entry(envelope, registry or len(self.registries)))
+
+    def enroll(self, site: TestSite, **changes: object) -> None:
+        """Log an enrolment and name the site in the next registry; `changes` are the registry's lies about it."""
+        envelope = self.enrolment(site)
+        self.log(envelope)
+        self.name(site, envelope, **changes)
+
+    def enrolment(self, site: TestSite, *, deployment: str = "board.example", registry: int = 1) -> bytes:
+        predicate = EnrollPredicate(
+            Header(deployment, site.id, 1, 0, "none", registry),
+            agent_key=site.agent.public.der,
+            steward_key=site.steward.public.der,
+            token_mac="0" * 64,
+        )
+        return sign(build_statement(predicate), [site.agent, site.steward])
+
+    def name(self, site: TestSite, enrolment: bytes, **changes: object) -> None:
+        site.prev = decode(enrolment).digest
+        keys = (SiteKey(site.agent.public, "agent"), SiteKey(site.steward.public, "steward"))
+        entry = replace(Site(site.id, "named", site.prev, keys), **changes)  # type: ignore[arg-type]
+        now = self.registries[-1]
+        self.sign_registry(replace(now, sites={**now.sites, site.id: entry}))
+
+    def result(self, site: TestSite, seed: int = 1, *, registry: int | None = None, **changes: object) -> bytes:
+        version = registry or len(self.registries)
+        result = replace(site.result(self.registries[version - 1], scores(seed)), **changes)  # type: ignore[arg-type]
+        return self.send(site, result, registry)
+
+    def send(self, site: TestSite, result: ResultPredicate, registry: int | None = None) -> bytes:
+        envelope = site.sign(result)
+        self.log(envelope, registry)
+        site.accepted(envelope)
+        return envelope
+
+    def evidence(self, entries: Sequence[Entry] | None = None) -> Evidence:
+        """Publish all entries, with a checkpoint over them or over `entries`."""
+        hashes = [leaf_hash(decode(entry.envelope).pae) for entry in (self.entries if entries is None else entries)]
+        head = Checkpoint("board.example", len(hashes), root(hashes))
+        return Evidence(tuple(self.signed), tuple(self.entries), sign_checkpoint(head, self.log_key))
+
+    def seen(self) -> str:
+        with pytest.raises(BoardMismatchError) as error:
+            replay(self.evidence())
+        return str(error.value)
+
+
+@pytest.fixture
+def forger(home: Home) -> Forger:
+    made = Forger(home, home.log_key)
+    made.sign_registry(registry_of(home))
+    return made
+
+
+@pytest.fixture
+def site(forger: Forger) -> TestSite:
+    made = TestSite("s-00000001")
+    forger.enroll(made)
+    return made
+
+
+def test_what_the_forger_signs_would_hold_if_it_were_true(forger: Forger, site: TestSite) -> None:
+    forger.result(site)
+    forger.result(site, 2)
+    other = TestSite("s-00000002")
+    forger.enroll(other)
+    forger.result(other, 3)
+    assert len(replay(forger.evidence()).results) == 3
+
+
+def test_a_checkpoint_for_other_entries_is_seen(forger: Forger, site: TestSite) -> None:
+    """As many entries, the right key, another tree: the log shown is not the one that was signed."""
+    chain = site.at(site.seq, site.prev)
+    forger.result(site)
+    shown, forger.entries = forger.entries, forger.entries[:1]
+    forger.result(chain, 2)
+    signed, forger.entries = forger.entries, shown
+    with pytest.raises(BoardMismatchError, match="not those that the checkpoint was signed for"):
+        replay(forger.evidence(signed))
+    replay(forger.evidence(shown))
+
+
+def test_a_log_that_goes_back_to_an_older_registry_is_seen(forger: Forger, site: TestSite) -> None:
+    forger.sign_registry(replace(forger.registries[-1], expires_day=30_000))
+    forger.result(site)
+    forger.result(site, 2, registry=2)
+    assert "log entry 2 names registry version 2, which was not in force" in forger.seen()
+
+
+def test_a_result_of_a_site_that_never_enrolled_is_seen(forger: Forger) -> None:
+    ghost = TestSite("s-00000009")
+    forger.name(ghost, forger.enrolment(ghost))
+    forger.result(ghost)
+    assert forger.seen() == "log entry 0 is of a site whose enrolment is not in the log"
+
+
+def test_a_site_that_enrols_twice_is_seen(forger: Forger, site: TestSite) -> None:
+    forger.entries.append(forger.entries[0])
+    assert "log entry 1 is an enrolment that the registry does not know" in forger.seen()
+
+
+def test_an_enrolment_by_someone_else_is_seen(forger: Forger) -> None:
+    """The statement names the site's keys; another key made a signature under the steward's name."""
+    site = TestSite("s-00000001")
+    envelope = forger.enrolment(site)
+    mine, other = forger.enrolment(site), sign(decode(envelope).payload, [site.agent, TestSite("s-x").steward])
+    theirs = next(entry for entry in decode(other).signatures if entry.keyid != site.agent.public.keyid)
+    forged = mine.replace(*(_sig(mine, site.steward.public.keyid), _sig(other, theirs.keyid)))
+    assert forged != mine
+    forger.log(forged)
+    forger.name(site, mine)
+    assert "log entry 0 does not hold" in forger.seen()
+    assert "bad_signature" in forger.seen()
+
+
+def _sig(envelope: bytes, keyid: str) -> bytes:
+    return envelope.split(f'"keyid":"{keyid}","sig":"'.encode())[1].split(b'"')[0]
+
+
+@pytest.mark.parametrize("alone", ["agent", "steward"])
+def test_an_enrolment_that_only_one_of_two_signed_is_seen(forger: Forger, alone: str) -> None:
+    site = TestSite("s-00000001")
+    payload = decode(forger.enrolment(site)).payload
+    envelope = sign(payload, [getattr(site, alone)])
+    forger.log(envelope)
+    forger.name(site, envelope)
+    assert "an enrolment that the registry does not know" in forger.seen()
+    signed = add_signature(envelope, site.steward if alone == "agent" else site.agent)
+    forger.entries = [Entry(signed, 1)]
+    replay(forger.evidence())
+
+
+def test_an_enrolment_that_no_registry_took_in_is_seen(forger: Forger) -> None:
+    forger.log(forger.enrolment(TestSite("s-00000001")))
+    assert "an enrolment that the registry does not know" in forger.seen()
+    forger.sign_registry(replace(forger.registries[-1], expires_day=30_000))
+    assert "an enrolment that the registry does not know" in forger.seen()
+
+
+def test_an_enrolment_other_than_the_registry_names_is_seen(forger: Forger) -> None:
+    site = TestSite("s-00000001")
+    forger.log(forger.enrolment(site, registry=1))
+    forger.name(site, forger.enrolment(site, registry=2))
+    assert "an enrolment that the registry does not know" in forger.seen()
+
+
+def test_an_enrolment_with_another_deployment_is_seen(forger: Forger) -> None:
+    site = TestSite("s-00000001")
+    envelope = forger.enrolment(site, deployment="other.example")
+    forger.log(envelope)
+    forger.name(site, envelope)
+    assert "an enrolment that the registry does not know" in forger.seen()
+
+
+def test_a_registry_that_puts_other_keys_in_the_place_of_a_sites_is_seen(forger: Forger) -> None:
+    site, thief = TestSite("s-00000001"), TestSite("s-00000001")
+    keys = (SiteKey(thief.agent.public, "agent"), SiteKey(thief.steward.public, "steward"))
+    forger.enroll(site, keys=keys)
+    assert "an enrolment that the registry does not know" in forger.seen()
+
+
+def test_a_result_before_its_key_may_sign_is_seen(forger: Forger) -> None:
+    site = TestSite("s-00000001")
+    keys = (SiteKey(site.agent.public, "agent", from_index=2), SiteKey(site.steward.public, "steward"))
+    forger.enroll(site, keys=keys)
+    forger.result(site)
+    assert "unknown_key" in forger.seen()
+
+
+def test_a_result_after_its_key_was_revoked_is_seen(forger: Forger, site: TestSite) -> None:
+    forger.result(site)
+    now = forger.registries[-1]
+    keys = tuple(replace(key, revoked_from=2) for key in now.sites[site.id].keys)
+    forger.sign_registry(replace(now, sites={site.id: replace(now.sites[site.id], keys=keys)}))
+    replay(forger.evidence())
+    forger.result(site, 2)
+    assert "unknown_key" in forger.seen()
+
+
+def test_each_entry_is_held_against_the_registry_of_its_time(forger: Forger, site: TestSite) -> None:
+    """A model that is registered later makes no earlier result true; a scorecard retired later takes none away."""
+    forger.result(site)
+    now = forger.registries[-1]
+    retired = {digest: replace(entry, retired=True) for digest, entry in now.scorecards.items()}
+    forger.sign_registry(replace(now, scorecards=retired))
+    replay(forger.evidence())
+    forger.result(site, 2, registry=3)
+    assert "retired_scorecard" in forger.seen()
+
+
+def test_a_result_of_a_model_that_was_registered_later_is_seen(forger: Forger, site: TestSite) -> None:
+    late = Model("late/model", "Late", "", True)
+    now = forger.registries[-1]
+    forger.result(site, model=model_digest(late.name))
+    forger.sign_registry(replace(now, models={**now.models, model_digest(late.name): late}))
+    assert "unknown_model" in forger.seen()
+
+
+def test_a_chain_with_a_gap_is_seen(forger: Forger, site: TestSite) -> None:
+    for seed in (1, 2, 3):
+        forger.result(site, seed)
+    del forger.entries[2]
+    assert "wrong_seq" in forger.seen()
+
+
+def test_two_results_for_one_place_are_seen(forger: Forger, site: TestSite) -> None:
+    twin = site.at(site.seq, site.prev)
+    forger.result(site)
+    forger.result(twin, 2)
+    assert "fork" in forger.seen()
+
+
+def test_the_same_scores_root_twice_is_seen(forger: Forger, site: TestSite) -> None:
+    forger.result(site, scores_root="a" * 64)
+    forger.result(site, 2, scores_root="a" * 64)
+    assert "wrong_root" in forger.seen()
+
+
+def test_figures_copied_from_another_site_are_seen_but_not_a_sites_own(forger: Forger, site: TestSite) -> None:
+    now = forger.registries[-1]
+    card = WARDS_CARD
+    now = forger.sign_registry(replace(now, scorecards={**now.scorecards, card.digest: RegisteredScorecard(card)}))
+    figures = scores(1, card=card)
+    for _ in range(2):
+        forger.send(site, site.result(now, figures, card=card))
+    replay(forger.evidence())
+    thief = TestSite("s-00000002")
+    forger.enroll(thief)
+    forger.send(thief, thief.result(forger.registries[-1], figures, card=card))
+    assert "copied_result" in forger.seen()
+
+
+def test_the_newest_registry_names_the_key_of_the_log(forger: Forger, site: TestSite) -> None:
+    forger.result(site)
+    old, new = forger.log_key, Ed25519Signer(draw_key())
+    forger.sign_registry(replace(forger.registries[-1], log_key=new.public))
+    assert "checkpoint" in forger.seen()
+    forger.log_key = new
+    replay(forger.evidence())
+    assert old.public != new.public
+
+
+def test_our_own_spoilt_log_is_not_published(home: Home) -> None:
+    """A row that was changed in the database, with a checkpoint that nobody made for it."""
+    site = enrolled(home)
+    true, false = (site.sign(site.result(registry_of(home), scores(seed))) for seed in (1, 2))
+    accept(home, true, today_day=today_day())
+    with home.database.writing() as connection:
+        connection.execute(update(entries).where(entries.c.position == 1).values(envelope=false))
+    with home.database.reading() as connection:
+        evidence = collect_evidence(connection, home)
+    with pytest.raises(BoardMismatchError, match="not those that the checkpoint was signed for"):
+        replay(evidence)

@@ -1,0 +1,112 @@
+"""The same aggregator on a real PostgreSQL: a cluster of its own, reached through its socket, gone afterwards."""
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+
+from aggregator.board.publish import verify
+from aggregator.home import Home
+from aggregator.store.schema import metadata
+from tests.aggregator.federation import new_home
+from tests.aggregator.test_board import fill, publish_from
+from tests.aggregator.test_http import (
+    test_a_refused_enrolment_leaves_nothing_and_spends_no_invite,
+    test_killed_around_the_commit_the_receipt_comes_at_the_next_try,
+    test_many_sites_at_once_all_get_in,
+    test_of_twenty_at_once_for_one_place_exactly_one_wins,
+)
+from tests.aggregator.test_intake import test_a_fork_is_kept_as_evidence_and_freezes_the_site
+from tests.aggregator.test_store import (
+    test_a_database_failure_quotes_no_values,
+    test_an_error_takes_back_the_whole_transaction,
+    test_two_links_for_one_place_are_impossible_in_the_database_itself,
+)
+
+# Collected here once more: their `home` is the one below.
+__all__ = [
+    "test_a_database_failure_quotes_no_values",
+    "test_a_fork_is_kept_as_evidence_and_freezes_the_site",
+    "test_a_refused_enrolment_leaves_nothing_and_spends_no_invite",
+    "test_an_error_takes_back_the_whole_transaction",
+    "test_killed_around_the_commit_the_receipt_comes_at_the_next_try",
+    "test_many_sites_at_once_all_get_in",
+    "test_of_twenty_at_once_for_one_place_exactly_one_wins",
+    "test_two_links_for_one_place_are_impossible_in_the_database_itself",
+]
+
+
+def programs() -> Path | None:
+    """Return the folder of the newest PostgreSQL's programs; Debian keeps them off the path."""
+    debian = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
+    found = debian[-1] if debian else shutil.which("initdb")
+    return Path(found).parent if found else None
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    """Start PostgreSQL and give the URL of its server, without the database's name."""
+    pytest.importorskip("psycopg", reason="the driver is not installed (pip install intramural[postgres])")
+    folder = programs()
+    if folder is None:
+        pytest.skip("PostgreSQL is not installed (Debian: apt-get install postgresql)")
+    place = Path(tempfile.mkdtemp(prefix="pg-"))  # a socket's path must be short
+    user = None
+    if os.geteuid() == 0:  # which PostgreSQL refuses to run as
+        user = pwd.getpwnam("nobody").pw_uid
+        os.chown(place, user, -1)
+
+    def program(name: str, *words: str) -> None:
+        environment = {"LC_ALL": "C", "PATH": os.defpath, "HOME": str(place)}
+        subprocess.run(
+            [folder / name, "-D", place / "data", *words],
+            check=True, cwd=place, env=environment, user=user, stdout=subprocess.DEVNULL,
+        )  # fmt: skip
+
+    try:
+        program("initdb", "--username=tester", "--auth=trust", "--encoding=UTF8", "--no-sync")
+        options = f"-c listen_addresses='' -c unix_socket_directories='{place}' -c fsync=off -c max_connections=60"
+        program("pg_ctl", "--wait", "--log", str(place / "log"), "--options", options, "start")
+        try:
+            yield f"postgresql+psycopg://tester@/{{database}}?host={place}"
+        finally:
+            program("pg_ctl", "--mode=immediate", "stop")
+    finally:
+        shutil.rmtree(place)
+
+
+@pytest.fixture
+def home(cluster: str, tmp_path: Path) -> Iterator[Home]:
+    from sqlalchemy import create_engine, text
+
+    name = "t" + os.urandom(6).hex()
+    server = create_engine(cluster.format(database="postgres"), isolation_level="AUTOCOMMIT")
+    with server.connect() as connection:
+        connection.execute(text(f"CREATE DATABASE {name}"))
+    server.dispose()
+    made = new_home(tmp_path / "aggregator", database_url=cluster.format(database=name))
+    yield made
+    made.database.close()
+
+
+def test_the_migrations_make_the_tables_that_the_program_uses(home: Home) -> None:
+    home.database.migrate()  # nothing left to do
+    home.database.check_version()
+    with home.database.reading() as connection:
+        assert connection.dialect.name == "postgresql"
+        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+    assert not list(home.directory.glob("*.sqlite3"))
+
+
+def test_a_board_is_published_from_it_and_verifies(home: Home, tmp_path: Path) -> None:
+    fill(home)
+    publish_from(home, tmp_path / "board")
+    fingerprint = home.root_key.public.fingerprint
+    assert verify(tmp_path / "board", [fingerprint]).checkpoint.size == 1 + 4 + 4 * 4
