@@ -2,77 +2,55 @@
 
 import json
 import os
-from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from agent.redaction import Redacted, open_redactor, reveal_record
+from agent.evaluation.progress import Progress
+from agent.redaction.clearing import ClearedCase, open_clearer
 from agent.site import Site
-from agent.store import Store, StoredInstance
 from agent.vocabulary import Unscored
 
-PAGE = 200
-
-ClearPage = Callable[[Sequence[Sequence[str]], str], list[list[Redacted]]]
+PAGE = 200  # instances in memory at a time, and to an audit entry
 
 
-def export_suite(site: Site, suite: str, path: Path, *, reveal: bool) -> int:
+def export_suite(site: Site, suite: str, path: Path, *, reveal: bool, progress: Progress | None = None) -> int:
     """Write one line an instance of every run of the suite to the new file `path`; return how many.
 
-    Texts are redacted under the site's policy; with `reveal` they are as they were, after an audit entry a page.
-    Instance ids leave as keyed hashes. A purged text is null.
+    Texts are redacted under the site's policy and ids left out; with `reveal` both are as they were, after an audit
+    entry a page. A purged text is null. Write into `agent.new_folder.new_folder`, so that a failure leaves nothing.
     """
+    progress = progress or Progress()
     count = 0
     with site.store() as store:
-        clear = _revealing(store) if reveal else _redacting(site.settings.redaction_policy)
+        clearer = open_clearer(site, store, reveal=reveal, purpose="export")
+        runs = store.runs(suite)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            for run in store.runs(suite):
+            progress.begin("instances", sum(store.count_instances(run.run_id) for run in runs))
+            for run in runs:
                 for offset in range(0, store.count_instances(run.run_id), PAGE):
-                    page = store.instances(run.run_id, offset, PAGE)
-                    event = f"export run={run.run_id} instances={offset}-{offset + len(page) - 1}"
-                    cleared = clear([_texts(stored) for stored in page], event)
-                    for stored, texts in zip(page, cleared, strict=True):
-                        line = {"run": run.name, **_line(stored, texts)}
-                        file.write(json.dumps(line, ensure_ascii=False) + "\n")
+                    for case in clearer.clear(run.run_id, store.instances(run.run_id, offset, PAGE)):
+                        file.write(json.dumps({"run": run.name, **_line(case)}, ensure_ascii=False) + "\n")
                         count += 1
+                        progress.advance()
+            progress.end()
     return count
 
 
-def _redacting(policy: str) -> ClearPage:
-    redactor = open_redactor(policy)
-    return lambda records, _: [redactor.redact_record(texts) for texts in records]
-
-
-def _revealing(store: Store) -> ClearPage:
-    def clear(records: Sequence[Sequence[str]], event: str) -> list[list[Redacted]]:
-        shown = iter(reveal_record([t for texts in records for t in texts], lambda e: store.audit("reveal", e), event))
-        return [[next(shown) for _ in texts] for texts in records]
-
-    return clear
-
-
-def _texts(stored: StoredInstance) -> list[str]:
-    """Every text of a case in one stored instance, in the order in which `_line` takes them back."""
-    instance, response = stored.instance, stored.response
-    texts = [] if instance is None else [message.content for message in instance.messages]
-    texts += [] if instance is None else [reference.text for reference in instance.references]
-    texts += [] if response is None else [response.text, response.reasoning]
-    return texts
-
-
-def _line(stored: StoredInstance, texts: Sequence[Redacted]) -> dict[str, object]:
-    instance, response = stored.instance, stored.response
-    rest = iter(texts)
+def _line(case: ClearedCase) -> dict[str, object]:
     return {
-        "instance": stored.instance_key.hex()[:16],
-        "messages": instance and [{"role": message.role, "content": next(rest)} for message in instance.messages],
-        "references": instance
-        and [{"text": next(rest), "correct": reference.correct} for reference in instance.references],
-        "answer": response and next(rest),
-        "reasoning": response and next(rest),
-        "finish_reason": response and response.finish_reason,
+        "instance": case.key,
+        "id": case.id,
+        "messages": None
+        if case.prompt is None
+        else [{"role": message.role, "content": message.text} for message in case.prompt],
+        "references": None
+        if case.references is None
+        else [{"text": reference.text, "correct": reference.correct} for reference in case.references],
+        "answer": case.answer,
+        "reasoning": case.reasoning,
+        "finish_reason": case.finish_reason,
         "scores": {
-            metric: {"unscored": value.reason.value} if isinstance(value, Unscored) else value
-            for metric, value in stored.scores.items()
+            metric: {"unscored": score.reason.value} if isinstance(score, Unscored) else score
+            for metric, score in case.scores.items()
         },
     }

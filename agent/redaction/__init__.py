@@ -4,23 +4,31 @@ Everything a person can see (terminal, pages, exports, logs) takes `Redacted`, a
 it. Opening a redactor reads a policy, builds the engine and proves it on a known text; nothing heavy is
 imported before that, and nothing is ever downloaded.
 
-    redactor = open_redactor()
+    redactor = open_redactor(site.settings.redaction_policy, site.directory)
     prompt, answer = redactor.redact_record([prompt, answer])  # same value, same tag: "[NAME-1]"
+
+Stored instances go through a `Clearer` (agent.redaction.clearing), which redacts, or reveals after an audit entry.
 """
 
-from agent.redaction.redacted import Redacted, Redactor, Withheld, reveal, reveal_record
+from pathlib import Path
 
-__all__ = ["Redacted", "Redactor", "Withheld", "open_redactor", "reveal", "reveal_record"]
+from agent.redaction.redacted import Redacted, Redactor, Withheld
+
+__all__ = ["Redacted", "Redactor", "Withheld", "open_redactor"]
 
 
-def open_redactor(policy: str = "hipaa_safe_harbor") -> Redactor:
-    """Open the redaction engine under a shipped policy, or under a policy file when `policy` ends in ".yaml".
+def open_redactor(policy: str = "hipaa_safe_harbor", directory: Path | None = None) -> Redactor:
+    """Open the redaction engine under a shipped policy, or under a file of the site's when `policy` ends in ".yaml".
 
     Takes about a second: the engine is imported here and nowhere else.
+
+    Args:
+        policy: as `redaction_policy` in site.yaml has it.
+        directory: the site's, from which the name of a policy file is read.
 
     Raises:
         RedactionError: the policy is missing or wrong, or the engine does not clear a text it must clear.
     """
     from agent.redaction.engine import open_engine
 
-    return open_engine(policy)
+    return open_engine(policy, directory)

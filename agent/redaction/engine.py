@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 
 import presidio_analyzer.pattern_recognizer
@@ -22,6 +23,7 @@ from agent.redaction.names import everyday
 from agent.redaction.policy import RedactionPolicy, load_policy
 from agent.redaction.recognizers import PRESIDIO_ENTITIES, build_recognizers
 from agent.redaction.redacted import Redacted, Withheld, cleared
+from agent.redaction.remembered import Remembered
 from agent.redaction.spans import KnownValues, Span, known_values, search, united
 from agent.redaction.tags import TagTable
 from agent.redaction.tokenizer import TokenizerEngine
@@ -68,6 +70,7 @@ class Engine:
         )
         self._anonymizer = AnonymizerEngine()  # type: ignore[no-untyped-call]
         self._withheld: Counter[Withheld] = Counter()
+        self._remembered = Remembered()
 
     @property
     def policy(self) -> str:
@@ -113,6 +116,9 @@ class Engine:
             return Withheld.UNDECODABLE
         text = without_invisible(text)
         plain = folded(text)
+        known = self._remembered.get(plain)
+        if known is not None:
+            return _Field(text, plain, known)
         self._deadline.start(self._policy.limits.field_seconds)
         try:
             spans = tuple(united(self._analyze(plain), plain))
@@ -121,6 +127,7 @@ class Engine:
             return Withheld.TIME_LIMIT
         except Exception:  # noqa: BLE001 - whatever went wrong, the text may not be shown, nor stand in a traceback
             return Withheld.ENGINE_ERROR
+        self._remembered.put(plain, spans)
         return _Field(text, plain, spans)
 
     def _analyze(self, plain: str) -> Iterator[Span]:
@@ -176,13 +183,13 @@ def _gap_before(text: str, position: int) -> int:
     return position - next((back for back, character in enumerate(reversed(near)) if character.isspace()), 0)
 
 
-def open_engine(policy_name: str) -> Engine:
-    """Open the engine under a policy and prove it on a known text.
+def open_engine(policy_name: str, directory: Path | None = None) -> Engine:
+    """Open the engine under a policy (see `load_policy`) and prove it on a known text.
 
     Raises:
         RedactionError: the policy is missing or wrong, or the proof failed.
     """
-    policy = load_policy(policy_name)
+    policy = load_policy(policy_name, directory)
     for name in _LIBRARY_LOGGERS:
         logging.getLogger(name).disabled = True
     # A Presidio recogniser that gives up on a pattern goes on without it; by then the field's time is over as well.

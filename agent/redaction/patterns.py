@@ -23,6 +23,8 @@ _DATE_CUE = r"(?:on|since|from|until|till|before|after|by|dated?|of|as of|DOB|D\
 _NOT_IN_WORD = r"(?<![\w/.-])"
 _NOT_ON = r"(?![\w/]|[.-]\d)"
 
+_MAILBOX = r"[\w.!#$%&'*+/=?^`{|}~-]"
+
 # An identifier after a cue: at least one digit, then or before letters, digits and joints.
 _IDENTIFIER = r"(?=[\w#./-]*\d)[#\w][\w./-]*\w"
 # Bounded on every side, so that no text makes a pattern try for long.
@@ -100,7 +102,11 @@ PATTERNS: dict[str, tuple[str, ...]] = {
         r"(?i)\b(?:ext\.|extension) ?\K\d{3,6}\b",
         r"(?<![\w.-])0\d{1,4}(?:[ .-]\d{2,4}){2,4}(?![\w-])",
     ),
-    "EMAIL": (r"(?i)[\w.!#$%&'*+/=?^`{|}~-]+ ?(?:@|\(at\)|\[at\]) ?[\w-]+(?:(?:\.| ?(?:\(dot\)|\[dot\]) ?)[\w-]+)+",),
+    # Begun where a word begins (or the search does), it finds the same as begun anywhere, and tries a word once.
+    "EMAIL": (
+        rf"(?i)(?:\G|(?<!{_MAILBOX})){_MAILBOX}+ ?(?:@|\(at\)|\[at\]) ?[\w-]+"
+        r"(?:(?:\.| ?(?:\(dot\)|\[dot\]) ?)[\w-]+)+",
+    ),
     "URL": (
         r"(?i)\b(?:https?|ftps?|file|sftp|s3|jdbc:\w+)://[^\s<>\"'\])]+",
         r"(?i)\bwww\.[\w-]+(?:\.[\w-]+)+(?:/[^\s<>\"'\])]*)?",

@@ -1,5 +1,6 @@
 """Redaction policies: what must be found, and the limits past which a field is withheld."""
 
+import re
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -33,6 +34,9 @@ Entity = Literal[
 ]
 
 
+NAME_PATTERN = r"^[a-z][a-z0-9_]{0,63}$"
+
+
 class Limits(BaseModel):
     """Past these a field is withheld whole."""
 
@@ -45,7 +49,7 @@ class RedactionPolicy(BaseModel):
     """One policy file. `threshold` is the confidence, 0 to 1, that a finding must reach."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
+    name: Annotated[str, Field(pattern=NAME_PATTERN)]
     version: Annotated[int, Field(ge=1)]
     language: Literal["en"]
     title: Annotated[str, Field(max_length=80)]
@@ -54,13 +58,17 @@ class RedactionPolicy(BaseModel):
     threshold: Annotated[float, Field(ge=0, le=1)]
 
 
-def load_policy(name: str) -> RedactionPolicy:
-    """Read a shipped policy by its name, or a policy file when `name` ends in ".yaml".
+def load_policy(name: str, directory: Path | None = None) -> RedactionPolicy:
+    """Read the policy that `redaction_policy` in site.yaml names.
+
+    Args:
+        name: a shipped policy (`hipaa_safe_harbor`), or a file of the site's own (`ours.yaml`).
+        directory: the site's, from which the name of a file is read.
 
     Raises:
         RedactionError: there is no such policy, or its file is not a policy; names the file and the key.
     """
-    path = Path(name) if name.endswith(".yaml") else shipped("policies") / "redaction" / f"{name}.yaml"
+    path = _policy_path(name, directory)
     try:
         content = yaml.load(path.read_text(encoding="utf-8"), Loader=_StrictLoader)  # noqa: S506 - a safe loader
         policy = RedactionPolicy.model_validate(content)
@@ -74,6 +82,20 @@ def load_policy(name: str) -> RedactionPolicy:
     if len(set(policy.entities)) != len(policy.entities):
         raise RedactionError(f"redaction policy {path.name}: entities: an entity is listed twice")
     return policy
+
+
+def _policy_path(name: str, directory: Path | None) -> Path:
+    if name.endswith(".yaml"):
+        path = Path(name) if directory is None else directory / name
+        if not path.is_absolute() and directory is None:
+            raise RedactionError(f"redaction policy {path.name}: it is not said from which folder its name is read")
+        return path
+    if not re.fullmatch(NAME_PATTERN, name):
+        raise RedactionError(
+            "redaction_policy in site.yaml is not the name of a policy",
+            "Name a policy of policies/redaction, or a file in the site directory that ends in .yaml.",
+        )
+    return shipped("policies") / "redaction" / f"{name}.yaml"
 
 
 class _StrictLoader(yaml.SafeLoader):

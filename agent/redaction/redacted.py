@@ -71,11 +71,6 @@ def cleared(text: str) -> Redacted:
     return Redacted(text, seal=_SEAL)
 
 
-def reveal(text: str, audit: Callable[[str], None], event: str = "reveal of one text") -> Redacted:
-    """Show one original text; see `reveal_record`."""
-    return reveal_record([text], audit, event)[0]
-
-
 def reveal_record(texts: Sequence[str], audit: Callable[[str], None], event: str) -> list[Redacted]:
     """Show original texts: the only way past redaction.
 

@@ -2,10 +2,42 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
+from functools import cached_property
 from typing import Any
 
 import spacy
 from presidio_analyzer.nlp_engine import NlpArtifacts, NlpEngine
+from spacy.tokens import Doc
+
+
+class TokensOnDemand(NlpArtifacts):
+    """One text as Presidio wants it. Tokens are made when asked for: only a finding in doubt asks for its context."""
+
+    def __init__(self, text: str, engine: "TokenizerEngine", language: str) -> None:
+        self._text = text
+        self._engine = engine
+        self._spoken = language
+
+    @cached_property
+    def tokens(self) -> Doc:  # type: ignore[override]  # Presidio reads it as a plain attribute, as all four
+        """The text in tokens."""
+        return self._engine.tokenised(self._text)
+
+    @cached_property
+    def tokens_indices(self) -> list[int]:  # type: ignore[override]
+        """Where each token begins."""
+        return [token.idx for token in self.tokens]
+
+    @cached_property
+    def lemmas(self) -> list[str]:  # type: ignore[override]
+        """Each token in lower case: without a model it is its own lemma."""
+        return [token.lower_ for token in self.tokens]
+
+    @cached_property
+    def keywords(self) -> list[str]:  # type: ignore[override]
+        """The tokens that Presidio counts as context."""
+        keywords: list[str] = self.set_keywords(self._engine, self.lemmas, self._spoken)
+        return keywords
 
 
 class TokenizerEngine(NlpEngine):
@@ -27,14 +59,17 @@ class TokenizerEngine(NlpEngine):
         return True
 
     def process_text(self, text: str, language: str) -> NlpArtifacts:
-        """Tokenise; each token in lower case is its own lemma, and there are no entities."""
-        tokens = self._language.make_doc(text)
-        return NlpArtifacts([], tokens, [t.idx for t in tokens], [t.lower_ for t in tokens], self, language)
+        """Return the tokens of `text`, made when they are first asked for."""
+        return TokensOnDemand(text, self, language)
+
+    def tokenised(self, text: str) -> Doc:
+        """Return the tokens of `text`."""
+        return self._language.make_doc(text)
 
     def process_batch(
         self, texts: Iterable[str], language: str, batch_size: int = 1, n_process: int = 1, **kwargs: Any
     ) -> Iterator[tuple[str, NlpArtifacts]]:
-        """Tokenise texts one by one; the sizes are Presidio's and change nothing here."""
+        """Process texts one by one; the sizes are Presidio's and change nothing here."""
         del batch_size, n_process, kwargs
         return ((text, self.process_text(text, language)) for text in texts)
 

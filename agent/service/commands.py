@@ -23,19 +23,17 @@ def view(site: "Site", port: int, folder: Path | None, reveal: bool) -> None:
 
     Read-only, for this machine alone; stop it with Ctrl-C.
     """
-    from agent.redaction import open_redactor
-    from agent.service.clearing import Redacting, Revealing
+    from agent.evaluation.progress import Progress
+    from agent.redaction.clearing import open_clearer
     from agent.service.files import write_pages
     from agent.service.pages import SitePages
     from agent.service.server import LOOPBACK, bind, new_secret, serve
-    from agent.service.store_reader import StoreReader
 
     with site.store() as store:
-        reader = StoreReader(site.name, store)
-        clearer = Revealing(reader.audit) if reveal else Redacting(open_redactor(site.settings.redaction_policy))
-        pages = SitePages(reader, clearer)
+        clearer = open_clearer(site, store, reveal=reveal, purpose="view" if folder is None else "export")
+        pages = SitePages(site.name, store, clearer)
         if folder is not None:
-            count = write_pages(pages, folder)
+            count = write_pages(pages, folder, Progress())
             click.echo(f"{count} files written, texts {'as they are' if reveal else 'redacted'}; open index.html there")
             return
         secret = new_secret() if reveal else None

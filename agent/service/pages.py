@@ -2,7 +2,7 @@
 
     index.html                         every suite
     suites/<suite>/index.html          its local leaderboard and runs
-    runs/<run>/index.html              settings, capabilities, metrics, unscored
+    runs/<run>/index.html              settings, capabilities, metrics
     runs/<run>/instances-<n>.html      texts and scores, twenty instances a page
     style.css
 
@@ -14,10 +14,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agent.service.clearing import Clearer
-from agent.service.queries import RunDetail, SiteReader
+from agent.evaluation.summarise import summarise_run, summarise_suite
+from agent.redaction.clearing import Clearer
 from agent.service.render import Renderer
-from agent.service.views import RunPage, instances_page, page_count, site_page, suite_page
+from agent.service.views import instances_page, page_count, run_page, site_page, suite_page
+from agent.store import Store
 
 _SUITE = re.compile(r"suites/([\w-]{1,100})/index")
 _RUN = re.compile(r"runs/([\w-]{1,100})/(?:index|instances-([1-9]\d{0,8}))")
@@ -32,12 +33,18 @@ class PageFile:
 
 
 class SitePages:
-    """Draws the pages of one site."""
+    """Draws the pages of one site.
 
-    def __init__(self, reader: SiteReader, clearer: Clearer) -> None:
-        self._reader = reader
+    Args:
+        name: the site's name, for the head of each page.
+        store: what is shown. It is only read.
+        clearer: makes texts of cases fit to be seen.
+    """
+
+    def __init__(self, name: str, store: Store, clearer: Clearer) -> None:
+        self._store = store
         self._clearer = clearer
-        self._renderer = Renderer(reader.name, clearer.note, reveals=clearer.reveals, slug=suite_slug)
+        self._renderer = Renderer(name, clearer.note, reveals=clearer.reveals, slug=suite_slug)
 
     def page(self, path: str) -> PageFile | None:
         """Draw the page at `path` (no leading slash), or return None when there is none.
@@ -46,57 +53,66 @@ class SitePages:
             StoreError: the store cannot be read.
         """
         if path == "style.css":
-            return PageFile(self._renderer.stylesheet(), "text/css; charset=utf-8")
+            return self._style()
         stem, _, form = path.rpartition(".")
-        if form not in ("html", "json"):
-            return None
-        view = self._view(stem)
-        if view is None:
-            return None
-        return self._drawn(view, path)
+        view = self._view(stem) if form in ("html", "json") else None
+        return None if view is None else self._drawn(view, path)
 
     def everything(self) -> Iterator[tuple[str, PageFile]]:
-        """Draw every page there is now, with its twin, and the style sheet: path and content."""
-        yield "style.css", PageFile(self._renderer.stylesheet(), "text/css; charset=utf-8")
-        for stem in self._stems():
-            view = self._view(stem)
-            if view is not None:
-                for path in (f"{stem}.html", f"{stem}.json"):
-                    yield path, self._drawn(view, path)
+        """Draw every page there is now, with its twin, and the style sheet: path and content.
+
+        Each page of instances is cleared once for its two forms.
+        """
+        yield "style.css", self._style()
+        for stem, view in self._views():
+            for path in (f"{stem}.html", f"{stem}.json"):
+                yield path, self._drawn(view, path)
+
+    def count(self) -> int:
+        """How many pages there are now, each with its twin counting once."""
+        runs = self._store.runs()
+        return 1 + len({run.suite for run in runs}) + sum(1 + page_count(self._store, run) for run in runs)
 
     def problem(self, title: str, message: str, advice: str, path: str) -> bytes:
         """Draw a page that tells the reader what went wrong and what to do."""
         return self._renderer.problem(title, message, advice, path)
+
+    def _style(self) -> PageFile:
+        return PageFile(self._renderer.stylesheet(), "text/css; charset=utf-8")
 
     def _drawn(self, view: object, path: str) -> PageFile:
         if path.endswith(".json"):
             return PageFile(self._renderer.json(view), "application/json")
         return PageFile(self._renderer.html(view, path), "text/html; charset=utf-8")
 
-    def _stems(self) -> Iterator[str]:
-        yield "index"
-        for suite in self._reader.suites():
-            yield f"suites/{suite_slug(suite.name)}/index"
-            for run in self._reader.runs(suite.name):
-                yield f"runs/{run.id}/index"
-                for number in range(1, page_count(run) + 1):
-                    yield f"runs/{run.id}/instances-{number}"
-
     def _view(self, stem: str) -> object | None:
         if stem == "index":
-            return site_page(self._reader)
+            return site_page(self._store.runs())
         if match := _SUITE.fullmatch(stem):
-            names = (suite.name for suite in self._reader.suites() if suite_slug(suite.name) == match[1])
-            name = next(names, None)
-            return None if name is None else suite_page(self._reader, name)
+            name = next((name for name in self._store.suites() if suite_slug(name) == match[1]), None)
+            return None if name is None else suite_page(name, summarise_suite(self._store, name))
         if match := _RUN.fullmatch(stem):
-            detail: RunDetail | None = self._reader.run(match[1])
-            if detail is None or match[2] is None:
-                return detail and RunPage(detail)
-            number = int(match[2])
-            if number <= page_count(detail.summary):
-                return instances_page(self._reader, detail.summary, number, self._clearer)
+            run = self._store.run(match[1])
+            if run is None:
+                return None
+            if match[2] is None:
+                return run_page(summarise_run(self._store, run))
+            return instances_page(self._store, run, int(match[2]), self._clearer)
         return None
+
+    def _views(self) -> Iterator[tuple[str, object]]:
+        """Yield what `_view` returns for every page, by stem, with each run summarised once."""
+        yield "index", site_page(self._store.runs())
+        for suite in self._store.suites():
+            summaries = summarise_suite(self._store, suite)
+            yield f"suites/{suite_slug(suite)}/index", suite_page(suite, summaries)
+            for summary in summaries:
+                run = summary.run
+                yield f"runs/{run.run_id}/index", run_page(summary)
+                for number in range(1, page_count(self._store, run) + 1):
+                    page = instances_page(self._store, run, number, self._clearer)
+                    if page is not None:  # the run may have shrunk since
+                        yield f"runs/{run.run_id}/instances-{number}", page
 
 
 def suite_slug(suite: str) -> str:

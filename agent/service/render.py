@@ -9,9 +9,9 @@ from importlib.resources import files
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from agent.evaluation.summarise import MetricSummary
 from agent.redaction import Redacted
 from agent.redaction.tags import TAG
-from agent.service.queries import MetricMean
 from agent.service.views import InstancesPage, RunPage, SitePage, SuitePage
 
 _TEMPLATES = {
@@ -79,21 +79,20 @@ def _case(text: object) -> Markup:
     return Markup(TAG.sub(r'<span class="tag">\g<0></span>', str(escape(text))))  # noqa: S704 - escaped right here
 
 
-def _figure(value: float | None, mean: MetricMean | None = None) -> str:
+def _figure(value: float | None, metric: MetricSummary | None = None) -> str:
     """Write a score or mean: three decimals on a scale from 0 to 1, else two."""
     if value is None:
         return "none"
-    return f"{value:.3f}" if mean is None or mean.scale_high - mean.scale_low <= 1 else f"{value:.2f}"
+    return f"{value:.3f}" if metric is None or metric.high - metric.low <= 1 else f"{value:.2f}"
 
 
-def _share(value: float, mean: MetricMean) -> str:
+def _share(value: float, metric: MetricSummary) -> float:
     """Place a value on its metric's scale, from 0 to 100, for the drawn bar."""
-    width = mean.scale_high - mean.scale_low
-    return f"{min(100.0, max(0.0, 100 * (value - mean.scale_low) / width)):.2f}" if width > 0 else "0"
+    return min(100.0, max(0.0, 100 * (value - metric.low) / (metric.high - metric.low)))
 
 
-def _moment(moment: datetime | None) -> str:
-    return "" if moment is None else moment.strftime("%Y-%m-%d %H:%M %Z")
+def _moment(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%d %H:%M %Z")
 
 
 def _plain(value: object) -> str:

@@ -1,25 +1,88 @@
 """What each page shows, as plain values: pages and their JSON twins are both drawn from these.
 
-Built from a `SiteReader` and, for texts of cases, a `Clearer`. No text of a case is in a view but as `Redacted`.
+Runs and their figures come from the store by way of `agent.evaluation.summarise`, texts of cases by way of a `Clearer`:
+no text of a case is in a view but as `Redacted`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import groupby
+from string import ascii_lowercase
+from typing import Literal
 
-from agent.redaction import Redacted
-from agent.service.clearing import Clearer
-from agent.service.queries import CaseRecord, MetricMean, RunDetail, RunSummary, SiteReader, SuiteSummary
-from agent.vocabulary import Failure, Unscored
+from agent.evaluation.summarise import MetricSummary, Note, RunSummary, win_rates
+from agent.redaction.clearing import ClearedCase, Clearer
+from agent.store import RETRIED, Run, Store
+from agent.vocabulary import Reason, Unscored
 
 INSTANCES_A_PAGE = 20
+
+RunState = Literal["running", "complete", "incomplete"]  # incomplete: stopped, or some instances have no answer
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteLine:
+    """One suite in the list of them."""
+
+    name: str
+    runs: int
+    models: int
+    benchmarks: int
+    newest_run: datetime  # aware; when it began
 
 
 @dataclass(frozen=True, slots=True)
 class SitePage:
-    """The first page: every suite."""
+    """The first page: every suite, newest run first."""
 
-    suites: tuple[SuiteSummary, ...]
+    suites: tuple[SuiteLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunHead:
+    """What every page of a run says at its head. `data` is "official", "sample", "unknown" or "invented"."""
+
+    id: str
+    suite: str
+    benchmark: str
+    benchmark_name: str
+    category: str
+    access: str
+    model: str
+    deployment: str
+    language_model: bool
+    data: str
+    began: datetime  # aware
+
+
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    """One run in the list of a suite's runs. `answered` of its `instances` have a response or a failure."""
+
+    run: RunHead
+    state: RunState
+    instances: int
+    answered: int
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One metric of a run with what its reader should know; `unscored` is the sum of the metric's reasons."""
+
+    metric: MetricSummary
+    unscored: int
+    notes: tuple[Note, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BoardRow:
+    """A run on a leaderboard. `apart` tells it from other runs of its model here: its deployment, its arguments."""
+
+    run: RunHead
+    apart: tuple[str, ...]
+    main: Figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +93,17 @@ class Board:
     name: str
     category: str
     access: str
-    metric: str
-    rows: tuple[RunSummary, ...]
+    metric: str  # for people
+    rows: tuple[BoardRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WinRate:
+    """A model's mean win rate over the suite's benchmarks, from 0 to 1; None where it has nobody to win against."""
+
+    model: str
+    language_model: bool
+    rate: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,153 +112,214 @@ class SuitePage:
 
     suite: str
     boards: tuple[Board, ...]
-    runs: tuple[RunSummary, ...]
+    win_rates: tuple[WinRate, ...]  # best first; empty for a single model
+    runs: tuple[RunLine, ...]
+    legend: Mapping[Note, str]  # each note that some row has, and the letter that stands for it
+
+
+@dataclass(frozen=True, slots=True)
+class CapabilityLine:
+    """One thing the probe found out about the server, in plain words."""
+
+    feature: str
+    state: str
+    finding: str
 
 
 @dataclass(frozen=True, slots=True)
 class RunPage:
-    """One run without its instances."""
+    """One run without its instances. Settings are label and value, in order; the first metric is the main one."""
 
-    run: RunDetail
-
-
-@dataclass(frozen=True, slots=True)
-class TextView:
-    """One text of a case and what it is: "user", "system", "reference", ..."""
-
-    label: str
-    text: Redacted
-    correct: bool | None = None  # of a reference: whether it is gold
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreView:
-    """A score, or the reason why there is none."""
-
-    metric: str
-    value: float | None
-    unscored: str | None
+    line: RunLine
+    metrics: tuple[Figure, ...]
+    settings: tuple[tuple[str, str], ...]
+    capabilities: tuple[CapabilityLine, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class CaseView:
-    """One instance as a person may see it.
+    """One instance. `status` says why there is no answer to read; empty when there is one."""
 
-    `status` says in plain words why there is no answer to read; empty when there is one.
-    """
-
-    position: int  # from 1, in benchmark order
-    key: str
-    prompt: tuple[TextView, ...]
-    references: tuple[TextView, ...]
-    answer: Redacted | None
-    reasoning: Redacted | None
-    finish_reason: str | None
+    case: ClearedCase
     status: str
-    scores: tuple[ScoreView, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class InstancesPage:
     """One page of a run's instances. Pages count from 1."""
 
-    run: RunSummary
+    run: RunHead
     page: int
     pages: int
     cases: tuple[CaseView, ...]
-    withheld: int  # fields of this page that could not be cleared and are not shown
+    withheld: int  # texts of this page that could not be cleared and are not shown
 
 
-def site_page(reader: SiteReader) -> SitePage:
-    """Show every suite."""
-    return SitePage(tuple(reader.suites()))
-
-
-def suite_page(reader: SiteReader, suite: str) -> SuitePage:
-    """Show a suite; no boards and no runs when it has none."""
-    runs = sorted(reader.runs(suite), key=lambda run: (run.category, run.benchmark, run.main.metric))
-    boards = tuple(
-        Board(benchmark, rows[0].benchmark_name, category, rows[0].access, metric, tuple(sorted(rows, key=_best_first)))
-        for (category, benchmark, metric), group in groupby(runs, lambda r: (r.category, r.benchmark, r.main.metric))
-        for rows in [list(group)]
-    )
-    return SuitePage(suite, boards, tuple(sorted(runs, key=lambda run: run.started, reverse=True)))
-
-
-def instances_page(reader: SiteReader, run: RunSummary, page: int, clearer: Clearer) -> InstancesPage:
-    """Show one page of instances, every text of them cleared."""
-    offset = (page - 1) * INSTANCES_A_PAGE
-    records = reader.instances(run.id, offset=offset, limit=INSTANCES_A_PAGE)
-    cleared = clearer.clear(
-        [list(_texts(record)) for record in records],
-        f"view run={run.id} instances={offset}-{offset + len(records) - 1}",
-    )
-    cases = tuple(
-        _case_view(offset + place, record, iter(texts))
-        for place, (record, texts) in enumerate(zip(records, cleared.records, strict=True), start=1)
-    )
-    return InstancesPage(run, page, page_count(run), cases, cleared.withheld)
-
-
-def page_count(run: RunSummary) -> int:
-    """How many pages a run's instances take; at least one."""
-    return max(1, -(-run.instances // INSTANCES_A_PAGE))
-
-
-def _best_first(run: RunSummary) -> tuple[bool, float, str]:
-    mean: MetricMean = run.main
-    return mean.mean is None, -(mean.mean or 0.0), run.model
-
-
-def _texts(record: CaseRecord) -> Iterator[str]:
-    """Every text of a case, in the order in which `_case_view` takes them back."""
-    if record.instance is not None:
-        yield from (message.content for message in record.instance.messages)
-        yield from (reference.text for reference in record.instance.references)
-    if record.answer is not None and not isinstance(record.answer, Failure):
-        yield record.answer.text
-        yield record.answer.reasoning
-
-
-def _case_view(position: int, record: CaseRecord, texts: Iterator[Redacted]) -> CaseView:
-    instance, answer = record.instance, record.answer
-    prompt = () if instance is None else tuple(TextView(m.role, next(texts)) for m in instance.messages)
-    references = (
-        ()
-        if instance is None
-        else tuple(
-            TextView(chr(ord("A") + place) if instance.multiple_choice else "reference", next(texts), reference.correct)
-            for place, reference in enumerate(instance.references)
+def site_page(runs: Sequence[Run]) -> SitePage:
+    """Show the suites of all `runs`."""
+    by_suite: dict[str, list[Run]] = {}
+    for run in runs:
+        by_suite.setdefault(run.suite, []).append(run)
+    lines = (
+        SuiteLine(
+            suite,
+            runs=len(own),
+            models=len({run.model for run in own}),
+            benchmarks=len({run.benchmark for run in own}),
+            newest_run=max(_moment(run) for run in own),
         )
+        for suite, own in by_suite.items()
     )
-    response = None if answer is None or isinstance(answer, Failure) else answer
-    return CaseView(
-        position=position,
-        key=record.key,
-        prompt=prompt,
-        references=references,
-        answer=None if response is None else next(texts),
-        reasoning=None if response is None else next(texts) or None,
-        finish_reason=None if response is None else response.finish_reason,
-        status=_status(record),
-        scores=tuple(_score_views(record.scores)),
+    return SitePage(tuple(sorted(lines, key=lambda line: (line.newest_run, line.name), reverse=True)))
+
+
+def suite_page(suite: str, summaries: Sequence[RunSummary]) -> SuitePage:
+    """Show a suite, given its runs."""
+    ordered = sorted(summaries, key=_board_of)
+    apart = _told_apart(ordered)
+    boards = []
+    for (category, benchmark, _), group in groupby(ordered, _board_of):
+        own = sorted(group, key=_best_first)
+        details, main = own[0].run.details, own[0].main
+        rows = tuple(BoardRow(_head(s.run), apart[s.run.run_id], _figure(s, s.main)) for s in own)
+        boards.append(Board(benchmark, details["display_name"], category, details["access"], main.display_name, rows))
+    noted = {note for board in boards for row in board.rows for note in row.main.notes}
+    return SuitePage(
+        suite,
+        tuple(boards),
+        tuple(_win_rates(summaries)),
+        tuple(sorted(map(_line, summaries), key=lambda line: line.run.began, reverse=True)),
+        dict(zip((note for note in Note if note in noted), ascii_lowercase, strict=False)),
     )
 
 
-def _status(record: CaseRecord) -> str:
-    if isinstance(record.answer, Failure):
-        status = "" if record.answer.status is None else f", HTTP status {record.answer.status}"
-        return f"No answer: {record.answer.reason.replace('_', ' ')}{status}."
-    if record.instance is None:
+def run_page(summary: RunSummary) -> RunPage:
+    """Show one run without its instances."""
+    found = summary.run.details["capabilities"]["features"]
+    return RunPage(
+        _line(summary),
+        tuple(_figure(summary, metric) for metric in summary.metrics),
+        tuple(_settings(summary.run)),
+        tuple(CapabilityLine(name.replace("_", " "), seen["state"], seen["finding"]) for name, seen in found.items()),
+    )
+
+
+def instances_page(store: Store, run: Run, page: int, clearer: Clearer) -> InstancesPage | None:
+    """Show one page of instances, every text of them cleared, or nothing where the run has no such page."""
+    pages = page_count(store, run)
+    if not 1 <= page <= pages:
+        return None
+    before = clearer.withheld
+    cases = clearer.clear(run.run_id, store.instances(run.run_id, (page - 1) * INSTANCES_A_PAGE, INSTANCES_A_PAGE))
+    views = tuple(CaseView(case, _status(case)) for case in cases)
+    return InstancesPage(_head(run), page, pages, views, clearer.withheld - before)
+
+
+def page_count(store: Store, run: Run) -> int:
+    """How many pages a run's instances take; at least one."""
+    return max(1, -(-store.count_instances(run.run_id) // INSTANCES_A_PAGE))
+
+
+def _head(run: Run) -> RunHead:
+    details = run.details
+    return RunHead(
+        id=run.run_id,
+        suite=run.suite,
+        benchmark=run.benchmark,
+        benchmark_name=details["display_name"],
+        category=details["category"],
+        access=details["access"],
+        model=run.model,
+        deployment=run.deployment,
+        language_model=details["language_model"],
+        data=details["data"]["known"],
+        began=_moment(run),
+    )
+
+
+def _line(summary: RunSummary) -> RunLine:
+    unscored = summary.main.unscored
+    missing = sum(unscored.get(reason.value, 0) for reason in RETRIED)
+    instances = summary.main.mean.n + sum(unscored.values())
+    return RunLine(
+        _head(summary.run),
+        "running" if summary.run.state == "asking" else "incomplete" if missing else "complete",
+        instances,
+        instances - unscored.get(Reason.NOT_ASKED.value, 0),
+    )
+
+
+def _figure(summary: RunSummary, metric: MetricSummary) -> Figure:
+    # That a model is no language model stands beside its name.
+    notes = (note for note in summary.notes(metric) if note is not Note.NO_LANGUAGE_MODEL)
+    return Figure(metric, sum(metric.unscored.values()), tuple(notes))
+
+
+def _board_of(summary: RunSummary) -> tuple[str, str, str]:
+    return summary.run.details["category"], summary.run.benchmark, summary.main.metric
+
+
+def _best_first(summary: RunSummary) -> tuple[bool, float, str]:
+    value = summary.main.mean.value
+    return value is None, -(value or 0.0), summary.run.model
+
+
+def _told_apart(summaries: Sequence[RunSummary]) -> dict[str, tuple[str, ...]]:
+    """Return, by run, what tells it from the other runs of its model: its deployment, what its run entry says more."""
+    deployments = Counter(model for model, _ in {(s.run.model, s.run.deployment) for s in summaries})
+    alike = Counter((_board_of(s), s.run.model, s.run.deployment) for s in summaries)
+    apart = {}
+    for summary in summaries:
+        run = summary.run
+        parts = [f"deployment {run.deployment}"] if deployments[run.model] > 1 else []
+        if alike[_board_of(summary), run.model, run.deployment] > 1:
+            pairs = run.name.partition(":")[2].split(",")
+            parts += [pair for pair in pairs if not pair.startswith(("model=", "model_deployment="))] or ["plain"]
+        apart[run.run_id] = tuple(parts)
+    return apart
+
+
+def _win_rates(summaries: Sequence[RunSummary]) -> list[WinRate]:
+    speaking = {summary.run.model: summary.run.details["language_model"] for summary in summaries}
+    rates = [WinRate(model, speaking[model], rate) for model, rate in win_rates(summaries).items()]
+    rates.sort(key=lambda line: (line.rate is None, -(line.rate or 0.0), line.model))
+    return rates if len(rates) > 1 else []
+
+
+def _settings(run: Run) -> Iterator[tuple[str, str]]:
+    details, data = run.details, run.details["data"]
+    yield "Run", run.name
+    yield "Deployment", run.deployment
+    yield "Scoring", details["scoring"]
+    yield "Changed by the run entry", ", ".join(details["overrides"]) or "nothing"
+    sampled, available = details["sampled"], data["instances"]
+    if sampled is None or sampled >= available:
+        yield "Instances", f"all {available} of the data"
+    else:
+        yield "Instances", f"{sampled} of {available} of the data, chosen with seed {details['sample_seed']}"
+    yield "Unit", details["unit"] + (", as the data names it" if details["unit_named"] else "")
+    yield "Longest answer", f"{details['max_tokens']} tokens"
+    yield "Temperature", f"{details['temperature']:g}"
+    if details["stop"]:
+        yield "Stop sequences", str(len(details["stop"]))
+    yield "Data", f"{data['known']}, SHA-256 {data['digest'][:16]}"
+    yield "Benchmark definition", f"SHA-256 {details['benchmark_digest'][:16]}"
+    yield "Agent", details["agent_version"]
+    for workaround in details["workarounds"]:
+        yield "Worked around", workaround
+
+
+def _status(case: ClearedCase) -> str:
+    if case.answer is not None:
+        return ""
+    reasons = (score.reason for score in case.scores.values() if isinstance(score, Unscored))
+    failure = next((reason for reason in reasons if reason in RETRIED), None)
+    if failure is not None:
+        return f"No answer: {failure.replace('_', ' ')}."
+    if case.prompt is None:
         return "The texts were purged; scores are kept."
-    if record.answer is None:
-        return "No answer is stored: not asked yet, or purged."
-    return ""
+    return "No answer is stored: not asked yet, or purged."
 
 
-def _score_views(scores: Mapping[str, float | Unscored]) -> Iterator[ScoreView]:
-    for metric, score in scores.items():
-        if isinstance(score, Unscored):
-            yield ScoreView(metric, None, score.reason.replace("_", " "))
-        else:
-            yield ScoreView(metric, float(score), None)
+def _moment(run: Run) -> datetime:
+    return datetime.fromtimestamp(run.started_at, UTC)

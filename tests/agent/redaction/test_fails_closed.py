@@ -152,6 +152,26 @@ def test_a_wrong_policy_is_refused_by_file_and_key(tmp_path: Path, line: str, na
     assert "mine.yaml" in str(refused.value)
 
 
+def test_a_sites_own_policy_is_read_from_the_site_and_not_from_where_the_command_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    site, elsewhere = tmp_path / "site", tmp_path / "elsewhere"
+    for folder, name in ((site, "ours"), (elsewhere, "not_ours")):
+        folder.mkdir()
+        content = POLICY.read_text().replace("name: hipaa_safe_harbor", f"name: {name}")
+        (folder / "own.yaml").write_text(content)
+    monkeypatch.chdir(elsewhere)
+    assert open_redactor("own.yaml", site).policy == "ours 1"
+    with pytest.raises(RedactionError, match="from which folder"):
+        open_redactor("own.yaml")
+
+
+@pytest.mark.parametrize("name", ["../disclosure/strict", "hipaa safe harbor", "", "/etc/passwd", "x\n"])
+def test_what_is_no_policys_name_is_no_path_either(name: str):
+    with pytest.raises(RedactionError, match="not the name of a policy"):
+        open_redactor(name)
+
+
 def test_a_policy_that_is_missing_is_refused():
     with pytest.raises(RedactionError, match="no_such_policy"):
         open_redactor("no_such_policy")

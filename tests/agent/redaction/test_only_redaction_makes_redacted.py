@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from agent.errors import RedactionError, StoreError
-from agent.redaction import Redacted, reveal, reveal_record
-from agent.redaction.redacted import cleared
+from agent.redaction import Redacted
+from agent.redaction.redacted import cleared, reveal_record
 
 ROOT = Path(__file__).parents[3]
-MAKERS = {"Redacted", "cleared", "_SEAL"}
+MAKERS = {"Redacted", "cleared", "reveal_record", "_SEAL"}
 
 
 def makings(path: Path) -> list[str]:
@@ -78,4 +78,4 @@ def test_nothing_is_revealed_when_the_audit_log_cannot_be_written():
         raise StoreError("the audit log cannot be written")
 
     with pytest.raises(StoreError):
-        reveal("Margaret Holloway", full)
+        reveal_record(["Margaret Holloway"], full, "view run=1")

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from agent.service.clearing import Redacting
+from agent.evaluation.progress import Progress
+from agent.redaction.clearing import Redacting
 from agent.service.files import write_pages
 from agent.service.pages import SitePages
-from tests.agent.service.memory_site import MemorySite
-from tests.agent.service.test_pages import SCRIPTS, leaky_site
+from tests.agent.service.filled_site import FilledSite
+from tests.agent.service.test_pages import SCRIPTS, leak
 from tests.agent.service.test_server import Running
 
 CHROMIUM = shutil.which("chromium")
@@ -47,17 +48,21 @@ def page(browser: Browser) -> Iterator[Page]:
     context.close()
 
 
-def test_files_are_styled_and_linked_without_a_server(page: Page, pages: SitePages, tmp_path: Path):
-    write_pages(pages, tmp_path / "out")
-    page.goto((tmp_path / "out" / "index.html").as_uri())
+@pytest.fixture
+def folder(pages: SitePages, tmp_path: Path) -> Path:
+    """The pages as files."""
+    write_pages(pages, tmp_path / "out", Progress(quiet=True))
+    return tmp_path / "out"
+
+
+def test_files_are_styled_and_linked_without_a_server(page: Page, folder: Path):
+    page.goto((folder / "index.html").as_uri())
     assert page.evaluate("getComputedStyle(document.querySelector('header')).display") == "flex"
     page.click("text=november")
-    page.click("text=qwen/qwen2.5-7b-instruct >> nth=0")
+    page.click("th >> text=qwen/qwen2.5-7b-instruct >> nth=0")
     page.click("text=Read the instances")
     page.click("text=Next >> nth=0")
-    assert page.inner_text(".pager >> nth=0").startswith("First Previous") or "Page 2 of 3" in page.inner_text(
-        ".pager >> nth=0"
-    )
+    assert "Page 2 of 3" in page.inner_text(".pager >> nth=0")
     page.click("text=Suites")
     assert page.inner_text("h1") == "Suites"
     assert page.complaints == []  # type: ignore[attr-defined]
@@ -65,19 +70,58 @@ def test_files_are_styled_and_linked_without_a_server(page: Page, pages: SitePag
 
 @pytest.mark.parametrize("width", [400, 1200])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_page_is_wider_than_the_window_and_text_stands_out(
-    browser: Browser, pages: SitePages, tmp_path: Path, width: int, scheme: str
+def test_everything_fits_the_window_and_stands_out(
+    browser: Browser, folder: Path, run_id: str, width: int, scheme: str
 ):
-    write_pages(pages, tmp_path / "out")
     context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)  # type: ignore[arg-type]
     page = context.new_page()
-    for path in ("index.html", "suites/november/index.html", "runs/run-1/index.html", "runs/run-1/instances-1.html"):
-        page.goto((tmp_path / "out" / path).as_uri())
+    for path in (
+        "index.html",
+        "suites/november/index.html",
+        f"runs/{run_id}/index.html",
+        f"runs/{run_id}/instances-1.html",
+    ):
+        page.goto((folder / path).as_uri())
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        faint = page.evaluate(CONTRAST)
-        assert faint == [], (path, faint)
+        hidden, faint = page.evaluate(HIDDEN), page.evaluate(CONTRAST)
+        assert (hidden, faint) == ([], []), path
     context.close()
 
+
+def test_a_narrow_leaderboard_names_every_figure_and_is_still_a_table(browser: Browser, folder: Path):
+    context = browser.new_context(viewport={"width": 400, "height": 800})
+    page = context.new_page()
+    page.goto((folder / "suites" / "november" / "index.html").as_uri())
+    nodes = context.new_cdp_session(page).send("Accessibility.getFullAXTree")["nodes"]
+    roles = [node["role"]["value"] for node in nodes if not node.get("ignored")]
+    assert roles.count("table") == 3
+    assert {"row", "cell", "rowheader", "columnheader", "caption"} <= {role.casefold() for role in roles}
+    headings = page.evaluate(
+        "[...document.querySelectorAll('.board tbody tr:first-child td:not(.drawn)')]"
+        ".map(cell => getComputedStyle(cell, '::before').content)"
+    )
+    assert headings == [f'"{text}"' for text in ("Mean", "95 % interval", "Scored", "Units", "Unscored", "Notes")]
+    context.close()
+
+
+# Every element with text of its own that the window, or a box around it that hides what is too much, cuts off.
+HIDDEN = """
+() => [...document.querySelectorAll('body *:not(.skip, .unseen, thead *, thead)')]
+  .filter(e => [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim()))
+  .filter(e => {
+    const box = e.getBoundingClientRect();
+    if (box.width === 0) return false;
+    for (let around = e; around; around = around.parentElement) {
+      if (getComputedStyle(around).overflowX !== 'visible') {
+        const edge = around.getBoundingClientRect();
+        if (box.right > edge.right + 1 || box.left < edge.left - 1) return true;
+        if (around.scrollWidth > around.clientWidth + 1) return true;
+      }
+    }
+    return box.left < 0 || box.right > innerWidth + 1;
+  })
+  .map(e => e.tagName + '.' + e.className + ' ' + e.textContent.trim().slice(0, 40))
+"""
 
 # Every element with text of its own whose contrast with what is behind it is below 4.5 (WCAG 2.2, 1.4.3).
 CONTRAST = """
@@ -104,12 +148,13 @@ CONTRAST = """
 """
 
 
-def test_script_in_texts_does_not_run(page: Page, redacting: Redacting):
-    server = Running(SitePages(leaky_site(" ".join(SCRIPTS)), redacting))
+def test_script_in_texts_does_not_run(page: Page, filled: FilledSite, redacting: Redacting):
+    run_id = leak(filled, " ".join(SCRIPTS))
+    server = Running(filled.site, redacting)
     try:
         asked: list[str] = []
         page.on("request", lambda request: asked.append(request.url))
-        page.goto(f"http://127.0.0.1:{server.port}/runs/run-1/instances-1.html")
+        page.goto(f"http://127.0.0.1:{server.port}/runs/{run_id}/instances-1.html")
         assert "owned" not in page.title()
         assert "<script>" in page.inner_text(".answer")
         assert all(url.startswith(f"http://127.0.0.1:{server.port}/") for url in asked)
@@ -118,9 +163,8 @@ def test_script_in_texts_does_not_run(page: Page, redacting: Redacting):
         server.stop()
 
 
-def test_everything_can_be_reached_by_keyboard(page: Page, site: MemorySite, redacting: Redacting, tmp_path: Path):
-    write_pages(SitePages(site, redacting), tmp_path / "out")
-    page.goto((tmp_path / "out" / "runs" / "run-1" / "instances-1.html").as_uri())
+def test_everything_can_be_reached_by_keyboard(page: Page, folder: Path, run_id: str):
+    page.goto((folder / "runs" / run_id / "instances-1.html").as_uri())
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
     reached = set()
@@ -130,11 +174,10 @@ def test_everything_can_be_reached_by_keyboard(page: Page, site: MemorySite, red
     assert {"A Next", "A Last", "SUMMARY Prompt"} <= reached
 
 
-def test_pages_work_with_scripting_off(browser: Browser, pages: SitePages, tmp_path: Path):
-    write_pages(pages, tmp_path / "out")
+def test_pages_work_with_scripting_off(browser: Browser, folder: Path, run_id: str):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    page.goto((tmp_path / "out" / "runs" / "run-1" / "instances-1.html").as_uri())
+    page.goto((folder / "runs" / run_id / "instances-1.html").as_uri())
     page.click("summary >> nth=0")
     page.click("text=Next >> nth=0")
     assert "Page 2 of 3" in page.inner_text(".pager >> nth=0")

@@ -3,18 +3,23 @@
 import json
 import posixpath
 import re
+import sqlite3
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
 
-from agent.errors import ConfigError
-from agent.service.clearing import Redacting, Revealing
+from agent.errors import ConfigError, StoreError
+from agent.evaluation.progress import Progress
+from agent.evaluation.summarise import Note, summarise_suite, win_rates
+from agent.redaction import Redactor
+from agent.redaction.clearing import Redacting
 from agent.service.files import write_pages
 from agent.service.pages import SitePages, suite_slug
 from agent.vocabulary import Reason, Reference
-from tests.agent.service.memory_site import MemorySite, case_record, run_detail
+from tests.agent.service.conftest import OpenPages
+from tests.agent.service.filled_site import FilledSite, case, failed, graded, unscored
 
 CANARIES = ("Holloway", "00451234", "03/14/2022", "617-555-0143", "holloway@ward7.example", "Willow Creek")
 LEAKY = (
@@ -28,6 +33,7 @@ SCRIPTS = (
     "{{ 7*7 }} {% raw %} javascript:alert(1)",
     "'\"><a href=javascript:alert(1)>x</a>",
 )
+SUITE = "suites/november/index.html"
 
 
 class Markup(HTMLParser):
@@ -52,53 +58,67 @@ def html(pages: SitePages, path: str) -> str:
     return page.content.decode()
 
 
-def leaky_site(text: str) -> MemorySite:
-    site = MemorySite()
-    record = case_record(
-        0, prompt=text, answer=f"I agree: {text}", reasoning=f"Think. {text}", references=(Reference(text, True),)
+def row(page: str, model: str) -> str:
+    """The first row of a table that names the model, with the white space of its source folded."""
+    start = page.index("<tr", page.rindex("</tr>", 0, page.index(model)))
+    return re.sub(r"\s+", " ", page[start : page.index("</tr>", start)])
+
+
+def leak(filled: FilledSite, text: str, **details: str) -> str:
+    """Add a run with the text in every place of a case that holds text; return its id."""
+    leaky = case(
+        prompt=text,
+        answer=f"I agree: {text}",
+        reasoning=f"Think. {text}",
+        references=(Reference(text, True),),
+        identity=text,
+        unit=text,
     )
-    site.add(run_detail(instances=1), [record])
-    return site
+    return filled.add([leaky], **details)
 
 
-def everything(pages: SitePages) -> bytes:
-    return b"".join(path.encode() + page.content for path, page in pages.everything())
-
-
-def test_planted_identifiers_are_on_no_page_and_in_no_twin(redacting: Redacting):
-    pages = SitePages(leaky_site(LEAKY), redacting)
-    shown = everything(pages)
+def test_planted_identifiers_are_on_no_page_and_in_no_twin(filled: FilledSite, open_pages: OpenPages):
+    leak(filled, LEAKY)
+    shown = b"".join(path.encode() + page.content for path, page in open_pages(filled.site).everything())
     assert b"[MRN-1]" in shown
-    assert [canary for canary in (*CANARIES, "patient-0", "unit-0") if canary.encode() in shown] == []
+    assert [canary for canary in CANARIES if canary.encode() in shown] == []
 
 
-def test_planted_identifiers_are_in_no_exported_file_or_file_name(redacting: Redacting, tmp_path: Path):
-    write_pages(SitePages(leaky_site(LEAKY), redacting), tmp_path / "out")
+def test_planted_identifiers_are_in_no_exported_file_or_file_name(
+    filled: FilledSite, open_pages: OpenPages, tmp_path: Path
+):
+    leak(filled, LEAKY)
+    assert write_pages(open_pages(filled.site), tmp_path / "out", Progress(quiet=True)) == 9
     files = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
     content = b"".join(path.read_bytes() + str(path).encode() for path in files)
     assert len(files) == 9
     assert [canary for canary in CANARIES if canary.encode() in content] == []
     assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_script_in_any_text_of_a_case_is_inert(redacting: Redacting, script: str):
-    page = html(SitePages(leaky_site(script), redacting), "runs/run-1/instances-1.html")
-    markup = Markup(page)
-    assert not markup.elements & {"script", "img", "iframe", "object", "form", "style"}
-    assert not [name for name in markup.attributes if name.startswith("on") or name == "style"]
-    assert not [target for target in markup.targets if ":" in target]
-    assert "49" not in re.sub(r"[0-9a-f]{16}", "", page)
+def test_script_in_any_text_of_a_case_is_inert(filled: FilledSite, open_pages: OpenPages, script: str):
+    run_id = leak(filled, script)
+    for reveal in (False, True):
+        page = html(open_pages(filled.site, reveal=reveal), f"runs/{run_id}/instances-1.html")
+        markup = Markup(page)
+        assert not markup.elements & {"script", "img", "iframe", "object", "form", "style"}
+        assert not [name for name in markup.attributes if name.startswith("on") or name == "style"]
+        assert not [target for target in markup.targets if ":" in target]
+        assert "49" not in re.sub(r"[0-9a-f]{16}", "", page)
 
 
-def test_script_in_names_and_settings_is_inert(redacting: Redacting):
-    site = MemorySite(name=SCRIPTS[0])
-    site.add(
-        run_detail(suite=SCRIPTS[1], model=SCRIPTS[2], benchmark_name=SCRIPTS[3], category=SCRIPTS[4]), [case_record()]
+def test_script_in_names_and_settings_is_inert(filled: FilledSite, open_pages: OpenPages):
+    found = {"features": {SCRIPTS[0]: {"state": "ignored", "finding": SCRIPTS[1]}}}
+    leak(
+        filled,
+        "x",
+        display_name=SCRIPTS[2],
+        category=SCRIPTS[3],
+        unit=SCRIPTS[4],
+        capabilities=found,  # type: ignore[arg-type]
     )
-    pages = SitePages(site, redacting)
-    for path, page in pages.everything():
+    for path, page in open_pages(filled.site).everything():
         if path.endswith(".html"):
             markup = Markup(page.content.decode())
             assert not markup.elements & {"script", "img"}
@@ -122,62 +142,135 @@ def test_no_page_asks_another_host_or_runs_anything(pages: SitePages):
         assert "style=" not in content
 
 
-def test_the_leaderboard_shows_means_with_intervals_counts_and_labelled_baselines(pages: SitePages):
-    page = html(pages, "suites/november/index.html")
-    assert "0.742" in page
-    assert "0.690 to 0.789" in page
-    assert page.index("qwen/qwen2.5-7b-instruct") < page.index("baseline/first-choice")
-    row = page[page.index("baseline/first-choice") :]
-    assert "baseline, not a language model" in row[: row.index("</tr>")]
-    assert "not a language model" not in page[: page.index("baseline/first-choice")].split("<tbody>")[-1]
+def test_the_leaderboard_shows_means_with_intervals_counts_and_labelled_baselines(
+    filled: FilledSite, open_pages: OpenPages
+):
+    filled.add([*graded(30, 40), unscored(40), unscored(41), failed(42)], entry="pubmed_qa:model=a/model")
+    filled.add(graded(10, 43), entry="pubmed_qa:model=baseline/first-choice", language_model=False)
+    with filled.site.store() as store:
+        model, _ = summarise_suite(store, "november")
+    page = html(open_pages(filled.site), SUITE)
+    mean = model.main.mean
+    assert f">{mean.value:.3f}<" in row(page, "a/model")
+    assert f"{mean.low:.3f} to {mean.high:.3f}" in row(page, "a/model")
+    assert 'data-heading="Scored">40<' in row(page, "a/model")
+    assert 'data-heading="Units">40<' in row(page, "a/model")
+    assert 'data-heading="Unscored">1 timeout, 2 unparsed' in row(page, "a/model")
+    assert page.index("a/model") < page.index("baseline/first-choice")
+    assert "baseline, not a language model" in row(page, "baseline/first-choice")
+    assert "not a language model" not in row(page, "a/model")
 
 
-def test_a_run_without_a_mean_comes_last_and_says_none_not_zero(redacting: Redacting):
-    site = MemorySite()
-    site.add(run_detail("run-a", mean=None, interval=None, unscored={Reason.SERVER_ERROR: 45}, model="a/dead"), [])
-    site.add(run_detail("run-b", mean=0.0, interval=(0.0, 0.1), model="b/poor"), [])
-    page = html(SitePages(site, redacting), "suites/november/index.html")
+def test_the_leaderboard_notes_what_a_reader_of_a_number_should_know(filled: FilledSite, open_pages: OpenPages):
+    filled.add([*graded(3, 20), *map(unscored, range(20, 25))], entry="pubmed_qa:model=a/few", scoring="helm")
+    filled.add(graded(30, 60), entry="pubmed_qa:model=a/many", ended=False)
+    page = open_pages(filled.site).page("suites/november/index.json")
+    assert page is not None
+    rows = json.loads(page.content)["boards"][0]["rows"]
+    assert {line["run"]["model"]: line["main"]["notes"] for line in rows} == {
+        "a/few": [Note.FEW_UNITS, Note.MANY_UNSCORED, Note.SAMPLE, Note.HELM],
+        "a/many": [Note.SAMPLE, Note.NOT_ENDED],
+    }
+    shown = html(open_pages(filled.site), SUITE)
+    for note in (Note.FEW_UNITS, Note.MANY_UNSCORED, Note.SAMPLE, Note.HELM, Note.NOT_ENDED):
+        letter = re.search(rf"<dt>(\w)</dt><dd>{note.replace(chr(39), '&#39;')}</dd>", shown)
+        assert letter is not None, note
+        few = f">{letter[1]}</abbr>" in row(shown, "a/few")
+        assert few is (note is not Note.NOT_ENDED)
+
+
+def test_runs_of_one_model_are_told_apart(filled: FilledSite, open_pages: OpenPages):
+    filled.add(graded(9, 10))
+    filled.add(graded(8, 10), entry="pubmed_qa:model=qwen/qwen2.5-7b-instruct,temperature=0.5")
+    filled.add(graded(7, 10), server="http://127.0.0.1:10/v1")
+    filled.add(graded(6, 10), entry="pubmed_qa:model=a/other")
+    page = open_pages(filled.site).page("suites/november/index.json")
+    assert page is not None
+    apart = [line["apart"] for line in json.loads(page.content)["boards"][0]["rows"]]
+    with filled.site.store() as store:
+        deployments = {run.model: run.deployment for run in store.runs() if run.name.endswith("0.5")}
+    first = f"deployment {deployments['qwen/qwen2.5-7b-instruct']}"
+    assert apart[0] == [first, "plain"]
+    assert apart[1] == [first, "temperature=0.5"]
+    assert apart[2][0].startswith("deployment server-")
+    assert apart[2][0] != first
+    assert apart[3] == []
+    assert first in html(open_pages(filled.site), SUITE)
+
+
+def test_the_suite_page_has_the_mean_win_rates_of_the_command_line(filled: FilledSite, open_pages: OpenPages):
+    filled.add(graded(9, 10), entry="pubmed_qa:model=a/good")
+    filled.add(graded(5, 10), entry="pubmed_qa:model=a/fair")
+    filled.add(graded(5, 10), entry="med_qa:model=a/good")
+    filled.add(graded(7, 10), entry="med_qa:model=a/fair")
+    filled.add(graded(1, 10), entry="med_qa:model=baseline/random", language_model=False)
+    with filled.site.store() as store:
+        rates = win_rates(summarise_suite(store, "november"))
+    page = html(open_pages(filled.site), SUITE)
+    table = page[page.index("Mean win rates") :]
+    for model, rate in rates.items():
+        assert f">{rate:.3f}<" in row(table, model)
+    assert "not a language model" in row(table, "baseline/random")
+    assert table.index("a/good") < table.index("baseline/random")
+
+
+def test_a_run_without_a_mean_comes_last_and_says_none_not_zero(filled: FilledSite, open_pages: OpenPages):
+    filled.add([failed(number, Reason.SERVER_ERROR) for number in range(3)], entry="pubmed_qa:model=a/dead")
+    filled.add(graded(0, 3), entry="pubmed_qa:model=b/poor")
+    page = html(open_pages(filled.site), SUITE)
     assert page.index("b/poor") < page.index("a/dead")
-    row = page[page.index("a/dead") :]
-    assert "none" in row[: row.index("</tr>")]
+    assert 'data-heading="Mean">none<' in row(page, "a/dead")
+    assert "3 server error" in row(page, "a/dead")
+    assert ">0.000<" in row(page, "b/poor")
 
 
-def test_a_run_page_counts_unscored_by_reason(redacting: Redacting):
-    site = MemorySite()
-    site.add(run_detail(unscored={Reason.UNPARSED: 3, Reason.CONTEXT_LENGTH: 2}), [])
-    page = html(SitePages(site, redacting), "runs/run-1/index.html")
-    assert re.search(r"unparsed</th><td class=\"number\">3<", page)
-    assert re.search(r"context length</th><td class=\"number\">2<", page)
-    assert "logprobs" in page
+def test_a_run_page_shows_what_was_changed_and_chosen(filled: FilledSite, open_pages: OpenPages):
+    entry = "pubmed_qa:model=a/b,temperature=0.5,instructions=expert"
+    changed = filled.add([*graded(2, 4), unscored(4), unscored(5, Reason.CONTEXT_LENGTH)], entry=entry, limit=12)
+    plain = filled.add(graded(2, 4), entry="pubmed_qa:model=a/c")
+    pages = open_pages(filled.site)
+    page = html(pages, f"runs/{changed}/index.html")
+    assert "temperature, instructions" in page
+    assert "12 of 100 of the data, chosen with seed 7" in page
+    assert "1 context length, 1 unparsed" in page
+    assert "asked for and not sent" in page
+    page = html(pages, f"runs/{plain}/index.html")
+    assert "Changed by the run entry</th><td>nothing<" in page
+    assert "all 100 of the data" in page
 
 
-def test_pages_of_instances_are_complete_and_end(pages: SitePages):
+def test_pages_of_instances_are_complete_and_end(pages: SitePages, run_id: str):
     seen = []
     for number in (1, 2, 3):
-        page = pages.page(f"runs/run-1/instances-{number}.json")
+        page = pages.page(f"runs/{run_id}/instances-{number}.json")
         assert page is not None
-        seen += [case["position"] for case in json.loads(page.content)["cases"]]
-    assert seen == list(range(1, 46))
-    assert pages.page("runs/run-1/instances-4.html") is None
+        seen += [shown["case"]["position"] for shown in json.loads(page.content)["cases"]]
+    assert seen == list(range(45))
+    assert pages.page(f"runs/{run_id}/instances-4.html") is None
 
 
-def test_failures_and_purged_texts_are_told_in_words(pages: SitePages):
-    page = html(pages, "runs/run-1/instances-1.html")
-    assert "No answer: timeout." in page
-    assert "The texts were purged; scores are kept." in page
+def test_failures_and_purged_texts_are_told_in_words(filled: FilledSite, open_pages: OpenPages):
+    run_id = filled.add([case(0), failed(1), unscored(2)])
+    pages = open_pages(filled.site)
+    assert "No answer: timeout." in html(pages, f"runs/{run_id}/instances-1.html")
+    with filled.site.store() as store:
+        assert store.purge(0) == 5
+    page = html(pages, f"runs/{run_id}/instances-1.html")
+    assert page.count("The texts were purged; scores are kept.") == 2
+    assert "unscored: unparsed" in page
+    assert "aspirin" not in page
 
 
 @pytest.mark.parametrize(
     "path",
     [
-        "", "index", "index.htm", "index.html/", "../index.html", "runs/run-1/../run-2/index.html",
-        "runs/none/index.html",
-        "runs/run-1/instances-0.html", "runs/run-1/instances--1.html", "runs/run-1/instances-99999999999.html",
-        "suites/none/index.html", "templates/style.css", "style.css.html", "runs/run-1/instances-1.html.json",
+        "", "index", "index.htm", "index.html/", "../index.html", "runs/RUN/../RUN/index.html", "runs/none/index.html",
+        "runs/RUN/instances-0.html", "runs/RUN/instances--1.html", "runs/RUN/instances-99999999999.html",
+        "suites/none/index.html", "templates/style.css", "style.css.html", "runs/RUN/instances-1.html.json",
     ],
 )  # fmt: skip
-def test_there_is_no_page_at_other_paths(pages: SitePages, path: str):
-    assert pages.page(path) is None
+def test_there_is_no_page_at_other_paths(pages: SitePages, run_id: str, path: str):
+    assert pages.page(path.replace("RUN", run_id)) is None
 
 
 def test_suite_names_of_any_kind_have_paths_of_their_own():
@@ -187,74 +280,82 @@ def test_suite_names_of_any_kind_have_paths_of_their_own():
     assert all(re.fullmatch(r"[A-Za-z0-9_-]{1,90}", slug) for slug in slugs)
 
 
-def test_text_that_skipped_redaction_stops_the_page(site: MemorySite):
+def test_text_that_skipped_redaction_stops_the_page(
+    november: FilledSite, open_pages: OpenPages, redactor: Redactor, run_id: str
+):
     class Forgetful(Redacting):
-        def clear(self, records, event):  # type: ignore[no-untyped-def]
-            cleared = super().clear(records, event)
-            return type(cleared)([[str(text) for text in record] for record in cleared.records], 0)
-
-    from agent.redaction import open_redactor
+        def _clear(self, records, which):  # type: ignore[no-untyped-def]
+            return [list(record) for record in records]
 
     with pytest.raises(TypeError, match="without redaction"):
-        SitePages(site, Forgetful(open_redactor())).page("runs/run-1/instances-1.html")
+        open_pages(november.site, Forgetful(redactor)).page(f"runs/{run_id}/instances-1.html")
 
 
-def test_revealing_shows_the_original_after_an_entry_in_the_audit_log():
-    site = leaky_site(LEAKY)
-    pages = SitePages(site, Revealing(site.audit))
-    pages.page("runs/run-1/index.html")
-    assert site.audited == []
-    page = html(pages, "runs/run-1/instances-1.html")
-    assert site.audited == ["view run=run-1 instances=0-0"]
-    assert "Holloway" in page
+def test_revealing_shows_text_and_ids_after_an_entry_in_the_audit_log_of_the_store(
+    filled: FilledSite, open_pages: OpenPages
+):
+    run_id = leak(filled, LEAKY)
+    pages = open_pages(filled.site, reveal=True)
+    pages.page(f"runs/{run_id}/index.html")
+    pages.page("suites/november/index.html")
+    assert filled.audited() == []
+    page = html(pages, f"runs/{run_id}/instances-1.html")
+    assert filled.audited() == [f"view run={run_id} instances=0-0"]
+    assert f"{LEAKY}-0</span>" in page  # the dataset's own id
     assert "Original text." in page
 
 
-def test_nothing_is_revealed_when_the_audit_log_fails():
-    site = leaky_site(LEAKY)
+def test_a_redacted_page_has_no_id_and_leaves_no_entry(pages: SitePages, november: FilledSite, run_id: str):
+    page = html(pages, f"runs/{run_id}/instances-1.html")
+    assert "patient-" not in page
+    assert "unit-" not in page
+    assert november.audited() == []
 
-    def full(event: str) -> None:
-        raise OSError("no space left")
 
-    with pytest.raises(OSError, match="no space"):
-        SitePages(site, Revealing(full)).page("runs/run-1/instances-1.html")
+def test_nothing_is_revealed_when_the_audit_log_cannot_be_written(filled: FilledSite, open_pages: OpenPages):
+    run_id = leak(filled, LEAKY)
+    pages = open_pages(filled.site, reveal=True)
+    with sqlite3.connect(filled.site.directory / "store" / "site.sqlite3") as other:
+        other.execute("DROP TABLE audit")
+    with pytest.raises(StoreError):
+        pages.page(f"runs/{run_id}/instances-1.html")
 
 
 def test_an_export_never_mixes_with_other_files(pages: SitePages, tmp_path: Path):
     (tmp_path / "note.txt").write_text("mine")
     with pytest.raises(ConfigError, match="not empty"):
-        write_pages(pages, tmp_path)
+        write_pages(pages, tmp_path, Progress(quiet=True))
     assert [path.name for path in tmp_path.iterdir()] == ["note.txt"]
 
 
-def test_a_failed_export_leaves_nothing_behind(site: MemorySite, redacting: Redacting, tmp_path: Path):
-    site.records["run-2"] = None  # type: ignore[assignment]
-    with pytest.raises(TypeError):
-        write_pages(SitePages(site, redacting), tmp_path / "out")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_withheld_text_is_counted_on_its_page(redacting: Redacting):
-    page = html(SitePages(leaky_site("caf\ufffd"), redacting), "runs/run-1/instances-1.html")
-    assert "4 texts on this page are withheld" in page
+def test_a_withheld_text_is_counted_on_its_page(filled: FilledSite, open_pages: OpenPages):
+    run_id = leak(filled, "caf\ufffd")
+    pages = open_pages(filled.site)
+    for _ in range(2):  # the count is the page's own, not that of all pages so far
+        page = html(pages, f"runs/{run_id}/instances-1.html")
+        assert "4 texts on this page are withheld" in page
     assert "[WITHHELD: undecodable]" in page
 
 
-def test_tags_are_marked_and_only_tags(redacting: Redacting):
-    page = html(SitePages(leaky_site("Mr. Holloway <i>"), redacting), "runs/run-1/instances-1.html")
+def test_tags_are_marked_and_only_tags(filled: FilledSite, open_pages: OpenPages):
+    run_id = leak(filled, "Mr. Holloway <i>")
+    page = html(open_pages(filled.site), f"runs/{run_id}/instances-1.html")
     assert 'Mr. <span class="tag">[NAME-1]</span> &lt;i&gt;' in page
 
 
 def test_the_twin_holds_what_the_page_shows(pages: SitePages):
     twin = pages.page("suites/november/index.json")
     assert twin is not None
-    board = json.loads(twin.content)["boards"][0]
-    assert board["rows"][0]["main"] == {
-        "metric": "exact_match", "n": 45, "unscored": 0, "mean": 0.742, "interval": [0.69, 0.789],
-        "scale_low": 0.0, "scale_high": 1.0,
-    }  # fmt: skip
+    first = json.loads(twin.content)["boards"][0]["rows"][0]["main"]
+    assert first["metric"]["metric"] == "exact_match"
+    assert first["metric"]["mean"]["n"] == 44
+    assert first["metric"]["mean"]["value"] == 1.0
+    assert first["metric"]["unscored"] == {"timeout": 1}
+    assert first["unscored"] == 1
 
 
 def test_the_export_and_the_server_draw_the_same(pages: SitePages):
-    for path, page in pages.everything():
+    drawn = dict(pages.everything())
+    assert len(drawn) == 1 + 2 * pages.count()
+    for path, page in drawn.items():
         assert pages.page(path) == page

@@ -3,31 +3,43 @@
 import http.client
 import logging
 import socket
+import sqlite3
 import threading
 from collections.abc import Iterator
 
 import pytest
 import uvicorn
 
-from agent.errors import ConfigError, StoreError
-from agent.service.clearing import Redacting
+from agent.errors import ConfigError
+from agent.redaction import Redactor
+from agent.redaction.clearing import Redacting
 from agent.service.pages import SitePages
 from agent.service.server import LOOPBACK, bind, build_app, new_secret
-from tests.agent.service.memory_site import MemorySite
+from agent.site import Site
+from tests.agent.service.filled_site import FilledSite, case
 
 
 class Running:
-    """A server on a free port, in a thread of its own."""
+    """A server on a free port, with a store of its own, in a thread of its own."""
 
-    def __init__(self, pages: SitePages, secret: str | None = None) -> None:
+    def __init__(self, site: Site, clearer: Redacting, secret: str | None = None) -> None:
         self.listener = bind(0)
         self.port: int = self.listener.getsockname()[1]
-        config = uvicorn.Config(build_app(pages, self.port, secret), log_config=None, access_log=False, lifespan="off")
-        self.server = uvicorn.Server(config)
-        self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.listener]})
+        self.server: uvicorn.Server | None = None
+        self.ready = threading.Event()
+        self.thread = threading.Thread(target=self._serve, args=(site, clearer, secret))
         self.thread.start()
+        assert self.ready.wait(20)
+
+    def _serve(self, site: Site, clearer: Redacting, secret: str | None) -> None:
+        with site.store() as store:
+            app = build_app(SitePages(site.name, store, clearer), self.port, secret)
+            self.server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, lifespan="off"))
+            self.ready.set()
+            self.server.run(sockets=[self.listener])
 
     def stop(self) -> None:
+        assert self.server is not None
         self.server.should_exit = True
         self.thread.join(10)
         self.listener.close()
@@ -45,8 +57,8 @@ class Running:
 
 
 @pytest.fixture
-def running(pages: SitePages) -> Iterator[Running]:
-    server = Running(pages)
+def running(november: FilledSite, redacting: Redacting) -> Iterator[Running]:
+    server = Running(november.site, redacting)
     yield server
     server.stop()
 
@@ -92,9 +104,9 @@ def test_head_tells_the_length_and_sends_nothing(running: Running):
     assert int(headers["content-length"]) > 100
 
 
-@pytest.mark.parametrize("path", ["/index.html", "/nowhere", "/runs/run-1/instances-1.html", "/../../etc/passwd"])
-def test_every_answer_carries_the_same_strict_headers(running: Running, path: str):
-    _, headers, _ = running.ask(path)
+@pytest.mark.parametrize("path", ["/index.html", "/nowhere", "/runs/RUN/instances-1.html", "/../../etc/passwd"])
+def test_every_answer_carries_the_same_strict_headers(running: Running, run_id: str, path: str):
+    _, headers, _ = running.ask(path.replace("RUN", run_id))
     assert headers["content-security-policy"].startswith("default-src 'none'; style-src 'self'")
     assert "frame-ancestors 'none'" in headers["content-security-policy"]
     assert headers["x-content-type-options"] == "nosniff"
@@ -111,33 +123,43 @@ def test_a_path_is_not_echoed(running: Running):
     assert b"There is no page at this address" in content
 
 
-def test_a_broken_store_gives_a_page_that_says_what_to_do(
-    site: MemorySite, redacting: Redacting, caplog: pytest.LogCaptureFixture
-):
-    class Broken(MemorySite):
-        def instances(self, run_id, *, offset, limit):  # type: ignore[no-untyped-def]
-            raise StoreError("the store cannot be decrypted", "Restore the data key.")
+def test_a_damaged_store_gives_a_page_that_says_what_to_do(filled: FilledSite, redacting: Redacting):
+    run_id = filled.add([case(0), case(1)])
+    with sqlite3.connect(filled.site.directory / "store" / "site.sqlite3") as other:
+        other.execute("UPDATE answers SET sealed = (SELECT sealed FROM answers ORDER BY request_key LIMIT 1)")
+    server = Running(filled.site, redacting)
+    try:
+        status, _, content = server.ask(f"/runs/{run_id}/instances-1.html")
+    finally:
+        server.stop()
+    assert status == 500
+    assert b"This page cannot be shown" in content
+    assert b"restore it from a back-up" in content
 
-        def runs(self, suite):  # type: ignore[no-untyped-def]
+
+def test_an_unexpected_error_is_named_and_never_quoted(
+    filled: FilledSite, redactor: Redactor, caplog: pytest.LogCaptureFixture
+):
+    class Broken(Redacting):
+        def _clear(self, records, which):  # type: ignore[no-untyped-def]
             raise ValueError("Margaret Holloway")
 
-    server = Running(SitePages(Broken(details=site.details, records=site.records), redacting))
-    with caplog.at_level(logging.DEBUG):
-        status, _, content = server.ask("/runs/run-1/instances-1.html")
-        other_status, _, other = server.ask("/suites/november/index.html")
-    server.stop()
+    run_id = filled.add([case(0)])
+    server = Running(filled.site, Broken(redactor))
+    try:
+        with caplog.at_level(logging.DEBUG):
+            status, _, content = server.ask(f"/runs/{run_id}/instances-1.html")
+    finally:
+        server.stop()
     assert status == 500
-    assert b"the store cannot be decrypted" in content
-    assert b"Restore the data key." in content
-    assert other_status == 500
-    assert b"ValueError" in other
-    assert b"Holloway" not in other
+    assert b"ValueError" in content
+    assert b"Holloway" not in content
     assert "Holloway" not in caplog.text
 
 
-def test_original_text_needs_the_secret_of_the_address(pages: SitePages):
+def test_original_text_needs_the_secret_of_the_address(november: FilledSite, redacting: Redacting):
     secret = new_secret()
-    server = Running(pages, secret)
+    server = Running(november.site, redacting, secret)
     try:
         assert server.ask("/index.html")[0] == 404
         assert server.ask(f"/{secret[:-1]}x/index.html")[0] == 404

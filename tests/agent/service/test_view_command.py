@@ -5,40 +5,97 @@ import sys
 import urllib.request
 from pathlib import Path
 
-import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from agent.service.commands import view
-from agent.site import Site, create_site
+from agent.site import Site
+from tests.agent.service.filled_site import FilledSite, case
+from tests.agent.service.test_pages import CANARIES, LEAKY, leak
 
 
-@pytest.fixture
-def real_site(tmp_path: Path) -> Site:
-    return create_site(tmp_path / "site", "Ward Seven")
+def exported(filled: FilledSite, folder: Path, *words: str) -> Result:
+    return CliRunner().invoke(view, ["--export", str(folder), *words], obj=Site(filled.site.directory))
 
 
-def test_an_empty_site_exports_a_page_that_says_what_to_do(real_site: Site, tmp_path: Path):
-    result = CliRunner().invoke(view, ["--export", str(tmp_path / "out")], obj=real_site)
+def test_an_empty_site_exports_a_page_that_says_what_to_do(filled: FilledSite, tmp_path: Path):
+    result = exported(filled, tmp_path / "out")
     assert result.exit_code == 0, result.output
     page = (tmp_path / "out" / "index.html").read_text()
     assert "There are no runs yet" in page
-    assert "Ward Seven" in page
+    assert "St. Example Hospital" in page
     assert "hipaa_safe_harbor 1" in page
 
 
-def test_the_server_starts_says_where_and_stops(real_site: Site):
-    command = [sys.executable, "-m", "agent", "--site", str(real_site.directory), "view", "--port", "0"]
+def test_revealed_files_write_each_page_of_instances_to_the_audit_log_once(filled: FilledSite, tmp_path: Path):
+    run_id = filled.add([case(number) for number in range(45)])
+    other = leak(filled, LEAKY, suite="other")
+    result = exported(filled, tmp_path / "out", "--reveal")
+    assert result.exit_code == 0, result.output
+    assert filled.audited() == [
+        f"export run={run_id} instances=0-19",
+        f"export run={run_id} instances=20-39",
+        f"export run={run_id} instances=40-44",
+        f"export run={other} instances=0-0",
+    ]
+    page = (tmp_path / "out" / "runs" / other / "instances-1.html").read_text()
+    assert LEAKY in page
+    assert "patient-44" in (tmp_path / "out" / "runs" / run_id / "instances-3.html").read_text()
+
+
+def test_redacted_files_hold_no_identifier_and_neither_does_what_the_command_prints(filled: FilledSite, tmp_path: Path):
+    leak(filled, LEAKY)
+    result = exported(filled, tmp_path / "out")
+    written = b"".join(path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file())
+    assert [canary for canary in CANARIES if canary in result.output or canary.encode() in written] == []
+    assert filled.audited() == []
+    assert "pages  4/4" in result.stderr  # a person sees that it moves
+
+
+def test_the_sites_own_policy_is_read_from_the_site_wherever_the_command_is_given(
+    filled: FilledSite, tmp_path: Path, monkeypatch
+):
+    shipped = Path(__file__).parents[3] / "policies" / "redaction" / "hipaa_safe_harbor.yaml"
+    own = shipped.read_text().replace("name: hipaa_safe_harbor", "name: ours")
+    (filled.site.directory / "ours.yaml").write_text(own)
+    with (filled.site.directory / "site.yaml").open("a") as settings:
+        settings.write("redaction_policy: ours.yaml\n")
+    monkeypatch.chdir(tmp_path)
+    result = exported(filled, tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert "policy ours 1" in (tmp_path / "out" / "index.html").read_text()
+
+
+def test_the_server_starts_says_where_and_stops(filled: FilledSite):
+    command = [sys.executable, "-m", "agent", "--site", str(filled.site.directory), "view", "--port", "0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:
         address = process.stdout.readline().split()[0]
         assert address.startswith("http://127.0.0.1:")
         with urllib.request.urlopen(address, timeout=20) as response:
-            assert b"Ward Seven" in response.read()
+            assert b"St. Example Hospital" in response.read()
     finally:
         process.terminate()
         _, complaints = process.communicate(timeout=20)
     assert complaints == ""
+
+
+def test_a_revealing_server_writes_what_is_opened_to_the_audit_log(filled: FilledSite):
+    run_id = leak(filled, LEAKY)
+    command = [sys.executable, "-m", "agent", "--site", str(filled.site.directory), "view", "--port", "0", "--reveal"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        address = process.stdout.readline().split()[0]
+        for path in ("index.html", f"runs/{run_id}/index.html"):
+            urllib.request.urlopen(address + path, timeout=20).close()
+        assert filled.audited() == []
+        with urllib.request.urlopen(f"{address}runs/{run_id}/instances-1.html", timeout=20) as response:
+            assert LEAKY.encode() in response.read()
+        assert filled.audited() == [f"view run={run_id} instances=0-0"]
+    finally:
+        process.terminate()
+        process.communicate(timeout=20)
 
 
 def test_the_module_of_the_command_imports_no_engine_and_no_server():

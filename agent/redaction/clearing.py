@@ -1,0 +1,177 @@
+"""How stored instances become fit to be seen: through redaction, or past it with an entry in the audit log.
+
+The one way from the store to pages and exports.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agent.redaction.redacted import Redacted, Redactor, reveal_record
+from agent.vocabulary import Score, Unscored
+
+if TYPE_CHECKING:
+    from agent.site import Site
+    from agent.store import Store, StoredInstance
+
+
+@dataclass(frozen=True, slots=True)
+class ClearedMessage:
+    """One message of the prompt."""
+
+    role: str
+    text: Redacted
+
+
+@dataclass(frozen=True, slots=True)
+class ClearedReference:
+    """One reference answer. `letter` is its option's; empty where the answer is free text."""
+
+    letter: str
+    text: Redacted
+    correct: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ClearedCase:
+    """One instance of a run as a person may see it. Texts are None once purged, or before an answer.
+
+    Attributes:
+        position: from 0, in benchmark order.
+        key: keyed hash of the instance's id, the same in every run of the benchmark on this site.
+        id: the dataset's own id, to find the record with; only where original text is shown.
+        scores: by metric name.
+    """
+
+    position: int
+    key: str
+    id: Redacted | None
+    prompt: tuple[ClearedMessage, ...] | None
+    references: tuple[ClearedReference, ...] | None
+    answer: Redacted | None
+    reasoning: Redacted | None
+    finish_reason: str | None
+    scores: Mapping[str, Score | Unscored]
+
+
+class Clearer(ABC):
+    """Makes instances fit to be seen.
+
+    Attributes:
+        reveals: whether original text is shown.
+        note: what is done to texts, in plain words for the reader.
+    """
+
+    reveals: bool
+    note: str
+
+    @property
+    @abstractmethod
+    def withheld(self) -> int:
+        """How many texts were withheld so far."""
+
+    def clear(self, run_id: str, instances: "Sequence[StoredInstance]") -> list[ClearedCase]:
+        """Clear every text of several instances of one run, in order."""
+        if not instances:
+            return []
+        records = [list(_texts(stored, with_id=self.reveals)) for stored in instances]
+        which = f"run={run_id} instances={instances[0].position}-{instances[-1].position}"
+        cleared = self._clear(records, which)
+        return [
+            _case(stored, iter(texts), with_id=self.reveals) for stored, texts in zip(instances, cleared, strict=True)
+        ]
+
+    @abstractmethod
+    def _clear(self, records: Sequence[Sequence[str]], which: str) -> list[list[Redacted]]:
+        """Clear the texts of several records; `which` names them without any text of a case."""
+
+
+class Redacting(Clearer):
+    """Shows redacted text."""
+
+    reveals = False
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self.note = f"Texts are redacted under policy {redactor.policy}."
+
+    @property
+    def withheld(self) -> int:
+        """How many texts could not be cleared so far."""
+        return sum(self._redactor.withheld.values())
+
+    def _clear(self, records: Sequence[Sequence[str]], which: str) -> list[list[Redacted]]:
+        del which
+        return [self._redactor.redact_record(record) for record in records]
+
+
+class Revealing(Clearer):
+    """Shows original text, and the dataset's own ids.
+
+    Args:
+        audit: writes one entry to the audit log and returns once it is on disk; it runs before anything is shown.
+        purpose: what the text is shown for, in one word.
+    """
+
+    reveals = True
+    note = "Original texts are shown. Whatever is opened is in the audit log."
+    withheld = 0
+
+    def __init__(self, audit: Callable[[str], None], purpose: str) -> None:
+        self._audit = audit
+        self._purpose = purpose
+
+    def _clear(self, records: Sequence[Sequence[str]], which: str) -> list[list[Redacted]]:
+        every = [text for record in records for text in record]
+        texts = iter(reveal_record(every, self._audit, f"{self._purpose} {which}"))
+        return [[next(texts) for _ in record] for record in records]
+
+
+def open_clearer(site: "Site", store: "Store", *, reveal: bool, purpose: str) -> Clearer:
+    """Open what clears the site's instances: its redaction policy, or with `reveal` the audit log of its store.
+
+    Raises:
+        RedactionError: see `agent.redaction.open_redactor`.
+    """
+    from agent.redaction import open_redactor
+
+    if reveal:
+        return Revealing(lambda event: store.audit("reveal", event), purpose)
+    return Redacting(open_redactor(site.settings.redaction_policy, site.directory))
+
+
+def _texts(stored: "StoredInstance", *, with_id: bool) -> Iterator[str]:
+    """Every text of a case, in the order in which `_case` takes them back."""
+    instance, response = stored.instance, stored.response
+    if instance is not None:
+        if with_id:
+            yield instance.id
+        yield from (message.content for message in instance.messages)
+        yield from (reference.text for reference in instance.references)
+    if response is not None:
+        yield response.text
+        yield response.reasoning
+
+
+def _case(stored: "StoredInstance", texts: Iterator[Redacted], *, with_id: bool) -> ClearedCase:
+    instance, response = stored.instance, stored.response
+    identity = next(texts) if with_id and instance is not None else None
+    prompt = references = None
+    if instance is not None:
+        prompt = tuple(ClearedMessage(message.role, next(texts)) for message in instance.messages)
+        references = tuple(
+            ClearedReference(chr(ord("A") + place) if instance.multiple_choice else "", next(texts), reference.correct)
+            for place, reference in enumerate(instance.references)
+        )
+    return ClearedCase(
+        position=stored.position,
+        key=stored.instance_key.hex()[:16],
+        id=identity,
+        prompt=prompt,
+        references=references,
+        answer=None if response is None else next(texts),
+        reasoning=None if response is None else next(texts),
+        finish_reason=None if response is None else response.finish_reason,
+        scores=stored.scores,
+    )

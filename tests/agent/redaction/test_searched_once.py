@@ -1,0 +1,100 @@
+"""A text that was searched is not searched again, and nothing else changes: neither findings nor what is withheld."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from presidio_analyzer.nlp_engine import NlpArtifacts
+
+from agent.redaction import Withheld
+from agent.redaction.engine import Engine, open_engine
+from agent.redaction.remembered import Remembered
+from agent.redaction.spans import Span
+from agent.redaction.tokenizer import TokenizerEngine
+
+tokenizer = TokenizerEngine()
+NOTE = "Patient name: Xochitl Wrzesniewski, MRN: 00451234, was seen on 03/14/2022."
+
+
+@pytest.fixture
+def searches(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Every text that the recognisers are given from now on."""
+    seen: list[str] = []
+    analyze = engine._analyzer.analyze
+
+    def counting(text: str, *rest: object, **more: object) -> object:
+        seen.append(text)
+        return analyze(text, *rest, **more)
+
+    monkeypatch.setattr(engine._analyzer, "analyze", counting)
+    monkeypatch.setattr(engine, "_remembered", Remembered())
+    return seen
+
+
+def test_a_prompt_that_several_models_were_asked_is_searched_once(engine: Engine, searches: list[str]):
+    first = engine.redact_record([NOTE, "I think Wrzesniewski has gout."])
+    second = engine.redact_record([NOTE, "wrzesniewski has asthma, and so has Dr. Szczepanik."])
+    assert searches.count(NOTE) == 1
+    assert first == [
+        "Patient name: [NAME-1], MRN: [MRN-1], was seen on [DATE-1].",
+        "I think [NAME-1] has gout.",
+    ]
+    assert second == [first[0], "[NAME-1] has asthma, and so has Dr. [NAME-2]."]
+
+
+def test_texts_that_differ_by_a_letter_are_both_searched(engine: Engine, searches: list[str]):
+    engine.redact(NOTE)
+    engine.redact(NOTE.replace("4", "5"))
+    assert len(searches) == 2
+
+
+def test_a_text_withheld_for_want_of_time_is_tried_again():
+    engine = open_engine("hipaa_safe_harbor")
+    long = "SMITH, Anna of 12 Oak Street saw Dr. Lee. " * 4000
+    engine._policy = engine._policy.model_copy(
+        update={"limits": engine._policy.limits.model_copy(update={"field_seconds": 0.05})}
+    )
+    assert engine.redact(long) == "[WITHHELD: time limit]"
+    assert engine.redact(long) == "[WITHHELD: time limit]"
+    assert engine.withheld == {Withheld.TIME_LIMIT: 2}
+
+
+def test_what_is_remembered_holds_no_text_and_stays_small():
+    remembered = Remembered(most=10)
+    for number in range(50):
+        remembered.put(f"Margaret Holloway {number}", (Span(0, 8, "NAME"), Span(9, 17, "NAME")))
+    kept = [number for number in range(50) if remembered.get(f"Margaret Holloway {number}")]
+    assert kept == [45, 46, 47, 48, 49]
+    assert "Holloway" not in repr(vars(remembered))
+
+
+def test_what_was_asked_for_lately_is_forgotten_last():
+    remembered = Remembered(most=2)
+    remembered.put("a", ())
+    remembered.put("b", ())
+    assert remembered.get("a") == ()
+    remembered.put("c", ())
+    assert (remembered.get("a"), remembered.get("b"), remembered.get("c")) == ((), None, ())
+
+
+def test_a_text_with_more_findings_than_are_kept_is_not_kept():
+    remembered = Remembered(most=2)
+    remembered.put("a", (Span(0, 1, "ID"),) * 3)
+    assert remembered.get("a") is None
+    remembered.put("b", ())
+    assert remembered.get("b") == ()
+
+
+@given(st.text(alphabet=st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=80))
+def test_tokens_made_on_demand_are_those_that_presidio_would_make_at_once(text: str):
+    late = tokenizer.process_text(text, "en")
+    tokens = tokenizer.tokenised(text)
+    at_once = NlpArtifacts([], tokens, [t.idx for t in tokens], [t.lower_ for t in tokens], tokenizer, "en")
+    assert [token.text for token in late.tokens] == [token.text for token in at_once.tokens]
+    assert late.tokens_indices == at_once.tokens_indices
+    assert late.lemmas == at_once.lemmas
+    assert late.keywords == at_once.keywords
+
+
+@pytest.mark.parametrize("text", ["SSN 123456789 on file", "my passport, ssn or social security: 123 45 6789"])
+def test_a_finding_in_doubt_still_gets_its_context(engine: Engine, text: str):
+    assert "6789" not in engine.redact(text)

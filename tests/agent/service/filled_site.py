@@ -1,0 +1,122 @@
+"""A real site with a real store, filled with runs as `intramural run` leaves them, without asking any server."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agent.catalog.run_entries import parse_run_entry
+from agent.evaluation.plan import RunOptions, plan_runs, request_identity
+from agent.inference.capabilities import Capabilities, Feature
+from agent.site import Site, create_site
+from agent.vocabulary import Failure, Instance, Message, Reason, Reference, Response, Unscored
+
+CAPABILITIES = Capabilities(
+    server="vllm",
+    features={
+        "temperature_zero": Feature("honoured", "answers repeat at temperature 0"),
+        "logprobs": Feature("ignored", "asked for and not sent; nothing here needs them"),
+    },
+)
+MODEL = "qwen/qwen2.5-7b-instruct"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One instance, what came back for it (None: not asked yet), and its score."""
+
+    instance: Instance
+    result: Response | Failure | None
+    score: float | Unscored = 1.0
+
+
+def case(
+    number: int = 0,
+    *,
+    prompt: str | None = None,
+    answer: str = "yes",
+    reasoning: str = "",
+    references: tuple[Reference, ...] = (Reference("yes", True), Reference("no", False)),
+    identity: str = "patient",
+    unit: str = "unit",
+    score: float | Unscored = 1.0,
+) -> Case:
+    question = f"Does aspirin lower fever, question {number}?" if prompt is None else prompt
+    instance = Instance(
+        f"{identity}-{number}", f"{unit}-{number}", (Message("user", question),), references, multiple_choice=True
+    )
+    return Case(instance, Response(answer, reasoning, "stop", 10, 2, 0.5), score)
+
+
+def failed(number: int, reason: Reason = Reason.TIMEOUT) -> Case:
+    return Case(case(number).instance, Failure(reason), Unscored(reason))
+
+
+def unscored(number: int, reason: Reason = Reason.UNPARSED) -> Case:
+    return case(number, answer="hm", score=Unscored(reason))
+
+
+def graded(right: int, of: int) -> list[Case]:
+    """`right` right answers, then wrong ones."""
+    return [case(number, score=float(number < right)) for number in range(of)]
+
+
+@dataclass
+class FilledSite:
+    """A site, and what puts runs into it."""
+
+    site: Site
+
+    def add(
+        self,
+        cases: Sequence[Case],
+        *,
+        suite: str = "november",
+        entry: str = f"pubmed_qa:model={MODEL}",
+        server: str = "http://127.0.0.1:9/v1",
+        language_model: bool = True,
+        ended: bool = True,
+        limit: int | None = None,
+        **details: Any,
+    ) -> str:
+        """Store a run of the cases; return its id. `details` replace what a run would keep of itself."""
+        options = RunOptions(suite, server=server, max_eval_instances=limit, sample_seed=7)
+        (plan,) = plan_runs(self.site, [parse_run_entry(entry)], options)
+        found = Capabilities(CAPABILITIES.server, CAPABILITIES.features, language_model=language_model)
+        kept: Mapping[str, Any] = {**plan.details(found, []), **details}
+        with self.site.store() as store:
+            bodies = [request_identity(plan.request(c.instance, {})) for c in cases]
+            keys = [store.request_key(f"{plan.deployment.name} {entry}", body) for body in bodies]
+            run_id = store.begin_run(
+                suite=suite,
+                name=plan.name,
+                benchmark=plan.benchmark.id,
+                lineage=plan.lineage,
+                model=plan.model,
+                deployment=plan.deployment.name,
+                details=kept,
+                planned=[(c.instance, key) for c, key in zip(cases, keys, strict=True)],
+                scored_by=plan.scored_by(),
+            )
+            store.settle(
+                run_id,
+                [(key, c.result) for c, key in zip(cases, keys, strict=True) if isinstance(c.result, Response)],
+                [
+                    (position, metric["name"], c.score)
+                    for position, c in enumerate(cases)
+                    if c.result is not None
+                    for metric in kept["metrics"]
+                ],
+            )
+            if ended:
+                store.end_run(run_id)
+        return run_id
+
+    def audited(self) -> list[str]:
+        """What the audit log says was revealed, in order."""
+        with self.site.store() as store:
+            return [detail for _, event, detail in store.audit_log() if event == "reveal"]
+
+
+def filled_site(folder: Path, name: str = "St. Example Hospital") -> FilledSite:
+    return FilledSite(create_site(folder / "site", name))
