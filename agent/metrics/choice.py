@@ -1,47 +1,107 @@
-"""Which option an answer to a multiple-choice question means: the documented letter extraction.
+r"""Which option an answer to a multiple-choice question means: the documented letter extraction.
 
 MedHELM credits only the bare capital letter, so "B.", "(B)" and "Answer: B" count as wrong there. Here the
 sources below are tried in this order; the first that names any option decides. If it names several different
-options, or none does, the answer is unparsed. Nothing is guessed.
+options, or none does, or the answer takes it back later ("Wait, ..."), the answer is unparsed. Nothing is guessed.
 
-1. The whole answer is one letter, or an option's own text ("b", "**B**", "(B).", "$\\boxed{B}$", "Yes.").
-2. A stated answer: "final answer: B", then "the answer is B", "correct option: (B)", "I choose B", "B is correct".
-   The option's text may stand for the letter ("The answer is maybe").
-3. The first or last line is a letter, or begins with one and a mark ("B) Aspirin", "(B) Aspirin", "B: Aspirin").
-4. The first words, up to a comma, semicolon or full stop, are an option's text ("Yes, because ...").
-5. One option alone is mentioned as such ("option B", "choice B", "(B)").
+1. The whole answer is one letter, or an option's own text ("b", "**B**", "(B).", "Yes.").
+2. A final answer: "final answer: B", "\boxed{B}".
+3. A stated answer: "the answer is B", "correct option: (B)", "I choose B", and "B is correct" where "B" or "option B"
+   is the whole subject. The option's text may stand for the letter ("The answer is maybe", "Hepatitis B is the most
+   likely diagnosis").
+4. The first or last line is a letter or an option's text, or begins with a letter and a mark ("B) Aspirin", "(B)
+   Aspirin", "Option B, because ..."). If no more than a beginning, every line that begins so is heard: a list of
+   the options is no answer.
+5. The first words, up to a comma, semicolon, full stop or "because", are an option's text ("Yes, because ...").
 
-A letter that is part of the sentence is none of these: "A patient ...", "B cells", "C. difficile", "D-dimer".
+A letter that is part of the sentence is none of these: "A patient ...", "B cells", "C. difficile", "Hepatitis B". Nor
+is an option that is denied, ruled out, made conditional or asked about: "not A", "A is likely wrong", "the answer is
+B?". An unsure answer is still an answer ("I'd say B, but I'm not sure").
 """
 
 import re
-import string
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from agent.metrics.statements import is_conditional, is_denied, is_qualified, is_taken_back
+from agent.metrics.words import ASCII_MARKS, plain_words
+
+# An answer beyond these is a loop, not a choice.
+_LONGEST = 100_000  # characters
+_MOST = 300  # statements of one kind
 
 _LETTER = r"[A-Za-z]"
+_BECAUSE = r"(?:because|since|as|due|for|given|based|which|where|rather|instead)\b"
 # What may follow a letter that names an option in running text. "and", "or" bring a second letter: see _ALSO.
-_END = r"(?=\s*$|\s*\n|\s*[.,;:!?)\]}\"'](?!\w)|\s+[-–—(\[]|\s+(?:because|since|as|due|for|given|based|which|where)\b)"
+_END = rf"(?=\s?$|\n|\s?[.,;:!)\]}}\"'<](?!\w)|\s[-(\[]|\s{_BECAUSE})"
 # Capital only: in "B, a vitamin" the a is an article.
-_ALSO = re.compile(r"[)\]]?\s*(?:,|/|&|\+|\band\b|\bor\b)\s*(?:and\s+|or\s+)?[(\[]?([A-Z])(?![\w'’])")
-_IS = r"(?:\s*(?::|=|->|→)|\s+(?:is|was|would\s+be|should\s+be|must\s+be))"
-_NOUN = r"(?:answer|option|choice|response|diagnosis|conclusion)"
-_FILLER = r"(?:\s*(?:most\s+likely|therefore|thus|clearly|probably|indeed|simply|definitely|option|choice|letter|:))*"
-_STATED = re.compile(rf"\b{_NOUN}{_IS}{_FILLER}\s*", re.IGNORECASE)
-_FINAL = re.compile(rf"\bfinal\s+{_NOUN}{_IS}?{_FILLER}\s*", re.IGNORECASE)
+_ALSO = re.compile(r"[)\]]?\s?(?:,|/|&|\+|\band\b|\bor\b)\s?(?:and\s|or\s)?[(\[]?([A-Z])(?![\w'])")
+_IS = r"(?:[\"']?\s?(?::|=|->|→|>)|\s(?:is|was|would\sbe|should\sbe|must\sbe))"
+_NOUN = r"(?:answer|option|choice|response|diagnosis|conclusion|solution)"
+_FILLER = (
+    r"(?:\s?(?:most\slikely|therefore|thus|clearly|probably|likely|indeed|simply|definitely|certainly|option|choice"
+    r"|letter|:))*\s?"
+)
+_STATED = re.compile(rf"\b(?:{_NOUN}{_IS}|ans\s?[:.=]){_FILLER}", re.IGNORECASE)
+_FINAL = re.compile(rf"\bfinal\s{_NOUN}{_IS}?{_FILLER}", re.IGNORECASE)
 _CHOSEN = re.compile(
-    rf"\bI(?:['’](?:d|ll)|\s+would|\s+will)?\s+(?:choose|select|pick|go\s+with|opt\s+for){_FILLER}\s+",
+    r"\bI(?:'d|'ll|\swould|\swill|\smust)?\s(?:choose|select|pick|go\swith|opt\sfor|answer|say"
+    rf"|(?:think|believe)(?:\sthat)?\sit(?:'s|\sis)){_FILLER}(?<=[\s:])",
     re.IGNORECASE,
 )
 _AT_START = re.compile(rf"[(\[\"']?({_LETTER}){_END}")
-_IS_CORRECT = re.compile(rf"(?:^|[\s(])({_LETTER})\)?\s+is\s+(?:the\s+)?(?:most\s+)?(?:correct|right|best|likely)\b")
 _BARE = re.compile(rf"[(\[<{{\"']*({_LETTER})[)\]>}}\"'.:,;!]*")
-_LEADING = re.compile(rf"(?:[(\[<]({_LETTER})[)\]>]|({_LETTER})(?:[.):]|\s+[-–—](?=\s)))[.:]?\s*(.*)", re.DOTALL)
-_MENTION = re.compile(rf"\b(?:option|choice)\s+[(\[]?({_LETTER})(?![\w'’-])|\(({_LETTER})\)", re.IGNORECASE)
-_NOT = re.compile(r"\b(?:wrong|incorrect|(?:not|isn't)\s+(?:correct|right|the))\b", re.IGNORECASE)
-_BOXED = re.compile(r"\\boxed\s*\{\s*(?:\\(?:text|mathrm|textbf)\s*\{\s*)?([^{}]*)\}?\s*\}")
-_REACH = 1000  # characters after a cue that may hold the option's text
-_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_LEAD_IN = (
+    r"(?i:(?:(?:so|thus|hence|therefore|overall|ultimately|consequently|in\s(?:conclusion|summary|short)|and|clearly"
+    r"|(?:i|we)\s(?:think|believe|conclude)(?:\sthat)?),?\s){0,3})"
+)
+_CALLED = r"(?i:(?:the\s)?(?:correct\s|best\s)?(?:option|choice|answer|letter)\s)"
+_LINE_START = re.compile(rf"(?:[-•+]\s)?{_LEAD_IN}({_CALLED})?")
+_LEADING = re.compile(rf"(?:[(\[<]({_LETTER})[)\]>]|({_LETTER})(?:[.):](?![A-Za-z]\.)|\s-(?=\s)))[.:]?\s?")
+
+_ADVERB = (
+    r"(?:(?:also|clearly|therefore|thus|indeed|likely|most\slikely|probably|definitely|certainly|the|single)\s){0,4}"
+)
+_RIGHT = r"(?:correct|right|best|most\s(?:likely|appropriate|suitable|accurate))"
+_THING = (
+    r"(?:answer|option|choice|diagnosis|response|conclusion|explanation|(?:next\s)?step|treatment|test|management"
+    r"|therapy|drug)"
+)
+_STOP = r"\s?(?:[.,;!)](?!\w)|$|\n)|\s(?:because|since|as|given|due)\b"
+_IS_RIGHT = re.compile(
+    rf"\s(is|are|would\sbe|must\sbe)\s{_ADVERB}(?:{_RIGHT}(?={_STOP})"
+    rf"|(?:{_RIGHT}\s)?{_THING}(?={_STOP}|\s(?:here|for|in|of|to)\b))",
+    re.IGNORECASE,
+)
+_CUES = (_FINAL, _STATED, _CHOSEN, _IS_RIGHT)
+_CLAUSE_START = re.compile(r"(?:[.!?,;]|\s-)\s|\n")
+_SUBJECT = re.compile(rf"{_CALLED}?[(\[\"']?([A-Z])[)\]\"'.:]?(?:\s\([^()]{{0,200}}\))?")
+
+_VERBS = (
+    r"(?:(?:which|this|that|is|are|was|were|can|could|may|should|must|would|be|seems?|looks?|option|answer|choice)"
+    r"\s){1,6}"
+)
+_WRONG = re.compile(
+    r"\b(?:wrong|incorrect|false|unlikely|inappropriate|contraindicated|distractor|rul(?:e|ed|ing) out|exclud\w*"
+    rf"|eliminat\w*|avoid\w*)\b|[❌✗✘]|(?:^|\s){_VERBS}(?:not|never)\b|\b(?:isnt|cant|cannot|doesnt|arent)\b|^not\b"
+)
+_PREDICATE = re.compile(rf"(?:[^.;,!?\n]|,(?=\swhich)){{0,300}}?(?=[.;!?\n]|,(?!\swhich)|\s{_BECAUSE}(?<!which)|$)")
+# Where an option's text may end: "no." and "no, because", but not "no longer" and not "No. 1".
+_TEXT_END = re.compile(rf"[.,;:!)\]\"'<]+(?=\s|$)(?!\s\d)|\s(?=[(\[])|\s-\s|\s(?={_BECAUSE})|$")
+_LETTER_TOO = re.compile(r"[\s,]{0,2}[(\[](?:option\s)?([A-Z])[)\]]", re.IGNORECASE)
+
+_TEXT_COMMAND = re.compile(r"\\(?:text|textbf|mathrm|mathbf|bf)\s?\{([^{}]{0,500})\}")
+_BOXED = re.compile(r"\\boxed\s?\{([^{}]{0,500})\}")
+_MARKUP = re.compile(r"~~[^~]{0,500}~~|[*`$~]+|__+|^#+ ?|^> ", re.MULTILINE)
+
+
+class _Named(NamedTuple):
+    """An option, and where in the answer its naming ends."""
+
+    option: int
+    end: int
 
 
 def extract_option(answer: str, options: tuple[str, ...]) -> int | None:
@@ -51,7 +111,7 @@ def extract_option(answer: str, options: tuple[str, ...]) -> int | None:
         answer: the response's text, without reasoning.
         options: the options' texts; option i has the letter "ABC..."[i].
     """
-    return _Reader(options).read(answer)
+    return _Reader(options).read(answer) if len(answer) <= _LONGEST else None
 
 
 class _Reader:
@@ -59,109 +119,195 @@ class _Reader:
 
     def __init__(self, options: tuple[str, ...]) -> None:
         self._texts = [plain_words(option) for option in options]
+        self._longest = max(map(len, self._texts), default=0)
+        self._reach = 2 * max(map(len, options), default=0) + 100  # characters that may hold an option's text
 
     def read(self, answer: str) -> int | None:
         text = _without_markup(answer)
-        lines = [line.strip() for line in text.splitlines() if line.strip()]
-        if not lines:
+        if any(len(list(islice(cue.finditer(text), _MOST + 1))) > _MOST for cue in _CUES):
             return None
-        edges = (lines[0], lines[-1])
-        sources: tuple[Iterable[int], ...] = (
-            self._whole(text),
-            self._after(_FINAL, text),
-            (*self._after(_STATED, text), *self._after(_CHOSEN, text), *self._called_correct(text)),
-            (index for line in edges for index in self._line(line)),
-            self._first_words(lines[0]),
-            self._mentions(text),
-        )
+        sources = (self._whole, self._final, self._stated, self._edges, self._first_words)
         for source in sources:
-            named = set(source)
+            named = list(source(text))
             if named:
-                return named.pop() if len(named) == 1 else None
+                alone = len({option for option, _ in named}) == 1
+                return named[0].option if alone and not is_taken_back(text, max(end for _, end in named)) else None
         return None
 
-    def _index(self, letter: str) -> Iterator[int]:
+    def _whole(self, text: str) -> Iterator[_Named]:
+        bare = _BARE.fullmatch(text)
+        yield from self._letter(bare[1], len(text)) if bare else self._of_text(plain_words(text), len(text))
+
+    def _final(self, text: str) -> Iterator[_Named]:
+        return self._after(_FINAL, text)
+
+    def _stated(self, text: str) -> Iterator[_Named]:
+        yield from self._after(_STATED, text)
+        yield from self._after(_CHOSEN, text)
+        yield from self._called_right(text)
+
+    def _edges(self, text: str) -> Iterator[_Named]:
+        lines = list(re.finditer(r"[^\n]+", text))
+        edges = (lines[0], lines[-1]) if lines else ()
+        named = [(line, name) for line in edges for name in self._line(line[0], line.start())]
+        if all(_BARE.fullmatch(line[0]) for line, _ in named):
+            return iter([name for _, name in named])
+        return (name for line in lines for name in self._line(line[0], line.start()))
+
+    def _first_words(self, text: str) -> Iterator[_Named]:
+        start = _LINE_START.match(text)
+        return self._text_at(text, start.end() if start else 0)
+
+    def _letter(self, letter: str, end: int) -> Iterator[_Named]:
         index = ord(letter.upper()) - ord("A")
         if 0 <= index < len(self._texts):
-            yield index
+            yield _Named(index, end)
 
-    def _of_text(self, words: str) -> Iterator[int]:
+    def _of_text(self, words: str, end: int) -> Iterator[_Named]:
         if words and self._texts.count(words) == 1:
-            yield self._texts.index(words)
+            yield _Named(self._texts.index(words), end)
 
-    def _whole(self, text: str) -> Iterator[int]:
-        bare = _BARE.fullmatch(text.strip())
-        yield from self._index(bare[1]) if bare else self._of_text(plain_words(text))
-
-    def _after(self, cue: re.Pattern[str], text: str) -> Iterator[int]:
+    def _after(self, cue: re.Pattern[str], text: str) -> Iterator[_Named]:
+        """Read the letter or the option's text that follows a cue such as "the answer is"."""
         for match in cue.finditer(text):
-            rest = text[match.end() : match.end() + _REACH]
-            letter = _AT_START.match(rest)
-            if letter and not self._is_a_name(rest[letter.start(1) :]):
-                yield from self._index(letter[1])
-                yield from self._leading_text(rest[letter.end(1) :])
-                also = _ALSO.match(rest, letter.end(1))
-                yield from self._index(also[1]) if also else ()
-            elif second := re.match(rf"[(\[]?({_LETTER})(?=[\s)\],/&+])", rest):
-                # "B and C", "A/B": a letter that is followed by another one.
-                also = _ALSO.match(rest, second.end())
-                if also:
-                    yield from self._index(second[1])
-                    yield from self._index(also[1])
-                else:
-                    yield from self._leading_text(rest)
-            else:
-                yield from self._leading_text(rest)
+            if not is_denied(text, match.start()):
+                yield from self._statement(text, match.end())
 
-    def _leading_text(self, rest: str) -> Iterator[int]:
-        """Find the option whose text the rest begins with; the longest, as one may begin another."""
-        words = plain_words(rest.split("\n", maxsplit=1)[0])
-        begun = [t for t in self._texts if t and (words == t or words.startswith(t + " "))]
-        yield from self._of_text(max(begun, key=len)) if begun else ()
-
-    def _called_correct(self, text: str) -> Iterator[int]:
-        for match in _IS_CORRECT.finditer(text):
-            yield from self._index(match[1])
-
-    def _line(self, line: str) -> Iterator[int]:
-        bare = _BARE.fullmatch(line)
-        if bare:
-            yield from self._index(bare[1])
+    def _statement(self, text: str, start: int) -> Iterator[_Named]:
+        rest = text[start : start + self._reach]
+        stated = list(self._text_at(text, start))
+        if stated and len(self._texts[stated[0].option]) > 1:
+            yield from stated
             return
-        leading = _LEADING.match(line)
-        if not leading:
+        letter = _AT_START.match(rest)
+        # "The answer is a (rare) disease": a small a or i needs a mark or the end after it.
+        if letter and letter[1] in "ai" and re.match(r"\s[^\n]", rest[letter.end() :]):
             return
-        letter, rest = leading[1] or leading[2], leading[3]
+        if letter and not self._is_a_name(rest[letter.start(1) :]):
+            end = letter.end(1)
+            if not is_conditional(text, start + end):
+                named = self._letter(letter[1], start + end)
+                yield from (name for name in named if not self._is_rejected(rest[end:], own=self._texts[name.option]))
+            yield from self._begun_text(rest[end:], start + end)
+            also = _ALSO.match(rest, end)
+            yield from self._letter(also[1], start + also.end()) if also else ()
+            return
+        # "B and C", "A/B": a letter that is followed by another one.
+        first = re.match(rf"[(\[]?({_LETTER})(?=[\s)\],/&+])", rest)
+        also = _ALSO.match(rest, first.end()) if first else None
+        if first and also:
+            yield from self._letter(first[1], start + also.end())
+            yield from self._letter(also[1], start + also.end())
+        else:
+            yield from stated
+
+    def _text_at(self, text: str, start: int) -> Iterator[_Named]:
+        """Find the option whose text stands at `start` up to a mark; the longest, as one may begin another."""
+        rest = text[start : start + self._reach].partition("\n")[0]
+        words, read, found = "", 0, -1
+        for boundary in _TEXT_END.finditer(rest):
+            words = f"{words} {plain_words(rest[read : boundary.end()])}".strip()
+            read = boundary.end()
+            if len(words) > self._longest:
+                break
+            if words and words in self._texts and not self._is_rejected(rest[read:], after=boundary[0]):
+                found, stated = read, words
+        if found >= 0:
+            yield from self._of_text(stated, start + found)
+            letter = _LETTER_TOO.match(rest, max(found - 1, 0))
+            yield from self._letter(letter[1], start + letter.end()) if letter else ()
+
+    def _begun_text(self, rest: str, end: int) -> Iterator[_Named]:
+        """Find the option whose text the words after a letter begin with, to see whether both agree."""
+        rest = rest.lstrip(" .,:;)]}-").partition("\n")[0]
+        words = plain_words(rest)
+        begun = max((t for t in self._texts if words == t or words.startswith(t + " ")), key=len, default="")
+        if not self._is_rejected(rest, after=":", own=begun):
+            yield from self._of_text(begun, end + len(begun) + 2)  # a full stop and a space before it
+
+    def _called_right(self, text: str) -> Iterator[_Named]:
+        """Read "B is correct", "Option B is the best answer", "Hepatitis B is the most likely diagnosis"."""
+        for match in _IS_RIGHT.finditer(text):
+            cut = max(0, match.start() - self._reach)
+            before = text[cut : match.start()]
+            starts = [boundary.end() for boundary in _CLAUSE_START.finditer(before)][-6:]
+            starts = starts if cut else [0, *starts]
+            if not starts:
+                continue
+            # In "A, B, and C is correct" the commas begin no new clause.
+            head, subject = before[: starts[-1]], before[starts[-1] :]
+            if re.search(r"(?:^|[\s(])[A-Z][)\]]?[,;]\s$", head) or is_qualified(text, match.end()):
+                continue
+            if head.endswith((", ", "; ", "- ")) and is_denied(text, match.start() - len(subject)):
+                continue
+            lead_in = re.match(_LEAD_IN, subject)
+            letter = _SUBJECT.fullmatch(subject, lead_in.end() if lead_in else 0)
+            if letter and match[1].lower() != "are":
+                yield from self._letter(letter[1], match.end())
+            elif not letter:
+                yield from self._whole_text(before, starts, match.end())
+
+    def _whole_text(self, before: str, starts: list[int], end: int) -> Iterator[_Named]:
+        """Find the option whose text reaches from one of `starts` to the end; its own commas are no starts."""
+        for start in starts:
+            lead_in = re.match(_LEAD_IN, before[start:])
+            named = list(self._of_text(plain_words(before[start + (lead_in.end() if lead_in else 0) :]), end))
+            if named:
+                yield from named
+                return
+
+    def _line(self, line: str, start: int) -> Iterator[_Named]:
+        opening = _LINE_START.match(line)
+        skipped = opening.end() if opening else 0
+        content, end = line[skipped:], start + len(line)
+        if bare := _BARE.fullmatch(content):
+            yield from self._letter(bare[1], end)
+        elif leading := _LEADING.match(content):
+            yield from self._leading(content, leading, start + skipped)
+        elif opening and opening[1]:  # "Option B, because ..."
+            yield from (_Named(option, start + end) for option, end in self._statement(line, skipped))
+        else:
+            yield from self._of_text(plain_words(content), end)
+
+    def _leading(self, line: str, leading: re.Match[str], start: int) -> Iterator[_Named]:
+        rest, end = line[leading.end() :], start + leading.end()
+        named = list(self._letter(leading[1] or leading[2], end))
+        own = self._texts[named[0].option] if named else ""
+        begun = list(self._begun_text(rest, end))
+        yield from begun
+        if named and [name.option for name in begun] == [named[0].option]:
+            return
         also = _ALSO.match(line, leading.end(1) if leading[1] else leading.end(2))
-        yield from self._index(also[1]) if also else ()
-        yield from self._leading_text(rest)
-        for index in self._index(letter):
-            words = plain_words(rest)
-            own = bool(self._texts[index]) and words.startswith(self._texts[index])
-            if own or not (self._is_a_name(line) or _NOT.search(rest.partition("\n")[0])):
-                yield index
+        pair = _BARE.fullmatch(rest)  # "A: B"
+        second = also or pair
+        yield from self._letter(second[1], end) if second else ()
+        if pair or not (self._is_a_name(line) or self._is_rejected(rest, after=":", own=own)):
+            yield from named
+
+    def _is_rejected(self, rest: str, *, after: str = "", own: str = "") -> bool:
+        """Tell whether what follows a named option calls it wrong: ": wrong", " is not indicated", ", which is false".
+
+        `after` is the mark between the two, where it is already read; behind a full stop or comma another
+        statement begins. `own` are the option's words where they come first.
+        """
+        if after.strip() in {".", ",", ";", "!"}:
+            rest = rest if rest.lstrip().startswith("which") else ""
+        predicate = _PREDICATE.match(rest)
+        words = plain_words(predicate[0] if predicate else "")
+        mark = "❌" if re.search("[❌✗✘]", rest.partition("\n")[0]) else ""
+        return _WRONG.search(words.removeprefix(own).strip() + mark) is not None
 
     def _is_a_name(self, text: str) -> bool:
         """Tell whether text such as "C. difficile" is a species and not option C: no option's text follows it."""
-        name = re.match(rf"{_LETTER}\.\s+(?=[a-z])", text)
-        return name is not None and not list(self._leading_text(text[name.end() :]))
-
-    def _first_words(self, line: str) -> Iterator[int]:
-        yield from self._of_text(plain_words(re.split(r"[,;:.]", line, maxsplit=1)[0]))
-
-    def _mentions(self, text: str) -> Iterator[int]:
-        for match in _MENTION.finditer(text):
-            yield from self._index(match[1] or match[2])
-
-
-def plain_words(text: str) -> str:
-    """Return the text in lower case, without punctuation, with single spaces."""
-    return " ".join(unicodedata.normalize("NFKC", text).lower().translate(_PUNCTUATION).split())
+        name = re.match(rf"{_LETTER}\.\s(?=[a-z])", text)
+        return name is not None and not list(self._begun_text(text[name.end() :], 0))
 
 
 def _without_markup(answer: str) -> str:
-    """Take Markdown emphasis, code marks, headings and LaTeX boxes away."""
-    text = unicodedata.normalize("NFKC", answer).replace("\u200b", "")
-    text = _BOXED.sub(r"\1", text)
-    text = re.sub(r"[*`$]+|__+|^[ \t]*#+[ \t]*|^[ \t]*>[ \t]+", "", text, flags=re.MULTILINE)
-    return text.strip()
+    """Take Markdown, LaTeX and runs of white space away; what a LaTeX box holds is a final answer."""
+    text = unicodedata.normalize("NFKC", answer).translate(ASCII_MARKS).replace("\u200b", "")
+    text = "\n".join(" ".join(line.split()) for line in text.splitlines())
+    text = _TEXT_COMMAND.sub(r"\1", text)
+    text = _BOXED.sub(r"Final answer: \1 ", text)
+    text = _MARKUP.sub("", text)
+    return "\n".join(line.strip() for line in text.split("\n") if line.strip())

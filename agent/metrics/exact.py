@@ -1,39 +1,76 @@
-"""Exact and nearly exact matches, for free text and for multiple choice."""
+"""Exact and nearly exact matches, for free text and for multiple choice.
+
+The quasi matches of `scoring: helm` are upstream's to the letter: they take "1.5" for "15", "-5" for "5" and let every
+answer begin with a gold of punctuation or articles alone. The right rule keeps what makes another value.
+"""
 
 import re
 import string
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from agent.metrics.choice import extract_option
 from agent.metrics.spec import MetricSpec, Options
+from agent.metrics.words import plain_words, words_without_articles
 from agent.vocabulary import Instance, Reason, Unscored
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _LETTERS = string.ascii_uppercase
+# What follows the gold where an answer goes on with another word: not "5" in "50", "5.2", "5%" or "5-10".
+_WORD_ENDS = re.compile(r"(?![\w%+^])(?![.,:/'’-]\w)")
 
 Compare = Callable[[str, str], bool]
 """(gold, predicted) -> whether they match."""
-
-
-def normalise(text: str) -> str:
-    """Lower case, without punctuation and English articles, single spaces: HELM's rule, after QuAC's scorer."""
-    return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
 
 
 def _equal(gold: str, predicted: str) -> bool:
     return gold.strip() == predicted.strip()
 
 
-def _quasi_equal(gold: str, predicted: str) -> bool:
-    return normalise(gold) == normalise(predicted)
-
-
 def _prefix(gold: str, predicted: str) -> bool:
-    return predicted.strip().startswith(gold.strip())
+    gold, predicted = gold.strip(), predicted.strip()
+    if not gold:
+        return False
+    return predicted.startswith(gold) and _WORD_ENDS.match(predicted, len(gold)) is not None
+
+
+def _quasi_equal(gold: str, predicted: str) -> bool:
+    return _equal(gold, predicted) or any(wanted == given for wanted, given in _word_forms(gold, predicted))
 
 
 def _quasi_prefix(gold: str, predicted: str) -> bool:
+    return _equal(gold, predicted) or any(
+        given[: len(wanted)] == wanted for wanted, given in _word_forms(gold, predicted)
+    )
+
+
+def _word_forms(gold: str, predicted: str) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield both texts' words without and with articles; nothing for a gold that is punctuation alone."""
+    bare = words_without_articles(gold).split()
+    if bare:
+        yield bare, words_without_articles(predicted).split()
+    full = plain_words(gold).split()
+    if len(full) > 1:  # one word is never an article that was dropped: "A" does not begin "A patient"
+        yield full, plain_words(predicted).split()
+
+
+def normalise(text: str) -> str:
+    """Lower case, without punctuation and English articles, single spaces: HELM's rule, after QuAC's scorer.
+
+    Nothing is left of "A" or "+", and "-1.5" becomes "15": only `scoring: helm` uses it.
+    """
+    return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
+
+
+def _helm_quasi_equal(gold: str, predicted: str) -> bool:
+    return normalise(gold) == normalise(predicted)
+
+
+def _helm_prefix(gold: str, predicted: str) -> bool:
+    return predicted.strip().startswith(gold.strip())
+
+
+def _helm_quasi_prefix(gold: str, predicted: str) -> bool:
     return normalise(predicted).startswith(normalise(gold))
 
 
@@ -62,12 +99,12 @@ def _best(compare: Compare, predicted: str, instance: Instance) -> float:
     return float(any(compare(r.text, predicted) for r in instance.references if r.correct))
 
 
-def _metric(name: str, display_name: str, doc: str, compare: Compare) -> MetricSpec:
+def _metric(name: str, display_name: str, doc: str, compare: Compare, helm_compare: Compare) -> MetricSpec:
     def fn(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
         return _score(compare, answer, instance)
 
     def helm_fn(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
-        return _helm_score(compare, answer, instance)
+        return _helm_score(helm_compare, answer, instance)
 
     return MetricSpec(name, display_name, 0, 1, True, doc, fn, helm_fn)
 
@@ -78,23 +115,27 @@ SPECS = (
         "Exact match",
         "Whether the answer equals the right one but for white space around it, or names the right option.",
         _equal,
+        _equal,
     ),
     _metric(
         "quasi_exact_match",
         "Quasi-exact match",
-        "As exact match, ignoring case, punctuation, articles and spacing.",
+        "As exact match, ignoring case, articles, spacing, and punctuation that is no part of a number or sign.",
         _quasi_equal,
+        _helm_quasi_equal,
     ),
     _metric(
         "prefix_exact_match",
         "Prefix exact match",
-        "Whether the answer begins with the right one.",
+        "Whether the answer begins with the right one, up to the end of a word.",
         _prefix,
+        _helm_prefix,
     ),
     _metric(
         "quasi_prefix_exact_match",
         "Quasi-prefix exact match",
-        "As prefix exact match, ignoring case, punctuation, articles and spacing.",
+        "As prefix exact match, ignoring case, articles, spacing, and punctuation that is no part of a number or sign.",
         _quasi_prefix,
+        _helm_quasi_prefix,
     ),
 )

@@ -9,30 +9,88 @@ import re
 import unicodedata
 
 from agent.metrics.spec import MetricSpec, Options
+from agent.metrics.words import ASCII_MARKS
 from agent.vocabulary import Instance, Reason, Unscored
 
 _NO_ERROR = -1
-_PREAMBLE = re.compile(r"^(?:(?:final\s+)?answer|output)\s*:\s*", re.IGNORECASE)
+_GOLD = re.compile(r"(\d{1,4})(?:\s|$)")
+_PREAMBLE = re.compile(r"(?:the\s)?(?:(?:final\s)?(?:answer|verdict)|output)(?:\sis)?\s?:?\s?", re.IGNORECASE)
 _CORRECT = re.compile(
-    r"CORRECT(?!\w|\s*:)|(?i:correct\W*(?:\n|$)|the\s+(?:clinical\s+)?(?:note|text)\s+is\s+correct\b)"
+    r"CORRECT(?=\s?(?:$|[.!,;(-])|\n|\s(?:because|since|as)\b)|(?i:correct[.!]?(?:\n|$)"
+    r"|(?:the\s|this\s)?(?:clinical\s)?(?:note|text)\sis\scorrect\b"
+    r"|(?:there\s(?:is|are)\s)?(?:no|0|zero)\s(?:medical\s)?errors?(?:\s(?:was|were|is|are))?"
+    r"(?:\s(?:found|detected|identified|present|in\sthe\s(?:\w{1,20}\s)?(?:note|text)))*(?=\.|\n|$))"
 )
-_SENTENCE = re.compile(
-    r"(?:(?:error\s+)?sentence\s*)?(?:id|number|no\.?|#)?\s*[:#]?\s*[\[(]?(\d{1,4})(?![\w/]|[.,]\d|-\w)", re.IGNORECASE
+# "The note is correct except sentence 4", "CORRECT, but ...": no clean bill.
+_EXCEPTION = re.compile(
+    r"\b(?:except|apart|aside|other\sthan|besides|save\sfor|but|however|although|though|only|if|unless|mostly|not)\b"
+    r"|^(?:sentence\s)?\d{1,4}[\s:]",
+    re.IGNORECASE | re.MULTILINE,
 )
+_ID = r"(?:(?:id|number|no\.?|#)\s?)?[:#]?\s?[\[(]?(\d{1,4})(?![\w/]|[.,]\d|-\w)"
+_SENTENCE = re.compile(rf"(?:(?:error\s)?sentence\s)?{_ID}", re.IGNORECASE)
+_MENTION = re.compile(rf"\bsentence\s?{_ID}", re.IGNORECASE)
+# "2 sentences", "1 error", "7 days ago": a count. Small letters, as a sentence after its id begins with a capital.
+_COUNT = re.compile(
+    r"\s?(?:%|(?:(?:potential|possible|medical|clinical|factual)\s)?(?:sentences?|errors?|mistakes?|issues?|problems?"
+    r"|inaccuracy|inaccuracies|inconsistency|inconsistencies)\b|(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?"
+    r"|mg|mcg|g|kg|m[Ll]|L|units?|tablets?|times|cm|mm|percent|patients?|out\sof|of\sthe)\b)"
+)
+_SEVERAL = re.compile(
+    r"[\])]?\s?(?:,|&|-|/|\band\b|\bor\b|\bto\b)\s?(?:sentence\s)?\d{1,4}(?![\w/]|[.,]\d|-\w)", re.IGNORECASE
+)
+_FINE = re.compile(
+    r"[\])]?\s(?:is|was|looks|seems|appears)\s(?:\w{1,20}\s){0,2}?(?:correct|fine|accurate|right|ok|okay|appropriate|not|error-free)\b"
+)
+_WRONG = re.compile(
+    r"\b(?:errors?|wrong|incorrect|inaccurate|inconsistent|mistakes?|mistaken|should|except|apart|erroneous)\b",
+    re.IGNORECASE,
+)
+_ECHO = re.compile(r"^(?:[Ss]entence\s)?(\d{1,4}):?\s(?=[A-Z])", re.MULTILINE)
 
 
 def parse_verdict(text: str) -> int | None:
     """Return the id of the sentence an answer calls wrong, -1 if it calls the note correct, None if neither.
 
     Read are: "CORRECT" alone or at the start (marks and case do not matter when it is alone), "The note is
-    correct ...", and a leading sentence id ("10 ...", "10. ...", "**10** ...", "Sentence 10: ...",
-    "Answer: 10 ..."). A number that is part of the sentence ("3-year-old", "120/70", "7.5 mg") is no id.
+    correct", "No errors found."; a leading sentence id ("10 ...", "10. ...", "**10** ...", "Sentence 10: ...",
+    "Answer: 10 ..."); and one sentence that is named as wrong ("1 error: sentence 5 ...", "correct except sentence
+    4"). A number that is part of the sentence ("3-year-old", "120/70", "7.5 mg") or a count ("2 sentences look
+    wrong", "0 errors") is no id; several sentences, or the whole note said again, are no verdict.
     """
-    plain = re.sub(r"[*`_#\"']+", "", unicodedata.normalize("NFKC", text)).strip()
-    plain = _PREAMBLE.sub("", plain, count=1)
-    if _CORRECT.match(plain):
+    plain = unicodedata.normalize("NFKC", text).translate(ASCII_MARKS)
+    plain = "\n".join(" ".join(line.split()) for line in re.sub(r"[*`_#\"']+", "", plain).splitlines()).strip()
+    plain = plain.removeprefix(preamble[0]) if (preamble := _PREAMBLE.match(plain)) else plain
+    if correct := _CORRECT.match(plain):
+        rest = plain[correct.end() :]
+        if not (_EXCEPTION.search(rest) or _MENTION.search(rest)):
+            return _NO_ERROR
+    elif (sentence := _SENTENCE.match(plain)) and not _COUNT.match(plain, sentence.end()):
+        unclear = _SEVERAL.match(plain, sentence.end()) or _FINE.match(plain, sentence.end())
+        return None if unclear or len(set(_ECHO.findall(plain))) > 1 else int(sentence[1])
+    return _named_as_wrong(plain)
+
+
+def _named_as_wrong(text: str) -> int | None:
+    """Return the only sentence that the text mentions, if the same line calls it wrong."""
+    mentions = list(_MENTION.finditer(text))
+    if len({mention[1] for mention in mentions}) != 1:
+        return None
+    first = mentions[0]
+    start, end = text.rfind("\n", 0, first.start()) + 1, text.find("\n", first.end())
+    line = text[start : end if end >= 0 else len(text)]
+    clear = not (
+        _SEVERAL.match(text, first.end())
+        or _FINE.match(text, first.end())
+        or re.search(r"\b(?:no|not|never|whether|if|without)\b|n't\b", line, re.IGNORECASE)
+    )
+    return int(first[1]) if clear and _WRONG.search(line) else None
+
+
+def _gold_verdict(text: str) -> int | None:
+    if text.strip().rstrip(".") == "CORRECT":
         return _NO_ERROR
-    sentence = _SENTENCE.match(plain)
+    sentence = _GOLD.match(text.strip())
     return int(sentence[1]) if sentence else None
 
 
@@ -55,7 +113,7 @@ def sentence_accuracy(answer: str, instance: Instance, options: Options) -> floa
 
 
 def _verdicts(answer: str, instance: Instance) -> tuple[int, int] | Unscored:
-    gold = next((parse_verdict(r.text) for r in instance.references if r.correct), None)
+    gold = next((_gold_verdict(r.text) for r in instance.references if r.correct), None)
     if gold is None:
         return Unscored(Reason.NO_REFERENCE)
     predicted = parse_verdict(answer)

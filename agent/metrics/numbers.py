@@ -4,22 +4,35 @@ The text is taken from the last stated result: a LaTeX box, else what follows th
 or "result:", else what follows the last equals sign, else the whole text. There it must hold one value only (the
 same value twice is one). Digits that belong to a unit ("mL/min/1.73 m2", "10^9/L", "kg/m2", "H2O") or to a
 maximum ("7 out of 10", "7/10 points") are not values.
+
+A bound is no value ("< 5", "at least 5", "5 or more", "before 09/03/2014"), nor is what the answer denies ("not 5").
+"About 5", "~5" and "\u2248 5" give the value 5: the metric's own limits decide whether that is near enough. A hyphen,
+dash or minus sign right before a digit is a minus; between two numbers it is a range, which holds two values.
 """
 
 import datetime
+import math
 import re
 import unicodedata
 from collections.abc import Callable, Hashable
 from typing import TypeVar
 
+from agent.metrics.statements import is_denied
+from agent.metrics.words import ASCII_MARKS
+
 V = TypeVar("V", bound=Hashable)
 
-_BOXED = re.compile(r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
+_COMMAND = re.compile(r"\\(?:text|mathrm|textbf|mathbf)\s?\{([^{}]{0,500})\}")
+_BOXED = re.compile(r"\\boxed\s?\{((?:[^{}]|\{[^{}]{0,50}\}){0,500})\}")
 _STATED = re.compile(
-    r"\b(?:answer|result|total|score|value)\s*(?:is|was|of|:|=|would\s+be|equals)(?:\s*(?:approximately|about|:))?",
+    r"\b(?:answer|result|total|score|value)\s?(?:is|was|of|:|=|would\sbe|equals)(?:\s?(?:approximately|about|:))?",
     re.IGNORECASE,
 )
-_EQUALS = re.compile(r"[=≈≅]")
+# "The maximum score is 9", "a total of 9 is possible": no result of this patient.
+_OF_THE_SCALE = re.compile(
+    r"\b(?:maximum|minimum|max|min|possible|highest|lowest|cut-?off|threshold|normal|reference)\b", re.I
+)
+_EQUALS = re.compile(r"(?<![<>!=])[=≈≅]")
 _UNIT_DIGITS = re.compile(
     r"(?:/|per|×|x|\*)? ?1\.73 ?m\w*"  # body surface of a clearance
     r"|(?<=[A-Za-z])(?<!\d[eE])\d+(?:\.\d+)?(?!\d)"  # m2, H2O, but not the power of 1e9
@@ -27,28 +40,44 @@ _UNIT_DIGITS = re.compile(
     re.IGNORECASE,
 )
 # Lengths are bounded and no match begins inside a number, so that hostile text costs no more than any other.
+# "7/10" is a score, but "1/2" and "3/4" may be fractions unless points are named.
 _OF_MAXIMUM = re.compile(
-    r"(?<![\d.])(\d{1,9}(?:\.\d{1,9})?)(?: ?/ ?| out of )(\d{1,9})(?= ?(?:points?\b|$|[.)] ?$))", re.IGNORECASE
+    r"(?<![\d.])(\d{1,9}(?:\.\d{1,9})?)(?:(?: ?/ ?| out of )(\d{1,9})(?= ?points?\b)"
+    r"| out of (\d{1,9})(?= ?(?:$|[.)] ?$))| ?/ ?([5-9]|\d{2,9})(?= ?(?:$|[.)] ?$)))",
+    re.IGNORECASE,
 )
 _POWER = re.compile(
-    r"(?<![\d.,])(\d[\d,]{0,20}(?:\.\d{1,20})?) ?(?:×|x|\*|\\times|·) ?10 ?\^? ?\{? ?([-+]?\d{1,3}) ?\}?"
+    r"(?<![\d.,])(?:(\d[\d,]{0,20}(?:\.\d{1,20})?) ?(?:×|x|\*|\\times|·) ?)?\b10 ?(?:\^|\*\*) ?\{? ?([-+]?\d{1,3}) ?\}?"
 )
-_NUMBER = re.compile(
-    r"(?<![\w.])[-+]?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\d])|(?<![\w.])[-+]?\.\d+"
+_VALUE = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\.?\d)"
+_NUMBER = re.compile(rf"(?<![\w.])[-+]?{_VALUE}|(?<![\w.])[-+]?\.\d+(?!\.?\d)")
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?"
+_BOUND = re.compile(
+    r"(?:(?:(?<![-=])[<>]=?|=<|[≤≥≦≧≠]|!=|\b(?:than|at (?:least|most)|up to|under|over|below|above|beyond|exceed\w*"
+    r"|equal to or|(?:minimum|maximum) of|before|after|by|until|since|not|isn't|never|no)) ?"
+    rf"(?:or equal to |about |approximately |around |~ ?|\()?(?:[-+$]?\.?\d|{_MONTH}\s\d)"
+    r"|\d ?(?:\+(?![\d ])|\+ (?:points?|years?|weeks?|days?)\b|[^\s\d]{0,20} ?(?:or|and) (?:more|less|fewer|greater"
+    r"|higher|lower|above|below|over|under|later|earlier|longer)\b))",
+    re.IGNORECASE,
 )
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
 _WEEKS_DAYS = re.compile(
-    r"(\d{1,3})\s*(?:weeks?|wks?|w)\b['\")\s,]*(?:and|&|\+)?[\s,'\"(]*(?:(\d{1,3})\s*(?:days?|d)\b)?"
-    r"|(\d{1,3})(?:weeks?|wks?|w)(\d)(?:days?|d)\b"
+    r"(?<![\d.,])(\d{1,3})\s?(?:weeks?|wks?|w)\b['\")\s,]{0,6}(?:and|&|\+)?[\s,'\"(]{0,6}(?:(\d{1,3})\s?(?:days?|d)\b)?"
+    r"|(?<![\d.,])(\d{1,3})(?:weeks?|wks?|w)(\d)(?:days?|d)\b"
     r"|(?<![\d.])(\d{1,2})\s?\+\s?([0-6])(?![\d.])",
     re.IGNORECASE,
 )
-_DAYS = re.compile(r"(?<![\d.])(\d{1,4})\s*days?\b", re.IGNORECASE)
+_DAYS = re.compile(r"(?<![\d.,])(\d{1,4})\s?days?\b", re.IGNORECASE)
+# "14.5 weeks", "14 to 15 weeks", "-3 days": no duration in whole weeks and days.
+_UNCLEAR_DURATION = re.compile(
+    r"(?:\d[.,]\d{1,9}|\d ?(?:-|to|or|/|⁄) ?\d{1,9}|(?:^|\s)-\d{1,9}) ?(?:weeks?|wks?|w|days?|d)\b", re.IGNORECASE
+)
 _SLASHED = re.compile(r"(?<![\d/])(\d{1,2})[/.-](\d{1,2})[/.-](\d{4})(?![\d/])")
+_DAY_BEFORE_MONTH = re.compile(r"\bdd ?[/.-] ?mm\b", re.IGNORECASE)
 _ISO = re.compile(r"(?<![\d-])(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
-_MONTH_FIRST = re.compile(rf"\b{_MONTH}\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+(\d{{4}})\b", re.IGNORECASE)
-_DAY_FIRST = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH},?\s+(\d{{4}})\b", re.IGNORECASE)
+_MONTH_FIRST = re.compile(rf"\b{_MONTH}\s(\d{{1,2}})(?:st|nd|rd|th)?,?\s(\d{{4}})\b", re.IGNORECASE)
+_DAY_FIRST = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?{_MONTH},?\s(\d{{4}})\b", re.IGNORECASE)
 
 
 def find_number(answer: str) -> float | None:
@@ -67,39 +96,55 @@ def find_days(answer: str) -> int | None:
 
 
 def _only_value(answer: str, values_in: Callable[[str], list[V]]) -> V | None:
-    text = unicodedata.normalize("NFKC", answer).replace("\u2212", "-").replace("\u200b", "")
-    text = re.sub(r"[*`$]{1,3}(?=\S)|(?<=\S)[*`$]{1,3}(?=\W|$)|\\(?:text|mathrm|,|;|!)", "", text)
-    text = re.sub(r"[^\S\n]+", " ", text)
-    for passage in _passages(text):
+    for passage in _passages(_plain(answer)):
         values = set(values_in(passage))
         if values:
-            return values.pop() if len(values) == 1 else None
+            return values.pop() if len(values) == 1 and not _BOUND.search(passage) else None
     return None
+
+
+def _plain(answer: str) -> str:
+    """Bring signs and powers to ASCII and take markup away. Single white space remains."""
+    text = re.sub("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+", lambda m: "^" + m[0].translate(_SUPERSCRIPTS), answer)
+    text = unicodedata.normalize("NFKC", text).translate(ASCII_MARKS).replace("\u200b", "")
+    text = "\n".join(" ".join(line.split()) for line in text.splitlines())
+    text = re.sub(r"</?[A-Za-z][^<>\n]{0,100}>", " ", text)  # <b>5</b>; "<5" is a bound
+    text = re.sub(r"\\(?:,|;|!|left|right)", "", _COMMAND.sub(r"\1", text))
+    # Emphasis stands at a word's edge; in "2*3" and "10**3" the stars are arithmetic.
+    text = re.sub(r"(?<![\w)*`$])[*`$]{1,3}(?=\S)|(?<=\S)[*`$]{1,3}(?![\w(*`$])", "", text)
+    # "is - 5" on one line is minus five; at the start of a line "- 5" is an item of a list.
+    return re.sub(r"((?:[=:≈]|\b(?:is|of|was)) ?)- (?=\.?\d)", r"\1-", text)
 
 
 def _passages(text: str) -> list[str]:
     """Return the places to look, the most explicit first; each ends with its line where a later one repeats it."""
     boxed = _BOXED.findall(text)
-    stated = list(_STATED.finditer(text))
     passages = [boxed[-1]] if boxed else []
-    if stated:
-        rest = text[stated[-1].end() :].lstrip().split("\n")[0]
-        passages += [rest.rpartition("=")[2] or rest, rest]
+    for stated in reversed(list(_STATED.finditer(text))):
+        rest = text[stated.end() :].lstrip().partition("\n")[0]
+        if is_denied(text, stated.start()):
+            return passages
+        if not _OF_THE_SCALE.search(text[max(0, stated.start() - 20) : stated.start()] + "\n" + rest[:60]):
+            passages += [rest.rpartition("=")[2] or rest, rest]
+            break
     equals = list(_EQUALS.finditer(text))
     if equals:
-        passages.append(text[equals[-1].end() :].lstrip().split("\n")[0])
+        passages.append(text[equals[-1].end() :].lstrip().partition("\n")[0])
     return [*passages, text]
 
 
 def _numbers(text: str) -> list[float]:
-    text = _POWER.sub(lambda m: f"{m[1]}e{m[2]}", text)
+    text = _POWER.sub(lambda m: f"{m[1] or 1}e{m[2]}", text)
     # "120/80" stays two numbers: a maximum is not less than the score.
-    text = _OF_MAXIMUM.sub(lambda m: m[1] if float(m[1]) <= float(m[2]) else m[0], text)
+    text = _OF_MAXIMUM.sub(lambda m: m[1] if float(m[1]) <= float(m[2] or m[3] or m[4]) else m[0], text)
     text = _UNIT_DIGITS.sub(" ", text)
-    return [float(match[0].replace(",", "")) for match in _NUMBER.finditer(text)]
+    found = [float(match[0].replace(",", "")) for match in _NUMBER.finditer(text)]
+    return found if all(map(math.isfinite, found)) else []
 
 
 def _dates(text: str) -> list[datetime.date]:
+    if _DAY_BEFORE_MONTH.search(text):
+        return []
     found = [(int(m[3]), int(m[1]), int(m[2])) for m in _SLASHED.finditer(text)]
     found += [(int(m[1]), int(m[2]), int(m[3])) for m in _ISO.finditer(text)]
     found += [(int(m[3]), _MONTHS.index(m[1].lower()) + 1, int(m[2])) for m in _MONTH_FIRST.finditer(text)]
@@ -115,6 +160,8 @@ def _date(year: int, month: int, day: int) -> datetime.date | None:
 
 
 def _durations(text: str) -> list[int]:
+    if _UNCLEAR_DURATION.search(text):
+        return []
     found = []
     for m in _WEEKS_DAYS.finditer(text):
         weeks, days = m[1] or m[3] or m[5], m[2] or m[4] or m[6]

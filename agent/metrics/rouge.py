@@ -1,5 +1,12 @@
-"""ROUGE-1, ROUGE-2 and ROUGE-L F-measures (Lin 2004), by Google's rouge-score package."""
+"""ROUGE-1, ROUGE-2 and ROUGE-L F-measures (Lin 2004), by Google's rouge-score package.
 
+The package's words are runs of a-z and 0-9; every other character separates them. A text in another script has no
+words there and would score 0 against itself, so a reference that is written mostly in other letters has no score. In
+languages with accented letters words fall into pieces: the figure can be computed but means less than in English.
+"""
+
+import re
+import unicodedata
 from functools import cache, partial
 from typing import Any
 
@@ -20,8 +27,24 @@ def f_measure(gold: str, predicted: str, rouge_type: str, *, stemmer: bool) -> f
     return measure
 
 
-def _score(rouge_type: str, correct_only: bool, answer: str, instance: Instance, options: Options) -> float | Unscored:
-    golds = [r.text for r in instance.references if r.correct or not correct_only]
+def can_compare(gold: str, rouge_type: str) -> bool:
+    """Tell whether the package sees in a reference what it is to count: words, for ROUGE-2 a pair of them."""
+    words = re.findall(r"[a-z0-9]+", gold.lower())
+    letters = sum(unicodedata.category(c)[0] in "LN" for c in gold)
+    return len(words) >= (2 if rouge_type == "rouge2" else 1) and 2 * sum(map(len, words)) >= letters
+
+
+def _score(rouge_type: str, answer: str, instance: Instance, options: Options) -> float | Unscored:
+    golds = [r.text for r in instance.references if r.correct and can_compare(r.text, rouge_type)]
+    return _best(rouge_type, golds, answer, options)
+
+
+def _helm_score(rouge_type: str, answer: str, instance: Instance, options: Options) -> float | Unscored:
+    """Upstream takes the best over all references, also those marked incorrect, in whatever script."""
+    return _best(rouge_type, [r.text for r in instance.references], answer, options)
+
+
+def _best(rouge_type: str, golds: list[str], answer: str, options: Options) -> float | Unscored:
     if not golds:
         return Unscored(Reason.NO_REFERENCE)
     stemmer = options.get("stemmer", True)
@@ -36,9 +59,8 @@ def _metric(name: str, display_name: str, rouge_type: str, doc: str) -> MetricSp
         1,
         False,
         doc,
-        fn=partial(_score, rouge_type, True),
-        # Upstream takes the best over all references, also those marked incorrect.
-        helm_fn=partial(_score, rouge_type, False),
+        fn=partial(_score, rouge_type),
+        helm_fn=partial(_helm_score, rouge_type),
         options={"stemmer": True},
     )
 

@@ -11,6 +11,7 @@ from agent.metrics.choice import extract_option
 YES_NO = ("yes", "no", "maybe")
 DRUGS = ("Aspirin", "Vitamin B12 injection", "Amoxicillin", "A patient leaflet")
 BUGS = ("Streptococcus pyogenes", "E. coli", "C. difficile", "B. anthracis", "A. baumannii")
+HEPATITIS = ("Hepatitis A", "Hepatitis C", "Hepatitis B", "Hepatitis D")
 CELLS = ("T cells", "B cells", "Mast cells", "D-dimer")
 
 
@@ -108,6 +109,36 @@ CELLS = ("T cells", "B cells", "Mast cells", "D-dimer")
         "Step 1: the ileum is gone.\nStep 2: B12 cannot be absorbed.\nFinal answer: B",
         "> B",
         "B\u200b",
+        "- B",
+        "• B. Vitamin B12 injection",
+        '{"answer": "B"}',
+        "<answer>B</answer>",
+        "Ans: B",
+        "~~A~~ B",
+        "The ileum absorbs it, hence \\boxed{B}.",
+        "\\boxed{\\text{B. Vitamin B12 injection}}",
+        "Therefore, B.",
+        "I think B is correct.",
+        "I'd say B, but I'm not sure.",
+        "B is the most likely answer.",
+        "B is most likely.",
+        "Option B is the best choice.",
+        "The answer B is correct.",
+        "Option B, because intrinsic factor is lacking.",
+        "The answer is B, not A.",
+        "The answer is B rather than A.",
+        "B is the correct answer because A is not enough.",
+        "B. Vitamin B12 injection. Aspirin is wrong.",
+        "The answer is B. Aspirin is wrong.",
+        "Correct answer: B\nIncorrect answers: A, C, D",
+        "Since the patient is not pregnant, the answer is B.",
+        "The patient has no fever so the answer is B.",
+        "In the second trimester the answer is B.",
+        "Vitamin B12 injection (B)",
+        "Vitamin B12 injection is the best next step.",
+        "Aspirin is contraindicated; vitamin B12 injection is correct.",
+        "The ileum absorbs it.\n\nVitamin B12 injection",
+        "Sorry, I misread. The answer is B.",
     ],
 )
 def test_an_answer_that_names_one_option(answer: str):
@@ -152,10 +183,128 @@ def test_an_answer_that_names_one_option(answer: str):
         "None of the above.",
         "All of the above",
         "Refused",
+        "The answer is B? Perhaps.",
+        "Is the answer B?",
+        "If she were pregnant, the answer would be B.",
+        "The answer is A, unless she is pregnant.",
+        "A would be correct if she were pregnant.",
+        "A is correct only in children.",
+        "The answer is B. Wait, no, it is C.",
+        "The answer is B. Actually, the ileum is fine.",
+        "B\nI misread: C is meant.",
+        "B. Wait, no, C.",
+        "A is correct, and C is correct.",
+        "A is correct, and so is C.",
+        "A, B, and C are correct.",
+        "B is correct, but C is better.",
+        "Vitamin B12 injection (A)",
+        "A. Aspirin thins the blood.\nB. This replaces what is missing.\nC. An antibiotic.\nSo the injection it is.",
+        "The answer is a (rare) deficiency.",
+        "A (rare) deficiency.",
+        "The answer is B-lactam.",
+        "The answer is A1c.",
     ],
 )
 def test_an_answer_that_names_none_or_several(answer: str):
     assert extract_option(answer, DRUGS) is None
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Option A is incorrect.",
+        "I can rule out (A).",
+        "Option A can be excluded",
+        "(A) is wrong",
+        "(A) can be eliminated.",
+        "Eliminate A.",
+        "A is likely wrong. C fits better.",
+        "B is best avoided in pregnancy, so C.",
+        "B is likely incorrect",
+        "B is the best option to avoid.",
+        "It is not true that B is correct",
+        "It is not true, as some say, that B is correct.",
+        "A: B",
+        "A. B",
+        "A. Aspirin is wrong",
+        "A) Aspirin: wrong",
+        "A. Aspirin ❌",
+        "B: incorrect",
+        "B - unlikely",
+        "B. Not indicated here.",
+        "Answer: B is wrong.",
+        "Answer: not A",
+        "Answer: anything but A",
+        "The answer is A, which is wrong.",
+        "The answer is not B but C.",
+        "The answer is definitely not A.",
+        "The answer is unlikely to be A.",
+        "The answer cannot be A.",
+        "I don't think the answer is A.",
+        "I doubt that the answer is A.",
+        "Nobody would say the answer is A.",
+        "There is no evidence that the answer is A.",
+        "The incorrect option is B.",
+        "The common wrong answer: A",
+        "The trap answer is A.",
+        "The second best answer is B.",
+        "My initial answer was A.",
+        "A is the least likely.",
+        "B is not correct.",
+        "B isn't right.",
+        "All but A.",
+        "Neither A nor B.",
+        "Option B would be harmful.",
+        "Option B is contraindicated.",
+        "Option B is the second most likely.",
+        "Not aspirin.",
+        "Aspirin is wrong.",
+        "Aspirin: wrong",
+        "Aspirin (contraindicated)",
+    ],
+)
+def test_an_option_that_is_rejected_earns_nothing(answer: str):
+    assert extract_option(answer, DRUGS) is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "options", "expected"),
+    [
+        ("Hepatitis B is the most likely diagnosis.", HEPATITIS, 2),
+        ("Hepatitis B is the most likely diagnosis.", DRUGS, None),
+        ("The answer is Hepatitis B.", HEPATITIS, 2),
+        ("The most likely diagnosis is hepatitis B infection.", HEPATITIS, None),
+        ("The patient has hepatitis A.", HEPATITIS, None),
+        ("Influenza A is the best answer.", DRUGS, None),
+        ("Group B is correct.", DRUGS, None),
+        ("A.V. fistula", DRUGS, None),
+        ("The answer is no longer clear; overall yes.", YES_NO, None),
+        ("No. 1 cause of death.", YES_NO, None),
+        ("Yes and no.", YES_NO, None),
+        ("Yes. Wait, no.", YES_NO, None),
+        ("No, it is not effective.", YES_NO, 1),
+        ("Yes, it is not harmful.", YES_NO, 0),
+        ("Answer: B. No, the trial showed no benefit.", YES_NO, 1),
+        ("The trial showed a benefit.\n\nYes.", YES_NO, 0),
+        ("1.5 mg", ("15 mg", "20 mg"), None),
+        ("The answer is 1.5 mg.", ("15 mg", "1.5 mg"), 1),
+        ("O-", ("O+", "O-"), 1),
+        ("<7 days", (">7 days", "<7 days"), 1),
+        ("B. No treatment", ("Aspirin", "No treatment"), 1),
+        ("The answer is B. Rule out PE.", ("Aspirin", "Rule out PE"), 1),
+        ("D. Can’t be etched", ("10 s", "20 s", "30 s", "Can't be etched"), 3),
+        ("All of the above are correct.", ("a", "b", "c", "All of the above"), 3),
+        ("Answer: D. A and C", ("x", "y", "z", "A and C"), 3),
+    ],
+)
+def test_names_numbers_and_words_that_hold_an_option(answer, options, expected):
+    assert extract_option(answer, options) == expected
+
+
+def test_a_loop_is_no_choice():
+    assert extract_option("The answer is B. " * 300, DRUGS) == 1
+    assert extract_option("The answer is B. " * 301, DRUGS) is None
+    assert extract_option("B" + " " * 100_000, DRUGS) is None
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,51 @@ def test_free_text_matches_as_upstream_does(metric, answer, expected, scoring):
     assert score(metric, answer, free("Yes"), scoring) == expected
 
 
+@pytest.mark.parametrize(
+    ("metric", "gold", "answer", "ours", "helm"),
+    [
+        ("quasi_prefix_exact_match", "A", "anything", 0.0, 1.0),
+        ("quasi_prefix_exact_match", "A", "A", 1.0, 1.0),
+        ("quasi_prefix_exact_match", "A", "A patient", 0.0, 1.0),
+        ("quasi_prefix_exact_match", "+", "anything", 0.0, 1.0),
+        ("quasi_prefix_exact_match", "+", "+", 1.0, 1.0),
+        ("quasi_prefix_exact_match", "no", "north", 0.0, 1.0),
+        ("quasi_prefix_exact_match", "no", "No, it is not", 1.0, 1.0),
+        ("quasi_prefix_exact_match", "5", "50 mg", 0.0, 1.0),
+        ("quasi_prefix_exact_match", "5", "5% glucose", 0.0, 1.0),
+        ("quasi_prefix_exact_match", "5", "5 mg", 1.0, 1.0),
+        ("quasi_prefix_exact_match", "-5", "5 mmol/L", 0.0, 1.0),
+        ("prefix_exact_match", "5", "50 mg", 0.0, 1.0),
+        ("prefix_exact_match", "5", "5.2 mg", 0.0, 1.0),
+        ("prefix_exact_match", "5", "5 mg", 1.0, 1.0),
+        ("prefix_exact_match", "no", "north", 0.0, 1.0),
+        ("prefix_exact_match", "no", "no-one", 0.0, 1.0),
+        ("prefix_exact_match", "no", "no, because", 1.0, 1.0),
+        ("quasi_exact_match", "A", "the", 0.0, 1.0),
+        ("quasi_exact_match", "A", "a.", 1.0, 1.0),
+        ("quasi_exact_match", "+", "-", 0.0, 1.0),
+        ("quasi_exact_match", "1.5", "15", 0.0, 1.0),
+        ("quasi_exact_match", "1,500", "1500", 1.0, 1.0),
+        ("quasi_exact_match", "-5", "5", 0.0, 1.0),
+        ("quasi_exact_match", "-5", "−5", 1.0, 0.0),
+        ("quasi_exact_match", "5%", "5", 0.0, 1.0),
+        ("quasi_exact_match", "5 %", "5%", 1.0, 1.0),
+        ("quasi_exact_match", "<5", ">5", 0.0, 1.0),
+        ("quasi_exact_match", "1/2", "12", 0.0, 1.0),
+        ("quasi_exact_match", "O+", "O-", 0.0, 1.0),
+        ("quasi_exact_match", "O-", "o-.", 1.0, 1.0),
+        ("quasi_exact_match", "Hepatitis A", "hepatitis", 0.0, 1.0),
+        ("quasi_exact_match", "hepatitis A virus", "Hepatitis a virus", 1.0, 1.0),
+        ("quasi_exact_match", "COVID-19", "covid 19", 0.0, 0.0),
+        ("quasi_exact_match", "COVID-19", "Covid19", 1.0, 1.0),
+        ("quasi_exact_match", "5 mg", "“5 mg.”", 1.0, 0.0),
+    ],
+)
+def test_numbers_signs_and_letters_are_no_mere_punctuation(metric, gold, answer, ours, helm):
+    assert score(metric, answer, free(gold)) == ours
+    assert score(metric, answer, free(gold), "helm") == helm
+
+
 def test_any_of_several_right_answers_counts():
     assert score("exact_match", "No", free("Yes", "No")) == 1.0
     assert score("exact_match", "No", free("Yes", wrong=("No",))) == 0.0
@@ -118,6 +163,35 @@ def test_no_reference_is_no_score(metric):
         ("There seems to be an error.", None),
         ("I cannot help with that.", None),
         ("", None),
+        ("0 errors found.", -1),
+        ("No errors found.", -1),
+        ("There are no errors in the note.", -1),
+        ("The answer is CORRECT.", -1),
+        ("No errors found except in sentence 4.", None),
+        ("1 error found.", None),
+        ("1 error: sentence 5 says 5 mg.", 5),
+        ("The error is in sentence 5.", 5),
+        ("There is no error in sentence 5.", None),
+        ("2 sentences look wrong", None),
+        ("2 sentences look wrong: sentence 3 and sentence 5", None),
+        ("Sentence 3 and 5", None),
+        ("3, 5", None),
+        ("Sentence 3 is correct.", None),
+        ("Sentence 3 is fine; sentence 5 is wrong.", None),
+        ("10 is not wrong.", None),
+        ("7 days ago the patient came.", None),
+        ("10 mg of warfarin", None),
+        ("7 Lithium is prescribed.", 7),
+        ("The note is correct except sentence 4", 4),
+        ("The note is correct apart from sentence 6, which should say 5 mg.", 6),
+        ("CORRECT, except sentence 4", 4),
+        ("The note is correct, but the dose is too high.", None),
+        ("The note is not correct.", None),
+        ("INCORRECT", None),
+        ("CORRECT the dose to 5 mg", None),
+        ("CORRECT\n5 The dose is 5 mg.", None),
+        ("0 A man of 53.\n1 He has a cough.\n2 His CT is normal.", None),  # the note said again
+        ("5 The dose is 5 mg.\n\n1. It was 50 mg.\n2. That is high.", 5),
     ],
 )
 def test_medec_verdicts_in_the_ways_models_write_them(answer, verdict):
@@ -163,6 +237,23 @@ def test_rouge_counts_words_pairs_and_sequences():
     gold = free("a b c d")
     values = [score(MetricUse(name, {"stemmer": False}), "a b d c", gold) for name in ("rouge_1", "rouge_2", "rouge_l")]
     assert values == [1.0, pytest.approx(1 / 3), 0.75]
+
+
+@pytest.mark.parametrize("gold", ["발열", "Пациент жалуется на кашель 38", "—", ""])
+def test_rouge_of_a_script_it_cannot_read_is_no_score(gold):
+    for name in ("rouge_1", "rouge_2", "rouge_l"):
+        assert score(name, gold or "x", free(gold)) == Unscored(Reason.NO_REFERENCE)
+        assert score(name, "der Patient hat 熱", free("Der Patient hat 熱")) == 1.0  # most of it can be read
+
+
+def test_rouge_2_of_a_single_word_is_no_score():
+    assert score("rouge_1", "fever", free("fever")) == 1.0
+    assert score("rouge_2", "fever", free("fever")) == Unscored(Reason.NO_REFERENCE)
+    assert score("rouge_2", "fever", free("fever"), "helm") == 0.0
+
+
+def test_rouge_counts_an_answer_in_another_script_as_no_overlap():
+    assert score("rouge_1", "발열", free("fever")) == 0.0
 
 
 def test_macro_f1_weighs_classes_alike():

@@ -86,6 +86,108 @@ def test_numbers_that_are_there_once_or_not_at_all(answer, expected):
     assert find_number(answer) == expected
 
 
+@pytest.mark.parametrize("dash", ["-", "\u2010", "\u2011", "\u2012", "\u2013", "\u2014", "\u2015", "\u2212"])
+def test_any_dash_before_a_digit_is_a_minus(dash):
+    assert find_number(f"{dash}2.5") == -2.5
+    assert find_number(f"The base excess is {dash}2.5 mEq/L.") == -2.5
+    assert find_number(f"BE = {dash} 2.5") == -2.5
+    assert find_number(f"20{dash}25 mg") is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("10^3", 1000),
+        ("10³", 1000),
+        ("10**3", 1000),
+        ("4.2 × 10³/µL", 4200),
+        ("10^-3", 0.001),
+        ("2*3", None),
+        ("3 x 100 mg", None),
+        ("1.5.2", None),
+        ("1e999", None),
+        ("1/2", None),
+        ("½", None),
+        ("- 5", 5),  # an item of a list
+        ("Result:\n- 5", 5),
+        ("<b>5</b>", 5),
+        ("\\boxed{\\text{5 points}}", 5),
+        ("The maximum score is 9. The patient's total score is 4.", 4),
+        ("Total score: 4 (a score of 9 is the maximum).", None),
+    ],
+)
+def test_powers_products_and_scales(answer, expected):
+    assert find_number(answer) == (expected if expected is None else pytest.approx(expected))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "< 5",
+        "<5",
+        ">= 5",
+        "≥5",
+        "≤ 5",
+        "≠ 5",
+        "5+",
+        "at least 5",
+        "up to 5",
+        "more than 5",
+        "greater than or equal to 5",
+        "5 or more",
+        "5 mg/dL or higher",
+        "exceeds 5",
+        "not 5",
+        "The answer is not 5.",
+        "The answer is < 5.",
+        "The score is at least 5.",
+        "I don't think the answer is 5.",
+        "It is not true that the score is 5.",
+    ],
+)
+def test_a_bound_or_a_denial_is_no_value(answer):
+    assert find_number(answer) is None
+
+
+@pytest.mark.parametrize("answer", ["approximately 5", "about 5", "~5", "≈ 5", "The answer is about 5.", "5, not more"])
+def test_an_approximate_value_is_a_value(answer):
+    assert find_number(answer) == 5
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "14.5 weeks",
+        "14.5 weeks, 2 days",
+        "14 weeks, 2.5 days",
+        "14½ weeks",
+        "14-15 weeks",
+        "14 to 15 weeks",
+        "14 weeks and 2–3 days",
+        "1,014 weeks",
+        "at least 14 weeks",
+        "14 weeks or more",
+        "not 14 weeks",
+    ],
+)
+def test_no_part_of_a_duration_is_taken_for_it(answer):
+    assert find_days(answer) is None
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "before 09/03/2014",
+        "after September 3, 2014",
+        "not 09/03/2014",
+        "09/03/2014 or later",
+        "03/09/2014 (DD/MM/YYYY)",
+    ],
+)
+def test_a_date_that_is_a_bound_or_another_order(answer):
+    assert find_date(answer) is None
+
+
 @pytest.mark.parametrize(
     "answer",
     [

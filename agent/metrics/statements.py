@@ -1,0 +1,67 @@
+"""What the words around a mention make of it: denied, doubted or taken back. Pure, shared by the answer readers.
+
+The lists err on the side of doubt: a mention that is wrongly taken for a denial leaves an answer unparsed, the
+opposite would give credit for an option that the answer rejects.
+"""
+
+import re
+
+_REACH = 400  # characters looked at before a mention
+_SENTENCE_END = re.compile(r"[.!?][)\]\"']*(?=\s)|\n")
+# A colon ends no clause here: "it is wrong to say: the answer is A".
+_CLAUSE_END = re.compile(
+    r"[,;]\s|\s-\s|\b(?:so|thus|therefore|hence|but|then|because|since|consequently)\b", re.IGNORECASE
+)
+_DENIAL = re.compile(
+    r"\b(?:not|no|never|nobody|none|neither|nor|cannot|wrong(?:ly)?|incorrect(?:ly)?|false(?:ly)?|mistaken(?:ly)?"
+    r"|unlikely|previously|initially|at first|instead of|rather than|rul(?:e|es|ed|ing) out|exclud\w*|eliminat\w*"
+    r"|avoid\w*|discard\w*|dismiss\w*|reject\w*|tempt\w*|distract\w*|trap\w*|except|unless|if|whether|why|doubt\w*|unsure|uncertain|suppose|assum\w*)\b|n't\b"
+    r"|\b(?:least|worst|second|alternative|other|another|previous|initial)(?:\s\w{1,20})?\s?$",
+    re.IGNORECASE,
+)
+_CONDITION = re.compile(r"(?:if|unless|were|had|should)\b", re.IGNORECASE)
+_UNLESS = re.compile(r"\b(?:unless|except|only (?:if|when|in))\b", re.IGNORECASE)
+_TURN = re.compile(
+    r"\b(?:but|although|though|however|unless|except|if|when|only|avoid\w*|too|also|as well|and so|so is|yet)\b",
+    re.IGNORECASE,
+)
+_RETRACTION = re.compile(
+    r"(?:^|(?<=[.!?,;:\n-])|(?<=[.!?,;:\n-]\s))(?:wait\b(?! (?:for|and))|hold on|actually,|no, |correction|sorry|hmm"
+    r"|oops|on (?:second|further|closer) )|\b(?:scratch that|reconsider\w*|change my (?:answer|mind|choice)|my mistake"
+    r"|i (?:misread|meant|was wrong|stand corrected|take (?:that|it) back)|(?:was|were|is|am) mistaken"
+    r"|made (?:a|an) (?:mistake|error)|let me (?:re|correct|double|think))",
+    re.IGNORECASE,
+)
+
+
+def is_denied(text: str, start: int) -> bool:
+    """Tell whether the clause before `start` denies, doubts or makes conditional what begins there."""
+    sentence = _last_part(_SENTENCE_END, text[max(0, start - _REACH) : start])
+    if _CONDITION.match(sentence.lstrip()):
+        return True
+    clause = _last_part(_CLAUSE_END, sentence)
+    # "It is not true, as some say, that B is correct."
+    return _DENIAL.search(sentence if clause.lstrip().lower().startswith("that ") else clause) is not None
+
+
+def is_qualified(text: str, end: int) -> bool:
+    """Tell whether the sentence goes on after `end` with a "but", an "if" or an "also"."""
+    return _TURN.search(_rest_of_sentence(text, end)) is not None
+
+
+def is_conditional(text: str, end: int) -> bool:
+    """Tell whether the sentence goes on after `end` with an "unless" or an "only if"."""
+    return _UNLESS.search(_rest_of_sentence(text, end)) is not None
+
+
+def is_taken_back(text: str, end: int) -> bool:
+    """Tell whether the text after `end` retracts: "Wait, ...", "No, ...", "I misread"."""
+    return _RETRACTION.search(text, end) is not None
+
+
+def _rest_of_sentence(text: str, end: int) -> str:
+    return _SENTENCE_END.split(text[end : end + _REACH], maxsplit=1)[0]
+
+
+def _last_part(boundary: re.Pattern[str], text: str) -> str:
+    return boundary.split(text)[-1]

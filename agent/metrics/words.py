@@ -1,0 +1,48 @@
+"""Text reduced to the words that decide whether two answers say the same. Pure."""
+
+import re
+import string
+import unicodedata
+
+ASCII_MARKS = str.maketrans(
+    {
+        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
+        **dict.fromkeys("‘’ʼ", "'"),
+        **dict.fromkeys("“”", '"'),
+    }
+)
+"""Every hyphen, dash, minus sign and curly quotation mark to the ASCII one."""
+
+_SPLIT_NUMBER = re.compile(r"(?<=\d),(?=\d{3}(?!\d))|(?<=\d)\s(?=%)|(?<=[<>=])\s(?=\.?\d)")
+_DECIDES = (
+    r"(?<=\d).(?=\d)"  # 1.5, 5-10, 120/80, 10^9
+    r"|(?<![^\s(<>=])[-+<>=](?=[<>=]?[-+]?\.?\d)"  # -5, <5, >=5
+    r"|(?<=\w)[-+](?![^\s.,;:!?)])"  # O-, HER2+
+    r"|(?<=\d)%"
+    r"|(?<![\w.])\.(?=\d)"  # .5
+)
+_DROPPED = re.compile(rf"(?!{_DECIDES})[{re.escape(string.punctuation)}]")
+# A capital A is an article where a text begins, but not in "Hepatitis A virus"; nor is the a of "hepatitis a".
+_ARTICLE = re.compile(r"(?:^[\W_]*A|\b(?:an?|the|An|The|AN|THE)) (?=\w)")
+
+
+def plain_words(text: str) -> str:
+    """Return the text in lower case, without punctuation, with single spaces.
+
+    What makes another value stays: the point, sign, bound, fraction or percent of a number ("1.5" is not "15") and
+    a plus or minus that ends a word ("O-" is not "O+").
+    """
+    return _drop_punctuation(_spaced(text)).lower()
+
+
+def words_without_articles(text: str) -> str:
+    """Return the plain words without the English articles that stand before a word."""
+    return _drop_punctuation(_ARTICLE.sub("", _spaced(text))).lower()
+
+
+def _spaced(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).translate(ASCII_MARKS).split())
+
+
+def _drop_punctuation(text: str) -> str:
+    return " ".join(_DROPPED.sub("", _SPLIT_NUMBER.sub("", text)).split())
