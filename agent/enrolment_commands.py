@@ -67,7 +67,7 @@ def enroll(
             raise click.UsageError("these options do not go together; see --help for the ways to enrol")
     keys = request_keys(data)
     if out is not None:
-        _write_new(out, data)
+        write_new(out, data)
         click.echo(f"Request written to {out.name}; {what}.")
     elif invite is not None:
         _post(site, invite, data)
@@ -251,7 +251,8 @@ def _read(path: Path) -> bytes:
     return read_bounded(path, MAX_BYTES[STATEMENT_TYPE], "the request")
 
 
-def _write_new(path: Path, data: bytes) -> None:
+def write_new(path: Path, data: bytes) -> None:
+    """Write a file that is to be carried elsewhere. Raises ConfigError; one that is there is not overwritten."""
     try:
         with path.open("xb") as file:
             file.write(data)

@@ -1,4 +1,4 @@
-"""Commands by which figures leave the site: `submission prepare|show|approve|send|status`.
+"""Commands by which figures leave the site: `submission prepare|show|approve|discard|send|status`.
 
 Whoever runs the site prepares and sends; a steward, another person with another key, approves in between.
 """
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent.enrolment_commands import aggregator_of, enroll, federation_of, registry, steward_key, today_day
+from agent.enrolment_commands import aggregator_of, federation_of, today_day, write_new
 from agent.errors import ConfigError, DisclosureError
 from agent.keys import KeyRole, load_signer, read_data_key
 from agent.listing import format_option, show_rows
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from protocol.policy import DisclosurePolicy
     from protocol.registry import Registry
     from protocol.scorecard import Scorecard
-
-__all__ = ["enroll", "registry", "steward_key", "submission"]
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 DIGEST = click.option("--digest", help="The submission: at least the first 8 characters of its digest.")
@@ -97,30 +95,63 @@ def show(site: Site, digest: str | None, form: str) -> None:
 
 
 @submission.command()
-@click.option("--key", "key_path", type=FILE, required=True, help="The steward's key.")
+@click.option("--key", "key_path", type=FILE, help="The steward's key.")
+@click.option(
+    "--out", type=FILE, help="Write a request for the steward to this file; or, with --request, what is signed."
+)
+@click.option("--request", "request_path", type=FILE, help="The steward's: a request, to be read and signed to --out.")
+@click.option(
+    "--root", "roots", multiple=True, metavar="KEYID", help="The steward's: who must have signed the registry."
+)
+@click.option("--signed", "signed_path", type=FILE, help="What the steward signed elsewhere.")
 @DIGEST
-@click.option("--yes", is_flag=True, help="Do not ask; needs --digest of the page that was read.")
+@click.option("--yes", is_flag=True, help="Do not ask; needs --digest of the page that was read, and --root elsewhere.")
 @click.pass_obj
-def approve(site: Site, key_path: Path, digest: str | None, yes: bool) -> None:
-    """Show each draft again, from its bytes, and sign it with the steward's key after confirmation."""
-    from agent.disclosure.approval import approve, check_draft
-    from agent.disclosure.preview import print_page
+def approve(
+    site: Site,
+    key_path: Path | None,
+    out: Path | None,
+    request_path: Path | None,
+    roots: tuple[str, ...],
+    signed_path: Path | None,
+    digest: str | None,
+    yes: bool,
+) -> None:
+    """Show each draft again, from its bytes, and sign it with the steward's key after confirmation.
 
+    \b
+    With the steward's key at the site:  --key KEY
+    Else, at the site:                   --out REQUEST
+          the steward, anywhere:         --request REQUEST --key KEY --out SIGNED
+          at the site:                   --signed SIGNED
+    The last step counts: it checks everything again and notes the release in the site's ledger.
+    Whoever answers no leaves with exit code 1, and everything stays as it was.
+    """
     if yes and digest is None:
         raise click.UsageError("--yes needs --digest: at least the first 8 characters of what was read and found right")
-    registry, policy, outbox = federation_of(site).registry(today_day()), _policy(site), _outbox(site)
-    steward, data_key = load_signer(key_path, KeyRole.STEWARD), read_data_key(site.keys / "data.key")
-    chosen = _chosen(outbox, digest, "prepared")
-    if not chosen:
-        click.echo("No draft waits for approval.")
-    for draft in chosen:
-        if draft.state.value == "prepared":
-            check_draft(draft, registry, policy)
-            print_page(_page(site, registry, draft))
-            if not yes:
-                click.confirm(f"Let these bytes leave the site ({draft.digest[:8]})?", abort=True)
-        done = approve(outbox, registry, policy, draft.digest, steward, data_key=data_key, audit=_audit(site))
-        click.echo(f"{done.state.value} {done.digest}")
+    match key_path, request_path, signed_path, out:
+        case Path(), None, None, None if not roots:
+            _approve_here(site, key_path, digest, yes=yes)
+        case None, None, None, Path() if not (roots or yes):
+            _write_request(site, digest, out)
+        case Path(), Path(), None, Path() if roots or not yes:
+            _approve_elsewhere(request_path, key_path, roots, digest, out, yes=yes)
+        case None, None, Path(), None if not (roots or yes or digest):
+            _take_signed(site, signed_path)
+        case _:
+            raise click.UsageError("these options do not go together; see --help for the ways to approve")
+
+
+@submission.command()
+@click.option("--digest", required=True, help="The draft: at least the first 8 characters of its digest.")
+@click.pass_obj
+def discard(site: Site, digest: str) -> None:
+    """Forget a draft that nobody has approved, and those after it in the chain. Nothing of it has left."""
+    from agent.disclosure.approval import discard
+
+    outbox = _outbox(site)
+    for gone in discard(outbox, outbox.find(digest).digest, audit=_audit(site)):
+        click.echo(f"discarded {gone}")
 
 
 @submission.command()
@@ -172,6 +203,111 @@ def status(site: Site, form: str) -> None:
         {"digest": "digest", "model": "model", "seq": "link", "day": "day", "state": "state", "refusal": "refused for"},
         form,
     )
+
+
+def _approve_here(site: Site, key_path: Path, digest: str | None, *, yes: bool) -> None:
+    from agent.disclosure.approval import check_draft, check_steward, countersign
+    from agent.disclosure.preview import print_page
+
+    registry, policy, outbox = federation_of(site).registry(today_day()), _policy(site), _outbox(site)
+    steward = load_signer(key_path, KeyRole.STEWARD)
+    chosen = _chosen(outbox, digest, "prepared")
+    if not chosen:
+        click.echo("No draft waits for approval.")
+    for draft in chosen:
+        check_steward(draft, registry, steward.public)
+        if draft.state.value == "prepared":
+            check_draft(draft, registry, policy)
+            print_page(_page(site, registry, draft))
+            if not (yes or _agreed(draft)):
+                raise _declined(approved_before=draft is not chosen[0])
+        _take(site, countersign(draft, registry, policy, steward))
+
+
+def _write_request(site: Site, digest: str | None, out: Path) -> None:
+    from agent.disclosure.approval import check_draft
+    from agent.disclosure.exchange import Draft, write_request
+    from agent.disclosure.preview import previous_release
+
+    federation, policy, outbox = federation_of(site), _policy(site), _outbox(site)
+    registry, everything = federation.registry(today_day()), outbox.all()
+    chosen = _chosen(outbox, digest, "prepared")
+    if not chosen:
+        click.echo("No draft waits for approval.")
+        return
+    for draft in chosen:
+        check_draft(draft, registry, policy)
+    drafts = [Draft(s, outbox.verdicts(s.digest), previous_release(s, everything)) for s in chosen]
+    write_new(out, write_request(federation.registry_file(today_day()), policy, drafts))
+    click.echo(
+        f"{_counted(len(drafts))} written to {out.name}. The steward reads and signs them, on any computer, with"
+    )
+    click.echo(f"  intramural submission approve --request {out.name} --key KEY --out SIGNED")
+
+
+def _approve_elsewhere(
+    request_path: Path, key_path: Path, roots: tuple[str, ...], digest: str | None, out: Path, *, yes: bool
+) -> None:
+    """Show and sign the drafts of a request. No site is needed; where one is named, nothing of it is used."""
+    from agent.disclosure.approval import check_steward, countersign
+    from agent.disclosure.exchange import LARGEST, open_request, write_signed
+    from agent.disclosure.prepare import effective_policy
+    from agent.disclosure.preview import make_page, print_page
+    from agent.files import read_bounded
+
+    request = open_request(read_bounded(request_path, LARGEST, "the request"), roots, today_day())
+    registry, steward = request.registry, load_signer(key_path, KeyRole.STEWARD)
+    chosen = [d for d in request.drafts if digest is None or d.submission.digest.startswith(digest)]
+    if not chosen or (digest is not None and len(digest) < 8):
+        raise DisclosureError("the request has no draft with this digest", "Give at least its first 8 characters.")
+    for draft in chosen:
+        check_steward(draft.submission, registry, steward.public)
+    _, policy = effective_policy(registry, request.policy)
+    click.echo(f"Names below come from registry {registry.version} of {registry.deployment}, signed by root key")
+    for root in request.roots:
+        click.echo(f"  {root.fingerprint}{' (as you named it)' if root.keyid in roots else ''}")
+    if not roots:
+        click.echo(
+            "Compare it with what the aggregator's people told you: whoever holds this key decides on the names."
+        )
+    signed = []
+    for draft in chosen:
+        print_page(make_page(draft.submission, registry, policy, draft.verdicts, draft.previous))
+        if not (yes or _agreed(draft.submission)):
+            raise _declined()
+        signed.append(countersign(draft.submission, registry, request.policy, steward))
+    write_new(out, write_signed(signed))
+    click.echo(f"{_counted(len(signed))} signed to {out.name}. They count once the site has taken them, with")
+    click.echo(f"  intramural submission approve --signed {out.name}")
+
+
+def _take_signed(site: Site, signed_path: Path) -> None:
+    from agent.disclosure.exchange import LARGEST, read_signed
+    from agent.files import read_bounded
+
+    for signed in read_signed(read_bounded(signed_path, LARGEST, "what the steward signed")):
+        _take(site, signed)
+
+
+def _take(site: Site, signed: bytes) -> None:
+    from agent.disclosure.approval import approve
+
+    registry, data_key = federation_of(site).registry(today_day()), read_data_key(site.keys / "data.key")
+    done = approve(_outbox(site), registry, _policy(site), signed, data_key=data_key, audit=_audit(site))
+    click.echo(f"{done.state.value} {done.digest}")
+
+
+def _agreed(draft: "Submission") -> bool:
+    return click.confirm(f"Let these bytes leave the site ({draft.digest[:8]})?")
+
+
+def _declined(*, approved_before: bool = False) -> click.exceptions.Exit:
+    click.echo("Not approved; nothing " + ("more was changed." if approved_before else "was changed."))
+    return click.exceptions.Exit(1)
+
+
+def _counted(drafts: int) -> str:
+    return "1 draft" if drafts == 1 else f"{drafts} drafts"
 
 
 def _outbox(site: Site) -> "Outbox":

@@ -172,6 +172,11 @@ class Federation:
             )
         return newest
 
+    def registry_file(self, today_day: int) -> bytes:
+        """Return the signed file of the newest registry taken. Raises as `registry`."""
+        path = self._versions / f"{self.registry(today_day).version:08d}.dsse.json"
+        return read_bounded(path, MAX_BYTES[REGISTRY_TYPE], path.name)
+
     def take(self, data: bytes, today_day: int) -> Registry:
         """Take the registry that follows the newest one, or is it.
 

@@ -2,9 +2,10 @@
 
                  prepare              approve              send, export           receipt verified
     (nothing) ----------> prepared ------------> approved ------------> sent -----------------------> receipted
-                  |  ^                               |                   |
-                  +--+ prepare again                 +------ refused <---+   the aggregator refused
-                       replaces drafts                          |            (send tries again)
+                  |  ^          |                    |                   |
+                  +--+ prepare  +-> (nothing)        +------ refused <---+   the aggregator refused
+                  again replaces    discard                     |            (send tries again)
+                  drafts                                        |
                                                                 +--> void    prepare puts another in its place, or
                                                                              itself again if it is the same bytes
 
@@ -73,6 +74,11 @@ class Submission:
         """The exact bytes that are signed."""
         return self.envelope.payload
 
+    @property
+    def place(self) -> tuple[int, int]:
+        """Epoch and number of the link: its place in the site's chain."""
+        return self.result.header.epoch, self.result.header.seq
+
 
 class Outbox:
     """The files of all submissions. Reading needs no lock; `held` is for whoever changes something."""
@@ -100,7 +106,7 @@ class Outbox:
         """
         digests = {path.name[:64] for path in self.directory.glob("*.dsse.json") if _DIGEST.fullmatch(path.name[:64])}
         found = [self.get(digest) for digest in digests]
-        return sorted(found, key=_place_in_chain)
+        return sorted(found, key=lambda s: (*s.place, s.state is State.VOID, s.digest))
 
     def get(self, digest: str) -> Submission:
         """Return one submission by its whole digest. Raises DisclosureError."""
@@ -110,13 +116,12 @@ class Outbox:
         if state is State.REFUSED:
             refusal = read_bounded(self._path(digest, "refused"), _LARGEST_NOTE, "a mark").decode("ascii", "replace")
         try:
-            envelope = decode(data)
-            statement = parse_statement(envelope.payload)
+            found = open_submission(data, state, refusal)
         except ProtocolError:
             raise _changed(digest) from None
-        if envelope.digest != digest or not isinstance(statement, ResultPredicate):
+        if found.digest != digest:
             raise _changed(digest)
-        return Submission(digest, state, data, envelope, statement, refusal)
+        return found
 
     def find(self, prefix: str) -> Submission:
         """Return the one submission whose digest begins with `prefix`, at least 8 hex digits.
@@ -221,9 +226,13 @@ class Outbox:
         sync_directory(self.directory)
 
 
-def _place_in_chain(submission: Submission) -> tuple[int, int, bool, str]:
-    header = submission.result.header
-    return header.epoch, header.seq, submission.state is State.VOID, submission.digest
+def open_submission(data: bytes, state: State, refusal: str | None = None) -> Submission:
+    """Return what an envelope file holds; no signature is checked. Raises ProtocolError: it is no submission."""
+    envelope = decode(data)
+    statement = parse_statement(envelope.payload)
+    if not isinstance(statement, ResultPredicate):
+        raise ProtocolError(Code.WRONG_TYPE, "not a submission")
+    return Submission(envelope.digest, state, data, envelope, statement, refusal)
 
 
 def _changed(digest: str) -> DisclosureError:

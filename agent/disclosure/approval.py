@@ -1,4 +1,8 @@
-"""Approving: another person, with another key, signs what the gate let through. From here on it counts as released."""
+"""Approving: another person, with another key, signs what the gate let through. From here on it counts as released.
+
+The steward signs at the site, or anywhere else (`agent.disclosure.exchange`); either way the site takes the signed
+bytes only after checking everything again.
+"""
 
 from collections.abc import Callable, Sequence
 
@@ -7,7 +11,7 @@ from agent.disclosure.ledger import Entry, append_entry, ledger_key, open_entry,
 from agent.disclosure.prepare import check_ledger, effective_policy
 from agent.errors import DisclosureError
 from protocol.disclosure import NOT_RUN, SUPPRESSED, check_result
-from protocol.envelope import add_signature
+from protocol.envelope import Envelope, add_signature, decode
 from protocol.errors import ProtocolError
 from protocol.keys import PublicKey, Signer
 from protocol.policy import DisclosurePolicy
@@ -31,9 +35,11 @@ def check_draft(submission: Submission, registry: Registry, own: DisclosurePolic
     Raises:
         DisclosureError: it was changed, or is not what the gate may let through.
     """
-    site = submission.result.header.site
+    header = submission.result.header
     try:
-        submission.envelope.verify(_site_keys(registry, site, "agent"))
+        submission.envelope.verify(_site_keys(registry, header.site, "agent"))
+        if header.deployment != registry.deployment:
+            raise DisclosureError("it is for another aggregator", _PREPARE_AGAIN)
         registered = registry.scorecards.get(submission.result.scorecard)
         if registered is None or registered.retired:
             raise DisclosureError("its scorecard is not registered, or was retired", _PREPARE_AGAIN)
@@ -46,37 +52,53 @@ def check_draft(submission: Submission, registry: Registry, own: DisclosurePolic
         ) from None
 
 
-def approve(
-    outbox: Outbox,
-    registry: Registry,
-    own: DisclosurePolicy,
-    digest: str,
-    steward: Signer,
-    *,
-    data_key: bytes,
-    audit: Audit,
-) -> Submission:
-    """Sign a draft with the steward's key, after writing it to the ledger of releases. Once more changes nothing.
+def countersign(submission: Submission, registry: Registry, own: DisclosurePolicy, steward: Signer) -> bytes:
+    """Return a draft with the steward's signature added; one that has it already as it is. Needs no site.
 
     Args:
-        outbox: where it lies.
+        submission: which the steward has seen, whole.
         registry: verified.
         own: the site's policy.
-        digest: of the submission that the steward has seen, whole.
         steward: the second person's key.
+
+    Raises:
+        DisclosureError: as `check_steward` and `check_draft`.
+    """
+    check_steward(submission, registry, steward.public)
+    if steward.public.keyid in {signature.keyid for signature in submission.envelope.signatures}:
+        return submission.data
+    check_draft(submission, registry, own)
+    return add_signature(submission.data, steward)
+
+
+def approve(
+    outbox: Outbox, registry: Registry, own: DisclosurePolicy, signed: bytes, *, data_key: bytes, audit: Audit
+) -> Submission:
+    """Take what the steward signed, after writing it to the ledger of releases. Once more changes nothing.
+
+    Args:
+        outbox: where its draft lies.
+        registry: verified.
+        own: the site's policy.
+        signed: the envelope with both signatures, from `countersign`.
         data_key: the site's; the ledger's seal is derived from it.
         audit: the site's audit log.
 
     Raises:
-        DisclosureError: it or what the ledger would keep of it was changed since, the ledger was, the key is not an
-            enrolled steward's of this site or is the agent's, or an earlier draft comes first.
+        DisclosureError: these are not the bytes of a draft here, one of both signatures is missing or wrong, what the
+            ledger would keep was changed since, or the ledger was, or an earlier draft comes first.
     """
     key = ledger_key(data_key)
+    try:
+        opened = decode(signed)
+    except ProtocolError as error:
+        raise DisclosureError(f"this is not a signed submission ({error.code})") from None
+    digest = opened.digest
     with outbox.held():
         submission = outbox.get(digest)
         if submission.state is State.VOID:
             raise DisclosureError("this submission is void: it left the chain", _PREPARE_AGAIN)
-        _check_steward(submission, registry, steward.public)
+        steward = _check_signatures(opened, registry, submission.result.header.site)
         if submission.state is not State.PREPARED:
             return submission
         everything = outbox.all()
@@ -86,15 +108,36 @@ def approve(
         entry = _entry_of(outbox, submission, key)
         _check_entry(entry, submission, scorecard)
         append_entry(outbox.ledger, entry, key)
-        audit("submission approved", f"digest={digest} steward={steward.public.keyid} day={submission.result.day}")
-        outbox.put_approved(digest, add_signature(submission.data, steward))
+        audit("submission approved", f"digest={digest} steward={steward} day={submission.result.day}")
+        outbox.put_approved(digest, signed)
         return outbox.get(digest)
+
+
+def discard(outbox: Outbox, digest: str, *, audit: Audit) -> list[str]:
+    """Forget a draft, and those after it, which name it; return their digests. What was approved stays.
+
+    Raises:
+        DisclosureError: it is no draft (any more).
+    """
+    with outbox.held():
+        submission = outbox.get(digest)
+        if submission.state is not State.PREPARED:
+            raise DisclosureError(
+                f"submission {digest[:12]} is {submission.state.value}, no draft: it stays",
+                "Only what nobody has approved can be discarded.",
+            )
+        gone = [s.digest for s in outbox.all() if s.state is State.PREPARED and s.place >= submission.place]
+        for each in reversed(gone):
+            audit("submission discarded", f"digest={each}")
+            outbox.drop_draft(each)
+        return gone
 
 
 _PREPARE_AGAIN = "Run `intramural submission prepare` again."
 
 
-def _check_steward(submission: Submission, registry: Registry, steward: PublicKey) -> None:
+def check_steward(submission: Submission, registry: Registry, steward: PublicKey) -> None:
+    """Check that the key is one of the site's stewards. Raises DisclosureError."""
     site = submission.result.header.site
     if steward.keyid in _site_keys(registry, site, "agent"):
         raise DisclosureError(
@@ -106,6 +149,23 @@ def _check_steward(submission: Submission, registry: Registry, steward: PublicKe
             "this key is not a steward's key of this site",
             "Use the key that was enrolled; `intramural registry show` lists the site's fingerprints.",
         )
+
+
+def _check_signatures(opened: Envelope, registry: Registry, site: str) -> str:
+    """Check that one agent and one steward of the site signed, and nobody else; return the steward's key id."""
+    agents, stewards = _site_keys(registry, site, "agent"), _site_keys(registry, site, "steward")
+    signers = [signature.keyid for signature in opened.signatures]
+    approving = [keyid for keyid in signers if keyid in stewards]
+    if len(signers) != 2 or len(approving) != 1:
+        raise DisclosureError(
+            "it is not signed by the site's agent and one of its stewards, and by nobody else",
+            "The steward signs it with `intramural submission approve --request REQUEST --key KEY --out SIGNED`.",
+        )
+    try:
+        opened.verify(agents | stewards)
+    except ProtocolError as error:
+        raise DisclosureError(f"its signatures do not verify ({error.code})", _PREPARE_AGAIN) from None
+    return approving[0]
 
 
 def _check_first(submission: Submission, everything: Sequence[Submission]) -> None:

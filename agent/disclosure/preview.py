@@ -130,13 +130,10 @@ def make_page(
 
 def previous_release(submission: Submission, submissions: list[Submission]) -> Submission | None:
     """Return the newest approved submission of the same model before this one, whatever its scorecard."""
-    place = (submission.result.header.epoch, submission.result.header.seq)
     earlier = [
         other
         for other in submissions
-        if other.state in LIVE
-        and other.result.model == submission.result.model
-        and (other.result.header.epoch, other.result.header.seq) < place
+        if other.state in LIVE and other.result.model == submission.result.model and other.place < submission.place
     ]
     return earlier[-1] if earlier else None
 
@@ -166,11 +163,19 @@ def _figure(cell: Cell, submission: Submission, previous: Submission | None, ver
 
 
 def _verdict(cell: Cell, verdicts: Mapping[str, Any]) -> str:
-    rule = verdicts.get("cells", {}).get(cell.key)
-    if rule not in set(Rule):
+    rule = _entry(verdicts, "cells", cell.key)
+    if not isinstance(rule, str) or rule not in set(Rule):
         return "unknown"
-    extent = verdicts.get("data", {}).get(cell.benchmark) if rule != Rule.NOT_RUN else None
-    return EXPLAINED[Rule(rule)] + (f"; {Extent(**extent)}" if extent else "")
+    match _entry(verdicts, "data", cell.benchmark):
+        # Anything but numbers and known words is left out: the file may come from elsewhere.
+        case {"known": str(known), "asked": int(asked), "available": int(available)} if rule != Rule.NOT_RUN:
+            return f"{EXPLAINED[Rule(rule)]}; {Extent(known, asked, available)}"
+    return EXPLAINED[Rule(rule)]
+
+
+def _entry(verdicts: Mapping[str, Any], part: str, key: str) -> object:
+    entries = verdicts.get(part)
+    return entries.get(key) if isinstance(entries, dict) else None
 
 
 def _shown(cell: Cell, value: int) -> str:

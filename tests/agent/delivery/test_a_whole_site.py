@@ -14,9 +14,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from agent import __version__
+from agent.enrolment_commands import enroll, registry, steward_key
 from agent.errors import AgentError, ConfigError, DeliveryError, DisclosureError
 from agent.site import Site, create_site
-from agent.submission_commands import enroll, registry, steward_key, submission
+from agent.submission_commands import submission
 from agent.vocabulary import Instance, Message, Reason, Reference, Unscored
 from aggregator.home import Home, today_day
 from aggregator.registry import invites
@@ -346,8 +347,116 @@ def test_saying_no_leaves_everything_as_it_was(site: Site, served: Served, wire:
     result = run(site, submission, "approve", "--key", key, answer="n\n")
     assert result.exit_code == 1
     assert "Let these bytes leave the site" in result.output
+    assert result.output.endswith("Not approved; nothing was changed.\n")
     assert sorted((path.name, path.read_bytes()) for path in site.submissions.rglob("*") if path.is_file()) == before
     assert "approved" in ok(site, submission, "approve", "--key", key, answer="y\n")
+
+
+def test_a_wrong_key_is_refused_before_anything_is_read_or_asked(
+    site: Site, served: Served, wire: Wire, tmp_path: Path
+) -> None:
+    join(site, served, wire, tmp_path)
+    ok(site, submission, "prepare", "--suite", SUITE)
+    stranger = tmp_path / "stranger.key"
+    ok(site, steward_key, "--out", stranger)
+    request = tmp_path / "request"
+    ok(site, submission, "approve", "--out", request)
+    for words in (["--key", stranger], ["--request", request, "--key", stranger, "--out", tmp_path / "signed"]):
+        result = run(site, submission, "approve", *words, answer="y\n")
+        assert isinstance(result.exception, DisclosureError)
+        assert "not a steward's key of this site" in str(result.exception)
+        assert result.output == ""
+    assert not (tmp_path / "signed").exists()
+
+
+def test_the_steward_approves_on_a_computer_without_the_site(
+    site: Site, served: Served, wire: Wire, tmp_path: Path
+) -> None:
+    key = join(site, served, wire, tmp_path)
+    root = json.loads((tmp_path / "invite.json").read_text())["root_keys"][0]
+    ok(site, submission, "prepare", "--suite", SUITE)
+    pages, nowhere = drafts(site), Site(tmp_path / "no-site-at-all")
+    request, signed = tmp_path / "request", tmp_path / "signed"
+    assert "2 drafts written" in ok(site, submission, "approve", "--out", request)
+    assert CANARY.encode() not in request.read_bytes()
+    at_the_site = ok(site, submission, "show", "--digest", pages[0]["digest"])
+
+    elsewhere = ["approve", "--request", request, "--key", key, "--out", signed]
+    declined = run(nowhere, submission, *elsewhere, answer="y\nn\n")
+    assert (declined.exit_code, signed.exists()) == (1, False)
+    assert declined.output.endswith("Not approved; nothing was changed.\n")
+    for wrong in (["--yes"], ["--yes", "--digest", pages[0]["digest"]], ["--yes", "--root", root]):
+        assert run(nowhere, submission, *elsewhere, *wrong).exit_code == 2
+    with pytest.raises(DisclosureError, match="under_threshold"):
+        ok(nowhere, submission, *elsewhere, "--root", "0" * 64, answer="y\ny\n")
+    shown = ok(nowhere, submission, *elsewhere, answer="y\ny\n")
+    assert at_the_site in shown  # the very same page
+    assert " ".join(root[i : i + 4] for i in range(0, 64, 4)) in shown
+    assert str(nowhere.directory) not in shown
+    assert not nowhere.directory.exists()
+
+    assert [row["state"] for row in json.loads(ok(site, submission, "status", "--format", "json"))] == ["prepared"] * 2
+    assert ok(site, submission, "approve", "--signed", signed).count("approved") == 2
+    ok(site, submission, "approve", "--signed", signed)  # again: nothing changes
+    ok(site, submission, "send")
+    rows = json.loads(ok(site, submission, "status", "--format", "json"))
+    assert [row["state"] for row in rows] == ["receipted"] * 2
+
+
+def test_one_draft_of_a_request_is_signed_without_asking(
+    site: Site, served: Served, wire: Wire, tmp_path: Path
+) -> None:
+    key = join(site, served, wire, tmp_path)
+    root = json.loads((tmp_path / "invite.json").read_text())["root_keys"][0]
+    ok(site, submission, "prepare", "--suite", SUITE)
+    first, request, signed = drafts(site)[0]["digest"], tmp_path / "request", tmp_path / "signed"
+    ok(site, submission, "approve", "--out", request)
+    sign_one = ["approve", "--request", request, "--key", key, "--out", signed, "--root", root, "--yes", "--digest"]
+    with pytest.raises(DisclosureError, match="no draft with this digest"):
+        ok(site, submission, *sign_one, "00000000")
+    ok(site, submission, *sign_one, first[:8])
+    with pytest.raises(ConfigError, match="cannot be written"):
+        ok(site, submission, *sign_one, first[:8])
+    assert ok(site, submission, "approve", "--signed", signed) == f"approved {first}\n"
+
+
+def test_a_draft_is_discarded_with_those_after_it_and_what_was_approved_is_not(
+    site: Site, served: Served, wire: Wire, tmp_path: Path
+) -> None:
+    key = join(site, served, wire, tmp_path)
+    ok(site, submission, "prepare", "--suite", SUITE)
+    first, second = (page["digest"] for page in drafts(site))
+    request, signed = tmp_path / "request", tmp_path / "signed"
+    ok(site, submission, "approve", "--out", request)
+    ok(site, submission, "approve", "--request", request, "--key", key, "--out", signed, answer="y\ny\n")
+    assert ok(site, submission, "discard", "--digest", first[:8]) == f"discarded {first}\ndiscarded {second}\n"
+    assert json.loads(ok(site, submission, "status", "--format", "json")) == []
+    with pytest.raises(DisclosureError, match="no submission with this digest"):
+        ok(site, submission, "approve", "--signed", signed)
+    with site.store() as store:
+        events = [(event, detail) for _, event, detail in store.audit_log()]
+    assert sorted(events[-2:]) == sorted(("submission discarded", f"digest={digest}") for digest in (first, second))
+    ok(site, submission, "prepare", "--suite", SUITE)
+    ok(site, submission, "approve", "--signed", signed)  # the same bytes as before
+    with pytest.raises(DisclosureError, match="is approved, no draft"):
+        ok(site, submission, "discard", "--digest", first)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["--request", "r", "--key", "k"],
+        ["--signed", "s", "--key", "k"],
+        ["--signed", "s", "--out", "o"],
+        ["--key", "k", "--out", "o"],
+        ["--key", "k", "--root", "00"],
+        ["--out", "o", "--root", "00"],
+    ],
+)
+def test_ways_of_approving_do_not_mix(tmp_path: Path, words: list[str]) -> None:
+    result = run(Site(tmp_path), submission, "approve", *words)
+    assert (result.exit_code, "do not go together" in result.output) == (2, True)
 
 
 def test_yes_needs_the_digest_of_what_was_read(site: Site, served: Served, wire: Wire, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from agent.delivery.outbox import Outbox, Submission
-from agent.disclosure.approval import approve
+from agent.disclosure.approval import approve, countersign
 from agent.disclosure.findings import Finding
 from agent.disclosure.gate import Release, decide
 from agent.disclosure.ledger import Entry, Fingerprints, Ledger, ledger_key
@@ -138,14 +138,14 @@ def site_gate(directory: Path, *, registry: Registry = REGISTRY, today_day: int 
 
 def sign(gate: Gate, submission: Submission, steward: Signer = world.STEWARD) -> Submission:
     """What the steward does, into an audit log that nobody reads."""
+    signed = countersign(gate.outbox.get(submission.digest), gate.registry, gate.policy, steward)
+    return take(gate, signed)
+
+
+def take(gate: Gate, signed: bytes) -> Submission:
+    """What the site does with what the steward signed."""
     return approve(
-        gate.outbox,
-        gate.registry,
-        gate.policy,
-        submission.digest,
-        steward,
-        data_key=gate.data_key,
-        audit=lambda event, detail: None,
+        gate.outbox, gate.registry, gate.policy, signed, data_key=gate.data_key, audit=lambda event, detail: None
     )
 
 
