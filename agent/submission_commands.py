@@ -35,7 +35,7 @@ def submission() -> None:
 
 
 @submission.command()
-@click.option("--suite", required=True, help="The suite whose runs are submitted.")
+@click.option("--suite", default="default", show_default=True, help="The suite whose runs are submitted.")
 @click.option("--scorecard", "scorecard_name", help="Name of the scorecard, where several are registered.")
 @click.option("--model", "models", multiple=True, help="Only this model; may be given several times.")
 @format_option()
@@ -337,10 +337,12 @@ def _scorecard(registry: "Registry", name: str | None) -> "Scorecard":
     if name is None and len(names) == 1:
         name = names[0]
     matching = [card for card in cards if card.name == name]
+    if not names:
+        raise ConfigError("no scorecard is registered with the aggregator", "Ask its central team to register one.")
     if not matching:
         raise ConfigError(
             "name the scorecard to report with --scorecard" if name is None else "there is no such scorecard",
-            f"Registered are: {', '.join(names) or 'none'}.",
+            f"Registered are: {', '.join(names)}.",
         )
     return max(matching, key=lambda card: card.version)
 

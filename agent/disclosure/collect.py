@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from agent import __version__
 from agent.disclosure.findings import Finding
-from agent.errors import DisclosureError
+from agent.errors import ConfigError, DisclosureError
 from agent.store import Run, Store
 from protocol.scorecard import Cell, Scorecard
 
@@ -17,6 +17,7 @@ NAME_UNITS: Final = "Name the column of the patient (or document) with `unit_col
 _KNOWN_DATA: Final = frozenset({"official", "sample", "invented"})
 _DECISIVE: Final = (
     "agent_version",
+    "language_model",
     "lineage",
     "max_tokens",
     "overrides",
@@ -50,14 +51,19 @@ def collect(
         token_limits: length limit of an answer in tokens, by the digest of a benchmark's definition.
 
     Raises:
-        DisclosureError: the suite has no runs, or none of a named model; or a run was asked or scored otherwise than
-            the benchmark says, by another version, or its units have no names.
+        ConfigError: there is no such suite, or it has no runs of a named model.
+        DisclosureError: a run was asked or scored otherwise than the benchmark says, by another version, or its units
+            have no names.
     """
+    if suite not in store.suites():
+        known = ", ".join(store.suites()) or "none yet"
+        raise ConfigError(f"there is no suite {suite} (suites here: {known})", "Name a suite with --suite.")
     runs = [run for run in store.runs(suite) if not models or run.model in models]
     lacking = sorted(set(models) - {run.model for run in runs})
-    if not runs or lacking:
-        whose = f" of {', '.join(lacking)}" if lacking else ""
-        raise DisclosureError(f"the suite has no runs{whose}", "Name a suite that `intramural summarize` can show.")
+    if lacking:
+        raise ConfigError(
+            f"suite {suite} has no runs of {', '.join(lacking)}", "`intramural summarize` shows the models it has."
+        )
     found: dict[str, list[Finding]] = {}
     for run in runs:
         metrics = {facts["name"]: facts for facts in run.details["metrics"]}
@@ -142,4 +148,5 @@ def _finding(store: Store, run: Run, facts: Mapping[str, Any]) -> Finding:
         lineage=details["lineage"],
         known=details["data"]["known"],
         available=details["data"]["instances"],
+        language_model=details["language_model"],
     )

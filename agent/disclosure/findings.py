@@ -66,6 +66,7 @@ class Finding:
             across benchmarks: a unit has one key in all of them.
         known: what data it was, see `Extent`.
         available: instances that the data gives.
+        language_model: False where its server said that the model is none.
     """
 
     benchmark: str
@@ -79,6 +80,7 @@ class Finding:
     lineage: str
     known: str
     available: int
+    language_model: bool = True
     subgroup: str | None = None
 
     @property

@@ -179,6 +179,14 @@ def _check_registered(gate: Gate, scorecard: Scorecard, findings: Mapping[str, S
             "Ask the aggregator's people to register the model, then run `intramural registry update`; "
             "or name the models to submit with --model.",
         )
+    for name in sorted(findings):
+        said_none = any(not finding.language_model for finding in findings[name])
+        if said_none and gate.registry.models[model_digest(name)].is_language_model:
+            raise DisclosureError(
+                f"{name}: the registry has it as a language model, but its server says that it is none",
+                "Ask the aggregator's people to register it with --not-a-language-model, then run "
+                "`intramural registry update`; or name the models to submit with --model.",
+            )
 
 
 def check_ledger(ledger: Ledger, submissions: Sequence[Submission]) -> None:

@@ -6,6 +6,7 @@ import socket
 import stat
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,8 @@ from agent.submission_commands import submission
 from agent.vocabulary import Instance, Message, Reason, Reference, Unscored
 from aggregator.home import Home, today_day
 from aggregator.registry import invites
-from aggregator.registry.versions import newest_envelope
+from aggregator.registry.changes import Additions, apply
+from aggregator.registry.versions import newest_envelope, newest_registry, sign_next
 from tests.aggregator.conftest import Served, start, stop
 from tests.aggregator.federation import CARD, MODELS, new_home
 
@@ -115,6 +117,7 @@ def fill(
         "metrics": [{"name": metric, "low": cell.low, "high": cell.high, "binary": cell.binary}],
         "scoring": scoring,
         "agent_version": __version__,
+        "language_model": True,
         "lineage": benchmark,
         "max_tokens": 1024,
         "overrides": [],
@@ -508,14 +511,27 @@ def test_a_public_benchmark_on_data_of_the_hospitals_own_counts_as_private(
         ok(site, submission, "prepare", "--suite", "own")
 
 
+def test_without_any_registered_scorecard_the_central_team_is_asked(
+    site: Site, served: Served, wire: Wire, tmp_path: Path
+) -> None:
+    join(site, served, wire, tmp_path)
+    with served.home.database.writing() as connection:
+        retired = apply(newest_registry(connection), Additions(retired=[CARD.name]))
+        sign_next(connection, replace(retired, version=retired.version + 1), [served.home.root_key])
+    ok(site, registry, "update")
+    with pytest.raises(ConfigError, match="no scorecard is registered") as caught:
+        ok(site, submission, "prepare", "--suite", SUITE)
+    assert "central team" in caught.value.advice
+
+
 def test_scores_by_other_rules_are_not_submitted(site: Site, served: Served, wire: Wire, tmp_path: Path) -> None:
     join(site, served, wire, tmp_path)
     fill(site, "pubmed_qa", "exact_match", MODELS[0].name, right=50, suite="helm", scoring="helm")
     with pytest.raises(DisclosureError, match="scored by helm's rules"):
         ok(site, submission, "prepare", "--suite", "helm")
-    with pytest.raises(DisclosureError, match="the suite has no runs"):
-        ok(site, submission, "prepare", "--suite", "no such suite")
-    with pytest.raises(DisclosureError, match="no runs of example/none"):
+    with pytest.raises(ConfigError, match="no suite default"):
+        ok(site, submission, "prepare")
+    with pytest.raises(ConfigError, match="no runs of example/none"):
         ok(site, submission, "prepare", "--suite", SUITE, "--model", "example/none")
     with pytest.raises(ConfigError, match="no such scorecard"):
         ok(site, submission, "prepare", "--suite", SUITE, "--scorecard", "other")

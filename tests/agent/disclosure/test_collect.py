@@ -12,7 +12,7 @@ from agent.disclosure.collect import collect
 from agent.disclosure.findings import Finding
 from agent.disclosure.gate import Release, Rule
 from agent.disclosure.ledger import Ledger
-from agent.errors import DisclosureError
+from agent.errors import ConfigError, DisclosureError
 from agent.store import Store, Vault
 from agent.vocabulary import Instance, Message, Reference
 from protocol.disclosure import SUPPRESSED
@@ -64,6 +64,7 @@ def fill(
         "metrics": [{"name": "exact_match", "low": 0, "high": 1, "binary": True}],
         "scoring": "intramural",
         "agent_version": __version__,
+        "language_model": True,
         "lineage": benchmark if access == "public" else "site",
         "max_tokens": 1024,
         "overrides": [],
@@ -227,6 +228,21 @@ def test_a_longer_limit_or_the_benchmarks_own_value_is_no_change(store: Store, d
     assert len(found(store)) == 1
 
 
+def test_a_suite_that_is_not_there_is_answered_with_those_that_are(store: Store) -> None:
+    with pytest.raises(ConfigError, match=r"no suite nope \(suites here: none yet\)"):
+        collect(store, "nope", WARDS, token_limits=LIMITS)
+    fill(store, ALL, patients(60))
+    with pytest.raises(ConfigError, match=r"no suite nope \(suites here: s\)"):
+        collect(store, "nope", WARDS, token_limits=LIMITS)
+    with pytest.raises(ConfigError, match="suite s has no runs of example/none"):
+        collect(store, "s", WARDS, ["example/none"], token_limits=LIMITS)
+
+
+def test_a_model_that_its_server_calls_none_is_found_as_none(store: Store) -> None:
+    fill(store, ALL, patients(60), language_model=False)
+    assert [finding.language_model for finding in found(store)] == [False]
+
+
 def test_scores_of_another_version_are_not_signed_as_this_ones(store: Store) -> None:
     fill(store, ALL, patients(60), agent_version="0.0.9")
     with pytest.raises(DisclosureError, match=r"scored by version 0\.0\.9 of the agent, this is") as caught:
@@ -235,7 +251,8 @@ def test_scores_of_another_version_are_not_signed_as_this_ones(store: Store) -> 
 
 
 @pytest.mark.parametrize(
-    "lacking", ["unit_named", "lineage", "overrides", "sample_seed", "sampled", "agent_version", "temperature"]
+    "lacking",
+    ["unit_named", "language_model", "lineage", "overrides", "sample_seed", "sampled", "agent_version", "temperature"],
 )
 def test_a_run_that_does_not_say_how_it_was_run_is_run_again(store: Store, lacking: str) -> None:
     fill(store, ALL, patients(60), lacking=lacking)

@@ -421,6 +421,15 @@ def test_what_is_not_registered_is_refused_by_name(gate: Gate) -> None:
     assert agent_digest("9.9.9") not in REGISTRY.agents
 
 
+def test_a_baseline_does_not_pass_for_a_language_model(gate: Gate) -> None:
+    baseline = [replace(found, language_model=False) for found in whole_ward()]
+    with pytest.raises(DisclosureError, match="its server says that it is none") as caught:
+        prepare(gate, CARD, {MODEL: baseline})
+    assert "--not-a-language-model" in caught.value.advice
+    known = {digest: replace(model, is_language_model=False) for digest, model in REGISTRY.models.items()}
+    assert prepare(replace(gate, registry=replace(REGISTRY, models=known)), CARD, {MODEL: baseline}).new
+
+
 def test_a_refused_link_is_replaced_and_what_followed_it_becomes_void(gate: Gate) -> None:
     work: dict[str, int] = {MODEL: 140, OTHER_MODEL: 60}
     prepared = prepare(gate, CARD, {name: whole_ward(count) for name, count in work.items()})
