@@ -4,15 +4,15 @@ import re
 from pathlib import Path
 from typing import Final
 
-import yaml
-
+from agent.catalog.small_file import read_bytes
+from agent.catalog.strict_yaml import parse_yaml
 from agent.errors import DisclosureError
 from agent.shipped import shipped
 from protocol.errors import ProtocolError
 from protocol.policy import DisclosurePolicy, parse_policy
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,47}")
-_LARGEST: Final = 64 * 1024  # bytes
+_WHOLE: Final = re.compile(r"0|[1-9][0-9]{0,8}")
 
 
 def read_policy(name: str, site_directory: Path | None = None) -> DisclosurePolicy:
@@ -35,49 +35,17 @@ def read_policy(name: str, site_directory: Path | None = None) -> DisclosurePoli
     return policy
 
 
-def shipped_policies() -> dict[str, DisclosurePolicy]:
-    """Return the profiles that travel with the agent, by name. Raises DisclosureError."""
-    paths = sorted((shipped("policies") / "disclosure").glob("*.yaml"))
-    return {path.stem: read_policy(path.stem) for path in paths}
-
-
 def read_policy_file(path: Path) -> DisclosurePolicy:
     """Read one file. Raises DisclosureError, naming the file and what is wrong with it."""
+    values = parse_yaml(read_bytes(path, DisclosureError), Path(path.name), DisclosureError)
+    if not isinstance(values, dict):
+        raise DisclosureError(f"policy {path.name}: expected a map of names to values")
     try:
-        with path.open("rb") as file:
-            content = file.read(_LARGEST + 1)
-    except OSError as error:
-        raise DisclosureError(f"policy {path.name} cannot be read ({error.strerror})") from None
-    if len(content) > _LARGEST:
-        raise DisclosureError(f"policy {path.name} is longer than {_LARGEST} bytes")
-    try:
-        return parse_policy(_flat_map(content))
-    except _NotFlatError as error:
-        raise DisclosureError(f"policy {path.name}: {error}") from None
+        return parse_policy({name: value if name == "name" else _number(value) for name, value in values.items()})
     except ProtocolError as error:
         raise DisclosureError(f"policy {path.name}: {error.detail}") from None
 
 
-class _NotFlatError(Exception):
-    pass
-
-
-def _flat_map(content: bytes) -> dict[str, object]:
-    """Return the file's names and values; YAML would let a second value for a name win silently."""
-    try:
-        node = yaml.compose(content.decode("utf-8"), Loader=yaml.SafeLoader)
-        if not isinstance(node, yaml.MappingNode):
-            raise _NotFlatError("expected a map of names to values")
-        names = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
-        if len(names) != len(node.value) or any(not isinstance(value, yaml.ScalarNode) for _, value in node.value):
-            raise _NotFlatError("expected one plain value for each name")
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            raise _NotFlatError(f"{', '.join(twice)} is given twice")
-        values = yaml.SafeLoader("").construct_document(node)
-    except UnicodeDecodeError:
-        raise _NotFlatError("not UTF-8") from None
-    except (yaml.YAMLError, ValueError) as error:
-        mark = getattr(error, "problem_mark", None)
-        raise _NotFlatError("not valid YAML" + (f" at line {mark.line + 1}" if mark else "")) from None
-    return {str(name): value for name, value in values.items()}
+def _number(value: object) -> object:
+    """Return the whole number that a text is; anything else as it is, for the schema to refuse."""
+    return int(value) if isinstance(value, str) and _WHOLE.fullmatch(value) else value

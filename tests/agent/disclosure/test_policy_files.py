@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.disclosure.policy import read_policy, read_policy_file, shipped_policies
+from agent.disclosure.policy import read_policy, read_policy_file
 from agent.errors import DisclosureError
 from agent.shipped import shipped
 from protocol.policy import stricter
@@ -18,7 +18,8 @@ def test_strict_holds_the_numbers_of_the_promise() -> None:
 
 
 def test_the_other_profiles_are_shipped_with_their_thresholds() -> None:
-    policies = shipped_policies()
+    paths = (shipped("policies") / "disclosure").glob("*.yaml")
+    policies = {path.stem: read_policy(path.stem) for path in paths}
     assert set(policies) == {"strict", "uk-tre", "cms", "public"}
     assert (policies["uk-tre"].min_units, policies["uk-tre"].grid_units) == (10, 5)
     assert (policies["cms"].min_units, policies["cms"].min_events) == (11, 11)
@@ -49,14 +50,15 @@ def test_a_sites_own_file_is_read_from_the_site(tmp_path: Path) -> None:
         (STRICT.replace("min_units: 11", "min_units: 11\nmin_units: 1"), "min_units is given twice"),
         (STRICT.replace("min_units: 11", "min_units: 1.5"), "min_units"),
         (STRICT.replace("min_units: 11", "min_units: true"), "min_units"),
-        (STRICT.replace("min_units: 11", "min_units: '11'"), "min_units"),
+        (STRICT.replace("min_units: 11", "min_units: 0x1"), "min_units"),
+        (STRICT.replace("min_units: 11", "min_units: 1_1"), "min_units"),
         (STRICT.replace("min_units: 11", "min_units: -1"), "min_units"),
-        (STRICT.replace("min_units: 11", "min_units: [11]"), "one plain value"),
+        (STRICT.replace("min_units: 11", "min_units: [11]"), "min_units"),
         (STRICT.replace("min_units: 11", "min_units:"), "min_units"),
         ("", "expected a map"),
         ("- 1\n", "expected a map"),
-        ("a: [", "not valid YAML at line"),
-        ("a: !!python/object/apply:os.system [ls]\n", "one plain value"),
+        ("a: [\n", "p.yaml: line 2: "),
+        ("a: !!python/object/apply:os.system [ls]\n", "tags are not supported"),
     ],
 )
 def test_a_policy_in_doubt_is_no_policy(tmp_path: Path, text: str, what: str) -> None:
@@ -68,7 +70,7 @@ def test_a_policy_in_doubt_is_no_policy(tmp_path: Path, text: str, what: str) ->
 
 def test_missing_and_unreadable_policies_are_errors(tmp_path: Path) -> None:
     (tmp_path / "bytes.yaml").write_bytes(b"\xff\xfe")
-    (tmp_path / "long.yaml").write_bytes(b"#" * 100_000)
+    (tmp_path / "long.yaml").write_bytes(b"#" * 2**21)
     for name in ("nothing.yaml", "bytes.yaml", "long.yaml"):
         with pytest.raises(DisclosureError, match=name):
             read_policy(name, tmp_path)
