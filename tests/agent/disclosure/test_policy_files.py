@@ -47,7 +47,7 @@ def test_a_sites_own_file_is_read_from_the_site(tmp_path: Path) -> None:
     [
         (STRICT + "min_unit: 3\n", "min_unit"),
         (STRICT.replace("min_events:", "min_event:"), "min_event"),
-        (STRICT.replace("min_units: 11", "min_units: 11\nmin_units: 1"), "min_units is given twice"),
+        (STRICT.replace("min_units: 11", "min_units: 11\nmin_units: 1"), "'min_units' is given twice"),
         (STRICT.replace("min_units: 11", "min_units: 1.5"), "min_units"),
         (STRICT.replace("min_units: 11", "min_units: true"), "min_units"),
         (STRICT.replace("min_units: 11", "min_units: 0x1"), "min_units"),
