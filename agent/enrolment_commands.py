@@ -48,19 +48,18 @@ def enroll(
     invite = read_invite(invite_path) if invite_path else None
     match invite, key_path, public_path, request_path:
         case None, Path(), None, Path() if out is not None:
-            data, what = _signed(_read(request_path), key_path), "the site sends it next"
+            data, next_step = _signed(_read(request_path), key_path), _BACK_AT_THE_SITE
         case None, _, _, _:
             raise click.UsageError("give --invite; only the steward, who signs a --request to --out, needs none")
         case _, Path(), None, None:
             signer = load_signer(key_path, KeyRole.STEWARD)
             data = _signed(_request(site, invite, signer.public, online=out is None), key_path)
             federation_of(site).keep_request(data)
-            what = "hand it to the aggregator's people"
+            next_step = _AFTER_ENROLMENT if out is None else _BY_HAND
         case _, None, Path(), None if out is not None:
-            data = _request(site, invite, read_public(public_path), online=False)
-            what = "the steward signs it next"
+            data, next_step = _request(site, invite, read_public(public_path), online=False), _STEWARD_SIGNS
         case _, None, None, Path() if out is None:
-            data, what = _read(request_path), ""
+            data, next_step = _read(request_path), _AFTER_ENROLMENT
             _join(site, invite, online=True)
             federation_of(site).keep_request(data)
         case _:
@@ -68,13 +67,25 @@ def enroll(
     keys = request_keys(data)
     if out is not None:
         write_new(out, data)
-        click.echo(f"Request written to {out.name}; {what}.")
+        click.echo(f"Request written to {out.name}.")
     elif invite is not None:
         _post(site, invite, data)
-    click.echo("Read these fingerprints to the aggregator's people, by telephone or face to face:")
+    click.echo("Fingerprints of the keys in the request:")
     click.echo(f"  agent    {keys[0].fingerprint}")
     click.echo(f"  steward  {keys[1].fingerprint}")
-    click.echo("After they have enrolled the site, run `intramural registry update`.")
+    click.echo(next_step)
+
+
+_STEWARD_SIGNS = "The steward signs it next, with `intramural enroll --request REQUEST --steward-key KEY --out SIGNED`."
+_BACK_AT_THE_SITE = (
+    "Take it back to the site, which sends it with `intramural enroll --invite INVITE --request SIGNED`."
+)
+_READ_THEM = "Read the fingerprints to the aggregator's people, by telephone or face to face. "
+_AFTER_ENROLMENT = _READ_THEM + "After they have enrolled the site, run `intramural registry update`."
+_BY_HAND = (
+    "Hand it to the aggregator's people. " + _READ_THEM + "They give you a registry with the site in it: take it with "
+    "`intramural registry update --import FILE`."
+)
 
 
 @click.group()
@@ -127,7 +138,9 @@ def show_registry(site: Site, form: str) -> None:
         *({"kind": "agent", "name": version, "id": digest} for digest, version in taken.agents.items()),
         *({"kind": "policy", "name": policy.name, "id": digest} for digest, policy in taken.policies.items()),
     ]
-    show_rows(rows, {"kind": "kind", "name": "name", "id": "id"}, form)
+    if form == "table":  # JSON has the whole ids
+        rows = [{**row, "id": row["id"][:12]} for row in rows]
+    show_rows(rows, {"kind": "Kind", "name": "Name", "id": "Id"}, form)
 
 
 @click.command("steward-key")

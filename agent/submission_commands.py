@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from protocol.scorecard import Scorecard
 
 FILE = click.Path(dir_okay=False, path_type=Path)
+_SHORT = 12  # characters of a digest in a table
 DIGEST = click.option("--digest", help="The submission: at least the first 8 characters of its digest.")
 
 
@@ -64,8 +65,9 @@ def prepare(site: Site, suite: str, scorecard_name: str | None, models: tuple[st
         done = prepare(gate, card, findings)
         for digest in sorted(done.new):
             store.audit("submission prepared", f"digest={digest} day={today_day()}")
-    rows = [{**_row(s, registry), "new": s.digest in done.new} for s in done.submissions]
-    show_rows(rows, {"digest": "digest", "model": "model", "outcome": "outcome", "state": "state", "new": "new"}, form)
+    rows = [{**_row(s, registry, form), "new": s.digest in done.new} for s in done.submissions]
+    columns = {"digest": "Digest", "model": "Model", "outcome": "Outcome", "state": "State", "new": "New"}
+    show_rows(rows, columns, form)
     if form == "table":
         for digest in done.dropped:
             click.echo(f"draft {digest[:12]} was dropped: it, or one before it, would no longer come out the same")
@@ -198,11 +200,16 @@ def status(site: Site, form: str) -> None:
     federation, submissions = federation_of(site), _outbox(site).all()
     trusted = federation.trusted() if submissions else None
     registry = None if trusted is None or isinstance(trusted, RootPins) else trusted
-    show_rows(
-        [_row(s, registry) for s in submissions],
-        {"digest": "digest", "model": "model", "seq": "link", "day": "day", "state": "state", "refusal": "refused for"},
-        form,
-    )
+    columns = {
+        "digest": "Digest",
+        "model": "Model",
+        "seq": "Link",
+        "day": "Day",
+        "outcome": "Outcome",
+        "state": "State",
+        "refusal": "Refused for",
+    }
+    show_rows([_row(s, registry, form) for s in submissions], columns, form)
 
 
 def _approve_here(site: Site, key_path: Path, digest: str | None, *, yes: bool) -> None:
@@ -364,16 +371,18 @@ def _page(site: Site, registry: "Registry", chosen: "Submission") -> "Page":
     return make_page(chosen, registry, policy, outbox.verdicts(chosen.digest), previous)
 
 
-def _row(found: "Submission", registry: "Registry | None") -> dict[str, object]:
+def _row(found: "Submission", registry: "Registry | None", form: str) -> dict[str, object]:
+    """Return a submission's row; in a table digests have the 12 characters that tell them apart."""
+    shown = _SHORT if form == "table" else None
     model = registry.models.get(found.result.model) if registry else None
     return {
-        "digest": found.digest,
-        "model": model.name if model else found.result.model,
+        "digest": found.digest[:shown],
+        "model": model.name if model else found.result.model[:shown],
         "scorecard": found.result.scorecard,
         "epoch": found.result.header.epoch,
         "seq": found.result.header.seq,
         "day": date.fromordinal(date(1970, 1, 1).toordinal() + found.result.day).isoformat(),
-        "state": found.state.value,
         "outcome": found.result.outcome,
+        "state": found.state.value,
         "refusal": found.refusal,
     }

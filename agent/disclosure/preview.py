@@ -22,6 +22,16 @@ from protocol.scorecard import Cell, Scorecard
 
 CODED = {SUPPRESSED: "suppressed", NOT_RUN: "not run", LOW_CODED: "low-coded", HIGH_CODED: "high-coded"}
 
+CODE_MEANINGS = {
+    CODED[SUPPRESSED]: "withheld, because it could tell about a few units, or help to compute what does.",
+    CODED[
+        LOW_CODED
+    ]: "so few units succeeded, or scored at all, that the figure would tell about them; only that it is low leaves.",
+    CODED[HIGH_CODED]: "so few units failed, or missed anything, that the figure would tell about them; only that it "
+    "is high leaves.",
+}
+"""What a steward reads about the words in place of figures."""
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -107,9 +117,9 @@ def make_page(
     return Page(
         digest=submission.digest,
         state=submission.state.value,
-        site=f"{site.display_name if site else 'not enrolled'} ({result.header.site})",
+        site=_named(site.display_name if site else "not enrolled", result.header.site),
         deployment=result.header.deployment,
-        model=f"{model.display_name} ({model.name})",
+        model=_named(model.display_name, model.name),
         organization=model.organization,
         scorecard=f"{card.name} version {card.version}",
         policy=f"{named.name} version {named.version}" if named else "not registered",
@@ -126,6 +136,11 @@ def make_page(
         payload_bytes=len(submission.payload),
         payload=submission.payload.decode("ascii"),
     )
+
+
+def _named(display_name: str, identity: str) -> str:
+    """Return both names, or one where they are the same: a pooled site stands in the registry under its id."""
+    return identity if display_name == identity else f"{display_name} ({identity})"
 
 
 def previous_release(submission: Submission, submissions: list[Submission]) -> Submission | None:
@@ -213,20 +228,24 @@ def print_page(page: Page) -> None:
     show_rows(
         [{name: getattr(figure, name) for name in Figure.__slots__} for figure in page.figures],
         {
-            "cell": "cell",
-            "units": "units (range)",
-            "value": "value",
-            "deviation": "std. dev.",
-            "before": "before",
-            "change": "change",
-            "verdict": "verdict of the gate",
+            "cell": "Cell",
+            "units": "Units (range)",
+            "value": "Value",
+            "deviation": "Std. dev.",
+            "before": "Before",
+            "change": "Change",
+            "verdict": "Verdict of the gate",
         },
         "table",
     )
     click.echo("Of the number of units only the range leaves; the day leaves as it stands above.")
+    for value, meaning in CODE_MEANINGS.items():
+        if any(value in (figure.value, figure.before) for figure in page.figures):
+            click.echo(f"{value.capitalize()}: {meaning}")
     click.echo(
-        f"It can carry at most {page.bits:.1f} bits, and {page.root_bits} more in the commitment to the scores, "
-        "which the gate computes."
+        f"The figures can tell at most {page.bits:.1f} bits, as much as so many yes-or-no answers. Besides them leaves "
+        f"`scores_root`, a fingerprint of {page.root_bits} bits, which the gate computes from all scores: it ties "
+        "the site to them, and without the site's data key no score can be read from it."
     )
     click.echo(f"These {page.payload_bytes} bytes are what is signed and leaves the site, and nothing else:")
     click.echo(page.payload)

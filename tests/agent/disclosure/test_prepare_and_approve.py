@@ -533,8 +533,21 @@ def test_the_page_shows_figures_verdicts_change_and_the_exact_bytes(
     shown = capsys.readouterr().out
     for text in (second.digest, page.payload, "General Hospital", first.digest, world.AGENT.public.keyid):
         assert text in shown
-    assert "units (range)" in shown
+    assert "Units (range)" in shown
     assert "Of the number of units only the range leaves" in shown
+
+
+def test_the_page_explains_its_words_and_names_a_pooled_site_once(
+    gate: Gate, capsys: pytest.CaptureFixture[str]
+) -> None:
+    draft = prepare_one(gate, 3)
+    pooled = replace(REGISTRY.sites[world.SITE], display_name=world.SITE)
+    registry = replace(REGISTRY, sites={**REGISTRY.sites, world.SITE: pooled})
+    print_page(make_page(draft, registry, gate.policy, gate.outbox.verdicts(draft.digest), None))
+    shown = capsys.readouterr().out
+    assert "Low-coded: so few units succeeded" in shown
+    assert "High-coded: " not in shown
+    assert f"({world.SITE})" not in shown
 
 
 def test_the_page_says_which_figures_come_from_a_sample(gate: Gate) -> None:
