@@ -96,19 +96,6 @@ class Engine:
         written = [self._write(field, known, tags) if isinstance(field, _Field) else field for field in fields]
         return [self._withhold(text) if isinstance(text, Withheld) else text for text in written]
 
-    def find(self, text: str) -> list[Span] | Withheld:
-        """Return what would be redacted of a text that stands alone, for measuring: offsets into `text`.
-
-        A text with invisible characters, which redaction drops, counts as found whole.
-        """
-        field = self._read(text)
-        if isinstance(field, Withheld):
-            return field
-        if field.text != text:
-            return [Span(0, len(text), "ID")]
-        known = known_values(field.findings(), everyday())
-        return united([*field.spans, *search(field.plain, known, self._deadline)], field.plain)
-
     def _read(self, text: str) -> _Field | Withheld:
         if len(text) > self._policy.limits.field_characters:
             return Withheld.TOO_LONG

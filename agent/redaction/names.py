@@ -2,7 +2,7 @@
 
 A rule works on a **run**: neighbouring capitalised words and initials ("Can Anna S", "SMITH, JOHN A."). Evidence inside
 or around the run decides which part of it is a name. Without a trained model this finds names by how they are written
-and introduced, and common names anywhere; a rare name without a cue passes, which the measured recall shows.
+and introduced, and common names anywhere; a rare name without a cue passes.
 """
 
 from collections.abc import Iterator
