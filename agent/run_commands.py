@@ -170,8 +170,10 @@ def summarize(site: Site, suite: str, all_metrics: bool, form: str) -> None:
     show_rows(rows, columns | COLUMNS, form, title=f"Suite {suite}")
     click.echo("Low and High bound the 95 % interval. Means are over n scored instances of so many units.")
     if not all_metrics:
-        mains = dict.fromkeys(f"{row['metric']} ({row['benchmark']})" for row in rows)
-        click.echo(f"Main metrics: {', '.join(mains)}")
+        mains: dict[str, dict[str, None]] = {}
+        for row in rows:
+            mains.setdefault(row["metric"], {})[row["benchmark"]] = None
+        click.echo("Metrics: " + "; ".join(f"{metric} ({', '.join(names)})" for metric, names in mains.items()))
     for note, letter in letters.items():
         click.echo(f"  {letter}  {note}")
     reasons = sum((Counter(row["unscored_reasons"]) for row in rows), Counter[str]())

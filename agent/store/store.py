@@ -8,27 +8,19 @@ import fcntl
 import hashlib
 import json
 import os
-import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 from agent.errors import StoreError
 from agent.store.codec import decode_instance, decode_response, encode_instance, encode_response
-from agent.store.vault import Vault
+from agent.store.database import Database, said_plainly
 from agent.vocabulary import Instance, Reason, Response, Unscored
 
 DAY_S = 86_400
 RUNS = "SELECT run_id, suite, name, benchmark, model, deployment, details, state, started_at, ended_at FROM runs"
-KEY_CHECK = b"intramural store"
-ADVICE = {
-    "SQLITE_FULL": "The disk is full: make room and give the same command again; answers kept so far stay.",
-    "SQLITE_BUSY": "Another command is writing; give the same command again in a moment.",
-    "SQLITE_READONLY": "The store's folder must be writable for the account that runs the agent.",
-}
 # Reasons that say nothing about the model: such an instance is asked again by the next run.
 RETRIED = frozenset({Reason.SERVER_ERROR, Reason.BAD_REPLY, Reason.TIMEOUT, Reason.UNREACHABLE, Reason.NOT_ASKED})
 
@@ -70,75 +62,8 @@ class StoredInstance:
     scores: Mapping[str, float | Unscored]
 
 
-class Store:
+class Store(Database):
     """One open connection to the site's store. Not for several threads."""
-
-    def __init__(self, path: Path, vault: Vault) -> None:
-        """Open or create the store at `path` and bring its tables up to date."""
-        self._path = path
-        self._vault = vault
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not path.exists():
-            os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
-        if path.stat().st_mode & 0o077:
-            raise StoreError(
-                "the store can be read by other accounts", "chmod 600 the files of the site's store folder."
-            )
-        with _said_plainly("opened"):
-            self._db = sqlite3.connect(path, isolation_level=None, timeout=30.0)
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=NORMAL")
-            self._db.execute("PRAGMA temp_store=MEMORY")  # no temporary files
-            self._db.execute("PRAGMA secure_delete=ON")
-            self._db.execute("PRAGMA foreign_keys=ON")
-            self._migrate()
-        self._check_key()
-
-    def close(self) -> None:
-        """Close the connection; a clean close folds the write-ahead log into the file."""
-        self._db.close()
-
-    def _migrate(self) -> None:
-        scripts = sorted((Path(__file__).parent / "migrations").glob("*.sql"))
-        (done,) = self._db.execute("PRAGMA user_version").fetchone()
-        if done > len(scripts):
-            raise StoreError("the store was written by a newer version of the agent", "Install the newer version.")
-        for number, script in enumerate(scripts[done:], done + 1):
-            self._db.executescript(
-                f"BEGIN IMMEDIATE;\n{script.read_text('utf-8')}\nPRAGMA user_version={number};\nCOMMIT;"
-            )
-
-    def _check_key(self) -> None:
-        """Refuse a data key that this store was not made with, before anything is written under it."""
-        sealed = self._seal("key check")
-        if sealed is None:
-            with self._transaction():
-                self._set_seal("key check", KEY_CHECK)
-        elif not self._vault.opens(b"seal\0key check", sealed):
-            raise StoreError(
-                "the data key is not the one that this store was made with",
-                "Put the right keys/data.key back from a back-up; nothing was read or written.",
-            )
-
-    def _seal(self, name: str) -> bytes | None:
-        row = self._db.execute("SELECT sealed FROM seals WHERE name = ?", (name,)).fetchone()
-        return None if row is None else bytes(row[0])
-
-    def _set_seal(self, name: str, value: bytes) -> None:
-        sealed = self._vault.seal(b"seal\0" + name.encode(), value)
-        self._db.execute("INSERT OR REPLACE INTO seals VALUES (?, ?)", (name, sealed))
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        with _said_plainly("written"):
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self._db.execute("COMMIT")
-            except BaseException:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
-                raise
 
     @contextmanager
     def run_lock(self, run_id: str) -> Iterator[None]:
@@ -380,7 +305,7 @@ class Store:
         with self._transaction():
             gone = self._db.execute("DELETE FROM answers WHERE created_at <= ?", (last,)).rowcount
             gone += self._db.execute("DELETE FROM records WHERE last_used_at <= ?", (last,)).rowcount
-        with _said_plainly("written"):
+        with said_plainly("written"):
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             self._db.execute("VACUUM")
         return gone
@@ -419,13 +344,3 @@ class Store:
 
 def _now() -> int:
     return int(time.time())
-
-
-@contextmanager
-def _said_plainly(doing: str) -> Iterator[None]:
-    """Turn SQLite's errors into ours; its messages may quote a value."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        name = getattr(error, "sqlite_errorname", type(error).__name__)
-        raise StoreError(f"the store cannot be {doing} ({name})", ADVICE.get(name, StoreError.advice)) from None

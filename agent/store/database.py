@@ -1,0 +1,98 @@
+"""The store's file: opened for its owner alone, brought up to date, and only under the key that it was made with."""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from agent.errors import StoreError
+from agent.store.vault import Vault
+
+KEY_CHECK = b"intramural store"
+ADVICE = {
+    "SQLITE_FULL": "The disk is full: make room and give the same command again; answers kept so far stay.",
+    "SQLITE_BUSY": "Another command is writing; give the same command again in a moment.",
+    "SQLITE_READONLY": "The store's folder must be writable for the account that runs the agent.",
+}
+
+
+class Database:
+    """The site's database file, open under one data key. Not for several threads."""
+
+    def __init__(self, path: Path, vault: Vault) -> None:
+        """Open or create the store at `path` and bring its tables up to date."""
+        self._path = path
+        self._vault = vault
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not path.exists():
+            os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+        if path.stat().st_mode & 0o077:
+            raise StoreError(
+                "the store can be read by other accounts", "chmod 600 the files of the site's store folder."
+            )
+        with said_plainly("opened"):
+            self._db = sqlite3.connect(path, isolation_level=None, timeout=30.0)
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.execute("PRAGMA synchronous=NORMAL")
+            self._db.execute("PRAGMA temp_store=MEMORY")  # no temporary files
+            self._db.execute("PRAGMA secure_delete=ON")
+            self._db.execute("PRAGMA foreign_keys=ON")
+            self._migrate()
+        self._check_key()
+
+    def close(self) -> None:
+        """Close the connection; a clean close folds the write-ahead log into the file."""
+        self._db.close()
+
+    def _migrate(self) -> None:
+        scripts = sorted((Path(__file__).parent / "migrations").glob("*.sql"))
+        (done,) = self._db.execute("PRAGMA user_version").fetchone()
+        if done > len(scripts):
+            raise StoreError("the store was written by a newer version of the agent", "Install the newer version.")
+        for number, script in enumerate(scripts[done:], done + 1):
+            self._db.executescript(
+                f"BEGIN IMMEDIATE;\n{script.read_text('utf-8')}\nPRAGMA user_version={number};\nCOMMIT;"
+            )
+
+    def _check_key(self) -> None:
+        """Refuse a data key that this store was not made with, before anything is written under it."""
+        sealed = self._seal("key check")
+        if sealed is None:
+            with self._transaction():
+                self._set_seal("key check", KEY_CHECK)
+        elif not self._vault.opens(b"seal\0key check", sealed):
+            raise StoreError(
+                "the data key is not the one that this store was made with",
+                "Put the right keys/data.key back from a back-up; nothing was read or written.",
+            )
+
+    def _seal(self, name: str) -> bytes | None:
+        row = self._db.execute("SELECT sealed FROM seals WHERE name = ?", (name,)).fetchone()
+        return None if row is None else bytes(row[0])
+
+    def _set_seal(self, name: str, value: bytes) -> None:
+        sealed = self._vault.seal(b"seal\0" + name.encode(), value)
+        self._db.execute("INSERT OR REPLACE INTO seals VALUES (?, ?)", (name, sealed))
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with said_plainly("written"):
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+
+
+@contextmanager
+def said_plainly(doing: str) -> Iterator[None]:
+    """Turn SQLite's errors into ours; its messages may quote a value."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        name = getattr(error, "sqlite_errorname", type(error).__name__)
+        raise StoreError(f"the store cannot be {doing} ({name})", ADVICE.get(name, StoreError.advice)) from None
