@@ -1,6 +1,6 @@
 """The command line of data scientists and hospital IT: `intramural`.
 
-Exit codes: 0 success, 1 unexpected error, 2 settings or usage, 3 benchmark or data, 4 inference server,
+Exit codes: 0 success, 1 unexpected error or a "no", 2 settings or usage, 3 benchmark or data, 4 inference server,
 5 redaction, 6 disclosure, 7 delivery, 8 store or keys, 9 a run ended with failed instances (run it again),
 130 interrupted.
 """
@@ -48,7 +48,7 @@ from agent.submission_commands import submission
 def intramural(context: click.Context, directory: Path, log_level: str) -> None:
     """Evaluate medical language models inside the hospital; let only signed aggregates out.
 
-    Exit codes: 0 success, 1 unexpected error, 2 settings or usage, 3 benchmark or data, 4 inference server,
+    Exit codes: 0 success, 1 unexpected error or a "no", 2 settings or usage, 3 benchmark or data, 4 inference server,
     5 redaction, 6 disclosure, 7 delivery, 8 store or keys, 9 some instances failed (run again), 130 interrupted.
     """
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s %(message)s", level=logging.WARNING)

@@ -60,7 +60,8 @@ class ResultPredicate:
         plan, challenge: digests, or `none` for an unplanned result.
         scores_root: salted Merkle root over the score records, 64 hex digits.
         day: days since 1970-01-01 UTC.
-        outcome: `complete` or `partial` (a benchmark not run, a run that stopped early, or more than 5 % unscored).
+        outcome: `complete`, or `partial`: a benchmark was not run, or not on its whole data, a run stopped early, or
+            more than 5 % of a benchmark's questions have no score.
         approval: `two_person` or `exception`.
         groups: group key -> bucket, 0 to 63.
         cells: cell key -> 0 to 1000, or a negative code.

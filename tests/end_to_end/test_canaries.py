@@ -192,7 +192,7 @@ def test_an_unexpected_error_shows_where_and_never_what(tmp_path: Path):
     script = (
         "import sys, agent.evaluation.plan as plan\n"
         f"def boom(*a, **k): raise KeyError({CANARIES['note']!r})\n"
-        "plan.find_benchmarks = boom\n"
+        "plan.survey_benchmarks = boom\n"
         "from agent.cli import main\n"
         f"sys.argv = ['intramural', '--site', {str(tmp_path / 'site')!r}, 'run', '-r', 'own:model=a/b']\n"
         "main()\n"
