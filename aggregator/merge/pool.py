@@ -91,7 +91,7 @@ def pool(published: Sequence[SiteCell], cell: Cell, policy: DisclosurePolicy) ->
     if not ran:
         return PooledCell(State.NOT_RUN)
     shown = _publishable(ran, policy) if cell.protected else ran
-    behind = [figure for figure in shown if figure.state is State.VALUE and figure.bucket > 0]
+    behind = [figure for figure in shown if figure.state is State.VALUE]
     left_out = len(ran) - len(behind)
     if not behind:
         return PooledCell(_common_state(shown), left_out=left_out)

@@ -99,12 +99,11 @@ def build_board(results: Iterable[Result], registry: Registry) -> Board:
 
 
 def _stands(result: Result, registry: Registry) -> bool:
-    """Whether the registry still vouches for a result: both keys valid at its position, everything it names known."""
+    """Whether the registry still vouches for a result: both keys its site's and valid then, all that it names known."""
     said = result.predicate
     keys = [registry.site_of(keyid) for keyid in result.keyids]
     return (
-        all(found is not None and found[1].valid_at(result.position) for found in keys)
-        and said.header.site in registry.sites
+        all(found is not None and found[0] == said.header.site and found[1].valid_at(result.position) for found in keys)
         and said.model in registry.models
         and said.scorecard in registry.scorecards
     )

@@ -138,6 +138,11 @@ def reformat_entry(board: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b'{"envelope":', b'{ "envelope":', 1))
 
 
+def say_true_for_one(board: Path) -> None:
+    path = board / "log/entries.ndjson"
+    path.write_bytes(path.read_bytes().replace(b'"registry":1', b'"registry":true', 1))
+
+
 def change_registry(board: Path) -> None:
     path = board / "log/registry/3.dsse.json"
     text = path.read_text()
@@ -190,7 +195,8 @@ def link_page(board: Path) -> None:
         (swap_entries, "log entry 24"),
         (change_entry, "log entry 25"),
         (change_entry_registry, "registry version 99"),
-        (reformat_entry, "line"),
+        (reformat_entry, "line 1, is not a log entry"),
+        (say_true_for_one, "line 1, is not a log entry"),
         (change_registry, "registry"),
         (remove_last_registry, "log entry 4"),
         (remove_middle_registry, "registry"),
@@ -212,9 +218,11 @@ def test_tampering_is_seen_and_named(board: Path, tamper: Callable[[Path], None]
     assert named in str(done.exception)
 
 
-def test_a_board_of_another_root_is_refused_by_the_pin(board: Path) -> None:
+def test_a_board_of_another_root_is_refused_by_the_pin(board: Path, federation: Home) -> None:
     with pytest.raises(BoardMismatchError, match="registry"):
         verify(board, [new_key().public.keyid])
+    with pytest.raises(BoardMismatchError, match="registry"):
+        verify(board, [federation.root_key.public.keyid, new_key().public.keyid])
     with pytest.raises(SettingsError, match="64"):
         verify(board, ["abc"])
 

@@ -1,5 +1,6 @@
 """A real server on loopback, and what arrives at it: honest, lying, slow and parallel."""
 
+import asyncio
 import contextlib
 import gzip
 import http.client
@@ -11,12 +12,17 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
+from starlette.requests import Request
 
+from aggregator.body import BodyRefusedError, read_body
+from aggregator.errors import RegistryError
 from aggregator.home import Home, today_day
+from aggregator.key_files import draw_key, keep_key
 from aggregator.log import journal
 from aggregator.registry import invites
-from aggregator.store.schema import entries, forks, metadata
+from aggregator.server import check_ready
+from aggregator.store.schema import entries, forks, metadata, registry_versions
 from protocol.checkpoint import check_growth, verify_checkpoint
 from protocol.envelope import REGISTRY_TYPE, decode
 from protocol.receipt import verify_receipt
@@ -58,6 +64,8 @@ def test_the_log_can_be_followed_over_http(served: Served, site: TestSite) -> No
     check_growth(old, new, [bytes.fromhex(node) for node in proof])
     lines = served.get("/v1/log/entries?start=1&end=3").text.splitlines()
     assert [json.loads(line)["registry"] for line in lines] == [2, 2]
+    assert served.get("/v1/log/consistency?from=0&to=4").json() == {"proof": []}
+    assert served.get("/v1/log/consistency?from=4&to=4").json() == {"proof": []}
     assert served.get("/v1/log/consistency?from=3&to=9").status_code == 404
     assert code(served.get("/v1/log/consistency?from=x&to=9")) == "malformed"
 
@@ -69,6 +77,32 @@ def test_registries_are_served_as_signed(served: Served, site: TestSite) -> None
     assert step_registry(served.get("/v1/registry").content, trusted).version == 2
     assert code(served.get("/v1/registry/3")) == "not_found"
     assert decode(first, REGISTRY_TYPE).payload_type == REGISTRY_TYPE
+
+
+def test_a_log_key_that_the_registry_does_not_name_serves_nothing(home: Home) -> None:
+    path = home.directory / "keys/log.key"
+    path.unlink()
+    keep_key(path, draw_key())
+    with pytest.raises(RegistryError, match="not the log key"):
+        check_ready(Home(home.directory))
+
+
+def test_a_registry_that_was_spoilt_in_the_database_serves_nothing(home: Home, site: TestSite) -> None:
+    check_ready(home)
+    with home.database.writing() as connection:
+        spoilt = update(registry_versions).where(registry_versions.c.version == 1)
+        newest = connection.execute(select(registry_versions.c.envelope).order_by(registry_versions.c.version.desc()))
+        connection.execute(spoilt.values(envelope=newest.scalars().first()))
+    with pytest.raises(RegistryError, match="does not hold"):
+        check_ready(home)
+
+
+def test_an_expired_registry_is_said_by_the_health_check(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    from aggregator import app
+
+    monkeypatch.setattr(app, "today_day", lambda: registry_of(served.home).expires_day)
+    answer = served.get("/healthz")
+    assert (answer.status_code, code(answer)) == (503, "registry_expired")
 
 
 def test_healthz_answers(served: Served) -> None:
@@ -98,6 +132,27 @@ def test_compressed_and_oversize_bodies_are_refused(served: Served) -> None:
     assert code(served.post(b"{}", **{"Content-Encoding": "br"})) == "malformed"
     assert code(served.post(b"{}", **{"Content-Encoding": "zstd"})) == "malformed"
     assert code(served.post(b"x" * (64 * 1024 + 1))) == "malformed"
+
+
+def test_a_true_submission_that_says_it_is_compressed_is_refused_unread(served: Served, site: TestSite) -> None:
+    envelope = site.sign(site.result(registry_of(served.home), scores(1)))
+    for coding in ("gzip", "br", "identity, gzip", "x"):
+        assert code(served.post(envelope, **{"Content-Encoding": coding})) == "malformed"
+    assert served.post(envelope, **{"Content-Encoding": "Identity"}).status_code == 200
+
+
+def test_nothing_more_is_taken_in_once_a_body_is_too_large() -> None:
+    taken = 0
+
+    async def receive() -> dict[str, object]:
+        nonlocal taken
+        taken += 1
+        return {"type": "http.request", "body": b"x" * 1000, "more_body": taken < 100}
+
+    request = Request({"type": "http", "method": "POST", "headers": []}, receive)
+    with pytest.raises(BodyRefusedError):
+        asyncio.run(read_body(request, limit=2500, timeout_s=20))
+    assert taken == 3
 
 
 def raw(served: Served, request: bytes, *, wait_s: float = 10.0) -> bytes:

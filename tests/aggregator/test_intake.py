@@ -1,11 +1,16 @@
 """What sites and strangers send, taken by the real store: accepted once, refused without a trace, forks kept."""
 
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sqlalchemy import Connection
 
 from aggregator.home import Home, today_day
 from aggregator.intake import accept, is_frozen
@@ -51,6 +56,36 @@ def test_the_same_payload_again_gets_the_same_receipt_even_after_others(home: Ho
     send(home, site.sign(site.result(registry_of(home), scores(2))))
     assert send(home, envelope) == first
     assert log_size(home) == 3
+
+
+def test_the_same_payload_twice_at_once_is_one_entry_and_no_fork(
+    home: Home, site: TestSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both have seen that it is new before either writes: what a client that gave up too early may cause."""
+    envelope = site.sign(site.result(registry_of(home), scores(1)))
+    both, writing = threading.Barrier(2), home.database.writing
+
+    @contextmanager
+    def writing_after_both_have_looked() -> Iterator[Connection]:
+        both.wait(timeout=20)
+        with writing() as connection:
+            yield connection
+
+    monkeypatch.setattr(home.database, "writing", writing_after_both_have_looked)
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(lambda data: send(home, data), [envelope, envelope])
+    assert first == second
+    assert log_size(home) == 2
+    with home.database.reading() as connection:
+        assert not is_frozen(connection, site.id)
+
+
+def test_nobody_waits_for_the_writer_to_hear_what_is_known(home: Home, site: TestSite) -> None:
+    envelope = site.sign(site.result(registry_of(home), scores(1)))
+    receipt = send(home, envelope)
+    with home.database.writing():
+        assert send(home, envelope) == receipt
+        assert refused(home, TestSite(site.id).sign(site.result(registry_of(home), scores(2)))) is Code.UNKNOWN_KEY
 
 
 def test_the_chain_continues_result_by_result(home: Home, site: TestSite) -> None:

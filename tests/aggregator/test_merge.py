@@ -134,6 +134,11 @@ def test_a_coded_site_is_left_out_and_counted() -> None:
     assert (shown.value, shown.sites, shown.left_out) == (700, 1, 1)
 
 
+def test_a_site_that_ran_nothing_is_not_counted_as_left_out() -> None:
+    shown = pool([named(700), named(NOT_RUN), hidden(NOT_RUN)], PRIVATE, STRICT)
+    assert (shown.value, shown.sites, shown.left_out) == (700, 1, 0)
+
+
 site_cells = st.builds(
     SiteCell,
     named=st.booleans(),
@@ -241,6 +246,27 @@ def test_a_result_whose_key_was_revoked_leaves_the_ranks_and_is_named() -> None:
     board = build_board([stands, falls], revoking)
     assert board.revoked == (2,)
     assert [row.model.name for row in board.tables[0].rows] == [MODELS[0].name]
+
+
+@pytest.mark.parametrize("gone", ["site", "model", "scorecard"])
+def test_a_result_that_names_what_the_registry_no_longer_knows_leaves_the_board(gone: str) -> None:
+    stands = result(SITES[0], 1, model=MODELS[0].name, seq=1, position=1)
+    falls = result(SITES[1], 2, model=MODELS[1].name, seq=1, position=2)
+    said = falls.predicate
+    without = {
+        "site": replace(REGISTRY, sites={id_: site for id_, site in REGISTRY.sites.items() if id_ != SITES[1].id}),
+        "model": replace(REGISTRY, models={key: model for key, model in REGISTRY.models.items() if key != said.model}),
+        "scorecard": replace(REGISTRY, scorecards={}),
+    }[gone]
+    board = build_board([stands, falls], without)
+    assert board.revoked == ((1, 2) if gone == "scorecard" else (2,))
+
+
+def test_a_key_that_went_to_another_site_vouches_for_nothing_of_the_first() -> None:
+    falls = result(SITES[0], 1, model=MODELS[0].name, seq=1, position=1)
+    first, second = (REGISTRY.sites[site.id] for site in SITES[:2])
+    swapped = {SITES[0].id: replace(first, keys=second.keys), SITES[1].id: replace(second, keys=first.keys)}
+    assert build_board([falls], replace(REGISTRY, sites=swapped)).revoked == (1,)
 
 
 def test_rows_are_ranked_by_mean_win_rate() -> None:

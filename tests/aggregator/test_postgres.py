@@ -23,7 +23,11 @@ from tests.aggregator.test_http import (
     test_many_sites_at_once_all_get_in,
     test_of_twenty_at_once_for_one_place_exactly_one_wins,
 )
-from tests.aggregator.test_intake import test_a_fork_is_kept_as_evidence_and_freezes_the_site
+from tests.aggregator.test_intake import (
+    test_a_fork_is_kept_as_evidence_and_freezes_the_site,
+    test_nobody_waits_for_the_writer_to_hear_what_is_known,
+    test_the_same_payload_twice_at_once_is_one_entry_and_no_fork,
+)
 from tests.aggregator.test_store import (
     test_a_database_failure_quotes_no_values,
     test_an_error_takes_back_the_whole_transaction,
@@ -38,7 +42,9 @@ __all__ = [
     "test_an_error_takes_back_the_whole_transaction",
     "test_killed_around_the_commit_the_receipt_comes_at_the_next_try",
     "test_many_sites_at_once_all_get_in",
+    "test_nobody_waits_for_the_writer_to_hear_what_is_known",
     "test_of_twenty_at_once_for_one_place_exactly_one_wins",
+    "test_the_same_payload_twice_at_once_is_one_entry_and_no_fork",
     "test_two_links_for_one_place_are_impossible_in_the_database_itself",
 ]
 

@@ -74,6 +74,19 @@ def test_enrolment_makes_the_first_link_and_the_next_registry(home: Home) -> Non
     assert [step.version for step in walk(versions, pins)] == [1, 2]
 
 
+def test_registries_that_stand_still_or_begin_late_are_no_history(home: Home) -> None:
+    enrolled(home)
+    enrolled(home, "Other")
+    with home.database.reading() as connection:
+        first, second, third = all_envelopes(connection)
+    pins = RootPins("board.example", frozenset({home.root_key.public.keyid}), 1)
+    for versions in ([first, first], [first, second, second, third], [second, third], [first, third]):
+        for trusted in (pins, None):
+            with pytest.raises(ProtocolError) as error:
+                walk(versions, trusted)
+            assert error.value.code is Code.REGISTRY_SKIPPED
+
+
 def test_a_site_that_wants_to_be_pooled_is_not_named_in_the_registry(home: Home) -> None:
     site = enrolled(home, "Secret Hospital", "pooled")
     assert registry_of(home).sites[site.id].display_name == site.id
@@ -113,7 +126,7 @@ def test_an_invite_is_used_once(home: Home) -> None:
     with home.database.writing() as connection:
         invites.enroll(connection, home, asked, today_day=today_day())
     assert refused(home, request) is Code.WRONG_TOKEN
-    with pytest.raises(EnrolmentError, match="already"), home.database.writing() as connection:
+    with pytest.raises(EnrolmentError, match="is enrolled already"), home.database.writing() as connection:
         invites.enroll(connection, home, asked, today_day=today_day())
     assert registry_of(home).version == 2
 
@@ -126,7 +139,8 @@ def test_a_key_with_another_office_cannot_enrol(home: Home, whose: str) -> None:
     request = TestSite(invite.site, agent=key).ask_to_enrol(invite)
     with home.database.reading() as connection:
         asked = invites.open_request(connection, request, today_day=today_day())
-    with pytest.raises((EnrolmentError, RegistryError)), home.database.writing() as connection:
+    said = f"belongs to site {other.id}" if whose == "other site's" else "duplicate_key"
+    with pytest.raises((EnrolmentError, RegistryError), match=said), home.database.writing() as connection:
         invites.enroll(connection, home, asked, today_day=today_day())
     assert registry_of(home).version == 2
     assert invite.site not in registry_of(home).sites
