@@ -5,12 +5,14 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
-from aggregator.cli import cli
+from aggregator.cli import cli, main
 from aggregator.errors import AggregatorError
 from aggregator.home import Home, today_day
 from aggregator.intake import accept
@@ -145,17 +147,27 @@ def test_an_invite_is_private_and_never_overwritten(directory: Path, tmp_path: P
     assert failed("--dir", directory, "invite", "--site-name", "Other", "--out", out).exit_code == 3
 
 
-def typed(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "aggregator", *words],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "INTRAMURAL_AGGREGATOR": ""},
-        check=False,
-    )
+@dataclass
+class Ended:
+    returncode: int
+    stdout: str
+    stderr: str
 
 
-def test_errors_say_what_to_do_and_leave_with_their_code(tmp_path: Path) -> None:
+@pytest.fixture
+def typed(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., Ended]:
+    """Run the program's own entry, in this process."""
+
+    def run_main(*words: str) -> Ended:
+        monkeypatch.setattr(sys, "argv", ["intramural-aggregator", *words])
+        with pytest.raises(SystemExit) as left:
+            main()
+        return Ended(int(left.value.code or 0), *capfd.readouterr())
+
+    return run_main
+
+
+def test_errors_say_what_to_do_and_leave_with_their_code(tmp_path: Path, typed: Callable[..., Ended]) -> None:
     for words, code in (
         (["--dir", str(tmp_path), "list", "sites"], 2),
         (["verify", "--board", str(tmp_path / "none")], 2),
@@ -172,7 +184,7 @@ def test_errors_say_what_to_do_and_leave_with_their_code(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("directory", ["/proc/x", "/dev/null/x", "/proc/self/fd"])
-def test_a_directory_that_cannot_be_made_ends_in_a_sentence(directory: str) -> None:
+def test_a_directory_that_cannot_be_made_ends_in_a_sentence(directory: str, typed: Callable[..., Ended]) -> None:
     ended = typed("--dir", directory, "init", "--origin", "board.example")
     assert ended.returncode in {2, 3}
     assert ended.stderr.startswith("error: ")
@@ -225,7 +237,7 @@ def test_a_reader_who_goes_away_gets_no_traceback(directory: Path) -> None:
     assert (ended.returncode, ended.stderr) == (1, "")
 
 
-def test_an_error_cannot_take_over_the_terminal(directory: Path) -> None:
+def test_an_error_cannot_take_over_the_terminal(directory: Path, typed: Callable[..., Ended]) -> None:
     hostile = "\x1b[2J\u202eboard"
     for words in (["register", "--retire-scorecard", hostile], ["verify", "--board", hostile], [hostile]):
         ended = typed("--dir", str(directory), *words)

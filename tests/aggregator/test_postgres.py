@@ -49,20 +49,22 @@ __all__ = [
 ]
 
 
-def programs() -> Path | None:
-    """Return the folder of the newest PostgreSQL's programs; Debian keeps them off the path."""
+def programs() -> Path:
+    """Return the folder of the newest PostgreSQL's programs; Debian keeps them off the path. Without any, skip all."""
     debian = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
     found = debian[-1] if debian else shutil.which("initdb")
-    return Path(found).parent if found else None
+    if found is None:
+        pytest.skip("PostgreSQL is not installed (Debian: apt-get install postgresql)", allow_module_level=True)
+    return Path(found).parent
+
+
+pytest.importorskip("psycopg", reason="PostgreSQL's driver is not installed (pip install intramural[postgres])")
+PROGRAMS = programs()
 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[str]:
     """Start PostgreSQL and give the URL of its server, without the database's name."""
-    pytest.importorskip("psycopg", reason="the driver is not installed (pip install intramural[postgres])")
-    folder = programs()
-    if folder is None:
-        pytest.skip("PostgreSQL is not installed (Debian: apt-get install postgresql)")
     place = Path(tempfile.mkdtemp(prefix="pg-"))  # a socket's path must be short
     user = None
     if os.geteuid() == 0:  # which PostgreSQL refuses to run as
@@ -72,7 +74,7 @@ def cluster() -> Iterator[str]:
     def program(name: str, *words: str) -> None:
         environment = {"LC_ALL": "C", "PATH": os.defpath, "HOME": str(place)}
         subprocess.run(
-            [folder / name, "-D", place / "data", *words],
+            [PROGRAMS / name, "-D", place / "data", *words],
             check=True, cwd=place, env=environment, user=user, stdout=subprocess.DEVNULL,
         )  # fmt: skip
 
