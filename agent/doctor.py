@@ -130,7 +130,7 @@ def _dataset(what: str, site: Site, benchmark: Benchmark) -> Check:
 def _redaction(site: Site) -> Check:
     from agent.redaction import open_redactor
 
-    redactor = open_redactor(site.settings.redaction_policy)
+    redactor = open_redactor(site.settings.redaction_policy, site.directory)
     shown = redactor.redact(SPECIMEN)
     missed = sum(identifier in shown for identifier in IDENTIFIERS)
     if missed:

@@ -244,14 +244,10 @@ def _print_win_rates(summaries: "Sequence[RunSummary]") -> None:
 def export(site: Site, suite: str, out: Path, reveal: bool) -> None:
     """Write a suite's summary and its redacted instances as files (summary.json, instances.jsonl)."""
     from agent.evaluation.export import export_suite
+    from agent.new_folder import new_folder
 
     rows = _summary_rows(_summaries(site, suite), all_metrics=True)
-    try:
-        out.mkdir(parents=True, mode=0o700)
-    except OSError as error:
-        raise ConfigError(
-            f"the folder for the export cannot be made ({error.strerror})", "Name a new folder."
-        ) from None
-    (out / "summary.json").write_text(json.dumps(rows, indent=2, ensure_ascii=False) + "\n", "utf-8")
-    count = export_suite(site, suite, out / "instances.jsonl", reveal=reveal)
+    with new_folder(out) as folder:
+        (folder / "summary.json").write_text(json.dumps(rows, indent=2, ensure_ascii=False) + "\n", "utf-8")
+        count = export_suite(site, suite, folder / "instances.jsonl", reveal=reveal)
     click.echo(f"{count} instances written, {'as they are' if reveal else 'redacted'}")

@@ -21,9 +21,13 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     site_name: str = Field(min_length=1, max_length=200, description="Shown on local pages only; never sent.")
-    redaction_policy: str = Field("hipaa_safe_harbor", description="A file of policies/redaction.")
+    redaction_policy: str = Field(
+        "hipaa_safe_harbor", description="A policy of policies/redaction, or a file of the site's own ending in .yaml."
+    )
     disclosure_policy: str = Field(
-        "strict", description="A file of policies/disclosure; the stricter of it and the federation's wins."
+        "strict",
+        description="A policy of policies/disclosure, or a file of the site's own ending in .yaml; "
+        "the stricter of it and the federation's wins.",
     )
     allowed_hosts: tuple[str, ...] = Field(
         ("127.0.0.1", "localhost", "::1"),

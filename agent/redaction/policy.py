@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 from typing import Annotated, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from agent.catalog.strict_yaml import parse_yaml
 from agent.errors import RedactionError
 from agent.shipped import shipped
 
@@ -70,12 +70,10 @@ def load_policy(name: str, directory: Path | None = None) -> RedactionPolicy:
     """
     path = _policy_path(name, directory)
     try:
-        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_StrictLoader)  # noqa: S506 - a safe loader
+        content = parse_yaml(path.read_bytes(), Path(path.name), RedactionError)
         policy = RedactionPolicy.model_validate(content)
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
         raise RedactionError(f"redaction policy {path.name} cannot be read: {type(error).__name__}") from error
-    except yaml.YAMLError as error:
-        raise RedactionError(f"redaction policy {path.name} is not valid YAML: {error}") from error
     except ValidationError as error:
         problems = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'file'}: {e['msg']}" for e in error.errors())
         raise RedactionError(f"redaction policy {path.name}: {problems}") from error
@@ -96,16 +94,3 @@ def _policy_path(name: str, directory: Path | None) -> Path:
             "Name a policy of policies/redaction, or a file in the site directory that ends in .yaml.",
         )
     return shipped("policies") / "redaction" / f"{name}.yaml"
-
-
-class _StrictLoader(yaml.SafeLoader):
-    """Refuses a key that stands twice in one mapping, where YAML readers silently keep the last."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[object, object]:
-        seen: set[object] = set()
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if key in seen:
-                raise yaml.constructor.ConstructorError(None, None, f"key {key!r} stands twice", key_node.start_mark)
-            seen.add(key)
-        return super().construct_mapping(node, deep=deep)

@@ -127,7 +127,7 @@ def test_a_conf_file_with_models_to_run(site: UserSite, tmp_path: Path):
         (["run", "-r", "pubmed_qa:model=a/b", "--server", "ftp://127.0.0.1/v1"], 2, "http"),
         (["run", "-c", "/no/such.conf"], 2, "such.conf"),
         (["summarize", "--suite", "none"], 2, "there is no suite none"),
-        (["benchmarks", "show", "nothing"], 2, "there is no benchmark nothing"),
+        (["benchmarks", "show", "nothing"], 2, "there is no benchmark 'nothing'"),
         (["purge"], 2, "--older-than"),
         (["nonsense"], 2, "nonsense"),
     ],
