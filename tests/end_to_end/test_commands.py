@@ -54,7 +54,8 @@ def test_the_site_is_found_by_option_environment_or_current_directory(site: User
         ("max_in_fligt: 3", "max_in_fligt: unknown setting"),
         ("max_in_flight: many", "max_in_flight: "),
         ("attempt_timeout_s: 0", "attempt_timeout_s: "),
-        ("  - broken: [", "not valid YAML at line"),
+        ("  - broken: [", "site.yaml: line 3"),
+        ("max_in_flight: 3\nmax_in_flight: 4", "max_in_flight"),
     ],
 )
 def test_a_wrong_setting_is_named(site: UserSite, line: str, named: str):
