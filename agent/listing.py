@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -10,8 +11,8 @@ import click
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-# A spreadsheet takes cells that begin so for formulas.
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+# A spreadsheet takes cells that begin so for formulas, in full-width signs too.
+FORMULA_START = re.compile(r"\s*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 
 
 def format_option(*extra: str) -> Callable[[Command], Command]:
@@ -32,7 +33,7 @@ def show_rows(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], for
     if form == "json":
         click.echo(json.dumps([dict(row) for row in rows], indent=2, ensure_ascii=False))
     elif form == "csv":
-        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer = csv.writer(sys.stdout)
         writer.writerow(columns)
         for row in rows:
             writer.writerow([_cell(row.get(key)) for key in columns])
@@ -42,7 +43,7 @@ def show_rows(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], for
 
 def _cell(value: Any) -> str:
     text = "" if value is None else str(value)
-    if isinstance(value, str) and text.startswith(FORMULA_STARTS):
+    if isinstance(value, str) and FORMULA_START.match(text):
         return "'" + text
     return text
 
@@ -55,7 +56,7 @@ def _print_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], 
 
     numeric = {key for key in columns if rows and all(isinstance(row.get(key), int | float | None) for row in rows)}
     table = Table(
-        title=Text(title) if title else None,
+        title=Text(printable(title)) if title else None,
         title_justify="left",
         title_style="bold",
         box=SIMPLE_HEAD,
