@@ -74,7 +74,6 @@ def locate_dataset(
 def load_instances(
     benchmark: Benchmark,
     dataset: Dataset,
-    arguments: Mapping[str, str] | None = None,  # noqa: ARG001
     *,
     instructions: Instructions | None = None,
 ) -> list[Instance]:
@@ -83,7 +82,6 @@ def load_instances(
     Args:
         benchmark: says how rows become prompts and references.
         dataset: what `locate_dataset` found.
-        arguments: of the run entry; no benchmark so far selects rows by them.
         instructions: HELM's expander: leave them out, or put an expert's role before them.
 
     Raises:

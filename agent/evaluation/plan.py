@@ -162,6 +162,11 @@ def _plan_run(
 ) -> Plan:
     benchmark = benchmark_of(entry, *catalogue)
     check_available(benchmark.id, benchmark.metrics)
+    if unread := sorted(entry.arguments.keys() - FILE_ARGUMENTS):
+        raise ConfigError(
+            f"the run entry {entry.description!r} selects rows by {', '.join(unread)}, which this version cannot do",
+            "Make a file of the rows that are meant, and name it with data_path=FILE.",
+        )
     if options.server and entry.model_deployment:
         raise ConfigError(
             f"the run entry {entry.description!r} names a deployment, and --server another place to ask",
@@ -171,7 +176,7 @@ def _plan_run(
     deployment = reachable(deployment, site)
     dataset = locate_dataset(benchmark, site.data, entry.arguments)
     change = overrides(entry)
-    everything = load_instances(benchmark, dataset, entry.arguments, instructions=change.instructions)
+    everything = load_instances(benchmark, dataset, instructions=change.instructions)
     limit = change.max_eval_instances if change.max_eval_instances is not None else options.max_eval_instances
     return Plan(
         name=run_name(entry, benchmark, dataset, deployment),

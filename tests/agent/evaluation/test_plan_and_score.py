@@ -88,6 +88,20 @@ def test_one_run_given_twice_is_refused(site: Site):
         plan_runs(site, entries, RunOptions("s", server="http://127.0.0.1:9/v1"))
 
 
+def test_an_argument_that_would_select_rows_is_refused_and_never_ignored(site: Site):
+    folder = site.directory / "benchmarks" / "own"
+    folder.mkdir()
+    (folder / "benchmark.yaml").write_text(
+        "name: own\ndescription: d\nprompt_file: p.txt\ndataset_file: d.csv\narguments: [subset]\n"
+        "metrics:\n  - name: exact_match\n"
+    )
+    (folder / "p.txt").write_text("{q}")
+    (folder / "d.csv").write_text("q,correct_answer\na,b\n")
+    entries = [parse_run_entry("own:model=a/b,subset=icu")]
+    with pytest.raises(ConfigError, match="selects rows by subset"):
+        plan_runs(site, entries, RunOptions("s", server="http://127.0.0.1:9/v1"))
+
+
 def test_the_entry_beats_the_command_line_and_the_command_line_the_benchmark(site: Site):
     entries = [
         parse_run_entry("med_qa:model=a/b"),
