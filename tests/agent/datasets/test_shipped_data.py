@@ -115,7 +115,7 @@ def test_a_folder_with_files_that_nobody_can_choose_between(tmp_path):
         locate_dataset(BENCHMARKS["med_qa"], tmp_path)
 
 
-def test_two_thousand_long_notes_load_in_a_tenth_of_a_second(tmp_path):
+def test_two_thousand_long_notes_do_not_take_seconds_to_load(tmp_path):
     note = " ".join(f"word{i}" for i in range(300))
     rows = "".join(f'{i},"{note}",Is it?,Yes\n' for i in range(2000))
     (tmp_path / "data.csv").write_text("id,note,question,correct_answer\n" + rows)
