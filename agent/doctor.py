@@ -203,7 +203,10 @@ def _servers(site: Site, server: str | None, model: str | None) -> Iterator[Chec
         return
     if not deployments:
         yield Check(
-            "deployments", "warning", "none yet", "Name your servers in model_deployments.yaml, or use --server."
+            "deployments",
+            "warning",
+            "none yet",
+            "Name your servers in model_deployments.yaml, or check one with --server URL --model NAME.",
         )
     for deployment in deployments:
         yield from _server(site, deployment)

@@ -107,6 +107,7 @@ class Plan:
             "sample_seed": self.sample_seed,
             "data": {
                 "known": self.dataset.known,
+                "own": benchmark.dataset_file is not None,
                 "digest": self.dataset.digest,
                 "instances": self.available,
                 "problems": list(self.dataset.problems),

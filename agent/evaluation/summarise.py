@@ -61,7 +61,7 @@ class RunSummary:
             Note.ALL_THE_SAME: mean.value in (metric.low, metric.high),
             Note.SAMPLE: details["data"]["known"] == "sample",
             Note.INVENTED: details["data"]["known"] == "invented",
-            Note.UNKNOWN_DATA: details["data"]["known"] == "unknown",
+            Note.UNKNOWN_DATA: details["data"]["known"] == "unknown" and not details["data"]["own"],
             Note.HELM: details["scoring"] == "helm",
             Note.NOT_ENDED: self.run.state != "ended",
             Note.NO_LANGUAGE_MODEL: not details["language_model"],

@@ -162,6 +162,7 @@ def test_summary_tables_for_people_and_programs(site: UserSite):
     table = site.intramural("summarize", "--suite", "s").stdout
     assert f"{row['mean']:.3f}" in table
     assert "Metrics: exact_match (own)" in table
+    assert "not a version of the data" not in table  # it is the site's own
     (line,) = csv.DictReader(io.StringIO(site.intramural("summarize", "--suite", "s", "--format", "csv").stdout))
     assert float(line["mean"]) == row["mean"]
     assert (line["n"], line["units"], line["unscored_reasons"]) == ("40", "40", "")
