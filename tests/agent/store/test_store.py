@@ -190,6 +190,22 @@ def test_purging_everything_today_means_everything(store: Store):
     assert store.answer(keys[0]) is None
 
 
+def test_purged_texts_are_not_even_left_sealed_in_a_file(store: Store, path: Path):
+    run_id, keys = begin(store)
+    store.settle(run_id, [(key, response("x" * 500)) for key in keys], [(0, "exact_match", 1.0)])
+    other = sqlite3.connect(path)
+    sealed = [blob for (blob,) in other.execute("SELECT sealed FROM answers UNION ALL SELECT sealed FROM records")]
+    other.close()
+
+    def found() -> int:
+        files = [file.read_bytes() for file in path.parent.iterdir()]
+        return sum(blob[12:60] in data for blob in sealed for data in files)
+
+    assert found() >= len(sealed) == 8
+    store.purge(0)
+    assert found() == 0
+
+
 def test_one_patient_has_one_key_in_all_benchmarks_of_a_lineage(store: Store):
     assert store.unit_key("site", "MRN 7") == store.unit_key("site", "MRN 7")
     assert (
