@@ -18,13 +18,15 @@ from agent.benchmark_commands import benchmarks
 from agent.demo import demo
 from agent.enrolment_commands import enroll, registry, steward_key
 from agent.errors import AgentError, StoreError
+from agent.exchange_commands import export
 from agent.inference.baselines import baselines
 from agent.listing import printable
-from agent.run_commands import export, run, summarize
+from agent.run_commands import run
 from agent.service.commands import view
 from agent.site import Site
 from agent.site_commands import audit, doctor, init, purge
 from agent.submission_commands import submission
+from agent.summary_commands import summarize
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

@@ -1,33 +1,18 @@
-"""Commands around runs: `run`, `summarize`, `export`. Option names are HELM's own."""
+"""The command `run`. Option names are HELM's own."""
 
-import json
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from agent.errors import ConfigError
-from agent.listing import format_option, show_rows
 from agent.site import Site
 
 if TYPE_CHECKING:
     from agent.evaluation.run import RunOutcome
-    from agent.evaluation.summarise import RunSummary
 
 EXIT_FAILED_INSTANCES = 9
-
-COLUMNS = {
-    "mean": "Mean",
-    "low": "Low",
-    "high": "High",
-    "n": "n",
-    "units": "Units",
-    "unscored": "Unscored",
-    "notes": "Notes",
-}
 
 
 class ManyValues(click.Command):
@@ -140,114 +125,3 @@ def _outcome_line(outcome: "RunOutcome") -> str:
         f"{outcome.summary.run.name}  {main.metric} {value}{interval}  n={mean.n}  unscored: {unscored}  "
         f"asked {outcome.asked}, kept {outcome.kept}"
     )
-
-
-@click.command()
-@click.option("--suite", default="default", show_default=True, help="Name of the collection of runs.")
-@click.option("--all-metrics", is_flag=True, help="Every metric, not only each benchmark's main one.")
-@format_option("csv")
-@click.pass_obj
-def summarize(site: Site, suite: str, all_metrics: bool, form: str) -> None:
-    """Print a suite's leaderboard: n, unscored, mean and 95 % interval of every run."""
-    from agent.evaluation.summarise import Note
-
-    summaries = _summaries(site, suite)
-    rows = _summary_rows(summaries, all_metrics)
-    if form == "json":
-        show_rows(rows, {}, form)
-        return
-    if form == "csv":
-        show_rows([_flat(row) for row in rows], dict.fromkeys(rows[0], ""), form)
-        return
-    noted = [note for note in Note if any(note in row["notes"] for row in rows)]
-    letters = dict(zip(noted, ascii_lowercase, strict=False))
-    for row in rows:
-        row["notes"] = " ".join(letters[note] for note in row["notes"])
-    several = len({(row["model"], row["deployment"]) for row in rows}) > len({row["model"] for row in rows})
-    columns = {"benchmark": "Benchmark", "model": "Model"}
-    columns |= {"deployment": "Deployment"} if several else {}
-    columns |= {"metric": "Metric"} if all_metrics else {}
-    show_rows(rows, columns | COLUMNS, form, title=f"Suite {suite}")
-    click.echo("Low and High bound the 95 % interval. Means are over n scored instances of so many units.")
-    if not all_metrics:
-        mains: dict[str, dict[str, None]] = {}
-        for row in rows:
-            mains.setdefault(row["metric"], {})[row["benchmark"]] = None
-        click.echo("Metrics: " + "; ".join(f"{metric} ({', '.join(names)})" for metric, names in mains.items()))
-    for note, letter in letters.items():
-        click.echo(f"  {letter}  {note}")
-    reasons = sum((Counter(row["unscored_reasons"]) for row in rows), Counter[str]())
-    if reasons:
-        click.echo("Unscored: " + ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items())))
-    _print_win_rates(summaries)
-
-
-def _summaries(site: Site, suite: str) -> "list[RunSummary]":
-    from agent.evaluation.summarise import summarise_suite
-
-    with site.store() as store:
-        if suite not in store.suites():
-            known = ", ".join(store.suites()) or "none yet"
-            raise ConfigError(f"there is no suite {suite} (suites here: {known})", "Name a suite with --suite.")
-        return summarise_suite(store, suite)
-
-
-def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the row with its lists and maps as text, for a spreadsheet."""
-    reasons = " ".join(f"{reason}={count}" for reason, count in row["unscored_reasons"].items())
-    return {**row, "unscored_reasons": reasons, "notes": "; ".join(row["notes"])}
-
-
-def _summary_rows(summaries: "Sequence[RunSummary]", all_metrics: bool) -> list[dict[str, Any]]:
-    return [
-        {
-            "benchmark": summary.run.benchmark,
-            "model": summary.run.model,
-            "deployment": summary.run.deployment,
-            "run": summary.run.name,
-            "metric": metric.metric,
-            "n": metric.mean.n,
-            "units": metric.mean.units,
-            "unscored": sum(metric.unscored.values()),
-            "unscored_reasons": metric.unscored,
-            "mean": metric.mean.value,
-            "low": metric.mean.low,
-            "high": metric.mean.high,
-            "interval": metric.mean.method,
-            "scoring": summary.run.details["scoring"],
-            "data": summary.run.details["data"]["known"],
-            "language_model": summary.run.details["language_model"],
-            "notes": summary.notes(metric),
-        }
-        for summary in summaries
-        for metric in (summary.metrics if all_metrics else summary.metrics[:1])
-    ]
-
-
-def _print_win_rates(summaries: "Sequence[RunSummary]") -> None:
-    from agent.evaluation.summarise import win_rates
-
-    rates = win_rates(summaries)
-    rows = [
-        {"model": model, "rate": rate}
-        for model, rate in sorted(rates.items(), key=lambda item: (-(item[1] or 0.0), item[0]))
-    ]
-    if len(rows) > 1:
-        show_rows(rows, {"model": "Model", "rate": "Mean win rate"}, "table")
-
-
-@click.command()
-@click.option("--suite", default="default", show_default=True, help="Name of the collection of runs.")
-@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="A new folder.")
-@click.option("--reveal", is_flag=True, help="Original instead of redacted text; written to the audit log.")
-@click.pass_obj
-def export(site: Site, suite: str, out: Path, reveal: bool) -> None:
-    """Write a suite's summary and its redacted instances as files (summary.json, instances.jsonl)."""
-    from agent.evaluation.export import export_suite
-    from agent.new_folder import new_folder
-
-    rows = _summary_rows(_summaries(site, suite), all_metrics=True)
-    with new_folder(out) as folder:
-        (folder / "summary.json").write_text(json.dumps(rows, indent=2, ensure_ascii=False) + "\n", "utf-8")
-        count = export_suite(site, suite, folder / "instances.jsonl", reveal=reveal)
-    click.echo(f"{count} instances written, {'as they are' if reveal else 'redacted'}")

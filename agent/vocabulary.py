@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Literal
 
 AccessLevel = Literal["public", "gated", "private"]
-Scoring = Literal["intramural", "helm"]
+Scoring = Literal["intramural", "helm"]  # the rules a score was computed by
 
 
 class Reason(StrEnum):
@@ -26,6 +26,8 @@ class Reason(StrEnum):
     UNREACHABLE = "unreachable"  # connection refused or broken
     NO_REFERENCE = "no_reference"  # the dataset has no usable gold for this instance
     NOT_ASKED = "not_asked"  # the run stopped before this instance
+    NOT_JUDGED = "not_judged"  # the answer is kept, and no jury has graded it yet
+    NOT_IMPORTED = "not_imported"  # the imported run holds no such score for this instance
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,22 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True)
+class Shortenable:
+    """The part of a prompt that may be shortened when the whole does not fit the model: never the question.
+
+    Attributes:
+        message: index into `Instance.messages`.
+        start, end: the part, in characters of that message's content, end exclusive.
+        keep: which end of the part stays: "start" cuts from its end, "end" cuts from its start.
+    """
+
+    message: int
+    start: int
+    end: int
+    keep: Literal["start", "end"]
+
+
+@dataclass(frozen=True, slots=True)
 class Instance:
     """One item of a benchmark, ready to be asked and scored.
 
@@ -55,6 +73,8 @@ class Instance:
         references: in dataset order. For multiple choice, reference i is option letter "ABC..."[i].
         multiple_choice: whether the answer is one of the option letters.
         extra: further columns that metrics need (for example MedCalc's limits and category).
+        subgroups: for cells of subgroups: name of the attribute (sex, age group, ...) -> this instance's value.
+        shortenable: what may be cut from an over-long prompt; None: nothing.
     """
 
     id: str
@@ -63,6 +83,8 @@ class Instance:
     references: tuple[Reference, ...]
     multiple_choice: bool = False
     extra: Mapping[str, str] = field(default_factory=dict)
+    subgroups: Mapping[str, str] = field(default_factory=dict)
+    shortenable: Shortenable | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +107,8 @@ class RunEntry:
 class ChatRequest:
     """Everything that decides an answer: what is sent is exactly this, and its keyed hash is the answer's key.
 
-    `max_tokens` is in tokens. Fields left None are not sent.
+    `max_tokens` is in tokens. Fields left None are not sent. `shortenable` is never sent: it says what may be cut
+    should the prompt not fit.
     """
 
     model: str
@@ -96,13 +119,15 @@ class ChatRequest:
     seed: int | None = None
     top_p: float | None = None
     extra_body: Mapping[str, str | int | float | bool] = field(default_factory=dict)
+    shortenable: Shortenable | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
     """What the model said. `text` is the answer alone; reasoning is kept apart.
 
-    A cut-off thought has an empty text and finish_reason "length".
+    A cut-off thought has an empty text and finish_reason "length". `shortened` counts the prompt's tokens that were
+    left out to make it fit, `attempts` how often it was sent until this answer came.
     """
 
     text: str
@@ -111,6 +136,8 @@ class Response:
     prompt_tokens: int | None
     completion_tokens: int | None
     seconds: float
+    shortened: int = 0
+    attempts: int = 1
 
 
 @dataclass(frozen=True, slots=True)

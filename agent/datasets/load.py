@@ -1,7 +1,6 @@
 """From a benchmark's dataset files to instances; every problem of a file is named with its row."""
 
 import hashlib
-import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +9,9 @@ from typing import Literal
 from agent.catalog.benchmark import Benchmark
 from agent.catalog.data_section import DataFile
 from agent.catalog.named_file import KEY_TEXT_BYTES, refuse_key_text, refuse_keys_folder
+from agent.datasets.files import Files
 from agent.datasets.formats import FORMATS
 from agent.datasets.instances import InstanceMaker, Instructions
-from agent.datasets.table import Problems
 from agent.errors import BenchmarkError
 from agent.vocabulary import Instance
 
@@ -89,43 +88,21 @@ def load_instances(
             file changed since it was located.
     """
     maker = InstanceMaker(benchmark, instructions)
+    files = Files(
+        {path.name: path for path in dataset.paths},
+        {path.name: digest for path, digest in zip(dataset.paths, dataset.file_digests, strict=True)},
+        named=maker.named,
+    )
     instances: list[Instance] = []
-    for path, digest in zip(dataset.paths, dataset.file_digests, strict=True):
-        instances += _read(benchmark, path, digest, maker)
+    for table, problems in FORMATS[benchmark.loader](files):
+        instances += maker.make(table, problems)
+        problems.check()
     expected = dataset.expected_instances
     if not instances:
         raise BenchmarkError(f"{benchmark.id}: the dataset has no rows")
     if expected is not None and len(instances) != expected:
         raise BenchmarkError(f"{benchmark.id}: {len(instances)} instances, and the known version has {expected}")
     return instances
-
-
-def _read(benchmark: Benchmark, path: Path, digest: str, maker: InstanceMaker) -> list[Instance]:
-    problems = Problems(path.name, maker.named)
-    try:
-        with path.open("rb") as file:
-            if hashlib.file_digest(file, "sha256").hexdigest() != digest:
-                raise BenchmarkError(f"{path.name}: changed since the run began; start again")
-            file.seek(0)
-            text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
-            table = FORMATS[benchmark.loader](text, problems)
-            instances = list(maker.make(table, problems))
-    except UnicodeDecodeError:
-        raise problems.stop(f"line {_first_bad_line(path)}", "is not UTF-8; save the file as UTF-8") from None
-    except OSError as why:
-        raise BenchmarkError(f"{path.name}: cannot be read ({why.strerror})") from None
-    problems.check()
-    return instances
-
-
-def _first_bad_line(path: Path) -> int:
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError:
-                return number
-    return 1
 
 
 def _in_folder(benchmark: Benchmark, folder: Path) -> Dataset:

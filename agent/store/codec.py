@@ -2,20 +2,22 @@
 
 import json
 
-from agent.vocabulary import Instance, Message, Reference, Response
+from agent.vocabulary import Instance, Message, Reference, Response, Shortenable
 
 
 def encode_instance(instance: Instance) -> bytes:
     """Return the instance as bytes; equal instances give equal bytes."""
     return json.dumps(
         [
-            1,
+            2,
             instance.id,
             instance.unit,
             [[message.role, message.content] for message in instance.messages],
             [[reference.text, reference.correct] for reference in instance.references],
             instance.multiple_choice,
             dict(sorted(instance.extra.items())),
+            dict(sorted(instance.subgroups.items())),
+            [part.message, part.start, part.end, part.keep] if (part := instance.shortenable) else None,
         ],
         separators=(",", ":"),
     ).encode()
@@ -23,7 +25,9 @@ def encode_instance(instance: Instance) -> bytes:
 
 def decode_instance(data: bytes) -> Instance:
     """Return what `encode_instance` was given."""
-    _, identity, unit, messages, references, multiple_choice, extra = json.loads(data)
+    # Version 1, of the first sites, ends with `extra`.
+    _, identity, unit, messages, references, multiple_choice, extra, *newer = json.loads(data)
+    subgroups, part = newer or ({}, None)
     return Instance(
         identity,
         unit,
@@ -31,6 +35,8 @@ def decode_instance(data: bytes) -> Instance:
         tuple(Reference(text, correct) for text, correct in references),
         multiple_choice,
         extra,
+        subgroups,
+        Shortenable(*part) if part else None,
     )
 
 
@@ -45,6 +51,8 @@ def encode_response(response: Response) -> bytes:
             response.prompt_tokens,
             response.completion_tokens,
             response.seconds,
+            response.shortened,
+            response.attempts,
         ],
         separators=(",", ":"),
     ).encode()

@@ -1,0 +1,106 @@
+"""The files of one located dataset, as loaders see them: opened by name, their digests checked, problems by file."""
+
+import gzip
+import hashlib
+import io
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, TextIO, cast
+
+from agent.datasets.table import Problems, Table
+from agent.errors import BenchmarkError
+
+
+@dataclass(frozen=True)
+class Files:
+    """What a loader may read, and nothing else.
+
+    Attributes:
+        paths: by name within the dataset's folder (`labels/x/labels.parquet`), in instance order.
+        digests: SHA-256 of each, by the same name, as it was when the dataset was located.
+        arguments: of the run entry, defaults filled in (subject, condition, subset, ...).
+        options: the definition's own settings of the loader (`data.options`).
+        named: the columns that the definition names, for problems.
+    """
+
+    paths: Mapping[str, Path]
+    digests: Mapping[str, str]
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict)
+    named: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the files, in instance order."""
+        return tuple(self.paths)
+
+    def problems(self, name: str) -> Problems:
+        """Return an empty list of problems of one file. Whoever yields a table of it hands it over with the table."""
+        return Problems(Path(name).name, self.named)
+
+    @contextmanager
+    def binary(self, name: str) -> Iterator[BinaryIO]:
+        """Open a file; one that ends in .gz is decompressed as it is read.
+
+        Raises:
+            BenchmarkError: it cannot be read, or changed since the dataset was located.
+        """
+        try:
+            with self.paths[name].open("rb") as file:
+                if hashlib.file_digest(file, "sha256").hexdigest() != self.digests[name]:
+                    raise BenchmarkError(f"{name}: changed since the run began; start again")
+                file.seek(0)
+                if name.endswith(".gz"):
+                    with gzip.open(file) as inner:
+                        yield cast(BinaryIO, inner)
+                else:
+                    yield file
+        except (gzip.BadGzipFile, EOFError):
+            raise BenchmarkError(f"{name}: is not a whole gzip file") from None
+        except OSError as why:
+            raise BenchmarkError(f"{name}: cannot be read ({why.strerror or type(why).__name__})") from None
+
+    @contextmanager
+    def text(self, name: str) -> Iterator[TextIO]:
+        """Open a UTF-8 file (a byte order mark is left out; line ends stay as they are).
+
+        Raises:
+            BenchmarkError: as `binary`; and a line is not UTF-8, found while it is read.
+        """
+        with self.binary(name) as file:
+            text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+            try:
+                yield text
+            except UnicodeDecodeError:
+                problem = "is not UTF-8; save the file as UTF-8"
+                raise self.problems(name).stop(f"line {self._first_bad_line(name)}", problem) from None
+
+    def _first_bad_line(self, name: str) -> int:
+        with self.binary(name) as file:
+            for number, line in enumerate(file, 1):
+                try:
+                    line.decode("utf-8")
+                except UnicodeDecodeError:
+                    return number
+        return 1
+
+
+Loader = Callable[[Files], Iterator[tuple[Table, Problems]]]
+"""Reads a dataset: yields tables, in instance order, each with the list its problems go to.
+
+A table's rows are walked before the next table is asked for, so a file may be open while its rows are read.
+"""
+
+
+def text_files(read: Callable[[TextIO, Problems], Table]) -> Loader:
+    """Make a loader that reads each file as one table of text."""
+
+    def load(files: Files) -> Iterator[tuple[Table, Problems]]:
+        for name in files.names:
+            problems = files.problems(name)
+            with files.text(name) as file:
+                yield read(file, problems), problems
+
+    return load
