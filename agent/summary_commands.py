@@ -66,9 +66,12 @@ def summarize(site: Site, suite: str, all_metrics: bool, form: str) -> None:
 
 
 def suite_summaries(site: Site, suite: str) -> "list[RunSummary]":
-    from agent.evaluation.summarise import summarise_suite
+    """Summarise every run of a suite.
 
-    """Summarise a suite; a name that is none is a ConfigError."""
+    Raises:
+        ConfigError: there is no such suite; names those that are there.
+    """
+    from agent.evaluation.summarise import summarise_suite
 
     with site.store() as store:
         if suite not in store.suites():
