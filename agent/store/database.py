@@ -77,6 +77,10 @@ class Database:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
+        """One transaction, or a part of the one that is open."""
+        if self._db.in_transaction:
+            yield
+            return
         with said_plainly("written"):
             self._db.execute("BEGIN IMMEDIATE")
             try:

@@ -16,7 +16,8 @@ from typing import Any, Literal
 
 from agent.errors import StoreError
 from agent.store.codec import decode_instance, decode_response, encode_instance, encode_response
-from agent.store.database import Database, said_plainly
+from agent.store.database import said_plainly
+from agent.store.releases import Releases
 from agent.vocabulary import Instance, Reason, Response, Unscored
 
 DAY_S = 86_400
@@ -62,7 +63,7 @@ class StoredInstance:
     scores: Mapping[str, float | Unscored]
 
 
-class Store(Database):
+class Store(Releases):
     """One open connection to the site's store. Not for several threads."""
 
     @contextmanager

@@ -1,0 +1,107 @@
+"""Named local releases and imported leaderboards, as they are stored."""
+
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from agent.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A named local release: suites and imported leaderboards. A later part wins over an earlier one."""
+
+    name: str
+    parts: tuple[str, ...]
+    made_at: int  # seconds since 1970
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderboardCell:
+    """One figure of an imported leaderboard. `instances` is None where the leaderboard does not say."""
+
+    benchmark: str
+    benchmark_name: str
+    model: str
+    metric: str
+    metric_name: str
+    value: float
+    instances: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Leaderboard:
+    """A leaderboard made elsewhere. `details` says where: release, date, digest."""
+
+    name: str
+    details: Mapping[str, Any]
+    imported_at: int  # seconds since 1970
+
+
+class Releases(Database):
+    """The part of the store that holds releases and imported leaderboards."""
+
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """Keep everything written inside the `with` block, or nothing of it."""
+        with self._transaction():
+            yield
+
+    def keep_release(self, name: str, parts: Sequence[str]) -> None:
+        """Keep a release; one of the same name is replaced."""
+        with self._transaction():
+            self._db.execute("DELETE FROM release_parts WHERE release = ?", (name,))
+            self._db.execute("INSERT OR REPLACE INTO releases VALUES (?, ?)", (name, int(time.time())))
+            self._db.executemany(
+                "INSERT INTO release_parts VALUES (?, ?, ?)", ((name, at, part) for at, part in enumerate(parts))
+            )
+
+    def releases(self) -> list[Release]:
+        """Return every release, by name."""
+        return [
+            Release(name, self._parts(name), made_at)
+            for name, made_at in self._db.execute("SELECT name, made_at FROM releases ORDER BY name").fetchall()
+        ]
+
+    def release(self, name: str) -> Release | None:
+        """Return one release."""
+        return next((release for release in self.releases() if release.name == name), None)
+
+    def _parts(self, release: str) -> tuple[str, ...]:
+        rows = self._db.execute("SELECT part FROM release_parts WHERE release = ? ORDER BY position", (release,))
+        return tuple(part for (part,) in rows)
+
+    def keep_leaderboard(self, name: str, details: Mapping[str, Any], cells: Sequence[LeaderboardCell]) -> None:
+        """Keep an imported leaderboard whole; one of the same name is replaced."""
+        with self._transaction():
+            self._db.execute("DELETE FROM leaderboard_cells WHERE leaderboard = ?", (name,))
+            self._db.execute(
+                "INSERT OR REPLACE INTO leaderboards VALUES (?, ?, ?)", (name, json.dumps(details), int(time.time()))
+            )
+            self._db.executemany(
+                "INSERT INTO leaderboard_cells VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    (
+                        *(name, at, cell.benchmark, cell.benchmark_name, cell.model),
+                        *(cell.metric, cell.metric_name, cell.value, cell.instances),
+                    )
+                    for at, cell in enumerate(cells)
+                ),
+            )
+
+    def leaderboards(self) -> list[Leaderboard]:
+        """Return every imported leaderboard, by name."""
+        rows = self._db.execute("SELECT name, details, imported_at FROM leaderboards ORDER BY name")
+        return [Leaderboard(name, json.loads(details), at) for name, details, at in rows]
+
+    def leaderboard_cells(self, name: str) -> list[LeaderboardCell]:
+        """Return an imported leaderboard's figures, in its order."""
+        rows = self._db.execute(
+            "SELECT benchmark, benchmark_name, model, metric, metric_name, value, instances FROM leaderboard_cells "
+            "WHERE leaderboard = ? ORDER BY position",
+            (name,),
+        )
+        return [LeaderboardCell(*row) for row in rows]
