@@ -1,0 +1,68 @@
+"""What HELM and Intramural call the same thing: benchmarks and metrics."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from agent.catalog.benchmark import Benchmark
+from agent.metrics import METRICS, MetricUse
+
+# What HELM counts beside each score: bookkeeping, not a score of an answer.
+_BOOKKEEPING = re.compile(
+    r"num_.*|finish_reason_.*|inference_.*|training_.*|estimated_.*|batch_size|prompt_truncated|logprob|max_prob"
+    r"|.*perplexity|bits_per_byte|logprob_per_byte|predicted_index|.*_unscored|ehr_sql_total_.*"
+)
+
+
+def helm_metric_name(use: MetricUse) -> str:
+    """Return what HELM calls the metric."""
+    return use.helm_name or use.name
+
+
+def is_score(name: str) -> bool:
+    """Whether a HELM statistic of this name says how good an answer is."""
+    return _BOOKKEEPING.fullmatch(name) is None
+
+
+def benchmark_called(names: Sequence[str], catalogue: Mapping[str, Benchmark]) -> Benchmark | None:
+    """Find the benchmark that goes by one of HELM's `names` (the first that is known): its id, alias or HELM group."""
+    known: dict[str, Benchmark] = {}
+    for benchmark in catalogue.values():
+        for name in (benchmark.id, *benchmark.aliases, *benchmark.helm_groups):
+            known.setdefault(name, benchmark)
+    by_id = {name: benchmark for benchmark in catalogue.values() for name in (benchmark.id, *benchmark.aliases)}
+    known |= by_id  # two benchmarks may share a group, never a name
+    return next((known[name] for name in names if name in known), None)
+
+
+def name_of_run_spec(run_name: str) -> str:
+    """Return the scenario's part of a HELM run name: `clear` of `clear:condition=x,model=y`."""
+    return re.split(r"[:,]", run_name, maxsplit=1)[0]
+
+
+def metric_called(helm_name: str, benchmark: Benchmark | None) -> str:
+    """Return our name of HELM's metric, or HELM's own where it is none of ours."""
+    for use in () if benchmark is None else benchmark.metrics:
+        if helm_metric_name(use) == helm_name:
+            return use.name
+    return helm_name
+
+
+def metric_details(name: str, helm_name: str, *, values: Sequence[float] = ()) -> dict[str, object]:
+    """Return what a run keeps of an imported metric. The scale of one that is not ours is taken from its `values`."""
+    spec = METRICS.get(name)
+    if spec is not None:
+        shown, low, high, binary = spec.display_name, spec.low, spec.high, spec.binary
+    else:
+        shown = helm_name.replace("_", " ")
+        low = min(0, *(int(value // 1) for value in values)) if values else 0
+        high = max(1, *(int(-(-value // 1)) for value in values)) if values else 1
+        binary = False
+    return {
+        "name": name,
+        "display_name": shown,
+        "low": low,
+        "high": high,
+        "binary": binary,
+        "scoring": "helm",
+        "helm_name": helm_name,
+    }

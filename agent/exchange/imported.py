@@ -1,0 +1,60 @@
+"""What is kept with a run that was not made here, in the shape of a run of our own."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agent import __version__
+from agent.catalog.benchmark import Benchmark
+
+ELSEWHERE = "Not in this site's catalogue"
+
+
+def is_imported(details: Mapping[str, Any]) -> bool:
+    """Whether a run's details say that it was made elsewhere."""
+    return details.get("origin") is not None
+
+
+def imported_details(
+    benchmark: Benchmark | None,
+    *,
+    display_name: str,
+    metrics: Sequence[Mapping[str, Any]],
+    origin: Mapping[str, Any],
+    instances: int,
+    settings: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Return a run's details as `Plan.details` gives them, with `origin` saying where it comes from.
+
+    Args:
+        benchmark: the benchmark of this name here; its definition need not be the one that was run.
+        display_name: for a benchmark that is not in the catalogue.
+        metrics: from `agent.exchange.helm_names.metric_details`, the main one first.
+        origin: kind, name and digest of what was imported; never a path.
+        instances: how many the run holds.
+        settings: max_tokens, temperature and stop, as far as they are known.
+    """
+    return {
+        "display_name": benchmark.display_name if benchmark else display_name,
+        "category": benchmark.category if benchmark else ELSEWHERE,
+        "subcategory": benchmark.subcategory if benchmark else "",
+        "access": benchmark.access if benchmark else "unknown",
+        "benchmark_digest": "",
+        "lineage": f"helm {display_name}",
+        "unit": "instance",
+        "unit_named": False,
+        "overrides": [],
+        "sampled": None,
+        "sample_seed": 0,
+        "data": {"known": "imported", "own": True, "digest": "", "instances": instances, "problems": []},
+        "metrics": [dict(metric) for metric in metrics],
+        "scoring": "helm",
+        "max_tokens": None,
+        "temperature": None,
+        "stop": [],
+        "language_model": True,
+        "capabilities": {"server": "", "features": {}},
+        "workarounds": [],
+        "agent_version": __version__,
+        "origin": dict(origin),
+        **(settings or {}),
+    }
