@@ -1,66 +1,74 @@
 """Run entries: `benchmark:key=value,...`, HELM's grammar, and the run expanders among the keys."""
 
 import math
-import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from agent.catalog.benchmark import Benchmark, Broken, load_benchmark
-from agent.catalog.small_file import decode, read_bytes
+from agent.catalog.conf_file import read_conf_file
+from agent.catalog.deployments import Deployment
+from agent.catalog.small_file import read_bytes
+from agent.catalog.strict_yaml import parse_yaml
 from agent.catalog.wording import nearest, unseen
 from agent.errors import ConfigError
 from agent.vocabulary import RunEntry
 
 CONFIGURABLE = "medhelm_configurable_benchmark"
 
+# Expanders of HELM that may be given because what they ask for is what is done here anyway.
+_ONLY = {
+    "num_train_trials": ("1",),
+    "num_outputs": ("1", "default"),
+    "num_trials": ("1",),
+    "eval_split": ("test",),
+}
 _SUPPORTED = frozenset(
     {
         "instructions",
         "stop",
         "max_eval_instances",
+        "max_train_instances",
         "model",
         "model_deployment",
         "num_output_tokens",
         "increase_max_tokens",
         "temperature",
+        *_ONLY,
     }
 )
-# Run expanders of HELM that would change what is asked in a way that this agent cannot do: refused by name,
-# never taken for an argument of the benchmark.
-_UNSUPPORTED = frozenset(
-    {
-        "prompt",
-        "newline",
-        "add_to_stop",
-        "global_prefix",
-        "anthropic",
-        "claude_3",
-        "amazon-nova",
-        "follow_format_instructions",
-        "idefics_instruct",
-        "llava",
-        "open_flamingo",
-        "format_prompt",
-        "num_train_trials",
-        "max_train_instances",
-        "num_outputs",
-        "num_trials",
-        "eval_split",
-        "data_augmentation",
-        "tokenizer",
-        "num_prompt_tokens",
-        "increase_temperature",
-        "chatml",
-        "output_format_instructions",
-        "process_output",
-    }
-)
+_IN_PROMPT = "Write it into the prompt file of a benchmark of the site's own."
+_BY_SERVER = "The inference server knows the model's chat format; leave it out."
+# Run expanders of HELM that would change what is asked in a way that this agent cannot do, and what to do instead:
+# refused by name, never taken for an argument of the benchmark.
+_UNSUPPORTED = {
+    "prompt": _IN_PROMPT,
+    "newline": _IN_PROMPT,
+    "global_prefix": _IN_PROMPT,
+    "follow_format_instructions": _IN_PROMPT,
+    "output_format_instructions": _IN_PROMPT,
+    "format_prompt": _IN_PROMPT,
+    "data_augmentation": "Make a file of the changed records, and name it with data_path=FILE.",
+    "anthropic": _BY_SERVER,
+    "claude_3": _BY_SERVER,
+    "amazon-nova": _BY_SERVER,
+    "idefics_instruct": _BY_SERVER,
+    "llava": _BY_SERVER,
+    "open_flamingo": _BY_SERVER,
+    "chatml": _BY_SERVER,
+    "add_to_stop": "Use stop=hash, semicolon or br.",
+    "increase_temperature": "Give the temperature itself: temperature=NUMBER.",
+    "tokenizer": "Name the deployment's own: tokenizer_file in model_deployments.yaml.",
+    "num_prompt_tokens": "Prompts come from the dataset; leave it out.",
+    "process_output": "Name a parser in the benchmark's definition.",
+}
 _WILDCARDS = frozenset({"", "all", "text", "code", "text_code", "instruction_following"})
 _STOPS = {"none": (), "hash": ("###",), "semicolon": (";",), "br": ("<br>",)}  # HELM's words for them
 _MAX_DESCRIPTION = 2000  # characters
-_INCLUDE = re.compile(r"\binclude\s*(?:required\s*\(|url\s*\(|file\s*\(|package\s*\(|classpath\s*\(|\")", re.IGNORECASE)
+_LEFT_OUT = "none"
+_JURY = "jury_score"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +81,7 @@ class Overrides:
     temperature: float | None = None
     stop: tuple[str, ...] = ()
     instructions: Literal["none", "expert"] | None = None
+    max_train_instances: int | None = None  # examples before the question; 0 for none
 
 
 def parse_run_entry(description: str) -> RunEntry:
@@ -101,14 +110,24 @@ def parse_run_entry(description: str) -> RunEntry:
         if key in pairs:
             raise ConfigError(f"the run entry {description!r} gives {key} twice")
         if key in _UNSUPPORTED:
-            raise ConfigError(f"the run entry {description!r}: HELM's expander {key} is not supported here")
+            raise ConfigError(
+                f"the run entry {description!r}: HELM's expander {key} is not supported here", _UNSUPPORTED[key]
+            )
+        if key in _ONLY and value not in _ONLY[key]:
+            raise ConfigError(
+                f"the run entry {description!r}: {key} is {value!r}, and {key}={_ONLY[key][0]} is all that is done here"
+            )
         pairs[key] = value
     entry = RunEntry(
         benchmark=name,
         model=pairs.get("model", ""),
         model_deployment=pairs.get("model_deployment", ""),
         arguments={key: value for key, value in pairs.items() if key not in _SUPPORTED},
-        expanders={key: value for key, value in pairs.items() if key in _SUPPORTED and not key.startswith("model")},
+        expanders={
+            key: value
+            for key, value in pairs.items()
+            if key in _SUPPORTED and key not in ("model", "model_deployment", *_ONLY)
+        },
         description=description,
     )
     overrides(entry)
@@ -135,6 +154,7 @@ def overrides(entry: RunEntry) -> Overrides:
         temperature=_temperature(entry),
         stop=_STOPS[stop],
         instructions="none" if instructions == "none" else "expert" if instructions else None,
+        max_train_instances=_whole(entry, "max_train_instances", {"zero": "0", "one": "1"}, low=0),
     )
 
 
@@ -162,23 +182,26 @@ def read_run_entries(
         ConfigError: a file is missing or not of that form; names file and entry number.
     """
     entries: list[RunEntry] = []
-    for path in conf_paths:
-        for number, item in enumerate(_conf_entries(path), 1):
-            where = f"{path}: entry {number}"
-            entry, entry_priority, entry_groups = _conf_entry(item, where)
-            if priority is not None and entry_priority is not None and entry_priority > priority:
-                continue
-            if groups and not {entry.benchmark, *entry_groups} & set(groups):
-                continue
-            entries.append(entry)
+    for item in (item for path in conf_paths for item in read_conf_file(path)):
+        try:
+            entry = parse_run_entry(item.description)
+        except ConfigError as why:
+            raise ConfigError(f"{item.where}: {why}", why.advice) from None
+        if priority is not None and item.priority is not None and item.priority > priority:
+            continue
+        if groups and not {entry.benchmark, *item.groups} & set(groups):
+            continue
+        entries.append(entry)
     return entries
 
 
 def fill_models(entries: Iterable[RunEntry], models_to_run: Sequence[str]) -> list[RunEntry]:
     """Give entries without a model, or with a wildcard such as `model=text`, each of `models_to_run`.
 
+    As in HELM, entries that name another model or deployment than `models_to_run` are left out where it is given.
+
     Raises:
-        ConfigError: such an entry, and no models given.
+        ConfigError: an entry names no model, and no models were given; or no entry is left.
     """
     filled: list[RunEntry] = []
     for entry in entries:
@@ -186,7 +209,9 @@ def fill_models(entries: Iterable[RunEntry], models_to_run: Sequence[str]) -> li
         # are, since servers also know models by names such as "llama3".
         named = "/" in entry.model or bool(entry.model_deployment and not entry.model)
         if not named and models_to_run:
-            filled += [_with_model(entry, model) for model in models_to_run]
+            filled += [_rewritten(entry, {"model": model}) for model in models_to_run]
+        elif named and models_to_run:
+            filled += [entry] if {entry.model, entry.model_deployment} & set(models_to_run) else []
         elif named or entry.model not in _WILDCARDS:
             filled.append(entry)
         else:
@@ -194,7 +219,134 @@ def fill_models(entries: Iterable[RunEntry], models_to_run: Sequence[str]) -> li
                 f"the run entry {entry.description!r} names no model",
                 "Add model=..., or give the models with --models-to-run.",
             )
+    if models_to_run and not filled:
+        raise ConfigError(f"no run entry is for {', '.join(models_to_run)}", "Check --models-to-run.")
     return filled
+
+
+def read_deployment_map(path: Path) -> dict[str, str]:
+    """Read a YAML map from deployments that run entries name to those here, in file order.
+
+    A `*` in a name stands for any text; in the name on the right it stands for that same text. On the right `none`
+    leaves the entries out.
+
+        stanfordhealthcare/llama-3.3-70b-instruct: local/llama
+        stanfordhealthcare/*: local/*
+
+    Raises:
+        ConfigError: names every key that is wrong.
+    """
+    mapping = parse_yaml(read_bytes(path, ConfigError), path, ConfigError)
+    if not isinstance(mapping, dict) or not mapping:
+        raise ConfigError(f"{path}: expected lines of the form `deployment of the run entry: deployment here`")
+    problems = [f"{path}: {old!r}: {problem}" for old, new in mapping.items() if (problem := _map_problem(old, new))]
+    if problems:
+        raise ConfigError("\n".join(problems))
+    return mapping
+
+
+def _map_problem(old: str, new: object) -> str:
+    if not isinstance(new, str) or not new.strip():
+        return "expected the name of a deployment here, or `none` to leave these entries out"
+    if not old.strip() or any(unseen(name) or "," in name for name in (old, new)):
+        return "expected names in one line without commas"
+    if old.count("*") > 1 or new.count("*") > old.count("*"):
+        return "expected at most one * on the left, and one on the right only where the left has one"
+    return ""
+
+
+def map_deployments(entries: Iterable[RunEntry], mapping: Mapping[str, str]) -> list[RunEntry]:
+    """Put deployments of this site in place of those that entries name.
+
+    A name as it is written counts before one with a `*`, and of those the first that fits. Where an entry names no
+    deployment, its model is looked up. A mapped entry keeps no model: it asks for whatever model the deployment
+    serves, so that no result ever carries the name of a model that was not asked. Entries that have become the same
+    are asked once, and those mapped to `none` are left out.
+    """
+    mapped: dict[str, RunEntry] = {}
+    for number, entry in enumerate(entries):
+        new = _mapped_name(entry.model_deployment or entry.model, mapping)
+        if new is None:
+            mapped[f"{number}"] = entry  # as it was, twice if it is there twice
+        elif new != _LEFT_OUT:
+            changed = _rewritten(entry, {"model": "", "model_deployment": new})
+            mapped.setdefault(f"mapped {changed.description}", changed)
+    return list(mapped.values())
+
+
+def _mapped_name(name: str, mapping: Mapping[str, str]) -> str | None:
+    if name in mapping:
+        return mapping[name]
+    for old, new in mapping.items():
+        before, star, after = old.partition("*")
+        fits = len(name) >= len(before) + len(after) and name.startswith(before) and name.endswith(after)
+        if star and fits:
+            return new.replace("*", name[len(before) : len(name) - len(after)])
+    return None
+
+
+def missing_deployments(entries: Iterable[RunEntry], deployments: Mapping[str, Deployment]) -> None:
+    """See that every deployment (or model, where an entry names no deployment) that is asked for can be used here.
+
+    Raises:
+        ConfigError: lists those that cannot, each once, with the number of entries that want it.
+    """
+    served = {one.model_name for one in deployments.values() if not one.deprecated and not one.problem}
+    missing: Counter[str] = Counter()
+    for entry in entries:
+        name = entry.model_deployment
+        if not name and entry.model not in served:
+            missing[f"a deployment of the model {entry.model}{nearest(entry.model, served)}"] += 1
+        elif name and name not in deployments:
+            missing[f"{name}{nearest(name, deployments)}"] += 1
+        elif name and (problem := deployments[name].problem):
+            missing[f"{name}: {problem}"] += 1
+    if missing:
+        _raise_list("deployments that the run entries name are not to be had here", missing, _MAP_ADVICE)
+
+
+_MAP_ADVICE = (
+    "Add them to model_deployments.yaml; or name a YAML file with --deployment-map that says for each which deployment "
+    "here is asked instead, as `stanfordhealthcare/*: local/*` (`none` on the right leaves entries out); "
+    "or choose among the models with --models-to-run."
+)
+
+
+def missing_data_paths(entries: Iterable[RunEntry]) -> None:
+    """See that every file or folder that an entry names with data_path is there.
+
+    Raises:
+        ConfigError: lists those that are not, each once, with the number of entries that want it.
+    """
+    missing: Counter[str] = Counter()
+    for entry in entries:
+        path = entry.arguments.get("data_path")
+        if path is not None and not _exists(path):
+            missing[path or "(an empty path)"] += 1
+    if missing:
+        _raise_list("data that the run entries name is not here", missing, _DATA_ADVICE)
+
+
+_DATA_ADVICE = (
+    "Put it there; or give --ignore-data-paths to use what `intramural datasets add` put into the site's data folder."
+)
+
+
+def ignore_data_paths(entries: Iterable[RunEntry]) -> list[RunEntry]:
+    """Take data_path out of every entry, so that the site's own data folder (or the sample) is used."""
+    return [_rewritten(entry, {"data_path": ""}) if "data_path" in entry.arguments else entry for entry in entries]
+
+
+def _exists(path: str) -> bool:
+    try:
+        return bool(path) and Path(path).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _raise_list(what: str, missing: Counter[str], advice: str) -> None:
+    lines = [f"  {name} ({count} {'entry' if count == 1 else 'entries'})" for name, count in missing.items()]
+    raise ConfigError("\n".join([f"{what}:", *lines]), advice)
 
 
 def benchmark_of(entry: RunEntry, benchmarks: Mapping[str, Benchmark], broken: Sequence[Broken] = ()) -> Benchmark:
@@ -225,7 +377,8 @@ def benchmark_of(entry: RunEntry, benchmarks: Mapping[str, Benchmark], broken: S
             "See `intramural benchmarks list`, also for definitions that cannot be read.",
         )
     benchmark = by_name[entry.benchmark]
-    _check_arguments(entry, ("data_path", *benchmark.arguments))
+    jury = ("jury_config_path",) if any(use.name == _JURY for use in benchmark.metrics) else ()
+    _check_arguments(entry, ("data_path", *jury, *benchmark.arguments))
     return benchmark
 
 
@@ -238,13 +391,16 @@ def _check_arguments(entry: RunEntry, known: Sequence[str]) -> None:
             )
 
 
-def _whole(entry: RunEntry, key: str, words: Mapping[str, str] | None = None) -> int | None:
+def _whole(entry: RunEntry, key: str, words: Mapping[str, str] | None = None, *, low: int = 1) -> int | None:
     value = entry.expanders.get(key)
     if value is None:
         return None
     value = (words or {}).get(value, value)
-    if not value.isascii() or not value.isdigit() or not 1 <= int(value) <= 10_000_000:
-        raise ConfigError(f"{entry.description!r}: {key} is {value!r}, expected a whole number above 0")
+    if not value.isascii() or not value.isdigit() or not low <= int(value) <= 10_000_000:
+        raise ConfigError(
+            f"{entry.description!r}: {key} is {value!r}, expected a whole number {'above 0' if low else 'from 0'}",
+            "HELM's words for several values at once are not read: write one run entry for each value.",
+        )
     return int(value)
 
 
@@ -261,50 +417,9 @@ def _temperature(entry: RunEntry) -> float | None:
     return number
 
 
-def _with_model(entry: RunEntry, model: str) -> RunEntry:
+def _rewritten(entry: RunEntry, changes: Mapping[str, str]) -> RunEntry:
+    """Return the entry with other values of some keys; an empty value takes the key out."""
     name, _, rest = entry.description.partition(":")
-    kept = [pair for pair in rest.split(",") if pair and not pair.startswith("model=")]
-    return parse_run_entry(f"{name}:{','.join([*kept, f'model={model}'])}")
-
-
-def _conf_entries(path: Path) -> list[object]:
-    text = decode(read_bytes(path, ConfigError), path, ConfigError)
-    # HOCON can put the environment's variables into any value; runs are named and kept by these.
-    if "${" in text:
-        line = text.count("\n", 0, text.index("${")) + 1
-        raise ConfigError(f"{path}: line {line}: substitution (a dollar sign and a brace) is not supported")
-    # HOCON can include other files and even web addresses; a run reads what it is given and nothing else.
-    if _INCLUDE.search(text):
-        raise ConfigError(f"{path}: `include` is not supported; give each file with --conf-paths")
-    from pyhocon import ConfigFactory
-    from pyhocon.exceptions import ConfigException
-    from pyparsing import ParseBaseException
-
-    try:
-        tree = ConfigFactory.parse_string(text).as_plain_ordered_dict()
-    except ParseBaseException as why:
-        raise ConfigError(f"{path}: line {why.lineno} is not HOCON") from None
-    except (ConfigException, RecursionError, AttributeError, TypeError):
-        raise ConfigError(f"{path}: not HOCON with a map of keys") from None
-    entries = tree.get("entries")
-    if not isinstance(entries, list) or set(tree) != {"entries"}:
-        raise ConfigError(f"{path}: expected one key `entries` with a list")
-    return entries
-
-
-def _conf_entry(item: object, where: str) -> tuple[RunEntry, int | None, list[str]]:
-    known = ("description", "priority", "groups")
-    if not isinstance(item, dict) or not isinstance(item.get("description"), str):
-        raise ConfigError(f"{where}: expected a map with a text `description`")
-    for key in item:
-        if key not in known:
-            raise ConfigError(f"{where}: unknown key {key!r}{nearest(key, known)}")
-    priority, groups = item.get("priority"), item.get("groups") or []
-    if priority is not None and (isinstance(priority, bool) or not isinstance(priority, int)):
-        raise ConfigError(f"{where}: priority is not a whole number")
-    if not isinstance(groups, list) or not all(isinstance(group, str) for group in groups):
-        raise ConfigError(f"{where}: groups is not a list of texts")
-    try:
-        return parse_run_entry(item["description"]), priority, groups
-    except ConfigError as why:
-        raise ConfigError(f"{where}: {why}", why.advice) from None
+    kept = [pair for pair in rest.split(",") if pair and pair.partition("=")[0] not in changes]
+    kept += [f"{key}={value}" for key, value in changes.items() if value]
+    return parse_run_entry(f"{name}:{','.join(kept)}" if kept else name)

@@ -1,6 +1,7 @@
 """HELM's run entries: what it accepts, and what a person mistypes."""
 
 import contextlib
+import re
 from pathlib import Path
 
 import pytest
@@ -8,19 +9,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.catalog.benchmark import find_benchmarks, survey_benchmarks
-from agent.catalog.deployments import ad_hoc
+from agent.catalog.conf_file import read_conf_file
+from agent.catalog.deployments import Deployment, ad_hoc
 from agent.catalog.run_entries import (
     Overrides,
     benchmark_of,
     fill_models,
+    ignore_data_paths,
+    map_deployments,
+    missing_data_paths,
+    missing_deployments,
     output_tokens,
     overrides,
     parse_run_entry,
+    read_deployment_map,
     read_run_entries,
 )
 from agent.errors import AgentError, BenchmarkError, ConfigError
 from agent.shipped import shipped
 
+ENTRIES = Path(__file__).parents[2] / "data" / "medhelm_run_entries"
 MEDHELM = Path(__file__).parents[2] / "data" / "medhelm_configurable"
 BENCHMARKS = find_benchmarks()
 
@@ -46,11 +54,39 @@ def test_a_benchmark_alone():
 def test_expanders_are_read():
     entry = parse_run_entry(
         "x:model=a/b,max_eval_instances=100,num_output_tokens=50,increase_max_tokens=5,temperature=0.7,"
-        "instructions=expert,stop=hash"
+        "instructions=expert,stop=hash,max_train_instances=5"
     )
-    assert overrides(entry) == Overrides(100, 50, 5, 0.7, ("###",), "expert")
+    assert overrides(entry) == Overrides(100, 50, 5, 0.7, ("###",), "expert", 5)
     assert overrides(parse_run_entry("x:model=a/b")) == Overrides()
     assert overrides(parse_run_entry("x:max_eval_instances=default")).max_eval_instances == 1000
+    assert overrides(parse_run_entry("x:max_train_instances=zero")).max_train_instances == 0
+
+
+def test_expanders_that_ask_for_what_is_done_anyway_change_nothing():
+    entry = parse_run_entry("x:num_train_trials=1,num_outputs=1,num_trials=1,eval_split=test,model=a/b")
+    assert (entry.arguments, entry.expanders) == ({}, {})
+    assert parse_run_entry("x:num_outputs=default,model=a/b").expanders == {}
+
+
+def test_every_expander_of_helms_is_done_or_refused_by_name():
+    """The keys of RUN_EXPANDERS in HELM's run_expander.py: none of them is taken for a benchmark's argument."""
+    helms = (
+        "instructions prompt newline stop format_prompt follow_format_instructions add_to_stop global_prefix "
+        "num_train_trials max_train_instances max_eval_instances num_outputs num_trials model model_deployment "
+        "data_augmentation tokenizer num_prompt_tokens num_output_tokens chatml eval_split output_format_instructions "
+        "temperature increase_temperature increase_max_tokens process_output"
+    )
+    values = {"instructions": "none", "stop": "none", "eval_split": "test"}
+    refused: dict[str, ConfigError] = {}
+    for name in helms.split():
+        try:
+            assert parse_run_entry(f"x:{name}={values.get(name, '1')}").arguments == {}
+        except ConfigError as why:
+            refused[name] = why
+    assert len(refused) == 14
+    for name, why in refused.items():
+        assert f"HELM's expander {name} is not supported here" in str(why)
+        assert why.advice != ConfigError.advice, f"{name}: says what to do instead"
 
 
 @pytest.mark.parametrize(
@@ -72,7 +108,13 @@ def test_expanders_are_read():
         ("x:stop=now", "stop is 'now'"),
         ("x:instructions=polite", "instructions is 'polite'"),
         ("x:chatml=true", "HELM's expander chatml is not supported"),
-        ("x:num_train_trials=3", "HELM's expander num_train_trials is not supported"),
+        ("x:num_train_trials=3", "num_train_trials is '3', and num_train_trials=1 is all that is done here"),
+        ("x:num_outputs=copyright_sweep", "num_outputs=1 is all that is done here"),
+        ("x:num_trials=heim_efficiency", "num_trials=1 is all that is done here"),
+        ("x:eval_split=valid", "eval_split=test is all that is done here"),
+        ("x:max_train_instances=-1", "expected a whole number from 0"),
+        ("x:max_train_instances=big_bench_few_shot_setting", "expected a whole number from 0"),
+        ("x:num_output_tokens=default_sweep", "expected a whole number above 0"),
     ],
 )
 def test_entries_that_are_wrong(description, said):
@@ -178,7 +220,7 @@ def test_output_tokens_for_plain_and_reasoning_models():
     assert tokens(",num_output_tokens=7,increase_max_tokens=4") == 11
 
 
-def test_wildcards_are_filled_and_named_models_are_left():
+def test_wildcards_are_filled_and_entries_of_other_models_are_left_out_as_in_helm():
     entries = [parse_run_entry(d) for d in ("a:model=text", "b", "c:model=x/y", "d:model=text,temperature=1")]
     filled = fill_models(entries, ["m/1", "m/2"])
     assert [(e.benchmark, e.model) for e in filled] == [
@@ -186,21 +228,24 @@ def test_wildcards_are_filled_and_named_models_are_left():
         ("a", "m/2"),
         ("b", "m/1"),
         ("b", "m/2"),
-        ("c", "x/y"),
         ("d", "m/1"),
         ("d", "m/2"),
     ]
     assert filled[0].description == "a:model=m/1"
     assert filled[2].description == "b:model=m/1"
-    assert filled[5].expanders == {"temperature": "1"}
+    assert filled[4].expanders == {"temperature": "1"}
+    assert [(e.benchmark, e.model) for e in fill_models(entries, ["x/y"])] == [(name, "x/y") for name in "abcd"]
     with pytest.raises(ConfigError, match="names no model"):
         fill_models(entries, [])
+    with pytest.raises(ConfigError, match="no run entry is for m/1"):
+        fill_models([entries[2]], ["m/1"])
 
 
 def test_a_model_may_be_known_by_a_name_without_a_slash_or_by_its_deployment():
     entries = [parse_run_entry("a:model=llama3:8b"), parse_run_entry("a:model_deployment=local/qwen")]
     assert fill_models(entries, []) == entries
-    assert [e.model for e in fill_models(entries, ["m/1"])] == ["m/1", ""]
+    assert [e.model for e in fill_models(entries, ["m/1"])] == ["m/1"]
+    assert [e.model for e in fill_models(entries, ["m/1", "local/qwen"])] == ["m/1", "local/qwen", ""]
 
 
 def test_a_served_name_without_a_slash_runs_against_a_server():
@@ -232,10 +277,184 @@ def test_conf_files_with_priorities_and_groups(tmp_path):
     assert [e.benchmark for e in read_run_entries([path], groups=["med_qa"])] == ["med_qa"]
 
 
-def test_the_shipped_conf_names_every_benchmark_we_have():
-    entries = read_run_entries([shipped("benchmarks") / "run_entries_public.conf"])
-    assert {e.benchmark for e in entries} == set(BENCHMARKS)
-    assert all(benchmark_of(e, BENCHMARKS) for e in fill_models(entries, ["a/b"]))
+SHIPPED = {"public": "run_entries_public.conf", "gated": "run_entries_gated.conf"} | {
+    "private": "run_entries_private.conf.template"
+}
+
+
+@pytest.mark.parametrize("access", SHIPPED)
+def test_the_shipped_files_name_every_benchmark_of_their_access_level(access):
+    entries = read_run_entries([shipped("benchmarks") / SHIPPED[access]])
+    assert {entry.model for entry in entries} == {"text"}
+    asked = {benchmark_of(entry, BENCHMARKS).id for entry in fill_models(entries, ["a/b"])}
+    assert asked == {name for name, benchmark in BENCHMARKS.items() if benchmark.access == access}
+
+
+@pytest.mark.parametrize("access", SHIPPED)
+def test_the_shipped_files_say_by_category_and_priority_what_the_definitions_say(access):
+    path = shipped("benchmarks") / SHIPPED[access]
+    for item in read_conf_file(path):
+        benchmark = benchmark_of(parse_run_entry(item.description), BENCHMARKS)
+        assert item.groups == (benchmark.category.lower().replace(" ", "_"),), item
+        assert item.priority == (2 if benchmark.main_metric.name == "jury_score" else 1), item
+
+
+@pytest.mark.parametrize("access", SHIPPED)
+def test_the_shipped_files_ask_what_medhelms_own_ask(access):
+    """The same benchmarks with the same arguments, but for Stanford's models and paths."""
+
+    def asked(path: Path) -> set[tuple[str, tuple[tuple[str, str], ...], str | None]]:
+        # MedHELM gives max_length=100000, which is the definitions' own default.
+        left_out = {"data_path", "max_length"}
+        return {
+            (
+                benchmark_of(entry, BENCHMARKS).id,
+                tuple(sorted((key, value) for key, value in entry.arguments.items() if key not in left_out)),
+                entry.expanders.get("max_eval_instances"),
+            )
+            for entry in read_run_entries([path])
+        }
+
+    assert asked(shipped("benchmarks") / SHIPPED[access]) == asked(MEDHELMS_OWN[access][0])
+
+
+MEDHELMS_OWN = {
+    name.partition("_")[0]: (ENTRIES / f"run_entries_medhelm_{name}.conf", count)
+    for name, count in {"public": 221, "gated": 143, "private_stanford": 338, "dspy": 64}.items()
+}
+
+
+@pytest.mark.parametrize("name", MEDHELMS_OWN)
+def test_medhelms_own_files_load_unchanged(name):
+    path, count = MEDHELMS_OWN[name]
+    entries = read_run_entries([path])
+    assert len(entries) == count
+    assert fill_models(entries, []) == entries
+    for entry in entries:
+        assert benchmark_of(entry, BENCHMARKS)
+        assert entry.model.partition("/")[2]
+        assert entry.model_deployment.partition("/")[2]
+        reasoning = re.search(r"deepseek-r1|/o3|/o4|gpt-5|gemini-2.5", entry.model)
+        tokens = 10_000 if entry.benchmark == "mimic_bhc" and "/gpt-5-2025" in entry.model else 4000
+        assert overrides(entry).num_output_tokens == (tokens if reasoning else None), entry.description
+        assert overrides(entry).max_eval_instances == (100 if entry.benchmark == "clear" else None)
+
+
+def deployment(name: str, model: str = "", problem: str | None = None) -> Deployment:
+    return Deployment(name, model or name, "http://127.0.0.1:1/v1", "served", problem=problem)
+
+
+def test_deployments_that_are_not_here_are_told_together_each_once():
+    entries = read_run_entries([MEDHELMS_OWN["public"][0]])
+    with pytest.raises(ConfigError) as caught:
+        missing_deployments(entries, {})
+    lines = str(caught.value).splitlines()
+    assert len(lines) == 1 + 13
+    assert "  stanfordhealthcare/llama-3.3-70b-instruct (17 entries)" in lines
+    assert "--deployment-map" in caught.value.advice
+    assert "stanfordhealthcare/*: local/*" in caught.value.advice
+
+
+def test_models_without_a_deployment_and_deployments_that_cannot_be_used_are_told_too():
+    entries = [parse_run_entry(d) for d in ("a:model=meta/llama", "b:model=meta/llama", "c:model=x,model_deployment=y")]
+    entries.append(parse_run_entry("d:model=qwen/qwen"))
+    here = {"y": deployment("y", "x", "its client is not one"), "q": deployment("q", "qwen/qwen2")}
+    with pytest.raises(ConfigError) as caught:
+        missing_deployments(entries, here)
+    assert str(caught.value).splitlines()[1:] == [
+        "  a deployment of the model meta/llama (2 entries)",
+        "  y: its client is not one (1 entry)",
+        "  a deployment of the model qwen/qwen (did you mean 'qwen/qwen2'?) (1 entry)",
+    ]
+    missing_deployments(entries[3:], {"q": deployment("q", "qwen/qwen")})
+
+
+def deployment_map(tmp_path: Path, text: str) -> dict[str, str]:
+    path = tmp_path / "map.yaml"
+    path.write_text(text)
+    return read_deployment_map(path)
+
+
+def test_deployments_are_mapped_by_name_and_by_pattern(tmp_path):
+    mapping = deployment_map(
+        tmp_path,
+        "stanfordhealthcare/gpt-*: none\n"
+        "stanfordhealthcare/deepseek-r1: local/r1-awq\n"
+        "stanfordhealthcare/*: local/*\n"
+        "meta/llama: local/llama\n",
+    )
+    entries = [
+        parse_run_entry("medec:model=meta/llama-3,model_deployment=stanfordhealthcare/llama-3,num_output_tokens=9"),
+        parse_run_entry("medec:model=deepseek-ai/deepseek-r1,model_deployment=stanfordhealthcare/deepseek-r1"),
+        parse_run_entry("medec:model=openai/gpt-4o,model_deployment=stanfordhealthcare/gpt-4o"),
+        parse_run_entry("medec:model=meta/llama"),
+        parse_run_entry("medec:model=a/b,model_deployment=here/b"),
+    ]
+    mapped = map_deployments(entries, mapping)
+    assert [(e.model, e.model_deployment) for e in mapped] == [
+        ("", "local/llama-3"),
+        ("", "local/r1-awq"),
+        ("", "local/llama"),
+        ("a/b", "here/b"),
+    ]
+    assert mapped[0].expanders == {"num_output_tokens": "9"}
+    assert "meta/llama-3" not in mapped[0].description
+
+
+def test_medhelms_whole_file_asked_of_one_deployment_asks_nothing_twice(tmp_path):
+    mapping = deployment_map(tmp_path, "stanfordhealthcare/*: local/qwen")
+    mapped = map_deployments(read_run_entries([MEDHELMS_OWN["public"][0]]), mapping)
+    assert len(mapped) == 2 * 17  # with the benchmark's own limit of tokens, and with the reasoning models'
+    missing_deployments(mapped, {"local/qwen": deployment("local/qwen", "qwen/qwen")})
+
+
+def test_the_same_entry_given_twice_is_not_hidden_by_a_map_that_does_not_name_it():
+    entry = parse_run_entry("medec:model=a/b,model_deployment=here/b")
+    assert map_deployments([entry, entry], {"x/*": "y/*"}) == [entry, entry]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "expected lines of the form"),
+        ("- a\n- b\n", "expected lines of the form"),
+        ("a/b:\n", "'a/b': expected the name of a deployment here"),
+        ("a/b: [c/d]\n", "'a/b': expected the name of a deployment here"),
+        ("a/*/*: c/d\n", "'a/*/*': expected at most one *"),
+        ("a/b: c/*\n", "'a/b': expected at most one *"),
+        ("a/b: c,model=d\n", "expected names in one line without commas"),
+        ("a/b: c\na/b: d\n", "a/b"),
+        ("a/b: [c\n", "line "),
+    ],
+)
+def test_deployment_maps_that_are_wrong(tmp_path, text, said):
+    with pytest.raises(ConfigError) as caught:
+        deployment_map(tmp_path, text)
+    assert said in str(caught.value)
+    assert "map.yaml" in str(caught.value)
+
+
+def test_data_that_is_not_here_is_told_together_and_can_be_ignored(tmp_path):
+    entries = read_run_entries([MEDHELMS_OWN["gated"][0]])
+    (tmp_path / "here.csv").touch()
+    entries.append(parse_run_entry(f"medec:data_path={tmp_path}/here.csv,model=a/b"))
+    with pytest.raises(ConfigError) as caught:
+        missing_data_paths(entries)
+    lines = str(caught.value).splitlines()
+    assert len(lines) == 1 + 7
+    assert "  /share/pi/nigam/data/rrs-mimiciii/all (13 entries)" in lines
+    assert "--ignore-data-paths" in caught.value.advice
+    ignored = ignore_data_paths(entries)
+    assert len(ignored) == len(entries)
+    assert not any("data_path" in entry.arguments or "data_path" in entry.description for entry in ignored)
+    assert ignored[0].arguments == {"max_length": "100000", "subject": "guo_readmission"}
+    missing_data_paths(ignored)
+
+
+def test_a_jury_file_belongs_to_benchmarks_with_a_jury():
+    assert benchmark_of(parse_run_entry("aci_bench:jury_config_path=judges.yaml,model=a/b"), BENCHMARKS)
+    with pytest.raises(ConfigError, match="takes no argument 'jury_config_path'"):
+        benchmark_of(parse_run_entry("med_qa:jury_config_path=judges.yaml,model=a/b"), BENCHMARKS)
 
 
 @pytest.mark.parametrize(

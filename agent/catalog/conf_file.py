@@ -1,0 +1,66 @@
+"""Conf files of run entries, in HELM's form: HOCON with `entries: [{description, priority, groups}, ...]`."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent.catalog.small_file import decode, read_bytes
+from agent.catalog.wording import nearest
+from agent.errors import ConfigError
+
+_INCLUDE = re.compile(r"\binclude\s*(?:required\s*\(|url\s*\(|file\s*\(|package\s*\(|classpath\s*\(|\")", re.IGNORECASE)
+_KEYS = ("description", "priority", "groups")
+
+
+@dataclass(frozen=True, slots=True)
+class ConfEntry:
+    """One item of the list, its description not yet parsed. `where` names file and number for messages."""
+
+    where: str
+    description: str
+    priority: int | None  # 1 is the most important
+    groups: tuple[str, ...]
+
+
+def read_conf_file(path: Path) -> list[ConfEntry]:
+    """Read a conf file.
+
+    Raises:
+        ConfigError: it is missing or not of that form; names file and entry number.
+    """
+    text = decode(read_bytes(path, ConfigError), path, ConfigError)
+    # HOCON can put the environment's variables into any value; runs are named and kept by these.
+    if "${" in text:
+        line = text.count("\n", 0, text.index("${")) + 1
+        raise ConfigError(f"{path}: line {line}: substitution (a dollar sign and a brace) is not supported")
+    # HOCON can include other files and even web addresses; a run reads what it is given and nothing else.
+    if _INCLUDE.search(text):
+        raise ConfigError(f"{path}: `include` is not supported; give each file with --conf-paths")
+    from pyhocon import ConfigFactory
+    from pyhocon.exceptions import ConfigException
+    from pyparsing import ParseBaseException
+
+    try:
+        tree = ConfigFactory.parse_string(text).as_plain_ordered_dict()
+    except ParseBaseException as why:
+        raise ConfigError(f"{path}: line {why.lineno} is not HOCON") from None
+    except (ConfigException, RecursionError, AttributeError, TypeError):
+        raise ConfigError(f"{path}: not HOCON with a map of keys") from None
+    entries = tree.get("entries")
+    if not isinstance(entries, list) or set(tree) != {"entries"}:
+        raise ConfigError(f"{path}: expected one key `entries` with a list")
+    return [_entry(item, f"{path}: entry {number}") for number, item in enumerate(entries, 1)]
+
+
+def _entry(item: object, where: str) -> ConfEntry:
+    if not isinstance(item, dict) or not isinstance(item.get("description"), str):
+        raise ConfigError(f"{where}: expected a map with a text `description`")
+    for key in item:
+        if key not in _KEYS:
+            raise ConfigError(f"{where}: unknown key {key!r}{nearest(key, _KEYS)}")
+    priority, groups = item.get("priority"), item.get("groups") or []
+    if priority is not None and (isinstance(priority, bool) or not isinstance(priority, int)):
+        raise ConfigError(f"{where}: priority is not a whole number")
+    if not isinstance(groups, list) or not all(isinstance(group, str) for group in groups):
+        raise ConfigError(f"{where}: groups is not a list of texts")
+    return ConfEntry(where, item["description"], priority, tuple(groups))
