@@ -1,6 +1,7 @@
 """Encrypted local store, answer cache, retention."""
 
-from agent.store.store import RETRIED, Run, Store, StoredInstance, UnitScore
+from agent.store.store import Store
+from agent.store.stored import RETRIED, Run, RunScore, StoredInstance, UnitScore, Usage
 from agent.store.vault import Vault
 
-__all__ = ["RETRIED", "Run", "Store", "StoredInstance", "UnitScore", "Vault"]
+__all__ = ["RETRIED", "Run", "RunScore", "Store", "StoredInstance", "UnitScore", "Usage", "Vault"]

@@ -1,0 +1,54 @@
+"""Keyed hashes that stand for runs, requests, instances and units: equal on this site, and telling nothing outside."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+
+from agent.store.codec import encode_instance
+from agent.store.database import Database
+from agent.vocabulary import Instance
+
+
+class PlanDigest:
+    """SHA-256 of what a run asks and how it is scored, fed instance by instance."""
+
+    def __init__(self, scored_by: Sequence[str]) -> None:
+        self._whole = hashlib.sha256(json.dumps(list(scored_by)).encode())
+
+    def add(self, encoded: bytes, request_key: bytes) -> None:
+        """Add the next instance, as `encode_instance` writes it."""
+        self._whole.update(len(encoded).to_bytes(8, "big") + encoded + request_key)
+
+    def digest(self) -> bytes:
+        """Return what was added so far as 32 bytes."""
+        return self._whole.digest()
+
+
+class Identities(Database):
+    """The store's names for things."""
+
+    def run_id(self, suite: str, name: str) -> str:
+        """Return the run's id: the same for the same suite and run name on this site."""
+        return self._vault.keyed_hash("run", f"{suite}\0{name}".encode()).hex()[:16]
+
+    def request_key(self, deployment: str, body: bytes) -> bytes:
+        """Return the keyed hash of the exact request `body` to `deployment`."""
+        return self._vault.keyed_hash("request", deployment.encode() + b"\0" + body)
+
+    def instance_key(self, benchmark: str, instance_id: str) -> bytes:
+        """Return the keyed hash that stands for an instance wherever a person can see it."""
+        return self._vault.keyed_hash("instance", f"{benchmark}\0{instance_id}".encode())
+
+    def unit_key(self, lineage: str, unit: str) -> bytes:
+        """Return the keyed hash that stands for a patient or document; the same in all benchmarks of a lineage."""
+        return self._vault.keyed_hash("unit", f"{lineage}\0{unit}".encode())
+
+    def plan_digest(self, planned: Iterable[tuple[Instance, bytes]], scored_by: Sequence[str]) -> bytes:
+        """Return the keyed hash of what a run asks and how it is scored: equal plans need nothing done twice."""
+        plan = PlanDigest(scored_by)
+        for instance, request_key in planned:
+            plan.add(encode_instance(instance), request_key)
+        return self._plan_key(plan)
+
+    def _plan_key(self, plan: PlanDigest) -> bytes:
+        return self._vault.keyed_hash("plan", plan.digest())

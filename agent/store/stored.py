@@ -1,0 +1,85 @@
+"""What is read from the store, as plain values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from agent.vocabulary import Instance, Reason, Response, Unscored
+
+# Reasons that say nothing about the model: such an instance is asked again by the next run.
+RETRIED = frozenset({Reason.SERVER_ERROR, Reason.BAD_REPLY, Reason.TIMEOUT, Reason.UNREACHABLE, Reason.NOT_ASKED})
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One stored run. `details` holds settings, digests, metrics and capabilities, never text of a case."""
+
+    run_id: str
+    suite: str
+    name: str
+    benchmark: str
+    model: str
+    deployment: str
+    details: Mapping[str, Any]
+    state: Literal["asking", "ended"]
+    started_at: int
+    ended_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class UnitScore:
+    """One instance's score under one metric, with keyed hashes instead of identities."""
+
+    unit_key: bytes
+    instance_key: bytes
+    value: float | None
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunScore:
+    """A metric that only a whole run has. `n` instances of `units` count; there is no interval where nothing varies."""
+
+    metric: str
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    units: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredInstance:
+    """Everything the store knows of one instance of a run. Texts are None after a purge or before an answer."""
+
+    position: int
+    instance_key: bytes
+    instance: Instance | None
+    response: Response | None
+    scores: Mapping[str, float | Unscored]
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What the answers of a run cost, each counted once however many instances share it.
+
+    Attributes:
+        answers: responses that the run's scores rest on, also those that an earlier run had brought.
+        prompt_tokens, completion_tokens: as the server counted them.
+        uncounted: answers of which the server did not say both, or that were kept before this was noted.
+        attempts: requests sent for these answers, retries included.
+        shortened: answers to a prompt that was shortened.
+        left_out_tokens: tokens left out of those prompts, in all.
+        answer_seconds: from sending to reading, summed over answers.
+        asked_seconds: wall time that this run spent asking; 0 where everything was there already.
+    """
+
+    answers: int
+    prompt_tokens: int
+    completion_tokens: int
+    uncounted: int
+    attempts: int
+    shortened: int
+    left_out_tokens: int
+    answer_seconds: float
+    asked_seconds: float
