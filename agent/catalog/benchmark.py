@@ -1,45 +1,37 @@
 """A benchmark as its folder describes it: `benchmarks/<id>/benchmark.yaml` and the files named there."""
 
-import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, cast
+from typing import cast
 
-from agent.catalog.data_section import DataFile, DataSection, read_data_section
-from agent.catalog.named_file import named_file, refuse_key_text
-from agent.catalog.small_file import decode, read_bytes
+from agent.catalog.arguments import Argument, read_arguments
+from agent.catalog.data_section import BY_ENDING, LOADERS, DataFile, DataSection, read_data_section
+from agent.catalog.definition_files import DefinitionFiles
+from agent.catalog.metric_uses import JUDGE_METRIC, read_metrics
+from agent.catalog.question import (
+    Choices,
+    FewShot,
+    Gold,
+    Parser,
+    Shorten,
+    read_answer_rule,
+    read_choices,
+    read_few_shot,
+    read_gold,
+    read_shorten,
+)
 from agent.catalog.taxonomy import taxonomy
 from agent.catalog.wording import nearest
-from agent.catalog.yaml_map import YamlMap, yaml_map
+from agent.catalog.yaml_map import yaml_map
 from agent.errors import BenchmarkError
-from agent.metrics import METRICS, NOT_YET, Judge, MetricUse
+from agent.metrics import MetricUse
 from agent.shipped import shipped
 from agent.vocabulary import AccessLevel, Scoring
 
-Parser = Literal["option_letter", "text"]
-
 _HELM_MAX_TOKENS = 1024  # MedHELM's default for configurable benchmarks
 _REASONING_MAX_TOKENS = 4000  # MedHELM's value for reasoning models
-_JUDGE_METRIC = "jury_score"
-
-
-@dataclass(frozen=True, slots=True)
-class Gold:
-    """Where the right answer stands: in `column`, as the answer's text, an option letter, or a 1-based number."""
-
-    column: str
-    form: Literal["text", "letter", "number"] = "text"
-    incorrect_column: str = ""  # each cell a JSON list of wrong answers; used where the table has it
-
-
-@dataclass(frozen=True, slots=True)
-class Choices:
-    """The options of a multiple-choice question: the same for all rows (`texts`), or each row's (`columns`)."""
-
-    texts: tuple[str, ...] = ()
-    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +43,18 @@ class Benchmark:
         loader: how files become rows: a name of `agent.datasets.formats.FORMATS`.
         files: the official dataset files, in instance order; empty for a site's own benchmark.
         dataset_file: a site's own dataset beside the definition; None if the benchmark has official files.
-        sample: the real or invented sample that travels with the agent.
+        data_options: settings of the loader (`sheet`, ...).
+        sample: the real or invented sample that travels with the agent, a file or a folder in the official layout.
         sample_is_invented: whether its records were made up; shown on every page.
+        sample_arguments: those that a run on the sample uses where its entry gives none.
+        agreement, agreement_url: what a site must have agreed to before it may hold the data; empty: nothing.
         instructions: text before the prompt, empty if none.
-        template: the prompt, with {column} fields and {options}.
+        template: the prompt, with {column} and {argument} fields and {options}; empty: the row's messages are it.
+        system_template: of the system message, likewise; empty: none is sent.
+        messages_column: column with a row's chat so far, a JSON list; None: there is none.
+        few_shot: the solved examples before the question; None: none.
+        shorten: what may be cut of a prompt that does not fit; None: nothing.
+        parser: how an answer is read; `answer_field` with "json", `answer_pattern` with "pattern".
         max_tokens: length of an answer; reasoning_max_tokens: of thought and answer together.
         helm_max_tokens: what MedHELM allows, for the record.
         metrics: the first is the main one.
@@ -65,9 +65,12 @@ class Benchmark:
             benchmark shares the site's, any other is its own.
         id_column: column of the dataset's own unique ids; None: row numbers.
         extra_columns: what `Instance.extra` holds: name there -> column.
+        subgroup_columns: what `Instance.subgroups` holds: name there -> column.
         optional_columns: columns whose cells may be empty, and options that a row may lack.
-        arguments: names a run entry may pass.
+        arguments: what a run entry may pass, by name.
         aliases: further names in run entries (HELM's).
+        helm_scenario: HELM's class of the scenario, for exchange; empty if unknown.
+        helm_groups: HELM's groups, for exchange.
     """
 
     id: str
@@ -90,21 +93,35 @@ class Benchmark:
     dataset_file: Path | None = None
     sample: DataFile | None = None
     sample_is_invented: bool = False
+    sample_is_folder: bool = False
+    sample_arguments: Mapping[str, str] = field(default_factory=dict)
+    data_options: Mapping[str, str] = field(default_factory=dict)
+    agreement: str = ""
+    agreement_url: str = ""
+    system_template: str = ""
+    messages_column: str | None = None
+    few_shot: FewShot | None = None
+    shorten: Shorten | None = None
     parser: Parser = "text"
+    answer_field: str = ""
+    answer_pattern: str = ""
     scoring: Scoring = "intramural"
     unit: str = "row"
     unit_column: str | None = None
     lineage: str = ""
     id_column: str | None = None
     extra_columns: Mapping[str, str] = field(default_factory=dict)
+    subgroup_columns: Mapping[str, str] = field(default_factory=dict)
     optional_columns: tuple[str, ...] = ()
     source_url: str = ""
     source_commit: str = ""
     licence: str = ""
     citation: str = ""
     helm_max_tokens: int | None = None
-    arguments: tuple[str, ...] = ()
+    arguments: Mapping[str, Argument] = field(default_factory=dict)
     aliases: tuple[str, ...] = ()
+    helm_scenario: str = ""
+    helm_groups: tuple[str, ...] = ()
 
     @property
     def main_metric(self) -> MetricUse:
@@ -188,10 +205,8 @@ class _Definition:
 
     def __init__(self, folder_or_yaml: Path, absolute_paths: bool = False) -> None:
         self._path = folder_or_yaml / "benchmark.yaml" if folder_or_yaml.is_dir() else folder_or_yaml
-        self._absolute_paths = absolute_paths
-        data = read_bytes(self._path, BenchmarkError)
-        self._digests = [hashlib.sha256(data).digest()]  # of each definition file, as it was read
-        self._map = yaml_map(data, self._path, BenchmarkError)
+        self._files = DefinitionFiles(self._path, absolute_paths)
+        self._map = yaml_map(self._files.definition, self._path, BenchmarkError)
         self._name = self._map.name("name")
         self._id = re.sub(r"[^A-Za-z0-9._-]", "_", self._name)
         self._aliases = self._map.names("aliases")
@@ -201,15 +216,22 @@ class _Definition:
 
     def read(self) -> Benchmark:
         m = self._map
-        choices = self._choices()
+        choices = read_choices(m)
         category, subcategory = self._place()
         data, dataset_file = self._data()
-        metrics = self._metrics()
-        template, _ = self._text_file(m, "prompt_file")
-        gold = self._gold(metrics, choices)
-        parser = cast(Parser, m.choice("parser", ("text", "option_letter"), "option_letter" if choices else "text"))
-        if (parser == "option_letter") != (choices is not None):
-            m.note("parser", "option_letter goes with `choices`, and text without")
+        metrics = read_metrics(m, self._files)
+        messages_column = m.text("messages_column", "") or None
+        template = self._template(messages_column)
+        system_template = self._system_template()
+        answer = read_answer_rule(m, choices)
+        shorten, arguments = read_shorten(m), read_arguments(m)
+        few_shot = read_few_shot(m, self._files)
+        for key, there in (("few_shot", few_shot), ("shorten", shorten)):
+            if there and not template:
+                m.note(key, "needs a `prompt_file`")
+        for name in data.sample_arguments:
+            if name not in arguments:
+                m.note("data.sample.arguments", f"{name!r} is not one of the arguments{nearest(name, arguments)}")
         benchmark = Benchmark(
             id=self._id,
             display_name=m.name("display_name", self._name),
@@ -221,32 +243,46 @@ class _Definition:
             folder=self._path.parent,
             loader=data.loader,
             instructions=m.text("instructions", "").strip(),
-            template=template.rstrip(),
+            template=template,
+            system_template=system_template,
+            messages_column=messages_column,
+            few_shot=few_shot,
+            shorten=shorten,
             max_tokens=m.integer("max_tokens", _HELM_MAX_TOKENS) or _HELM_MAX_TOKENS,
             reasoning_max_tokens=m.integer("reasoning_max_tokens", _REASONING_MAX_TOKENS) or _REASONING_MAX_TOKENS,
             helm_max_tokens=m.integer("helm_max_tokens", None),
             metrics=metrics,
-            digest=self._digest(),
-            gold=gold,
+            digest=self._files.digest(),
+            gold=read_gold(m, choices, judged_alone={use.name for use in metrics} == {JUDGE_METRIC}),
             choices=choices,
             files=data.files,
             dataset_file=dataset_file,
+            data_options=data.options,
             sample=data.sample,
+            sample_is_folder=data.sample_is_folder,
             sample_is_invented=data.sample_is_invented,
-            parser=parser,
+            sample_arguments=data.sample_arguments,
+            agreement=data.agreement,
+            agreement_url=data.agreement_url,
+            parser=answer.parser,
+            answer_field=answer.field,
+            answer_pattern=answer.pattern,
             scoring=cast(Scoring, m.choice("scoring", ("intramural", "helm"), "intramural")),
             unit=m.name("unit", "row"),
             unit_column=m.text("unit_column", "") or None,
             lineage=m.name("lineage", ""),
             id_column=m.text("id_column", "") or None,
             extra_columns=m.pairs("extra_columns"),
+            subgroup_columns=m.pairs("subgroup_columns"),
             optional_columns=m.texts("optional_columns"),
             source_url=data.source_url,
             source_commit=data.source_commit,
             licence=m.text("licence", ""),
             citation=m.text("citation", ""),
-            arguments=m.names("arguments"),
+            arguments=arguments,
             aliases=self._aliases,
+            helm_scenario=m.name("helm_scenario", ""),
+            helm_groups=m.names("helm_groups"),
         )
         m.finish()
         if m.problems:
@@ -263,101 +299,41 @@ class _Definition:
             m.note("subcategory", f"{subcategory!r} is not a subcategory of {category!r}{nearest(subcategory, known)}")
         return category, subcategory
 
-    def _choices(self) -> Choices | None:
+    def _template(self, messages_column: str | None) -> str:
         m = self._map
-        if not m.has("choices"):
-            return None
-        if m.is_list("choices"):
-            texts = m.texts("choices")
-            if not 2 <= len(texts) <= 26 or len(set(texts)) != len(texts):
-                m.note("choices", "expected 2 to 26 different texts")
-            return Choices(texts=texts)
-        inner = m.map("choices")
-        columns = inner.texts("columns") if inner else ()
-        if inner:
-            inner.finish()
-        if not 2 <= len(columns) <= 26 or len(set(columns)) != len(columns):
-            m.note("choices", "expected a list of 2 to 26 texts, or `columns` with 2 to 26 columns")
-        return Choices(columns=columns)
+        if messages_column and not m.has("prompt_file"):
+            m.skip("prompt_file")
+            return ""
+        template, _ = self._files.text(m, "prompt_file")
+        return template.rstrip()
 
-    def _gold(self, metrics: tuple[MetricUse, ...], choices: Choices | None) -> Gold | None:
+    def _system_template(self) -> str:
         m = self._map
-        inner = m.map("gold")
-        if inner is None:
-            # MedHELM's columns. A jury alone needs no right answer.
-            only_jury = bool(metrics) and all(metric.name == _JUDGE_METRIC for metric in metrics)
-            return None if only_jury else Gold("correct_answer", incorrect_column="incorrect_answers")
-        gold = Gold(
-            column=inner.text("column"),
-            form=cast(Literal["text", "letter", "number"], inner.choice("form", ("text", "letter", "number"), "text")),
-            incorrect_column=inner.text("incorrect_column", ""),
-        )
-        inner.finish()
-        if choices is None and gold.form != "text":
-            m.note("gold.form", "a letter or number needs `choices`")
-        return gold
-
-    def _metrics(self) -> tuple[MetricUse, ...]:
-        m = self._map
-        uses = tuple(self._metric(inner) for inner in m.maps("metrics"))
-        if not uses:
-            m.note("metrics", "expected a list with at least one metric, each with a `name`")
-        for name in {use.name for use in uses if sum(other.name == use.name for other in uses) > 1}:
-            m.note("metrics", f"{name!r} is given twice")
-        return uses
-
-    def _metric(self, m: YamlMap) -> MetricUse:
-        name = m.name("name")
-        known = (*METRICS, *sorted(NOT_YET))
-        if name and name not in known:
-            m.note("name", f"unknown metric {name!r}{nearest(name, known)}; known are {', '.join(known)}")
-        spec = METRICS.get(name)
-        options = {key: m.flag(key, default) for key, default in spec.options.items()} if spec else {}
-        judges: list[Judge] = []
-        prompt_file: Path | None = None
-        if name == _JUDGE_METRIC:
-            _, prompt_file = self._text_file(m, "prompt_file")
-            for judge in m.maps("judges"):
-                judges.append(Judge(judge.name("name"), judge.name("model_name")))
-                judge.finish()
-            if not judges:
-                m.note("judges", "expected a list of judges, each with `name` (deployment) and `model_name`")
-        m.finish()
-        return MetricUse(name, options, prompt_file, tuple(judges))
+        written = m.text("system_prompt", "").strip()
+        if not m.has("system_prompt_file"):
+            m.skip("system_prompt_file")
+            return written
+        if written:
+            m.note("system_prompt", "give either `system_prompt` or `system_prompt_file`")
+        template, _ = self._files.text(m, "system_prompt_file")
+        return template.strip()
 
     def _data(self) -> tuple[DataSection, Path | None]:
         m = self._map
         inner = m.map("data")
-        if inner is None:
-            return DataSection(), self._find(m, "dataset_file")
-        if m.skip("dataset_file"):
-            m.note("dataset_file", "give either `dataset_file` or `data`")
-        return read_data_section(inner), None
-
-    def _find(self, m: YamlMap, key: str) -> Path | None:
-        name = m.name(key)
-        try:
-            return named_file(name, self._path.parent, absolute=self._absolute_paths) if name else None
-        except BenchmarkError as why:
-            m.note(key, str(why))
-            return None
-
-    def _text_file(self, m: YamlMap, key: str) -> tuple[str, Path | None]:
-        path = self._find(m, key)
-        if path is None:
-            return "", None
-        try:
-            data = read_bytes(path, BenchmarkError)
-            text = decode(data, path, BenchmarkError)
-            refuse_key_text(data)
-        except BenchmarkError as why:
-            m.note(key, str(why))
-            return "", None
-        self._digests.append(hashlib.sha256(data).digest())
-        if not text.strip():
-            m.note(key, f"{path} is empty")
-        return text, path
-
-    def _digest(self) -> str:
-        """SHA-256 over the digests of the definition files: the YAML's, the judges' prompts', the prompt's."""
-        return hashlib.sha256(b"".join(self._digests)).hexdigest()
+        if inner is not None:
+            for key in ("dataset_file", "loader"):
+                if m.skip(key):
+                    m.note(key, f"give either `{key}` or `data`" if key == "dataset_file" else "belongs in `data`")
+            return read_data_section(inner), None
+        options: dict[str, str] = {}
+        file = m.map("dataset_file") if m.is_map("dataset_file") else None
+        if file is None:
+            path = self._files.find(m, "dataset_file")
+        else:
+            path = self._files.find(file, "path")
+            sheet = file.name("sheet", "")
+            options = {"sheet": sheet} if sheet else {}
+            file.finish()
+        by_ending = BY_ENDING.get(path.suffix.lower(), "csv") if path else "csv"
+        return DataSection(loader=m.choice("loader", LOADERS, by_ending), options=options), path

@@ -181,6 +181,20 @@ class YamlMap:
             return []
         return [YamlMap(item, f"{self._where}{key}[{i}].", self.problems) for i, item in enumerate(value, 1)]
 
+    def named_maps(self, key: str) -> "dict[str, YamlMap]":
+        """Return the maps of the map under a key, by name; a missing key is an empty map."""
+        value = self._take(key)
+        if value in (None, ""):
+            return {}
+        if not isinstance(value, dict) or not all(isinstance(item, dict) for item in value.values()):
+            self.note(key, "expected a map of maps")
+            return {}
+        return {name: YamlMap(item, f"{self._where}{key}.{name}.", self.problems) for name, item in value.items()}
+
+    def is_map(self, key: str) -> bool:
+        """Tell whether the key holds a map."""
+        return isinstance(self._value.get(key), dict)
+
     def is_list(self, key: str) -> bool:
         """Tell whether the key holds a list."""
         return isinstance(self._value.get(key), list)

@@ -4,7 +4,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from agent.catalog.benchmark import Benchmark, Choices, Gold
+from agent.catalog.benchmark import Benchmark
+from agent.catalog.question import Choices, Gold
 from agent.catalog.template import Template, compile_template, nearest_column, placeholders
 from agent.datasets.table import Problems, Row, Table
 from agent.vocabulary import Instance, Message, Reference

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from agent.catalog.benchmark import Benchmark
-from agent.catalog.data_section import DataFile
+from agent.catalog.data_section import DataFile, Version
 from agent.catalog.named_file import KEY_TEXT_BYTES, refuse_key_text, refuse_keys_folder
 from agent.datasets.files import Files
 from agent.datasets.formats import FORMATS
@@ -125,7 +125,7 @@ def _in_folder(benchmark: Benchmark, folder: Path) -> Dataset:
 
 def _dataset(benchmark: Benchmark, paths: tuple[Path, ...], problems: tuple[str, ...] = ()) -> Dataset:
     digests = tuple(_sha256(path) for path in paths)
-    official = {file.sha256: file for file in benchmark.files if file.sha256}
+    official = {version.sha256: version for file in benchmark.files for version in file.known}
     known = [official.get(digest) for digest in digests]
     other = known.count(None)
     if benchmark.files and other:
@@ -157,7 +157,7 @@ def _sample(benchmark: Benchmark, sample: DataFile) -> Dataset:
     )
 
 
-def _total(files: list[DataFile | None]) -> int | None:
+def _total(files: list[Version | None]) -> int | None:
     rows = [file.rows if file else None for file in files]
     return sum(count for count in rows if count is not None) if None not in rows else None
 

@@ -11,8 +11,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-import agent.catalog.benchmark as benchmark_module
-from agent.catalog import data_section
+import agent.catalog.definition_files as files_module
+from agent.catalog import arguments, benchmark, data_section, metric_uses, question
 from agent.catalog.benchmark import Benchmark, find_benchmarks, load_benchmark, survey_benchmarks
 from agent.catalog.strict_yaml import parse_yaml
 from agent.catalog.taxonomy import taxonomy
@@ -23,7 +23,9 @@ from agent.errors import BenchmarkError
 from agent.metrics import check_available
 from agent.shipped import shipped
 
-SOURCE = "".join(Path(m.__file__).read_text(encoding="utf-8") for m in (benchmark_module, data_section))
+SOURCE = "".join(
+    Path(m.__file__).read_text(encoding="utf-8") for m in (benchmark, data_section, arguments, metric_uses, question)
+)
 MEDHELM = Path(__file__).parents[2] / "data" / "medhelm_configurable"
 
 
@@ -170,7 +172,7 @@ def test_a_jury_is_read_and_refused_before_anything_is_asked(tmp_path):
     jury = benchmark.metrics[1]
     assert jury.prompt_file == tmp_path / "judge.txt"
     assert [(j.model_deployment, j.model_name) for j in jury.judges] == [("local/judge", "judge/one")]
-    with pytest.raises(BenchmarkError, match="jury_score, BERTScore-F"):
+    with pytest.raises(BenchmarkError, match="cannot compute BERTScore-F"):
         check_available(benchmark.id, benchmark.metrics)
 
 
@@ -397,14 +399,14 @@ def test_whatever_yaml_writes_of_texts_is_read_again(value):
 def test_a_prompt_is_hashed_as_it_was_read(tmp_path, monkeypatch):
     path = definition(tmp_path, GOOD)
     expected = load_benchmark(path)
-    read = benchmark_module.read_bytes
+    read = files_module.read_bytes
 
     def read_then_replace(file, error):
         data = read(file, error)
         file.write_bytes(b"another prompt")
         return data
 
-    monkeypatch.setattr(benchmark_module, "read_bytes", read_then_replace)
+    monkeypatch.setattr(files_module, "read_bytes", read_then_replace)
     assert load_benchmark(path) == expected
 
 
@@ -481,8 +483,8 @@ def test_a_misspelt_placeholder_is_named(text, said):
 
 def test_every_key_is_documented():
     document = (shipped("benchmarks") / "README.md").read_text(encoding="utf-8")
-    kinds = "text|texts|name|names|integer|choice|pairs|map|maps|flag"
-    keys = set(re.findall(rf'(?:m|_map|inner|sample_map|judge)\.(?:{kinds})\("(\w+)"', SOURCE))
-    keys |= set(re.findall(r'self\._(?:find|text_file)\(m, "(\w+)"', SOURCE))
-    assert len(keys) > 30
+    kinds = "text|texts|name|names|integer|choice|pairs|map|maps|named_maps|flag"
+    keys = set(re.findall(rf'(?:m|_map|inner|sample_map|judge|file)\.(?:{kinds})\("(\w+)"', SOURCE))
+    keys |= set(re.findall(r'files\.(?:find|text)\((?:m|inner|file), "(\w+)"', SOURCE))
+    assert len(keys) > 60
     assert [key for key in sorted(keys) if f"`{key}`" not in document] == []

@@ -189,6 +189,8 @@ def test_another_encoding_names_the_line(tmp_path):
 
 def test_a_cell_of_gigantic_length_is_refused(tmp_path):
     data = HEAD + '"' + "x" * (17 * 2**20) + '",q,a\n'
+    assert "row 1 (line 2): is longer than 16777216 characters" in problem(own(tmp_path, data))
+    data = HEAD + '"' + ("x" * 2**20 + "\n") * 17 + '",q,a\n'
     assert "a cell is longer than" in problem(own(tmp_path, data))
 
 

@@ -1,0 +1,103 @@
+"""Arguments that a run entry passes to a benchmark: `clear:condition=homelessness`."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, cast
+
+from agent.catalog.wording import nearest
+from agent.catalog.yaml_map import YamlMap
+from agent.errors import ConfigError
+
+if TYPE_CHECKING:
+    from agent.catalog.benchmark import Benchmark
+
+FILE_ARGUMENTS = frozenset({"config_path", "data_path", "jury_config_path"})
+"""What a run entry may pass besides a benchmark's own arguments: names of files."""
+
+_MOST_TOKENS = 100_000_000
+_LIKE_A_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """What a run entry may pass under one name.
+
+    Attributes:
+        values: those allowed; empty: any text.
+        default: where the entry passes none; None: there is none.
+        required: whether an entry must pass it.
+        column: only rows whose cell here equals the value are taken (all, if the value is empty); None: of no row.
+        kind: "text", or "tokens" for the most tokens of a prompt, which no row and no file name sees.
+    """
+
+    values: tuple[str, ...] = ()
+    default: str | None = None
+    required: bool = False
+    column: str | None = None
+    kind: Literal["text", "tokens"] = "text"
+
+
+def read_arguments(m: YamlMap) -> dict[str, Argument]:
+    """Read the key `arguments` of a definition: a map from name to argument, or a list of names for any value."""
+    if m.is_list("arguments"):
+        found = {name: Argument() for name in m.names("arguments")}
+    else:
+        found = {name: _argument(inner) for name, inner in m.named_maps("arguments").items()}
+    for name in found:
+        if not _LIKE_A_NAME.fullmatch(name) or name in FILE_ARGUMENTS or name == "options":
+            m.note("arguments", "expected names of letters, digits and _, none of them `options` or a file's")
+            return {}
+    return found
+
+
+def _argument(inner: YamlMap) -> Argument:
+    found = Argument(
+        values=inner.names("values"),
+        default=inner.name("default", "") if inner.has("default") else None,
+        required=inner.flag("required", False),
+        column=inner.name("column", "") or None,
+        kind=cast(Literal["text", "tokens"], inner.choice("kind", ("text", "tokens"), "text")),
+    )
+    if found.default and _problem(found, found.default):
+        inner.note("default", f"{_problem(found, found.default)}")
+    inner.finish()
+    return found
+
+
+def checked_arguments(benchmark: "Benchmark", given: Mapping[str, str]) -> dict[str, str]:
+    """Return the benchmark's own arguments with the defaults filled in; one that nobody gives is left out.
+
+    Args:
+        benchmark: says which there are.
+        given: as a run entry passes them; those that name files are passed over.
+
+    Raises:
+        ConfigError: a name or value that the benchmark does not know (with the nearest), or a required one missing.
+    """
+    for name in given:
+        if name not in benchmark.arguments and name not in FILE_ARGUMENTS:
+            raise ConfigError(f"{benchmark.id} takes no argument {name!r}{nearest(name, benchmark.arguments)}")
+    found: dict[str, str] = {}
+    for name, argument in benchmark.arguments.items():
+        value = given.get(name, argument.default)
+        if value is None and argument.required:
+            raise ConfigError(f"{benchmark.id} needs the argument {name}{_allowed(argument)}")
+        if value is not None:
+            problem = _problem(argument, value) if value != argument.default else ""
+            if problem:
+                raise ConfigError(f"{benchmark.id}: {name} is {value!r}: {problem}")
+            found[name] = value
+    return found
+
+
+def _problem(argument: Argument, value: str) -> str:
+    if argument.values and value not in argument.values:
+        return f"expected{_allowed(argument).removeprefix(':')}{nearest(value, argument.values)}"
+    if argument.kind == "tokens" and not (value.isascii() and value.isdigit() and 1 <= int(value) <= _MOST_TOKENS):
+        return "expected a whole number of tokens above 0"
+    return ""
+
+
+def _allowed(argument: Argument) -> str:
+    return f": one of {', '.join(argument.values)}" if argument.values else ""

@@ -1,0 +1,58 @@
+"""The files that a definition names, read once, with the digest of everything that was read."""
+
+import hashlib
+from pathlib import Path
+
+from agent.catalog.named_file import named_file, refuse_key_text
+from agent.catalog.small_file import decode, read_bytes
+from agent.catalog.yaml_map import YamlMap
+from agent.errors import BenchmarkError
+
+
+class DefinitionFiles:
+    """Finds and reads what a definition names, and notes what is wrong at the key that names it.
+
+    Args:
+        definition: the YAML; its digest comes first.
+        absolute_paths: whether it may name files by absolute paths.
+    """
+
+    def __init__(self, definition: Path, absolute_paths: bool) -> None:
+        self._folder = definition.parent
+        self._absolute_paths = absolute_paths
+        self._digests: list[bytes] = []
+        self.definition = self._read(definition)
+
+    def find(self, m: YamlMap, key: str) -> Path | None:
+        """Return the file named under a required key; it need not exist."""
+        name = m.name(key)
+        try:
+            return named_file(name, self._folder, absolute=self._absolute_paths) if name else None
+        except BenchmarkError as why:
+            m.note(key, str(why))
+            return None
+
+    def text(self, m: YamlMap, key: str) -> tuple[str, Path | None]:
+        """Return the text of the small file named under a required key."""
+        path = self.find(m, key)
+        if path is None:
+            return "", None
+        try:
+            data = self._read(path)
+            text = decode(data, path, BenchmarkError)
+            refuse_key_text(data)
+        except BenchmarkError as why:
+            m.note(key, str(why))
+            return "", None
+        if not text.strip():
+            m.note(key, f"{path} is empty")
+        return text, path
+
+    def digest(self) -> str:
+        """Return SHA-256 over the digests of all that was read, in order."""
+        return hashlib.sha256(b"".join(self._digests)).hexdigest()
+
+    def _read(self, path: Path) -> bytes:
+        data = read_bytes(path, BenchmarkError)
+        self._digests.append(hashlib.sha256(data).digest())
+        return data

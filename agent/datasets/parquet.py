@@ -1,0 +1,111 @@
+"""Parquet and Feather files, read in portions: a row at a time is never more than a few thousand rows in memory."""
+
+import datetime
+import decimal
+import json
+import math
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from agent.datasets.files import Files
+from agent.datasets.table import Problems, Row, Table
+from agent.errors import BenchmarkError
+
+_ROWS_AT_ONCE = 256
+
+
+def load_parquet(files: Files) -> Iterator[tuple[Table, Problems]]:
+    """Read each Parquet file as a table; numbers, dates and lists become the text they are written as.
+
+    Raises:
+        BenchmarkError: pyarrow is missing, or a file is not Parquet.
+    """
+    try:
+        from pyarrow import parquet
+    except ImportError:
+        raise _missing() from None
+    for name in files.names:
+        problems = files.problems(name)
+        with files.binary(name) as file:
+            reader = _opened(parquet.ParquetFile, file, problems, "Parquet")
+            batches = reader.iter_batches(batch_size=_ROWS_AT_ONCE)
+            yield _table(reader.schema_arrow.names, batches, problems, "Parquet"), problems
+
+
+def load_feather(files: Files) -> Iterator[tuple[Table, Problems]]:
+    """Read each Feather (Arrow) file as a table.
+
+    Raises:
+        BenchmarkError: pyarrow is missing, or a file is not Feather.
+    """
+    try:
+        from pyarrow import ipc
+    except ImportError:
+        raise _missing() from None
+    for name in files.names:
+        problems = files.problems(name)
+        with files.binary(name) as file:
+            reader = _opened(ipc.open_file, file, problems, "Feather")
+            batches = (reader.get_batch(number) for number in range(reader.num_record_batches))
+            yield _table(reader.schema.names, batches, problems, "Feather"), problems
+
+
+def cell_text(value: object) -> str:
+    """Write a value of a typed table as a cell: nothing is empty, 1.0 stays 1.0, a list is its JSON text."""
+    match value:
+        case None:
+            return ""
+        case str():
+            return value
+        case bool():
+            return "True" if value else "False"
+        case float():
+            return "" if math.isnan(value) else repr(value)
+        case int() | decimal.Decimal():
+            return str(value)
+        case datetime.datetime():
+            return value.isoformat(sep=" ")
+        case datetime.date() | datetime.time():
+            return value.isoformat()
+        case bytes():
+            return value.decode("utf-8")
+    return json.dumps(value, ensure_ascii=False, default=cell_text)
+
+
+def _missing() -> BenchmarkError:
+    return BenchmarkError(
+        "Parquet and Feather files need pyarrow, which is not installed",
+        "Install it with: pip install 'intramural[parquet]'",
+    )
+
+
+def _opened(open_file: Any, file: BinaryIO, problems: Problems, kind: str) -> Any:
+    try:
+        return open_file(file)
+    except (ValueError, OSError):  # pyarrow's own errors are of these kinds
+        raise problems.stop("the whole file", f"is not a {kind} file") from None
+
+
+def _table(columns: list[str], batches: Iterator[Any], problems: Problems, kind: str) -> Table:
+    problems.add_repeated_columns("the schema", columns)
+    return Table(tuple(columns), _rows(columns, batches, problems, kind))
+
+
+def _rows(columns: list[str], batches: Iterator[Any], problems: Problems, kind: str) -> Iterator[Row]:
+    number = 0
+    while True:
+        try:
+            batch = next(batches, None)
+        except (ValueError, OSError):
+            raise problems.stop(f"after row {number}", f"the {kind} file is damaged") from None
+        if batch is None:
+            return
+        for values in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            number += 1
+            where = f"row {number}"
+            try:
+                cells = {name: cell_text(value) for name, value in zip(columns, values, strict=True)}
+            except (UnicodeDecodeError, TypeError):
+                problems.add(where, "a cell holds bytes that are no text")
+                continue
+            yield Row(where, cells)
