@@ -1,0 +1,300 @@
+"""EHRSQL: whether the model's query gives what the published one gives, and whether it knew when to abstain.
+
+`Instance.extra` holds `database` (the SQLite file), `is_impossible` ("true" for a question that the tables cannot
+answer) and `value` (the question's parameters as JSON; only upstream's rule reads them). The first reference is the
+published query, "null" for an unanswerable question.
+
+The published queries were lower-cased as a whole and hold names in place of normal ranges, so that SQLite cannot run
+them as they are meant. The dataset's own evaluation repairs both queries before it runs them, and so does this module:
+see `repaired`. Upstream runs them as they stand, on a connection that may write, with the machine's clock.
+"""
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from agent.metrics.read_only_sql import Cell, Outcome, SqlRow, compiles, run_query
+from agent.metrics.spec import MetricSpec, Options
+from agent.vocabulary import Instance, Reason, Unscored
+
+NOW = "2105-12-31 23:59:00"  # the moment the questions were written for
+
+# What the dataset calls normal: (lowest, highest).
+_RANGES = {
+    "temperature": ("35.5", "38.1"),
+    "sao2": ("95.0", "100.0"),
+    "heart_rate": ("60.0", "100.0"),
+    "respiration": ("12.0", "18.0"),
+    "systolic_bp": ("90.0", "120.0"),
+    "diastolic_bp": ("60.0", "90.0"),
+    "mean_bp": ("60.0", "110.0"),
+}
+_LIMIT = re.compile(rf"\b({'|'.join(_RANGES)})_(lower|upper)\b", re.IGNORECASE)
+_YEAR_OR_DAY = re.compile(r"%([yj])")
+_FENCE = re.compile(r"```[ \t]*(?:sqlite|sql)?[ \t]*\n?(.*?)(?:```|\Z)", re.DOTALL | re.IGNORECASE)
+_TAG = re.compile(r"<\s*sql\s*>(.*?)(?:</?\s*sql\s*>|\Z)", re.DOTALL | re.IGNORECASE)
+_LABEL = re.compile(r"\A(?:sql(?: query)?|query|answer)\s*:\s*", re.IGNORECASE)
+_READS = re.compile(r"(?:select|with|values)\b", re.IGNORECASE)
+_WRITES = re.compile(
+    r"(?:insert|update|delete|replace|create|alter|drop|attach|detach|pragma|vacuum|reindex|analyze|explain|begin|"
+    r"commit|end|rollback|savepoint|release)\s",
+    re.IGNORECASE,
+)
+_QUERY_ON_A_LINE = re.compile(r"^[ \t]*(?:select|with)\b.*", re.DOTALL | re.IGNORECASE | re.MULTILINE)
+_ABSTAINS = re.compile(
+    r"null|none|unanswerable|not answerable|no answer|n/a|empty|empty string|no query|select null", re.IGNORECASE
+)
+_CLOSE = 1e-6
+_MOST_UNEQUAL = 500  # rows without an exact partner that are matched one by one
+
+
+def written_query(answer: str) -> str | None:
+    """Return the query an answer holds, "" if it says that there is none, None if it holds neither.
+
+    A query may stand in a fence or in <sql> tags, and text may stand before it.
+    """
+    marked = _TAG.search(answer) or _FENCE.search(answer)
+    text = (marked[1] if marked else answer).strip()
+    text = _LABEL.sub("", text).strip()
+    if _ABSTAINS.fullmatch(text.strip(" \t\n'\"`.;()<>[]*")) or (marked and not text) or text in ("''", '""', ";"):
+        return ""
+    if _READS.match(text) or _WRITES.match(text) or text.startswith(("--", "/*", "(")):
+        return text
+    later = _QUERY_ON_A_LINE.search(text)
+    return later[0].strip() if later else None
+
+
+def repaired(sql: str) -> str:
+    """Return a query as the dataset's evaluation runs it: years and days of the Julian calendar, ranges, the clock."""
+    sql = _LIMIT.sub(lambda match: _RANGES[match[1].lower()][match[2].lower() == "upper"], sql)
+    return _YEAR_OR_DAY.sub(lambda match: f"%{match[1].upper()}", sql).replace("'now'", f"'{NOW}'")
+
+
+def same_result(one: Sequence[SqlRow], other: Sequence[SqlRow]) -> bool:
+    """Compare two results: the same rows in any order, each as often; numbers to a millionth, texts exactly."""
+    if len(one) != len(other):
+        return False
+    left, right = Counter(one), Counter(other)
+    rest, partners = list((left - right).elements()), list((right - left).elements())
+    if len(rest) > _MOST_UNEQUAL:
+        return False
+    for row in rest:
+        partner = next((other_row for other_row in partners if _same_row(row, other_row)), None)
+        if partner is None:
+            return False
+        partners.remove(partner)
+    return True
+
+
+def _same_row(one: SqlRow, other: SqlRow) -> bool:
+    return len(one) == len(other) and all(map(_same_cell, one, other))
+
+
+def _same_cell(one: Cell, other: Cell) -> bool:
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        return math.isclose(one, other, rel_tol=_CLOSE, abs_tol=_CLOSE)
+    return one == other
+
+
+def execution_accuracy(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
+    """Score 1 when the query's result is the published query's, or when the model abstains from what has no answer.
+
+    Abstaining from a question that has an answer is wrong, and so is a query that fails, is refused or does not end.
+    A published query that cannot be run is no reference.
+    """
+    query = written_query(answer)
+    if query is None:
+        return Unscored(Reason.UNPARSED)
+    if not _is_answerable(instance):
+        return float(not query)
+    gold = _run(instance, repaired(_gold(instance)))
+    if gold.ended != "finished":
+        return Unscored(Reason.NO_REFERENCE)
+    if not query:
+        return 0.0
+    predicted = _run(instance, repaired(query))
+    return float(predicted.ended == "finished" and same_result(gold.rows, predicted.rows))
+
+
+def query_validity(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
+    """Score 1 when the model's query runs, reads only and ends in time. No query, no score."""
+    query = written_query(answer)
+    if query is None:
+        return Unscored(Reason.UNPARSED)
+    if not query:
+        return Unscored(Reason.NO_REFERENCE)
+    return float(_run(instance, repaired(query)).ended in ("finished", "too_much"))
+
+
+def precision_answerable(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
+    """Over the questions that the model wrote a query for: 1 when the question has an answer."""
+    query = written_query(answer)
+    if query is None:
+        return Unscored(Reason.UNPARSED)
+    return float(_is_answerable(instance)) if query else Unscored(Reason.NO_REFERENCE)
+
+
+def recall_answerable(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
+    """Over the questions that have an answer: 1 when the model wrote a query."""
+    if not _is_answerable(instance):
+        return Unscored(Reason.NO_REFERENCE)
+    query = written_query(answer)
+    return Unscored(Reason.UNPARSED) if query is None else float(bool(query))
+
+
+def helm_execution_accuracy(answer: str, instance: Instance, options: Options) -> float:  # noqa: ARG001
+    """Score as HELM does at version 0.5.16: sets of rows, both not empty; or nothing written and nothing expected."""
+    gold = _helm_gold_rows(instance)
+    predicted = _run(instance, _helm_query(answer), now=None).rows
+    if gold and predicted:
+        return float(set(predicted) == set(gold))
+    return float(bool(_gold(instance)) and not gold and not predicted and not answer.strip())
+
+
+def helm_query_validity(answer: str, instance: Instance, options: Options) -> float:  # noqa: ARG001
+    """Score as HELM does, where a statement that writes is valid too; it is checked here, and never run."""
+    query = _helm_query(answer)
+    if not query:
+        return 0.0
+    outcome = _run(instance, query, now=None)
+    writes = outcome.ended == "refused" and compiles(_database(instance), query)
+    return float(outcome.ended in ("finished", "too_much") or writes)
+
+
+def helm_answerable(answer: str, instance: Instance, options: Options) -> float:  # noqa: ARG001
+    """Score as HELM does, for precision and recall alike: 1 when there is an answer and the model wrote anything."""
+    return float(_helm_is_answerable(instance) and bool(answer.strip()))
+
+
+def predicted_answerable(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
+    """Score 1 when the model wrote a query."""
+    query = written_query(answer)
+    return Unscored(Reason.UNPARSED) if query is None else float(bool(query))
+
+
+def helm_predicted_answerable(answer: str, instance: Instance, options: Options) -> float:  # noqa: ARG001
+    """Score as HELM does: 1 when the model wrote anything."""
+    return float(bool(answer.strip()))
+
+
+def answerable(answer: str, instance: Instance, options: Options) -> float:  # noqa: ARG001
+    """Score 1 when the question has an answer."""
+    return float(_is_answerable(instance))
+
+
+def helm_ground_truth_answerable(answer: str, instance: Instance, options: Options) -> float:  # noqa: ARG001
+    """Score as HELM does."""
+    return float(_helm_is_answerable(instance))
+
+
+def _is_answerable(instance: Instance) -> bool:
+    return instance.extra["is_impossible"].strip().lower() != "true" and _gold(instance).lower() not in ("", "null")
+
+
+def _helm_is_answerable(instance: Instance) -> bool:
+    return instance.extra["is_impossible"].strip().lower() != "true" and bool(_gold(instance))
+
+
+def _gold(instance: Instance) -> str:
+    return instance.references[0].text.strip() if instance.references else ""
+
+
+def _database(instance: Instance) -> Path:
+    return Path(instance.extra["database"])
+
+
+def _run(instance: Instance, sql: str, now: str | None = NOW) -> Outcome:
+    return _remembered(_database(instance), sql, now)
+
+
+# Four metrics look at one answer, and the next answer's question is another one: a few results are enough.
+@lru_cache(maxsize=16)
+def _remembered(database: Path, sql: str, now: str | None) -> Outcome:
+    return run_query(database, sql, now=now)
+
+
+def _helm_query(answer: str) -> str:
+    text = answer.strip()
+    match = re.search(r"<\s*sql\s*>(.*?)<\/?\s*sql\s*>", text, re.DOTALL | re.IGNORECASE)
+    query = (match[1] if match else text).strip().replace("`", "").strip()
+    return re.sub(r"^sql\n", "", query, flags=re.MULTILINE)
+
+
+def _helm_gold_rows(instance: Instance) -> Sequence[SqlRow | str]:
+    """Return the published query's rows; where there are none the question's parameters, which no row can equal."""
+    rows = _run(instance, _gold(instance), now=None).rows
+    if rows:
+        return rows
+    try:
+        values = json.loads(instance.extra.get("value", "") or "{}")
+    except json.JSONDecodeError:
+        return ()
+    return tuple(map(str, values.values())) if isinstance(values, dict) else ()
+
+
+SPECS = (
+    MetricSpec(
+        "ehr_sql_execution_accuracy",
+        "Execution accuracy",
+        0,
+        1,
+        True,
+        "Whether the query gives the published result, or the model abstained from a question without an answer.",
+        execution_accuracy,
+        helm_execution_accuracy,
+    ),
+    MetricSpec(
+        "ehr_sql_query_validity",
+        "Valid queries",
+        0,
+        1,
+        True,
+        "Of the queries written: whether it runs, reads only and ends in time.",
+        query_validity,
+        helm_query_validity,
+    ),
+    MetricSpec(
+        "ehr_sql_precision_answerable",
+        "Precision, answerable",
+        0,
+        1,
+        True,
+        "Of the questions that the model wrote a query for: whether the question has an answer.",
+        precision_answerable,
+        helm_answerable,
+    ),
+    MetricSpec(
+        "ehr_sql_recall_answerable",
+        "Recall, answerable",
+        0,
+        1,
+        True,
+        "Of the questions that have an answer: whether the model wrote a query.",
+        recall_answerable,
+        helm_answerable,
+    ),
+    MetricSpec(
+        "ehr_sql_total_predicted_answerable",
+        "Queries written",
+        0,
+        1,
+        True,
+        "Whether the model wrote a query.",
+        predicted_answerable,
+        helm_predicted_answerable,
+    ),
+    MetricSpec(
+        "ehr_sql_total_ground_truth_answerable",
+        "Answerable questions",
+        0,
+        1,
+        True,
+        "Whether the question has an answer, as the dataset says.",
+        answerable,
+        helm_ground_truth_answerable,
+    ),
+)
