@@ -1,6 +1,8 @@
 """Model deployments: where and how a model is served, from `model_deployments.yaml` with HELM's keys and ours."""
 
 import hashlib
+import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +29,25 @@ _UNUSED = (
 )
 _UNUSED_ARGS = ("org_id", "reasoning_effort", "output_processor", "timeout", "max_retries", "default_headers")
 _SECRET = ("api_key", "token", "password")
+_CURRENCY = re.compile(r"[A-Z]{3}")
+_HIGHEST_PRICE = 1_000_000.0
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What asking costs, as far as the deployment says. What it does not say is unknown, not zero.
+
+    Attributes:
+        currency: code of three capitals, for example "EUR".
+        per_million_prompt_tokens, per_million_completion_tokens: both, or neither.
+        gpu_hour_rate: for one GPU and one hour; given together with `gpus`, the number that serve the deployment.
+    """
+
+    currency: str
+    per_million_prompt_tokens: float | None = None
+    per_million_completion_tokens: float | None = None
+    gpu_hour_rate: float | None = None
+    gpus: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +68,8 @@ class Deployment:
         proxy: address of this deployment's own proxy; None means none. The site's outgoing proxy leads out of the
             hospital and is never used for prompts.
         max_sequence_length: tokens of prompt (and answer) the server takes; None if unknown.
+        tokenizer_file: the model's `tokenizer.json`, to count tokens with where the server does not count them.
+        prices: what asking costs; None if the deployment says nothing of it.
         reasoning: whether the model thinks before it answers, and so gets `reasoning_max_tokens`.
         deprecated: HELM's mark.
         unused_keys: keys of HELM's that have no meaning here, accepted and shown by `doctor`.
@@ -62,6 +85,8 @@ class Deployment:
     ca_bundle: Path | None = None
     proxy: str | None = None
     max_sequence_length: int | None = None
+    tokenizer_file: Path | None = None
+    prices: Prices | None = None
     reasoning: bool = False
     deprecated: bool = False
     unused_keys: tuple[str, ...] = ()
@@ -157,7 +182,7 @@ def _read(m: YamlMap, folder: Path) -> Deployment:
         base_url, served, problem, more = _client(client)
         unused += more
     _refuse_secrets(m)
-    token, ca = m.name("token_file", ""), m.name("ca_bundle", "")
+    token, ca, tokenizer = m.name("token_file", ""), m.name("ca_bundle", ""), m.name("tokenizer_file", "")
     deployment = Deployment(
         name=name,
         model_name=model_name,
@@ -169,6 +194,8 @@ def _read(m: YamlMap, folder: Path) -> Deployment:
         ca_bundle=folder / ca if ca else None,
         proxy=m.name("proxy", "") or None,
         max_sequence_length=m.integer("max_sequence_length", None, high=2**63),
+        tokenizer_file=folder / tokenizer if tokenizer else None,
+        prices=_prices(m),
         reasoning=m.flag("reasoning", False),
         deprecated=m.flag("deprecated", False),
         unused_keys=tuple(unused),
@@ -177,6 +204,40 @@ def _read(m: YamlMap, folder: Path) -> Deployment:
     if problem is None:
         m.finish()  # what HELM writes for other clients is its own affair
     return deployment
+
+
+def _prices(m: YamlMap) -> Prices | None:
+    prompt, completion = "price_per_million_prompt_tokens", "price_per_million_completion_tokens"
+    prices = {key: _price(m, key) for key in (prompt, completion, "gpu_hour_rate")}
+    gpus = m.integer("gpus", None, high=100_000)
+    currency = m.name("currency", "")
+    for one, other, there in (
+        (prompt, completion, m.has(completion)),
+        (completion, prompt, m.has(prompt)),
+        ("gpu_hour_rate", "gpus", m.has("gpus")),
+        ("gpus", "gpu_hour_rate", m.has("gpu_hour_rate")),
+    ):
+        if m.has(one) and not there:
+            m.note(one, f"has a meaning only together with {other}")
+    if not any(m.has(key) for key in prices):
+        return None
+    if not _CURRENCY.fullmatch(currency):
+        m.note("currency", "is required with a price: a code of three capitals, such as EUR")
+    return Prices(currency, prices[prompt], prices[completion], prices["gpu_hour_rate"], gpus)
+
+
+def _price(m: YamlMap, key: str) -> float | None:
+    text = m.text(key, "")
+    if not m.has(key):
+        return None
+    try:
+        price = float(text)
+    except ValueError:
+        price = math.nan
+    if not 0 <= price <= _HIGHEST_PRICE:
+        m.note(key, f"expected a number from 0 to {_HIGHEST_PRICE:,.0f}")
+        return None
+    return price
 
 
 def _client(client: YamlMap) -> tuple[str, str, str | None, list[str]]:

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Literal, cast, get_args
 
 from agent.errors import InferenceError
+from agent.inference.tokens import UNSEEN_TEMPLATE_TOKENS, Counting
 from agent.vocabulary import ChatRequest
 
 State = Literal["honoured", "ignored", "refused", "unknown"]
@@ -52,6 +53,9 @@ class Capabilities:
             and the server was not seen to keep thoughts apart.
         other_names: digests (`naming.name_digest`) of names which replies gave the model instead of the one asked
             for. They are expected during the run; a reply with yet another is a bad reply.
+        window: tokens of prompt and answer that the server says it takes; None when it does not say.
+        counting: who counts the tokens of a prompt; None: nobody can, and over-long prompts cannot be shortened.
+        template_tokens: at most how many tokens the chat template adds to a prompt of one message.
     """
 
     server: str
@@ -64,6 +68,9 @@ class Capabilities:
     language_model: bool = True
     inline_thoughts: bool = False
     other_names: tuple[str, ...] = ()
+    window: int | None = None
+    counting: Counting | None = None
+    template_tokens: int = UNSEEN_TEMPLATE_TOKENS
 
     def state(self, name: FeatureName) -> State:
         """Return what is known of a feature; "unknown" when it was not asked."""
@@ -83,6 +90,9 @@ class Capabilities:
             "language_model": self.language_model,
             "inline_thoughts": self.inline_thoughts,
             "other_names": list(self.other_names),
+            "window": self.window,
+            "counting": self.counting,
+            "template_tokens": self.template_tokens,
         }
 
     @classmethod
@@ -98,6 +108,7 @@ class Capabilities:
             models_listed, model_in_list = value["models_listed"], value["model_in_list"]
             language_model, inline_thoughts = value["language_model"], value["inline_thoughts"]
             token_limit_field, extra_body = value["token_limit_field"], value["extra_body"]
+            window, counting, template_tokens = value["window"], value["counting"], value["template_tokens"]
             known = {
                 name: Feature(cast("State", feature["state"]), str(feature["finding"]))
                 for name, feature in features.items()
@@ -113,6 +124,9 @@ class Capabilities:
             or not isinstance(model_in_list, bool)
             or not isinstance(language_model, bool)
             or not isinstance(inline_thoughts, bool)
+            or not isinstance(window, int | None)
+            or counting not in (None, *get_args(Counting))
+            or not isinstance(template_tokens, int)
             or token_limit_field not in get_args(TokenLimitField)
             or not set(known) <= set(get_args(FeatureName))
             or not {feature.state for feature in known.values()} <= set(get_args(State))
@@ -129,6 +143,9 @@ class Capabilities:
             language_model=language_model,
             inline_thoughts=inline_thoughts,
             other_names=tuple(str(name) for name in other_names),
+            window=window,
+            counting=cast("Counting | None", counting),
+            template_tokens=template_tokens,
         )
 
 

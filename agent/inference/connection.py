@@ -103,16 +103,17 @@ class Line:
         return Connection(self)
 
     def request(self, method: bytes, path: str, body: bytes) -> httpcore.Request:
-        """Build a request for `path` below the base address."""
+        """Build a request for `path` below the base address, or beside its last part where it begins with "../"."""
         url = self._paths.get(path)
         if url is None:
             base = self._base
-            url = httpcore.URL(
-                scheme=base.scheme,
-                host=base.host,
-                port=base.port,
-                target=base.target.rstrip(b"/") + path.encode(),
-            )
+            target = base.target.rstrip(b"/")
+            if path.startswith("../"):
+                target = target.rpartition(b"/")[0]
+                path_below = path.removeprefix("..")
+            else:
+                path_below = path
+            url = httpcore.URL(scheme=base.scheme, host=base.host, port=base.port, target=target + path_below.encode())
             self._paths[path] = url
         headers = self._headers
         if body:

@@ -45,6 +45,14 @@ class Endpoint(Protocol):
     def reasoning(self) -> bool:
         """Whether the model is known to think before it answers."""
 
+    @property
+    def max_sequence_length(self) -> int | None:
+        """Tokens of prompt and answer that fit; None if the deployment does not say."""
+
+    @property
+    def tokenizer_file(self) -> Path | None:
+        """The model's `tokenizer.json`, to count tokens with; None if the deployment names none."""
+
 
 def address(endpoint: Endpoint) -> SplitResult:
     """Return the server's base address, checked, without a trailing slash.

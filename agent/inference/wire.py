@@ -121,8 +121,8 @@ def parse_reply(
         text=_fit_to_show(text),
         reasoning=_fit_to_show("\n".join(part for part in (apart, thought) if part)),
         finish_reason="stop" if cut else finish,
-        prompt_tokens=_count(counts.get("prompt_tokens")),
-        completion_tokens=_count(counts.get("completion_tokens")),
+        prompt_tokens=token_count(counts.get("prompt_tokens")),
+        completion_tokens=token_count(counts.get("completion_tokens")),
         seconds=seconds,
     )
 
@@ -184,5 +184,6 @@ def _finish_reason(value: object) -> FinishReason:
     return _FINISH.get(value, "other") if isinstance(value, str) else "other"
 
 
-def _count(value: object) -> int | None:
+def token_count(value: object) -> int | None:
+    """Return a number of tokens that a server wrote, or None when it is no such number."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_TOKENS else None

@@ -1,0 +1,120 @@
+"""One worker's questions to a model server: each is asked until it is answered, fails for good, or time is up."""
+
+import asyncio
+import time
+from typing import Protocol, TypeVar
+
+from agent.inference.connection import BrokenError, Connection, RefusedError, TooLongError
+from agent.inference.limits import HttpLimits
+from agent.inference.retry import (
+    FIRST_WAIT_S,
+    JITTER_S,
+    RETRIED_STATUSES,
+    AttemptFailedError,
+    ServerHealth,
+    retry_after_s,
+)
+from agent.inference.wire import parse_error
+from agent.vocabulary import Failure, Reason
+
+Result_co = TypeVar("Result_co", covariant=True)
+
+
+class Read(Protocol[Result_co]):
+    """Reads the body of a reply with status 200."""
+
+    def __call__(self, body: bytes, *, seconds: float) -> Result_co | Failure: ...  # noqa: D102 - the class says it
+
+
+class Conversation:
+    """What a worker needs to ask: its own connection, and what all of them know of the server."""
+
+    def __init__(self, connection: Connection, health: ServerHealth, limits: HttpLimits) -> None:
+        self._connection = connection
+        self._health = health
+        self._limits = limits
+
+    def deadline(self) -> float:
+        """Return until when, in the event loop's time, whatever is asked for one request may go on."""
+        return asyncio.get_running_loop().time() + self._limits.total_timeout_s
+
+    async def ask(
+        self, path: str, body: bytes, read: Read[Result_co], deadline: float
+    ) -> tuple[Result_co | Failure, int]:
+        """Return what came of it, and how many attempts left this machine."""
+        result: Result_co | Failure
+        try:
+            result, attempts = await self._attempt(path, body, read), 1
+        except AttemptFailedError as failed:
+            result, attempts = await self._ask_again(failed, path, body, read, deadline)
+        self._health.finished(result if isinstance(result, Failure) else None)
+        return result, attempts
+
+    async def _ask_again(
+        self, failed: AttemptFailedError, path: str, body: bytes, read: Read[Result_co], deadline: float
+    ) -> tuple[Result_co | Failure, int]:
+        """Go on after a first failed attempt, which counts as the first of the loop."""
+        import stamina  # a run without failures does not pay for it
+        import stamina.instrumentation
+
+        stamina.instrumentation.set_on_retry_hooks(())  # by default each retry is logged
+        last, attempts = failed, 0
+
+        def decide(error: Exception) -> float | bool:
+            nonlocal last, attempts
+            if not isinstance(error, AttemptFailedError):
+                return False
+            last = error
+            attempts += error.left
+            return self._health.next_wait(error, attempts)
+
+        pending: AttemptFailedError | None = failed
+        try:
+            async with asyncio.timeout_at(deadline):
+                async for attempt in stamina.retry_context(
+                    on=decide,
+                    attempts=None,
+                    timeout=None,
+                    wait_initial=FIRST_WAIT_S,
+                    wait_max=self._limits.retry_wait_max_s,
+                    wait_jitter=JITTER_S,
+                ):
+                    with attempt:
+                        if pending is not None:
+                            first, pending = pending, None
+                            raise first
+                        return await self._attempt(path, body, read), attempts + 1
+        except (AttemptFailedError, TimeoutError):
+            return last.failure, attempts
+        raise AssertionError("the loop above ends by returning or raising")
+
+    async def _attempt(self, path: str, body: bytes, read: Read[Result_co]) -> Result_co | Failure:
+        """Ask once. Return a result, or a failure that asking again cannot mend.
+
+        Raises:
+            AttemptFailedError: asking again may help.
+        """
+        health = self._health
+        began = time.perf_counter()
+        try:
+            async with asyncio.timeout(health.attempt_timeout_s):
+                reply = await self._connection.post(path, body)
+        except TimeoutError:
+            health.silent()
+            raise AttemptFailedError(Failure(Reason.TIMEOUT)) from None
+        except RefusedError:
+            health.silent()
+            raise AttemptFailedError(Failure(Reason.UNREACHABLE), left=False) from None
+        except BrokenError as broken:
+            reason = Reason.BAD_REPLY if broken.mid_reply else Reason.UNREACHABLE
+            raise AttemptFailedError(Failure(reason)) from None
+        except TooLongError:
+            return Failure(Reason.BAD_REPLY)
+        health.replied()
+        if reply.status == 200:
+            return read(reply.body, seconds=time.perf_counter() - began)
+        failure = parse_error(reply.status, reply.body)
+        if reply.status in RETRIED_STATUSES and failure.reason is Reason.SERVER_ERROR:
+            wait_s = retry_after_s(reply.header(b"retry-after"), time.time())
+            raise AttemptFailedError(failure, retry_after_s=wait_s)
+        return failure

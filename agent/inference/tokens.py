@@ -1,0 +1,118 @@
+"""How many tokens a prompt has: what a server or a tokenizer file is asked for, and how its reply is read.
+
+Three can tell. vLLM counts whole conversations with the model's chat template; llama.cpp's server and a tokenizer file
+count plain text, to which the template's own tokens are added, as many as the probe saw it add.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+from agent.errors import ConfigError
+from agent.inference.endpoint import Endpoint
+from agent.inference.wire import encode_object, parse_object, token_count
+from agent.vocabulary import Message
+
+Counting = Literal["vllm", "llama.cpp", "tokenizer_file"]
+Served = Literal["vllm", "llama.cpp"]  # by the server itself
+TOKENIZE = "../tokenize"  # beside the base address's /v1
+UNSEEN_TEMPLATE_TOKENS = 64  # allowed for a chat template where the probe could not see what it adds
+_FURTHER_MESSAGE_TOKENS = 16  # what a template writes around each message after the first
+_MOST_TEMPLATE_TOKENS = 8192  # templates with long system texts of their own stay below
+
+
+def encode_count(counting: Served, model: str, messages: Sequence[Message]) -> bytes:
+    """Return the body that asks for the tokens of `messages`."""
+    if counting == "vllm":
+        said = [{"role": message.role, "content": message.content} for message in messages]
+        return encode_object({"model": model, "messages": said})
+    return encode_object({"content": _joined(messages), "add_special": False, "parse_special": False})
+
+
+def parse_count(counting: Served, body: bytes, messages: Sequence[Message]) -> int | None:
+    """Read the reply to `encode_count`; None when it holds no count that these messages can have.
+
+    A token is at least one byte of a text, and a text has at least one.
+    """
+    reply = parse_object(body)
+    if reply is None:
+        return None
+    if counting == "vllm":
+        count = token_count(reply.get("count"))
+    else:
+        tokens = reply.get("tokens")
+        count = len(tokens) if isinstance(tokens, list) else None
+    return count if count is not None and 1 <= count <= byte_length(messages) + _MOST_TEMPLATE_TOKENS else None
+
+
+def byte_length(messages: Sequence[Message]) -> int:
+    """Return the bytes of the messages' texts: no tokenizer that models are served with makes more tokens of them."""
+    contents = (message.content for message in messages)
+    return sum(len(text) if text.isascii() else len(text.encode("utf-8", "replace")) for text in contents)
+
+
+def template_tokens(messages: Sequence[Message], first: int) -> int:
+    """Return at most how many tokens the chat template adds, when it adds `first` to a single message."""
+    return first + _FURTHER_MESSAGE_TOKENS * (len(messages) - 1)
+
+
+def template_seen(counting: Counting | None, counted: int | None, reported: int | None) -> int | None:
+    """Return how many tokens the template adds to the count of one message, or None if the two counts cannot agree.
+
+    Args:
+        counting: who counted.
+        counted: the count of a prompt.
+        reported: the prompt's tokens as reported with the answer to it; None when the server reports none.
+    """
+    if counting is None or counted is None:
+        return reported if reported is not None else UNSEEN_TEMPLATE_TOKENS
+    if reported is None:
+        return UNSEEN_TEMPLATE_TOKENS
+    if counting == "vllm":  # it counts the template in
+        return reported if reported == counted else None
+    return reported - counted if 0 <= reported - counted <= _MOST_TEMPLATE_TOKENS else None
+
+
+def open_tokenizer(deployment: Endpoint) -> Callable[[Sequence[Message]], int] | None:
+    """Return a function that counts by the deployment's tokenizer file, without the template; None if it has none.
+
+    Raises:
+        ConfigError: the file is not there or no tokenizer, or the package that reads it is not installed.
+    """
+    path = deployment.tokenizer_file
+    if path is None:
+        return None
+    what = f"deployment {deployment.name}: tokenizer_file"
+    try:
+        size = path.stat()
+    except OSError as error:
+        raise ConfigError(f"{what} cannot be read ({error.strerror})") from None
+    try:
+        return _tokenizer(path, (size.st_mtime_ns, size.st_size))
+    except ImportError:
+        raise ConfigError(
+            f"{what}: the package that reads it is not installed",
+            "Install it: pip install 'intramural[tokenizer]'; or leave tokenizer_file out.",
+        ) from None
+    except Exception:  # noqa: BLE001 - the package raises no type of its own
+        raise ConfigError(f"{what} is no tokenizer of the Hugging Face form (tokenizer.json)") from None
+
+
+@lru_cache(maxsize=4)
+def _tokenizer(path: Path, _version: tuple[int, int]) -> Callable[[Sequence[Message]], int]:
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer.no_truncation()  # the file may ask for either, and a cut text would be counted short
+    tokenizer.no_padding()
+
+    def count(messages: Sequence[Message]) -> int:
+        text = _joined(messages).encode("utf-8", "replace").decode("utf-8")
+        return len(tokenizer.encode(text, add_special_tokens=False).ids)
+
+    return count
+
+
+def _joined(messages: Sequence[Message]) -> str:
+    return "\n".join(message.content for message in messages)
