@@ -23,11 +23,11 @@ def load_parquet(files: Files) -> Iterator[tuple[Table, Problems]]:
     try:
         from pyarrow import parquet
     except ImportError:
-        raise _missing() from None
+        raise missing_pyarrow() from None
     for name in files.names:
         problems = files.problems(name)
         with files.binary(name) as file:
-            reader = _opened(parquet.ParquetFile, file, problems, "Parquet")
+            reader = opened(parquet.ParquetFile, file, problems, "Parquet")
             batches = reader.iter_batches(batch_size=_ROWS_AT_ONCE)
             yield _table(reader.schema_arrow.names, batches, problems, "Parquet"), problems
 
@@ -41,12 +41,14 @@ def load_feather(files: Files) -> Iterator[tuple[Table, Problems]]:
     try:
         from pyarrow import ipc
     except ImportError:
-        raise _missing() from None
+        raise missing_pyarrow() from None
     for name in files.names:
         problems = files.problems(name)
         with files.binary(name) as file:
-            reader = _opened(ipc.open_file, file, problems, "Feather")
-            batches = (reader.get_batch(number) for number in range(reader.num_record_batches))
+            reader = opened(ipc.open_file, file, problems, "Feather")
+            whole = (reader.get_batch(number) for number in range(reader.num_record_batches))
+            # A batch of Feather is tens of thousands of rows: a portion of it at a time becomes text.
+            batches = (b.slice(i, _ROWS_AT_ONCE) for b in whole for i in range(0, b.num_rows, _ROWS_AT_ONCE))
             yield _table(reader.schema.names, batches, problems, "Feather"), problems
 
 
@@ -72,14 +74,20 @@ def cell_text(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=cell_text)
 
 
-def _missing() -> BenchmarkError:
+def missing_pyarrow() -> BenchmarkError:
+    """Return the error of a machine without pyarrow."""
     return BenchmarkError(
         "Parquet and Feather files need pyarrow, which is not installed",
         "Install it with: pip install 'intramural[parquet]'",
     )
 
 
-def _opened(open_file: Any, file: BinaryIO, problems: Problems, kind: str) -> Any:
+def opened(open_file: Any, file: BinaryIO, problems: Problems, kind: str) -> Any:
+    """Open a file with one of pyarrow's readers.
+
+    Raises:
+        BenchmarkError: it is of another kind.
+    """
     try:
         return open_file(file)
     except (ValueError, OSError):  # pyarrow's own errors are of these kinds

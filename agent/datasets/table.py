@@ -30,6 +30,17 @@ class Table:
     rows: Iterable[Row]
     has_header: bool = False
 
+    def needs(self, columns: Iterable[str], problems: "Problems") -> "Table":
+        """Return the table itself if it has all these columns.
+
+        Raises:
+            BenchmarkError: names those that are missing.
+        """
+        missing = [repr(column) for column in columns if column not in self.columns]
+        if missing:
+            raise problems.stop("columns", f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing")
+        return self
+
 
 class Problems:
     """Collects what is wrong with one file, so that its author sees everything at once.
