@@ -1,36 +1,48 @@
 """Metrics: pure functions of (answer, instance), one module a family.
 
 A score is a number in its metric's range, or `Unscored(reason)`; never a default. Cut-off answers and reasoning
-text are dealt with before a metric is asked.
+text are dealt with before a metric is asked. Metrics of a whole run (macro and micro F1) read every answer's labels
+and are computed from all of them.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from agent.errors import BenchmarkError
-from agent.metrics import exact, medcalc, medec, rouge
+from agent.metrics import classes, exact, judged, medcalc, medec, rouge
+from agent.metrics.answers import AnswerParser, extract
 from agent.metrics.choice import extract_option
-from agent.metrics.spec import Judge, MetricSpec, MetricUse, Options, ScoreFunction
+from agent.metrics.spec import Judge, Labelled, MetricSpec, MetricUse, Options, ScoreFunction
 from agent.vocabulary import Instance, Reason, Scoring, Unscored
 
 __all__ = [
+    "JUDGED",
     "METRICS",
     "NOT_YET",
+    "AnswerParser",
     "Judge",
+    "Labelled",
     "MetricSpec",
     "MetricUse",
     "Options",
     "ScoreFunction",
     "check_available",
+    "extract",
+    "figure",
+    "labels",
     "parse_answer",
     "score",
 ]
 
 METRICS: dict[str, MetricSpec] = {
-    spec.name: spec for spec in (*exact.SPECS, *medcalc.SPECS, *medec.SPECS, *rouge.SPECS)
+    spec.name: spec
+    for spec in (*exact.SPECS, *classes.SPECS, *medcalc.SPECS, *medec.SPECS, *rouge.SPECS, *judged.SPECS)
 }
-"""Every metric that can be computed, by name."""
+"""Every metric that a benchmark may be run with, by name."""
 
-NOT_YET: frozenset[str] = frozenset({"jury_score", "BERTScore-P", "BERTScore-R", "BERTScore-F"})
+JUDGED: frozenset[str] = frozenset(spec.name for spec in judged.SPECS)
+"""Metrics that a jury gives. This version asks no jury: their answers are kept, unscored(not_judged)."""
+
+NOT_YET: frozenset[str] = frozenset({"BERTScore-P", "BERTScore-R", "BERTScore-F"})
 """Metrics that MedHELM's files may name and that this version cannot compute."""
 
 
@@ -70,14 +82,49 @@ def score(
         scoring: "intramural" for the right rule, "helm" to reproduce upstream (where an empty answer is wrong).
 
     Raises:
-        BenchmarkError: the metric is not one of `METRICS`.
+        BenchmarkError: the metric is not one of `METRICS`, or one of the whole run.
     """
-    use = MetricUse(metric) if isinstance(metric, str) else metric
-    spec = METRICS.get(use.name)
-    if spec is None:
-        raise BenchmarkError(f"this version cannot compute {use.name}")
+    use, spec = _use(metric)
+    if spec.fn is None:
+        raise BenchmarkError(f"{use.name} is a figure of the whole run; no single answer has it")
     if scoring == "helm":
         return (spec.helm_fn or spec.fn)(answer, instance, use.options)
     if not answer.strip():
         return Unscored(Reason.EMPTY)
     return spec.fn(answer, instance, use.options)
+
+
+def labels(
+    metric: MetricUse | str, answer: str, instance: Instance, scoring: Scoring = "intramural"
+) -> Labelled | Unscored:
+    """Read one answer's labels for a metric of the whole run; arguments as for `score`.
+
+    Raises:
+        BenchmarkError: the metric is none of the whole run.
+    """
+    use, spec = _use(metric)
+    if spec.labels is None:
+        raise BenchmarkError(f"{use.name} is no figure of the whole run")
+    if scoring != "helm" and not answer.strip():
+        return Unscored(Reason.EMPTY)
+    return spec.labels(answer, instance, use.options, scoring)
+
+
+def figure(metric: MetricUse | str, items: Sequence[Labelled], scoring: Scoring = "intramural") -> float | Unscored:
+    """Compute a metric of the whole run from its labelled answers, which were read by the same `scoring`.
+
+    Raises:
+        BenchmarkError: the metric is none of the whole run.
+    """
+    use, spec = _use(metric)
+    whole_run = spec.helm_whole_run if scoring == "helm" and spec.helm_whole_run else spec.whole_run
+    if whole_run is None:
+        raise BenchmarkError(f"{use.name} is no figure of the whole run")
+    return whole_run(items) if items else Unscored(Reason.NO_REFERENCE)
+
+
+def _use(metric: MetricUse | str) -> tuple[MetricUse, MetricSpec]:
+    use = MetricUse(metric) if isinstance(metric, str) else metric
+    if use.name not in METRICS:
+        raise BenchmarkError(f"this version cannot compute {use.name}")
+    return use, METRICS[use.name]

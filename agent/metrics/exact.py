@@ -54,12 +54,13 @@ def _word_forms(gold: str, predicted: str) -> Iterator[tuple[list[str], list[str
         yield full, plain_words(predicted).split()
 
 
-def normalise(text: str) -> str:
+def normalise(text: str, *, drop_articles: bool = True) -> str:
     """Lower case, without punctuation and English articles, single spaces: HELM's rule, after QuAC's scorer.
 
     Nothing is left of "A" or "+", and "-1.5" becomes "15": only `scoring: helm` uses it.
     """
-    return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
+    words = text.lower().translate(_PUNCTUATION)
+    return " ".join((_ARTICLES.sub(" ", words) if drop_articles else words).split())
 
 
 def _helm_quasi_equal(gold: str, predicted: str) -> bool:

@@ -47,7 +47,7 @@ def _helm_score(rouge_type: str, answer: str, instance: Instance, options: Optio
 def _best(rouge_type: str, golds: list[str], answer: str, options: Options) -> float | Unscored:
     if not golds:
         return Unscored(Reason.NO_REFERENCE)
-    stemmer = options.get("stemmer", True)
+    stemmer = bool(options.get("stemmer", True))
     return max(f_measure(gold, answer, rouge_type, stemmer=stemmer) for gold in golds)
 
 

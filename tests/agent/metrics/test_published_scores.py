@@ -9,8 +9,8 @@ import pytest
 
 from agent.datasets.medec import read_medec
 from agent.datasets.table import Problems
-from agent.metrics import MetricUse, score
-from agent.metrics.classes import accuracy, macro_f1
+from agent.metrics import MetricUse, figure, labels, score
+from agent.metrics.classes import accuracy
 from agent.vocabulary import Instance, Message, Reference, Unscored
 
 DATA = Path(__file__).parents[2] / "data"
@@ -30,18 +30,21 @@ def test_pubmed_qa_human_annotator_on_the_official_500():
     articles = rows("pubmed_qa/human_predictions.csv")
     gold = [row["final_decision"] for row in articles]
     predicted = [row["reasoning_required_pred"] for row in articles]
-    scores = [
-        score(
-            "exact_match",
-            "ABC"[options.index(p)],
-            instance(*(Reference(o, o == g) for o in options), multiple_choice=True),
-        )
-        for g, p in zip(gold, predicted, strict=True)
-    ]
+    made = [instance(*(Reference(o, o == g) for o in options), multiple_choice=True) for g in gold]
+    letters = ["ABC"[options.index(p)] for p in predicted]
+    scores = [score("exact_match", letter, i) for letter, i in zip(letters, made, strict=True)]
     assert len(scores) == 500
     assert sum(scores) / 500 == accuracy(gold, predicted) == 0.7800
-    assert round(macro_f1(gold, predicted, options), 4) == 0.7219
-    assert round(macro_f1(gold, ["yes"] * 500, options), 4) == 0.2371
+
+    for scoring in ("intramural", "helm"):
+
+        def f1(name: str, answers: list[str], scoring=scoring) -> float:
+            read = [labels(name, a, i, scoring) for a, i in zip(answers, made, strict=True)]
+            return round(figure(name, read, scoring), 4)
+
+        assert f1("classification_macro_f1", letters) == 0.7219
+        assert f1("classification_macro_f1", ["A"] * 500) == 0.2371
+        assert f1("classification_micro_f1", letters) == 0.7800
 
 
 def test_med_mcqa_gpt_35_outputs_by_the_source_and_by_ourselves():

@@ -6,8 +6,7 @@ import sys
 import pytest
 
 from agent.errors import BenchmarkError
-from agent.metrics import METRICS, NOT_YET, MetricUse, check_available, parse_answer, score
-from agent.metrics.classes import macro_f1
+from agent.metrics import JUDGED, METRICS, NOT_YET, MetricUse, check_available, parse_answer, score
 from agent.metrics.medec import parse_verdict
 from agent.vocabulary import Instance, Message, Reason, Reference, Unscored
 
@@ -125,7 +124,10 @@ def test_what_an_answer_says_is_shown_as_a_letter():
     assert parse_answer(" ", free("x")) == Unscored(Reason.EMPTY)
 
 
-@pytest.mark.parametrize("metric", [name for name in METRICS if not name.startswith("medcalc")])
+@pytest.mark.parametrize(
+    "metric",
+    [name for name, spec in METRICS.items() if spec.fn and name not in JUDGED and not name.startswith("medcalc")],
+)
 def test_no_reference_is_no_score(metric):
     assert score(metric, "Yes", free()) == Unscored(Reason.NO_REFERENCE)
 
@@ -256,13 +258,6 @@ def test_rouge_counts_an_answer_in_another_script_as_no_overlap():
     assert score("rouge_1", "발열", free("fever")) == 0.0
 
 
-def test_macro_f1_weighs_classes_alike():
-    assert macro_f1(["a", "a", "b"], ["a", "b", "b"], ["a", "b"]) == pytest.approx(2 / 3)
-    assert macro_f1(["a"], ["a"], ["a", "b"]) == 0.5
-    with pytest.raises(ValueError, match="no classes"):
-        macro_f1([], [], [])
-
-
 def test_a_metric_of_another_day_is_refused_by_name_before_anything_is_asked():
     for name in NOT_YET:
         with pytest.raises(BenchmarkError, match=name):
@@ -270,6 +265,14 @@ def test_a_metric_of_another_day_is_refused_by_name_before_anything_is_asked():
         with pytest.raises(BenchmarkError, match=name):
             score(name, "x", free("x"))
     check_available("own", (MetricUse("exact_match"),))
+
+
+def test_an_answer_for_a_jury_is_kept_and_has_no_score():
+    check_available("own", (MetricUse("jury_score"),))
+    assert {"jury_score"} == JUDGED
+    assert score("jury_score", "rest", free("rest")) == Unscored(Reason.NOT_JUDGED)
+    assert score("jury_score", "rest", free("rest"), "helm") == Unscored(Reason.NOT_JUDGED)
+    assert score("jury_score", " ", free("rest")) == Unscored(Reason.EMPTY)
 
 
 def test_every_metric_says_what_it_is():

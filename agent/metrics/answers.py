@@ -1,0 +1,132 @@
+"""The part of an answer that a benchmark's own parser takes: a JSON field, or what a regular expression finds. Pure.
+
+What is found then goes to the metrics as if it were the whole answer. Nothing is guessed: an answer that holds no such
+part is unparsed. Option letters are read by `agent.metrics.choice`.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+import regex
+
+from agent.errors import BenchmarkError
+from agent.vocabulary import Reason, Unscored
+
+ParserKind = Literal["option_letter", "text", "json", "pattern"]
+
+PATTERN_SECONDS = 1.0
+"""The longest that a pattern may look at one answer; one that needs longer has found nothing."""
+
+# An answer beyond these is a loop.
+_LONGEST = 1_000_000  # characters
+_MOST_WORK = 20_000_000  # characters read again because what began there was no object
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerParser:
+    """How a benchmark reads an answer before it is scored.
+
+    Attributes:
+        kind: "json" and "pattern" take a part of it; "option_letter" and "text" leave it to the metrics.
+        field: with "json", the field whose value is the answer, for example "answer".
+        pattern: with "pattern", the expression; its group 1, else the whole match, is the answer.
+    """
+
+    kind: ParserKind
+    field: str = ""
+    pattern: str = ""
+
+
+def extract(parser: AnswerParser, text: str) -> str | Unscored:
+    """Return the part of an answer that the parser takes, or why there is none.
+
+    "json" takes the last well-formed object that has the field, in a code fence or with words around it, also within
+    another object. Its value is a text, or a number, boolean or list written as JSON writes it; null is no answer.
+    "pattern" takes the last match, by the `regex` module's rules.
+
+    Raises:
+        BenchmarkError: the pattern is no regular expression.
+    """
+    if parser.kind in {"option_letter", "text"}:
+        return text
+    if not text.strip():
+        return Unscored(Reason.EMPTY)
+    found = _json_field(text, parser.field) if parser.kind == "json" else _last_match(text, parser.pattern)
+    return Unscored(Reason.UNPARSED) if found is None or not found.strip() else found.strip()
+
+
+@cache
+def compiled(pattern: str) -> Any:
+    """Compile a parser's pattern.
+
+    Raises:
+        BenchmarkError: it is no regular expression; says where.
+    """
+    try:
+        return regex.compile(pattern)
+    except regex.error as error:
+        raise BenchmarkError(f"answer_pattern is no regular expression: {error}", "Correct it in the YAML.") from None
+
+
+def _last_match(text: str, pattern: str) -> str | None:
+    last = None
+    try:
+        for match in compiled(pattern).finditer(text[:_LONGEST], timeout=PATTERN_SECONDS):
+            last = match
+    except TimeoutError:
+        return None
+    if last is None:
+        return None
+    found: str | None = last[1] if last.re.groups else last[0]
+    return found
+
+
+def _json_field(text: str, field: str) -> str | None:
+    """Find the field in the last object that has it, in its own right or else in what it holds."""
+    for value in reversed(_objects(text[:_LONGEST])):
+        if field in value:
+            return _as_text(value[field])
+        inner = [found[field] for found in _inner_objects(value) if field in found]
+        if inner:
+            return _as_text(inner[-1])
+    return None
+
+
+def _objects(text: str) -> list[dict[str, Any]]:
+    """Return every well-formed object in order of appearance; prose, fences and broken JSON are skipped."""
+    decoder = json.JSONDecoder(strict=False)  # line breaks within a text are common and harmless
+    objects: list[dict[str, Any]] = []
+    start, budget = text.find("{"), _MOST_WORK
+    while start >= 0 and budget > 0:
+        try:
+            value, end = decoder.raw_decode(text, start)
+        except json.JSONDecodeError as error:
+            end = start + 1
+            budget -= error.pos - start + error.pos // 20 + 100  # the error counts all lines before it
+        except (ValueError, RecursionError):  # an endless number, or nested without end
+            end = start + 1
+            budget -= _MOST_WORK // 20
+        else:
+            objects.append(value)
+        start = text.find("{", end)
+    return objects
+
+
+def _inner_objects(value: Any) -> Iterator[dict[str, Any]]:
+    """Yield the objects within a value, in order of appearance."""
+    waiting = [value]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            yield value
+        if isinstance(value, dict | list):
+            waiting += reversed(list(value.values() if isinstance(value, dict) else value))
+
+
+def _as_text(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False)
