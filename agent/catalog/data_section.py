@@ -7,7 +7,26 @@ from pathlib import Path
 
 from agent.catalog.yaml_map import YamlMap
 
-LOADERS = ("csv", "tsv", "json", "json_lines", "parquet", "feather", "xlsx", "pubmed_qa", "head_qa", "medec")
+LOADERS = (
+    "csv",
+    "tsv",
+    "json",
+    "json_lines",
+    "parquet",
+    "feather",
+    "xlsx",
+    "notes",
+    "clear",
+    "ehrshot",
+    "medalign",
+    "dischargeme",
+    "mimic_rrs",
+    "n2c2",
+    "billing_codes",
+    "pubmed_qa",
+    "head_qa",
+    "medec",
+)
 """Names of the file formats that `agent.datasets.formats` reads."""
 
 BY_ENDING = {

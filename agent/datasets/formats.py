@@ -1,10 +1,18 @@
 """The file formats a benchmark may name as its `loader`."""
 
+from agent.datasets.billing_codes import load_billing_codes
+from agent.datasets.clear import load_clear
 from agent.datasets.csv_table import read_csv, read_tsv
+from agent.datasets.dischargeme import load_dischargeme
+from agent.datasets.ehrshot import load_ehrshot
 from agent.datasets.files import Loader, text_files
 from agent.datasets.head_qa import read_head_qa
 from agent.datasets.json_table import read_json, read_json_lines
+from agent.datasets.medalign import load_medalign
 from agent.datasets.medec import read_medec
+from agent.datasets.mimic_rrs import load_mimic_rrs
+from agent.datasets.n2c2 import load_n2c2
+from agent.datasets.notes import load_notes
 from agent.datasets.parquet import load_feather, load_parquet
 from agent.datasets.pubmed_qa import read_pubmed_qa
 from agent.datasets.xlsx import load_xlsx
@@ -17,6 +25,14 @@ FORMATS: dict[str, Loader] = {
     "parquet": load_parquet,
     "feather": load_feather,
     "xlsx": load_xlsx,
+    "notes": load_notes,
+    "clear": load_clear,
+    "ehrshot": load_ehrshot,
+    "medalign": load_medalign,
+    "dischargeme": load_dischargeme,
+    "mimic_rrs": load_mimic_rrs,
+    "n2c2": load_n2c2,
+    "billing_codes": load_billing_codes,
     "pubmed_qa": text_files(read_pubmed_qa),
     "head_qa": text_files(read_head_qa),
     "medec": text_files(read_medec),
