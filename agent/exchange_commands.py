@@ -1,26 +1,53 @@
-"""Commands that move runs in and out as files: `export`."""
+"""Commands that move runs in and out as files: `export`, `import`."""
 
 import json
 from pathlib import Path
+from typing import Literal, get_args
 
 import click
 
 from agent.site import Site
 from agent.summary_commands import suite_summaries, summary_rows
 
+ExportForm = Literal["jsonl", "csv", "parquet", "helm"]
+_FOLDER = click.Path(file_okay=False, path_type=Path)
+
 
 @click.command()
 @click.option("--suite", default="default", show_default=True, help="Name of the collection of runs.")
-@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="A new folder.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(get_args(ExportForm)),
+    default="jsonl",
+    show_default=True,
+    help="Tables of runs and instances, or HELM's run folders.",
+)
+@click.option("--output", "--out", "out", required=True, type=_FOLDER, help="A new folder.")
 @click.option("--reveal", is_flag=True, help="Original instead of redacted text; written to the audit log.")
 @click.pass_obj
-def export(site: Site, suite: str, out: Path, reveal: bool) -> None:
-    """Write a suite's summary and its redacted instances as files (summary.json, instances.jsonl)."""
-    from agent.evaluation.export import export_suite
+def export(site: Site, suite: str, form: ExportForm, out: Path, reveal: bool) -> None:
+    """Write a suite's runs and their redacted instances as files.
+
+    jsonl, csv, parquet: the tables runs and instances, and summary.json. helm: run folders that helm-summarize and
+    helm-server read.
+    """
+    from agent.exchange.helm_export import export_helm
+    from agent.exchange.table_files import check_writable
+    from agent.exchange.tables import export_tables
     from agent.new_folder import new_folder
 
+    check_writable(form)
     rows = summary_rows(suite_summaries(site, suite), all_metrics=True)
     with new_folder(out) as folder:
-        (folder / "summary.json").write_text(json.dumps(rows, indent=2, ensure_ascii=False) + "\n", "utf-8")
-        count = export_suite(site, suite, folder / "instances.jsonl", reveal=reveal)
+        if form == "helm":
+            count = export_helm(site, suite, folder, reveal=reveal)
+        else:
+            (folder / "summary.json").write_text(json.dumps(rows, indent=2, ensure_ascii=False) + "\n", "utf-8")
+            count = export_tables(site, suite, folder, form, reveal=reveal)
     click.echo(f"{count} instances written, {'as they are' if reveal else 'redacted'}")
+    if form == "helm":
+        click.echo(
+            f"With HELM installed: helm-summarize --suite {suite} --output-path DIR --local-path DIR "
+            f"--auto-generate-schema; helm-server --suite {suite} --output-path DIR"
+        )

@@ -36,12 +36,13 @@ def show_rows(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], for
         writer = csv.writer(sys.stdout)
         writer.writerow(columns)
         for row in rows:
-            writer.writerow([_cell(row.get(key)) for key in columns])
+            writer.writerow([spreadsheet_cell(row.get(key)) for key in columns])
     else:
         _print_table(rows, columns, title)
 
 
-def _cell(value: Any) -> str:
+def spreadsheet_cell(value: Any) -> str:
+    """Write a value as a cell of a CSV file; a text that a spreadsheet would run begins with an apostrophe."""
     text = "" if value is None else str(value)
     if isinstance(value, str) and FORMULA_START.match(text):
         return "'" + text

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from agent.catalog.benchmark import Benchmark
 from agent.metrics import METRICS, MetricUse
@@ -47,7 +48,7 @@ def metric_called(helm_name: str, benchmark: Benchmark | None) -> str:
     return helm_name
 
 
-def metric_details(name: str, helm_name: str, *, values: Sequence[float] = ()) -> dict[str, object]:
+def metric_details(name: str, helm_name: str, *, values: Sequence[float] = ()) -> dict[str, Any]:
     """Return what a run keeps of an imported metric. The scale of one that is not ours is taken from its `values`."""
     spec = METRICS.get(name)
     if spec is not None:

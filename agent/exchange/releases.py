@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 from agent.catalog.benchmark import Benchmark, survey_benchmarks
 from agent.errors import ConfigError
@@ -125,8 +126,6 @@ def leaderboard_summaries(
     return summaries
 
 
-def _summary(cell: LeaderboardCell, kept: Mapping[str, object]) -> MetricSummary:
+def _summary(cell: LeaderboardCell, kept: Mapping[str, Any]) -> MetricSummary:
     mean = Mean(cell.instances or 0, 0, cell.value, None, None, "none")
-    low, high = kept["low"], kept["high"]
-    assert isinstance(low, int) and isinstance(high, int)
-    return MetricSummary(cell.metric, str(kept["display_name"]), low, high, mean, {})
+    return MetricSummary(cell.metric, kept["display_name"], kept["low"], kept["high"], mean, {})

@@ -1,0 +1,134 @@
+"""A suite's runs and instances as tables, each text through redaction."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from agent.evaluation.progress import Progress
+from agent.evaluation.summarise import RunSummary, summarise_run
+from agent.exchange.cleared import cleared
+from agent.exchange.columns import INSTANCES, RUNS
+from agent.exchange.imported import is_imported
+from agent.exchange.table_files import TableForm, table_file
+from agent.redaction.clearing import ClearedCase, Clearer, open_clearer
+from agent.site import Site
+from agent.store import Run, Store
+from agent.vocabulary import Response, Unscored
+
+PAGE = 200  # instances in memory at a time, and to an audit entry
+
+
+def export_tables(
+    site: Site, suite: str, folder: Path, form: TableForm, *, reveal: bool, progress: Progress | None = None
+) -> int:
+    """Write `runs.<form>` and `instances.<form>` of the suite into `folder`; return how many instances there are.
+
+    Texts are redacted under the site's policy and ids left out; with `reveal` both are as they were, after an audit
+    entry a page. A purged text is null. Write into `agent.new_folder.new_folder`, so that a failure leaves nothing.
+    """
+    progress = progress or Progress()
+    count = 0
+    with site.store() as store:
+        clearer = open_clearer(site, store, reveal=reveal, purpose="export")
+        runs = store.runs(suite)
+        with table_file(folder / f"runs.{form}", form, RUNS) as add:
+            for run in runs:
+                for row in run_rows(store, run):
+                    add(row)
+        progress.begin("instances", sum(store.count_instances(run.run_id) for run in runs))
+        with table_file(folder / f"instances.{form}", form, INSTANCES) as add:
+            for run in runs:
+                for row in instance_rows(store, run, clearer):
+                    add(row)
+                    count += 1
+                    progress.advance()
+        progress.end()
+    return count
+
+
+def run_rows(store: Store, run: Run) -> Iterator[dict[str, Any]]:
+    """Yield a row a metric of the run, the main one first."""
+    summary = summarise_run(store, run)
+    kept = {metric["name"]: metric for metric in run.details["metrics"]}
+    usage = store.usage(run.run_id)
+    for metric in summary.metrics:
+        details = kept[metric.metric]
+        yield {
+            **_of_run(run),
+            "benchmark_name": run.details["display_name"],
+            "category": run.details["category"],
+            "access": run.details["access"],
+            "language_model": run.details["language_model"],
+            "metric": metric.metric,
+            "helm_name": details.get("helm_name") or metric.metric,
+            "scoring": details.get("scoring") or run.details["scoring"],
+            "main": metric.metric == summary.main.metric,
+            "n": metric.mean.n,
+            "units": metric.mean.units,
+            "unscored": sum(metric.unscored.values()),
+            "unscored_reasons": dict(metric.unscored),
+            "mean": metric.mean.value,
+            "low": metric.mean.low,
+            "high": metric.mean.high,
+            "interval": metric.mean.method,
+            "data": run.details["data"]["known"],
+            "imported": is_imported(run.details),
+            "state": run.state,
+            "notes": _notes(summary, metric.metric),
+            "prompt_tokens": usage.prompt_tokens,
+            "completion_tokens": usage.completion_tokens,
+            "requests": usage.attempts,
+            "asked_seconds": usage.asked_seconds,
+        }
+
+
+def instance_rows(store: Store, run: Run, clearer: Clearer) -> Iterator[dict[str, Any]]:
+    """Yield a row an instance of the run, in benchmark order."""
+    for offset in range(0, store.count_instances(run.run_id), PAGE):
+        page = store.instances(run.run_id, offset, PAGE)
+        for stored, case in zip(page, clearer.clear(run.run_id, page), strict=True):
+            yield {**_of_run(run), **_case(case), **_tokens(stored.response)}
+
+
+def _of_run(run: Run) -> dict[str, Any]:
+    return {
+        "suite": run.suite,
+        "run": run.name,
+        "benchmark": run.benchmark,
+        "model": run.model,
+        "deployment": run.deployment,
+    }
+
+
+def _notes(summary: RunSummary, name: str) -> str:
+    metric = next(metric for metric in summary.metrics if metric.metric == name)
+    return "; ".join(summary.notes(metric))
+
+
+def _case(case: ClearedCase) -> dict[str, Any]:
+    return {
+        "position": case.position,
+        "instance": case.key,
+        "id": None if case.id is None else cleared(case.id),
+        "messages": None
+        if case.prompt is None
+        else [{"role": message.role, "content": cleared(message.text)} for message in case.prompt],
+        "references": None
+        if case.references is None
+        else [{"text": cleared(reference.text), "correct": reference.correct} for reference in case.references],
+        "answer": None if case.answer is None else cleared(case.answer),
+        "reasoning": None if case.reasoning is None else cleared(case.reasoning),
+        "finish_reason": case.finish_reason,
+        "scores": {
+            metric: {"unscored": score.reason.value} if isinstance(score, Unscored) else score
+            for metric, score in case.scores.items()
+        },
+    }
+
+
+def _tokens(response: Response | None) -> dict[str, int | None]:
+    return {
+        "prompt_tokens": None if response is None else response.prompt_tokens,
+        "completion_tokens": None if response is None else response.completion_tokens,
+        "shortened": None if response is None else response.shortened,
+    }
