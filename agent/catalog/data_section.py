@@ -26,6 +26,13 @@ LOADERS = (
     "pubmed_qa",
     "head_qa",
     "medec",
+    "ehr_sql",
+    "med_mcqa",
+    "medhallu",
+    "medi_qa",
+    "medication_qa",
+    "mtsamples",
+    "race_based_med",
 )
 """Names of the file formats that `agent.datasets.formats` reads."""
 

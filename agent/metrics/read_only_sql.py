@@ -26,6 +26,7 @@ _BYTES = 16 * 2**20
 _LENGTH = 200_000  # of one text or statement: no single step of SQLite is longer than a blink
 _STEPS = 1_000  # of SQLite's machine between two looks at the clock
 
+_PRAGMA = re.compile(r"\s*pragma\s", re.IGNORECASE)
 _READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE}
 # What computes from its arguments alone. random() is left out: a result must come out again.
 _FUNCTION = re.compile(
@@ -92,6 +93,8 @@ def run_query(
 
 def compiles(database: Path, sql: str) -> bool:
     """Tell whether SQLite would accept a statement of any kind, writing too, without running it."""
+    if _PRAGMA.match(sql):
+        return True  # SQLite passes over those it does not know
     connection = open_database(database)
     try:
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)

@@ -1,0 +1,64 @@
+"""MTSamples: transcribed reports, one a text file; the plan (or summary, or findings) is what a model must write.
+
+A report's gold is its plan, else its summary, else its findings; reports with none of them are left out. Nothing from
+the gold's heading on is shown. The source lost most line ends, so that a heading often stands in mid-line: a section
+ends at the next heading that begins another part of a report, not at the end of its line.
+
+Upstream takes the rest of the heading's line (other sections with it), leaves the gold in the prompt when it is a
+summary or findings, and drops a report whose heading is not in capitals. `gold=first_line` gives its gold.
+"""
+
+import re
+from collections.abc import Iterator
+
+from agent.datasets.files import Files
+from agent.datasets.table import Problems, Row, Table
+
+COLUMNS = ("id", "note", "gold", "section")
+_SECTIONS = ("PLAN", "SUMMARY", "FINDINGS")  # the first that a report has is its gold
+# In capitals anywhere; otherwise only where a line or a sentence begins, for "the plan: ..." is no heading.
+_HEADING = {name: re.compile(rf"{name}:|(?:^|(?<=[.;\n]))[ \t]*(?i:{name})[ \t]*:") for name in _SECTIONS}
+# What begins another part. Medications, follow-up and the like do not: they belong to a plan.
+_PARTS = (
+    "ANESTHESIA|ASSESSMENT|COMPLICATIONS?|CONCLUSIONS?|CONDITION|DESCRIPTION|DETAILS?|DRAINS?|ESTIMATED BLOOD LOSS|"
+    "FINDINGS|FLUIDS|HISTORY|HOSPITAL COURSE|IMPLANTS?|IMPRESSIONS?|INDICATIONS?|LABORATORY|NOTE|OPERATION|PLANS?|"
+    "PROCEDURES?|RECOMMENDATIONS?|SPECIMENS?|SUMMARY|SURGERY|TECHNIQUE"
+)
+_PART = re.compile(
+    rf"(?<![A-Z])(?:[A-Z][A-Z/-]{{0,20}} ){{0,4}}({_PARTS})(?: [A-Z/-]{{1,20}}){{0,4}} ?:|^Keywords:", re.M
+)
+
+
+def load_mtsamples(files: Files) -> Iterator[tuple[Table, Problems]]:
+    """Read reports. The option `hidden` says what the prompt lacks.
+
+    "gold": everything from the gold's heading on. "all": everything from the first of the three headings on.
+    """
+    for name in files.names:
+        problems = files.problems(name)
+        with files.text(name) as file:
+            yield Table(COLUMNS, list(_rows(name, file.read(), files))), problems
+
+
+def _rows(name: str, text: str, files: Files) -> Iterator[Row]:
+    text = text.replace("\r\n", "\n").strip()
+    found = {section: match for section in _SECTIONS if (match := _HEADING[section].search(text))}
+    golds = {section: _gold(text, match, section, files) for section, match in found.items()}
+    section = next((section for section, gold in golds.items() if gold), None)
+    if section is None:
+        return
+    hidden = found.values() if files.options.get("hidden", "gold") == "all" else [found[section]]
+    note = text[: min(match.start() for match in hidden)].strip()
+    yield Row("the report", {"id": _id(name), "note": note, "gold": golds[section], "section": section.lower()})
+
+
+def _gold(text: str, heading: re.Match[str], section: str, files: Files) -> str:
+    rest = text[heading.end() :]
+    if files.arguments.get("gold") == "first_line":
+        return rest.split("\n", 1)[0].strip()
+    ends = (part.start() for part in _PART.finditer(rest) if not (part[1] or "").startswith(section))
+    return rest[: next(ends, len(rest))].strip()
+
+
+def _id(name: str) -> str:
+    return name.rpartition("/")[2].removesuffix(".txt")
