@@ -15,6 +15,7 @@ from pathlib import Path
 import click
 
 from agent.benchmark_commands import benchmarks
+from agent.datasets_commands import datasets
 from agent.demo import demo
 from agent.enrolment_commands import enroll, registry, steward_key
 from agent.errors import AgentError, StoreError
@@ -60,8 +61,8 @@ def intramural(context: click.Context, directory: Path, log_level: str) -> None:
 
 
 for command in (
-    init, doctor, benchmarks, run, summarize, export, view, submission, enroll, registry, steward_key, purge, audit,
-    baselines, demo,
+    init, doctor, benchmarks, datasets, run, summarize, export, view, submission, enroll, registry, steward_key, purge,
+    audit, baselines, demo,
 ):  # fmt: skip
     intramural.add_command(command)
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from agent.catalog.benchmark import Benchmark, Broken, load_benchmark
+from agent.catalog.benchmark import Benchmark, Broken, load_benchmark, survey_benchmarks
 from agent.catalog.conf_file import read_conf_file
 from agent.catalog.deployments import Deployment
+from agent.catalog.metric_uses import JUDGE_METRIC
 from agent.catalog.small_file import read_bytes
 from agent.catalog.strict_yaml import parse_yaml
 from agent.catalog.wording import nearest, unseen
@@ -68,7 +69,6 @@ _WILDCARDS = frozenset({"", "all", "text", "code", "text_code", "instruction_fol
 _STOPS = {"none": (), "hash": ("###",), "semicolon": (";",), "br": ("<br>",)}  # HELM's words for them
 _MAX_DESCRIPTION = 2000  # characters
 _LEFT_OUT = "none"
-_JURY = "jury_score"
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,9 +377,19 @@ def benchmark_of(entry: RunEntry, benchmarks: Mapping[str, Benchmark], broken: S
             "See `intramural benchmarks list`, also for definitions that cannot be read.",
         )
     benchmark = by_name[entry.benchmark]
-    jury = ("jury_config_path",) if any(use.name == _JURY for use in benchmark.metrics) else ()
+    jury = ("jury_config_path",) if any(use.name == JUDGE_METRIC for use in benchmark.metrics) else ()
     _check_arguments(entry, ("data_path", *jury, *benchmark.arguments))
     return benchmark
+
+
+def benchmark_named(name: str, own: Path | None = None) -> Benchmark:
+    """Find a benchmark by id or alias among those that travel with the agent and the site's `own`.
+
+    Raises:
+        ConfigError: there is none; names the nearest.
+        BenchmarkError: its definition is wrong.
+    """
+    return benchmark_of(RunEntry(name, "", "", {}, {}, name), *survey_benchmarks(own))
 
 
 def _check_arguments(entry: RunEntry, known: Sequence[str]) -> None:

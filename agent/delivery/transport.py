@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from agent.errors import ConfigError, DeliveryError
+from agent.tls import trusted
 from protocol.errors import Code
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ class Aggregator:
             httpx.AsyncClient(
                 trust_env=False,
                 proxy=self._connection.proxy,
-                verify=self._tls(),
+                verify=trusted(self._connection.ca_bundle),
                 follow_redirects=False,
                 timeout=timeout,
                 headers=headers,
@@ -136,16 +137,6 @@ class Aggregator:
             client.stream(method, self._base + path, content=body) as response,
         ):
             return await _answer(response, limit)
-
-    def _tls(self) -> ssl.SSLContext:
-        if self._connection.ca_bundle is None:
-            import truststore
-
-            return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        try:
-            return ssl.create_default_context(cafile=self._connection.ca_bundle)
-        except (OSError, ssl.SSLError):
-            raise ConfigError("ca_bundle is not a readable PEM file of certificate authorities") from None
 
 
 async def _answer(response: "httpx.Response", limit: int) -> bytes:

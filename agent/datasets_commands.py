@@ -1,0 +1,160 @@
+"""Commands around the data of benchmarks: `datasets list`, `datasets add`, `datasets fetch`."""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from agent.errors import ConfigError
+from agent.listing import format_option, printable, show_rows
+from agent.site import Site
+
+if TYPE_CHECKING:
+    from agent.catalog.benchmark import Benchmark
+    from agent.datasets.register import Added, Attestation
+
+
+@click.group()
+def datasets() -> None:
+    """The data of benchmarks: what is here, and how it gets here."""
+
+
+@datasets.command("list")
+@format_option()
+@click.pass_obj
+def list_datasets(site: Site, form: str) -> None:
+    """List for each benchmark whether its data is ready, missing or changed, and what is to be done."""
+    from agent.catalog.benchmark import survey_benchmarks
+    from agent.datasets.register import data_state
+
+    found, broken = survey_benchmarks(site.own_benchmarks)
+    rows: list[Mapping[str, object]] = []
+    for benchmark in found.values():
+        state = data_state(benchmark, site.data)
+        rows.append(
+            {
+                "id": benchmark.id,
+                "access": benchmark.access,
+                "state": state.state,
+                "instances": state.instances,
+                "detail": state.detail,
+            }
+        )
+    rows += [{"id": one.names[0] if one.names else one.place.name, "state": "broken"} for one in broken]
+    columns = {
+        "id": "Id",
+        "access": "Access",
+        "state": "State",
+        "instances": "Instances",
+        "detail": "What is to be done",
+    }
+    show_rows(rows, columns, form)
+    for one in broken:
+        click.echo(f"broken: {printable(str(one.error))}", err=True)
+
+
+@datasets.command("add")
+@click.argument("benchmark_id", metavar="ID")
+@click.argument("source", metavar="PATH", type=click.Path(exists=True, path_type=Path))
+@click.option("--agreement", metavar="TEXT", help="The agreement under which this site may use the data.")
+@click.option("--attested-by", metavar="NAME", help="Who attests that.")
+@click.option("--replace", is_flag=True, help="Replace the data that is there.")
+@click.pass_obj
+def add_dataset(
+    site: Site, benchmark_id: str, source: Path, agreement: str | None, attested_by: str | None, replace: bool
+) -> None:
+    """Copy a benchmark's data into the site, after reading all of it.
+
+    PATH is a file, a folder or an archive (.zip, .tar, .tar.gz) that holds the official files under their own names.
+    Every problem is named with file and row, and then nothing is added.
+    """
+    from agent.catalog.run_entries import benchmark_named
+    from agent.datasets.register import put_in
+
+    _ = site.settings  # refuses a directory that is no site, before anything is read
+    benchmark = benchmark_named(benchmark_id, site.own_benchmarks)
+    attestation = _attestation(agreement, attested_by)
+    with site.store() as store:
+        added = put_in(benchmark, source, site.data, attestation=attestation, replace=replace)
+        store.audit("data added", _audit_detail(benchmark, added.record.known, added.record.instances, attestation))
+    _report(benchmark, added)
+
+
+def _attestation(agreement: str | None, attested_by: str | None) -> "Attestation | None":
+    from agent.catalog.wording import unseen
+    from agent.datasets.register import Attestation
+
+    if agreement is None and attested_by is None:
+        return None
+    if not (agreement or "").strip() or not (attested_by or "").strip():
+        raise ConfigError("--agreement and --attested-by go together: which agreement, and who attests it")
+    assert agreement is not None
+    assert attested_by is not None
+    if unseen(agreement) or unseen(attested_by) or len(agreement) > 500 or len(attested_by) > 200:
+        raise ConfigError("--agreement and --attested-by are short texts in one line")
+    return Attestation(agreement.strip(), attested_by.strip())
+
+
+def _audit_detail(benchmark: "Benchmark", known: str, instances: int, attestation: "Attestation | None") -> str:
+    by = f" agreement={attestation.agreement!r} attested_by={attestation.by!r}" if attestation else ""
+    return f"benchmark={benchmark.id} version={known} instances={instances}{by}"
+
+
+@datasets.command("fetch")
+@click.argument("benchmark_id", metavar="ID")
+@click.option("--replace", is_flag=True, help="Replace the data that is there.")
+@click.pass_obj
+def fetch_dataset(site: Site, benchmark_id: str, replace: bool) -> None:
+    """Download a public benchmark's data from its pinned address, through the site's proxy and CA.
+
+    Nothing but the bytes whose SHA-256 the definition names is kept. No other command downloads data.
+    """
+    from agent.catalog.run_entries import benchmark_named
+    from agent.datasets.fetch import Way, fetch_files, pinned_files
+    from agent.datasets.register import Added, accept, staged
+
+    settings = site.settings
+    benchmark = benchmark_named(benchmark_id, site.own_benchmarks)
+    files = pinned_files(benchmark)
+    way = Way(settings.proxy, settings.ca_bundle, settings.connect_timeout_s)
+    with site.store() as store:
+        with staged(benchmark, site.data, replace=replace) as folder:
+            fetch_files(files, folder, way, _Bar())
+            record, found = accept(benchmark, folder, None)
+        store.audit("data fetched", _audit_detail(benchmark, record.known, record.instances, None))
+    _report(benchmark, Added(record, found, 0))
+
+
+class _Bar:
+    """Shows on a terminal how much of a file has come."""
+
+    def __init__(self) -> None:
+        self._shown = ""
+
+    def __call__(self, name: str, count: int, total: int | None) -> None:
+        """Show it, where it changes what is shown."""
+        of = f" of {total / 1e6:.1f}" if total else ""
+        line = f"{name}  {count / 1e6:.1f}{of} MB"
+        if line != self._shown and sys.stderr.isatty():
+            sys.stderr.write(f"\r\x1b[K{line}" + ("\n" if count == total else ""))
+            sys.stderr.flush()
+        self._shown = line
+
+
+def _report(benchmark: "Benchmark", added: "Added") -> None:
+    record, found = added.record, added.found
+    version = "the version this benchmark was written for" if found.known == "official" else "an unknown version"
+    click.echo(f"{benchmark.id}: {record.instances} instances in {len(record.files)} files, {version}")
+    for part, count in found.parts.items() if any(found.parts) else ():
+        click.echo(f"  {part}  {count}")
+    if found.letters:
+        counts = ", ".join(f"{letter} {count}" for letter, count in found.letters.items())
+        click.echo(f"  right options: {counts}")
+    if added.left_out:
+        click.echo(f"  {added.left_out} files that this benchmark does not read were left out")
+    for problem in found.problems:
+        click.secho(f"warning: {problem}; results say so", fg="yellow", err=True)
+    if record.agreement and benchmark.agreement and record.agreement.casefold() != benchmark.agreement.casefold():
+        click.secho(f"warning: the owner's agreement is named {benchmark.agreement!r}", fg="yellow", err=True)
