@@ -8,7 +8,7 @@ and are computed from all of them.
 from collections.abc import Iterable, Sequence
 
 from agent.errors import BenchmarkError
-from agent.metrics import classes, exact, judged, medcalc, medec, rouge
+from agent.metrics import billing, classes, exact, judged, medcalc, medec, rouge, word_f1
 from agent.metrics.answers import AnswerParser, extract
 from agent.metrics.choice import extract_option
 from agent.metrics.spec import Judge, Labelled, MetricSpec, MetricUse, Options, ScoreFunction
@@ -35,7 +35,16 @@ __all__ = [
 
 METRICS: dict[str, MetricSpec] = {
     spec.name: spec
-    for spec in (*exact.SPECS, *classes.SPECS, *medcalc.SPECS, *medec.SPECS, *rouge.SPECS, *judged.SPECS)
+    for spec in (
+        *exact.SPECS,
+        *word_f1.SPECS,
+        *classes.SPECS,
+        *medcalc.SPECS,
+        *medec.SPECS,
+        *billing.SPECS,
+        *rouge.SPECS,
+        *judged.SPECS,
+    )
 }
 """Every metric that a benchmark may be run with, by name."""
 

@@ -1,0 +1,80 @@
+"""Billing codes of a note (MIMIC-IV): precision, recall and F1 of the set of codes that an answer names, note by note.
+
+F1 is 2 * hits / (gold + named) of one note; HELM and we show the mean over notes. An answer that names no code has
+recall and F1 0; its precision does not exist and is unscored(unparsed).
+
+Upstream reads codes, gold too, with an expression that ends at the first letter: S72.001A becomes S72, M1A.0110 and
+C7B.00 are lost, so are all procedures and small letters, and codes without a point unless they have three to four
+characters; T4, L5 and B12 in prose count as codes. `helm_*` reproduce that.
+"""
+
+import re
+from collections.abc import Callable
+from functools import partial
+
+from agent.metrics.icd10 import listed_codes, named_codes
+from agent.metrics.spec import MetricSpec, Options
+from agent.vocabulary import Instance, Reason, Unscored
+
+_UPSTREAM = re.compile(r"\b[A-Z]\d{1,3}(?:\.\d{1,4})?\.?\b")
+
+Figure = Callable[[int, int, int], float | Unscored]
+"""(codes in common, gold codes, named codes) -> the figure."""
+
+
+def _precision(hits: int, gold: int, named: int) -> float | Unscored:  # noqa: ARG001
+    return hits / named if named else Unscored(Reason.UNPARSED)
+
+
+def _recall(hits: int, gold: int, named: int) -> float | Unscored:  # noqa: ARG001
+    return hits / gold
+
+
+def _f1(hits: int, gold: int, named: int) -> float | Unscored:
+    return 2 * hits / (gold + named)
+
+
+def _score(figure: Figure, answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
+    gold = frozenset[str]().union(*(listed_codes(r.text) for r in instance.references if r.correct))
+    if not gold:
+        return Unscored(Reason.NO_REFERENCE)
+    named = named_codes(answer)
+    return figure(len(gold & named), len(gold), len(named))
+
+
+def _helm_score(figure: Figure, answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
+    """Score as HELM does at version 0.5.16; what has no value there is 0, also a gold without any code it can read."""
+    if not instance.references:
+        return Unscored(Reason.NO_REFERENCE)
+    gold = {code for r in instance.references for code in _upstream_codes(r.text)}
+    named = _upstream_codes(answer.strip())
+    if (figure is _recall and not gold) or not named | gold:
+        return 0.0
+    value = figure(len(gold & named), len(gold), len(named))
+    return 0.0 if isinstance(value, Unscored) else value
+
+
+def _upstream_codes(text: str) -> set[str]:
+    return {code.rstrip(".") for code in _UPSTREAM.findall(text.replace("**", ""))}
+
+
+def _metric(name: str, display_name: str, doc: str, figure: Figure) -> MetricSpec:
+    return MetricSpec(
+        f"mimiciv_billing_code_{name}",
+        display_name,
+        0,
+        1,
+        False,
+        doc,
+        partial(_score, figure),
+        partial(_helm_score, figure),
+    )
+
+
+SPECS = (
+    _metric(
+        "precision", "Code precision", "Share of the named ICD-10 codes that are right, for each note.", _precision
+    ),
+    _metric("recall", "Code recall", "Share of the right ICD-10 codes that are named, for each note.", _recall),
+    _metric("f1", "Code F1", "Harmonic mean of precision and recall of the named ICD-10 codes, for each note.", _f1),
+)

@@ -1,0 +1,62 @@
+"""F1 of words: how much of an answer's words and of the reference's are the same, each word as often as it stands.
+
+The right rule is SQuAD's (Rajpurkar et al. 2016, section 6.1): 2 * common / (words of the answer + words of the gold),
+a word counted as often as both have it, without English articles and punctuation, the best over the right references.
+Numbers keep their point and sign, as in the quasi-exact match. Upstream counts every word once, so that an answer that
+repeats itself loses nothing.
+"""
+
+from collections import Counter
+
+from agent.metrics.choice import extract_option
+from agent.metrics.exact import normalise
+from agent.metrics.spec import MetricSpec, Options
+from agent.metrics.words import words_without_articles
+from agent.vocabulary import Instance, Reason, Unscored
+
+
+def f1(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
+    """Return the best F1 over the right references; for multiple choice the answer is the text of its option."""
+    golds = [Counter(words_without_articles(r.text).split()) for r in instance.references if r.correct]
+    if not any(golds):
+        return Unscored(Reason.NO_REFERENCE)
+    if instance.multiple_choice:
+        option = extract_option(answer, tuple(reference.text for reference in instance.references))
+        if option is None:
+            return Unscored(Reason.UNPARSED)
+        answer = instance.references[option].text
+    given = Counter(words_without_articles(answer).split())
+    return max(2 * (gold & given).total() / (gold.total() + given.total()) for gold in golds if gold)
+
+
+def helm_f1(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
+    """Score as HELM does at version 0.5.16: sets of words, from precision and recall as nltk computes it."""
+    golds = [reference.text for reference in instance.references if reference.correct]
+    if not golds:
+        return Unscored(Reason.NO_REFERENCE)
+    predicted = answer.strip()
+    if instance.multiple_choice:
+        letters = {chr(ord("A") + i): reference.text for i, reference in enumerate(instance.references)}
+        predicted = letters.get(predicted, "")
+    return max(_helm_f1(set(normalise(gold).split()), set(normalise(predicted).split())) for gold in golds)
+
+
+def _helm_f1(gold: set[str], given: set[str]) -> float:
+    common = len(gold & given)
+    if not common:
+        return 0.0
+    return 1.0 / (0.5 / (common / len(given)) + 0.5 / (common / len(gold)))
+
+
+SPECS = (
+    MetricSpec(
+        "f1_score",
+        "F1 of words",
+        0,
+        1,
+        False,
+        "Overlap of the answer's words with the right answer's, each word as often as it stands.",
+        f1,
+        helm_f1,
+    ),
+)
