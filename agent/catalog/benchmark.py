@@ -23,6 +23,7 @@ from agent.catalog.question import (
     read_shorten,
 )
 from agent.catalog.taxonomy import taxonomy
+from agent.catalog.template import placeholders
 from agent.catalog.wording import nearest
 from agent.catalog.yaml_map import yaml_map
 from agent.errors import BenchmarkError
@@ -229,6 +230,10 @@ class _Definition:
         for key, there in (("few_shot", few_shot), ("shorten", shorten)):
             if there and not template:
                 m.note(key, "needs a `prompt_file`")
+        for number, file in enumerate(data.files, 1):
+            for name in placeholders(file.name):
+                if name not in arguments:
+                    m.note(f"data.files[{number}].name", f"{name!r} is no argument{nearest(name, arguments)}")
         for name in data.sample_arguments:
             if name not in arguments:
                 m.note("data.sample.arguments", f"{name!r} is not one of the arguments{nearest(name, arguments)}")

@@ -29,6 +29,12 @@ class Template:
         parts[1::2] = [cells.get(column, "") for column in self.parts[1::2]]
         return "".join(parts)
 
+    def span(self, cells: Mapping[str, str], column: str) -> tuple[int, int]:
+        """Return where the cell of `column` stands in the rendered text, first time: its start, and its end."""
+        at = 2 * self.parts[1::2].index(column) + 1
+        texts = [cells.get(part, "") if i % 2 else part for i, part in enumerate(self.parts[: at + 1])]
+        return sum(map(len, texts[:-1])), sum(map(len, texts))
+
 
 def compile_template(text: str, columns: Collection[str]) -> tuple[Template, tuple[str, ...]]:
     """Cut `text` at the fields that name one of `columns`; return it with what is wrong.

@@ -1,8 +1,10 @@
 """The files of one located dataset, as loaders see them: opened by name, their digests checked, problems by file."""
 
+import codecs
 import gzip
 import hashlib
 import io
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -11,6 +13,9 @@ from typing import BinaryIO, TextIO, cast
 
 from agent.datasets.table import Problems, Table
 from agent.errors import BenchmarkError
+
+_CHUNK = 2**20  # bytes
+_NOT_UTF8 = "is not UTF-8; save the file as UTF-8"
 
 
 @dataclass(frozen=True)
@@ -38,7 +43,7 @@ class Files:
 
     def problems(self, name: str) -> Problems:
         """Return an empty list of problems of one file. Whoever yields a table of it hands it over with the table."""
-        return Problems(Path(name).name, self.named)
+        return Problems(name, self.named)
 
     @contextmanager
     def binary(self, name: str) -> Iterator[BinaryIO]:
@@ -57,7 +62,7 @@ class Files:
                         yield cast(BinaryIO, inner)
                 else:
                     yield file
-        except (gzip.BadGzipFile, EOFError):
+        except (gzip.BadGzipFile, EOFError, zlib.error):
             raise BenchmarkError(f"{name}: is not a whole gzip file") from None
         except OSError as why:
             raise BenchmarkError(f"{name}: cannot be read ({why.strerror or type(why).__name__})") from None
@@ -74,17 +79,27 @@ class Files:
             try:
                 yield text
             except UnicodeDecodeError:
-                problem = "is not UTF-8; save the file as UTF-8"
-                raise self.problems(name).stop(f"line {self._first_bad_line(name)}", problem) from None
+                line, problem = self._first_bad_line(name)
+                raise self.problems(name).stop(f"line {line}", problem) from None
 
-    def _first_bad_line(self, name: str) -> int:
+    def _first_bad_line(self, name: str) -> tuple[int, str]:
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        line = 1
         with self.binary(name) as file:
-            for number, line in enumerate(file, 1):
+            start = file.read(2)
+            if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+                return line, "is UTF-16 (Excel's Unicode text); save the file as UTF-8"
+            chunk = start
+            while chunk:
                 try:
-                    line.decode("utf-8")
-                except UnicodeDecodeError:
-                    return number
-        return 1
+                    decoder.decode(chunk)
+                except UnicodeDecodeError as why:
+                    # What the decoder held back of the chunk before has no line end in it.
+                    held = len(why.object) - len(chunk)
+                    return line + chunk.count(b"\n", 0, max(why.start - held, 0)), _NOT_UTF8
+                line += chunk.count(b"\n")
+                chunk = file.read(_CHUNK)
+        return line, _NOT_UTF8
 
 
 Loader = Callable[[Files], Iterator[tuple[Table, Problems]]]

@@ -1,0 +1,137 @@
+"""The files of a dataset's folder: found by the names of a definition, and never outside the folder."""
+
+import glob
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent.catalog.data_section import DataFile, Version
+from agent.catalog.named_file import KEY_TEXT_BYTES, refuse_key_text, refuse_keys_folder
+from agent.catalog.template import compile_template
+from agent.errors import BenchmarkError, ConfigError
+
+_FIELD = re.compile(r"\{(\w+)\}")
+_PLAIN = re.compile(r"\w[\w .,+=-]*")  # what an argument may put into a file's name: no separators, no patterns
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What one entry of a definition's `data.files` stands for here.
+
+    Attributes:
+        file: as the definition says it, names with their arguments filled in.
+        paths: by name within the folder; several for a pattern, none if there are none.
+    """
+
+    file: DataFile
+    paths: Mapping[str, Path]
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the file; of a pattern's files, their joint digest."""
+        digests = {name: file_digest(path, name) for name, path in self.paths.items()}
+        return joint_digest(digests) if "*" in self.file.name else next(iter(digests.values()))
+
+    def version(self, digest: str) -> Version | None:
+        """Return the known version that has this digest."""
+        names = {*self.paths, self.file.name, ""}
+        return next((known for known in self.file.known if known.sha256 == digest and known.name in names), None)
+
+
+def find_entries(folder: Path, files: Sequence[DataFile], arguments: Mapping[str, str]) -> list[Entry]:
+    """Look for each entry's files under its own name, else under that of one of its further versions.
+
+    Raises:
+        BenchmarkError: a file is a link out of the folder, or lies below a folder named `keys`.
+        ConfigError: an argument that a name needs is missing, or is no part of a file's name.
+    """
+    entries = []
+    for file in files:
+        own_fields = _FIELD.findall(file.name)
+        # A version's name that holds fewer arguments belongs to one value of them: it says which file that is,
+        # and is no other place to look for this one.
+        others = [v.name for v in file.versions if v.name and _FIELD.findall(v.name) == own_fields]
+        names = [_filled(name, arguments) for name in (file.name, *others)]
+        found = next((paths for name in names if (paths := _matching(folder, name))), {})
+        versions = tuple(_named(version, arguments) for version in file.versions)
+        entries.append(Entry(_renamed(file, names[0], versions), found))
+    return entries
+
+
+def file_digest(path: Path, name: str) -> str:
+    """Return the SHA-256 of a file that is not a key; `name` is for messages.
+
+    Raises:
+        BenchmarkError: it cannot be read, or looks like a private key.
+    """
+    try:
+        with path.open("rb") as file:
+            refuse_key_text(file.read(KEY_TEXT_BYTES))
+            file.seek(0)
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as why:
+        raise BenchmarkError(f"{name}: cannot be read ({why.strerror})") from None
+    except BenchmarkError as why:
+        raise BenchmarkError(f"{name}: {why}") from None
+
+
+def joint_digest(digests: Mapping[str, str]) -> str:
+    """Return the SHA-256 of the lines "digest  name" of several files, in their order."""
+    return hashlib.sha256("".join(f"{digest}  {name}\n" for name, digest in digests.items()).encode()).hexdigest()
+
+
+def folder_digest(folder: Path) -> str:
+    """Return the joint digest of all files below a folder but hidden ones, by name: what `data.sample` notes.
+
+    Raises:
+        BenchmarkError: a file cannot be read, or is a link out of the folder.
+    """
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+    names = {path.relative_to(folder).as_posix(): inside(folder, path) for path in paths}
+    return joint_digest({name: file_digest(path, name) for name, path in names.items()})
+
+
+def inside(folder: Path, path: Path) -> Path:
+    """Return the path of a file below `folder`.
+
+    Raises:
+        BenchmarkError: it is a link that leads out, or lies below a folder named `keys`.
+    """
+    refuse_keys_folder(path, folder)
+    if not path.resolve().is_relative_to(folder.resolve()):
+        name = path.relative_to(folder).as_posix()
+        raise BenchmarkError(
+            f"{name}: is a link that leads out of the dataset's folder",
+            "Put the file itself there, or name it with data_path=FILE.",
+        )
+    return path
+
+
+def _matching(folder: Path, name: str) -> dict[str, Path]:
+    if "*" not in name:
+        path = folder / name
+        return {name: inside(folder, path)} if path.is_file() else {}
+    pattern = "*".join(glob.escape(part) for part in name.split("*"))
+    found = sorted(path.relative_to(folder).as_posix() for path in folder.glob(pattern) if path.is_file())
+    return {name: inside(folder, folder / name) for name in found if not Path(name).name.startswith(".")}
+
+
+def _filled(name: str, arguments: Mapping[str, str]) -> str:
+    for field in _FIELD.findall(name):
+        value = arguments.get(field, "")
+        if not value:
+            raise ConfigError(f"the data's files are named by the argument {field}, and the run entry gives none")
+        if not _PLAIN.fullmatch(value) or ".." in value:
+            raise ConfigError(f"{field} is {value!r}: expected a part of a file's name")
+    return compile_template(name, arguments)[0].render(arguments)
+
+
+def _named(version: Version, arguments: Mapping[str, str]) -> Version:
+    name = _filled(version.name, arguments)
+    return Version(version.sha256, version.rows, version.url, version.label, name)
+
+
+def _renamed(file: DataFile, name: str, versions: Iterable[Version]) -> DataFile:
+    return DataFile(name, file.sha256, file.rows, file.url, file.version, file.optional, tuple(versions))
