@@ -31,39 +31,45 @@ BASELINES = {
 _MOST_BODY_BYTES = 8 * 1024 * 1024
 _MOST_ANSWERS = 16
 _DEFAULT_TOKENS = 1024
+MOST_TOKENS = 131_072  # words of prompt and answer, as many as the models that the baselines stand beside take
 _FIELDS = "model messages max_tokens max_completion_tokens temperature top_p stop seed n user stream"
 _HONOURED = frozenset(_FIELDS.split())
 _TOKEN = re.compile(r"\S+")
 
 
-def app() -> "Starlette":
-    """Return the ASGI application. Tokens are words."""
+def app(max_model_len: int = MOST_TOKENS) -> "Starlette":
+    """Return the ASGI application. Tokens are words, of which prompt and answer together have `max_model_len`."""
     from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import JSONResponse
     from starlette.routing import Route
 
     async def models(request: Request) -> JSONResponse:  # noqa: ARG001 - a route takes its request
-        return JSONResponse(_model_list())
+        return JSONResponse(_model_list(max_model_len))
 
     async def completions(request: Request) -> JSONResponse:
-        return await _complete(request, JSONResponse)
+        return await _reply(request, JSONResponse, lambda body: _completion(body, max_model_len))
+
+    async def tokenize(request: Request) -> JSONResponse:
+        return await _reply(request, JSONResponse, lambda body: _tokens(body, max_model_len))
 
     return Starlette(
         routes=[
             Route("/v1/models", models),
             Route("/v1/chat/completions", completions, methods=["POST"]),
+            Route("/tokenize", tokenize, methods=["POST"]),
         ]
     )
 
 
-def _model_list() -> dict[str, object]:
+def _model_list(max_model_len: int) -> dict[str, object]:
     data = [
         {
             "id": name,
             "object": "model",
             "created": 0,
             "owned_by": "intramural",
+            "max_model_len": max_model_len,
             "language_model": False,
             "description": f"Reference baseline, not a language model. {what}",
         }
@@ -72,7 +78,9 @@ def _model_list() -> dict[str, object]:
     return {"object": "list", "data": data}
 
 
-async def _complete(request: "Request", reply: "type[JSONResponse]") -> "JSONResponse":
+async def _reply(
+    request: "Request", reply: "type[JSONResponse]", to: Callable[[dict[str, Any]], dict[str, object]]
+) -> "JSONResponse":
     raw = b""
     async for chunk in request.stream():
         raw += chunk
@@ -84,7 +92,7 @@ async def _complete(request: "Request", reply: "type[JSONResponse]") -> "JSONRes
     if body.get("model") not in BASELINES:
         return reply(_error("there is no such model", "model_not_found"), status_code=404)
     try:
-        return reply(_completion(body))
+        return reply(to(body))
     except ValueError as error:
         return reply(_error(str(error)), status_code=400)
 
@@ -93,11 +101,22 @@ def _error(message: str, code: str | None = None) -> dict[str, object]:
     return {"error": {"message": message, "type": "invalid_request_error", "param": None, "code": code}}
 
 
-def _completion(body: dict[str, Any]) -> dict[str, object]:
+def _tokens(body: dict[str, Any], max_model_len: int) -> dict[str, object]:
+    """Count the words of a conversation, as vLLM counts tokens.
+
+    Raises:
+        ValueError: the messages are of the wrong form.
+    """
+    count = len(_prompt_text(body.get("messages")).split())
+    return {"count": count, "max_model_len": max_model_len, "tokens": list(range(count)), "token_strs": None}
+
+
+def _completion(body: dict[str, Any], max_model_len: int) -> dict[str, object]:
     """Answer a request.
 
     Raises:
-        ValueError: a field is of the wrong type, or is none that this server honours; says which.
+        ValueError: a field is of the wrong type or none that this server honours, or the prompt is too long; says
+            which.
     """
     from agent.inference.baseline_rules import answer
 
@@ -108,6 +127,11 @@ def _completion(body: dict[str, Any]) -> dict[str, object]:
     limit = min(
         _whole(body, "max_tokens", _DEFAULT_TOKENS, 1), _whole(body, "max_completion_tokens", _DEFAULT_TOKENS, 1)
     )
+    read = len(text.split())
+    if read + limit > max_model_len:
+        raise ValueError(
+            f"the maximum context length is {max_model_len} tokens, less than {read} of prompt and {limit} of answer"
+        )
     seed = None if body.get("seed") is None else _whole(body, "seed", 0, -(2**63))
     wanted = _whole(body, "n", 1, 1)
     if wanted > _MOST_ANSWERS:
@@ -124,7 +148,6 @@ def _completion(body: dict[str, Any]) -> dict[str, object]:
         written += tokens
         message = {"role": "assistant", "content": said}
         choices.append({"index": index, "message": message, "logprobs": None, "finish_reason": finish})
-    read = len(text.split())
     usage = {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
     return {
         "id": "chatcmpl-baseline",
@@ -170,6 +193,7 @@ def serve(
     on_ready: Callable[[str], None] | None = None,
     *,
     unsafe_any_host: bool = False,
+    max_model_len: int = MOST_TOKENS,
 ) -> None:
     """Serve until interrupted. `on_ready` gets the base URL (ending in /v1) once connections are taken.
 
@@ -191,7 +215,9 @@ def serve(
         name = f"[{host}]" if family is socket.AF_INET6 else host
         if on_ready is not None:
             on_ready(f"http://{name}:{listener.getsockname()[1]}/v1")
-        config = uvicorn.Config(app(), log_level="warning", access_log=False, lifespan="off", timeout_keep_alive=75)
+        config = uvicorn.Config(
+            app(max_model_len), log_level="warning", access_log=False, lifespan="off", timeout_keep_alive=75
+        )
         uvicorn.Server(config).run(sockets=[listener])
 
 
@@ -211,8 +237,15 @@ def baselines() -> None:
 @click.option("--host", default="127.0.0.1", show_default=True)
 @click.option("--port", default=8001, show_default=True, help="0 takes a free port.")
 @click.option("--ready-file", type=click.Path(dir_okay=False, path_type=Path), help="Write the URL here when ready.")
+@click.option(
+    "--max-model-len",
+    type=click.IntRange(1, MOST_TOKENS),
+    default=MOST_TOKENS,
+    show_default=True,
+    help="Most words of prompt and answer.",
+)
 @click.option("--unsafe-any-host", is_flag=True, help="Listen on addresses that other machines reach.")
-def serve_command(host: str, port: int, ready_file: Path | None, unsafe_any_host: bool) -> None:
+def serve_command(host: str, port: int, ready_file: Path | None, max_model_len: int, unsafe_any_host: bool) -> None:
     """Serve the reference baselines (not language models) until interrupted.
 
     The first line printed is the server's URL.
@@ -225,7 +258,7 @@ def serve_command(host: str, port: int, ready_file: Path | None, unsafe_any_host
             draft.replace(ready_file)
         click.echo(url)
 
-    serve(host, port, ready, unsafe_any_host=unsafe_any_host)
+    serve(host, port, ready, unsafe_any_host=unsafe_any_host, max_model_len=max_model_len)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 """What a server's list of models says: names, and what kind of server it is. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from agent.inference.capabilities import Feature
 from agent.inference.findings import Seen
 from agent.inference.naming import same_model
+from agent.inference.wire import token_count
 
 _SHOWN_MODELS = 20
 _SHOWN_CHARACTERS = 100  # of one name
@@ -20,6 +21,8 @@ class Catalogue:
         names: the models' names as the server wrote them.
         also_named: what else the list calls a model, such as the folder it was loaded from; by name.
         server: kind of server, or None when it does not show.
+        windows: tokens of prompt and answer that a model takes as it is served; by name.
+        trained: tokens of context that a model was made for; by name.
         not_language_models: names of which the server itself says that they are none.
         refused_token: the list was refused for want of a valid token.
     """
@@ -27,6 +30,8 @@ class Catalogue:
     names: tuple[str, ...]
     also_named: Mapping[str, tuple[str, ...]]
     server: str | None
+    windows: Mapping[str, int]
+    trained: Mapping[str, int]
     not_language_models: frozenset[str]
     refused_token: bool
 
@@ -49,6 +54,8 @@ class Catalogue:
             names=tuple(named),
             also_named={name: _other_names(entry) for name, entry in named.items()},
             server=kinds[0] if kinds else (seen.server if seen.server != "unknown" else None),
+            windows=_whole(named, lambda entry: entry.get("max_model_len")),
+            trained=_whole(named, lambda entry: _map(entry.get("meta")).get("n_ctx_train")),
             not_language_models=frozenset(
                 name for name, entry in named.items() if entry.get("language_model") is False
             ),
@@ -73,9 +80,37 @@ class Catalogue:
         more = f" and {len(self.names) - _SHOWN_MODELS} more" if len(self.names) > _SHOWN_MODELS else ""
         return f"The server offers {len(self.names)}: {shown}{more}."
 
+    def window(self, model: str, props: Seen) -> int | None:
+        """Return the tokens of prompt and answer that the server takes, or None when it does not say.
+
+        Args:
+            model: the one asked for.
+            props: the reply to `GET /props`, which llama.cpp's server has.
+        """
+        settings = _map(props.reply.get("default_generation_settings")) if props.status == 200 else {}
+        served = (_of(self.windows, model), token_count(settings.get("n_ctx")))
+        known = [tokens for tokens in served if tokens]
+        return min(known) if known else _of(self.trained, model)
+
     def knows_as(self, model: str, named: str) -> bool:
         """Tell whether the list gives the model this other name."""
         return any(same_model(other, named) for other in self.also_named.get(model, ()))
+
+
+def _whole(
+    named: Mapping[str, Mapping[str, object]], value: Callable[[Mapping[str, object]], object]
+) -> dict[str, int]:
+    found = ((name, token_count(value(entry))) for name, entry in named.items())
+    return {name: tokens for name, tokens in found if tokens}
+
+
+def _of(windows: Mapping[str, int], model: str) -> int | None:
+    """Return the model's own value, or that of the only model there is, whose name the server may not insist on."""
+    return windows.get(model) or (next(iter(windows.values())) if len(windows) == 1 else None)
+
+
+def _map(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, dict) else {}
 
 
 def _other_names(entry: Mapping[str, object]) -> tuple[str, ...]:
@@ -96,7 +131,10 @@ def own_defaults(server: str) -> tuple[Mapping[str, str | int | float | bool], t
         note = "Servers of the llama.cpp family may punish repeated words by default; repeat_penalty=1.0 is sent."
         return {"repeat_penalty": 1.0}, (note,)
     if server == "ollama":
-        note = "Ollama takes repeat_penalty and the length of the context from its model file, not from requests."
+        note = (
+            "Ollama takes repeat_penalty and the length of the context from its model file, not from requests, and cuts"
+            " longer prompts without a word: name max_sequence_length and tokenizer_file in its deployment."
+        )
         return {}, (note,)
     if server == "vllm":
         note = (

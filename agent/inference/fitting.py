@@ -14,10 +14,11 @@ from agent.inference.tokens import (
     byte_length,
     encode_count,
     open_tokenizer,
-    parse_count,
+    read_count,
     template_tokens,
 )
 from agent.inference.window import prompt_budget, window_of
+from agent.inference.wire import parse_object
 from agent.vocabulary import ChatRequest, Failure, Message, Reason
 
 
@@ -66,7 +67,7 @@ class Fitting:
             return template + await asyncio.to_thread(self._tokenizer, messages)
 
         def read(body: bytes, *, seconds: float) -> int | Failure:  # noqa: ARG001 - a reader is told
-            counted = parse_count(served, body, messages)
+            counted = read_count(served, parse_object(body) or {}, messages)
             return Failure(Reason.BAD_REPLY, 200) if counted is None else counted
 
         body = encode_count(served, self._model, messages)

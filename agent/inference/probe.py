@@ -4,10 +4,11 @@ Servers silently ignore fields they do not know, so a feature counts only when i
 """
 
 import asyncio
+import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from agent.errors import InferenceError
+from agent.errors import ConfigError, InferenceError
 from agent.inference import findings
 from agent.inference.capabilities import Capabilities, Feature, FeatureName, TokenLimitField
 from agent.inference.catalogue import Catalogue, own_defaults
@@ -16,14 +17,26 @@ from agent.inference.endpoint import Endpoint
 from agent.inference.findings import FEW_TOKENS, THOUGHT_TOKENS, Seen
 from agent.inference.limits import HttpLimits
 from agent.inference.naming import name_digest, same_model
+from agent.inference.tokens import (
+    TOKENIZE,
+    UNSEEN_TEMPLATE_TOKENS,
+    Counting,
+    Served,
+    encode_count,
+    open_tokenizer,
+    read_count,
+    template_seen,
+)
 from agent.inference.wire import encode_object, parse_error, parse_object, parse_reply
-from agent.vocabulary import Reason, Response
+from agent.vocabulary import Message, Reason, Response
 
 _COUNT = "Count from 1 to 40, separated by single spaces. Write the numbers only."
 _WORDS = "Write twenty random English words, separated by single spaces."
 _COLOUR = "Which colour is the sky on a clear day? Answer in one sentence."
 _ONE_WORD = "Is ice cold? Answer with one word, yes or no."
+_COUNTED = (Message("user", _COUNT),)
 _SOME_TOKENS, _JSON_TOKENS = 24, 40
+_ASIDE_S = 30.0  # for what a server may lack: it must not hold up all that is asked beside it
 _PATIENCE_S = (0.5, 1.0, 2.0, 4.0)  # seconds between questions to a server that is starting or overrun
 # No valid name of a model anywhere, so no server goes looking for it on the network.
 _NO_SUCH_MODEL = "intramural: no such model"
@@ -60,8 +73,9 @@ async def probe(deployment: Endpoint, limits: HttpLimits | None = None) -> Capab
     Raises:
         InferenceError: the server cannot be reached, refuses the token, does not serve the model, or does not
             answer as an OpenAI-compatible server.
-        ConfigError: the address, token file, proxy or CA bundle cannot be used.
+        ConfigError: the address, token file, tokenizer file, proxy or CA bundle cannot be used.
     """
+    open_tokenizer(deployment)  # before anything is asked
     asker = _Asker(deployment, limits or HttpLimits())
     try:
         return await _probe(asker, deployment)
@@ -120,6 +134,7 @@ async def _probe(asker: "_Asker", deployment: Endpoint) -> Capabilities:
     extra_body, notes = own_defaults(server)
     if catalogue.refused_token:
         notes = (*notes, "The server refuses to list its models with this token.")
+    counting, template = _who_counts(deployment, seen)
     return Capabilities(
         server=server,
         features=features,
@@ -132,6 +147,9 @@ async def _probe(asker: "_Asker", deployment: Endpoint) -> Capabilities:
         inline_thoughts=findings.thinks_inline(answers)
         or (deployment.reasoning and not findings.thinks_apart(answers)),
         other_names=tuple(sorted(map(name_digest, others))),
+        window=catalogue.window(model, seen.props),
+        counting=counting,
+        template_tokens=template,
     )
 
 
@@ -149,17 +167,20 @@ class _FirstRound(NamedTuple):
     two: Seen  # n = 2
     shaped: Seen  # held to a JSON schema
     stranger: Seen  # for a model that does not exist
+    props: Seen  # llama.cpp's own page of settings
+    counted_as_vllm: Seen  # how many tokens the plain question has
+    counted_as_llama: Seen
 
     @property
     def asked_for_model(self) -> tuple[Seen, ...]:
         """The replies that should be the model's own."""
-        return self[1:-1]
+        return self[1:-4]
 
 
 async def _first_round(asker: "_Asker", model: str) -> _FirstRound:
     words: dict[str, Any] = {"content": _WORDS, "temperature": 1, "tokens": _SOME_TOKENS}
     seen = await asyncio.gather(
-        asker.get_models(),
+        asker.get("/models"),
         asker.ask(model),
         asker.ask(model),
         asker.ask(model, seed=7, **words),
@@ -170,8 +191,42 @@ async def _first_round(asker: "_Asker", model: str) -> _FirstRound:
         asker.ask(model, n=2, temperature=1),
         asker.ask(model, content=_COLOUR, tokens=_JSON_TOKENS, response_format=_SCHEMA),
         asker.ask(_NO_SUCH_MODEL),
+        asker.get("../props", _ASIDE_S),
+        asker.count("vllm", model),
+        asker.count("llama.cpp", model),
     )
     return _FirstRound(*seen)
+
+
+def _who_counts(deployment: Endpoint, seen: _FirstRound) -> tuple[Counting | None, int]:
+    """Return who counts the tokens of prompts, and how many the chat template adds.
+
+    A server's count is believed only where it agrees with the tokens that it reports for the same prompt.
+
+    Raises:
+        ConfigError: the tokenizer file is not that of the model.
+    """
+    reported = seen.plain.response.prompt_tokens if seen.plain.response else None
+    served: tuple[tuple[Served, Seen], ...] = (("vllm", seen.counted_as_vllm), ("llama.cpp", seen.counted_as_llama))
+    for counting, one in served:
+        counted = read_count(counting, one.reply, _COUNTED) if one.status == 200 else None
+        if counted is not None and reported is not None:
+            template = template_seen(counting, counted, reported)
+            if template is not None:
+                return counting, template
+    count = open_tokenizer(deployment)
+    if count is None:
+        return None, UNSEEN_TEMPLATE_TOKENS
+    if reported is None:
+        return "tokenizer_file", UNSEEN_TEMPLATE_TOKENS
+    template = template_seen("tokenizer_file", count(_COUNTED), reported)
+    if template is None:
+        raise ConfigError(
+            f"deployment {deployment.name}: tokenizer_file counts other tokens than the server reports for the same"
+            " prompt, so it is not that of the model served",
+            "Name the tokenizer.json that the server loaded, or leave tokenizer_file out.",
+        )
+    return "tokenizer_file", template
 
 
 class _Asker:
@@ -187,14 +242,17 @@ class _Asker:
         for connection in self._idle:
             await connection.close()
 
-    async def get_models(self) -> Seen:
-        return await self._seen(None)
+    async def get(self, path: str, most_s: float = math.inf) -> Seen:
+        return await self._seen(path, most_s=most_s)
+
+    async def count(self, counting: Served, model: str) -> Seen:
+        """Ask for the tokens of the plain question."""
+        return await self._seen(TOKENIZE, encode_count(counting, model, _COUNTED), most_s=_ASIDE_S)
 
     async def ask(self, model: str, content: str = _COUNT, tokens: int = FEW_TOKENS, **fields: Any) -> Seen:
         messages = [{"role": "user", "content": content}]
-        return await self._seen(
-            {"model": model, "messages": messages, "temperature": 0, self.limit_field: tokens, **fields}
-        )
+        body = {"model": model, "messages": messages, "temperature": 0, self.limit_field: tokens, **fields}
+        return await self._seen("/chat/completions", encode_object(body), model)
 
     async def ask_to_stop(self, model: str, mark: str) -> Seen | None:
         """Ask the plain question with a stop sequence; None when there is none to ask with."""
@@ -209,14 +267,13 @@ class _Asker:
                 break
         return seen
 
-    async def _seen(self, body: Mapping[str, object] | None) -> Seen:
+    async def _seen(
+        self, path: str, body: bytes | None = None, asked_model: str = "", most_s: float = math.inf
+    ) -> Seen:
         connection = self._idle.pop() if self._idle else self._line.open()
         try:
-            async with asyncio.timeout(self._limits.first_attempt_timeout_s):
-                if body is None:
-                    reply = await connection.get("/models")
-                else:
-                    reply = await connection.post("/chat/completions", encode_object(body))
+            async with asyncio.timeout(min(most_s, self._limits.first_attempt_timeout_s)):
+                reply = await (connection.get(path) if body is None else connection.post(path, body))
         except RefusedError as refused:
             return Seen(None, {}, None, obstacle=refused.obstacle)
         except TimeoutError:
@@ -227,7 +284,6 @@ class _Asker:
             self._idle.append(connection)
         parsed = parse_reply(reply.body) if reply.status == 200 else parse_error(reply.status, reply.body)
         replied = parse_object(reply.body) or {}
-        asked_model = str(body["model"]) if body else ""
         return Seen(
             reply.status,
             replied,

@@ -130,12 +130,13 @@ def _whole_words(text: str, kept: int, keep: str) -> int:
     if kept <= 0:
         return 0
     if keep == "start":
-        places = range(min(kept, len(text) - 1), max(kept - _LONGEST_WORD, 0), -1)
+        for place in range(min(kept, len(text) - 1), max(kept - _LONGEST_WORD, 0), -1):
+            if text[place].isspace() and not text[place - 1].isspace():
+                return place
     else:
-        places = range(max(len(text) - kept, 1), min(len(text) - kept + _LONGEST_WORD, len(text)))
-    for place in places:
-        if text[place].isspace() or text[place - 1].isspace():
-            return place if keep == "start" else len(text) - place
+        for place in range(max(len(text) - kept, 1), min(len(text) - kept + _LONGEST_WORD, len(text))):
+            if text[place - 1].isspace() and not text[place].isspace():
+                return len(text) - place
     return _whole_characters(text, kept, keep)
 
 

@@ -4,14 +4,14 @@ Three can tell. vLLM counts whole conversations with the model's chat template; 
 count plain text, to which the template's own tokens are added, as many as the probe saw it add.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
 from agent.errors import ConfigError
 from agent.inference.endpoint import Endpoint
-from agent.inference.wire import encode_object, parse_object, token_count
+from agent.inference.wire import encode_object, token_count
 from agent.vocabulary import Message
 
 Counting = Literal["vllm", "llama.cpp", "tokenizer_file"]
@@ -30,14 +30,11 @@ def encode_count(counting: Served, model: str, messages: Sequence[Message]) -> b
     return encode_object({"content": _joined(messages), "add_special": False, "parse_special": False})
 
 
-def parse_count(counting: Served, body: bytes, messages: Sequence[Message]) -> int | None:
+def read_count(counting: Served, reply: Mapping[str, object], messages: Sequence[Message]) -> int | None:
     """Read the reply to `encode_count`; None when it holds no count that these messages can have.
 
     A token is at least one byte of a text, and a text has at least one.
     """
-    reply = parse_object(body)
-    if reply is None:
-        return None
     if counting == "vllm":
         count = token_count(reply.get("count"))
     else:
@@ -57,21 +54,19 @@ def template_tokens(messages: Sequence[Message], first: int) -> int:
     return first + _FURTHER_MESSAGE_TOKENS * (len(messages) - 1)
 
 
-def template_seen(counting: Counting | None, counted: int | None, reported: int | None) -> int | None:
-    """Return how many tokens the template adds to the count of one message, or None if the two counts cannot agree.
+def template_seen(counting: Counting, counted: int, reported: int) -> int | None:
+    """Return how many tokens the template adds to the count of one message; None if the two counts cannot both be true.
 
     Args:
         counting: who counted.
-        counted: the count of a prompt.
-        reported: the prompt's tokens as reported with the answer to it; None when the server reports none.
+        counted: the count of a prompt of one message.
+        reported: the same prompt's tokens, as reported with the answer to it.
     """
-    if counting is None or counted is None:
-        return reported if reported is not None else UNSEEN_TEMPLATE_TOKENS
-    if reported is None:
-        return UNSEEN_TEMPLATE_TOKENS
     if counting == "vllm":  # it counts the template in
         return reported if reported == counted else None
-    return reported - counted if 0 <= reported - counted <= _MOST_TEMPLATE_TOKENS else None
+    added = reported - counted
+    # At their border, text and template may share a token.
+    return max(added, 0) if -2 <= added <= _MOST_TEMPLATE_TOKENS else None
 
 
 def open_tokenizer(deployment: Endpoint) -> Callable[[Sequence[Message]], int] | None:

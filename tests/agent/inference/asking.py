@@ -49,6 +49,7 @@ def ask(
     limits: HttpLimits = QUICK,
     max_in_flight: int = 4,
     capabilities: Capabilities | None = None,
+    prompt_limit: int | None = None,
 ) -> Outcome:
     """Ask all prompts; each result is kept under its prompt, and a second result for one fails the test."""
     results: dict[str, Response | Failure] = {}
@@ -67,6 +68,7 @@ def ask(
             max_in_flight=max_in_flight,
             limits=limits,
             capabilities=capabilities,
+            prompt_limit=prompt_limit,
         )
     )
     return Outcome(results, time.perf_counter() - began)
