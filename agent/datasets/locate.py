@@ -67,7 +67,7 @@ def locate_dataset(
         return _single(benchmark, path, checked_arguments(benchmark, passed))
     if benchmark.dataset_file is not None:
         return _single(benchmark, benchmark.dataset_file, checked_arguments(benchmark, passed))
-    if folder is not None and folder.is_dir() and any(folder.iterdir()):
+    if folder is not None and folder.is_dir() and any(not path.name.startswith(".") for path in folder.iterdir()):
         return _in_folder(benchmark, folder, checked_arguments(benchmark, passed))
     if benchmark.sample is None:
         names = ", ".join(file.name for file in benchmark.files)

@@ -1,4 +1,4 @@
-"""Parquet and Feather files, read in portions: a row at a time is never more than a few thousand rows in memory."""
+"""Parquet and Feather files, read in portions. Every cell becomes the text it is written as."""
 
 import datetime
 import decimal
@@ -101,14 +101,15 @@ def _table(columns: list[str], batches: Iterator[Any], problems: Problems, kind:
 
 def _rows(columns: list[str], batches: Iterator[Any], problems: Problems, kind: str) -> Iterator[Row]:
     number = 0
+    portions = _portions(batches)
     while True:
         try:
-            batch = next(batches, None)
+            portion = next(portions, None)
         except (ValueError, OSError):
             raise problems.stop(f"after row {number}", f"the {kind} file is damaged") from None
-        if batch is None:
+        if portion is None:
             return
-        for values in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+        for values in portion:
             number += 1
             where = f"row {number}"
             try:
@@ -117,3 +118,10 @@ def _rows(columns: list[str], batches: Iterator[Any], problems: Problems, kind: 
                 problems.add(where, "a cell holds bytes that are no text")
                 continue
             yield Row(where, cells)
+
+
+def _portions(batches: Iterator[Any]) -> Iterator[list[tuple[object, ...]]]:
+    for batch in batches:
+        for start in range(0, batch.num_rows, _ROWS_AT_ONCE):
+            columns = batch.slice(start, _ROWS_AT_ONCE).columns
+            yield list(zip(*(column.to_pylist() for column in columns), strict=True))

@@ -1,5 +1,7 @@
 """Excel files: one sheet as a table of text. Formulas are refused by their cell, never computed."""
 
+import datetime
+import re
 import zipfile
 from collections.abc import Iterator
 from typing import Any, BinaryIO
@@ -8,36 +10,50 @@ from agent.datasets.files import Files
 from agent.datasets.parquet import cell_text
 from agent.datasets.table import Problems, Row, Table
 
-_MOST_BYTES = 2**31  # of the unpacked file: it is a ZIP archive, and a small one can stand for terabytes
-_LONGEST = 32_767  # characters of a cell in Excel
+_MOST_BYTES = 2**29  # of the unpacked file: it is a ZIP archive, and a small one can stand for terabytes
+_CHUNK = 2**20  # bytes
+_MERGED = re.compile(rb'<(?:\w+:)?mergeCell\s[^<>]{0,200}?ref="([A-Z0-9:]{1,30})"')
 
 
 def load_xlsx(files: Files) -> Iterator[tuple[Table, Problems]]:
-    """Read the sheet that `options.sheet` names, or the only visible one, of each file.
+    """Read the sheet that the option `sheet` names, or the only visible one, of each file.
 
     Raises:
         BenchmarkError: not an Excel file, or nobody says which sheet.
     """
     for name in files.names:
         problems = files.problems(name)
-        with files.binary(name) as file:
-            _refuse_bomb(file, problems)
+        with files.binary(name) as file, _archive(file, problems) as archive:
             book = _opened(file, problems)
             try:
-                yield _table(_sheet(book, files.options.get("sheet", ""), problems), problems), problems
+                sheet = _sheet(book, files.options.get("sheet", ""), problems)
+                _refuse_merged_cells(archive, sheet, problems)
+                yield _table(sheet, problems), problems
             finally:
                 book.close()
 
 
-def _refuse_bomb(file: BinaryIO, problems: Problems) -> None:
+def _archive(file: BinaryIO, problems: Problems) -> zipfile.ZipFile:
     try:
-        with zipfile.ZipFile(file) as archive:
-            size = sum(entry.file_size for entry in archive.infolist())
-    except (zipfile.BadZipFile, OSError, ValueError):
+        archive = zipfile.ZipFile(file)
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
         raise problems.stop("the whole file", "is not an Excel file (.xlsx)") from None
-    if size > _MOST_BYTES:
-        raise problems.stop("the whole file", "unpacks to more than 2 GiB; save the table as CSV")
-    file.seek(0)
+    if sum(entry.file_size for entry in archive.infolist()) > _MOST_BYTES:
+        raise problems.stop("the whole file", f"unpacks to more than {_MOST_BYTES} bytes; save the table as CSV")
+    return archive
+
+
+def _refuse_merged_cells(archive: zipfile.ZipFile, sheet: Any, problems: Problems) -> None:
+    """Note merged cells: all but the first of them are empty, and nobody can tell whether they are meant to be."""
+    before = b""
+    with archive.open(sheet._worksheet_path) as file:
+        while chunk := file.read(_CHUNK):
+            # A tag that the chunks' border cuts is found whole in the next round.
+            for match in _MERGED.finditer(before + chunk):
+                problems.add(f"cells {match[1].decode()}", "are merged; unmerge them and fill each")
+            text = before + chunk
+            open_tag = text.rfind(b"<")
+            before = text[open_tag:] if b">" not in text[open_tag:] and len(text) - open_tag < _CHUNK else b""
 
 
 def _opened(file: BinaryIO, problems: Problems) -> Any:
@@ -101,7 +117,10 @@ def _text(cell: Any, problems: Problems) -> str:
     if cell.data_type == "e":
         problems.add(f"cell {cell.coordinate}", "is an error of Excel's (#N/A, #REF!, ...)")
         return ""
-    value = cell.value
-    if isinstance(value, float) and value.is_integer() and cell.number_format == "General":
-        value = int(value)
-    return cell_text(value)
+    match cell.value:
+        case datetime.datetime() as day if day.time() == datetime.time.min:
+            return day.date().isoformat()  # a date has midnight for its time
+        case float() as number:
+            return format(number, ".15g")  # as many digits as Excel shows: 0.3 is stored as 0.30000000000000004
+        case value:
+            return cell_text(value)
