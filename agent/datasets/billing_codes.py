@@ -5,29 +5,29 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from agent.datasets.files import Files
+from agent.datasets.identity import ADDED, Identity
 from agent.datasets.parquet import load_feather
 from agent.datasets.table import Problems, Row, Table
 
 
 def load_billing_codes(files: Files) -> Iterator[tuple[Table, Problems]]:
-    """Read `mimiciv_icd10.feather` and add `codes` (the list `target` with commas) and `unit` (the patient).
-
-    Older files name no patient; there each note is its own unit.
-    """
+    """Read `mimiciv_icd10.feather` and add `codes` (the list `target` with commas between) and whose the row is."""
     for table, problems in load_feather(files):
         table.needs(("text", "target"), problems)
-        columns = tuple(dict.fromkeys((*table.columns, "codes", "unit", "row_id")))
-        yield replace(table, columns=columns, rows=_rows(table.rows, "subject_id" in table.columns, problems)), problems
+        identity = Identity.of(table.columns, files.options)
+        columns = tuple(dict.fromkeys((*table.columns, *ADDED, "codes")))
+        yield replace(table, columns=columns, rows=_rows(table.rows, identity, problems)), problems
 
 
-def _rows(rows: Iterable[Row], has_patients: bool, problems: Problems) -> Iterator[Row]:
+def _rows(rows: Iterable[Row], identity: Identity, problems: Problems) -> Iterator[Row]:
     for number, row in enumerate(rows, 1):
         codes = _codes(row.cells["target"])
         if codes is None:
             problems.add(row.where, "the column 'target' is not a list of texts")
             continue
-        unit = row.cells["subject_id"] if has_patients else str(number)
-        yield Row(row.where, {**row.cells, "codes": ",".join(codes), "unit": unit, "row_id": str(number)})
+        identified = identity.add(row, number, problems)
+        if identified is not None:
+            yield Row(row.where, {**identified.cells, "codes": ",".join(codes)})
 
 
 def _codes(cell: str) -> list[str] | None:

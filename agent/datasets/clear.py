@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from agent.datasets.files import Files
+from agent.datasets.identity import ADDED, Identity
 from agent.datasets.table import Problems, Row, Table
 from agent.datasets.xlsx import load_xlsx
 from agent.errors import BenchmarkError
@@ -13,7 +14,8 @@ _OPTIONS = {"1": "has", "0": "has_not", "2": "uncertain"}  # the person's label 
 
 
 def load_clear(files: Files) -> Iterator[tuple[Table, Problems]]:
-    """Read the condition's file and add `condition_name`, the three options and `gold`, the right one's number.
+    """Read the condition's file and add `condition_name`, the three options, `gold` (the right one's number) and whose
+    the row is.
 
     The options hold what each condition is called. A row without note or label is left out, as in MedHELM; a label
     other than 1, 0 and 2 is an error, since it would leave a question without a right answer.
@@ -30,14 +32,13 @@ def load_clear(files: Files) -> Iterator[tuple[Table, Problems]]:
             "has_not": f"Does not have a history of {called}",
             "uncertain": "Uncertain",
         }
-        yield (
-            replace(table, columns=(*table.columns, *added, "gold"), rows=_rows(table.rows, added, problems)),
-            problems,
-        )
+        identity = Identity.of(table.columns, files.options, condition)
+        columns = tuple(dict.fromkeys((*table.columns, *ADDED, *added, "gold")))
+        yield replace(table, columns=columns, rows=_rows(table.rows, added, identity, problems)), problems
 
 
-def _rows(rows: Iterable[Row], added: dict[str, str], problems: Problems) -> Iterator[Row]:
-    for row in rows:
+def _rows(rows: Iterable[Row], added: dict[str, str], identity: Identity, problems: Problems) -> Iterator[Row]:
+    for number, row in enumerate(rows, 1):
         label = row.cells[_LABEL].strip()
         if not label or not row.cells[_TEXT].strip():
             continue
@@ -45,4 +46,6 @@ def _rows(rows: Iterable[Row], added: dict[str, str], problems: Problems) -> Ite
             problems.add(row.where, f"the column {_LABEL!r} is none of 1 (history), 0 (none), 2 (uncertain)")
             continue
         gold = list(_OPTIONS).index(label) + 1
-        yield Row(row.where, {**row.cells, **added, "gold": str(gold)})
+        identified = identity.add(row, number, problems)
+        if identified is not None:
+            yield Row(row.where, {**identified.cells, **added, "gold": str(gold)})

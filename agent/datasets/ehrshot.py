@@ -16,7 +16,7 @@ from agent.datasets.sampling import sample
 from agent.datasets.table import Problems, Row, Table
 from agent.errors import BenchmarkError
 
-COLUMNS = ("label", "subject_id", "prediction_time", "question", "history", "event_count", "answer")
+COLUMNS = ("id", "subject_id", "prediction_time", "question", "history", "event_count", "answer")
 _DATA, _SPLITS = "data/data.parquet", "metadata/subject_splits.parquet"
 _EVERY_SPLIT = "all"
 _SAMPLE_SEED = 1  # MedHELM's, with the rule of pandas.DataFrame.sample
@@ -52,7 +52,7 @@ def load_ehrshot(files: Files) -> Iterator[tuple[Table, Problems]]:
     labels = _labels(files, name, _subjects_of(files, files.arguments.get("split", _EVERY_SPLIT)), problems)
     labels = sample(labels, _most(files.arguments.get("max_labels", "")), seed=_SAMPLE_SEED)
     problems.check()
-    yield Table(COLUMNS, _rows(files, labels, files.options[task], problems)), problems
+    yield Table(COLUMNS, _rows(files, labels, task, problems)), problems
 
 
 def _most(text: str) -> int | None:
@@ -89,7 +89,7 @@ def _labels(files: Files, name: str, subjects: Collection[int] | None, problems:
     return found
 
 
-def _rows(files: Files, labels: list[_Label], question: str, problems: Problems) -> Iterator[Row]:
+def _rows(files: Files, labels: list[_Label], task: str, problems: Problems) -> Iterator[Row]:
     by_subject: dict[int, list[_Label]] = {}
     # MedHELM orders the timelines so, and writes them beside labels in another order. Here a label keeps its own.
     for label in sorted(labels, key=lambda label: (label.subject, label.time, label.number)):
@@ -98,7 +98,15 @@ def _rows(files: Files, labels: list[_Label], question: str, problems: Problems)
         for label in by_subject.pop(subject):
             count = bisect_right(times, label.time)  # events at the very time belong to what was known
             history = "\n".join(f"- {code}" for code in codes[:count]) or _NO_EVENTS
-            cells = (str(label.number), str(subject), _written(label.time), question, history, str(count), label.answer)
+            cells = (
+                f"{task}/{label.number}",
+                str(subject),
+                _written(label.time),
+                files.options[task],
+                history,
+                str(count),
+                label.answer,
+            )
             yield Row(f"row {label.number}", dict(zip(COLUMNS, cells, strict=True)))
     for missing in by_subject.values():
         problems.add(f"row {missing[0].number}", f"its subject_id has no events in {_DATA}")

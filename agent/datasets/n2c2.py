@@ -9,7 +9,7 @@ from agent.datasets.safe_xml import Element, XmlError, read_elements
 from agent.datasets.table import Problems, Row, Table
 from agent.errors import BenchmarkError
 
-COLUMNS = ("patient", "criterion", "definition", "note_count", "notes", "current_date", "met")
+COLUMNS = ("id", "patient", "criterion", "definition", "note_count", "notes", "current_date", "met")
 _BETWEEN_NOTES = re.compile(r"\*{100,}")  # a line of 100 asterisks
 _DATE = re.compile(r"Record date:\s*(\d{4}-\d{2}-\d{2})")
 _MET = {"met": "yes", "not met": "no"}
@@ -36,7 +36,12 @@ def _rows(files: Files, criterion: str, definition: str, problems: Problems) -> 
             continue
         cells = _patient(elements, criterion, file_name.name, problems)
         if cells is not None:
-            fixed = {"patient": file_name.stem, "criterion": criterion, "definition": definition}
+            fixed = {
+                "id": f"{criterion}/{file_name.stem}",
+                "patient": file_name.stem,
+                "criterion": criterion,
+                "definition": definition,
+            }
             yield Row(file_name.name, {**fixed, **cells})
 
 
