@@ -19,7 +19,7 @@ from agent.datasets_commands import datasets
 from agent.demo import demo
 from agent.enrolment_commands import enroll, registry, steward_key
 from agent.errors import AgentError, StoreError
-from agent.exchange_commands import export
+from agent.exchange_commands import export, import_
 from agent.inference.baselines import baselines
 from agent.listing import printable
 from agent.run_commands import run
@@ -61,8 +61,8 @@ def intramural(context: click.Context, directory: Path, log_level: str) -> None:
 
 
 for command in (
-    init, doctor, benchmarks, datasets, run, summarize, export, view, submission, enroll, registry, steward_key, purge,
-    audit, baselines, demo,
+    init, doctor, benchmarks, datasets, run, summarize, export, import_, view, submission, enroll, registry,
+    steward_key, purge, audit, baselines, demo,
 ):  # fmt: skip
     intramural.add_command(command)
 

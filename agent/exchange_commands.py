@@ -6,11 +6,13 @@ from typing import Literal, get_args
 
 import click
 
+from agent.listing import printable
 from agent.site import Site
 from agent.summary_commands import suite_summaries, summary_rows
 
 ExportForm = Literal["jsonl", "csv", "parquet", "helm"]
 _FOLDER = click.Path(file_okay=False, path_type=Path)
+_EXISTING = click.Path(exists=True, file_okay=False, path_type=Path)
 
 
 @click.command()
@@ -51,3 +53,38 @@ def export(site: Site, suite: str, form: ExportForm, out: Path, reveal: bool) ->
             f"With HELM installed: helm-summarize --suite {suite} --output-path DIR --local-path DIR "
             f"--auto-generate-schema; helm-server --suite {suite} --output-path DIR"
         )
+
+
+@click.group(name="import")
+def import_() -> None:
+    """Take in what was made with HELM; its rows are marked as imported."""
+
+
+@import_.command(name="helm")
+@click.argument("directory", type=_EXISTING)
+@click.option("--suite", help="The suite to keep the runs in [default: the name of the folder that they lie in].")
+@click.option("--replace", is_flag=True, help="Let go of imported runs of the same names.")
+@click.pass_obj
+def import_helm_runs(site: Site, directory: Path, suite: str | None, replace: bool) -> None:
+    """Read HELM's run folders into the encrypted store: prompts, references, answers and HELM's scores.
+
+    DIRECTORY is a run's folder, a suite's (benchmark_output/runs/SUITE) or HELM's output folder.
+    """
+    from agent.exchange.helm_import import import_helm
+
+    for run in import_helm(site, directory, suite, replace=replace):
+        unknown = "" if run.known else ", a benchmark that is not in this catalogue"
+        click.echo(f"{printable(run.name)}: {run.instances} instances into suite {run.suite}{printable(unknown)}")
+
+
+@import_.command(name="helm-leaderboard")
+@click.argument("directory", type=_EXISTING)
+@click.option("--release", help="What to call it here [default: the release's own name].")
+@click.pass_obj
+def import_helm_leaderboard(site: Site, directory: Path, release: str | None) -> None:
+    """Read a downloaded HELM release's tables (schema.json and groups/*.json), to stand beside local runs."""
+    from agent.exchange.leaderboard import import_leaderboard
+
+    name, count = import_leaderboard(site, directory, release)
+    click.echo(f"{count} figures of {name}")
+    click.echo(f"Next: intramural summarize --suites SUITE {name} --release NAME")

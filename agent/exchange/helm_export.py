@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from agent.catalog.benchmark import Benchmark, survey_benchmarks
+from agent.evaluation.measures import HELM_TWIN
 from agent.evaluation.progress import Progress
 from agent.evaluation.summarise import MetricSummary, RunSummary, summarise_run
 from agent.exchange.cleared import cleared
@@ -164,10 +165,10 @@ class _RunExport:
 
     def _metric_stats(self, stats: Mapping[str, Stat]) -> Iterator[Stat]:
         """Every metric's statistic, and how many instances it leaves out."""
-        for metric in self.summary.metrics:
+        for metric in every_metric(self.summary):
             stat = stats[metric.metric]
-            if not stat.values and metric.mean.value is not None:
-                stat.values.append(metric.mean.value)  # a figure of the whole run: no instance has one
+            if metric.whole_run and metric.mean.value is not None:
+                stat.values.append(metric.mean.value)  # no single instance has one
             yield stat
             yield Stat(f"{stat.name}_unscored", self.split, [float(sum(metric.unscored.values()))])
 
@@ -285,9 +286,17 @@ def _tokens(response: Response) -> Iterator[tuple[str, float]]:
         yield "num_completion_tokens", float(response.completion_tokens)
 
 
+def every_metric(summary: RunSummary) -> Iterator[MetricSummary]:
+    """Yield every metric of a run, each followed by itself by HELM's rules where the run keeps both."""
+    for metric in summary.metrics:
+        yield metric
+        if metric.twin is not None:
+            yield metric.twin
+
+
 def _helm_key(key: str, helm_name: str) -> str:
     """Return HELM's name for a metric's key; under `--scoring both`, HELM's own rule is told apart as here."""
-    return f"{helm_name}@helm" if key.endswith("@helm") and not helm_name.endswith("@helm") else helm_name
+    return helm_name + HELM_TWIN if key.endswith(HELM_TWIN) and not helm_name.endswith(HELM_TWIN) else helm_name
 
 
 def _metric_specs(
@@ -361,7 +370,7 @@ def _schema(exports: Sequence[_RunExport]) -> dict[str, Any]:
     metrics: dict[str, MetricSummary] = {}
     groups: dict[str, dict[str, Any]] = {}
     for export in exports:
-        for metric in export.summary.metrics:
+        for metric in every_metric(export.summary):
             metrics.setdefault(export.helm_names[metric.metric], metric)
         main = export.helm_names[export.summary.metrics[0].metric]
         details = export.run.details
@@ -380,7 +389,12 @@ def _schema(exports: Sequence[_RunExport]) -> dict[str, Any]:
             {"name": name, "display_name": metric.display_name, "lower_is_better": False}
             for name, metric in metrics.items()
         ]
-        + [{"name": "num_instances", "display_name": "Instances"}],
+        + [{"name": f"{name}_unscored", "display_name": "Unscored", "lower_is_better": True} for name in metrics]
+        + [
+            {"name": "num_instances", "display_name": "Instances"},
+            {"name": "num_prompt_tokens", "display_name": "Prompt tokens"},
+            {"name": "num_completion_tokens", "display_name": "Completion tokens"},
+        ],
         "metric_groups": [
             {
                 "name": "main",
@@ -391,7 +405,9 @@ def _schema(exports: Sequence[_RunExport]) -> dict[str, Any]:
                 "name": "counted",
                 "display_name": "Counted",
                 "hide_win_rates": True,
-                "metrics": [{"name": "num_instances", "split": "${main_split}"}],
+                "metrics": [
+                    {"name": name, "split": "${main_split}"} for name in ("num_instances", "${main_name}_unscored")
+                ],
             },
         ],
         "run_groups": [

@@ -10,7 +10,7 @@ from agent.metrics import METRICS, MetricUse
 # What HELM counts beside each score: bookkeeping, not a score of an answer.
 _BOOKKEEPING = re.compile(
     r"num_.*|finish_reason_.*|inference_.*|training_.*|estimated_.*|batch_size|prompt_truncated|logprob|max_prob"
-    r"|.*perplexity|bits_per_byte|logprob_per_byte|predicted_index|.*_unscored|ehr_sql_total_.*"
+    r"|.*perplexity|.*@\d+|bits_per_byte|logprob_per_byte|predicted_index|.*_unscored|ehr_sql_total_.*"
 )
 
 
@@ -48,7 +48,9 @@ def metric_called(helm_name: str, benchmark: Benchmark | None) -> str:
     return helm_name
 
 
-def metric_details(name: str, helm_name: str, *, values: Sequence[float] = ()) -> dict[str, Any]:
+def metric_details(
+    name: str, helm_name: str, *, values: Sequence[float] = (), whole_run: bool = False
+) -> dict[str, Any]:
     """Return what a run keeps of an imported metric. The scale of one that is not ours is taken from its `values`."""
     spec = METRICS.get(name)
     if spec is not None:
@@ -60,10 +62,13 @@ def metric_details(name: str, helm_name: str, *, values: Sequence[float] = ()) -
         binary = False
     return {
         "name": name,
+        "metric": name,
         "display_name": shown,
         "low": low,
         "high": high,
         "binary": binary,
         "scoring": "helm",
         "helm_name": helm_name,
+        "whole_run": whole_run,
+        "options": {},
     }

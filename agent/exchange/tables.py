@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from agent.evaluation.progress import Progress
-from agent.evaluation.summarise import RunSummary, summarise_run
+from agent.evaluation.summarise import summarise_run
 from agent.exchange.cleared import cleared
 from agent.exchange.columns import INSTANCES, RUNS
+from agent.exchange.helm_export import every_metric
 from agent.exchange.imported import is_imported
 from agent.exchange.table_files import TableForm, table_file
 from agent.redaction.clearing import ClearedCase, Clearer, open_clearer
@@ -51,7 +52,7 @@ def run_rows(store: Store, run: Run) -> Iterator[dict[str, Any]]:
     summary = summarise_run(store, run)
     kept = {metric["name"]: metric for metric in run.details["metrics"]}
     usage = store.usage(run.run_id)
-    for metric in summary.metrics:
+    for metric in every_metric(summary):
         details = kept[metric.metric]
         yield {
             **_of_run(run),
@@ -74,7 +75,7 @@ def run_rows(store: Store, run: Run) -> Iterator[dict[str, Any]]:
             "data": run.details["data"]["known"],
             "imported": is_imported(run.details),
             "state": run.state,
-            "notes": _notes(summary, metric.metric),
+            "notes": "; ".join(summary.notes(metric)),
             "prompt_tokens": usage.prompt_tokens,
             "completion_tokens": usage.completion_tokens,
             "requests": usage.attempts,
@@ -98,11 +99,6 @@ def _of_run(run: Run) -> dict[str, Any]:
         "model": run.model,
         "deployment": run.deployment,
     }
-
-
-def _notes(summary: RunSummary, name: str) -> str:
-    metric = next(metric for metric in summary.metrics if metric.metric == name)
-    return "; ".join(summary.notes(metric))
 
 
 def _case(case: ClearedCase) -> dict[str, Any]:

@@ -1,0 +1,169 @@
+"""HELM's run folders into the site's encrypted store, as runs marked imported."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent.catalog.benchmark import Benchmark, survey_benchmarks
+from agent.errors import BenchmarkError, ConfigError
+from agent.evaluation.plan import SUITE_NAME
+from agent.evaluation.progress import Progress
+from agent.exchange.helm_folder import HelmRun, read_run, run_folders, run_spec_name
+from agent.exchange.helm_names import benchmark_called, helm_metric_name, metric_called, metric_details
+from agent.exchange.imported import imported_details, is_imported
+from agent.exchange.json_place import ADVICE, read_json
+from agent.listing import printable
+from agent.site import Site
+from agent.store import Store
+from agent.store.stored import RunScore
+from agent.vocabulary import Reason, Unscored
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedRun:
+    """One run that is in the store now. `known` says whether its benchmark is in the catalogue."""
+
+    suite: str
+    name: str
+    benchmark: str
+    known: bool
+    instances: int
+
+
+def import_helm(
+    site: Site, directory: Path, suite: str | None = None, *, replace: bool = False, progress: Progress | None = None
+) -> list[ImportedRun]:
+    """Read every run folder under `directory` into the store; each run is there whole or not at all.
+
+    Args:
+        suite: the suite to keep all of them in; by default each goes into the suite that its folder lies in.
+        replace: let go of an imported run of the same name. A run that was made here always stays.
+
+    Raises:
+        ConfigError: no run folder, no name for the suite, or the suite has a run of that name.
+        BenchmarkError: a file is missing or wrong; names it and the place.
+    """
+    progress = progress or Progress()
+    catalogue, _ = survey_benchmarks(site.own_benchmarks)
+    places = _named(run_folders(directory), suite)
+    imported = []
+    with site.store() as store:
+        for target, name in places:
+            _refuse_own(store, target, name)
+        progress.begin("runs", len(places))
+        for (target, name), folder in places.items():
+            run = read_run(folder)
+            _refuse_other(store, target, name, run.digest, replace=replace)
+            imported.append(_keep(store, target, run, catalogue))
+            progress.advance()
+        progress.end()
+    return imported
+
+
+def _named(folders: Sequence[tuple[str, Path]], suite: str | None) -> dict[tuple[str, str], Path]:
+    """Return the folders by suite and run name, before any of them is read whole."""
+    places: dict[tuple[str, str], Path] = {}
+    for of, folder in folders:
+        target = of if suite is None else suite
+        if not SUITE_NAME.fullmatch(target):
+            raise ConfigError("the folder's name is no name for a suite", "Name the suite with --suite.")
+        key = target, run_spec_name(read_json(folder, "run_spec.json")[0])
+        if key in places:
+            raise ConfigError(
+                f"two folders hold a run of one name: {places[key].name} and {folder.name}",
+                "Import them into different suites with --suite.",
+            )
+        places[key] = folder
+    return places
+
+
+def _refuse_own(store: Store, suite: str, name: str) -> None:
+    there = store.run(store.run_id(suite, name))
+    if there is not None and not is_imported(there.details):
+        raise ConfigError(
+            f"the suite {suite} holds a run of its own under the name {printable(name)}",
+            "Name another suite with --suite.",
+        )
+
+
+def _refuse_other(store: Store, suite: str, name: str, digest: str, *, replace: bool) -> None:
+    """Refuse a run in the place of another that was imported; the same again is the same as once."""
+    there = store.run(store.run_id(suite, name))
+    if there is not None and not replace and there.details["origin"].get("digest") != digest:
+        raise ConfigError(
+            f"the suite {suite} holds another imported run of the name {printable(name)}",
+            "Give --replace to let it go, or name another suite with --suite.",
+        )
+
+
+def _keep(store: Store, suite: str, run: HelmRun, catalogue: Mapping[str, Benchmark]) -> ImportedRun:
+    benchmark = benchmark_called(run.names, catalogue)
+    identity = benchmark.id if benchmark else run.names[0]
+    helm_names = _metrics(run, benchmark)
+    values = {
+        helm: [run.whole_run[helm]]
+        if helm in run.whole_run
+        else [case.scores[helm] for case in run.cases if helm in case.scores]
+        for helm in helm_names
+    }
+    details = imported_details(
+        benchmark,
+        display_name=identity,
+        metrics=[
+            metric_details(name, helm, values=values[helm], whole_run=helm in run.whole_run)
+            for helm, name in helm_names.items()
+        ],
+        origin={"kind": "helm", "digest": run.digest, "scenario": run.scenario, "groups": list(run.groups)},
+        instances=len(run.cases),
+        settings=run.settings,
+    )
+    run_id = store.run_id(suite, run.name)
+    # Answers of another place are never taken for a local deployment's.
+    keys = [
+        store.request_key(f"imported {run_id}", json.dumps([run.digest, at]).encode()) for at in range(len(run.cases))
+    ]
+    whole = [helm for helm in helm_names if helm in run.whole_run]
+    with store.whole():
+        store.begin_run(
+            suite=suite,
+            name=run.name,
+            benchmark=identity,
+            lineage=details["lineage"],
+            model=run.model,
+            deployment=run.deployment,
+            details=details,
+            planned=[(case.instance, key) for case, key in zip(run.cases, keys, strict=True)],
+            scored_by=["helm", run.digest],
+        )
+        store.settle(
+            run_id,
+            [(key, case.response) for case, key in zip(run.cases, keys, strict=True) if case.response is not None],
+            [
+                (at, name, case.scores.get(helm, Unscored(Reason.NOT_IMPORTED)))
+                for at, case in enumerate(run.cases)
+                for helm, name in helm_names.items()
+                if helm not in whole
+            ],
+            [(at, helm_names[helm], None) for at in range(len(run.cases)) for helm in whole],
+        )
+        units = len({case.instance.unit for case in run.cases})
+        store.end_run(
+            run_id,
+            [RunScore(helm_names[helm], run.whole_run[helm], None, None, len(run.cases), units) for helm in whole],
+        )
+    return ImportedRun(suite, run.name, identity, benchmark is not None, len(run.cases))
+
+
+def _metrics(run: HelmRun, benchmark: Benchmark | None) -> dict[str, str]:
+    """Return what the run's scores are called here, by HELM's name: the benchmark's own in its order, then others.
+
+    Raises:
+        BenchmarkError: the run holds no score, and the benchmark is not known here.
+    """
+    found = {metric for case in run.cases for metric in case.scores} | set(run.whole_run)
+    own = [helm_metric_name(use) for use in (benchmark.metrics if benchmark else ())]
+    ordered = [name for name in own if name in found] + sorted(found - set(own)) or own
+    if not ordered:
+        raise BenchmarkError(f"{printable(run.name)}: per_instance_stats.json holds no score of an answer", ADVICE)
+    return {name: metric_called(name, benchmark) for name in ordered}
