@@ -17,6 +17,7 @@ from agent.inference.capabilities import Capabilities
 from agent.inference.client import ask_all
 from agent.inference.limits import HttpLimits
 from agent.inference.probe import probe
+from agent.inference.window import window_of
 from agent.keys import KeyRole, load_signer, read_data_key
 from agent.site import Site
 from agent.vocabulary import ChatRequest, Failure, Message, Response
@@ -228,6 +229,7 @@ def _server(site: Site, deployment: Deployment) -> Iterator[Check]:
         yield Check(what, "ok", f"keys of HELM's that mean nothing here: {', '.join(deployment.unused_keys)}")
     kind = capabilities.server if capabilities.language_model else f"{capabilities.server}, not a language model"
     yield Check(what, "ok", f"reachable ({kind})")
+    yield _window(deployment, capabilities)
     yield _answer(site, deployment, capabilities)
     for name, feature in capabilities.features.items():
         if feature.state in ("ignored", "refused"):
@@ -244,6 +246,38 @@ def _called(deployment: Deployment) -> str:
     if deployment.name.startswith("server-"):
         return f"server, model {deployment.model_name}"
     return f"deployment {deployment.name}"
+
+
+def _window(deployment: Deployment, capabilities: Capabilities) -> Check:
+    """Say how much fits the model, and what happens to a prompt that is longer."""
+    what = f"{_called(deployment)}, context window"
+    window = window_of(deployment, capabilities)
+    counts = {
+        "vllm": "the server counts prompts",
+        "llama.cpp": "the server counts prompts",
+        "tokenizer_file": "prompts are counted by the tokenizer file",
+        None: "nobody can count a prompt's tokens",
+    }[capabilities.counting]
+    if window is None:
+        return Check(
+            what,
+            "warning",
+            f"the server does not say how many tokens it takes; {counts}",
+            "Name max_sequence_length in its deployment, so that over-long prompts are noticed before they are asked.",
+        )
+    said = deployment.max_sequence_length
+    smaller = (
+        f", as its deployment says ({capabilities.window} served)" if said and window != capabilities.window else ""
+    )
+    tokens = f"{window} tokens of prompt and answer{smaller}; {counts}"
+    if capabilities.counting is None:
+        return Check(
+            what,
+            "warning",
+            f"{tokens}, so over-long ones cannot be shortened",
+            "Name the model's tokenizer.json as tokenizer_file in its deployment, or use a server that counts.",
+        )
+    return Check(what, "ok", f"{tokens}, so over-long ones can be shortened")
 
 
 def _limits(site: Site) -> HttpLimits:

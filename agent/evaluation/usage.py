@@ -1,0 +1,104 @@
+"""What a run's answers cost, in tokens, time and money: lines for a person. Pure; what nobody says stays unknown."""
+
+from dataclasses import dataclass
+
+from agent.catalog.deployments import Prices
+from agent.store import Usage
+
+_MILLION = 1_000_000
+_HOUR_S = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """An amount in a currency, and what it is made of.
+
+    Attributes:
+        tokens: by prices a token; None where there are none, or the tokens are not known.
+        gpu_hours: by the rate of the GPUs and the time; None where there is none, or the time is not known.
+    """
+
+    currency: str
+    tokens: float | None
+    gpu_hours: float | None
+
+
+def cost(
+    prices: Prices, *, prompt_tokens: float | None, completion_tokens: float | None, seconds: float | None
+) -> Cost:
+    """Return what so many tokens and so much wall time cost; None for what is not known."""
+    by_tokens = by_hours = None
+    prompt, completion = prices.per_million_prompt_tokens, prices.per_million_completion_tokens
+    if prompt is not None and completion is not None and prompt_tokens is not None and completion_tokens is not None:
+        by_tokens = (prompt * prompt_tokens + completion * completion_tokens) / _MILLION
+    if prices.gpu_hour_rate is not None and prices.gpus is not None and seconds is not None:
+        by_hours = prices.gpu_hour_rate * prices.gpus * seconds / _HOUR_S
+    return Cost(prices.currency, by_tokens, by_hours)
+
+
+def usage_lines(usage: Usage, prices: Prices | None, *, all_asked_now: bool) -> list[str]:
+    """Return what the answers of one run took and cost.
+
+    Args:
+        usage: of the run's answers, also of those that an earlier run had brought.
+        prices: of its deployment.
+        all_asked_now: none of the answers was there before, so that tokens and time belong together.
+    """
+    if not usage.answers:
+        return []
+    retries = usage.attempts - usage.answers
+    parts = [
+        f"{usage.answers:,} answers",
+        f"{usage.attempts:,} requests ({retries:,} retries)",
+        f"{usage.prompt_tokens:,} tokens in",
+        f"{usage.completion_tokens:,} tokens out",
+        f"{duration(usage.asked_seconds)} of asking",
+    ]
+    if all_asked_now and usage.asked_seconds and not usage.uncounted:
+        parts.append(f"{usage.completion_tokens / usage.asked_seconds:,.1f} tokens/s out")
+    lines = [", ".join(parts)]
+    if usage.uncounted:
+        lines.append(f"the server did not count the tokens of {usage.uncounted:,} answers; the sums are without them")
+    if usage.shortened:
+        lines.append(f"{usage.shortened:,} prompts were shortened, by {usage.left_out_tokens:,} tokens in all")
+    if prices is not None:
+        lines.append(f"cost: {_cost_of(usage, prices)}")
+    return lines
+
+
+def _cost_of(usage: Usage, prices: Prices) -> str:
+    counted = usage.uncounted == 0
+    found = cost(
+        prices,
+        prompt_tokens=usage.prompt_tokens if counted else None,
+        completion_tokens=usage.completion_tokens if counted else None,
+        seconds=usage.asked_seconds,
+    )
+    unknown = (
+        "" if counted or prices.per_million_prompt_tokens is None else "by tokens unknown, as some are not counted"
+    )
+    return "; ".join(part for part in (cost_text(found), unknown) if part)
+
+
+def cost_text(found: Cost) -> str:
+    """Say an amount with what it is made of; empty when nothing is known."""
+    parts = []
+    if found.tokens is not None:
+        parts.append(f"{_amount(found.tokens)} {found.currency} by tokens")
+    if found.gpu_hours is not None:
+        parts.append(f"{_amount(found.gpu_hours)} {found.currency} by GPU hours")
+    return ", ".join(parts)
+
+
+def _amount(value: float) -> str:
+    return f"{value:,.2f}" if value >= 1 or value == 0 else f"{value:.4f}"
+
+
+def duration(seconds: float) -> str:
+    """Say a time in the two units that matter: 8.4 s, 3 min 20 s, 5 h 12 min."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < _HOUR_S:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600:,} h {whole % 3600 // 60} min"
