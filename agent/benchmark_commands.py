@@ -1,4 +1,4 @@
-"""Commands around benchmarks: `benchmarks list`, `benchmarks show`."""
+"""Commands around benchmarks: `benchmarks list|show|new|check|scorecard`."""
 
 import json
 from collections.abc import Sequence
@@ -7,12 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.errors import AgentError, ConfigError
+from agent.catalog.new_benchmark import KINDS
+from agent.errors import ConfigError
 from agent.listing import format_option, printable, show_rows
 from agent.site import Site
 
 if TYPE_CHECKING:
+    from agent.catalog.arguments import Argument
     from agent.catalog.benchmark import Benchmark
+    from agent.datasets.examine import Examined
+    from agent.metrics import MetricUse
+    from agent.vocabulary import Instance
+
+MOST_CLASSES = 12
+"""More different right answers than this are counted, not listed."""
 
 
 @click.group()
@@ -24,26 +32,44 @@ def benchmarks() -> None:
 @format_option()
 @click.pass_obj
 def list_benchmarks(site: Site, form: str) -> None:
-    """List benchmarks with access level, category and whether the data is here."""
+    """List benchmarks by category, with access level, main metric and whether the data is here."""
     from agent.catalog.benchmark import survey_benchmarks
+    from agent.catalog.taxonomy import taxonomy
 
     found, broken = survey_benchmarks(site.own_benchmarks)
+    order = [*taxonomy(), ""]
     rows = [_row(site, benchmark) for benchmark in found.values()]
+    rows.sort(key=lambda row: order.index(row["category"]))
     rows += [
-        {"id": one.names[0] if one.names else one.place.name, "data": "broken", "data_problems": str(one.error)}
+        {"id": one.names[0] if one.names else one.place.name, "data": "broken", "data_detail": str(one.error)}
         for one in broken
     ]
-    columns = {
-        "id": "Id",
-        "display_name": "Name",
-        "category": "Category",
-        "access": "Access",
-        "data": "Data",
-        "metric": "Main metric",
-    }
-    show_rows(rows, columns, form)
+    columns = {"id": "Id", "display_name": "Name", "access": "Access", "metric": "Main metric", "data": "Data"}
+    if form == "table":
+        for category in dict.fromkeys(row.get("category", "") for row in rows):
+            of_category = [row for row in rows if row.get("category", "") == category]
+            show_rows(of_category, columns, form, title=f"{category or 'No category'} ({len(of_category)})")
+        ready = sum(row["data"] == "ready" for row in rows)
+        click.echo(f"{len(rows)} benchmarks, data ready for {ready}; see `intramural datasets list`")
+    else:
+        show_rows(rows, columns, form)
     for one in broken:
         click.echo(f"broken: {printable(str(one.error))}", err=True)
+
+
+def _row(site: Site, benchmark: "Benchmark") -> dict[str, Any]:
+    from agent.datasets.register import data_state
+
+    state = data_state(benchmark, site.data)
+    return {
+        "id": benchmark.id,
+        "display_name": benchmark.display_name,
+        "category": benchmark.category,
+        "access": benchmark.access,
+        "metric": benchmark.main_metric.helm_name or benchmark.main_metric.name,
+        "data": state.state,
+        "data_detail": state.detail,
+    }
 
 
 @benchmarks.command("show")
@@ -52,65 +78,203 @@ def list_benchmarks(site: Site, form: str) -> None:
 @click.pass_obj
 def show_benchmark(site: Site, benchmark_id: str, form: str) -> None:
     """Show everything about one benchmark."""
-    benchmark = _known(site, benchmark_id)
-    row = _row(site, benchmark) | {
-        "subcategory": benchmark.subcategory,
-        "description": benchmark.description,
-        "unit": benchmark.unit,
-        "max_tokens": benchmark.max_tokens,
-        "reasoning_max_tokens": benchmark.reasoning_max_tokens,
-        "metrics": ", ".join(use.name for use in benchmark.metrics),
-        "parser": benchmark.parser,
-        "scoring": benchmark.scoring,
-        "source": benchmark.source_url,
-        "commit": benchmark.source_commit,
-        "helm_max_tokens": benchmark.helm_max_tokens,
-        "files": [
-            {"name": file.name, "rows": file.rows, "sha256": file.sha256, "url": file.url} for file in benchmark.files
-        ],
-        "licence": benchmark.licence,
-        "citation": benchmark.citation,
-        "digest": benchmark.digest,
-    }
+    from agent.catalog.run_entries import benchmark_named
+
+    benchmark = benchmark_named(benchmark_id, site.own_benchmarks)
+    row = _row(site, benchmark) | _details(benchmark)
     if form == "json":
         show_rows([row], {}, "json")
         return
     files = row.pop("files")
     for key, value in row.items():
-        click.echo(f"{key.replace('_', ' '):22}{'-' if value in (None, '') else printable(str(value))}")
+        click.echo(f"{key.replace('_', ' '):22}{printable(_line(value))}")
     if files:
         click.echo(f"\nThe official files, for data/{benchmark.id}/ of the site:")
     for file in files:
-        click.echo(f"  {file['name']}  {file['rows'] or '?'} instances  SHA-256 {file['sha256'] or 'not known'}")
-        click.echo(f"    {file['url'] or 'no public address'}")
+        click.echo(f"  {file['name']}{'  (may be absent)' if file['optional'] else ''}")
+        for version in file["versions"]:
+            named = f"{version['version'] or 'known version'}: {version['rows'] or '?'} instances"
+            click.echo(f"    {named}  SHA-256 {version['sha256']}")
+            click.echo(f"    {version['url'] or 'no public address'}")
+        if not file["versions"]:
+            click.echo(f"    {file['rows'] or '?'} instances, no version is known by its digest")
 
 
-def _known(site: Site, benchmark_id: str) -> "Benchmark":
-    """Return a benchmark by its id or one of its other names; raises its own error when it is broken."""
-    from agent.catalog.benchmark import survey_benchmarks
-    from agent.catalog.run_entries import benchmark_of, parse_run_entry
-
-    return benchmark_of(parse_run_entry(f"{benchmark_id}:model=any/model"), *survey_benchmarks(site.own_benchmarks))
-
-
-def _row(site: Site, benchmark: "Benchmark") -> dict[str, Any]:
-    from agent.datasets.load import locate_dataset
-
-    data, problems = "missing", ""
-    try:
-        dataset = locate_dataset(benchmark, site.data)
-        data, problems = dataset.known, "; ".join(dataset.problems)
-    except AgentError as error:
-        problems = str(error)
+def _details(benchmark: "Benchmark") -> dict[str, Any]:
+    few_shot, shorten, gold = benchmark.few_shot, benchmark.shorten, benchmark.gold
     return {
-        "id": benchmark.id,
-        "display_name": benchmark.display_name,
-        "category": benchmark.category,
-        "access": benchmark.access,
-        "data": data,
-        "data_problems": problems,
-        "metric": benchmark.main_metric.name,
+        "subcategory": benchmark.subcategory,
+        "description": benchmark.description,
+        "unit": benchmark.unit,
+        "unit_column": benchmark.unit_column,
+        "lineage": benchmark.lineage,
+        "max_tokens": benchmark.max_tokens,
+        "reasoning_max_tokens": benchmark.reasoning_max_tokens,
+        "helm_max_tokens": benchmark.helm_max_tokens,
+        "metrics": [_metric(use) for use in benchmark.metrics],
+        "parser": " ".join(filter(None, (benchmark.parser, benchmark.answer_field, benchmark.answer_pattern))),
+        "scoring": benchmark.scoring,
+        "choices": list(benchmark.choices.texts or benchmark.choices.columns) if benchmark.choices else None,
+        "gold": f"{gold.form} in column {gold.column}" if gold else None,
+        "examples_in_prompt": few_shot.count if few_shot else 0,
+        "system_prompt": bool(benchmark.system_template),
+        "messages_column": benchmark.messages_column,
+        "shorten": f"{shorten.column}, its {shorten.keep} stays" if shorten else None,
+        "subgroups": dict(benchmark.subgroup_columns) or None,
+        "arguments": {name: _argument(argument) for name, argument in benchmark.arguments.items()} or None,
+        "aliases": list(benchmark.aliases) or None,
+        "agreement": " ".join(filter(None, (benchmark.agreement, benchmark.agreement_url))),
+        "loader": benchmark.loader,
+        "loader_options": dict(benchmark.data_options) or None,
+        "sample": _sample(benchmark),
+        "source": benchmark.source_url,
+        "commit": benchmark.source_commit,
+        "files": [
+            {
+                "name": file.name,
+                "rows": file.rows,
+                "optional": file.optional,
+                "versions": [
+                    {
+                        "version": version.label,
+                        "name": version.name or file.name,
+                        "rows": version.rows,
+                        "sha256": version.sha256,
+                        "url": version.url,
+                    }
+                    for version in file.known
+                ],
+            }
+            for file in benchmark.files
+        ],
+        "licence": benchmark.licence,
+        "citation": benchmark.citation,
+        "helm_scenario": benchmark.helm_scenario,
+        "helm_groups": list(benchmark.helm_groups) or None,
+        "digest": benchmark.digest,
     }
+
+
+def _metric(use: "MetricUse") -> str:
+    helm = f" (HELM: {use.helm_name})" if use.helm_name and use.helm_name != use.name else ""
+    criteria = f" [{', '.join(use.criteria)}]" if use.criteria else ""
+    return f"{use.name}{helm}{criteria}"
+
+
+def _argument(argument: "Argument") -> str:
+    allowed = "|".join(argument.values) or ("number of tokens" if argument.kind == "tokens" else "any text")
+    default = "required" if argument.required else f"default {argument.default!r}" if argument.default else "optional"
+    return f"{allowed} ({default})"
+
+
+def _sample(benchmark: "Benchmark") -> str | None:
+    if benchmark.sample is None:
+        return None
+    kind = "invented records" if benchmark.sample_is_invented else "real records"
+    of = ", ".join(f"{name}={value}" for name, value in benchmark.sample_arguments.items())
+    return f"{benchmark.sample.rows or '?'} {kind}{f' of {of}' if of else ''}"
+
+
+def _line(value: Any) -> str:
+    match value:
+        case None | "":
+            return "-"
+        case bool():
+            return "yes" if value else "no"
+        case list():
+            return ", ".join(map(str, value))
+        case dict():
+            return "; ".join(f"{key}: {_line(inner)}" for key, inner in value.items())
+    return str(value)
+
+
+@benchmarks.command("new")
+@click.argument("name", metavar="NAME")
+@click.option("--kind", type=click.Choice(KINDS), default=KINDS[0], show_default=True, help="What an answer is.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="A new folder [default: benchmarks/NAME of the site, or NAME here where there is no site].",
+)
+@click.pass_obj
+def new_benchmark(site: Site, name: str, kind: str, out: Path | None) -> None:
+    """Write a benchmark that works as it is, to be changed: definition, prompt and a few rows of data."""
+    from agent.catalog.new_benchmark import write_new_benchmark
+
+    of_site = out is None and site.own_benchmarks is not None
+    folder = out or (site.own_benchmarks or Path()) / name
+    for path in write_new_benchmark(name, kind, folder):
+        click.echo(path)
+    entry = name if of_site else f"medhelm_configurable_benchmark:config_path={folder / 'benchmark.yaml'}"
+    click.echo("Change them to what you need, then check and run:")
+    click.echo(f"  intramural benchmarks check {folder}")
+    click.echo(f'  intramural run --run-entries "{entry}{"," if ":" in entry else ":"}model=MODEL"')
+
+
+@benchmarks.command("check")
+@click.argument("place", metavar="PATH", type=click.Path(exists=True, path_type=Path))
+@click.option("--rows", type=click.IntRange(0, 1000), default=2, show_default=True, help="How many prompts to show.")
+@click.pass_obj
+def check_benchmark(site: Site, place: Path, rows: int) -> None:
+    """Check a definition and all of its data, and show the first prompts as a model would get them.
+
+    PATH is a folder with a benchmark.yaml, or a YAML file. Every error is named at once, with file and row. The prompts
+    are the records themselves, not redacted: this command is for their author, at the author's own terminal.
+    """
+    from agent.datasets.check import check
+
+    benchmark, examined = check(place, site.data, keep=rows)
+    count, characters = examined.instances, examined.characters
+    click.echo(f"{benchmark.id}: {count} instances of {benchmark.unit}, {_origin(benchmark, examined.known)}")
+    for part, number in examined.parts.items() if any(examined.parts) else ():
+        click.echo(f"  {part}  {number}")
+    click.echo(f"right answers: {_balance(benchmark, examined)}")
+    click.echo(
+        f"expected tokens (characters / 4): {characters // 4 // count} a prompt, {examined.longest // 4} the longest, "
+        f"{characters // 4} in all"
+    )
+    click.echo(
+        f"answers: at most {benchmark.max_tokens} tokens, or {benchmark.reasoning_max_tokens} of models that think first"
+    )
+    click.echo(f"metrics: {', '.join(_metric(use) for use in benchmark.metrics)}")
+    for problem in examined.problems:
+        click.secho(f"warning: {problem}", fg="yellow", err=True)
+    if rows:
+        click.echo(f"The first {len(examined.first)} prompts, as they are, not redacted:")
+    for instance in examined.first:
+        _show_instance(instance)
+
+
+def _origin(benchmark: "Benchmark", known: str) -> str:
+    if benchmark.dataset_file is not None:
+        return f"from {benchmark.dataset_file.name}"
+    words = {"official": "the known version", "unknown": "an unknown version", "sample": "from the sample"}
+    return words.get(known, "from the invented sample")
+
+
+def _balance(benchmark: "Benchmark", examined: "Examined") -> str:
+    counts = examined.letters
+    if benchmark.choices and benchmark.choices.texts:
+        counts = {f"{letter} ({benchmark.choices.texts[ord(letter) - 65]})": n for letter, n in counts.items()}
+    if not counts and len(examined.gold) <= min(MOST_CLASSES, examined.instances - 1):
+        counts = {text if len(text) <= 40 else text[:40] + "...": n for text, n in examined.gold.items()}
+    if counts:
+        return ", ".join(f"{printable(word)} {n}" for word, n in counts.items())
+    return f"{len(examined.gold)} different texts" if examined.gold else "very many different texts, or none"
+
+
+def _show_instance(instance: "Instance") -> None:
+    click.secho(f"\n--- instance {printable(instance.id)}, unit {printable(instance.unit)} ---", bold=True)
+    for message in instance.messages:
+        click.secho(f"[{message.role}]", bold=True)
+        click.echo(printable(message.content))
+    for i, reference in enumerate(instance.references):
+        letter = f"{chr(ord('A') + i)}. " if instance.multiple_choice else ""
+        if reference.correct:
+            click.secho("[right answer]", bold=True)
+            click.echo(f"{letter}{printable(reference.text)}")
+    for name, value in instance.subgroups.items():
+        click.echo(f"[{printable(name)}] {printable(value)}")
 
 
 @benchmarks.command("scorecard")
@@ -121,9 +285,10 @@ def _row(site: Site, benchmark: "Benchmark") -> dict[str, Any]:
 @click.pass_obj
 def write_scorecard(site: Site, benchmark_ids: Sequence[str], name: str, version: int, out: Path) -> None:
     """Write a scorecard of these benchmarks, for the central team to register with the aggregator."""
+    from agent.catalog.run_entries import benchmark_named
     from agent.disclosure.scorecard import draft_scorecard
 
-    chosen = [_known(site, benchmark_id) for benchmark_id in benchmark_ids]
+    chosen = [benchmark_named(benchmark_id, site.own_benchmarks) for benchmark_id in benchmark_ids]
     scorecard = draft_scorecard(name, version, chosen)
     try:
         with out.open("x", encoding="utf-8") as file:

@@ -125,7 +125,7 @@ def staged(benchmark: Benchmark, site_data: Path, *, replace: bool) -> Iterator[
     with locked(site_data):
         try:
             _tidy(target, growing, replaced)
-            if not replace and _holds_data(target):
+            if not replace and holds_data(target):
                 raise ConfigError(f"{benchmark.id}: there is data already in {target}", "Give --replace to replace it.")
             growing.mkdir(mode=0o700)
             yield growing
@@ -148,7 +148,8 @@ def _tidy(target: Path, growing: Path, replaced: Path) -> None:
     shutil.rmtree(replaced, ignore_errors=True)
 
 
-def _holds_data(folder: Path) -> bool:
+def holds_data(folder: Path) -> bool:
+    """Tell whether there is any file in a benchmark's folder besides hidden ones."""
     return folder.is_dir() and any(not path.name.startswith(".") for path in folder.iterdir())
 
 
@@ -158,7 +159,10 @@ def accept(benchmark: Benchmark, folder: Path, attestation: Attestation | None) 
     Raises:
         BenchmarkError: a file or row is wrong, each named.
     """
-    found = read_all(benchmark, folder)
+    try:
+        found = read_all(benchmark, folder)
+    except BenchmarkError as why:
+        raise BenchmarkError(str(why), "Nothing was added. Correct what is named and add the data again.") from None
     now = datetime.now(UTC).isoformat(timespec="seconds")
     record = Record(
         files=_digests(folder),
@@ -173,7 +177,7 @@ def accept(benchmark: Benchmark, folder: Path, attestation: Attestation | None) 
     return record, found
 
 
-def read_all(benchmark: Benchmark, folder: Path) -> Examined:
+def read_all(benchmark: Benchmark, folder: Path, *, keep: int = 0) -> Examined:
     """Read all of the data in `folder`; choices of required arguments whose files are not there are passed over.
 
     Raises:
@@ -181,16 +185,13 @@ def read_all(benchmark: Benchmark, folder: Path) -> Examined:
     """
     choices = [choice for choice in required_choices(benchmark) if _is_there(benchmark, folder, choice)]
     if not choices:
-        raise BenchmarkError(f"{benchmark.id}: none of its files is there; expected {_expected(benchmark)}", _UNCHANGED)
-    try:
-        return examine(
-            benchmark, choices, lambda choice: locate_dataset(benchmark, None, {"data_path": str(folder), **choice})
-        )
-    except BenchmarkError as why:
-        raise BenchmarkError(str(why), _UNCHANGED) from None
-
-
-_UNCHANGED = "Nothing was added. Correct what is named above and add the data again."
+        raise BenchmarkError(f"{benchmark.id}: none of its files is there; expected {_expected(benchmark)}")
+    return examine(
+        benchmark,
+        choices,
+        lambda choice: locate_dataset(benchmark, None, {"data_path": str(folder), **choice}),
+        keep=keep,
+    )
 
 
 def _is_there(benchmark: Benchmark, folder: Path, choice: Choice) -> bool:
@@ -240,7 +241,7 @@ def data_state(benchmark: Benchmark, site_data: Path) -> DataState:
     expected = f"{_expected(benchmark)} with `intramural datasets add {benchmark.id} PATH`"
     if benchmark.dataset_file is not None:
         return DataState("ready", "beside its definition")
-    if not _holds_data(folder):
+    if not holds_data(folder):
         if fetchable(benchmark):
             expected = f"`intramural datasets fetch {benchmark.id}`"
         kind = "invented sample" if benchmark.sample_is_invented else "sample"
