@@ -15,7 +15,7 @@ NOTES = json.loads((Path(__file__).parents[2] / "data/aci_bench/led_test2.json")
 
 def texts() -> list[tuple[str, str]]:
     chance = random.Random(2)
-    words = "pain runs running run fever fevers a of the 3 mg".split()
+    words = ["pain", "runs", "running", "run", "fever", "fevers", "a", "of", "the", "3", "mg"]
     made = [tuple(" ".join(chance.choices(words, k=chance.randrange(12))) for _ in range(2)) for _ in range(500)]
     return [(note["reference"], note["predicted"]) for note in NOTES] + made
 
