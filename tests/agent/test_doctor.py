@@ -1,13 +1,17 @@
 """The doctor on a site that is not well: each complaint is heard when its cause is there, and only then."""
 
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from agent import doctor
 from agent.doctor import Check, examine
+from agent.inference.baselines import serve
 from agent.site import Site, create_site
 from tests.agent.fault_server import FaultServer, Message
+from tests.agent.inference.counting_server import CountingServer
 
 
 @pytest.fixture
@@ -104,3 +108,43 @@ def test_a_server_without_a_model_to_ask_for(site: Site):
     check = found(site, "deployments", server="http://127.0.0.1:9/v1")
     assert (check.verdict, check.exit_code) == ("failed", 2)
     assert "--model" in check.advice
+
+
+@pytest.mark.parametrize(
+    ("kind", "verdict", "said"),
+    [
+        (
+            "vllm",
+            "ok",
+            "4096 tokens of prompt and answer; the server counts prompts, so over-long ones can be shortened",
+        ),
+        ("llama.cpp", "ok", "4096 tokens"),
+        ("neither", "warning", "does not say how many tokens it takes; nobody can count"),
+    ],
+)
+def test_how_much_fits_a_model_and_who_counts(site: Site, kind: str, verdict: str, said: str):
+    with CountingServer(models=["a/b"], window=4096, kind=kind) as server:
+        check = found(site, "server, model a/b, context window", server=server.url, model="a/b")
+    assert check.verdict == verdict
+    assert said in check.finding
+
+
+def test_a_deployment_that_says_less_than_is_served(site: Site):
+    with CountingServer(models=["b"], window=4096) as server:
+        (site.directory / "model_deployments.yaml").write_text(
+            "model_deployments:\n  - name: a/b\n    max_sequence_length: 1024\n    client_spec:\n"
+            f"      {{class_name: VLLMChatClient, args: {{base_url: '{server.url}'}}}}\n"
+        )
+        check = found(site, "deployment a/b, context window")
+    assert "1024 tokens of prompt and answer, as its deployment says (4096 served)" in check.finding
+
+
+def test_baselines_are_well_in_every_respect(site: Site):
+    ready: list[str] = []
+    threading.Thread(target=serve, kwargs={"on_ready": ready.append}, daemon=True).start()
+    while not ready:
+        time.sleep(0.01)
+    checks = [check for check in examine(site, ready[0], "baseline/lead") if check.what.startswith("server")]
+    assert {check.what: check.finding for check in checks if check.verdict == "failed"} == {}
+    (window,) = [check for check in checks if check.what.endswith("context window")]
+    assert (window.verdict, window.finding[:13]) == ("ok", "131072 tokens")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.catalog.deployments import Deployment, ad_hoc, deployment_of, read_deployments
+from agent.catalog.deployments import Deployment, Prices, ad_hoc, deployment_of, read_deployments
 from agent.catalog.run_entries import parse_run_entry
 from agent.errors import ConfigError
 
@@ -192,3 +192,50 @@ def test_a_name_that_a_terminal_would_obey(tmp_path, key):
 
 def test_an_alias_in_the_file(tmp_path):
     assert "anchors and aliases are not supported" in refused(tmp_path, HELM.replace("args:", "args: &same", 1))
+
+
+PRICED = """model_deployments:
+  - name: a/b
+    tokenizer_file: tokenizers/qwen.json
+    {keys}
+    client_spec: {{class_name: VLLMChatClient, args: {{base_url: "http://127.0.0.1:8000/v1"}}}}
+"""
+
+
+def priced(*keys: str) -> str:
+    return PRICED.format(keys="\n    ".join(keys))
+
+
+def test_prices_and_the_tokenizer_file(tmp_path):
+    text = priced(
+        "price_per_million_prompt_tokens: 0.15",
+        "price_per_million_completion_tokens: 0.60",
+        "gpu_hour_rate: 2.5",
+        "gpus: 8",
+        "currency: EUR",
+    )
+    found = read_deployments(write(tmp_path, text))["a/b"]
+    assert found.prices == Prices("EUR", 0.15, 0.60, 2.5, 8)
+    assert found.tokenizer_file == tmp_path / "tokenizers/qwen.json"
+    assert read_deployments(write(tmp_path, priced()))["a/b"].prices is None
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        (["price_per_million_prompt_tokens: 1", "currency: EUR"], "together with price_per_million_completion_tokens"),
+        (["price_per_million_completion_tokens: 1", "currency: EUR"], "together with price_per_million_prompt_tokens"),
+        (["gpu_hour_rate: 2", "currency: EUR"], "gpu_hour_rate: has a meaning only together with gpus"),
+        (["gpus: 2"], "gpus: has a meaning only together with gpu_hour_rate"),
+        (["gpu_hour_rate: 2", "gpus: 1"], "currency: is required with a price"),
+        (["gpu_hour_rate: 2", "gpus: 1", "currency: euros"], "currency"),
+        (["gpu_hour_rate: -2", "gpus: 1", "currency: EUR"], "gpu_hour_rate: expected a number"),
+        (["gpu_hour_rate: nan", "gpus: 1", "currency: EUR"], "gpu_hour_rate: expected a number"),
+        (["gpu_hour_rate: inf", "gpus: 1", "currency: EUR"], "gpu_hour_rate: expected a number"),
+        (["gpu_hour_rate: 2,50", "gpus: 1", "currency: EUR"], "gpu_hour_rate: expected a number"),
+        (["gpu_hour_rate:", "gpus: 1", "currency: EUR"], "gpu_hour_rate: expected a number"),
+        (["gpu_hour_rate: 2", "gpus: 0", "currency: EUR"], "gpus: expected a number from 1"),
+    ],
+)
+def test_a_price_that_is_none_is_refused_by_its_key(tmp_path, keys, said):
+    assert said in refused(tmp_path, priced(*keys))
