@@ -24,6 +24,7 @@ from agent.evaluation.measures import HELM_TWIN
 from agent.evaluation.progress import Progress
 from agent.evaluation.summarise import MetricSummary, RunSummary, summarise_run
 from agent.exchange.cleared import cleared
+from agent.exchange.each_metric import each_metric
 from agent.exchange.helm_names import name_of_run_spec
 from agent.redaction.clearing import ClearedCase, Clearer, open_clearer
 from agent.site import Site
@@ -165,7 +166,7 @@ class _RunExport:
 
     def _metric_stats(self, stats: Mapping[str, Stat]) -> Iterator[Stat]:
         """Every metric's statistic, and how many instances it leaves out."""
-        for metric in every_metric(self.summary):
+        for metric in each_metric(self.summary):
             stat = stats[metric.metric]
             if metric.whole_run and metric.mean.value is not None:
                 stat.values.append(metric.mean.value)  # no single instance has one
@@ -286,14 +287,6 @@ def _tokens(response: Response) -> Iterator[tuple[str, float]]:
         yield "num_completion_tokens", float(response.completion_tokens)
 
 
-def every_metric(summary: RunSummary) -> Iterator[MetricSummary]:
-    """Yield every metric of a run, each followed by itself by HELM's rules where the run keeps both."""
-    for metric in summary.metrics:
-        yield metric
-        if metric.twin is not None:
-            yield metric.twin
-
-
 def _helm_key(key: str, helm_name: str) -> str:
     """Return HELM's name for a metric's key; under `--scoring both`, HELM's own rule is told apart as here."""
     return helm_name + HELM_TWIN if key.endswith(HELM_TWIN) and not helm_name.endswith(HELM_TWIN) else helm_name
@@ -370,7 +363,7 @@ def _schema(exports: Sequence[_RunExport]) -> dict[str, Any]:
     metrics: dict[str, MetricSummary] = {}
     groups: dict[str, dict[str, Any]] = {}
     for export in exports:
-        for metric in every_metric(export.summary):
+        for metric in each_metric(export.summary):
             metrics.setdefault(export.helm_names[metric.metric], metric)
         main = export.helm_names[export.summary.metrics[0].metric]
         details = export.run.details

@@ -9,7 +9,7 @@ from agent.catalog.benchmark import Benchmark, survey_benchmarks
 from agent.errors import ConfigError
 from agent.evaluation.plan import SUITE_NAME
 from agent.evaluation.statistics import Mean
-from agent.evaluation.summarise import MetricSummary, RunSummary, summarise_suite
+from agent.evaluation.summarise import MetricSummary, RunSummary, pool_runs
 from agent.exchange.helm_names import metric_details
 from agent.exchange.imported import imported_details
 from agent.site import Site
@@ -22,7 +22,8 @@ class JoinedRelease:
     """A release with the runs that stand for it.
 
     Attributes:
-        summaries: by benchmark and model; runs made elsewhere have `origin` in their details.
+        summaries: by benchmark and model, runs of parts of a benchmark pooled; those made elsewhere have `origin` in
+            their details.
         replaced: (run name, the suite whose run stands), for every run that an earlier suite holds too.
     """
 
@@ -89,18 +90,20 @@ def joined_release(site: Site, store: Store, name: str) -> JoinedRelease:
         )
     boards = {board.name: board for board in store.leaderboards()}
     catalogue, _ = survey_benchmarks(site.own_benchmarks)
-    standing: dict[str, RunSummary] = {}
+    standing: dict[str, Run] = {}
     replaced: dict[str, str] = {}
     cells: list[RunSummary] = []
     for part in release.parts:
         if part in boards:
             cells += leaderboard_summaries(boards[part], store.leaderboard_cells(part), catalogue)
             continue
-        for summary in summarise_suite(store, part):
-            if summary.run.name in standing:
-                replaced[summary.run.name] = part
-            standing[summary.run.name] = summary
-    summaries = sorted([*standing.values(), *cells], key=lambda s: (s.run.benchmark, s.run.model, s.run.name))
+        for run in store.runs(part):
+            if run.name in standing:
+                replaced[run.name] = part
+            standing[run.name] = run
+    summaries = sorted(
+        [*pool_runs(store, list(standing.values())), *cells], key=lambda s: (s.run.benchmark, s.run.model, s.run.name)
+    )
     return JoinedRelease(release, tuple(summaries), tuple(sorted(replaced.items())))
 
 

@@ -8,7 +8,7 @@ from agent.evaluation.progress import Progress
 from agent.evaluation.summarise import summarise_run
 from agent.exchange.cleared import cleared
 from agent.exchange.columns import INSTANCES, RUNS
-from agent.exchange.helm_export import every_metric
+from agent.exchange.each_metric import each_metric
 from agent.exchange.imported import is_imported
 from agent.exchange.table_files import TableForm, table_file
 from agent.redaction.clearing import ClearedCase, Clearer, open_clearer
@@ -52,7 +52,7 @@ def run_rows(store: Store, run: Run) -> Iterator[dict[str, Any]]:
     summary = summarise_run(store, run)
     kept = {metric["name"]: metric for metric in run.details["metrics"]}
     usage = store.usage(run.run_id)
-    for metric in every_metric(summary):
+    for metric in each_metric(summary):
         details = kept[metric.metric]
         yield {
             **_of_run(run),
