@@ -23,10 +23,12 @@ class Entry:
     Attributes:
         file: as the definition says it, names with their arguments filled in.
         paths: by name within the folder; several for a pattern, none if there are none.
+        by_argument: whether it stands for another file with other arguments.
     """
 
     file: DataFile
     paths: Mapping[str, Path]
+    by_argument: bool
 
     @property
     def digest(self) -> str:
@@ -35,9 +37,11 @@ class Entry:
         return joint_digest(digests) if "*" in self.file.name else next(iter(digests.values()))
 
     def version(self, digest: str) -> Version | None:
-        """Return the known version that has this digest."""
-        names = {*self.paths, self.file.name, ""}
-        return next((known for known in self.file.known if known.sha256 == digest and known.name in names), None)
+        """Return the known version that has this digest, and this name where the name says which file it is."""
+        for known in self.file.known:
+            if known.sha256 == digest and not (self.by_argument and known.name not in ("", self.file.name)):
+                return known
+        return None
 
 
 def find_entries(folder: Path, files: Sequence[DataFile], arguments: Mapping[str, str]) -> list[Entry]:
@@ -56,7 +60,7 @@ def find_entries(folder: Path, files: Sequence[DataFile], arguments: Mapping[str
         names = [_filled(name, arguments) for name in (file.name, *others)]
         found = next((paths for name in names if (paths := _matching(folder, name))), {})
         versions = tuple(_named(version, arguments) for version in file.versions)
-        entries.append(Entry(_renamed(file, names[0], versions), found))
+        entries.append(Entry(_renamed(file, names[0], versions), found, bool(own_fields)))
     return entries
 
 

@@ -46,9 +46,7 @@ def load_feather(files: Files) -> Iterator[tuple[Table, Problems]]:
         problems = files.problems(name)
         with files.binary(name) as file:
             reader = opened(ipc.open_file, file, problems, "Feather")
-            whole = (reader.get_batch(number) for number in range(reader.num_record_batches))
-            # A batch of Feather is tens of thousands of rows: a portion of it at a time becomes text.
-            batches = (b.slice(i, _ROWS_AT_ONCE) for b in whole for i in range(0, b.num_rows, _ROWS_AT_ONCE))
+            batches = (reader.get_batch(number) for number in range(reader.num_record_batches))
             yield _table(reader.schema.names, batches, problems, "Feather"), problems
 
 
@@ -121,6 +119,7 @@ def _rows(columns: list[str], batches: Iterator[Any], problems: Problems, kind: 
 
 
 def _portions(batches: Iterator[Any]) -> Iterator[list[tuple[object, ...]]]:
+    # A batch of Feather is tens of thousands of rows: a portion of it at a time becomes text.
     for batch in batches:
         for start in range(0, batch.num_rows, _ROWS_AT_ONCE):
             columns = batch.slice(start, _ROWS_AT_ONCE).columns

@@ -41,6 +41,7 @@ class Prompt:
             problems.append("shows no {options}")
         if self._shorten and self._question.parts[1::2].count(self._shorten.column) != 1:
             problems.append(f"shows the column {self._shorten.column!r}, which may be shortened, not exactly once")
+            self._shorten = None
         messages = (self._messages_column,) if self._messages_column else ()
         self.columns = tuple(dict.fromkeys((*used, *messages)))
         self.problems = tuple(dict.fromkeys(problems))
