@@ -1,4 +1,4 @@
-"""From a run entry to a plan: what will be asked of which server, and how it will be scored.
+"""From run entries to plans: what will be asked of which server, and how it will be scored.
 
 Everything that can be wrong is found here, before the first question is asked.
 """
@@ -7,49 +7,72 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from agent import __version__
+from agent.catalog.arguments import FILE_ARGUMENTS
 from agent.catalog.benchmark import Benchmark, Broken, survey_benchmarks
 from agent.catalog.deployments import Deployment, ad_hoc, deployment_of, read_deployments
-from agent.catalog.run_entries import benchmark_of, output_tokens, overrides
-from agent.datasets.load import Dataset, load_instances, locate_dataset
-from agent.datasets.sampling import sample
-from agent.errors import ConfigError
+from agent.catalog.run_entries import (
+    benchmark_of,
+    ignore_data_paths,
+    map_deployments,
+    missing_data_paths,
+    missing_deployments,
+    output_tokens,
+    overrides,
+    read_deployment_map,
+)
+from agent.datasets.load import Dataset, iter_instances, locate_dataset
+from agent.errors import BenchmarkError, ConfigError
+from agent.evaluation.instances import Instances
+from agent.evaluation.measures import Rules, ScoringChoice
 from agent.inference.capabilities import Capabilities
 from agent.inference.limits import HttpLimits
-from agent.metrics import METRICS, check_available
+from agent.metrics import AnswerParser, check_available
 from agent.site import Site
-from agent.vocabulary import ChatRequest, Instance, RunEntry, Scoring
-
-# Arguments that name files: their place in a run's name is taken by the digest of what they hold.
-FILE_ARGUMENTS = frozenset({"config_path", "data_path", "jury_config_path"})
+from agent.vocabulary import ChatRequest, Instance, RunEntry
 
 SUITE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_SILENT = frozenset({"max_eval_instances"})  # expanders that change which instances are asked, not what is asked
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
     """What the command line says for all its run entries; None leaves it to entry, benchmark or site.
 
-    `replace` lets a run go that the suite holds under the same name with other instances or rules.
+    Attributes:
+        replace: lets a run go that the suite holds under the same name with other instances or rules.
+        deployment_map: file that says which deployments here stand for those that entries name.
+        ignore_data_paths: use the site's own data whatever files the entries name.
+        max_train_instances: the most solved examples before a question.
     """
 
     suite: str
     max_eval_instances: int | None = None
     sample_seed: int = 0
     max_in_flight: int | None = None
-    scoring: Scoring | None = None
+    scoring: ScoringChoice | None = None
     server: str | None = None
     replace: bool = False
+    deployment_map: Path | None = None
+    ignore_data_paths: bool = False
+    max_train_instances: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """One run, ready to be asked.
 
-    `name` identifies it within its suite: benchmark, arguments, model and deployment, never a file name.
+    Attributes:
+        name: identifies it within its suite: benchmark, arguments, model and deployment, never a file name.
+        arguments: the benchmark's own, defaults filled in.
+        prompt_limit: most tokens of a prompt, where an argument says so; the model's own limit holds besides.
+        overrides: names of what the run entry changed about the benchmark.
+        named_data: whether the run entry named the files.
+        sampled: the limit of instances that was given.
     """
 
     name: str
@@ -58,21 +81,33 @@ class Plan:
     dataset: Dataset
     model: str
     deployment: Deployment
-    instances: Sequence[Instance]
-    available: int  # instances in the dataset, before sampling
+    instances: Instances
+    rules: Rules
     max_tokens: int
     temperature: float
     stop: tuple[str, ...]
-    scoring: Scoring
     max_in_flight: int
-    overrides: tuple[str, ...]  # names of what the run entry changed about the benchmark
-    sampled: int | None  # the limit of instances that was given
+    arguments: Mapping[str, str]
+    prompt_limit: int | None
+    overrides: tuple[str, ...]
+    named_data: bool
+    sampled: int | None
     sample_seed: int
 
     @property
+    def available(self) -> int:
+        """Instances in the dataset, before sampling."""
+        return self.instances.available
+
+    @property
+    def scoring(self) -> ScoringChoice:
+        """Whose rules score the answers."""
+        return self.rules.scoring
+
+    @property
     def lineage(self) -> str:
-        """The dataset that the units come from. All private data of a site is taken to share its patients."""
-        return self.benchmark.lineage or ("site" if self.benchmark.access == "private" else self.benchmark.id)
+        """The dataset that the units come from."""
+        return self.rules.lineage
 
     def request(self, instance: Instance, extra_body: Mapping[str, str | int | float | bool]) -> ChatRequest:
         """Return the request that asks `instance`."""
@@ -83,12 +118,12 @@ class Plan:
             temperature=self.temperature,
             stop=self.stop,
             extra_body=extra_body,
+            shortenable=instance.shortenable,
         )
 
     def scored_by(self) -> list[str]:
         """Return what decides the scores besides the answers: rules, metrics and their options."""
-        uses = [f"{use.name} {json.dumps(dict(use.options), sort_keys=True)}" for use in self.benchmark.metrics]
-        return [__version__, self.scoring, self.lineage, *uses]
+        return self.rules.identity()
 
     def details(self, capabilities: Capabilities, workarounds: Sequence[str]) -> dict[str, Any]:
         """Return what is kept and shown with the run: settings, digests and findings, never text of a case."""
@@ -102,34 +137,27 @@ class Plan:
             "lineage": self.lineage,
             "unit": benchmark.unit,
             "unit_named": benchmark.unit_column is not None,
+            "arguments": dict(self.arguments),
+            "parts": _parts(benchmark),
             "overrides": list(self.overrides),
             "sampled": self.sampled,
             "sample_seed": self.sample_seed,
             "data": {
                 "known": self.dataset.known,
                 "own": benchmark.dataset_file is not None,
+                "named": self.named_data,
                 "digest": self.dataset.digest,
                 "instances": self.available,
                 "problems": list(self.dataset.problems),
             },
-            "metrics": [
-                {
-                    "name": use.name,
-                    "display_name": METRICS[use.name].display_name,
-                    "low": METRICS[use.name].low,
-                    "high": METRICS[use.name].high,
-                    "binary": METRICS[use.name].binary,
-                }
-                for use in benchmark.metrics
-            ],
-            "scoring": self.scoring,
+            **self.rules.facts(),
             "max_tokens": self.max_tokens,
+            "prompt_limit": self.prompt_limit,
             "temperature": self.temperature,
             "stop": list(self.stop),
             "language_model": capabilities.language_model,
             "capabilities": capabilities.to_json(),
             "workarounds": list(workarounds),
-            "agent_version": __version__,
         }
 
 
@@ -138,15 +166,29 @@ def plan_runs(site: Site, entries: Sequence[RunEntry], options: RunOptions) -> l
 
     Raises:
         ConfigError: an entry, deployment or option is wrong.
-        BenchmarkError: a benchmark or its data is wrong.
+        BenchmarkError: a benchmark or its data is wrong; tells of every entry at once.
     """
     if not SUITE_NAME.fullmatch(options.suite):
         raise ConfigError(
             "a suite's name has 1 to 64 letters, digits, dots, dashes or underscores, and begins with a letter or digit"
         )
     catalogue = survey_benchmarks(site.own_benchmarks)
+    entries = ignore_data_paths(entries) if options.ignore_data_paths else entries
+    missing_data_paths(entries)
+    if options.deployment_map:
+        entries = map_deployments(entries, read_deployment_map(options.deployment_map))
     deployments = {} if options.server else read_deployments(site.deployments)
-    plans = [_plan_run(site, entry, catalogue, deployments, options) for entry in entries]
+    if not options.server:
+        missing_deployments(entries, deployments)
+    plans: list[Plan] = []
+    wrong: list[BenchmarkError] = []
+    for entry in entries:
+        try:
+            plans.append(_plan_run(site, entry, catalogue, deployments, options))
+        except BenchmarkError as why:
+            wrong.append(why)
+    if wrong:
+        raise BenchmarkError("\n".join(dict.fromkeys(map(str, wrong))), wrong[0].advice)
     names = [plan.name for plan in plans]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -163,11 +205,6 @@ def _plan_run(
 ) -> Plan:
     benchmark = benchmark_of(entry, *catalogue)
     check_available(benchmark.id, benchmark.metrics)
-    if unread := sorted(entry.arguments.keys() - FILE_ARGUMENTS):
-        raise ConfigError(
-            f"the run entry {entry.description!r} selects rows by {', '.join(unread)}, which this version cannot do",
-            "Make a file of the rows that are meant, and name it with data_path=FILE.",
-        )
     if options.server and entry.model_deployment:
         raise ConfigError(
             f"the run entry {entry.description!r} names a deployment, and --server another place to ask",
@@ -175,9 +212,12 @@ def _plan_run(
         )
     deployment = ad_hoc(options.server, entry.model) if options.server else deployment_of(entry, deployments)
     deployment = reachable(deployment, site)
-    dataset = locate_dataset(benchmark, site.data, entry.arguments)
+    entry = replace(entry, model=entry.model or deployment.model_name, expanders=_expanders(entry, options))
     change = overrides(entry)
-    everything = load_instances(benchmark, dataset, instructions=change.instructions)
+    dataset = locate_dataset(benchmark, site.data, entry.arguments)
+    read = partial(
+        iter_instances, benchmark, dataset, instructions=change.instructions, examples=change.max_train_instances
+    )
     limit = change.max_eval_instances if change.max_eval_instances is not None else options.max_eval_instances
     return Plan(
         name=run_name(entry, benchmark, dataset, deployment),
@@ -186,21 +226,64 @@ def _plan_run(
         dataset=dataset,
         model=entry.model,
         deployment=deployment,
-        instances=sample(everything, limit, options.sample_seed),
-        available=len(everything),
+        instances=Instances(read, limit, options.sample_seed),
+        rules=Rules.of(
+            benchmark.metrics, options.scoring or benchmark.scoring, parser_of(benchmark), lineage(benchmark)
+        ),
         max_tokens=output_tokens(entry, benchmark, reasoning=deployment.reasoning),
         temperature=0.0 if change.temperature is None else change.temperature,
         stop=change.stop,
-        scoring=options.scoring or benchmark.scoring,
         max_in_flight=options.max_in_flight or deployment.max_in_flight or site.settings.max_in_flight,
-        overrides=tuple(
-            key
-            for key in (*entry.expanders, *entry.arguments)
-            if key not in FILE_ARGUMENTS and key != "max_eval_instances"
-        ),
+        arguments=dataset.arguments,
+        prompt_limit=prompt_limit(benchmark, dataset.arguments),
+        overrides=tuple(key for key in entry.expanders if key not in _SILENT) + _chosen(benchmark, entry.arguments),
+        named_data=bool(FILE_ARGUMENTS & entry.arguments.keys()),
         sampled=limit,
         sample_seed=options.sample_seed,
     )
+
+
+def _expanders(entry: RunEntry, options: RunOptions) -> Mapping[str, str]:
+    """The entry's, with the number of examples that the command line gives where the entry gives none."""
+    if options.max_train_instances is None:
+        return entry.expanders
+    return {"max_train_instances": str(options.max_train_instances), **entry.expanders}
+
+
+def _chosen(benchmark: Benchmark, given: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the arguments by which an entry asks something else than the benchmark does by itself."""
+    return tuple(
+        name for name, argument in benchmark.arguments.items() if name in given and given[name] != argument.default
+    )
+
+
+def _parts(benchmark: Benchmark) -> dict[str, list[str]]:
+    """Return the values of the arguments that every run must choose: all of them together are the benchmark."""
+    return {
+        name: list(argument.values)
+        for name, argument in benchmark.arguments.items()
+        if argument.required and argument.values
+    }
+
+
+def prompt_limit(benchmark: Benchmark, arguments: Mapping[str, str]) -> int | None:
+    """Return the most tokens that a prompt may have by an argument of the benchmark, such as `max_length`."""
+    limits = [
+        int(arguments[name])
+        for name, argument in benchmark.arguments.items()
+        if argument.kind == "tokens" and arguments.get(name)
+    ]
+    return min(limits, default=None)
+
+
+def parser_of(benchmark: Benchmark) -> AnswerParser:
+    """Return how the benchmark reads an answer."""
+    return AnswerParser(benchmark.parser, benchmark.answer_field, benchmark.answer_pattern)
+
+
+def lineage(benchmark: Benchmark) -> str:
+    """Return the dataset that the units come from. All private data of a site is taken to share its patients."""
+    return benchmark.lineage or ("site" if benchmark.access == "private" else benchmark.id)
 
 
 def reachable(deployment: Deployment, site: Site) -> Deployment:
@@ -231,7 +314,7 @@ def run_name(entry: RunEntry, benchmark: Benchmark, dataset: Dataset, deployment
     pairs["model"] = entry.model
     if deployment.name != entry.model:
         pairs["model_deployment"] = deployment.name
-    pairs.update((key, value) for key, value in entry.expanders.items() if key != "max_eval_instances")
+    pairs.update((key, value) for key, value in entry.expanders.items() if key not in _SILENT)
     return f"{benchmark.id}:" + ",".join(f"{key}={value}" for key, value in pairs.items())
 
 
@@ -248,8 +331,15 @@ def http_limits(site: Site) -> HttpLimits:
     )
 
 
-def request_identity(request: ChatRequest) -> bytes:
-    """Return the bytes whose keyed hash is the answer's key: equal for equal requests, and only for them."""
+def request_identity(request: ChatRequest, prompt_limit: int | None = None) -> bytes:
+    """Return the bytes whose keyed hash is the answer's key: equal for equal requests, and only for them.
+
+    Args:
+        request: as it would be sent if it fits.
+        prompt_limit: most tokens of its prompt; like what may be shortened, it can change what is sent.
+    """
+    part = request.shortenable
+    cut = [[part.message, part.start, part.end, part.keep] if part else None, prompt_limit]
     return json.dumps(
         [
             1,
@@ -261,6 +351,7 @@ def request_identity(request: ChatRequest) -> bytes:
             request.seed,
             request.top_p,
             dict(sorted(request.extra_body.items())),
+            *(cut if part or prompt_limit is not None else ()),  # without them a key is what it always was
         ],
         separators=(",", ":"),
     ).encode()

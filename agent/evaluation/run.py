@@ -5,25 +5,22 @@ when the command is given again. Answers and scores are kept in small transactio
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from agent.errors import AgentError, ConfigError
+from agent.errors import ConfigError
+from agent.evaluation.keeper import Keeper
 from agent.evaluation.plan import Plan, RunOptions, http_limits, plan_runs, request_identity
 from agent.evaluation.progress import Progress
-from agent.evaluation.score import score_response
 from agent.evaluation.summarise import RunSummary, summarise_run
+from agent.evaluation.whole_run import stored_run_scores
 from agent.inference.capabilities import Capabilities, Needs, check_needs
 from agent.inference.client import ask_all
 from agent.inference.limits import HttpLimits
 from agent.inference.probe import probe
 from agent.site import Site
 from agent.store import Run, Store
-from agent.vocabulary import ChatRequest, Failure, Reason, Response, RunEntry, Unscored
-
-# What a kill may cost: so many answers, or so many seconds of them, are asked again.
-KEEP_EVERY_ANSWERS = 64
-KEEP_EVERY_S = 0.2
+from agent.vocabulary import ChatRequest, Failure, Instance, Response, RunEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +88,11 @@ def _settled(store: Store, plan: Plan) -> RunOutcome | None:
         return None  # written by another version: probe again
     if plan.details(capabilities, run.details["workarounds"]) != run.details:
         return None
-    planned = list(zip(plan.instances, _keys(store, plan, capabilities), strict=True))
-    if not store.holds_plan(run.run_id, store.plan_digest(planned, plan.scored_by())):
+    if len(store.settled_positions(run.run_id)) < len(plan.instances):
         return None
-    if len(store.settled_positions(run.run_id)) < len(planned):
+    if not store.holds_plan(run.run_id, store.plan_digest(_planned(store, plan, capabilities), plan.scored_by())):
         return None
-    return RunOutcome(summarise_run(store, run), asked=0, kept=len(planned), failed=0)
+    return RunOutcome(summarise_run(store, run), asked=0, kept=len(plan.instances), failed=0)
 
 
 def _refuse_to_lose(store: Store, plan: Plan) -> None:
@@ -104,6 +100,11 @@ def _refuse_to_lose(store: Store, plan: Plan) -> None:
     run = _stored(store, plan)
     if run is None:
         return
+    if "origin" in run.details:
+        raise ConfigError(
+            f"suite {plan.suite} holds {plan.name} as it was imported, and this command would replace it",
+            "Name another --suite, and join both with `intramural summarize --suites`; or give --replace.",
+        )
     changed = [
         what
         for what, key, now in (
@@ -112,7 +113,7 @@ def _refuse_to_lose(store: Store, plan: Plan) -> None:
         )
         if run.details[key] != now
     ]
-    lost = store.left_out(run.run_id, plan.benchmark.id, [instance.id for instance in plan.instances])
+    lost = store.left_out(run.run_id, plan.benchmark.id, (instance.id for instance in plan.instances))
     if lost:
         changed.append(f"without {lost} of the instances scored there")
     if changed and store.settled_positions(run.run_id):
@@ -126,10 +127,11 @@ def _stored(store: Store, plan: Plan) -> Run | None:
     return store.run(store.run_id(plan.suite, plan.name))
 
 
-def _keys(store: Store, plan: Plan, capabilities: Capabilities) -> list[bytes]:
-    """Return the request key of every instance, in order."""
-    requests = (plan.request(instance, capabilities.extra_body) for instance in plan.instances)
-    return [store.request_key(plan.deployment.name, request_identity(request)) for request in requests]
+def _planned(store: Store, plan: Plan, capabilities: Capabilities) -> Iterator[tuple[Instance, bytes]]:
+    """Walk the plan's instances, each with the key of its request."""
+    for instance in plan.instances:
+        identity = request_identity(plan.request(instance, capabilities.extra_body), plan.prompt_limit)
+        yield instance, store.request_key(plan.deployment.name, identity)
 
 
 def _evaluate(
@@ -141,7 +143,6 @@ def _evaluate(
     progress: Progress,
 ) -> RunOutcome:
     with store.run_lock(store.run_id(plan.suite, plan.name)):
-        keys = _keys(store, plan, capabilities)
         run_id = store.begin_run(
             suite=plan.suite,
             name=plan.name,
@@ -150,118 +151,76 @@ def _evaluate(
             model=plan.model,
             deployment=plan.deployment.name,
             details=plan.details(capabilities, workarounds),
-            planned=list(zip(plan.instances, keys, strict=True)),
+            planned=_planned(store, plan, capabilities),
             scored_by=plan.scored_by(),
         )
-        keeper = _Keeper(store, plan, run_id, progress)
-        progress.begin(f"{plan.benchmark.display_name}: {plan.model}", len(keys))
+        keeper = Keeper(store, plan.rules, run_id, progress)
+        progress.begin(f"{plan.benchmark.display_name}: {plan.model}", len(plan.instances))
         try:
-            unanswered = _score_what_is_stored(store, run_id, keys, keeper)
+            unanswered = _score_what_is_stored(store, run_id, len(plan.instances), keeper)
             if unanswered:
-                asyncio.run(_ask(plan, unanswered, keeper, limits, capabilities))
+                asyncio.run(_ask(store, plan, run_id, unanswered, keeper, limits, capabilities))
         finally:
             keeper.write()
-        store.end_run(run_id)
+        store.end_run(run_id, stored_run_scores(store, run_id, plan.rules))
         progress.end()
         run = _stored(store, plan)
         assert run is not None
         return RunOutcome(
             summary=summarise_run(store, run),
             asked=len(unanswered) - keeper.not_asked,
-            kept=len(keys) - sum(map(len, unanswered.values())),
+            kept=len(plan.instances) - sum(map(len, unanswered.values())),
             failed=keeper.failed,
         )
 
 
-def _score_what_is_stored(
-    store: Store, run_id: str, keys: Sequence[bytes], keeper: "_Keeper"
-) -> dict[bytes, list[int]]:
+def _score_what_is_stored(store: Store, run_id: str, instances: int, keeper: Keeper) -> dict[bytes, list[int]]:
     """Score stored answers; return the positions that still have to be asked, by request: equal ones are asked once."""
+    unsettled = store.unsettled(run_id)
+    keeper.progress.advance(instances - len(unsettled))
+    for stored in store.each_instance(run_id, [position for position, _, answered in unsettled if answered]):
+        assert stored.instance is not None
+        assert stored.response is not None
+        keeper.score(stored.position, stored.instance, stored.response)
     unanswered: dict[bytes, list[int]] = {}
-    settled = store.settled_positions(run_id)
-    for position, key in enumerate(keys):
-        if position in settled:
-            keeper.progress.advance()
-        elif (answer := store.answer(key)) is not None:
-            keeper.score([position], answer)
-        else:
+    for position, key, answered in unsettled:
+        if not answered:
             unanswered.setdefault(key, []).append(position)
     return unanswered
 
 
 async def _ask(
+    store: Store,
     plan: Plan,
+    run_id: str,
     unanswered: Mapping[bytes, list[int]],
-    keeper: "_Keeper",
+    keeper: Keeper,
     limits: HttpLimits,
     capabilities: Capabilities,
 ) -> None:
-    await ask_all(
-        plan.deployment,
-        (
-            (key, plan.request(plan.instances[positions[0]], capabilities.extra_body))
-            for key, positions in unanswered.items()
-        ),
-        lambda key, result: keeper.keep(key, unanswered[key], result),
-        max_in_flight=min(plan.max_in_flight, len(unanswered)),
-        limits=limits,
-        capabilities=capabilities,
-    )
+    """Ask what has no answer yet. Questions come from the store page by page, and stay while they are in flight."""
+    in_flight: dict[bytes, Instance] = {}
 
+    def requests() -> Iterator[tuple[bytes, ChatRequest]]:
+        firsts = store.each_instance(run_id, [positions[0] for positions in unanswered.values()])
+        for key, stored in zip(unanswered, firsts, strict=True):
+            assert stored.instance is not None
+            in_flight[key] = stored.instance
+            yield key, plan.request(stored.instance, capabilities.extra_body)
 
-class _Keeper:
-    """Scores answers as they arrive and writes them in batches, so that little is lost when the process is killed."""
+    def keep(key: bytes, result: Response | Failure) -> None:
+        first, *others = unanswered[key]
+        cases = [(first, in_flight.pop(key))]
+        cases += [(one.position, one.instance) for one in store.each_instance(run_id, others) if one.instance]
+        keeper.keep(key, cases, result)
 
-    def __init__(self, store: Store, plan: Plan, run_id: str, progress: Progress) -> None:
-        self.progress = progress
-        self._store = store
-        self._plan = plan
-        self._run_id = run_id
-        self._answers: list[tuple[bytes, Response]] = []
-        self._scores: list[tuple[int, str, float | Unscored]] = []
-        self._timer: asyncio.TimerHandle | None = None
-        self._broken: AgentError | None = None
-        self.failed = 0
-        self.not_asked = 0
-
-    def score(self, positions: Sequence[int], result: Response | Failure) -> None:
-        """Score the instances at these positions."""
-        plan = self._plan
-        for position in positions:
-            scores = score_response(plan.benchmark.metrics, plan.instances[position], result, plan.scoring)
-            self._scores.extend((position, metric, value) for metric, value in scores)
-        self.progress.advance(len(positions))
-
-    def keep(self, key: bytes, positions: Sequence[int], result: Response | Failure) -> None:
-        """Keep a new answer and score the instances it belongs to.
-
-        Raises:
-            StoreError: the store refused this or an earlier batch; asking on would waste what the server says.
-        """
-        if self._broken is not None:
-            raise self._broken
-        if isinstance(result, Response):
-            self._answers.append((key, result))  # before it is scored: whatever scoring does, it is kept
-        else:
-            self.failed += len(positions)
-            self.not_asked += result.reason is Reason.NOT_ASKED
-        self.score(positions, result)
-        if len(self._scores) >= KEEP_EVERY_ANSWERS * len(self._plan.benchmark.metrics):
-            self.write()
-        elif self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(KEEP_EVERY_S, self._write_in_time)
-
-    def _write_in_time(self) -> None:
-        try:
-            self.write()
-        except AgentError as error:  # nobody awaits a timer: the next answer ends the run with it
-            self._broken = error
-
-    def write(self) -> None:
-        """Write what has not been written yet, in one transaction."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        if self._answers or self._scores:
-            self._store.settle(self._run_id, self._answers, self._scores)
-            self._answers, self._scores = [], []
+    with keeper.asking():
+        await ask_all(
+            plan.deployment,
+            requests(),
+            keep,
+            max_in_flight=min(plan.max_in_flight, len(unanswered)),
+            limits=limits,
+            capabilities=capabilities,
+            prompt_limit=plan.prompt_limit,
+        )

@@ -1,30 +1,44 @@
 """What one answer is worth: every metric's score, or why there is none. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-from agent.metrics import MetricUse, score
+from agent.evaluation.measures import Measure, Rules
+from agent.metrics import Labelled, extract, labels, score
 from agent.vocabulary import Failure, Instance, Reason, Response, Scoring, Unscored
 
 
-def score_response(
-    metrics: Sequence[MetricUse], instance: Instance, result: Response | Failure, scoring: Scoring
-) -> list[tuple[str, float | Unscored]]:
-    """Return (metric, score) for every metric.
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What one answer is worth under one measure: a score; or, for a metric of the whole run, the labels it gives."""
+
+    measure: Measure
+    value: float | Labelled | Unscored
+
+
+def score_response(rules: Rules, instance: Instance, result: Response | Failure) -> Iterator[Verdict]:
+    """Yield a verdict for every measure.
 
     A cut-off thought is unscored(length): there is no answer yet. Text that was cut off is an answer and is scored.
     """
-    reason = _why_not(result, scoring)
-    if reason is not None or isinstance(result, Failure):
-        return [(use.name, Unscored(reason or Reason.BAD_REPLY)) for use in metrics]
-    return [(use.name, score(use, result.text, instance, scoring)) for use in metrics]
+    for measure in rules.measures:
+        answer = _answer(rules, result, measure.rules)
+        if isinstance(answer, Unscored):
+            yield Verdict(measure, answer)
+        elif measure.of_whole_run:
+            yield Verdict(measure, labels(measure.use, answer, instance, measure.rules))
+        else:
+            yield Verdict(measure, score(measure.use, answer, instance, measure.rules))
 
 
-def _why_not(result: Response | Failure, scoring: Scoring) -> Reason | None:
+def _answer(rules: Rules, result: Response | Failure, scoring: Scoring) -> str | Unscored:
+    """Return the text to score. HELM scores whatever it got, also an empty or a rambling answer, so parity does too."""
     if isinstance(result, Failure):
-        return result.reason
+        return Unscored(result.reason)
     if result.finish_reason == "content_filter":
-        return Reason.CONTENT_FILTER
-    # HELM scores an empty completion like any other, so parity does too.
-    if not result.text.strip() and scoring != "helm":
-        return Reason.LENGTH if result.finish_reason == "length" else Reason.EMPTY
-    return None
+        return Unscored(Reason.CONTENT_FILTER)
+    if scoring == "helm":
+        return result.text
+    if not result.text.strip():
+        return Unscored(Reason.LENGTH if result.finish_reason == "length" else Reason.EMPTY)
+    return extract(rules.parser, result.text)

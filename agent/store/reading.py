@@ -165,6 +165,7 @@ class RunReader(Database):
                 None if record is None else decode_instance(self._vault.open(b"record\0" + record_key, record)),
                 None if answer is None else decode_response(self._vault.open(b"answer\0" + request_key, answer)),
                 scores[position],
+                request_key,
             )
             for position, instance_key, record_key, record, request_key, answer in rows
         ]

@@ -57,6 +57,7 @@ class StoredInstance:
     instance: Instance | None
     response: Response | None
     scores: Mapping[str, float | Unscored]
+    request_key: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
