@@ -233,9 +233,8 @@ def check_benchmark(site: Site, place: Path, rows: int) -> None:
         f"expected tokens (characters / 4): {characters // 4 // count} a prompt, {examined.longest // 4} the longest, "
         f"{characters // 4} in all"
     )
-    click.echo(
-        f"answers: at most {benchmark.max_tokens} tokens, or {benchmark.reasoning_max_tokens} of models that think first"
-    )
+    thinking = f"{benchmark.reasoning_max_tokens} of models that think first"
+    click.echo(f"answers: at most {benchmark.max_tokens} tokens, or {thinking}")
     click.echo(f"metrics: {', '.join(_metric(use) for use in benchmark.metrics)}")
     for problem in examined.problems:
         click.secho(f"warning: {problem}", fg="yellow", err=True)

@@ -146,7 +146,8 @@ class _Bar:
 def _report(benchmark: "Benchmark", added: "Added") -> None:
     record, found = added.record, added.found
     version = "the version this benchmark was written for" if found.known == "official" else "an unknown version"
-    click.echo(f"{benchmark.id}: {record.instances} instances in {len(record.files)} files, {version}")
+    files = "1 file" if len(record.files) == 1 else f"{len(record.files)} files"
+    click.echo(f"{benchmark.id}: {record.instances} instances in {files}, {version}")
     for part, count in found.parts.items() if any(found.parts) else ():
         click.echo(f"  {part}  {count}")
     if found.letters:
