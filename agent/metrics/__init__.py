@@ -8,7 +8,7 @@ and are computed from all of them.
 from collections.abc import Iterable, Sequence
 
 from agent.errors import BenchmarkError
-from agent.metrics import billing, classes, exact, judged, medcalc, medec, rouge, word_f1
+from agent.metrics import billing, classes, ehr_sql, exact, judged, medcalc, medec, rouge, word_f1
 from agent.metrics.answers import AnswerParser, extract
 from agent.metrics.choice import extract_option
 from agent.metrics.spec import Judge, Labelled, MetricSpec, MetricUse, Options, ScoreFunction
@@ -42,6 +42,7 @@ METRICS: dict[str, MetricSpec] = {
         *medcalc.SPECS,
         *medec.SPECS,
         *billing.SPECS,
+        *ehr_sql.SPECS,
         *rouge.SPECS,
         *judged.SPECS,
     )
