@@ -11,10 +11,13 @@ import hashlib
 import io
 import json
 import sys
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
+
+from make_invented_public import without_times
 
 T = TypeVar("T")
 HERE = Path(__file__).parent
@@ -63,7 +66,12 @@ class Sample:
     licence: str
     how: str
     licence_text: str
-    cut: Callable[[str], str]
+    cut: Callable[[bytes], bytes]
+
+
+def text(cut: Callable[[str], str]) -> Callable[[bytes], bytes]:
+    """Make a cut of a text file; line ends become those of Unix."""
+    return lambda data: cut(io.TextIOWrapper(io.BytesIO(data), encoding="utf-8").read()).encode()
 
 
 def spread(items: list[T], count: int) -> list[T]:
@@ -144,6 +152,24 @@ def cut_aci_bench(text: str) -> str:
     return as_json({"data": spread(json.loads(text)["data"], 20)})
 
 
+def cut_race_based_med(data: bytes) -> bytes:
+    """Take every fifth question with its answer; headings, styles and colours stay as they are."""
+    import docx
+
+    document = docx.Document(io.BytesIO(data))
+    runs, taken = 0, False
+    for paragraph in list(document.paragraphs):
+        if paragraph.text.strip().startswith("Run ") and ":" in paragraph.text:
+            taken, runs = runs % 5 == 0, runs + 1
+        if not taken:
+            paragraph._element.getparent().remove(paragraph._element)
+    for table in list(document.tables):
+        table._element.getparent().remove(table._element)
+    out = io.BytesIO()
+    document.save(out)
+    return without_times(out.getvalue(), zipfile.ZIP_DEFLATED)
+
+
 SAMPLES = (
     Sample(
         "pubmed_qa",
@@ -155,7 +181,7 @@ SAMPLES = (
         "MIT",
         "100 of the 500 articles of the official test set (data/test_ground_truth.json), at even distances",
         MIT.format(holder="2019 pubmedqa"),
-        cut_pubmed_qa,
+        text(cut_pubmed_qa),
     ),
     Sample(
         "med_qa",
@@ -167,7 +193,7 @@ SAMPLES = (
         "MIT",
         "every second of the first 200 lines",
         MIT.format(holder="2022 Di Jin"),
-        cut_lines,
+        text(cut_lines),
     ),
     Sample(
         "med_mcqa",
@@ -179,7 +205,7 @@ SAMPLES = (
         "MIT",
         "100 of the 4,183 lines, at even distances",
         MIT.format(holder="2022 MedMCQA"),
-        cut_lines,
+        text(cut_lines),
     ),
     Sample(
         "medcalc_bench",
@@ -198,7 +224,7 @@ SAMPLES = (
             licence="Creative Commons Attribution-ShareAlike 4.0 International",
             licence_url="https://creativecommons.org/licenses/by-sa/4.0/",
         ),
-        cut_medcalc,
+        text(cut_medcalc),
     ),
     Sample(
         "medec",
@@ -216,7 +242,7 @@ SAMPLES = (
             licence="Creative Commons Attribution 4.0 International",
             licence_url="https://creativecommons.org/licenses/by/4.0/",
         ),
-        cut_medec,
+        text(cut_medec),
     ),
     Sample(
         "head_qa",
@@ -229,7 +255,7 @@ SAMPLES = (
         "8 or 9 questions without an image of each of the 12 exams of 2016 and 2017, and 3 with an image of the two "
         "exams that have any (a loader must leave those out), at even distances",
         MIT.format(holder="2019 DVC"),
-        cut_head_qa,
+        text(cut_head_qa),
     ),
     Sample(
         "aci_bench",
@@ -247,18 +273,49 @@ SAMPLES = (
             licence="Creative Commons Attribution 4.0 International",
             licence_url="https://creativecommons.org/licenses/by/4.0/",
         ),
-        cut_aci_bench,
+        text(cut_aci_bench),
+    ),
+    Sample(
+        "race_based_med",
+        "41746_2023_939_MOESM1_ESM.docx",
+        "41746_2023_939_MOESM1_ESM.docx",
+        "https://github.com/raulista1997/benchmarkdata",
+        "52ba5528fd1ff1c6ec4ad1d0850126836404e71f",
+        "41746_2023_939_MOESM1_ESM.docx (Supplementary Information 1 of doi 10.1038/s41746-023-00939-z)",
+        "CC BY 4.0",
+        "every fifth of the 175 questions with its answer; without tables and what stands before",
+        CREATIVE_COMMONS.format(
+            title="Large language models propagate race-based medicine",
+            authors="Omiye, Lester, Spichak, Rotemberg and Daneshjou 2023 (npj Digital Medicine 6:195)",
+            url="https://doi.org/10.1038/s41746-023-00939-z",
+            licence="Creative Commons Attribution 4.0 International",
+            licence_url="https://creativecommons.org/licenses/by/4.0/",
+        ),
+        cut_race_based_med,
+    ),
+    Sample(
+        "medhallu",
+        "pqa_labeled.first200.jsonl",
+        "pqa_labeled.jsonl",
+        "https://github.com/askerlee/MedHallu",
+        "c57590fe523338bffda24078cfaf0dc7b4194b86",
+        "Detection/MedHallu_pqa_labeled/train/data-00000-of-00001.arrow",
+        "MIT",
+        "every second of the first 200 rows, turned from Arrow into JSON lines",
+        MIT.format(holder="2025 MedHallu"),
+        text(cut_lines),
     ),
 )
 
 
 def make(sample: Sample, source: Path) -> None:
     """Write one sample folder."""
-    text = (source / sample.benchmark / sample.source).read_text(encoding="utf-8")
+    official = (source / sample.benchmark / sample.source).read_bytes()
     if sample.benchmark == "pubmed_qa":
         test = json.loads((source / "pubmed_qa/test_ground_truth.json").read_text(encoding="utf-8"))
-        text = json.dumps({pmid: article for pmid, article in json.loads(text).items() if pmid in test})
-    data = sample.cut(text).encode()
+        tested = {pmid: article for pmid, article in json.loads(official).items() if pmid in test}
+        official = json.dumps(tested).encode()
+    data = sample.cut(official)
     folder = HERE / sample.benchmark / "sample"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / sample.target).write_bytes(data)
@@ -273,7 +330,8 @@ def make(sample: Sample, source: Path) -> None:
         f"- SHA-256 of {sample.target}: {digest}\n",
         encoding="utf-8",
     )
-    known = digest in (HERE / sample.benchmark / "benchmark.yaml").read_text(encoding="utf-8")
+    definition = HERE / sample.benchmark / "benchmark.yaml"
+    known = definition.exists() and digest in definition.read_text(encoding="utf-8")
     print(f"{sample.benchmark}: {len(data)} bytes, {digest}{'' if known else '  <- put this in benchmark.yaml'}")
 
 

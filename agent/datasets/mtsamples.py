@@ -5,7 +5,7 @@ the gold's heading on is shown. The source lost most line ends, so that a headin
 ends at the next heading that begins another part of a report, not at the end of its line.
 
 Upstream takes the rest of the heading's line (other sections with it), leaves the gold in the prompt when it is a
-summary or findings, and drops a report whose heading is not in capitals. `gold=first_line` gives its gold.
+summary or findings, and drops a report whose heading is not in capitals. `reference=first_line` gives its gold.
 """
 
 import re
@@ -15,6 +15,7 @@ from agent.datasets.files import Files
 from agent.datasets.table import Problems, Row, Table
 
 COLUMNS = ("id", "note", "gold", "section")
+_TELLING = 30  # characters: "None." may stand anywhere and tells nothing
 _SECTIONS = ("PLAN", "SUMMARY", "FINDINGS")  # the first that a report has is its gold
 # In capitals anywhere; otherwise only where a line or a sentence begins, for "the plan: ..." is no heading.
 _HEADING = {name: re.compile(rf"{name}:|(?:^|(?<=[.;\n]))[ \t]*(?i:{name})[ \t]*:") for name in _SECTIONS}
@@ -48,13 +49,16 @@ def _rows(name: str, text: str, files: Files) -> Iterator[Row]:
     if section is None:
         return
     hidden = found.values() if files.options.get("hidden", "gold") == "all" else [found[section]]
-    note = text[: min(match.start() for match in hidden)].strip()
-    yield Row("the report", {"id": _id(name), "note": note, "gold": golds[section], "section": section.lower()})
+    # Some reports' one-line descriptions, written by the source, repeat the section word for word.
+    gold, note = golds[section], text[: min(match.start() for match in hidden)].strip()
+    if len(gold) > _TELLING:
+        note = note.replace(gold, "").strip()
+    yield Row("the report", {"id": _id(name), "note": note, "gold": gold, "section": section.lower()})
 
 
 def _gold(text: str, heading: re.Match[str], section: str, files: Files) -> str:
     rest = text[heading.end() :]
-    if files.arguments.get("gold") == "first_line":
+    if files.arguments.get("reference") == "first_line":
         return rest.split("\n", 1)[0].strip()
     ends = (part.start() for part in _PART.finditer(rest) if not (part[1] or "").startswith(section))
     return rest[: next(ends, len(rest))].strip()
