@@ -27,7 +27,7 @@ from agent.service.commands import view
 from agent.site import Site
 from agent.site_commands import audit, doctor, init, purge
 from agent.submission_commands import submission
-from agent.summary_commands import summarize
+from agent.summary_commands import rescore, score, summarize
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -61,8 +61,8 @@ def intramural(context: click.Context, directory: Path, log_level: str) -> None:
 
 
 for command in (
-    init, doctor, benchmarks, datasets, run, summarize, export, import_, view, submission, enroll, registry,
-    steward_key, purge, audit, baselines, demo,
+    init, doctor, benchmarks, datasets, run, summarize, rescore, score, export, import_, view, submission, enroll,
+    registry, steward_key, purge, audit, baselines, demo,
 ):  # fmt: skip
     intramural.add_command(command)
 

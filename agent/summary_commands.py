@@ -247,7 +247,7 @@ def score(site: Site, benchmark: str, data: Path, answers: Path, scoring: "Scori
     BENCHMARK is an id, with arguments where it takes some: `clear:condition=homelessness`. An instance without an
     answer is unscored (not_asked) and listed; an id that the data does not have is an error.
     """
-    from agent.evaluation.answers_file import score_answers
+    from agent.evaluation.score_answers import score_answers
 
     scored = score_answers(site.own_benchmarks, benchmark, data, answers, scoring)
     summary = scored.summary

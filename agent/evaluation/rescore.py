@@ -5,7 +5,7 @@ its old scores or its new ones, never some of each.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 from agent.evaluation.measures import Rules, ScoringChoice
@@ -63,7 +63,8 @@ def _rescore(store: Store, run: Run, scoring: ScoringChoice | None) -> Rescored:
     with store.run_lock(run.run_id):
         rules = Rules.of_run(run.details, scoring)
         before = _values(store, run)
-        purged = sum(_purged(stored) for stored in store.each_instance(run.run_id))
+        settled = store.settled_positions(run.run_id)
+        purged = sum(_purged(stored, settled) for stored in store.each_instance(run.run_id))
         if purged:
             return Rescored(run, left=f"the texts of {purged} instances were purged")
         changed = _draft(store, run.run_id, rules)
@@ -87,15 +88,15 @@ def _rescore(store: Store, run: Run, scoring: ScoringChoice | None) -> Rescored:
     )
 
 
-def _purged(stored: StoredInstance) -> bool:
-    """Whether a text is gone that some score rests on, or that would be scored."""
+def _purged(stored: StoredInstance, settled: Container[int]) -> bool:
+    """Whether a text is gone that would be scored, or that a score rests on."""
     if stored.instance is None:
         return True
-    if stored.response is not None:
+    if stored.response is not None or stored.position not in settled:
         return False
-    return any(
-        not isinstance(score, Unscored) or score.reason not in _NEEDS_NO_ANSWER for score in stored.scores.values()
-    )
+    scores = stored.scores.values()
+    failed = [isinstance(score, Unscored) and score.reason in _NEEDS_NO_ANSWER for score in scores]
+    return not failed or not all(failed)
 
 
 def _draft(store: Store, run_id: str, rules: Rules) -> Counter[str]:

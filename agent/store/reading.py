@@ -133,7 +133,10 @@ class RunReader(Database):
         return (key for (key,) in rows)
 
     def instances(self, run_id: str, offset: int, limit: int) -> list[StoredInstance]:
-        """Return one page of a run's instances with their texts, in order."""
+        """Return one page of a run's instances with their texts, in order.
+
+        Of a metric of the whole run an instance has no score; it may have a reason why it does not count.
+        """
         return self._instances(run_id, range(offset, offset + limit))
 
     def each_instance(self, run_id: str, positions: Sequence[int] | None = None) -> Iterator[StoredInstance]:
@@ -154,8 +157,10 @@ class RunReader(Database):
         ).fetchall()
         scores: dict[int, dict[str, float | Unscored]] = {row[0]: {} for row in rows}
         for position, metric, value, reason in self._db.execute(
-            f"SELECT position, metric, value, reason FROM scores WHERE run_id = ? AND position {which}",  # noqa: S608
-            (run_id, *values),
+            f"SELECT position, metric, value, reason FROM scores WHERE run_id = ? AND position {which} UNION ALL "  # noqa: S608
+            f"SELECT position, metric, NULL, reason FROM labelled WHERE run_id = ? AND position {which} "
+            "AND reason IS NOT NULL",
+            (run_id, *values, run_id, *values),
         ):
             scores[position][metric] = Unscored(Reason(reason)) if value is None else value
         return [

@@ -1,0 +1,113 @@
+"""A file of answers that were produced elsewhere: `{"instance_id": ..., "answer": ...}` a line, found by id.
+
+Only ids and places are in memory; each answer is read when its instance is scored.
+"""
+
+import json
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, Self
+
+from agent.datasets.table import Problems
+from agent.errors import BenchmarkError
+
+MOST_LINE_BYTES = 16 * 1024 * 1024
+_KEYS = {"instance_id", "answer"}
+
+
+class AnswersFile:
+    """An open file of answers, whose every line was checked."""
+
+    def __init__(self, name: str, file: BinaryIO) -> None:
+        """Read the file through.
+
+        Raises:
+            BenchmarkError: lists every line that is no answer, and every id that an earlier line has.
+        """
+        self._file = file
+        self._name = name
+        self._places: dict[str, tuple[int, int]] = {}  # id -> line, where it begins
+        problems = Problems(name)
+        for number, place, line in self._lines(problems):
+            found = _answer(line)
+            if isinstance(found, str):
+                problems.add(f"line {number}", found)
+                continue
+            identity, _ = found
+            first = self._places.setdefault(identity, (number, place))
+            if first[0] != number:
+                problems.add(f"line {number}", f"has the same instance_id as line {first[0]}")
+        problems.check()
+        if not self._places:
+            raise problems.stop("the whole file", "holds no answers")
+
+    @classmethod
+    @contextmanager
+    def open(cls, path: Path) -> Iterator[Self]:
+        """Open and check the file for the length of a `with` block.
+
+        Raises:
+            BenchmarkError: it cannot be read, or is no file of answers.
+        """
+        try:
+            with path.open("rb") as file:
+                yield cls(path.name, file)
+        except OSError as why:
+            raise BenchmarkError(f"{path.name}: cannot be read ({why.strerror})") from None
+
+    def refuse_others(self, known: Collection[str]) -> None:
+        """See that every answer is to an instance that is there.
+
+        Raises:
+            BenchmarkError: lists the lines whose id is none of `known`.
+        """
+        problems = Problems(self._name)
+        for identity, (number, _) in self._places.items():
+            if identity not in known:
+                problems.add(f"line {number}", "has an instance_id that the data does not have")
+        problems.check()
+
+    def answer(self, identity: str) -> str | None:
+        """Return the answer to an instance, or None if the file has none."""
+        if identity not in self._places:
+            return None
+        number, place = self._places[identity]
+        self._file.seek(place)
+        found = _answer(self._file.readline(MOST_LINE_BYTES))
+        if isinstance(found, str) or found[0] != identity:
+            raise BenchmarkError(f"{self._name}: line {number}: changed while it was read; start again")
+        return found[1]
+
+    def _lines(self, problems: Problems) -> Iterator[tuple[int, int, bytes]]:
+        """Yield (number, where it begins, bytes) of every line that is not empty."""
+        number, place = 0, 0
+        while line := self._file.readline(MOST_LINE_BYTES):
+            number += 1
+            if len(line) == MOST_LINE_BYTES and not line.endswith(b"\n"):
+                raise problems.stop(f"line {number}", f"is longer than {MOST_LINE_BYTES // 2**20} MiB")
+            if line.strip():
+                yield number, place, line
+            place += len(line)
+
+
+def _answer(line: bytes) -> tuple[str, str] | str:
+    """Return id and answer of a line, or what is wrong with it, in words that quote nothing of it."""
+    try:
+        text = line.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return "is not UTF-8; save the file as UTF-8"
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return "is not JSON"
+    if not isinstance(value, dict) or not value.keys() >= _KEYS:
+        return 'is not of the form {"instance_id": ..., "answer": ...}'
+    identity, answer = value["instance_id"], value["answer"]
+    if isinstance(identity, int) and not isinstance(identity, bool):
+        identity = str(identity)  # a row number, as most write it
+    if not isinstance(identity, str) or not identity.strip():
+        return "its instance_id is neither a text nor a whole number"
+    if not isinstance(answer, str):
+        return "its answer is not a text"
+    return identity.strip(), answer

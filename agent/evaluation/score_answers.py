@@ -1,0 +1,126 @@
+"""Scoring answers that were produced elsewhere, by the code that scores runs. Nothing is stored, nobody is asked."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agent.catalog.benchmark import Benchmark, survey_benchmarks
+from agent.catalog.run_entries import benchmark_of, parse_run_entry
+from agent.datasets.load import Dataset, iter_instances, locate_dataset
+from agent.errors import ConfigError
+from agent.evaluation.answers_file import AnswersFile
+from agent.evaluation.measures import Rules, ScoringChoice
+from agent.evaluation.plan import lineage, parser_of
+from agent.evaluation.score import score_response
+from agent.evaluation.summarise import MetricSummary, RunSummary, metric_summary, paired, whole_run_summary
+from agent.evaluation.whole_run import run_scores
+from agent.metrics import Labelled, check_available
+from agent.store import Run
+from agent.vocabulary import Failure, Instance, Reason, Response, RunEntry, Unscored
+
+ELSEWHERE = "(answers from a file)"
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredAnswers:
+    """The summary, and the instances without an answer: ids of public data and row numbers, places of others."""
+
+    summary: RunSummary
+    missing: tuple[str, ...]
+
+
+def score_answers(
+    own: Path | None, description: str, data: Path, answers: Path, scoring: ScoringChoice | None = None
+) -> ScoredAnswers:
+    """Score a file of answers.
+
+    Args:
+        own: folder of the hospital's own benchmarks, if there is a site.
+        description: a benchmark's id or alias, and its arguments as in a run entry.
+        data: file or folder of the dataset.
+        answers: see `AnswersFile`.
+        scoring: whose rules; None: the benchmark's.
+
+    Raises:
+        ConfigError: there is no such benchmark, or an argument is wrong.
+        BenchmarkError: the data or a line of the answers is wrong.
+    """
+    entry = _entry(description, data)
+    benchmark = benchmark_of(entry, *survey_benchmarks(own))
+    check_available(benchmark.id, benchmark.metrics)
+    dataset = locate_dataset(benchmark, None, entry.arguments)
+    rules = Rules.of(benchmark.metrics, scoring or benchmark.scoring, parser_of(benchmark), lineage(benchmark))
+    with AnswersFile.open(answers) as file:
+        ids = {instance.id for instance in iter_instances(benchmark, dataset)}
+        file.refuse_others(ids)
+        tally = _Tally(rules)
+        missing: list[str] = []
+        for place, instance in enumerate(iter_instances(benchmark, dataset), 1):
+            answer = file.answer(instance.id)
+            if answer is None:
+                missing.append(_called(benchmark, instance, place))
+            tally.add(instance, answer)
+        run = _run(benchmark, dataset, rules, len(ids))
+        return ScoredAnswers(RunSummary(run, paired(tally.summaries(run))), tuple(missing))
+
+
+def _entry(description: str, data: Path) -> RunEntry:
+    if "," in str(data):
+        raise ConfigError("the path of --data holds a comma, which a run entry cannot", "Rename the file or folder.")
+    given = parse_run_entry(description)
+    if given.model or given.expanders or "data_path" in given.arguments:
+        raise ConfigError("a benchmark's own arguments may follow its id, nothing else", "Name the data with --data.")
+    return RunEntry(given.benchmark, "", "", {**given.arguments, "data_path": str(data)}, {}, description)
+
+
+def _called(benchmark: Benchmark, instance: Instance, place: int) -> str:
+    """Return what to call an instance: the ids of a hospital's data may be those of its patients."""
+    return instance.id if benchmark.access == "public" or benchmark.id_column is None else f"number {place} of the data"
+
+
+class _Tally:
+    """Scores, by measure, as they come."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        self._scored: dict[str, list[tuple[bytes, float]]] = {one.name: [] for one in rules.measures}
+        self._unscored: dict[str, Counter[str]] = {one.name: Counter() for one in rules.measures}
+        self._answered: list[tuple[Instance, Response]] = []
+        self._of_run = any(one.of_whole_run for one in rules.measures)
+
+    def add(self, instance: Instance, answer: str | None) -> None:
+        result = Failure(Reason.NOT_ASKED) if answer is None else Response(answer, "", "stop", None, None, 0.0)
+        for verdict in score_response(self._rules, instance, result):
+            name, value = verdict.measure.name, verdict.value
+            if isinstance(value, Unscored):
+                self._unscored[name][value.reason.value] += 1
+            elif not isinstance(value, Labelled):
+                self._scored[name].append((instance.unit.encode(), value))
+        if self._of_run and isinstance(result, Response):
+            self._answered.append((instance, result))
+
+    def summaries(self, run: Run) -> Iterator[MetricSummary]:
+        of_run = {score.metric: score for score in run_scores(self._rules, self._answered)}
+        for kept in run.details["metrics"]:
+            name = kept["name"]
+            if name in of_run:
+                yield whole_run_summary(kept, [of_run[name]], self._unscored[name])
+            else:
+                yield metric_summary(kept, self._scored[name], self._unscored[name])
+
+
+def _run(benchmark: Benchmark, dataset: Dataset, rules: Rules, instances: int) -> Run:
+    details: dict[str, Any] = {
+        "display_name": benchmark.display_name,
+        "data": {
+            "known": dataset.known,
+            "own": benchmark.dataset_file is not None,
+            "digest": dataset.digest,
+            "instances": instances,
+        },
+        "language_model": True,
+        **rules.facts(),
+    }
+    return Run("", "", benchmark.id, benchmark.id, ELSEWHERE, ELSEWHERE, details, "ended", 0, 0)
