@@ -62,7 +62,7 @@ def make_release(site: Site, suites: Sequence[str], release: str) -> list[str]:
         if not suites:
             raise ConfigError("a release needs at least one suite", "Name suites with --suites.")
         store.keep_release(release, suites)
-        return joined_release(site, store, release).notes()
+        return joined_release(store, release, _catalogue(site)).notes()
 
 
 def release_summaries(site: Site, release: str) -> list[RunSummary]:
@@ -72,11 +72,18 @@ def release_summaries(site: Site, release: str) -> list[RunSummary]:
         ConfigError: there is no such release; names those that are there.
     """
     with site.store() as store:
-        return list(joined_release(site, store, release).summaries)
+        return list(joined_release(store, release, _catalogue(site)).summaries)
 
 
-def joined_release(site: Site, store: Store, name: str) -> JoinedRelease:
+def _catalogue(site: Site) -> Mapping[str, Benchmark]:
+    catalogue, _ = survey_benchmarks(site.own_benchmarks)
+    return catalogue
+
+
+def joined_release(store: Store, name: str, catalogue: Mapping[str, Benchmark]) -> JoinedRelease:
     """Join what the release's parts hold now. Where two suites hold a run of one name, the later suite's stands.
+
+    `catalogue` says what is known here of an imported leaderboard's benchmarks.
 
     Raises:
         ConfigError: there is no such release; names those that are there.
@@ -89,7 +96,6 @@ def joined_release(site: Site, store: Store, name: str) -> JoinedRelease:
             "Make one with `intramural summarize --suites A B --release R`.",
         )
     boards = {board.name: board for board in store.leaderboards()}
-    catalogue, _ = survey_benchmarks(site.own_benchmarks)
     standing: dict[str, Run] = {}
     replaced: dict[str, str] = {}
     cells: list[RunSummary] = []

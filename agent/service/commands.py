@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from agent.catalog.deployments import Prices
     from agent.site import Site
 
 
@@ -16,28 +17,49 @@ if TYPE_CHECKING:
 @click.option(
     "--export", "folder", type=click.Path(path_type=Path), help="Write the pages as files to this new folder."
 )
+@click.option("--release", help="Show this local release first: several suites and imported leaderboards together.")
 @click.option("--reveal", is_flag=True, help="Show original text; each page opened is written to the audit log.")
 @click.pass_obj
-def view(site: "Site", port: int, folder: Path | None, reveal: bool) -> None:
+def view(site: "Site", port: int, folder: Path | None, release: str | None, reveal: bool) -> None:
     """Show the local leaderboard, the runs and their redacted instances in a browser.
 
     Read-only, for this machine alone; stop it with Ctrl-C.
     """
+    from agent.catalog.benchmark import survey_benchmarks
     from agent.evaluation.progress import Progress
+    from agent.exchange.releases import joined_release
     from agent.redaction.clearing import open_clearer
     from agent.service.files import write_pages
-    from agent.service.pages import SitePages
+    from agent.service.pages import SitePages, suite_slug
     from agent.service.server import LOOPBACK, bind, new_secret, serve
 
     with site.store() as store:
         clearer = open_clearer(site, store, reveal=reveal, purpose="view" if folder is None else "export")
-        pages = SitePages(site.name, store, clearer)
+        catalogue, _ = survey_benchmarks(site.own_benchmarks)
+        pages = SitePages(site.name, store, clearer, catalogue, _prices(site))
+        first = ""
+        if release is not None:
+            joined_release(store, release, catalogue)  # refuses one that is not there
+            first = f"releases/{suite_slug(release)}/index.html"
         if folder is not None:
             count = write_pages(pages, folder, Progress())
-            click.echo(f"{count} files written, texts {'as they are' if reveal else 'redacted'}; open index.html there")
+            done = f"{count} files written, texts {'as they are' if reveal else 'redacted'}"
+            click.echo(f"{done}; open {first or 'index.html'} there")
             return
         secret = new_secret() if reveal else None
         with bind(port) as listener:
-            address = f"http://{LOOPBACK}:{listener.getsockname()[1]}/" + (f"{secret}/" if secret else "")
+            address = f"http://{LOOPBACK}:{listener.getsockname()[1]}/" + (f"{secret}/" if secret else "") + first
             click.echo(f"{address}  (read-only, this machine only; Ctrl-C stops it)")
             serve(pages, listener, secret)
+
+
+def _prices(site: "Site") -> "dict[str, Prices]":
+    """Return what the site's deployments cost now. A file that cannot be read costs the pages their prices only."""
+    from agent.catalog.deployments import read_deployments
+    from agent.errors import ConfigError
+
+    try:
+        deployments = read_deployments(site.deployments)
+    except ConfigError:
+        return {}
+    return {name: deployment.prices for name, deployment in deployments.items() if deployment.prices is not None}

@@ -2,6 +2,7 @@
 
     index.html                         every suite
     suites/<suite>/index.html          its local leaderboard and runs
+    releases/<release>/index.html      several suites and imported leaderboards together
     runs/<run>/index.html              settings, capabilities, metrics
     runs/<run>/instances-<n>.html      texts and scores, twenty instances a page
     style.css
@@ -11,16 +12,31 @@ Each .html has a twin that ends in .json. All links are relative, so the pages w
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from agent.evaluation.summarise import summarise_run, summarise_suite
+from agent.catalog.benchmark import Benchmark
+from agent.catalog.deployments import Prices
+from agent.evaluation.summarise import RunSummary, summarise_benchmarks, summarise_run, summarise_suite
+from agent.exchange.releases import joined_release
 from agent.redaction.clearing import Clearer
 from agent.service.render import Renderer
-from agent.service.views import instances_page, page_count, run_page, site_page, suite_page
+from agent.service.views import (
+    ReleasePage,
+    RunPage,
+    SitePage,
+    SuitePage,
+    instances_page,
+    page_count,
+    release_page,
+    run_page,
+    site_page,
+    suite_page,
+)
 from agent.store import Store
 
 _SUITE = re.compile(r"suites/([\w-]{1,100})/index")
+_RELEASE = re.compile(r"releases/([\w-]{1,100})/index")
 _RUN = re.compile(r"runs/([\w-]{1,100})/(?:index|instances-([1-9]\d{0,8}))")
 
 
@@ -39,11 +55,22 @@ class SitePages:
         name: the site's name, for the head of each page.
         store: what is shown. It is only read.
         clearer: makes texts of cases fit to be seen.
+        catalogue: the benchmarks here, by id: what is known of an imported leaderboard's.
+        prices: by deployment, as they are now.
     """
 
-    def __init__(self, name: str, store: Store, clearer: Clearer) -> None:
+    def __init__(
+        self,
+        name: str,
+        store: Store,
+        clearer: Clearer,
+        catalogue: Mapping[str, Benchmark] | None = None,
+        prices: Mapping[str, Prices] | None = None,
+    ) -> None:
         self._store = store
         self._clearer = clearer
+        self._catalogue = catalogue or {}
+        self._prices = prices or {}
         self._renderer = Renderer(name, clearer.note, reveals=clearer.reveals, slug=suite_slug)
 
     def page(self, path: str) -> PageFile | None:
@@ -71,7 +98,8 @@ class SitePages:
     def count(self) -> int:
         """How many pages there are now, each with its twin counting once."""
         runs = self._store.runs()
-        return 1 + len({run.suite for run in runs}) + sum(1 + page_count(self._store, run) for run in runs)
+        heads = 1 + len({run.suite for run in runs}) + len(self._store.releases())
+        return heads + sum(1 + page_count(self._store, run) for run in runs)
 
     def problem(self, title: str, message: str, advice: str, path: str) -> bytes:
         """Draw a page that tells the reader what went wrong and what to do."""
@@ -87,36 +115,55 @@ class SitePages:
 
     def _view(self, stem: str) -> object | None:
         if stem == "index":
-            return site_page(self._store.runs())
+            return self._site_page()
+        if match := _RELEASE.fullmatch(stem):
+            name = next((one.name for one in self._store.releases() if suite_slug(one.name) == match[1]), None)
+            return None if name is None else self._release_page(name)
         if match := _SUITE.fullmatch(stem):
             name = next((name for name in self._store.suites() if suite_slug(name) == match[1]), None)
-            return None if name is None else suite_page(name, summarise_suite(self._store, name))
+            return None if name is None else self._suite_page(name, summarise_suite(self._store, name))
         if match := _RUN.fullmatch(stem):
             run = self._store.run(match[1])
             if run is None:
                 return None
             if match[2] is None:
-                return run_page(summarise_run(self._store, run))
+                return self._run_page(summarise_run(self._store, run))
             return instances_page(self._store, run, int(match[2]), self._clearer)
         return None
 
     def _views(self) -> Iterator[tuple[str, object]]:
         """Yield what `_view` returns for every page, by stem, with each run summarised once."""
-        yield "index", site_page(self._store.runs())
+        yield "index", self._site_page()
+        for release in self._store.releases():
+            yield f"releases/{suite_slug(release.name)}/index", self._release_page(release.name)
         for suite in self._store.suites():
             summaries = summarise_suite(self._store, suite)
-            yield f"suites/{suite_slug(suite)}/index", suite_page(suite, summaries)
+            yield f"suites/{suite_slug(suite)}/index", self._suite_page(suite, summaries)
             for summary in summaries:
                 run = summary.run
-                yield f"runs/{run.run_id}/index", run_page(summary)
+                yield f"runs/{run.run_id}/index", self._run_page(summary)
                 for number in range(1, page_count(self._store, run) + 1):
                     page = instances_page(self._store, run, number, self._clearer)
                     if page is not None:  # the run may have shrunk since
                         yield f"runs/{run.run_id}/instances-{number}", page
 
+    def _site_page(self) -> SitePage:
+        return site_page(self._store.runs(), self._store.releases())
+
+    def _suite_page(self, suite: str, runs: list[RunSummary]) -> SuitePage:
+        return suite_page(suite, summarise_benchmarks(self._store, suite), runs)
+
+    def _release_page(self, release: str) -> ReleasePage:
+        called = {board.name: board.details["release"] for board in self._store.leaderboards()}
+        return release_page(joined_release(self._store, release, self._catalogue), called)
+
+    def _run_page(self, summary: RunSummary) -> RunPage:
+        run = summary.run
+        return run_page(summary, self._store.usage(run.run_id), self._prices.get(run.deployment))
+
 
 def suite_slug(suite: str) -> str:
-    """Return a suite's name as it stands in a path: itself where it is plain, else made plain and told apart."""
+    """Return a suite's or release's name as it stands in a path: itself where plain, else made plain and told apart."""
     if re.fullmatch(r"[\w-]{1,80}", suite, re.ASCII):
         return suite
     plain = re.sub(r"[^\w-]+", "-", suite, flags=re.ASCII)[:60].strip("-")

@@ -12,11 +12,12 @@ from markupsafe import Markup, escape
 from agent.evaluation.summarise import MetricSummary
 from agent.redaction import Redacted
 from agent.redaction.tags import TAG
-from agent.service.views import InstancesPage, RunPage, SitePage, SuitePage
+from agent.service.views import InstancesPage, ReleasePage, RunPage, SitePage, SuitePage
 
 _TEMPLATES = {
     SitePage: "site.html",
     SuitePage: "suite.html",
+    ReleasePage: "release.html",
     RunPage: "run.html",
     InstancesPage: "instances.html",
 }

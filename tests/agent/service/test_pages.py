@@ -166,7 +166,7 @@ def test_the_leaderboard_notes_what_a_reader_of_a_number_should_know(filled: Fil
     filled.add(graded(30, 60), entry="pubmed_qa:model=a/many", ended=False)
     page = open_pages(filled.site).page("suites/november/index.json")
     assert page is not None
-    rows = json.loads(page.content)["boards"][0]["rows"]
+    rows = json.loads(page.content)["leaderboard"]["boards"][0]["rows"]
     assert {line["run"]["model"]: line["main"]["notes"] for line in rows} == {
         "a/few": [Note.FEW_UNITS, Note.MANY_UNSCORED, Note.SAMPLE, Note.HELM],
         "a/many": [Note.SAMPLE, Note.NOT_ENDED],
@@ -186,7 +186,7 @@ def test_runs_of_one_model_are_told_apart(filled: FilledSite, open_pages: OpenPa
     filled.add(graded(6, 10), entry="pubmed_qa:model=a/other")
     page = open_pages(filled.site).page("suites/november/index.json")
     assert page is not None
-    apart = [line["apart"] for line in json.loads(page.content)["boards"][0]["rows"]]
+    apart = [line["apart"] for line in json.loads(page.content)["leaderboard"]["boards"][0]["rows"]]
     with filled.site.store() as store:
         deployments = {run.model: run.deployment for run in store.runs() if run.name.endswith("0.5")}
     first = f"deployment {deployments['qwen/qwen2.5-7b-instruct']}"
@@ -346,7 +346,7 @@ def test_tags_are_marked_and_only_tags(filled: FilledSite, open_pages: OpenPages
 def test_the_twin_holds_what_the_page_shows(pages: SitePages):
     twin = pages.page("suites/november/index.json")
     assert twin is not None
-    first = json.loads(twin.content)["boards"][0]["rows"][0]["main"]
+    first = json.loads(twin.content)["leaderboard"]["boards"][0]["rows"][0]["main"]
     assert first["metric"]["metric"] == "exact_match"
     assert first["metric"]["mean"]["n"] == 44
     assert first["metric"]["mean"]["value"] == 1.0
