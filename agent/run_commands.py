@@ -1,16 +1,20 @@
 """The command `run`. Option names are HELM's own."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.errors import ConfigError
+from agent.errors import AgentError, ConfigError, InferenceError
 from agent.site import Site
 
 if TYPE_CHECKING:
+    from agent.catalog.deployments import Deployment
+    from agent.evaluation.plan import Plan
     from agent.evaluation.run import RunOutcome
+    from agent.evaluation.trial import Met
+    from agent.store import Usage
 
 EXIT_FAILED_INSTANCES = 9
 
@@ -56,17 +60,26 @@ class ManyValues(click.Command):
 @click.option(
     "--sample-seed", type=int, default=0, show_default=True, help="Another seed, another choice of instances."
 )
+@click.option(
+    "--deployment-map",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="YAML file: for a deployment or model that entries name, the deployment here that stands for it.",
+)
+@click.option("--ignore-data-paths", is_flag=True, help="Use the site's own data, whatever files the entries name.")
+@click.option("--max-train-instances", type=click.IntRange(0), help="At most so many solved examples in a prompt.")
 @click.option("--server", help="Ask this server (ending in /v1) instead of model_deployments.yaml.")
 @click.option(
     "-n", "--max-in-flight", "--num-threads", "max_in_flight", type=click.IntRange(1, 4096), help="Requests at once."
 )
 @click.option(
     "--scoring",
-    type=click.Choice(["intramural", "helm"]),
-    help="intramural: the right rules; helm: upstream's, faults included, for comparison.",
+    type=click.Choice(["intramural", "helm", "both"]),
+    help="intramural: the right rules; helm: upstream's, faults included, for comparison; both: side by side.",
 )
 @click.option("--replace", is_flag=True, help="Let go of a run that the suite holds with other instances or rules.")
-@click.option("-d", "--dry-run", is_flag=True, help="Read and check everything, ask nothing.")
+@click.option(
+    "-d", "--dry-run", is_flag=True, help="Check everything and say what the run would take; ask no question."
+)
 @click.option("--quiet", is_flag=True, help="No progress.")
 @click.pass_obj
 def run(
@@ -86,6 +99,7 @@ def run(
     Give the same command again to continue a run: stored answers are never asked for twice. Options that may be given
     several times also take several values.
     """
+    from agent.catalog.deployments import read_deployments
     from agent.catalog.run_entries import fill_models, parse_run_entry, read_run_entries
     from agent.evaluation.plan import RunOptions, plan_runs
     from agent.evaluation.progress import Progress
@@ -97,23 +111,79 @@ def run(
         raise ConfigError("there is nothing to run", "Give --run-entries or --conf-paths.")
     entries = fill_models(entries, models_to_run)
     if dry_run:
-        for plan in plan_runs(site, entries, RunOptions(**options)):
-            click.echo(
-                f"{plan.name}  {len(plan.instances)} of {plan.available} instances ({plan.dataset.known} data), "
-                f"at most {plan.max_tokens} tokens an answer"
-            )
+        _say_what_it_would_take(site, plan_runs(site, entries, RunOptions(**options)))
         return
     outcomes = run_entries(site, entries, RunOptions(**options), Progress(quiet=quiet))
     runs = [outcome.summary.run for outcome in outcomes]
     for note in dict.fromkeys(f"{run.deployment}: {note}" for run in runs for note in run.details["workarounds"]):
         click.echo(f"note: {note}", err=True)
-    for outcome in outcomes:
-        click.echo(_outcome_line(outcome))
+    _say_what_came_of_it(site, outcomes, {} if options["server"] else read_deployments(site.deployments))
     asked, kept, failed = (sum(getattr(outcome, what) for outcome in outcomes) for what in ("asked", "kept", "failed"))
     click.echo(f"{len(outcomes)} runs in suite {options['suite']}: asked {asked}, kept {kept}, failed {failed}")
     if failed:
         click.echo(f"{failed} instances have no answer; run the same command again to ask only those.", err=True)
         raise click.exceptions.Exit(EXIT_FAILED_INSTANCES)
+
+
+def _say_what_it_would_take(site: Site, plans: "Sequence[Plan]") -> None:
+    """Print, for each plan, what was read and what asking it would take. Raises at the end if any would be refused."""
+    import asyncio
+
+    from agent.evaluation.forecast import forecast_lines, together
+    from agent.evaluation.plan import http_limits
+    from agent.evaluation.trial import forecast_plan, meet_servers, served
+
+    limits = http_limits(site)
+    servers = asyncio.run(meet_servers(plans, limits))
+    refused: list[AgentError] = []
+    forecasts = []
+    for plan in plans:
+        met = servers[served(plan)]
+        click.echo(
+            f"{plan.name}  {len(plan.instances)} of {plan.available} instances ({plan.dataset.known} data), "
+            f"at most {plan.max_tokens} tokens an answer"
+        )
+        forecasts.append(asyncio.run(forecast_plan(plan, met.capabilities, limits)))
+        for line in (
+            *forecast_lines(forecasts[-1], met.pace, plan.deployment.prices),
+            *_notes(plan, met, refused),
+        ):
+            click.echo(f"  {line}")
+    if len(plans) > 1:
+        click.echo(f"{len(plans)} runs together")
+        for line in forecast_lines(together(forecasts), None, None):
+            click.echo(f"  {line}")
+    if refused:
+        raise InferenceError("a run would be refused: its server lacks what it needs", refused[0].advice)
+
+
+def _notes(plan: "Plan", met: "Met", refused: list[AgentError]) -> list[str]:
+    """Say why there is no duration, and what the server lacks; add to `refused` if the run cannot do without it."""
+    from agent.inference.capabilities import Needs, check_needs
+    from agent.vocabulary import ChatRequest
+
+    notes = [f"no duration, and no prompt was counted: {met.problem}"] if met.problem else []
+    if met.capabilities is None:
+        return notes
+    needs = Needs.of(ChatRequest(plan.model, (), plan.max_tokens, plan.temperature, plan.stop))
+    try:
+        return [*notes, *(f"note: {note}" for note in check_needs(met.capabilities, needs))]
+    except InferenceError as error:
+        refused.append(error)
+        return [*notes, f"would be refused: {error}"]
+
+
+def _say_what_came_of_it(site: Site, outcomes: "Sequence[RunOutcome]", deployments: "Mapping[str, Deployment]") -> None:
+    from agent.evaluation.usage import usage_lines
+
+    with site.store() as store:
+        usages: list[Usage] = [store.usage(outcome.summary.run.run_id) for outcome in outcomes]
+    for outcome, usage in zip(outcomes, usages, strict=True):
+        click.echo(_outcome_line(outcome))
+        deployment = deployments.get(outcome.summary.run.deployment)
+        prices = deployment.prices if deployment else None
+        for line in usage_lines(usage, prices, all_asked_now=not outcome.kept):
+            click.echo(f"  {line}")
 
 
 def _outcome_line(outcome: "RunOutcome") -> str:

@@ -1,10 +1,10 @@
-"""Asks a model server many requests at once, and hands back a response or a failure for each."""
+"""Asks a model server many requests at once for a response or a failure each, or counts many prompts' tokens."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from agent.errors import ConfigError
 from agent.inference.capabilities import Capabilities
@@ -16,7 +16,7 @@ from agent.inference.limits import HttpLimits
 from agent.inference.naming import name_check
 from agent.inference.retry import ServerHealth
 from agent.inference.wire import encode_request, parse_reply
-from agent.vocabulary import ChatRequest, Failure, Reason, Response
+from agent.vocabulary import ChatRequest, Failure, Message, Reason, Response
 
 Key = TypeVar("Key")
 
@@ -96,7 +96,49 @@ async def ask_all(
         finally:
             await connection.close()
 
-    workers = [asyncio.create_task(work()) for _ in range(max_in_flight)]
+    await _at_once(max_in_flight, work)
+
+
+async def count_all(
+    deployment: Endpoint,
+    prompts: Iterable[tuple[Key, Sequence[Message]]],
+    on_count: Callable[[Key, int], None],
+    *,
+    max_in_flight: int,
+    limits: HttpLimits,
+    capabilities: Capabilities,
+) -> None:
+    """Count the tokens of every prompt, at most `max_in_flight` at once. What cannot be counted is left out.
+
+    Raises:
+        ConfigError: the address, token file, tokenizer file, proxy or CA bundle cannot be used.
+    """
+    fitting = Fitting(deployment, capabilities, None)
+    if not fitting.can_count:
+        return
+    line = Line(deployment, limits)
+    health = ServerHealth(limits)
+    waiting = iter(prompts)
+
+    async def work() -> None:
+        connection = line.open()
+        conversation = Conversation(connection, health, limits)
+        try:
+            for key, messages in waiting:
+                if health.given_up:
+                    return
+                counted = await fitting.count(messages, conversation, conversation.deadline())
+                if not isinstance(counted, Failure):
+                    on_count(key, counted)
+        finally:
+            await connection.close()
+
+    await _at_once(max_in_flight, work)
+
+
+async def _at_once(number: int, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Run so many workers until all are done; whatever ends one ends them all."""
+    workers = [asyncio.create_task(work()) for _ in range(number)]
     try:
         await asyncio.gather(*workers)
     finally:

@@ -45,11 +45,14 @@ class Fitting:
         if budget is None:
             return Fitted(request)
         template = template_tokens(request.messages, self._first_template)
-        if self._served is None and self._tokenizer is None:
+        if not self.can_count:
             return self._uncounted(request, budget, template)
-        return await fit(
-            request, budget, template, lambda messages: self.count(messages, conversation, deadline, template)
-        )
+        return await fit(request, budget, template, lambda messages: self.count(messages, conversation, deadline))
+
+    @property
+    def can_count(self) -> bool:
+        """Whether anybody counts."""
+        return self._served is not None or self._tokenizer is not None
 
     def _uncounted(self, request: ChatRequest, budget: int, template: int) -> Fitted | Failure:
         """Decide where nobody counts: a server refuses what does not fit its window, but knows of no other limit."""
@@ -57,11 +60,10 @@ class Fitting:
         above_limit = limit is not None and byte_length(request.messages) + template > limit
         return Failure(Reason.CONTEXT_LENGTH) if above_limit or budget < 1 else Fitted(request)
 
-    async def count(
-        self, messages: Sequence[Message], conversation: Conversation, deadline: float, template: int
-    ) -> int | Failure:
+    async def count(self, messages: Sequence[Message], conversation: Conversation, deadline: float) -> int | Failure:
         """Count the tokens of a prompt, those of the chat template included; only where somebody can."""
         served = self._served
+        template = template_tokens(messages, self._first_template)
         if served is None:
             assert self._tokenizer is not None
             return template + await asyncio.to_thread(self._tokenizer, messages)

@@ -1,0 +1,211 @@
+"""What a run would take: requests, tokens, time and money. Pure; `trial` counts prompts and times the server.
+
+Everything here is an estimate and says upon what it rests. What nobody can know stays unknown.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from agent.catalog.deployments import Prices
+from agent.evaluation.usage import cost, cost_text, duration
+from agent.inference.tokens import byte_length
+from agent.vocabulary import Instance
+
+CHARACTERS_A_TOKEN = 4.0  # of English text, where nobody counts
+
+
+@dataclass(frozen=True, slots=True)
+class PromptSize:
+    """How long one prompt is, without its text.
+
+    Attributes:
+        characters: of all messages.
+        most_tokens: it has no more, whoever counts: its bytes.
+        fixed: characters that cannot be cut; all of them where nothing may be.
+        answer: characters of the longest right reference, of which an option has one; None where there is none.
+    """
+
+    characters: int
+    most_tokens: int
+    fixed: int
+    answer: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How fast a server answered trial questions, so many at once.
+
+    Attributes:
+        in_flight: questions at once.
+        base_s: seconds of one round of them, whatever their length.
+        prompt_token_s, answer_token_s: seconds that each token adds to a round in which every question has it.
+        at_least: the server did not finish in time, so all of it takes longer than this.
+    """
+
+    in_flight: int
+    base_s: float
+    prompt_token_s: float = 0.0
+    answer_token_s: float = 0.0
+    at_least: bool = False
+
+    def seconds(self, requests: int, prompt_tokens: float, answer_tokens: float) -> float:
+        """Return how long so many requests take, with so many tokens in all."""
+        rounds = max(requests / self.in_flight, min(1, requests))
+        tokens = prompt_tokens * self.prompt_token_s + answer_tokens * self.answer_token_s
+        return rounds * self.base_s + tokens / self.in_flight
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What one run would take.
+
+    Attributes:
+        requests: prompts that would be sent.
+        prompt_tokens: of all prompts as they would be sent.
+        counted: prompts that were really counted; with none, a token is taken for four characters.
+        answer_most: tokens of all answers, were each as long as is allowed.
+        answer_expected: tokens of all answers, were each as long as its reference; None where that says nothing.
+        shortened: prompts that would be cut to fit.
+        not_fitting: prompts that would not be asked, or that the server would refuse.
+        bounded: whether it is known how much fits.
+    """
+
+    requests: int
+    prompt_tokens: int
+    counted: int
+    answer_most: int
+    answer_expected: int | None
+    shortened: int
+    not_fitting: int
+    bounded: bool
+
+
+def size_of(instance: Instance) -> PromptSize:
+    """Return how long an instance's prompt and answer are."""
+    part = instance.shortenable
+    characters = sum(len(message.content) for message in instance.messages)
+    right = [len(reference.text) for reference in instance.references if reference.correct]
+    return PromptSize(
+        characters,
+        byte_length(instance.messages),
+        characters - (part.end - part.start if part else 0),
+        1 if instance.multiple_choice else max(right, default=None),
+    )
+
+
+def forecast(
+    sizes: Sequence[PromptSize],
+    counts: Mapping[int, int],
+    *,
+    max_tokens: int,
+    budget: int | None,
+    can_shorten: bool,
+    thinks: bool,
+) -> Forecast:
+    """Estimate a run.
+
+    Args:
+        sizes: of every prompt.
+        counts: real tokens of some of the prompts, by position.
+        max_tokens: the most tokens of an answer.
+        budget: the most tokens of a prompt; None if nobody says.
+        can_shorten: whether somebody counts, so that prompts can be cut.
+        thinks: the model thinks before it answers, so that references say nothing of the length of answers.
+    """
+    counted_characters = sum(sizes[position].characters for position in counts)
+    per_token = counted_characters / sum(counts.values()) if counts and counted_characters else CHARACTERS_A_TOKEN
+    requests, tokens, shortened, not_fitting = 0, 0.0, 0, 0
+    answers: list[float] = []
+    for position, size in enumerate(sizes):
+        own = counts.get(position, min(size.characters / per_token, size.most_tokens))
+        if budget is not None and own > budget:
+            if not can_shorten or size.fixed == size.characters or size.fixed / per_token >= budget:
+                not_fitting += 1
+                continue
+            shortened += 1
+            own = budget
+        requests += 1
+        tokens += own
+        if size.answer is not None:
+            answers.append(min(size.answer / per_token + 1, max_tokens))  # an end is a token too
+    return Forecast(
+        requests=requests,
+        prompt_tokens=round(tokens),
+        counted=len(counts),
+        answer_most=requests * max_tokens,
+        answer_expected=None if thinks or not answers else round(sum(answers) / len(answers) * requests),
+        shortened=shortened,
+        not_fitting=not_fitting,
+        bounded=budget is not None,
+    )
+
+
+def forecast_lines(found: Forecast, pace: Pace | None, prices: Prices | None) -> list[str]:
+    """Return what a person should know before the run, one thing a line."""
+    basis = (
+        f"{found.counted:,} prompts were counted"
+        if found.counted
+        else f"not counted: a token is taken for {CHARACTERS_A_TOKEN:g} characters"
+    )
+    lines = [
+        f"{found.requests:,} requests, about {found.prompt_tokens:,} tokens in ({basis})",
+        f"at most {found.answer_most:,} tokens out{_expected_words(found)}",
+    ]
+    if found.shortened:
+        lines.append(f"{found.shortened:,} prompts are longer than what fits and would be shortened")
+    if found.not_fitting:
+        lines.append(f"{found.not_fitting:,} prompts do not fit and would have no score (context_length)")
+    if not found.bounded:
+        lines.append("how much fits the model is not known, so neither is whether all prompts do")
+    if pace is not None:
+        lines.append(_duration_words(found, pace))
+    if prices is not None:
+        lines.extend(_cost_words(found, pace, prices))
+    return lines
+
+
+def _expected_words(found: Forecast) -> str:
+    if found.answer_expected is None:
+        return ""
+    return f", about {found.answer_expected:,} if answers are as long as the reference answers"
+
+
+def _duration_words(found: Forecast, pace: Pace) -> str:
+    most = pace.seconds(found.requests, found.prompt_tokens, found.answer_most)
+    basis = f"by a trial of the server with {pace.in_flight} questions at once"
+    if pace.at_least:
+        least = pace.seconds(found.requests, found.prompt_tokens, found.answer_expected or 0)
+        return f"more than {duration(least)}: the server did not end the trial in time"
+    if found.answer_expected is None:
+        return f"up to {duration(most)} ({basis})"
+    likely = pace.seconds(found.requests, found.prompt_tokens, found.answer_expected)
+    return f"about {duration(likely)}, up to {duration(most)} if answers are as long as allowed ({basis})"
+
+
+def _cost_words(found: Forecast, pace: Pace | None, prices: Prices) -> Iterable[str]:
+    for words, answer_tokens in (("about", found.answer_expected), ("at most", found.answer_most)):
+        if answer_tokens is None:
+            continue
+        seconds = None
+        if pace is not None and not pace.at_least:
+            seconds = pace.seconds(found.requests, found.prompt_tokens, answer_tokens)
+        amount = cost_text(
+            cost(prices, prompt_tokens=found.prompt_tokens, completion_tokens=answer_tokens, seconds=seconds)
+        )
+        if amount:
+            yield f"cost {words} {amount}"
+
+
+def together(forecasts: Sequence[Forecast]) -> Forecast:
+    """Return what several runs take together."""
+    expected = [one.answer_expected for one in forecasts]
+    return Forecast(
+        requests=sum(one.requests for one in forecasts),
+        prompt_tokens=sum(one.prompt_tokens for one in forecasts),
+        counted=sum(one.counted for one in forecasts),
+        answer_most=sum(one.answer_most for one in forecasts),
+        answer_expected=None if None in expected else sum(one for one in expected if one is not None),
+        shortened=sum(one.shortened for one in forecasts),
+        not_fitting=sum(one.not_fitting for one in forecasts),
+        bounded=all(one.bounded for one in forecasts),
+    )
