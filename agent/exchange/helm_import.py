@@ -110,6 +110,7 @@ def _keep(store: Store, suite: str, run: HelmRun, catalogue: Mapping[str, Benchm
     details = imported_details(
         benchmark,
         display_name=identity,
+        model=run.model,
         metrics=[
             metric_details(name, helm, values=values[helm], whole_run=helm in run.whole_run)
             for helm, name in helm_names.items()

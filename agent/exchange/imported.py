@@ -6,6 +6,7 @@ from typing import Any
 from agent import __version__
 from agent.catalog.benchmark import Benchmark
 
+BASELINES = "baseline/"  # models of this name are no language models, also where HELM's pages have shown them
 ELSEWHERE = "Not in this site's catalogue"
 
 
@@ -18,6 +19,7 @@ def imported_details(
     benchmark: Benchmark | None,
     *,
     display_name: str,
+    model: str,
     metrics: Sequence[Mapping[str, Any]],
     origin: Mapping[str, Any],
     instances: int,
@@ -61,7 +63,7 @@ def imported_details(
         "prompt_limit": None,
         "temperature": None,
         "stop": [],
-        "language_model": True,
+        "language_model": not model.startswith(BASELINES),
         "capabilities": {"server": "", "features": {}},
         "workarounds": [],
         "agent_version": __version__,

@@ -125,6 +125,7 @@ def leaderboard_summaries(
         details = imported_details(
             catalogue.get(benchmark),
             display_name=own[0].benchmark_name,
+            model=model,
             metrics=kept,
             origin={"kind": "helm-leaderboard", "leaderboard": board.name, **board.details},
             instances=own[0].instances or 0,

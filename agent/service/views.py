@@ -396,8 +396,8 @@ def _release_line(release: Release) -> ReleaseLine:
 
 
 def _win_rates(summaries: Sequence[RunSummary]) -> list[WinRate]:
-    speaking = {summary.run.model: summary.run.details["language_model"] for summary in summaries}
-    rates = [WinRate(model, speaking[model], rate) for model, rate in win_rates(summaries).items()]
+    mute = {summary.run.model for summary in summaries if not summary.run.details["language_model"]}
+    rates = [WinRate(model, model not in mute, rate) for model, rate in win_rates(summaries).items()]
     rates.sort(key=lambda line: (line.rate is None, -(line.rate or 0.0), line.model))
     return rates if len(rates) > 1 else []
 
