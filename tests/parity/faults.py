@@ -1,0 +1,139 @@
+"""Which documented fault of upstream explains that the default differs. Each is a row of docs/scoring.md.
+
+A rule looks at the instance, the answer and upstream's score; it never takes our own score's word for it.
+"""
+
+import re
+from collections import Counter
+
+from agent.metrics.billing import _upstream_codes
+from agent.metrics.ehr_sql import repaired
+from agent.metrics.exact import normalise
+from agent.metrics.icd10 import listed_codes, named_codes, standard
+from agent.metrics.numbers import find_number
+from agent.metrics.words import plain_words, words_without_articles
+from agent.vocabulary import Instance, Reason, Unscored
+
+FAULTS = {
+    "blank-is-wrong": "a blank answer is scored as a wrong one",
+    "unread-is-wrong": "an answer that says nothing readable is scored as a wrong one",
+    "bare-letter": "only the bare capital letter names an option",
+    "words-lose-values": "quasi matches drop points, signs and articles that make another value",
+    "prefix-in-a-word": "a prefix may end within a word or number",
+    "medcalc-categories": "rows of category lab and dosage always score 0",
+    "medcalc-bare-value": "a value counts only when it stands alone, in one spelling",
+    "medcalc-swapped-limits": "limits given the other way round hold no value",
+    "medec-bare-word": "anything but the bare word CORRECT reports an error",
+    "medec-sentence": "the gold sentence is never read, so that naming it scores 0",
+    "icd-syntax": "codes are cut at letters, lost, or found in words",
+    "icd-no-code": "the precision of an answer without any code is 0",
+    "rouge-no-words": "a reference without readable words scores 0",
+    "word-sets": "F1 counts each word once",
+    "sql-unanswerable": "abstaining from a question without an answer is no success, or counts for or against others",
+    "sql-results": "results are compared as sets, empty ones never agree, and parameters stand in for them",
+    "sql-as-published": "published queries are run without the repair that they need",
+    "sql-fences": "words around a query make it invalid",
+}
+"""Name of the fault -> what upstream does."""
+
+_SQL_ANSWERABLE = ("precision", "recall", "total")
+
+
+def explain(metric: str, instance: Instance, answer: str, ours: float | Unscored, upstream: float) -> str | None:
+    """Name the fault that makes upstream's score another one than ours; None: nothing documented does."""
+    if not answer.strip():
+        return "blank-is-wrong" if ours == Unscored(Reason.EMPTY) else None
+    if metric.startswith("medcalc"):
+        return _medcalc(instance, answer, ours, upstream)
+    if metric.startswith("medec"):
+        return _medec(metric, instance, answer, upstream)
+    if metric.startswith("mimiciv"):
+        return _billing(metric, instance, answer, upstream)
+    if metric.startswith("ehr_sql"):
+        return _sql(metric, instance, answer, ours, upstream)
+    if metric.startswith("rouge"):
+        return "rouge-no-words" if ours == Unscored(Reason.NO_REFERENCE) and upstream == 0 else None
+    return _text(metric, instance, answer, upstream)
+
+
+def _text(metric: str, instance: Instance, answer: str, upstream: float) -> str | None:
+    if instance.multiple_choice:
+        letters = {chr(ord("A") + i): r.text for i, r in enumerate(instance.references)}
+        if answer.strip() not in letters:
+            return "bare-letter" if upstream == 0 else None
+        answer = letters[answer.strip()]
+    golds = [r.text for r in instance.references if r.correct]
+    if metric == "f1_score":
+        texts = [answer, *golds]
+        repeated = any(max(Counter(normalise(text).split()).values(), default=0) > 1 for text in texts)
+        marks = any(normalise(text) != words_without_articles(text) for text in texts)
+        return "word-sets" if repeated else "words-lose-values" if marks else None
+    if metric.startswith("quasi"):
+        differ = any(
+            normalise(t) != words_without_articles(t) or normalise(t) != plain_words(t) for t in [answer, *golds]
+        )
+        if differ and metric == "quasi_exact_match":
+            return "words-lose-values"
+    if "prefix" in metric and upstream == 1:
+        return "prefix-in-a-word"
+    return "words-lose-values" if metric.startswith("quasi") and upstream == 0 else None
+
+
+def _medcalc(instance: Instance, answer: str, ours: float | Unscored, upstream: float) -> str | None:
+    category = instance.extra["category"]
+    if upstream != 0:
+        return None
+    if category in {"lab", "lab test", "dosage"}:
+        return "medcalc-categories"
+    if ours == Unscored(Reason.UNPARSED):
+        return "unread-is-wrong"
+    low, high = (find_number(instance.extra[key]) for key in ("lower_limit", "upper_limit"))
+    if low is not None and high is not None and low > high:
+        return "medcalc-swapped-limits"
+    gold = instance.references[0].text
+    alone = {"physical": _is_number, "dosage conversion": _is_number, "date": lambda text: _is_date(text, gold)}
+    is_alone = alone.get(category, lambda text: text == gold)
+    return None if is_alone(answer.strip()) else "medcalc-bare-value"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_date(text: str, gold: str) -> bool:
+    return re.match(r"\('\d+ weeks'|\d{1,2}/\d{1,2}/\d{4}$", text) is not None and text[0] == gold[0]
+
+
+def _medec(metric: str, instance: Instance, answer: str, upstream: float) -> str | None:
+    error = instance.references[0].text.strip(" .") != "CORRECT"
+    if metric == "medec_error_sentence_accuracy" and error:
+        return "medec-sentence" if upstream == 0 else None
+    return "medec-bare-word" if answer.strip() != "CORRECT" else None
+
+
+def _billing(metric: str, instance: Instance, answer: str, upstream: float) -> str | None:
+    gold = instance.references[0].text
+    if not named_codes(answer) and not _upstream_codes(answer):
+        return "icd-no-code" if metric.endswith("precision") and upstream == 0 else None
+    read = ({standard(code) for code in _upstream_codes(text)} for text in (gold, answer))
+    return "icd-syntax" if tuple(read) != (listed_codes(gold), named_codes(answer)) else None
+
+
+def _sql(metric: str, instance: Instance, answer: str, ours: float | Unscored, upstream: float) -> str | None:
+    impossible = instance.extra["is_impossible"] == "true"
+    if ours == Unscored(Reason.UNPARSED):
+        return "unread-is-wrong"
+    if impossible or answer.strip().lower() in {"null", "<sql>null</sql>", "```sql\nnull\n```"}:
+        return "sql-unanswerable"
+    if any(part in metric for part in _SQL_ANSWERABLE):
+        return None
+    gold = instance.references[0].text
+    if repaired(gold) != gold or repaired(answer) != answer:
+        return "sql-as-published"
+    if metric == "ehr_sql_query_validity":
+        return "sql-fences" if "```" in answer and upstream == 0 else None
+    return "sql-results"

@@ -1,0 +1,85 @@
+"""`scoring: helm` is HELM's scoring to the last digit, and each difference of the default has a documented reason."""
+
+import json
+import math
+import os
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from agent.metrics import METRICS, Labelled, figure, labels, score
+from agent.vocabulary import Unscored
+from tests.parity.cases import Case, closed_benchmarks, make_case
+from tests.parity.faults import FAULTS, explain
+
+HELM_PYTHON = os.environ.get("HELM_PYTHON")
+pytestmark = pytest.mark.skipif(not HELM_PYTHON, reason="HELM itself is met by `make test-parity`")
+BENCHMARKS = closed_benchmarks() if HELM_PYTHON else []
+LINES: dict[str, str] = {}
+MET: Counter[str] = Counter()
+
+
+@pytest.fixture(scope="session")
+def both(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Case, dict]]:
+    """Every case, and what HELM's own metrics give for it."""
+    folder = tmp_path_factory.mktemp("parity")
+    cases = {benchmark.id: make_case(benchmark) for benchmark in BENCHMARKS}
+    asked, given = folder / "cases.json", folder / "scores.json"
+    asked.write_text(json.dumps({name: case.to_json() for name, case in cases.items()}), "utf-8")
+    done = subprocess.run(
+        [HELM_PYTHON, Path(__file__).with_name("upstream.py"), asked, given],
+        capture_output=True,
+        text=True,
+        timeout=3_000,
+        check=False,
+        env={"PATH": os.environ["PATH"], "HOME": str(folder)},
+    )
+    assert done.returncode == 0, done.stderr[-4_000:]
+    scores = json.loads(given.read_text("utf-8"))
+    return {name: (case, scores[name]) for name, case in cases.items()}
+
+
+def test_there_is_enough_to_compare(both):
+    enough = [name for name, (case, _) in both.items() if len(case.answers) >= 200]
+    assert len(enough) >= 10
+
+
+@pytest.mark.timeout(3_600)
+@pytest.mark.parametrize("id_", [benchmark.id for benchmark in BENCHMARKS])
+def test_helm_scoring_is_helms_to_the_last_digit(id_, both):
+    case, upstream = both[id_]
+    assert (upstream["method"] == "multiple_choice_joint") == case.instances[0].multiple_choice
+    compared = Counter()
+    for (place, answer), theirs in zip(case.answers, upstream["scores"], strict=True):
+        for name in theirs.keys() & METRICS.keys():
+            ours = score(name, answer, case.instances[place], "helm")
+            compared[name] += 1
+            assert ours == theirs[name], (name, case.instances[place].id, answer)
+    wanted = {metric.name for metric in case.benchmark.metrics if METRICS[metric.name].fn} - {"jury_score"}
+    assert wanted <= compared.keys()
+    for name, theirs in upstream["figures"].items():
+        read = [labels(name, answer, case.instances[place], "helm") for place, answer in case.answers]
+        assert figure(name, [one for one in read if isinstance(one, Labelled)], "helm") == theirs, name
+        compared[name] += 1
+    asked = f"{len(case.instances):5} instances ({case.known}), {len(case.answers):6} answers"
+    LINES[id_] = f"{asked}, {sum(compared.values()):6} scores equal"
+
+
+@pytest.mark.timeout(3_600)
+@pytest.mark.parametrize("id_", [benchmark.id for benchmark in BENCHMARKS])
+def test_each_difference_of_the_default_has_a_documented_reason(id_, both):
+    case, upstream = both[id_]
+    reasons: Counter[str] = Counter()
+    for (place, answer), theirs in zip(case.answers, upstream["scores"], strict=True):
+        instance = case.instances[place]
+        for name in theirs.keys() & METRICS.keys():
+            ours = score(name, answer, instance)
+            if not isinstance(ours, Unscored) and math.isclose(ours, theirs[name], rel_tol=1e-12, abs_tol=1e-12):
+                continue
+            reason = explain(name, instance, answer, ours, theirs[name])
+            assert reason in FAULTS, (name, instance.id, answer, ours, theirs[name])
+            reasons[reason] += 1
+    MET.update(reasons)
+    LINES[id_] = LINES.get(id_, "") + "; default differs: " + ", ".join(f"{k} {n}" for k, n in reasons.most_common())
