@@ -41,7 +41,7 @@ _LABEL = re.compile(r"\A(?:sql(?: query)?|query|answer)\s*:\s*", re.IGNORECASE)
 _READS = re.compile(r"(?:select|with|values)\b", re.IGNORECASE)
 _WRITES = re.compile(
     r"(?:insert|update|delete|replace|create|alter|drop|attach|detach|pragma|vacuum|reindex|analyze|explain|begin|"
-    r"commit|end|rollback|savepoint|release)\s",
+    r"commit|end|rollback|savepoint|release)(?=[\s;]|\Z)",
     re.IGNORECASE,
 )
 _QUERY_ON_A_LINE = re.compile(r"^[ \t]*(?:select|with)\b.*", re.DOTALL | re.IGNORECASE | re.MULTILINE)
