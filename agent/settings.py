@@ -44,7 +44,9 @@ class Settings(BaseModel):
     outage_grace_s: PositiveSeconds = Field(
         60.0, description="Seconds without any answer until the rest of a run is left for later."
     )
-    proxy: str | None = Field(None, description="URL of the proxy on the way to the aggregator; prompts never take it.")
+    proxy: str | None = Field(
+        None, description="URL of the proxy on the way out (aggregator, `datasets fetch`); prompts never take it."
+    )
     ca_bundle: Path | None = Field(None, description="PEM file of certificate authorities; none means the system's.")
     aggregator_url: str | None = Field(None, description="The one outgoing address; none means the invite's.")
     keep_texts_days: int | None = Field(

@@ -1,0 +1,280 @@
+"""What a benchmark's author sees: a list, a template that works, and every mistake at once."""
+
+import json
+import resource
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agent.catalog.new_benchmark import KINDS
+from agent.site import Site, create_site
+from tests.agent.fault_server import FaultServer
+
+ROOT = Path(__file__).parents[2]
+MEDHELM = ROOT / "tests" / "data" / "medhelm_configurable"
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    return create_site(tmp_path / "site", "Test")
+
+
+def intramural(*words: str | Path, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "agent", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd, timeout=120)
+
+
+def on(site: Site, *words: str | Path) -> subprocess.CompletedProcess[str]:
+    return intramural("--site", site.directory, *words)
+
+
+# list and show
+
+
+def test_the_list_is_readable_on_a_terminal_and_says_of_each_what_there_is(site: Site):
+    table = on(site, "benchmarks", "list")
+    assert table.returncode == 0, table.stderr
+    assert max(map(len, table.stdout.splitlines())) <= 100
+    rows = json.loads(on(site, "benchmarks", "list", "--format", "json").stdout)
+    for row in rows:
+        assert row["id"] in table.stdout
+        assert row["category"]
+        assert row["access"] in ("public", "gated", "private")
+        assert row["metric"]
+        assert row["data"] in ("ready", "sample only", "missing")
+
+
+def test_the_list_shows_a_definition_that_is_broken_beside_the_others(site: Site):
+    (site.directory / "benchmarks" / "mine.yaml").write_text("name: mine\n")
+    shown = on(site, "benchmarks", "list")
+    assert shown.returncode == 0
+    assert "mine" in shown.stdout
+    assert "description: is required" in shown.stderr
+    assert "med_qa" in shown.stdout
+
+
+def test_show_says_everything_about_a_benchmark(site: Site):
+    on(site, "benchmarks", "new", "chats", "--kind", "json-answer")
+    path = site.directory / "benchmarks" / "chats" / "benchmark.yaml"
+    path.write_text(
+        path.read_text()
+        + "subgroup_columns: {the dose: dose}\nshorten: {column: note, keep: end}\n"
+        + "arguments: {dose: {column: dose, default: ''}}\naliases: [other_name]\n"
+    )
+    shown = on(site, "benchmarks", "show", "other_name")
+    assert shown.returncode == 0, shown.stderr
+    for said in ("json dose", "the dose: dose", "note, its end stays", "other_name", "quasi_exact_match", "private"):
+        assert said in shown.stdout
+    (row,) = json.loads(on(site, "benchmarks", "show", "chats", "--format", "json").stdout)
+    assert row["subgroups"] == {"the dose": "dose"}
+    assert row["files"] == []
+    (row,) = json.loads(on(site, "benchmarks", "show", "medhelm_med_qa", "--format", "json").stdout)
+    assert row["id"] == "med_qa"
+    assert row["files"][0]["versions"][0]["sha256"]
+
+
+# new
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_new_benchmark_passes_its_check_and_runs_as_it_is(site: Site, kind: str):
+    made = on(site, "benchmarks", "new", "mine", "--kind", kind)
+    assert made.returncode == 0, made.stderr
+    folder = site.directory / "benchmarks" / "mine"
+    assert f"intramural benchmarks check {folder}" in made.stdout
+    checked = on(site, "benchmarks", "check", folder)
+    assert checked.returncode == 0, checked.stderr
+    assert "not redacted" in checked.stdout
+    assert "[right answer]" in checked.stdout
+    assert "NEW_BENCHMARK" not in (folder / "benchmark.yaml").read_text()
+    with FaultServer(models=["m"], answer='{"dose": "5 mg"} A') as server:
+        done = on(site, "run", "--server", server.url, "--run-entries", "mine:model=m", "--quiet")
+    assert done.returncode == 0, done.stderr
+    assert "failed 0" in done.stdout
+
+
+def test_the_keys_that_a_template_offers_work_when_taken(site: Site):
+    on(site, "benchmarks", "new", "mine")
+    path = site.directory / "benchmarks" / "mine" / "benchmark.yaml"
+    lines = path.read_text().splitlines()
+    offered = [line for line in lines if line.startswith("# ") and line[2:].split(":")[0].isidentifier()]
+    assert len(offered) >= 8
+    (path.parent / "data.csv").write_text(
+        "id,patient,sex,note,question,option_a,option_b,option_c,option_d,answer,split\n"
+        "1,p1,f,,Is it?,a,b,c,d,A,train\n2,p1,f,x,Is it?,a,b,c,d,A,train\n3,p2,m,,Is it so?,a,b,c,d,B,test\n"
+    )
+    path.write_text("\n".join(line[2:] if line in offered else line for line in lines) + "\n")
+    checked = on(site, "benchmarks", "check", path.parent)
+    assert checked.returncode == 0, checked.stderr
+    assert "mine: 1 instances of patient" in checked.stdout
+    assert "unit p2" in checked.stdout
+    assert "[sex] m" in checked.stdout
+    assert checked.stdout.count("Is it?") == 2, "the two examples"
+
+
+def test_without_a_site_a_new_benchmark_lies_here_and_runs_by_its_file(tmp_path: Path):
+    made = intramural("benchmarks", "new", "mine", "--kind", "yes-no", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    assert (tmp_path / "mine" / "prompt.txt").is_file()
+    assert "medhelm_configurable_benchmark:config_path=mine/benchmark.yaml,model=MODEL" in made.stdout
+    assert intramural("benchmarks", "check", "mine", cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize("name", ["../out", "a/b", "", ".hidden", "a,b", "a" * 65, "ä"])
+def test_names_that_cannot_be_folders_and_ids(tmp_path: Path, name: str):
+    refused = intramural("benchmarks", "new", name, cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "cannot be a benchmark's name" in refused.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_there_is_never_written_over(tmp_path: Path):
+    (tmp_path / "mine").mkdir()
+    refused = intramural("benchmarks", "new", "mine", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "is there already" in refused.stderr
+
+
+# check
+
+
+def test_medhelms_own_three_files_pass_unchanged():
+    checked = intramural("benchmarks", "check", "exact_match_demo.yaml", cwd=MEDHELM)
+    assert checked.returncode == 0, checked.stderr
+    assert "EXACT-MATCH-DEMO: 2 instances" in checked.stdout
+    assert "right answers: " in checked.stdout
+
+
+def test_a_benchmark_that_travels_with_the_agent_is_checked_on_its_sample(site: Site):
+    checked = on(site, "benchmarks", "check", ROOT / "benchmarks" / "med_qa", "--rows", "0")
+    assert checked.returncode == 0, checked.stderr
+    assert "from the sample" in checked.stdout
+    assert "[user]" not in checked.stdout
+
+
+def mine(tmp_path: Path, kind: str = "yes-no") -> Path:
+    made = intramural("benchmarks", "new", "mine", "--kind", kind, "--out", tmp_path / "mine")
+    assert made.returncode == 0, made.stderr
+    return tmp_path / "mine"
+
+
+def refused(folder: Path) -> str:
+    checked = intramural("benchmarks", "check", folder)
+    assert checked.returncode == 3, checked.stdout + checked.stderr
+    assert "CANARY" not in checked.stdout + checked.stderr
+    return checked.stderr
+
+
+def test_every_mistake_of_definition_prompt_and_data_is_told_at_once(tmp_path: Path):
+    folder = mine(tmp_path)
+    definition = (folder / "benchmark.yaml").read_text()
+    definition = definition.replace("name: exact_match", "name: exact_mach").replace("max_tokens:", "max_token:")
+    (folder / "benchmark.yaml").write_text(definition)
+    (folder / "prompt.txt").write_text("{note}\n{qestion}\n{options}\n")
+    with (folder / "data.csv").open("a") as file:
+        file.write("5,CANARY,one field too few\n")
+    said = refused(folder)
+    for part in (
+        "metrics[1].name: unknown metric 'exact_mach' (did you mean 'exact_match'?)",
+        "max_token: unknown key (did you mean 'max_tokens'?)",
+        "{qestion} names no column (did you mean 'question'?)",
+        "data.csv: row 5 (line 6): has 3 fields, and the header has 4",
+    ):
+        assert part in said
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("id,note,question,answer", "id,note,question,anser", "'answer' is missing (did you mean 'anser'?)"),
+        ("1,", "2,", "has the same 'id' as row 1"),
+        (",No", ",CANARY", "row 1 (line 2): the column 'answer' names none of the options"),
+    ],
+)
+def test_rows_that_are_wrong_are_named(tmp_path: Path, old: str, new: str, said: str):
+    folder = mine(tmp_path)
+    with (folder / "benchmark.yaml").open("a") as file:
+        file.write("id_column: id\n")
+    data = (folder / "data.csv").read_text()
+    (folder / "data.csv").write_text(data.replace(old, new, 1))
+    assert said in refused(folder)
+
+
+def test_files_that_are_wrong_as_a_whole(tmp_path: Path):
+    folder = mine(tmp_path)
+    data = folder / "data.csv"
+    for content, said in (
+        (b"", "empty"),
+        (b"id,note,question,answer\n1,caf\xe9 CANARY,x,No\n", "line 2: is not UTF-8"),
+        (b"id,note,question,answer\n", "the dataset has no rows"),
+    ):
+        data.write_bytes(content)
+        assert said in refused(folder)
+    data.unlink()
+    assert "data.csv" in refused(folder)
+
+
+def test_a_bad_json_cell_is_named_by_row(tmp_path: Path):
+    folder = mine(tmp_path, "chat")
+    with (folder / "data.jsonl").open("a") as file:
+        file.write('{"id": "3", "messages": "[{CANARY", "reply": "x"}\n{"id": "4", CANARY\n')
+    said = refused(folder)
+    assert "line 3" in said
+    assert "line 4" in said
+
+
+def test_a_line_of_a_gigabyte_is_refused_without_holding_it_in_memory(tmp_path: Path):
+    folder = mine(tmp_path)
+    with (folder / "data.csv").open("r+b") as file:
+        file.seek(0, 2)
+        file.write(b'5,"')
+        file.truncate(2**30)  # the rest are zero bytes that take no room on the disk
+    said = refused(folder)
+    assert "data.csv: " in said
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss  # KiB
+    assert peak < 700_000, f"{peak} KiB"
+
+
+def test_a_link_out_of_the_folder_is_not_read(tmp_path: Path):
+    folder = mine(tmp_path)
+    shutil.move(folder / "data.csv", tmp_path / "outside.csv")
+    (folder / "data.csv").symlink_to(tmp_path / "outside.csv")
+    assert "is a link out of its folder" in refused(folder)
+
+
+def test_a_spreadsheet_with_formulas_is_refused_by_cell(tmp_path: Path):
+    from openpyxl import Workbook
+
+    folder = mine(tmp_path)
+    book = Workbook()
+    sheet = book.active
+    for row in (["id", "note", "question", "answer"], ["1", "CANARY", "Is it?", "No"], ["2", "=1+1", "Is it?", "No"]):
+        sheet.append(row)
+    book.save(folder / "data.xlsx")
+    definition = folder / "benchmark.yaml"
+    definition.write_text(definition.read_text().replace("dataset_file: data.csv", "dataset_file: data.xlsx"))
+    said = refused(folder)
+    assert "formula" in said
+    assert "row 2" in said or "B3" in said
+
+
+def test_a_path_with_a_comma_is_read_where_no_run_entry_stands_between(tmp_path: Path):
+    folder = mine(tmp_path)
+    shutil.move(folder, tmp_path / "mine, and yours")
+    assert intramural("benchmarks", "check", tmp_path / "mine, and yours").returncode == 0
+    entry = f"medhelm_configurable_benchmark:config_path={tmp_path}/mine, and yours/benchmark.yaml,model=m"
+    told = intramural("run", "--dry-run", "--server", "http://127.0.0.1:1/v1", "--run-entries", entry)
+    assert told.returncode == 2
+    assert "a value cannot hold a comma" in told.stderr
+
+
+def test_control_characters_of_a_record_do_not_reach_the_authors_terminal(tmp_path: Path):
+    folder = mine(tmp_path)
+    data = (folder / "data.csv").read_text()
+    (folder / "data.csv").write_text(data.replace("Seen for", "\x1b[2JSeen for"))
+    checked = intramural("benchmarks", "check", folder)
+    assert checked.returncode == 0, checked.stderr
+    assert "\x1b" not in checked.stdout
