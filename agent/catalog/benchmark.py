@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import cast
 
 from agent.catalog.arguments import Argument, read_arguments
-from agent.catalog.data_section import BY_ENDING, LOADERS, DataFile, DataSection, read_data_section
+from agent.catalog.data_section import LOADERS, DataFile, DataSection, loader_by_ending, read_data_section
 from agent.catalog.definition_files import DefinitionFiles
 from agent.catalog.metric_uses import JUDGE_METRIC, read_metrics
 from agent.catalog.question import (
@@ -340,5 +340,5 @@ class _Definition:
             sheet = file.name("sheet", "")
             options = {"sheet": sheet} if sheet else {}
             file.finish()
-        by_ending = BY_ENDING.get(path.suffix.lower(), "csv") if path else "csv"
+        by_ending = loader_by_ending(path) if path else "csv"
         return DataSection(loader=m.choice("loader", LOADERS, by_ending), options=options), path

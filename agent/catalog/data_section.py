@@ -50,6 +50,11 @@ BY_ENDING = {
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
+def loader_by_ending(path: Path) -> str:
+    """Return the loader of a site's own dataset; the ending .gz of a compressed one does not count."""
+    return BY_ENDING.get(Path(path.name.removesuffix(".gz")).suffix.lower(), "csv")
+
+
 @dataclass(frozen=True, slots=True)
 class Version:
     """One known version of a file.

@@ -15,6 +15,7 @@ from agent.datasets.table import Problems, Table
 from agent.errors import BenchmarkError
 
 _CHUNK = 2**20  # bytes
+_FAULTS = (UnicodeDecodeError, OSError, EOFError, zlib.error)
 _NOT_UTF8 = "is not UTF-8; save the file as UTF-8"
 
 
@@ -62,25 +63,27 @@ class Files:
                         yield cast(BinaryIO, inner)
                 else:
                     yield file
-        except (gzip.BadGzipFile, EOFError, zlib.error):
-            raise BenchmarkError(f"{name}: is not a whole gzip file") from None
-        except OSError as why:
-            raise BenchmarkError(f"{name}: cannot be read ({why.strerror or type(why).__name__})") from None
+        except (OSError, EOFError, zlib.error) as why:
+            raise self._unreadable(name, why) from None
 
     @contextmanager
     def text(self, name: str) -> Iterator[TextIO]:
         """Open a UTF-8 file (a byte order mark is left out; line ends stay as they are).
 
         Raises:
-            BenchmarkError: as `binary`; and a line is not UTF-8, found while it is read.
+            BenchmarkError: as `binary`; and a line is not UTF-8. Both also while it is read, by whoever reads it.
         """
         with self.binary(name) as file:
-            text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
-            try:
-                yield text
-            except UnicodeDecodeError:
-                line, problem = self._first_bad_line(name)
-                raise self.problems(name).stop(f"line {line}", problem) from None
+            yield _Text(file, lambda why: self._unreadable(name, why))
+
+    def _unreadable(self, name: str, why: Exception) -> BenchmarkError:
+        if isinstance(why, UnicodeDecodeError):
+            line, problem = self._first_bad_line(name)
+            return self.problems(name).stop(f"line {line}", problem)
+        if isinstance(why, (gzip.BadGzipFile, EOFError, zlib.error)):
+            return BenchmarkError(f"{name}: is not a whole gzip file")
+        reason = (why.strerror if isinstance(why, OSError) else None) or type(why).__name__
+        return BenchmarkError(f"{name}: cannot be read ({reason})")
 
     def _first_bad_line(self, name: str) -> tuple[int, str]:
         decoder = codecs.getincrementaldecoder("utf-8")()
@@ -100,6 +103,31 @@ class Files:
                 line += chunk.count(b"\n")
                 chunk = file.read(_CHUNK)
         return line, _NOT_UTF8
+
+
+class _Text(io.TextIOWrapper):
+    """A text file whose faults have a place: rows are read long after it was opened, far from whoever opened it."""
+
+    def __init__(self, file: BinaryIO, unreadable: Callable[[Exception], BenchmarkError]) -> None:
+        super().__init__(file, encoding="utf-8-sig", newline="")
+        self._unreadable = unreadable
+
+    def readline(self, size: int = -1, /) -> str:  # type: ignore[override]
+        try:
+            return super().readline(size)
+        except _FAULTS as why:
+            raise self._unreadable(why) from None
+
+    def read(self, size: int | None = -1, /) -> str:
+        try:
+            return super().read(size)
+        except _FAULTS as why:
+            raise self._unreadable(why) from None
+
+    def __next__(self) -> str:  # type: ignore[override]
+        if line := self.readline():
+            return line
+        raise StopIteration
 
 
 Loader = Callable[[Files], Iterator[tuple[Table, Problems]]]

@@ -8,7 +8,7 @@ from typing import TextIO
 from agent.datasets.lines import LONGEST, LongLineError, lines
 from agent.datasets.table import Problems, Row, Table
 
-_LONGEST_FILE = 256 * 2**20  # characters of a file that is one JSON value, and so is read as a whole
+_LONGEST_FILE = 128 * 2**20  # characters of a file that is one JSON value, and so is read as a whole
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")  # an escape that is half a character, if the other half does not follow
 
 

@@ -5,7 +5,7 @@ from itertools import islice
 
 from agent.catalog.arguments import checked_arguments
 from agent.catalog.benchmark import Benchmark
-from agent.catalog.data_section import BY_ENDING
+from agent.catalog.data_section import loader_by_ending
 from agent.datasets.files import Files
 from agent.datasets.formats import FORMATS
 from agent.datasets.instances import InstanceMaker
@@ -82,7 +82,7 @@ def _solved_examples(
     if dataset.examples:
         path, digest = dataset.examples
         files = Files({path.name: path}, {path.name: digest}, arguments, named=maker.named)
-        tables = FORMATS[BY_ENDING.get(path.suffix.lower(), "csv")](files)
+        tables = FORMATS[loader_by_ending(path)](files)
     else:
         tables = FORMATS[benchmark.loader](_files(benchmark, dataset, arguments, maker))
     found: list[str] = []

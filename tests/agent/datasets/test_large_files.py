@@ -1,0 +1,128 @@
+"""Files that are far larger than anybody expected: refused, or read a row at a time; never into the memory."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.agent.datasets.own import CANARY, own, problem
+
+WALK = """
+import resource, sys
+from pathlib import Path
+from agent.catalog.benchmark import load_benchmark
+from agent.datasets.load import iter_instances, locate_dataset
+from agent.errors import AgentError
+benchmark = load_benchmark(Path(sys.argv[1]))
+count = 0
+try:
+    for instance in iter_instances(benchmark, locate_dataset(benchmark)):
+        count += 1
+except AgentError as why:
+    print(why)
+print(count, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+def walk(tmp_path: Path) -> tuple[str, int, int]:
+    """Walk own.yaml's instances in a process of its own: what is wrong, how many, and its most memory in MB."""
+    output = subprocess.check_output([sys.executable, "-c", WALK, str(tmp_path / "own.yaml")], text=True)
+    *said, figures = output.strip().split("\n")
+    count, memory = figures.split()
+    return "\n".join(said), int(count), int(memory)
+
+
+@pytest.mark.parametrize(
+    ("ending", "where"), [("csv", "row 1 (line 2)"), ("tsv", "row 1 (line 2)"), ("jsonl", "line 2")]
+)
+def test_a_line_of_a_gigabyte_is_refused_and_does_not_fill_the_memory(tmp_path, ending, where):
+    first = {
+        "csv": "note,correct_answer",
+        "tsv": "note\tcorrect_answer",
+        "jsonl": '{"note": "n", "correct_answer": "a"}',
+    }
+    own(tmp_path, data=f"dataset_file: data.{ending}")
+    with (tmp_path / f"data.{ending}").open("w") as file:
+        file.write(first[ending] + "\n")
+        file.truncate(2**30)  # a hole: one line of zero bytes without end
+    said, count, memory = walk(tmp_path)
+    assert said == f"data.{ending}: {where}: is longer than 16777216 characters"
+    assert count == 0
+    assert memory < 200
+
+
+def test_hundreds_of_megabytes_that_are_one_json_value_is_refused(tmp_path):
+    own(tmp_path, data="dataset_file: data.json")
+    with (tmp_path / "data.json").open("w") as file:
+        file.truncate(2**28)
+    said, _, memory = walk(tmp_path)
+    assert "write one object a line" in said
+    assert memory < 600
+
+
+def test_hundreds_of_megabytes_that_are_not_utf8_is_refused_by_its_line(tmp_path):
+    own(tmp_path)
+    with (tmp_path / "data.csv").open("wb") as file:
+        file.write(b"note,correct_answer\nn,a\n")
+        file.seek(2**20 * 10)
+        file.write("fièvre".encode("latin-1"))
+        file.truncate(2**28)
+    said, _, memory = walk(tmp_path)
+    assert "data.csv: line 3: is not UTF-8" in said
+    assert memory < 200
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl"])
+def test_memory_does_not_grow_with_the_file(tmp_path, kind):
+    note = " ".join(f"word{i}" for i in range(300))
+    found = []
+    for rows in (100, 20_000):
+        own(tmp_path, data=f"dataset_file: data.{kind}")
+        with (tmp_path / f"data.{kind}").open("w") as file:
+            if kind != "jsonl":
+                file.write("note,correct_answer\n".replace(",", "\t" if kind == "tsv" else ","))
+            for i in range(rows):
+                line = json.dumps({"note": f"{i} {note}", "correct_answer": "a"})
+                mark = "\t" if kind == "tsv" else ","
+                file.write((line if kind == "jsonl" else f"{i} {note}{mark}a") + "\n")
+        said, count, memory = walk(tmp_path)
+        assert (said, count) == ("", rows)
+        found.append(memory)
+    assert (tmp_path / f"data.{kind}").stat().st_size > 40 * 2**20
+    assert found[1] - found[0] < 15
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("note,correct_answer\nn,a\n".encode("utf-16"), "line 1: is UTF-16"),
+        (b"note,correct_answer\nn,a\nfi\xe8vre,a\n", "line 3: is not UTF-8"),
+        (b"note,correct_answer\n" + b"n,a\n" * 400_000 + b"fi\xe8vre,a\n", "line 400002: is not UTF-8"),
+        # Half a character at the end of one portion, and none of its rest in the next.
+        (b"note,correct_answer\n" + b"n" * (2**20 - 19) + b"\xc3" + b"\n,a\n", "line 2: is not UTF-8"),
+        (b"note,correct_answer\nn,a\nn,fi\xc3", "line 3: is not UTF-8"),
+    ],
+)
+def test_another_encoding_names_its_first_line(tmp_path, content, said):
+    assert f"data.csv: {said}" in problem(own(tmp_path, data_csv=content))
+
+
+def test_half_a_character_in_json_has_a_line(tmp_path):
+    text = (
+        '{"note": "\\ud83d\\ude00", "correct_answer": "a"}\n{"note": "' + CANARY + '\\ud83d", "correct_answer": "a"}\n'
+    )
+    said = problem(own(tmp_path, data="dataset_file: data.jsonl", data_jsonl=text))
+    assert said == "data.jsonl: line 2: a text holds half a character (a lone surrogate)"
+
+
+def test_every_problem_of_a_streamed_file_comes_at_once_and_once(tmp_path):
+    lines = ['{"note": "n", "correct_answer": "a"}', "?", "[1]", '{"note": "n"}', '{"note": "", "correct_answer": "a"}']
+    said = problem(own(tmp_path, data="dataset_file: data.jsonl", data_jsonl="\n".join(lines)))
+    assert sorted(said.split("\n")) == [
+        "data.jsonl: line 2: is not JSON from column 1 on",
+        "data.jsonl: line 3: expected a JSON object",
+        "data.jsonl: line 4: the column 'correct_answer' is empty",
+        "data.jsonl: line 5: the column 'note' is empty",
+    ]
