@@ -94,7 +94,7 @@ def _rows(files: Files, labels: list[_Label], task: str, problems: Problems) -> 
     # MedHELM orders the timelines so, and writes them beside labels in another order. Here a label keeps its own.
     for label in sorted(labels, key=lambda label: (label.subject, label.time, label.number)):
         by_subject.setdefault(label.subject, []).append(label)
-    for subject, times, codes in _timelines(files, by_subject.keys()):
+    for subject, times, codes in _timelines(files, frozenset(by_subject)):
         for label in by_subject.pop(subject):
             count = bisect_right(times, label.time)  # events at the very time belong to what was known
             history = "\n".join(f"- {code}" for code in codes[:count]) or _NO_EVENTS
