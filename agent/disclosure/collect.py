@@ -1,16 +1,20 @@
 """From the site's store to findings: what the runs of one suite found out about the cells of a scorecard.
 
-Only what the scorecard's words promise is taken: the registered benchmark, asked as it is defined, scored by this
-version, with units that somebody named. Everything else is refused here, whatever its figures look like.
+Only what the scorecard's words promise is taken: the registered benchmark, the whole of it, asked here as it is
+defined, scored by this version, with units that somebody named. Everything else is refused here, whatever its
+figures look like.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
 from typing import Any, Final
 
 from agent import __version__
 from agent.disclosure.findings import Finding
 from agent.errors import ConfigError, DisclosureError
-from agent.store import Run, Store
+from agent.metrics import JUDGED
+from agent.store import Run, Store, UnitScore
 from protocol.scorecard import Cell, Scorecard
 
 NAME_UNITS: Final = "Name the column of the patient (or document) with `unit_column` in its benchmark.yaml."
@@ -27,6 +31,11 @@ _DECISIVE: Final = (
     "temperature",
     "unit_named",
 )
+_ALIKE: Final = (
+    *("access", "benchmark_digest", "language_model", "lineage", "max_tokens", "parts", "prompt_limit", "unit_named"),
+    *("metrics", "scoring"),
+)
+_ALL_PARTS: Final = "A benchmark is submitted whole: run every part of it on data of one kind, each once."
 _LENGTHS: Final = frozenset({"num_output_tokens", "increase_max_tokens"})  # the second can only raise the limit
 _RUN_AGAIN: Final = "Give the same `intramural run` again: the answers are kept, so nothing is asked again."
 
@@ -65,21 +74,38 @@ def collect(
             f"suite {suite} has no runs of {', '.join(lacking)}", "`intramural summarize` shows the models it has."
         )
     found: dict[str, list[Finding]] = {}
+    parts: dict[tuple[str, str], list[Run]] = {}
     for run in runs:
-        metrics = {facts["name"]: facts for facts in run.details["metrics"]}
-        cells = [
-            cell
-            for cell in scorecard.cells
-            if cell.benchmark == run.benchmark and cell.subgroup is None and cell.metric in metrics
-        ]
+        cells = _cells(scorecard, run)
         if cells:
             _check_run(run, cells, token_limits)
-            found.setdefault(run.model, []).extend(_finding(store, run, metrics[cell.metric]) for cell in cells)
+            if run.details.get("parts"):
+                parts.setdefault((run.model, run.benchmark), []).append(run)
+            else:
+                found.setdefault(run.model, []).extend(_findings(store, [run], cells))
+    for (model, _), of_benchmark in parts.items():
+        check_parts(store, of_benchmark)
+        found.setdefault(model, []).extend(_findings(store, of_benchmark, _cells(scorecard, of_benchmark[0])))
     return found
+
+
+def _cells(scorecard: Scorecard, run: Run) -> list[Cell]:
+    """Return the cells that the run says something about."""
+    metrics = {facts["name"] for facts in run.details["metrics"]}
+    return [
+        cell
+        for cell in scorecard.cells
+        if cell.benchmark == run.benchmark and cell.subgroup is None and cell.metric in metrics
+    ]
 
 
 def _check_run(run: Run, cells: Collection[Cell], token_limits: Mapping[str, int]) -> None:
     details: Any = run.details
+    if "origin" in details:
+        raise DisclosureError(
+            f"{run.benchmark}: it was imported, and nobody here asked the model or scored its answers",
+            "Run it here in a suite of its own, and submit that suite.",
+        )
     if any(key not in details for key in _DECISIVE) or not details["lineage"]:
         raise DisclosureError(f"{run.benchmark}: it was run before its units and settings were noted", _RUN_AGAIN)
     if details["agent_version"] != __version__:
@@ -88,7 +114,7 @@ def _check_run(run: Run, cells: Collection[Cell], token_limits: Mapping[str, int
             "which would sign as its own what another version found out",
             _RUN_AGAIN,
         )
-    if details["scoring"] != "intramural":
+    if details["scoring"] not in ("intramural", "both"):
         raise DisclosureError(
             f"{run.benchmark}: its answers were scored by {details['scoring']}'s rules, which cannot be submitted",
             "Run it again without --scoring; the answers are kept, so nothing is asked again.",
@@ -117,7 +143,7 @@ def _check_run(run: Run, cells: Collection[Cell], token_limits: Mapping[str, int
 
 def _changes(details: Mapping[str, Any], token_limits: Mapping[str, int]) -> list[str]:
     """Return in words what makes a run another benchmark than the registered one. A longer limit does not."""
-    given = set(details["overrides"])
+    given = set(details["overrides"]) - set(details.get("parts", ()))  # whether all parts are there is seen later
     changed = sorted(given - _LENGTHS - {"temperature", "stop"})
     if details["temperature"] != 0:
         changed.append(f"temperature={details['temperature']:g}")
@@ -134,19 +160,75 @@ def _changes(details: Mapping[str, Any], token_limits: Mapping[str, int]) -> lis
     return changed
 
 
-def _finding(store: Store, run: Run, facts: Mapping[str, Any]) -> Finding:
-    details: Any = run.details
+def _findings(store: Store, runs: Sequence[Run], cells: Sequence[Cell]) -> list[Finding]:
+    """Return a finding for every cell whose metric can be submitted: one that instances have, scored by our rules."""
+    details: Any = runs[0].details
+    metrics = {facts["name"]: facts for facts in details["metrics"] if _submittable(facts, details["scoring"])}
+    return [_finding(store, runs, metrics[cell.metric]) for cell in cells if cell.metric in metrics]
+
+
+def _submittable(facts: Mapping[str, Any], scoring: str) -> bool:
+    return facts.get("scoring", scoring) == "intramural" and not facts.get("whole_run") and facts["name"] not in JUDGED
+
+
+def _finding(store: Store, runs: Sequence[Run], facts: Mapping[str, Any]) -> Finding:
+    details: Any = runs[0].details
     return Finding(
-        benchmark=run.benchmark,
+        benchmark=runs[0].benchmark,
         metric=facts["name"],
         definition=details["benchmark_digest"],
         access=details["access"],
         binary=facts["binary"],
         low=facts["low"],
         high=facts["high"],
-        scores=store.unit_scores(run.run_id, facts["name"]),
+        scores=[score for run in runs for score in _scores(store, run, facts["name"], alone=len(runs) == 1)],
         lineage=details["lineage"],
         known=details["data"]["known"],
-        available=details["data"]["instances"],
+        available=sum(run.details["data"]["instances"] for run in runs),
         language_model=details["language_model"],
     )
+
+
+def _scores(store: Store, run: Run, metric: str, *, alone: bool) -> list[UnitScore]:
+    """Return the run's scores. Parts of a benchmark number their rows alike, so each gets instances of its own."""
+    scores = store.unit_scores(run.run_id, metric)
+    if alone:
+        return scores
+    own, rows = run.run_id.encode(), not run.details["unit_named"]
+    return [
+        replace(score, instance_key=own + score.instance_key, unit_key=own + score.unit_key if rows else score.unit_key)
+        for score in scores
+    ]
+
+
+def check_parts(store: Store, runs: Sequence[Run]) -> None:
+    """See that runs of parts of one benchmark are all of it, each once, alike in everything else.
+
+    Raises:
+        DisclosureError: a part is missing or there twice, or they differ in more.
+    """
+    first: Any = runs[0].details
+    name = runs[0].benchmark
+    for run in runs:
+        if run.deployment != runs[0].deployment or any(run.details.get(key) != first.get(key) for key in _ALIKE):
+            raise DisclosureError(
+                f"{name}: its parts were not run alike (deployment, definition, length, or the like)",
+                "Run all of them with the same settings in a suite of their own, and submit that suite.",
+            )
+        if run.details["data"]["known"] != first["data"]["known"]:
+            raise DisclosureError(f"{name}: its parts were run on data of several kinds", _ALL_PARTS)
+    chosen = [tuple(run.details["arguments"].get(key, "") for key in first["parts"]) for run in runs]
+    if len(set(chosen)) < len(chosen):
+        raise DisclosureError(
+            f"{name}: a part of it was run more than once for one model in this suite",
+            "Keep one run of each part in the suite you submit.",
+        )
+    lacking = [part for part in product(*first["parts"].values()) if part not in chosen]
+    if lacking or len(chosen) > len(list(product(*first["parts"].values()))):
+        keys = ", ".join(first["parts"])
+        raise DisclosureError(
+            f"{name}: {len(lacking)} of its parts were not run ({keys}: {'; '.join(map(', '.join, lacking[:5]))})",
+            _ALL_PARTS,
+        )
+    if store.shared_instances([run.run_id for run in runs]):
+        raise DisclosureError(f"{name}: two of its parts hold the same instance, which would count twice", _ALL_PARTS)

@@ -53,6 +53,9 @@ def fill(
     right: int = 30,
     suite: str = "s",
     lacking: str = "",
+    part: str = "",
+    text: str = "",
+    deployment: str = "local/x",
     **details: Any,
 ) -> None:
     """A finished run with one instance a unit, of which the last `right` are right."""
@@ -78,16 +81,19 @@ def fill(
     lineage = kept["lineage"]
     kept.pop(lacking, None)
     planned = [
-        (Instance(f"i{n}", unit, (Message("user", "?"),), (Reference("a", correct=True),)), f"{benchmark}{n}".encode())
+        (
+            Instance(f"i{n}", unit, (Message("user", f"{text or part}?"),), (Reference("a", correct=True),)),
+            f"{benchmark}{part}{n}".encode(),
+        )
         for n, unit in enumerate(units)
     ]
     run_id = store.begin_run(
         suite=suite,
-        name=f"{benchmark}:model={MODEL}",
+        name=f"{benchmark}:{part and f'ward={part},'}model={MODEL}",
         benchmark=benchmark,
         lineage=lineage,
         model=MODEL,
-        deployment="local/x",
+        deployment=deployment,
         details=kept,
         planned=planned,
         scored_by=["exact_match"],
@@ -266,3 +272,103 @@ def test_runs_that_no_cell_asks_for_are_nobodys_business(store: Store) -> None:
     fill(store, EXAM, patients(60), overrides=["instructions"], agent_version="0.0.9")
     (only,) = found(store, card(ALL))
     assert only.benchmark == ALL
+
+
+def test_an_imported_run_is_not_passed_off_as_one_of_this_site(store: Store) -> None:
+    fill(store, EXAM, patients(60), origin={"kind": "helm"})
+    with pytest.raises(DisclosureError, match="exam: it was imported") as caught:
+        found(store, card(EXAM))
+    assert "Run it here" in caught.value.advice
+
+
+METRIC = {"name": "exact_match", "low": 0, "high": 1, "binary": True}
+
+
+def test_helms_scores_beside_ours_stay_here(store: Store) -> None:
+    both = [{**METRIC, "scoring": "intramural"}, {**METRIC, "name": "exact_match@helm", "scoring": "helm"}]
+    fill(store, ALL, patients(60), scoring="both", metrics=both)
+    assert [finding.metric for finding in found(store, card(ALL))] == ["exact_match"]
+    twin = (Cell(ALL, "exact_match@helm", None, "private", True, 0, 1),)
+    assert collect(store, "s", Scorecard("x", 1, card(ALL).benchmarks, twin), token_limits=LIMITS) == {MODEL: []}
+    fill(store, ALL, patients(60), scoring="both", metrics=[{**METRIC, "scoring": "helm"}])
+    assert found(store, card(ALL)) == []
+    fill(store, ALL, patients(60), scoring="helm", metrics=[{**METRIC, "scoring": "intramural"}])
+    with pytest.raises(DisclosureError, match="scored by helm's rules"):
+        found(store, card(ALL))
+
+
+@pytest.mark.parametrize("facts", [{"whole_run": True}, {"name": "jury_score", "low": 1, "high": 5, "binary": False}])
+def test_a_figure_that_no_unit_has_is_not_submitted(store: Store, facts: dict[str, Any]) -> None:
+    name = facts.get("name", "exact_match")
+    fill(store, ALL, patients(60), metrics=[METRIC | {"name": name, "scoring": "intramural"} | facts])
+    cells = (Cell(ALL, name, None, "private", False, 0, 1),)
+    assert collect(store, "s", Scorecard("x", 1, card(ALL).benchmarks, cells), token_limits=LIMITS) == {MODEL: []}
+
+
+def part_of(store: Store, ward: str, units: Sequence[str], **changes: Any) -> None:
+    """A run of one of the two wards that the benchmark is made of."""
+    details = {
+        "arguments": {"ward": ward},
+        "parts": {"ward": ["north", "south"]},
+        "overrides": ["ward"],
+        "prompt_limit": None,
+        **changes,
+    }
+    fill(store, ALL, units, part=ward, **details)
+
+
+def test_parts_that_are_all_there_are_one_finding(store: Store) -> None:
+    part_of(store, "north", patients(40), data={"known": "unknown", "instances": 40})
+    part_of(store, "south", patients(60, first=20), data={"known": "unknown", "instances": 40})
+    (whole,) = found(store, card(ALL))
+    assert (len(whole.scores), whole.available, len(whole.unit_means())) == (80, 80, 60)
+    assert whole.whole
+    assert len({score.instance_key for score in whole.scores}) == 80  # both parts call their first row i0
+    assert gate_says([whole], card=card(ALL)).cells[f"{ALL}/exact_match"] >= 0
+
+
+def test_one_ward_is_not_passed_off_as_the_hospital(store: Store) -> None:
+    part_of(store, "north", patients(60))
+    with pytest.raises(DisclosureError, match=r"1 of its parts were not run \(ward: south\)"):
+        found(store, card(ALL))
+
+
+def test_nor_is_a_sample_that_chooses_its_ward_by_itself(store: Store) -> None:
+    """The entry said nothing: the argument came from the definition's sample."""
+    part_of(store, "north", patients(60), overrides=[])
+    with pytest.raises(DisclosureError, match="1 of its parts were not run"):
+        found(store, card(ALL))
+
+
+def test_a_ward_counts_once_however_often_it_was_run(store: Store) -> None:
+    part_of(store, "north", patients(60))
+    part_of(store, "south", patients(60), text="north")  # south's file is north's
+    with pytest.raises(DisclosureError, match="hold the same instance"):
+        found(store, card(ALL))
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"data": {"known": "unknown", "instances": 60}}, "data of several kinds"),
+        ({"deployment": "local/y"}, "not run alike"),
+        ({"max_tokens": 2048}, "not run alike"),
+        ({"prompt_limit": 100}, "not run alike"),
+        ({"overrides": ["ward", "instructions"]}, "instructions"),
+        ({"overrides": ["ward", "max_length"]}, "max_length"),
+        ({"arguments": {"ward": "north"}}, "more than once"),
+        ({"arguments": {"ward": "attic"}}, "1 of its parts were not run"),
+    ],
+)
+def test_parts_that_were_not_run_alike_are_no_whole(store: Store, changes: dict[str, Any], named: str) -> None:
+    part_of(store, "north", patients(60))
+    part_of(store, "south", patients(60), **changes)
+    with pytest.raises(DisclosureError, match=named):
+        found(store, card(ALL))
+
+
+def test_a_choice_of_rows_is_not_the_benchmark(store: Store) -> None:
+    """`med_dialog:subset=icliniq` under the name of the whole, which takes all rows without the argument."""
+    fill(store, EXAM, patients(60), arguments={"subset": "icliniq"}, parts={}, overrides=["subset"])
+    with pytest.raises(DisclosureError, match=r"exam: it was asked otherwise .*: subset"):
+        found(store, card(EXAM))
