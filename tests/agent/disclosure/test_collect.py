@@ -318,8 +318,8 @@ def part_of(store: Store, ward: str, units: Sequence[str], **changes: Any) -> No
 
 
 def test_parts_that_are_all_there_are_one_finding(store: Store) -> None:
-    part_of(store, "north", patients(40), data={"known": "unknown", "instances": 40})
-    part_of(store, "south", patients(60, first=20), data={"known": "unknown", "instances": 40})
+    part_of(store, "north", patients(40), right=20, data={"known": "unknown", "instances": 40})
+    part_of(store, "south", patients(60, first=20), right=20, data={"known": "unknown", "instances": 40})
     (whole,) = found(store, card(ALL))
     assert (len(whole.scores), whole.available, len(whole.unit_means())) == (80, 80, 60)
     assert whole.whole
