@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test lint bench size test-servers clean
+.PHONY: demo test lint bench size test-servers test-parity clean
 
 demo: $(VENV)/installed
 	$(BIN)/intramural demo --dir intramural-demo
@@ -18,6 +18,7 @@ lint: $(VENV)/installed-test
 
 bench: $(VENV)/installed-test
 	$(BIN)/python tests/bench/run_bench.py
+	$(BIN)/python tests/bench/load_bench.py
 
 # Number of packages and installed size of the base install, in an environment of its own.
 size:
@@ -26,6 +27,10 @@ size:
 # Real language-model servers, in an environment of their own.
 test-servers: $(VENV)/installed-test
 	sh tests/servers/run.sh
+
+# HELM itself, in an environment of its own: the same scores, and exports that it accepts.
+test-parity: $(VENV)/installed-test
+	sh tests/parity/run.sh
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -38,4 +43,4 @@ $(VENV)/installed-test: pyproject.toml
 	touch $(VENV)/installed $@
 
 clean:
-	rm -rf $(VENV) .venv-servers build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .venv-servers .venv-helm build dist .mypy_cache .ruff_cache .pytest_cache

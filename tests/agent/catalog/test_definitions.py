@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import agent.catalog.definition_files as files_module
-from agent.catalog import arguments, benchmark, data_section, metric_uses, question
+from agent.catalog import arguments, data_section, metric_uses, question
+from agent.catalog import benchmark as benchmark_module
 from agent.catalog.benchmark import Benchmark, find_benchmarks, load_benchmark, survey_benchmarks
 from agent.catalog.strict_yaml import parse_yaml
 from agent.catalog.taxonomy import taxonomy
@@ -24,7 +25,8 @@ from agent.metrics import check_available
 from agent.shipped import shipped
 
 SOURCE = "".join(
-    Path(m.__file__).read_text(encoding="utf-8") for m in (benchmark, data_section, arguments, metric_uses, question)
+    Path(m.__file__).read_text(encoding="utf-8")
+    for m in (benchmark_module, data_section, arguments, metric_uses, question)
 )
 MEDHELM = Path(__file__).parents[2] / "data" / "medhelm_configurable"
 
@@ -134,6 +136,145 @@ def test_every_problem_of_a_definition_at_once(tmp_path):
 )
 def test_definitions_that_are_wrong(tmp_path, text, said):
     assert said in refused(definition(tmp_path, text))
+
+
+FULL = """
+arguments:
+  condition: {values: [a, b], required: true}
+  length: {kind: tokens, default: "1000"}
+  part: {column: split, default: ""}
+system_prompt: You are {condition}.
+messages_column: chat
+few_shot: {count: 5, column: split, value: train}
+subgroup_columns: {sex: Sex, age: Age group}
+parser: pattern
+answer_pattern: 'Answer:\\s*(.*)'
+shorten: {column: note, keep: end}
+helm_scenario: helm.benchmark.scenarios.x.XScenario
+helm_groups: [x, y]
+metrics:
+  - {name: exact_match, helm_name: x_accuracy}
+  - name: jury_score
+    criteria: {accuracy: Is it right?, clarity: Is it clear?}
+    gold_shown: false
+data:
+  loader: xlsx
+  options: {sheet: Cases}
+  agreement: Agreement 1.5.0
+  agreement_url: https://example.org/
+  files:
+    - name: "{condition}/test.xlsx"
+      version: v1.0
+      sha256: SHA
+      rows: 10
+      optional: true
+      versions: [{version: v1.2, name: b.xlsx, sha256: OTHER, rows: 0, url: https://example.org/b.xlsx}]
+  sample: {folder: invented, sha256: SHA, rows: 2, invented: true, arguments: {condition: a}}
+""".replace("SHA", "a" * 64).replace("OTHER", "b" * 64)
+HEAD = "name: own\ndescription: ours\nprompt_file: prompt.txt\n"
+
+
+def test_every_key_of_a_definition_is_read(tmp_path):
+    b = load_benchmark(definition(tmp_path, HEAD + FULL))
+    assert b.arguments["condition"] == arguments.Argument(("a", "b"), None, True)
+    assert b.arguments["length"] == arguments.Argument((), "1000", kind="tokens")
+    assert b.arguments["part"] == arguments.Argument(default="", column="split")
+    assert (b.system_template, b.messages_column) == ("You are {condition}.", "chat")
+    assert b.few_shot == question.FewShot(5, None, "split", "train")
+    assert b.subgroup_columns == {"sex": "Sex", "age": "Age group"}
+    assert (b.parser, b.answer_field, b.answer_pattern) == ("pattern", "", r"Answer:\s*(.*)")
+    assert b.shorten == question.Shorten("note", "end")
+    assert (b.helm_scenario, b.helm_groups) == ("helm.benchmark.scenarios.x.XScenario", ("x", "y"))
+    assert (b.metrics[0].helm_name, b.metrics[1].helm_name) == ("x_accuracy", "jury_score")
+    assert b.metrics[1].criteria == {"accuracy": "Is it right?", "clarity": "Is it clear?"}
+    assert (b.metrics[1].gold_shown, b.metrics[1].judges, b.metrics[1].prompt_file) == (False, (), None)
+    assert (b.loader, b.data_options, b.agreement) == ("xlsx", {"sheet": "Cases"}, "Agreement 1.5.0")
+    assert [v.label for v in b.files[0].known] == ["v1.0", "v1.2"]
+    assert (b.files[0].optional, b.files[0].known[1].rows, b.files[0].known[1].name) == (True, 0, "b.xlsx")
+    assert (b.sample.name, b.sample_is_folder, b.sample_is_invented) == ("invented", True, True)
+    assert b.sample_arguments == {"condition": "a"}
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "said"),
+    [
+        ("values: [a, b]", "vales: [a, b]", "arguments.condition.vales: unknown key (did you mean 'values'?)"),
+        ("values: [a, b]", "values: a", "arguments.condition.values: expected a list of texts"),
+        ("required: true", "required: maybe", "arguments.condition.required: expected true or false"),
+        ("required: true", "default: c", "arguments.condition.default: expected one of a, b"),
+        ("kind: tokens", "kind: token", "arguments.length.kind: 'token' is not one of text, tokens"),
+        ('default: "1000"', "default: many", "arguments.length.default: expected a whole number of tokens"),
+        ("  part:", "  data_path:", "arguments: expected names of letters"),
+        ("  part:", "  options:", "arguments: expected names of letters"),
+        ("  part:", "  a b:", "arguments: expected names of letters"),
+        ('{column: split, default: ""}', "x", "arguments: expected a map of maps"),
+        ("system_prompt:", "system_promt:", "system_promt: unknown key (did you mean 'system_prompt'?)"),
+        ("system_prompt:", "system_prompt_file: prompt.txt\nsystem_prompt:", "system_prompt: give either"),
+        ("count: 5, ", "", "few_shot.count: is required"),
+        ("count: 5", "count: 101", "few_shot.count: expected a number from 1 to 100"),
+        ("value: train", "dataset_file: x.csv", "few_shot.dataset_file: expected either a file of examples"),
+        (", value: train", "", "few_shot.dataset_file: expected either a file of examples"),
+        ("column: split, value: train", "dataset_file: ../x.csv", "few_shot.dataset_file: expected a path that stays"),
+        ("{sex: Sex, age: Age group}", "[Sex]", "subgroup_columns: expected a map of texts"),
+        ("parser: pattern", "parser: json", "answer_pattern: goes with `parser: pattern`"),
+        ("parser: pattern", "parser: regex", "parser: 'regex' is not one of option_letter, text, json, pattern"),
+        ("'Answer:\\s*(.*)'", "'('", "answer_pattern: is not a regular expression"),
+        ("answer_pattern: 'Answer:\\s*(.*)'", "", "answer_pattern: is required with `parser: pattern`"),
+        ("keep: end", "keep: middle", "shorten.keep: 'middle' is not one of start, end"),
+        ("column: note, keep", "keep", "shorten.column: is required"),
+        ("gold_shown: false", "gold_shown: no", "metrics[2].gold_shown: expected true or false"),
+        ("{accuracy: Is it right?, clarity: Is it clear?}", "[a]", "metrics[2].criteria: expected a map of texts"),
+        ("criteria: {", "critera: {", "metrics[2].critera: unknown key (did you mean 'criteria'?)"),
+        ("{sheet: Cases}", "Cases", "data.options: expected a map of texts"),
+        ("{condition}/test", "{conditon}/test", "data.files[1].name: 'conditon' is no argument (did you mean"),
+        ("optional: true", "optional: 1", "data.files[1].optional: expected true or false"),
+        ("rows: 10", "rows: -1", "data.files[1].rows: expected a number from 0"),
+        ("sha256: " + "b" * 64, "sha256: b", "data.files[1].versions[1].sha256: expected 64"),
+        ("sha256: " + "b" * 64 + ", ", "", "data.files[1].versions[1].sha256: is required"),
+        ("sha256: " + "b" * 64, "sha256: " + "a" * 64, "data.files[1].versions: two have one sha256"),
+        ("name: b.xlsx", "name: ../b.xlsx", "data.files[1].versions[1].name: expected a path that stays"),
+        ("folder: invented", "folder: /etc", "data.sample.folder: expected a path that stays"),
+        ("{condition: a}", "{conditon: a}", "data.sample.arguments: 'conditon' is not one of the arguments"),
+        ("messages_column: chat", "dataset_file: {path: x.xlsx, sheet: S}", "dataset_file: give either"),
+        ("messages_column: chat", "loader: csv", "loader: belongs in `data`"),
+    ],
+)
+def test_a_mistake_in_any_key_is_named_with_it(tmp_path, was, now, said):
+    text = HEAD + FULL
+    assert text.count(was) == 1
+    assert said in refused(definition(tmp_path, text.replace(was, now)))
+
+
+def test_what_needs_a_prompt_says_so(tmp_path):
+    said = refused(definition(tmp_path, (HEAD + FULL).replace("prompt_file: prompt.txt\n", "")))
+    assert "few_shot: needs a `prompt_file`" in said
+    assert "shorten: needs a `prompt_file`" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "loader"),
+    [
+        *(("x.csv", "csv"), ("x.TSV", "tsv"), ("x.jsonl", "json_lines"), ("x.json", "json"), ("x.txt", "csv")),
+        *(("x.parquet", "parquet"), ("x.feather", "feather"), ("x.xlsx", "xlsx"), ("x.csv.gz", "csv")),
+        *(("{path: x.xlsx, sheet: S}", "xlsx"), ("{path: x.jsonl.gz}", "json_lines")),
+    ],
+)
+def test_the_ending_of_a_dataset_says_how_it_is_read(tmp_path, name, loader):
+    benchmark = load_benchmark(definition(tmp_path, GOOD.replace("data.csv", name)))
+    assert benchmark.loader == loader
+    assert benchmark.data_options == ({"sheet": "S"} if "sheet" in name else {})
+    assert load_benchmark(definition(tmp_path, GOOD.replace("data.csv", name) + "loader: tsv\n")).loader == "tsv"
+
+
+def test_answers_in_json_have_a_field(tmp_path):
+    assert load_benchmark(definition(tmp_path, GOOD + "parser: json\n")).answer_field == "answer"
+    letters = "choices: [yes, no]\nparser: json\nanswer_field: letter\n"
+    assert load_benchmark(definition(tmp_path, GOOD + letters)).answer_field == "letter"
+
+
+def test_a_list_of_arguments_takes_any_value_and_needs_none(tmp_path):
+    benchmark = load_benchmark(definition(tmp_path, GOOD + "arguments: [one, two]\n"))
+    assert arguments.checked_arguments(benchmark, {"two": "x", "data_path": "y"}) == {"two": "x"}
 
 
 def test_a_definition_that_is_not_utf8(tmp_path):
@@ -421,18 +562,22 @@ def test_medhelms_taxonomy_is_whole():
 def test_shipped_definitions_are_complete(benchmark: Benchmark):
     assert benchmark.folder.name == benchmark.id
     assert benchmark.subcategory in taxonomy()[benchmark.category]
-    assert benchmark.access == "public"
     assert benchmark.licence
-    assert benchmark.citation
-    assert benchmark.source_url.startswith("https://")
-    assert len(benchmark.source_commit) == 40
+    assert benchmark.citation or benchmark.access == "private"  # some have no paper
     assert benchmark.helm_max_tokens is not None
     assert benchmark.max_tokens >= benchmark.helm_max_tokens
     assert benchmark.reasoning_max_tokens == 4000
-    for file in benchmark.files:
-        assert file.sha256
-        assert file.rows
-        assert benchmark.source_commit in file.url
+    if benchmark.access == "public":
+        assert benchmark.source_url.startswith("https://")
+    else:  # nobody's real records travel with the agent
+        assert benchmark.sample_is_invented
+    if benchmark.access == "gated":
+        assert benchmark.agreement
+        assert benchmark.agreement_url.startswith("https://")
+    for version in (version for file in benchmark.files for version in file.known):
+        assert version.rows is not None
+        assert not version.url or version.url.startswith("https://")
+        assert len(benchmark.source_commit) == 40 or not version.url.startswith("https://raw.githubusercontent.com/")
     check_available(benchmark.id, benchmark.metrics)
 
 
