@@ -66,7 +66,8 @@ def _row(site: Site, benchmark: "Benchmark") -> dict[str, Any]:
         "display_name": benchmark.display_name,
         "category": benchmark.category,
         "access": benchmark.access,
-        "metric": benchmark.main_metric.helm_name or benchmark.main_metric.name,
+        "metric": benchmark.main_metric.name,
+        "helm_metric": benchmark.main_metric.helm_name or benchmark.main_metric.name,
         "data": state.state,
         "data_detail": state.detail,
     }

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.catalog.new_benchmark import KINDS
+from agent.catalog.new_benchmark import KINDS, write_new_benchmark
+from agent.datasets.check import check
+from agent.errors import BenchmarkError, ConfigError
 from agent.site import Site, create_site
 from tests.agent.fault_server import FaultServer
 
@@ -125,9 +127,8 @@ def test_without_a_site_a_new_benchmark_lies_here_and_runs_by_its_file(tmp_path:
 
 @pytest.mark.parametrize("name", ["../out", "a/b", "", ".hidden", "a,b", "a" * 65, "ä"])
 def test_names_that_cannot_be_folders_and_ids(tmp_path: Path, name: str):
-    refused = intramural("benchmarks", "new", name, cwd=tmp_path)
-    assert refused.returncode == 2
-    assert "cannot be a benchmark's name" in refused.stderr
+    with pytest.raises(ConfigError, match="cannot be a benchmark's name"):
+        write_new_benchmark(name, "yes-no", tmp_path / "new")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -156,19 +157,18 @@ def test_a_benchmark_that_travels_with_the_agent_is_checked_on_its_sample(site: 
 
 
 def mine(tmp_path: Path, kind: str = "yes-no") -> Path:
-    made = intramural("benchmarks", "new", "mine", "--kind", kind, "--out", tmp_path / "mine")
-    assert made.returncode == 0, made.stderr
+    write_new_benchmark("mine", kind, tmp_path / "mine")
     return tmp_path / "mine"
 
 
 def refused(folder: Path) -> str:
-    checked = intramural("benchmarks", "check", folder)
-    assert checked.returncode == 3, checked.stdout + checked.stderr
-    assert "CANARY" not in checked.stdout + checked.stderr
-    return checked.stderr
+    with pytest.raises(BenchmarkError) as caught:
+        check(folder, Path("no such site"), keep=1)
+    assert "CANARY" not in str(caught.value)
+    return str(caught.value)
 
 
-def test_every_mistake_of_definition_prompt_and_data_is_told_at_once(tmp_path: Path):
+def test_the_command_tells_every_mistake_of_definition_prompt_and_data_at_once(tmp_path: Path):
     folder = mine(tmp_path)
     definition = (folder / "benchmark.yaml").read_text()
     definition = definition.replace("name: exact_match", "name: exact_mach").replace("max_tokens:", "max_token:")
@@ -176,14 +176,16 @@ def test_every_mistake_of_definition_prompt_and_data_is_told_at_once(tmp_path: P
     (folder / "prompt.txt").write_text("{note}\n{qestion}\n{options}\n")
     with (folder / "data.csv").open("a") as file:
         file.write("5,CANARY,one field too few\n")
-    said = refused(folder)
+    checked = intramural("benchmarks", "check", folder)
+    assert checked.returncode == 3
+    assert "CANARY" not in checked.stdout + checked.stderr
     for part in (
         "metrics[1].name: unknown metric 'exact_mach' (did you mean 'exact_match'?)",
         "max_token: unknown key (did you mean 'max_tokens'?)",
         "{qestion} names no column (did you mean 'question'?)",
         "data.csv: row 5 (line 6): has 3 fields, and the header has 4",
     ):
-        assert part in said
+        assert part in checked.stderr
 
 
 @pytest.mark.parametrize(
@@ -232,8 +234,9 @@ def test_a_line_of_a_gigabyte_is_refused_without_holding_it_in_memory(tmp_path: 
         file.seek(0, 2)
         file.write(b'5,"')
         file.truncate(2**30)  # the rest are zero bytes that take no room on the disk
-    said = refused(folder)
-    assert "data.csv: " in said
+    checked = intramural("benchmarks", "check", folder)
+    assert checked.returncode == 3
+    assert "data.csv: " in checked.stderr
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss  # KiB
     assert peak < 700_000, f"{peak} KiB"
 

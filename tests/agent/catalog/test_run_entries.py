@@ -334,9 +334,10 @@ def test_medhelms_own_files_load_unchanged(name):
         assert benchmark_of(entry, BENCHMARKS)
         assert entry.model.partition("/")[2]
         assert entry.model_deployment.partition("/")[2]
-        reasoning = re.search(r"deepseek-r1|/o3|/o4|gpt-5|gemini-2.5", entry.model)
-        tokens = 10_000 if entry.benchmark == "mimic_bhc" and "/gpt-5-2025" in entry.model else 4000
-        assert overrides(entry).num_output_tokens == (tokens if reasoning else None), entry.description
+        tokens = re.search(r"num_output_tokens=(\d+)", entry.description)
+        assert overrides(entry).num_output_tokens == (int(tokens[1]) if tokens else None)
+        if re.search(r"deepseek-r1|/o3|/o4|gpt-5|gemini-2.5", entry.model):  # models that think first
+            assert output_tokens(entry, benchmark_of(entry, BENCHMARKS), reasoning=False) >= 4000
         assert overrides(entry).max_eval_instances == (100 if entry.benchmark == "clear" else None)
 
 
