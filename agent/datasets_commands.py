@@ -145,17 +145,20 @@ class _Bar:
 
 def _report(benchmark: "Benchmark", added: "Added") -> None:
     record, found = added.record, added.found
-    version = "the version this benchmark was written for" if found.known == "official" else "an unknown version"
-    files = "1 file" if len(record.files) == 1 else f"{len(record.files)} files"
-    click.echo(f"{benchmark.id}: {record.instances} instances in {files}, {version}")
+    version = "a version this benchmark knows" if found.known == "official" else "not wholly a version it knows"
+    click.echo(f"{benchmark.id}: {record.instances} instances in {_files(len(record.files))}, {version}")
     for part, count in found.parts.items() if any(found.parts) else ():
         click.echo(f"  {part}  {count}")
     if found.letters:
         counts = ", ".join(f"{letter} {count}" for letter, count in found.letters.items())
         click.echo(f"  right options: {counts}")
     if added.left_out:
-        click.echo(f"  {added.left_out} files that this benchmark does not read were left out")
+        click.echo(f"  left out, because this benchmark does not read it: {_files(added.left_out)}")
     for problem in found.problems:
         click.secho(f"warning: {problem}; results say so", fg="yellow", err=True)
     if record.agreement and benchmark.agreement and record.agreement.casefold() != benchmark.agreement.casefold():
         click.secho(f"warning: the owner's agreement is named {benchmark.agreement!r}", fg="yellow", err=True)
+
+
+def _files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count} files"

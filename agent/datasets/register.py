@@ -270,7 +270,7 @@ def fetchable(benchmark: Benchmark) -> bool:
 
 
 def _ready_detail(record: Record) -> str:
-    version = "the known version" if record.known == "official" else "a version that is not known"
+    version = "a known version" if record.known == "official" else "not wholly a known version"
     by = f"; {record.agreement}, attested by {record.attested_by}" if record.attested_by else ""
     return f"{version}, added {record.added_at[:10]}{by}"
 

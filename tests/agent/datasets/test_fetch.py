@@ -71,7 +71,7 @@ def test_a_public_set_is_fetched_checked_and_recorded(site: Site, source: Desk):
     define(site, source.url + "/pinned/data.csv")
     done = fetch(site)
     assert done.returncode == 0, done.stderr
-    assert "own: 2 instances in 1 file, the version this benchmark was written for" in done.stdout
+    assert "own: 2 instances in 1 file, a version this benchmark knows" in done.stdout
     assert [request.path for request in source.seen] == ["/pinned/data.csv"]
     assert (site.data / "own" / "data.csv").read_bytes() == DATA
     assert json.loads((site.data / "own" / ".dataset.json").read_text())["known"] == "official"

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.catalog.benchmark import Benchmark, load_benchmark
+from agent.catalog.benchmark import Benchmark, find_benchmarks, load_benchmark
+from agent.datasets.load import iter_instances, locate_dataset
 from agent.datasets.register import Attestation, data_state, put_in
 from agent.errors import AgentError, BenchmarkError, ConfigError
 from agent.site import Site, create_site
@@ -389,7 +390,7 @@ def test_the_commands_tell_what_was_put_in_and_leave_a_trace(site, tmp_path):
     words = ("--agreement", WHO.agreement, "--attested-by", WHO.by)
     done = intramural(site, "datasets", "add", "own", source(tmp_path), *words)
     assert done.returncode == 0, done.stderr
-    assert "own: 3 instances in 1 file, an unknown version" in done.stdout
+    assert "own: 3 instances in 1 file, not wholly a version it knows" in done.stdout
     assert "right options: A 1, B 2" in done.stdout
     assert "the owner's agreement is named" in done.stderr
     assert "CANARY" not in done.stdout + done.stderr
@@ -422,6 +423,24 @@ def test_every_benchmark_that_travels_with_the_agent_says_what_is_to_be_put_wher
     assert {row["state"] for row in rows} <= {"sample only", "missing"}
     for row in rows:
         assert f"intramural datasets fetch {row['id']}" in row["detail"] or f"datasets add {row['id']}" in row["detail"]
+
+
+SHIPPED = find_benchmarks()
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_sample_of_every_benchmark_can_be_handed_over_as_data(tmp_path: Path, name: str):
+    """So that the official layout of each is what `datasets add` takes and what runs read."""
+    benchmark = SHIPPED[name]
+    assert benchmark.sample is not None
+    added = put_in(benchmark, benchmark.folder / benchmark.sample.name, tmp_path, attestation=WHO)
+    assert data_state(benchmark, tmp_path).state == "ready"
+    assert len(list(iter_instances(benchmark, locate_dataset(benchmark, tmp_path, benchmark.sample_arguments)))) == (
+        benchmark.sample.rows
+    )
+    assert added.record.instances >= (benchmark.sample.rows or 0)
+    required = [argument for argument in benchmark.arguments.values() if argument.required]
+    assert len(added.found.parts) == (len(required[0].values) if required else 1)
 
 
 def test_no_error_of_an_add_is_an_unexpected_one(site, own, tmp_path):
