@@ -215,7 +215,7 @@ class _RunExport:
         return {
             "name": self.groups[-1],
             "description": f"{details['display_name']}. Data: {data}. Scored by {details['scoring']} rules. "
-            f"Written by Intramural; {self._clearer.note}",
+            f"Written by Intramural. {self._clearer.note}",
             "tags": [details["category"], details["access"], data],
             "definition_path": "",
         }

@@ -10,7 +10,7 @@ from agent.metrics import METRICS, MetricUse
 # What HELM counts beside each score: bookkeeping, not a score of an answer.
 _BOOKKEEPING = re.compile(
     r"num_.*|finish_reason_.*|inference_.*|training_.*|estimated_.*|batch_size|prompt_truncated|logprob|max_prob"
-    r"|.*perplexity|.*@\d+|bits_per_byte|logprob_per_byte|predicted_index|.*_unscored|ehr_sql_total_.*"
+    r"|.*perplexity|.*@\d+|bits_per_byte|logprob_per_byte|predicted_index|.*_unscored"
 )
 
 

@@ -28,7 +28,7 @@ class _Schema:
     """What a leaderboard's schema.json says: names behind the words of its tables."""
 
     groups: Mapping[str, tuple[str, str]]  # group of one benchmark -> (name for people, main metric)
-    metrics: Mapping[str, str]  # heading -> HELM's name
+    metrics: Mapping[str, list[str]]  # heading -> HELM's names; all jury scores have one heading
     titles: Mapping[str, str]  # HELM's name -> name for people
     models: Mapping[str, str]  # name for people -> model
     digest: str
@@ -87,13 +87,13 @@ def _release_folder(directory: Path) -> Path:
 
 def _read_schema(folder: Path) -> _Schema:
     schema, content = read_json(folder, "schema.json")
-    metrics: dict[str, str] = {}
+    metrics: dict[str, list[str]] = {}
     titles: dict[str, str] = {}
     for metric in schema.at("metrics").items():
         name = metric.at("name").name()
         titles[name] = shown.text() if (shown := metric.maybe("display_name")) else name
         heading = metric.maybe("short_display_name") or metric.maybe("display_name") or metric.at("name")
-        metrics.setdefault(heading.text(), name)
+        metrics.setdefault(heading.text(), []).append(name)
     groups: dict[str, tuple[str, str]] = {}
     for group in schema.at("run_groups").items():
         environment = group.maybe("environment")
@@ -120,7 +120,7 @@ def _cells(tables: Place, group: str, schema: _Schema, catalogue: Mapping[str, B
         return
     shown, main = schema.groups[group]
     benchmark = benchmark_called([group], catalogue)
-    columns = [_metric_of(heading, schema) for heading in table.at("header").items()]
+    columns = [_metric_of(heading, schema, main) for heading in table.at("header").items()]
     for row in table.at("rows").items():
         cells = list(row.items())
         if len(cells) != len(columns) or not cells:
@@ -145,8 +145,11 @@ def _cells(tables: Place, group: str, schema: _Schema, catalogue: Mapping[str, B
             )
 
 
-def _metric_of(heading: Place, schema: _Schema) -> str:
-    """Return HELM's name of the metric in a column, or "" for the models and for aggregates such as win rates."""
+def _metric_of(heading: Place, schema: _Schema, main: str) -> str:
+    """Return HELM's name of the metric in a column; "" for the models, aggregates, and what several are called."""
     words = heading.maybe("metadata")
     metric = words.maybe("metric") if words is not None else None
-    return "" if metric is None else schema.metrics.get(metric.text(), "")
+    names = schema.metrics.get(metric.text(), []) if metric is not None else []
+    if main in names:
+        return main
+    return names[0] if len(names) == 1 else ""
