@@ -187,4 +187,6 @@ def _sha256(m: YamlMap) -> str:
 def _inner_path(m: YamlMap, key: str, name: str) -> str:
     if Path(name).is_absolute() or ".." in Path(name).parts or "\\" in name:
         m.note(key, "expected a path that stays in its folder")
+    if "**" in name:
+        m.note(key, "a pattern has single stars: `*` is any part of one name")
     return name

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from agent.catalog.data_section import DataFile, Version
 from agent.catalog.named_file import KEY_TEXT_BYTES, refuse_key_text, refuse_keys_folder
@@ -16,28 +17,31 @@ _FIELD = re.compile(r"\{(\w+)\}")
 _PLAIN = re.compile(r"\w[\w .,+=-]*")  # what an argument may put into a file's name: no separators, no patterns
 
 
+class Hashed(NamedTuple):
+    """A file, and the SHA-256 of what it held when it was found."""
+
+    path: Path
+    sha256: str
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """What one entry of a definition's `data.files` stands for here.
 
     Attributes:
         file: as the definition says it, names with their arguments filled in.
-        paths: by name within the folder; several for a pattern, none if there are none.
+        found: by name within the folder; several for a pattern, none if there are none.
         by_argument: whether it stands for another file with other arguments.
     """
 
     file: DataFile
-    paths: Mapping[str, Path]
+    found: Mapping[str, Hashed]
     by_argument: bool
 
-    @property
-    def digest(self) -> str:
-        """SHA-256 of the file; of a pattern's files, their joint digest."""
-        digests = {name: file_digest(path, name) for name, path in self.paths.items()}
-        return joint_digest(digests) if "*" in self.file.name else next(iter(digests.values()))
-
-    def version(self, digest: str) -> Version | None:
-        """Return the known version that has this digest, and this name where the name says which file it is."""
+    def version(self) -> Version | None:
+        """Return the known version that has these bytes, and this name where the name says which file it is."""
+        digests = {name: file.sha256 for name, file in self.found.items()}
+        digest = joint_digest(digests) if "*" in self.file.name else next(iter(digests.values()))
         for known in self.file.known:
             if known.sha256 == digest and not (self.by_argument and known.name not in ("", self.file.name)):
                 return known
@@ -60,7 +64,8 @@ def find_entries(folder: Path, files: Sequence[DataFile], arguments: Mapping[str
         names = [_filled(name, arguments) for name in (file.name, *others)]
         found = next((paths for name in names if (paths := _matching(folder, name))), {})
         versions = tuple(_named(version, arguments) for version in file.versions)
-        entries.append(Entry(_renamed(file, names[0], versions), found, bool(own_fields)))
+        hashed = {name: Hashed(path, file_digest(path, name)) for name, path in found.items()}
+        entries.append(Entry(_renamed(file, names[0], versions), hashed, bool(own_fields)))
     return entries
 
 

@@ -64,7 +64,7 @@ class InstanceMaker:
         self._choices = _with_arguments(benchmark.choices, self._arguments)
         self.named = self._expected(benchmark.gold)
         self.filtered = "".join(f" with {column}={value}" for column, value in self._wanted.items())
-        self._where: dict[str, str] = {}  # id -> where it was first seen
+        self._first: dict[str, tuple[str, str]] = {}  # id -> file and place where it was first seen
         self._rows = 0
 
     def make(self, table: Table, problems: Problems) -> Iterator[Instance]:
@@ -163,9 +163,11 @@ class InstanceMaker:
         found = references(row, reading.gold, self._choices, problems)
         identity = row.cells[benchmark.id_column].strip() if benchmark.id_column else str(self._rows)
         if benchmark.id_column:
-            first = self._where.setdefault(identity, row.where)
-            if first is not row.where:
-                problems.add(row.where, f"has the same {benchmark.id_column!r} as {first}")
+            here = (problems.file_name, row.where)
+            first = self._first.setdefault(identity, here)
+            if first is not here:
+                file = "" if first[0] == here[0] else f"{first[0]}: "
+                problems.add(row.where, f"has the same {benchmark.id_column!r} as {file}{first[1]}")
                 return None
         if found is None:
             return None

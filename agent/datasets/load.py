@@ -16,6 +16,8 @@ from agent.vocabulary import Instance
 
 __all__ = ["Dataset", "Instructions", "Known", "iter_instances", "load_instances", "locate_dataset"]
 
+_ENOUGH = 100  # problems, after which no further file is read
+
 
 def load_instances(
     benchmark: Benchmark,
@@ -39,7 +41,7 @@ def iter_instances(
 ) -> Iterator[Instance]:
     """Read the files and render every instance, in dataset order, a row at a time.
 
-    Walk it to its end before anything is asked: what is wrong with a file is told, all of it, behind its last row.
+    Walk it to its end before anything is asked: what is wrong with the files is told, all of it, behind the last row.
 
     Args:
         benchmark: says how rows become prompts and references.
@@ -49,19 +51,23 @@ def iter_instances(
         examples: how many solved examples come before the question; None: as many as the benchmark says.
 
     Raises:
-        BenchmarkError: lists every problem of a file (row and column; never a cell's text), or says that the
+        BenchmarkError: lists every problem of the files (row and column; never a cell's text), or says that the
             file changed since it was located.
         ConfigError: an argument is unknown, or missing.
     """
     given = checked_arguments(benchmark, {**dataset.arguments, **(arguments or {})})
     solved = _solved_examples(benchmark, dataset, given, examples)
     maker = InstanceMaker(benchmark, given, instructions, solved)
-    count = 0
+    count, wrong = 0, dict[str, None]()
     for table, problems in FORMATS[benchmark.loader](_files(benchmark, dataset, given, maker)):
         for instance in maker.make(table, problems):
             count += 1
             yield instance
-        problems.check()
+        wrong |= dict.fromkeys(problems.told)
+        if len(wrong) >= _ENOUGH:
+            break
+    if wrong:
+        raise BenchmarkError("\n".join(wrong))
     expected = dataset.expected_instances
     if not count:
         raise BenchmarkError(f"{benchmark.id}: the dataset has no rows{maker.filtered}")

@@ -9,7 +9,7 @@ from agent.catalog.arguments import checked_arguments
 from agent.catalog.benchmark import Benchmark
 from agent.catalog.data_section import DataFile, Version
 from agent.catalog.named_file import refuse_keys_folder
-from agent.datasets.folder import Entry, file_digest, find_entries, folder_digest, inside, joint_digest
+from agent.datasets.folder import Entry, Hashed, file_digest, find_entries, folder_digest, inside, joint_digest
 from agent.errors import BenchmarkError
 
 Known = Literal["official", "sample", "unknown", "invented"]
@@ -30,7 +30,7 @@ class Dataset:
         names: of each path within the dataset's folder (`labels/x/labels.parquet`), in order.
         versions: what their publishers call the known versions (v1.2), each once.
         arguments: the benchmark's own, with defaults; a sample's where the run entry gives none.
-        examples: file of solved examples, if the benchmark has one, and its SHA-256.
+        examples: the file of solved examples, if the benchmark has one.
     """
 
     paths: tuple[Path, ...]
@@ -42,7 +42,7 @@ class Dataset:
     names: tuple[str, ...] = ()
     versions: tuple[str, ...] = ()
     arguments: Mapping[str, str] = field(default_factory=dict)
-    examples: tuple[Path, str] | None = None
+    examples: Hashed | None = None
 
 
 def locate_dataset(
@@ -78,9 +78,9 @@ def locate_dataset(
 
 def _in_folder(benchmark: Benchmark, folder: Path, arguments: Mapping[str, str]) -> Dataset:
     entries = find_entries(folder, benchmark.files, arguments)
-    present = [entry for entry in entries if entry.paths]
+    present = [entry for entry in entries if entry.found]
     if present:
-        missing = sum(not entry.paths and not entry.file.optional for entry in entries)
+        missing = sum(not entry.found and not entry.file.optional for entry in entries)
         # Kept with the run and shown, so without names: a site's own file name may say whose data it is.
         problems = (f"{missing} of {len(entries)} files are missing",) if missing else ()
         return _official(benchmark, present, arguments, problems)
@@ -94,26 +94,26 @@ def _in_folder(benchmark: Benchmark, folder: Path, arguments: Mapping[str, str])
 def _official(
     benchmark: Benchmark, entries: Sequence[Entry], arguments: Mapping[str, str], problems: tuple[str, ...]
 ) -> Dataset:
-    versions = [entry.version(entry.digest) for entry in entries]
+    versions = [entry.version() for entry in entries]
     labels = tuple(dict.fromkeys(version.label for version in versions if version and version.label))
     if other := versions.count(None):
         problems += (f"{other} of {len(versions)} files is not a version this benchmark knows",)
     if len(labels) > 1:
         problems += (f"files of several versions: {', '.join(labels)}",)
-    paths = {name: path for entry in entries for name, path in entry.paths.items()}
+    files = {name: file for entry in entries for name, file in entry.found.items()}
     known: Known = "unknown" if problems else "official"
-    return _dataset(benchmark, paths, arguments, known, problems, _rows(benchmark, versions, arguments), labels)
+    return _dataset(benchmark, files, arguments, known, problems, _rows(benchmark, versions, arguments), labels)
 
 
 def _single(benchmark: Benchmark, path: Path, arguments: Mapping[str, str]) -> Dataset:
     """Take one file, whatever its name; it may still be the whole of a version that the benchmark knows."""
-    digest = file_digest(path, path.name)
-    version = next((v for file in benchmark.files for v in file.known if v.sha256 == digest), None)
+    file = Hashed(path, file_digest(path, path.name))
+    version = next((known for entry in benchmark.files for known in entry.known if known.sha256 == file.sha256), None)
     known: Known = "official" if version and len(benchmark.files) == 1 else "unknown"
     problems = ("1 of 1 files is not a version this benchmark knows",) if benchmark.files and not version else ()
     labels = (version.label,) if version and version.label else ()
     return _dataset(
-        benchmark, {path.name: path}, arguments, known, problems, _rows(benchmark, [version], arguments), labels
+        benchmark, {path.name: file}, arguments, known, problems, _rows(benchmark, [version], arguments), labels
     )
 
 
@@ -123,13 +123,13 @@ def _sample(benchmark: Benchmark, sample: DataFile, passed: Mapping[str, str]) -
     if benchmark.sample_is_folder:
         digest = folder_digest(place)
         entries = find_entries(place, benchmark.files, arguments)
-        paths = {name: path for entry in entries for name, path in entry.paths.items()}
+        files = {name: file for entry in entries for name, file in entry.found.items()}
     else:
         digest = file_digest(inside(benchmark.folder, place), place.name)
-        paths = {place.name: place}
+        files = {place.name: Hashed(place, digest)}
     if digest != sample.sha256:
         raise BenchmarkError(f"{benchmark.id}: the sample {sample.name} was changed; install the agent again")
-    if not paths:
+    if not files:
         given = ", ".join(f"{name}={value}" for name, value in benchmark.sample_arguments.items())
         raise BenchmarkError(
             f"{benchmark.id}: no data here, and the sample has only files of {given or 'another name'}"
@@ -137,7 +137,7 @@ def _sample(benchmark: Benchmark, sample: DataFile, passed: Mapping[str, str]) -
     usual = arguments == checked_arguments(benchmark, benchmark.sample_arguments)
     return _dataset(
         benchmark,
-        paths,
+        files,
         arguments,
         "invented" if benchmark.sample_is_invented else "sample",
         ("a sample, not the whole dataset",),
@@ -155,27 +155,27 @@ def _rows(benchmark: Benchmark, versions: Sequence[Version | None], arguments: M
 
 def _dataset(
     benchmark: Benchmark,
-    paths: Mapping[str, Path],
+    files: Mapping[str, Hashed],
     arguments: Mapping[str, str],
     known: Known,
     problems: tuple[str, ...],
     expected_instances: int | None,
     versions: tuple[str, ...] = (),
 ) -> Dataset:
-    digests = {name: file_digest(path, name) for name, path in paths.items()}
+    digests = {name: file.sha256 for name, file in files.items()}
     together, examples = dict(digests), None
     if benchmark.few_shot and benchmark.few_shot.dataset_file:
-        file = benchmark.few_shot.dataset_file
-        examples = (file, file_digest(file, file.name))
-        together["examples"] = examples[1]
+        path = benchmark.few_shot.dataset_file
+        examples = Hashed(path, file_digest(path, path.name))
+        together["examples"] = examples.sha256
     return Dataset(
-        paths=tuple(paths.values()),
+        paths=tuple(file.path for file in files.values()),
         digest=joint_digest(together) if len(together) > 1 else next(iter(digests.values())),
         known=known,
         problems=problems,
         file_digests=tuple(digests.values()),
         expected_instances=expected_instances,
-        names=tuple(paths),
+        names=tuple(files),
         versions=versions,
         arguments=arguments,
         examples=examples,

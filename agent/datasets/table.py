@@ -54,7 +54,7 @@ class Problems:
     """
 
     def __init__(self, file_name: str, named: Collection[str] = ()) -> None:
-        self._file_name = file_name
+        self.file_name = file_name
         self._named = frozenset(named)
         self._shown: list[str] = []
         self._count = 0
@@ -63,7 +63,7 @@ class Problems:
         """Note a problem at a row, a line or a column."""
         self._count += 1
         if self._count <= _SHOWN:
-            self._shown.append(f"{self._file_name}: {where}: {problem}")
+            self._shown.append(f"{self.file_name}: {where}: {problem}")
 
     def add_repeated_columns(self, where: str, columns: Sequence[str]) -> None:
         """Note every column name that is there more than once."""
@@ -80,8 +80,12 @@ class Problems:
             BenchmarkError: lists the first 50 and counts the others.
         """
         if self._count:
-            more = [f"... and {self._count - _SHOWN} more"] if self._count > _SHOWN else []
-            raise BenchmarkError("\n".join(self._shown + more))
+            raise BenchmarkError("\n".join(self.told))
+
+    @property
+    def told(self) -> list[str]:
+        """The first 50, and how many others there are."""
+        return [*self._shown, *([f"... and {self._count - _SHOWN} more"] if self._count > _SHOWN else [])]
 
     def stop(self, where: str, problem: str) -> BenchmarkError:
         """Return the error for a problem after which the file cannot be read on."""

@@ -233,6 +233,7 @@ def test_every_key_of_a_definition_is_read(tmp_path):
         ("sha256: " + "b" * 64 + ", ", "", "data.files[1].versions[1].sha256: is required"),
         ("sha256: " + "b" * 64, "sha256: " + "a" * 64, "data.files[1].versions: two have one sha256"),
         ("name: b.xlsx", "name: ../b.xlsx", "data.files[1].versions[1].name: expected a path that stays"),
+        ("{condition}/test.xlsx", "**/test.xlsx", "data.files[1].name: a pattern has single stars"),
         ("folder: invented", "folder: /etc", "data.sample.folder: expected a path that stays"),
         ("{condition: a}", "{conditon: a}", "data.sample.arguments: 'conditon' is not one of the arguments"),
         ("messages_column: chat", "dataset_file: {path: x.xlsx, sheet: S}", "dataset_file: give either"),

@@ -258,3 +258,25 @@ def test_the_order_of_names_and_their_bytes_decide_the_datasets_digest(tmp_path)
     assert digest == sha(f"{sha(OLD)}  a.csv\n{sha(NEW)}  b.csv\n")
     site(tmp_path, a_csv=NEW, b_csv=OLD)
     assert locate_dataset(benchmark, data).digest != digest
+
+
+def test_problems_of_all_files_come_at_once(tmp_path):
+    benchmark = described(tmp_path, "[{name: '*.csv'}]")
+    data = site(tmp_path, a_csv=HEAD + "n,\n", b_csv=HEAD + "n,a\n", c_csv=HEAD + ",a\n,a\n")
+    assert problem(benchmark, data).split("\n") == [
+        "a.csv: row 1 (line 2): the column 'correct_answer' is empty",
+        "c.csv: row 1 (line 2): the column 'note' is empty",
+        "c.csv: row 2 (line 3): the column 'note' is empty",
+    ]
+
+
+def test_after_a_hundred_problems_no_further_file_is_read(tmp_path):
+    benchmark = described(tmp_path, "[{name: '*.csv'}]")
+    data = site(tmp_path, **{f"{i:03}_csv": HEAD + "n,\n" for i in range(150)})
+    assert len(problem(benchmark, data).split("\n")) == 100
+
+
+def test_an_id_that_two_files_share_is_named_in_the_second(tmp_path):
+    benchmark = described(tmp_path, "[{name: '*.csv'}]", "id_column: note\n")
+    data = site(tmp_path, a_csv=HEAD + "n,a\n", b_csv=HEAD + "m,a\nn,a\n")
+    assert problem(benchmark, data) == "b.csv: row 2 (line 3): has the same 'note' as a.csv: row 1 (line 2)"
