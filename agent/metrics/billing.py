@@ -46,15 +46,16 @@ def _helm_score(figure: Figure, answer: str, instance: Instance, options: Option
     """Score as HELM does at version 0.5.16; what has no value there is 0, also a gold without any code it can read."""
     if not instance.references:
         return Unscored(Reason.NO_REFERENCE)
-    gold = {code for r in instance.references for code in _upstream_codes(r.text)}
-    named = _upstream_codes(answer.strip())
+    gold = {code for r in instance.references for code in upstream_codes(r.text)}
+    named = upstream_codes(answer.strip())
     if (figure is _recall and not gold) or not named | gold:
         return 0.0
     value = figure(len(gold & named), len(gold), len(named))
     return 0.0 if isinstance(value, Unscored) else value
 
 
-def _upstream_codes(text: str) -> set[str]:
+def upstream_codes(text: str) -> set[str]:
+    """Return the codes that HELM reads in a text, as it writes them."""
     return {code.rstrip(".") for code in _UPSTREAM.findall(text.replace("**", ""))}
 
 

@@ -3,11 +3,13 @@
 import json
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from agent.catalog.benchmark import Benchmark, find_benchmarks
-from agent.datasets.load import load_instances, locate_dataset
+from agent.datasets.load import Dataset, load_instances, locate_dataset
+from agent.errors import BenchmarkError
 from agent.metrics import JUDGED, NOT_YET
 from agent.vocabulary import Instance
 
@@ -58,7 +60,7 @@ def closed_benchmarks() -> list[Benchmark]:
 
 
 def make_case(benchmark: Benchmark) -> Case:
-    dataset = locate_dataset(benchmark, Path(OFFICIAL) if OFFICIAL else None)
+    dataset = _located(benchmark)
     everything = [
         i for i in load_instances(benchmark, dataset) if any(r.correct and r.text.strip() for r in i.references)
     ]
@@ -67,6 +69,14 @@ def make_case(benchmark: Benchmark) -> Case:
     style = _style(benchmark)
     answers = [(i, answer) for i in range(len(instances)) for answer in dict.fromkeys(style(instances, i))]
     return Case(benchmark, dataset.known, instances, answers)
+
+
+def _located(benchmark: Benchmark) -> Dataset:
+    """Find the official files, else the sample: which one is said at the end of the run."""
+    if OFFICIAL:
+        with suppress(BenchmarkError):
+            return locate_dataset(benchmark, Path(OFFICIAL))
+    return locate_dataset(benchmark)
 
 
 def _style(benchmark: Benchmark) -> Callable[[list[Instance], int], Iterator[str]]:

@@ -5,12 +5,14 @@ A rule looks at the instance, the answer and upstream's score; it never takes ou
 
 import re
 from collections import Counter
+from pathlib import Path
 
-from agent.metrics.billing import _upstream_codes
-from agent.metrics.ehr_sql import repaired
+from agent.metrics.billing import upstream_codes
+from agent.metrics.ehr_sql import repaired, written_query
 from agent.metrics.exact import normalise
 from agent.metrics.icd10 import listed_codes, named_codes, standard
 from agent.metrics.numbers import find_number
+from agent.metrics.read_only_sql import run_query
 from agent.metrics.words import plain_words, words_without_articles
 from agent.vocabulary import Instance, Reason, Unscored
 
@@ -26,6 +28,7 @@ FAULTS = {
     "medec-bare-word": "anything but the bare word CORRECT reports an error",
     "medec-sentence": "the gold sentence is never read, so that naming it scores 0",
     "icd-syntax": "codes are cut at letters, lost, or found in words",
+    "icd-points": "a code without its point is another code",
     "icd-no-code": "the precision of an answer without any code is 0",
     "rouge-no-words": "a reference without readable words scores 0",
     "word-sets": "F1 counts each word once",
@@ -35,8 +38,6 @@ FAULTS = {
     "sql-fences": "words around a query make it invalid",
 }
 """Name of the fault -> what upstream does."""
-
-_SQL_ANSWERABLE = ("precision", "recall", "total")
 
 
 def explain(metric: str, instance: Instance, answer: str, ours: float | Unscored, upstream: float) -> str | None:
@@ -53,30 +54,25 @@ def explain(metric: str, instance: Instance, answer: str, ours: float | Unscored
         return _sql(metric, instance, answer, ours, upstream)
     if metric.startswith("rouge"):
         return "rouge-no-words" if ours == Unscored(Reason.NO_REFERENCE) and upstream == 0 else None
-    return _text(metric, instance, answer, upstream)
+    return _text(metric, instance, answer, ours, upstream)
 
 
-def _text(metric: str, instance: Instance, answer: str, upstream: float) -> str | None:
+def _text(metric: str, instance: Instance, answer: str, ours: float | Unscored, upstream: float) -> str | None:
     if instance.multiple_choice:
         letters = {chr(ord("A") + i): r.text for i, r in enumerate(instance.references)}
         if answer.strip() not in letters:
             return "bare-letter" if upstream == 0 else None
         answer = letters[answer.strip()]
-    golds = [r.text for r in instance.references if r.correct]
-    if metric == "f1_score":
-        texts = [answer, *golds]
-        repeated = any(max(Counter(normalise(text).split()).values(), default=0) > 1 for text in texts)
-        marks = any(normalise(text) != words_without_articles(text) for text in texts)
-        return "word-sets" if repeated else "words-lose-values" if marks else None
-    if metric.startswith("quasi"):
-        differ = any(
-            normalise(t) != words_without_articles(t) or normalise(t) != plain_words(t) for t in [answer, *golds]
-        )
-        if differ and metric == "quasi_exact_match":
-            return "words-lose-values"
-    if "prefix" in metric and upstream == 1:
+    texts = [answer, *(r.text for r in instance.references if r.correct)]
+    if metric == "f1_score" and any(max(Counter(normalise(t).split()).values(), default=0) > 1 for t in texts):
+        return "word-sets"
+    if ours == 0 and upstream == 1 and "prefix" in metric:
         return "prefix-in-a-word"
-    return "words-lose-values" if metric.startswith("quasi") and upstream == 0 else None
+    if metric.startswith(("quasi", "f1")) and not isinstance(ours, Unscored):
+        # Anything but words in small letters: a mark, an article or another script may have made the difference.
+        kept = any(normalise(t) != words_without_articles(t) or normalise(t) != plain_words(t) for t in texts)
+        return "words-lose-values" if kept else None
+    return None
 
 
 def _medcalc(instance: Instance, answer: str, ours: float | Unscored, upstream: float) -> str | None:
@@ -117,23 +113,27 @@ def _medec(metric: str, instance: Instance, answer: str, upstream: float) -> str
 
 def _billing(metric: str, instance: Instance, answer: str, upstream: float) -> str | None:
     gold = instance.references[0].text
-    if not named_codes(answer) and not _upstream_codes(answer):
+    theirs = [set(upstream_codes(text)) for text in (gold, answer)]
+    ours = [listed_codes(gold), named_codes(answer)]
+    if not any((theirs[1], ours[1])):
         return "icd-no-code" if metric.endswith("precision") and upstream == 0 else None
-    read = ({standard(code) for code in _upstream_codes(text)} for text in (gold, answer))
-    return "icd-syntax" if tuple(read) != (listed_codes(gold), named_codes(answer)) else None
+    if [{standard(code) for code in codes} for codes in theirs] != ours:
+        return "icd-syntax"
+    return "icd-points" if len(theirs[0] & theirs[1]) < len(ours[0] & ours[1]) else None
 
 
 def _sql(metric: str, instance: Instance, answer: str, ours: float | Unscored, upstream: float) -> str | None:
-    impossible = instance.extra["is_impossible"] == "true"
-    if ours == Unscored(Reason.UNPARSED):
-        return "unread-is-wrong"
-    if impossible or answer.strip().lower() in {"null", "<sql>null</sql>", "```sql\nnull\n```"}:
+    gold, query = instance.references[0].text, written_query(answer)
+    if query is None:
+        return "unread-is-wrong" if ours == Unscored(Reason.UNPARSED) else None
+    if not query or gold.strip().lower() == "null" or instance.extra["is_impossible"] == "true":
         return "sql-unanswerable"
-    if any(part in metric for part in _SQL_ANSWERABLE):
+    if "answerable" in metric:
         return None
-    gold = instance.references[0].text
-    if repaired(gold) != gold or repaired(answer) != answer:
+    if repaired(gold) != gold or repaired(query) != query:
         return "sql-as-published"
     if metric == "ehr_sql_query_validity":
-        return "sql-fences" if "```" in answer and upstream == 0 else None
-    return "sql-results"
+        return "sql-fences" if query != answer.strip() and upstream == 0 else None
+    database = Path(instance.extra["database"])
+    rows = [run_query(database, sql, now=None).rows for sql in (gold, query)]
+    return "sql-results" if not all(rows) or any(len(set(some)) < len(some) for some in rows) else None
