@@ -200,8 +200,12 @@ def _line(value: Any) -> str:
 @click.pass_obj
 def new_benchmark(site: Site, name: str, kind: str, out: Path | None) -> None:
     """Write a benchmark that works as it is, to be changed: definition, prompt and a few rows of data."""
+    from agent.catalog.benchmark import survey_benchmarks
     from agent.catalog.new_benchmark import write_new_benchmark
 
+    found, _ = survey_benchmarks(site.own_benchmarks)
+    if any(name in (known.id, *known.aliases) for known in found.values()):
+        raise ConfigError(f"there is a benchmark {name!r} already", "Choose another name.")
     of_site = out is None and site.own_benchmarks is not None
     folder = out or (site.own_benchmarks or Path()) / name
     for path in write_new_benchmark(name, kind, folder):
@@ -224,7 +228,7 @@ def check_benchmark(site: Site, place: Path, rows: int) -> None:
     """
     from agent.datasets.check import check
 
-    benchmark, examined = check(place, site.data, keep=rows)
+    benchmark, examined = check(place, site.data, site.own_benchmarks, keep=rows)
     count, characters = examined.instances, examined.characters
     click.echo(f"{benchmark.id}: {count} instances of {benchmark.unit}, {_origin(benchmark, examined.known)}")
     for part, number in examined.parts.items() if any(examined.parts) else ():

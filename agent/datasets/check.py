@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from agent.catalog.benchmark import Benchmark, load_benchmark
+from agent.catalog.benchmark import Benchmark, load_benchmark, survey_benchmarks
 from agent.catalog.data_section import BY_ENDING
 from agent.catalog.named_file import named_file
 from agent.catalog.small_file import decode, read_bytes
@@ -18,16 +18,21 @@ from agent.datasets.register import holds_data, read_all
 from agent.errors import AgentError, BenchmarkError
 
 
-def check(place: Path, site_data: Path, *, keep: int) -> tuple[Benchmark, Examined]:
+def check(place: Path, site_data: Path, own: Path | None, *, keep: int) -> tuple[Benchmark, Examined]:
     """Read a definition and all of its data; the first `keep` instances are kept.
 
-    Data of official files is taken from the site, else from the definition's sample.
+    Data of official files is taken from the site, else from the definition's sample. A definition in `own`, the site's
+    folder of benchmarks, is read as runs read it: without absolute paths, and under a name that is free.
 
     Raises:
         BenchmarkError: lists what is wrong with the definition and with the data.
     """
+    of_site = own is not None and place.resolve().is_relative_to(own.resolve())
     try:
-        benchmark = load_benchmark(place, absolute_paths=True)
+        benchmark = load_benchmark(place, absolute_paths=not of_site)
+        for one in survey_benchmarks(own)[1] if of_site else ():
+            if one.place.resolve() in (place.resolve(), place.resolve().parent):
+                raise one.error
     except BenchmarkError as why:
         more = _data_problems(place / "benchmark.yaml" if place.is_dir() else place)
         raise BenchmarkError("\n".join([str(why), *more]), why.advice) from None

@@ -23,6 +23,7 @@ from agent.errors import BenchmarkError
 _ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 _CHUNK = 2**20  # bytes
 _MOST_FILES = 100_000
+_KEPT_FREE = 2**30  # bytes of the disk, for everybody else
 _FIELD = re.compile(r"\{([A-Za-z0-9_]+)\}")
 
 Opener = Callable[[], AbstractContextManager[BinaryIO]]
@@ -155,6 +156,7 @@ def _folder_members(folder: Path) -> dict[str, Opener]:
     root = folder.resolve()
     members: dict[str, Opener] = {}
     for place, folders, names in os.walk(root, onerror=_raise):
+        folders[:] = [name for name in folders if not name.startswith(".")]
         for name in sorted((*folders, *names)):
             path = Path(place) / name
             relative = path.relative_to(root).as_posix()
@@ -243,10 +245,10 @@ def _add_member(members: dict[str, Opener], name: str, opener: Opener) -> None:
 
 
 def _copy(opener: Opener, target: Path) -> None:
-    """Copy, mode 0600, while the disk keeps a twentieth of its room: a small archive can hold a very large file."""
+    """Copy, mode 0600, while the disk keeps some room: a small archive can hold a very large file."""
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     usage = shutil.disk_usage(target.parent)
-    room = usage.free - usage.total // 20
+    room = usage.free - min(_KEPT_FREE, usage.total // 20)
     handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with opener() as source, os.fdopen(handle, "wb") as copy:
         while chunk := source.read(_CHUNK):

@@ -132,6 +132,27 @@ def test_names_that_cannot_be_folders_and_ids(tmp_path: Path, name: str):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_name_that_is_taken_is_refused_when_made_and_when_checked(site: Site):
+    taken = on(site, "benchmarks", "new", "medhelm_med_qa")
+    assert taken.returncode == 2
+    assert "there is a benchmark 'medhelm_med_qa' already" in taken.stderr
+    folder = site.directory / "benchmarks" / "mine"
+    write_new_benchmark("med_qa", "yes-no", folder)
+    with pytest.raises(BenchmarkError, match="the name 'med_qa' is already that of"):
+        check(folder, site.data, site.own_benchmarks, keep=0)
+    assert check(folder, site.data, None, keep=0), "elsewhere it may go by that name"
+
+
+def test_a_definition_in_the_site_is_checked_as_runs_read_it(site: Site):
+    folder = site.directory / "benchmarks" / "mine"
+    write_new_benchmark("mine", "yes-no", folder)
+    definition = folder / "benchmark.yaml"
+    definition.write_text(definition.read_text().replace("prompt.txt ", f"{folder}/prompt.txt "))
+    with pytest.raises(BenchmarkError, match="not an absolute one"):
+        check(folder, site.data, site.own_benchmarks, keep=0)
+    assert check(folder, site.data, None, keep=0)
+
+
 def test_a_folder_that_is_there_is_never_written_over(tmp_path: Path):
     (tmp_path / "mine").mkdir()
     refused = intramural("benchmarks", "new", "mine", cwd=tmp_path)
@@ -163,7 +184,7 @@ def mine(tmp_path: Path, kind: str = "yes-no") -> Path:
 
 def refused(folder: Path) -> str:
     with pytest.raises(BenchmarkError) as caught:
-        check(folder, Path("no such site"), keep=1)
+        check(folder, Path("no such site"), None, keep=1)
     assert "CANARY" not in str(caught.value)
     return str(caught.value)
 
