@@ -81,9 +81,22 @@ def _sheet(book: Any, wanted: str, problems: Problems) -> Any:
 
 def _table(sheet: Any, problems: Problems) -> Table:
     sheet.reset_dimensions()  # what the file says of its own size is often wrong
-    rows = sheet.iter_rows()
+    rows = _parsed(sheet.iter_rows(), problems)
     header = _header(rows, problems)
     return Table(header, _rows(rows, header, problems), has_header=True)
+
+
+def _parsed(rows: Iterator[Any], problems: Problems) -> Iterator[Any]:
+    number = 0
+    while True:
+        try:
+            cells = next(rows, None)
+        except Exception:  # noqa: BLE001 - whatever the parser says of a damaged sheet
+            raise problems.stop(f"after row {number}", "the Excel file is damaged") from None
+        if cells is None:
+            return
+        number += 1
+        yield cells
 
 
 def _header(rows: Iterator[Any], problems: Problems) -> tuple[str, ...]:

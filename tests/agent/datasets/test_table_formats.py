@@ -261,6 +261,22 @@ def test_an_excel_file_whose_xml_reaches_out_or_laughs(tmp_path):
         assert said.startswith("data.xlsx: ")
 
 
+def test_a_sheet_that_breaks_off_is_named_with_the_row_before(tmp_path):
+    sheet(tmp_path, HEAD, *[("n" * 50, "a", str(i)) for i in range(2000)])
+    source = zipfile.ZipFile(tmp_path / "data.xlsx")
+    parts = {name: source.read(name) for name in source.namelist()}
+    for change in (
+        lambda xml: xml[: len(xml) * 3 // 4],
+        lambda xml: xml.replace(b'r="C900" t="s"><v>', b'r="C900"><v>x'),
+    ):
+        with zipfile.ZipFile(tmp_path / "data.xlsx", "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, content in parts.items():
+                archive.writestr(name, change(content) if name == "xl/worksheets/sheet1.xml" else content)
+        said = problem(own(tmp_path, data=XLSX))
+        assert said.startswith("data.xlsx: after row ")
+        assert "the Excel file is damaged" in said
+
+
 cells = st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=10)
 
 
