@@ -20,6 +20,7 @@ class Instances:
 
     Attributes:
         available: how many the dataset has, before sampling.
+        numbered: whether all units are rising numbers, as those are that a loader gives to rows without a patient.
     """
 
     def __init__(self, read: Read, limit: int | None = None, seed: int = 0) -> None:
@@ -33,8 +34,11 @@ class Instances:
         self._read = read
         held: list[Instance] | None = []
         self.available, size = 0, 0
+        self.numbered, last = True, -1
         for instance in read():
             self.available += 1
+            number = _row_number(instance.unit) if self.numbered else None
+            self.numbered, last = number is not None and number > last, last if number is None else number
             if held is not None:
                 held.append(instance)
                 size += _OVERHEAD + sum(len(message.content) for message in instance.messages)
@@ -50,6 +54,11 @@ class Instances:
 
     def __iter__(self) -> Iterator[Instance]:
         return iter(self._read() if self._held is None else self._held)
+
+
+def _row_number(unit: str) -> int | None:
+    number = unit.rpartition("/")[2]
+    return int(number) if number.isascii() and number.isdigit() and len(number) < 19 else None
 
 
 def _picked(walk: Iterable[Instance], available: int, limit: int, seed: int) -> list[Instance]:

@@ -25,6 +25,7 @@ from agent.catalog.run_entries import (
     overrides,
     read_deployment_map,
 )
+from agent.datasets.identity import UNIT
 from agent.datasets.load import Dataset, iter_instances, locate_dataset
 from agent.errors import BenchmarkError, ConfigError
 from agent.evaluation.instances import Instances
@@ -109,6 +110,12 @@ class Plan:
         """The dataset that the units come from."""
         return self.rules.lineage
 
+    @property
+    def unit_named(self) -> bool:
+        """Whether the data names the patient or document of each instance: a row's number would count as a patient."""
+        column = self.benchmark.unit_column
+        return column is not None and not (column == UNIT and self.instances.numbered)
+
     def request(self, instance: Instance, extra_body: Mapping[str, str | int | float | bool]) -> ChatRequest:
         """Return the request that asks `instance`."""
         return ChatRequest(
@@ -136,7 +143,7 @@ class Plan:
             "benchmark_digest": benchmark.digest,
             "lineage": self.lineage,
             "unit": benchmark.unit,
-            "unit_named": benchmark.unit_column is not None,
+            "unit_named": self.unit_named,
             "arguments": dict(self.arguments),
             "parts": _parts(benchmark),
             "overrides": list(self.overrides),

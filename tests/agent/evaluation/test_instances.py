@@ -1,0 +1,87 @@
+"""A run's instances stay out of memory where they are many, and are the same however they are walked."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agent.datasets.sampling import sample
+from agent.evaluation import instances as module
+from agent.evaluation.instances import Instances
+from agent.vocabulary import Instance, Message, Reference
+
+ROOT = Path(__file__).parents[3]
+
+
+def made(count: int, length: int = 100) -> Iterator[Instance]:
+    for number in range(count):
+        text = f"{number} ".ljust(length, "x")
+        yield Instance(f"i{number}", f"p{number}", (Message("user", text),), (Reference("a", correct=True),))
+
+
+@pytest.mark.parametrize("held", [True, False])
+@pytest.mark.parametrize(("limit", "seed"), [(None, 0), (7, 0), (7, 3), (40, 0), (99, 0)])
+def test_few_or_many_the_same_instances_are_taken_in_the_same_order(
+    monkeypatch: pytest.MonkeyPatch, held: bool, limit: int | None, seed: int
+):
+    monkeypatch.setattr(module, "HELD_CHARACTERS", 10**9 if held else 0)
+    found = Instances(lambda: made(40), limit, seed)
+    expected = [instance.id for instance in sample(list(made(40)), limit, seed)]
+    for _ in range(2):
+        assert [instance.id for instance in found] == expected
+    assert (len(found), found.available) == (len(expected), 40)
+
+
+def test_a_dataset_that_shrank_between_two_walks_is_noticed_by_its_reader():
+    walks = iter([5, 3])
+
+    def read() -> Iterator[Instance]:
+        count = next(walks)
+        yield from made(count)
+        if count == 3:
+            raise ValueError("the file changed")
+
+    module_limit = module.HELD_CHARACTERS
+    try:
+        module.HELD_CHARACTERS = 0
+        found = Instances(read)
+        with pytest.raises(ValueError, match="changed"):
+            list(found)
+    finally:
+        module.HELD_CHARACTERS = module_limit
+
+
+def test_writing_a_run_of_many_long_notes_takes_no_memory_for_them(tmp_path: Path):
+    """24,000 notes of 4,000 characters are 96 MB; a process that held them would need far more than is allowed here."""
+    script = (
+        "import resource, sys; from pathlib import Path; from agent.store import Store, Vault\n"
+        "from agent.evaluation.instances import Instances; from tests.agent.evaluation.test_instances import made\n"
+        "def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024\n"
+        "store = Store(Path(sys.argv[1]), Vault(bytes(32)))\n"
+        "before = peak()\n"
+        "found = Instances(lambda: made(24_000, 4_000))\n"
+        "store.begin_run(suite='s', name='n', benchmark='b', lineage='l', model='m', deployment='d', details={},\n"
+        "    planned=((one, one.id.encode().ljust(32)) for one in found), scored_by=[])\n"
+        "assert sum(1 for _ in store.each_instance(store.run_id('s', 'n'))) == 24_000\n"
+        "print(peak() - before)\n"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path / "x" / "s.sqlite3")]
+    grown = float(subprocess.check_output(command, text=True, cwd=ROOT))
+    assert grown < 60, grown
+
+
+@pytest.mark.parametrize(
+    ("units", "numbered"),
+    [
+        (["1", "2", "5"], True),
+        (["homelessness/1", "homelessness/2"], True),
+        (["1", "1"], False),
+        (["2", "1"], False),
+        (["MRN1", "MRN2"], False),
+    ],
+)
+def test_numbers_of_rows_are_told_from_names_of_patients(units: list[str], numbered: bool):
+    of_unit = [Instance(str(n), unit, (Message("user", "q"),), ()) for n, unit in enumerate(units)]
+    assert Instances(lambda: of_unit).numbered is numbered
