@@ -267,7 +267,7 @@ def test_a_sheet_that_breaks_off_is_named_with_the_row_before(tmp_path):
     parts = {name: source.read(name) for name in source.namelist()}
     for change in (
         lambda xml: xml[: len(xml) * 3 // 4],
-        lambda xml: xml.replace(b'r="C900" t="s"><v>', b'r="C900"><v>x'),
+        lambda xml: xml.replace(b'r="C900"', b'r="900"'),
     ):
         with zipfile.ZipFile(tmp_path / "data.xlsx", "w", zipfile.ZIP_DEFLATED) as archive:
             for name, content in parts.items():
