@@ -296,7 +296,7 @@ def _answer(site: Site, deployment: Deployment, capabilities: Capabilities) -> C
     request = ChatRequest(
         deployment.served_model,
         (Message("user", "Answer with the single word: ready"),),
-        ANSWER_TOKENS,
+        min(ANSWER_TOKENS, (window_of(deployment, capabilities) or 2 * ANSWER_TOKENS) // 2),
         extra_body=capabilities.extra_body,
     )
     asyncio.run(

@@ -129,7 +129,7 @@ def _say_what_it_would_take(site: Site, plans: "Sequence[Plan]") -> None:
     """Print, for each plan, what was read and what asking it would take. Raises at the end if any would be refused."""
     import asyncio
 
-    from agent.evaluation.forecast import forecast_lines, together
+    from agent.evaluation.forecast import forecast_lines, together_lines
     from agent.evaluation.plan import http_limits
     from agent.evaluation.trial import forecast_plan, meet_servers, served
 
@@ -151,7 +151,7 @@ def _say_what_it_would_take(site: Site, plans: "Sequence[Plan]") -> None:
             click.echo(f"  {line}")
     if len(plans) > 1:
         click.echo(f"{len(plans)} runs together")
-        for line in forecast_lines(together(forecasts), None, None):
+        for line in together_lines(forecasts, [servers[served(plan)].pace for plan in plans]):
             click.echo(f"  {line}")
     if refused:
         raise InferenceError("a run would be refused: its server lacks what it needs", refused[0].advice)

@@ -3,6 +3,7 @@
 Everything here is an estimate and says upon what it rests. What nobody can know stays unknown.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -140,46 +141,91 @@ def forecast(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Times:
+    """How long a run takes.
+
+    Attributes:
+        likely: seconds, were each answer as long as its reference; None where that is not known.
+        most: seconds, were each answer as long as is allowed; infinite where the server is slower than was waited for,
+            and `likely` then is the least.
+    """
+
+    likely: float | None
+    most: float
+
+
+def times(found: Forecast, pace: Pace) -> Times:
+    """Return how long the run takes at this pace."""
+    if pace.at_least:
+        return Times(pace.seconds(found.requests, found.prompt_tokens, found.answer_expected or 0), math.inf)
+    expected = found.answer_expected
+    return Times(
+        None if expected is None else pace.seconds(found.requests, found.prompt_tokens, expected),
+        pace.seconds(found.requests, found.prompt_tokens, found.answer_most),
+    )
+
+
 def forecast_lines(found: Forecast, pace: Pace | None, prices: Prices | None) -> list[str]:
     """Return what a person should know before the run, one thing a line."""
-    basis = (
-        f"{found.counted:,} prompts were counted"
-        if found.counted
-        else f"not counted: a token is taken for {CHARACTERS_A_TOKEN:g} characters"
-    )
-    lines = [
-        f"{found.requests:,} requests, about {found.prompt_tokens:,} tokens in ({basis})",
-        f"at most {found.answer_most:,} tokens out{_expected_words(found)}",
-    ]
-    if found.shortened:
-        lines.append(f"{found.shortened:,} prompts are longer than what fits and would be shortened")
-    if found.not_fitting:
-        lines.append(f"{found.not_fitting:,} prompts do not fit and would have no score (context_length)")
-    if not found.bounded:
-        lines.append("how much fits the model is not known, so neither is whether all prompts do")
+    lines = _size_lines(found)
     if pace is not None:
-        lines.append(_duration_words(found, pace))
+        lines.append(f"{_time_words(times(found, pace))}, by a trial of the server, {pace.in_flight} questions at once")
     if prices is not None:
         lines.extend(_cost_words(found, pace, prices))
     return lines
 
 
-def _expected_words(found: Forecast) -> str:
-    if found.answer_expected is None:
-        return ""
-    return f", about {found.answer_expected:,} if answers are as long as the reference answers"
+def together_lines(forecasts: Sequence[Forecast], paces: Sequence[Pace | None]) -> list[str]:
+    """Return the same of several runs, one after the other; their time only where it is known of each."""
+    expected = [one.answer_expected for one in forecasts]
+    total = Forecast(
+        requests=sum(one.requests for one in forecasts),
+        prompt_tokens=sum(one.prompt_tokens for one in forecasts),
+        counted=sum(one.counted for one in forecasts),
+        answer_most=sum(one.answer_most for one in forecasts),
+        answer_expected=None if None in expected else sum(one for one in expected if one is not None),
+        shortened=sum(one.shortened for one in forecasts),
+        not_fitting=sum(one.not_fitting for one in forecasts),
+        bounded=all(one.bounded for one in forecasts),
+    )
+    each = [times(found, pace) for found, pace in zip(forecasts, paces, strict=True) if pace is not None]
+    lines = _size_lines(total)
+    if len(each) == len(forecasts):
+        likely = [one.likely for one in each]
+        known = None if None in likely else sum(seconds for seconds in likely if seconds is not None)
+        lines.append(_time_words(Times(known, sum(one.most for one in each))))
+    return lines
 
 
-def _duration_words(found: Forecast, pace: Pace) -> str:
-    most = pace.seconds(found.requests, found.prompt_tokens, found.answer_most)
-    basis = f"by a trial of the server with {pace.in_flight} questions at once"
-    if pace.at_least:
-        least = pace.seconds(found.requests, found.prompt_tokens, found.answer_expected or 0)
-        return f"more than {duration(least)}: the server did not end the trial in time"
-    if found.answer_expected is None:
-        return f"up to {duration(most)} ({basis})"
-    likely = pace.seconds(found.requests, found.prompt_tokens, found.answer_expected)
-    return f"about {duration(likely)}, up to {duration(most)} if answers are as long as allowed ({basis})"
+def _size_lines(found: Forecast) -> list[str]:
+    basis = (
+        f"{found.counted:,} prompts were counted"
+        if found.counted
+        else f"not counted: a token is taken for {CHARACTERS_A_TOKEN:g} characters"
+    )
+    expected = ""
+    if found.answer_expected is not None:
+        expected = f", about {found.answer_expected:,} if answers are as long as the reference answers"
+    lines = [
+        f"{found.requests:,} requests, about {found.prompt_tokens:,} tokens in ({basis})",
+        f"at most {found.answer_most:,} tokens out{expected}",
+    ]
+    if found.shortened:
+        lines.append(f"prompts that would be shortened to fit: {found.shortened:,}")
+    if found.not_fitting:
+        lines.append(f"prompts that do not fit and would have no score (context_length): {found.not_fitting:,}")
+    if not found.bounded:
+        lines.append("how much fits the model is not known, so neither is whether all prompts do")
+    return lines
+
+
+def _time_words(time: Times) -> str:
+    if math.isinf(time.most):
+        return f"more than {duration(time.likely or 0)} (the server did not end its trial in time)"
+    if time.likely is None:
+        return f"up to {duration(time.most)}"
+    return f"about {duration(time.likely)}, up to {duration(time.most)} if answers are as long as allowed"
 
 
 def _cost_words(found: Forecast, pace: Pace | None, prices: Prices) -> Iterable[str]:
@@ -194,18 +240,3 @@ def _cost_words(found: Forecast, pace: Pace | None, prices: Prices) -> Iterable[
         )
         if amount:
             yield f"cost {words} {amount}"
-
-
-def together(forecasts: Sequence[Forecast]) -> Forecast:
-    """Return what several runs take together."""
-    expected = [one.answer_expected for one in forecasts]
-    return Forecast(
-        requests=sum(one.requests for one in forecasts),
-        prompt_tokens=sum(one.prompt_tokens for one in forecasts),
-        counted=sum(one.counted for one in forecasts),
-        answer_most=sum(one.answer_most for one in forecasts),
-        answer_expected=None if None in expected else sum(one for one in expected if one is not None),
-        shortened=sum(one.shortened for one in forecasts),
-        not_fitting=sum(one.not_fitting for one in forecasts),
-        bounded=all(one.bounded for one in forecasts),
-    )

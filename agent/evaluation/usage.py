@@ -58,9 +58,9 @@ def usage_lines(usage: Usage, prices: Prices | None, *, all_asked_now: bool) -> 
         parts.append(f"{usage.completion_tokens / usage.asked_seconds:,.1f} tokens/s out")
     lines = [", ".join(parts)]
     if usage.uncounted:
-        lines.append(f"the server did not count the tokens of {usage.uncounted:,} answers; the sums are without them")
+        lines.append(f"answers whose tokens the server did not count: {usage.uncounted:,}; the sums are without them")
     if usage.shortened:
-        lines.append(f"{usage.shortened:,} prompts were shortened, by {usage.left_out_tokens:,} tokens in all")
+        lines.append(f"prompts shortened to fit: {usage.shortened:,}, by {usage.left_out_tokens:,} tokens in all")
     if prices is not None:
         lines.append(f"cost: {_cost_of(usage, prices)}")
     return lines

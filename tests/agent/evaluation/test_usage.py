@@ -38,7 +38,7 @@ def test_without_prices_no_cost_is_named():
 def test_tokens_that_were_not_counted_leave_the_cost_by_tokens_unknown():
     lines = usage_lines(replace(USAGE, uncounted=3), BOTH, all_asked_now=True)
     assert "tokens/s" not in lines[0]
-    assert "3 answers" in lines[1]
+    assert "did not count: 3;" in lines[1]
     assert lines[2] == "cost: 6.00 EUR by GPU hours; by tokens unknown, as some are not counted"
     only_tokens = usage_lines(replace(USAGE, uncounted=3), Prices("EUR", 0.5, 2.0), all_asked_now=True)
     assert only_tokens[2] == "cost: by tokens unknown, as some are not counted"
@@ -50,7 +50,7 @@ def test_answers_that_were_there_before_give_no_rate():
 
 def test_shortened_prompts_are_told():
     lines = usage_lines(replace(USAGE, shortened=34, left_out_tokens=120_000), None, all_asked_now=True)
-    assert lines[1] == "34 prompts were shortened, by 120,000 tokens in all"
+    assert lines[1] == "prompts shortened to fit: 34, by 120,000 tokens in all"
 
 
 def test_a_run_without_answers_says_nothing():
