@@ -127,17 +127,17 @@ def test_every_form_has_the_same_rows_under_the_documented_columns(filled: Fille
 
 
 def test_a_text_that_a_spreadsheet_would_run_is_a_text_in_csv(filled: FilledSite, tmp_path: Path):
-    filled.add([case(0, answer="=HYPERLINK(1)"), case(1, answer="@SUM(A1)"), case(2, answer="-1+1")])
+    filled.add([case(0, answer="=HYPERLINK(1)"), case(1, answer="+1 of 2"), case(2, answer="-1+1")])
     export(filled, tmp_path / "out", "csv")
     assert [row["answer"] for row in read(tmp_path / "out", "instances", "csv")] == [
         "'=HYPERLINK(1)",
-        "'@SUM(A1)",
+        "'+1 of 2",
         "'-1+1",
     ]
     export(filled, tmp_path / "plain")
     assert [row["answer"] for row in lines(tmp_path / "plain" / "instances.jsonl")] == [
         "=HYPERLINK(1)",
-        "@SUM(A1)",
+        "+1 of 2",
         "-1+1",
     ]
 
