@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 from agent.metrics.billing import upstream_codes
-from agent.metrics.ehr_sql import repaired, written_query
+from agent.metrics.ehr_sql import NOW, repaired, written_query
 from agent.metrics.exact import normalise
 from agent.metrics.icd10 import listed_codes, named_codes, standard
 from agent.metrics.numbers import find_number
@@ -35,6 +35,7 @@ FAULTS = {
     "sql-unanswerable": "abstaining from a question without an answer is no success, or counts for or against others",
     "sql-results": "results are compared as sets, empty ones never agree, and parameters stand in for them",
     "sql-as-published": "published queries are run without the repair that they need",
+    "sql-clock": "queries about today are run by the machine's clock, not by the moment they were written for",
     "sql-fences": "words around a query make it invalid",
 }
 """Name of the fault -> what upstream does."""
@@ -124,10 +125,10 @@ def _billing(metric: str, instance: Instance, answer: str, upstream: float) -> s
 
 def _sql(metric: str, instance: Instance, answer: str, ours: float | Unscored, upstream: float) -> str | None:
     gold, query = instance.references[0].text, written_query(answer)
+    if gold.strip().lower() == "null" or instance.extra["is_impossible"] == "true" or query == "":
+        return "sql-unanswerable"
     if query is None:
         return "unread-is-wrong" if ours == Unscored(Reason.UNPARSED) else None
-    if not query or gold.strip().lower() == "null" or instance.extra["is_impossible"] == "true":
-        return "sql-unanswerable"
     if "answerable" in metric:
         return None
     if repaired(gold) != gold or repaired(query) != query:
@@ -136,4 +137,6 @@ def _sql(metric: str, instance: Instance, answer: str, ours: float | Unscored, u
         return "sql-fences" if query != answer.strip() and upstream == 0 else None
     database = Path(instance.extra["database"])
     rows = [run_query(database, sql, now=None).rows for sql in (gold, query)]
+    if rows != [run_query(database, sql, now=NOW).rows for sql in (gold, query)]:
+        return "sql-clock"
     return "sql-results" if not all(rows) or any(len(set(some)) < len(some) for some in rows) else None
