@@ -93,11 +93,11 @@ class RunReader(Database):
         return None if row is None else RunScore(*row), dict(reasons)
 
     def shared_instances(self, run_ids: Sequence[str]) -> bool:
-        """Whether one instance, prompt and all, is in two of the runs."""
+        """Whether one question, to the letter, was asked in two of the runs."""
         marks = ", ".join("?" for _ in run_ids)
         row = self._db.execute(
             f"SELECT 1 FROM run_instances WHERE run_id IN ({marks}) "  # noqa: S608 (marks are placeholders)
-            "GROUP BY record_key HAVING COUNT(DISTINCT run_id) > 1 LIMIT 1",
+            "GROUP BY request_key HAVING COUNT(DISTINCT run_id) > 1 LIMIT 1",
             tuple(run_ids),
         ).fetchone()
         return row is not None

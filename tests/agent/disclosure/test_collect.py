@@ -83,7 +83,7 @@ def fill(
     planned = [
         (
             Instance(f"i{n}", unit, (Message("user", f"{text or part}?"),), (Reference("a", correct=True),)),
-            f"{benchmark}{part}{n}".encode(),
+            f"{benchmark}{text or part}{n}".encode(),
         )
         for n, unit in enumerate(units)
     ]
