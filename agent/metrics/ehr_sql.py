@@ -14,11 +14,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, wraps
 from pathlib import Path
 
 from agent.metrics.read_only_sql import Cell, Outcome, SqlRow, compiles, run_query
-from agent.metrics.spec import MetricSpec, Options
+from agent.metrics.spec import MetricSpec, Options, ScoreFunction
 from agent.vocabulary import Instance, Reason, Unscored
 
 NOW = "2105-12-31 23:59:00"  # the moment the questions were written for
@@ -100,6 +100,19 @@ def _same_cell(one: Cell, other: Cell) -> bool:
     return one == other
 
 
+def _with_reference(fn: ScoreFunction) -> ScoreFunction:
+    """Make a rule that has no score where the instance holds no published query, or no database to run it on."""
+
+    @wraps(fn)
+    def scored(answer: str, instance: Instance, options: Options) -> float | Unscored:
+        if not instance.references or not {"database", "is_impossible"} <= instance.extra.keys():
+            return Unscored(Reason.NO_REFERENCE)
+        return fn(answer, instance, options)
+
+    return scored
+
+
+@_with_reference
 def execution_accuracy(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
     """Score 1 when the query's result is the published query's, or when the model abstains from what has no answer.
 
@@ -120,6 +133,7 @@ def execution_accuracy(answer: str, instance: Instance, options: Options) -> flo
     return float(predicted.ended == "finished" and same_result(gold.rows, predicted.rows))
 
 
+@_with_reference
 def query_validity(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
     """Score 1 when the model's query runs, reads only and ends in time. No query, no score."""
     query = written_query(answer)
@@ -130,6 +144,7 @@ def query_validity(answer: str, instance: Instance, options: Options) -> float |
     return float(_run(instance, repaired(query)).ended in ("finished", "too_much"))
 
 
+@_with_reference
 def precision_answerable(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
     """Over the questions that the model wrote a query for: 1 when the question has an answer."""
     query = written_query(answer)
@@ -138,6 +153,7 @@ def precision_answerable(answer: str, instance: Instance, options: Options) -> f
     return float(_is_answerable(instance)) if query else Unscored(Reason.NO_REFERENCE)
 
 
+@_with_reference
 def recall_answerable(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
     """Over the questions that have an answer: 1 when the model wrote a query."""
     if not _is_answerable(instance):
@@ -146,6 +162,7 @@ def recall_answerable(answer: str, instance: Instance, options: Options) -> floa
     return Unscored(Reason.UNPARSED) if query is None else float(bool(query))
 
 
+@_with_reference
 def helm_execution_accuracy(answer: str, instance: Instance, options: Options) -> float:  # noqa: ARG001
     """Score as HELM does at version 0.5.16: sets of rows, both not empty; or nothing written and nothing expected."""
     gold = _helm_gold_rows(instance)
@@ -155,6 +172,7 @@ def helm_execution_accuracy(answer: str, instance: Instance, options: Options) -
     return float(bool(_gold(instance)) and not gold and not predicted and not answer.strip())
 
 
+@_with_reference
 def helm_query_validity(answer: str, instance: Instance, options: Options) -> float:  # noqa: ARG001
     """Score as HELM does, where a statement that writes is valid too; it is checked here, and never run."""
     query = _helm_query(answer)
@@ -165,27 +183,32 @@ def helm_query_validity(answer: str, instance: Instance, options: Options) -> fl
     return float(outcome.ended in ("finished", "too_much") or writes)
 
 
+@_with_reference
 def helm_answerable(answer: str, instance: Instance, options: Options) -> float:  # noqa: ARG001
     """Score as HELM does, for precision and recall alike: 1 when there is an answer and the model wrote anything."""
     return float(_helm_is_answerable(instance) and bool(answer.strip()))
 
 
+@_with_reference
 def predicted_answerable(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
     """Score 1 when the model wrote a query."""
     query = written_query(answer)
     return Unscored(Reason.UNPARSED) if query is None else float(bool(query))
 
 
+@_with_reference
 def helm_predicted_answerable(answer: str, instance: Instance, options: Options) -> float:  # noqa: ARG001
     """Score as HELM does: 1 when the model wrote anything."""
     return float(bool(answer.strip()))
 
 
+@_with_reference
 def answerable(answer: str, instance: Instance, options: Options) -> float:  # noqa: ARG001
     """Score 1 when the question has an answer."""
     return float(_is_answerable(instance))
 
 
+@_with_reference
 def helm_ground_truth_answerable(answer: str, instance: Instance, options: Options) -> float:  # noqa: ARG001
     """Score as HELM does."""
     return float(_helm_is_answerable(instance))
@@ -200,7 +223,7 @@ def _helm_is_answerable(instance: Instance) -> bool:
 
 
 def _gold(instance: Instance) -> str:
-    return instance.references[0].text.strip() if instance.references else ""
+    return instance.references[0].text.strip()
 
 
 def _database(instance: Instance) -> Path:
