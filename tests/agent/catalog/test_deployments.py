@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.catalog import deployments
 from agent.catalog.deployments import Deployment, Prices, ad_hoc, deployment_of, read_deployments
 from agent.catalog.run_entries import parse_run_entry
 from agent.errors import ConfigError
@@ -239,3 +240,12 @@ def test_prices_and_the_tokenizer_file(tmp_path):
 )
 def test_a_price_that_is_none_is_refused_by_its_key(tmp_path, keys, said):
     assert said in refused(tmp_path, priced(*keys))
+
+
+def test_every_key_is_documented():
+    """A key that the reader takes and the page does not name, or the other way round, fails here."""
+    source = Path(deployments.__file__).read_text("utf-8")
+    read = set(re.findall(r'(?:\bm\.(?:name|integer|flag|map)|_price)\((?:m, )?"(\w+)"', source))
+    read |= set(re.findall(r'"(price_per_\w+|gpu_hour_rate)"', source))
+    page = (Path(__file__).parents[3] / "docs/deployments.md").read_text("utf-8")
+    assert set(re.findall(r"^\| `(\w+)`", page, re.MULTILINE)) == read
