@@ -231,12 +231,19 @@ def _database(instance: Instance) -> Path:
 
 
 def _run(instance: Instance, sql: str, now: str | None = NOW) -> Outcome:
-    return _remembered(_database(instance), sql, now)
+    database = _database(instance)
+    state = database.stat() if database.is_file() else None
+    return _remembered(database, state and (state.st_ino, state.st_size, state.st_mtime_ns), sql, now)
 
 
-# Four metrics look at one answer, and the next answer's question is another one: a few results are enough.
+# Several metrics look at one answer, and the next answer's question is another one: a few results are enough.
 @lru_cache(maxsize=16)
-def _remembered(database: Path, sql: str, now: str | None) -> Outcome:
+def _remembered(
+    database: Path,
+    state: tuple[int, int, int] | None,  # noqa: ARG001 - of the file, so that another one is looked at anew
+    sql: str,
+    now: str | None,
+) -> Outcome:
     return run_query(database, sql, now=now)
 
 

@@ -236,6 +236,14 @@ def test_numbers_agree_to_a_millionth_and_rows_are_matched_one_to_one():
     assert not same_result([("1",)], [(1,)])
 
 
+def test_a_database_that_was_replaced_is_looked_at_anew(database, asked):
+    assert score(EXECUTION, "select 4", asked("select count(*) from drug")) == 1.0
+    with sqlite3.connect(database) as connection:
+        connection.execute("delete from drug where name = 'aspirin'")
+    connection.close()
+    assert score(EXECUTION, "select 2", asked("select count(*) from drug")) == 1.0
+
+
 def test_precision_and_recall_count_each_over_its_own_questions(asked):
     nothing = Unscored(Reason.NO_REFERENCE)
     questions = [(asked(), GOLD), (asked(), "select 1"), (asked(), "null"), (asked(None), GOLD), (asked(None), "null")]
