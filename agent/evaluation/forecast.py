@@ -102,6 +102,7 @@ def forecast(
     budget: int | None,
     can_shorten: bool,
     thinks: bool,
+    byte_limit: int | None = None,
 ) -> Forecast:
     """Estimate a run.
 
@@ -112,12 +113,16 @@ def forecast(
         budget: the most tokens of a prompt; None if nobody says.
         can_shorten: whether somebody counts, so that prompts can be cut.
         thinks: the model thinks before it answers, so that references say nothing of the length of answers.
+        byte_limit: nobody counts, so that a prompt of more bytes is not asked.
     """
     counted_characters = sum(sizes[position].characters for position in counts)
     per_token = counted_characters / sum(counts.values()) if counts and counted_characters else CHARACTERS_A_TOKEN
     requests, tokens, shortened, not_fitting = 0, 0.0, 0, 0
     answers: list[float] = []
     for position, size in enumerate(sizes):
+        if byte_limit is not None and size.most_tokens > byte_limit:
+            not_fitting += 1
+            continue
         own = counts.get(position, min(size.characters / per_token, size.most_tokens))
         if budget is not None and own > budget:
             if not can_shorten or size.fixed == size.characters or size.fixed / per_token >= budget:

@@ -87,12 +87,14 @@ async def forecast_plan(plan: Plan, capabilities: Capabilities | None, limits: H
         if may_not_fit or position % every == 0:
             chosen[position] = instance
     counts = await _count(plan, chosen, capabilities, limits) if capabilities else {}
+    nobody_counts = capabilities is not None and capabilities.counting is None
     return forecast(
         sizes,
         counts,
         max_tokens=plan.max_tokens,
         budget=budget,
-        can_shorten=capabilities is not None and capabilities.counting is not None,
+        can_shorten=not nobody_counts,
+        byte_limit=plan.prompt_limit if nobody_counts else None,
         thinks=plan.deployment.reasoning or (capabilities is not None and capabilities.inline_thoughts),
     )
 

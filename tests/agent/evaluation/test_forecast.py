@@ -58,6 +58,11 @@ def test_prompts_that_do_not_fit_are_shortened_or_left_out():
     assert (uncountable.shortened, uncountable.not_fitting) == (0, 3)
 
 
+def test_where_nobody_counts_what_may_be_above_a_limit_is_not_asked():
+    found = forecast([prompt(400), prompt(600)], {}, **{**PLAIN, "can_shorten": False}, byte_limit=500)
+    assert (found.requests, found.not_fitting) == (1, 1)
+
+
 def test_answers_are_taken_for_as_long_as_references_but_not_of_a_model_that_thinks():
     sizes = [prompt(400, answer=39), prompt(400, answer=None), prompt(400, answer=10_000)]
     found = forecast(sizes, {}, **PLAIN)

@@ -5,9 +5,11 @@ import json
 import signal
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,9 +19,9 @@ from hypothesis import strategies as st
 
 from agent.errors import ConfigError
 from agent.inference.baseline_rules import RULES, answer, read_prompt
-from agent.inference.baselines import BASELINES, baselines, serve
+from agent.inference.baselines import BASELINES, MOST_TOKENS, baselines, serve
 from agent.inference.probe import probe
-from agent.vocabulary import ChatRequest, Message, Response
+from agent.vocabulary import ChatRequest, Failure, Message, Reason, Response, Shortenable
 from tests.agent.inference.asking import ask, deployment
 
 CHOICE = """Answer with one letter.
@@ -145,6 +147,44 @@ def test_our_own_probe_finds_what_it_honours_and_that_it_is_no_language_model(ur
         "usage",
     }
     assert {found.features["logprobs"].state, found.features["json_schema"].state} == {"refused"}
+    assert (found.window, found.counting) == (MOST_TOKENS, "vllm")
+
+
+def test_an_over_long_note_is_shortened_for_it_and_an_over_long_prompt_refused():
+    ready: list[str] = []
+    threading.Thread(target=serve, kwargs={"on_ready": ready.append, "max_model_len": 100}, daemon=True).start()
+    while not ready:
+        time.sleep(0.01)
+    (url,) = ready
+    found = asyncio.run(probe(deployment(url, "baseline/first-choice")))
+    note = " ".join(f"word{i}" for i in range(500))
+    prompt = CHOICE.replace("A child drinks", f"{note} A child drinks")
+    begin = prompt.index(note)
+    request = ChatRequest(
+        "baseline/first-choice",
+        (Message("user", prompt),),
+        max_tokens=10,
+        shortenable=Shortenable(0, begin, begin + len(note), "end"),
+    )
+    where = deployment(url, "baseline/first-choice")
+    (result,) = ask(where, [request], capabilities=found).results.values()
+    assert isinstance(result, Response)
+    assert result.text == "A"
+    assert result.prompt_tokens is not None
+    assert 85 <= result.prompt_tokens <= 90
+    assert result.shortened == len(prompt.split()) - result.prompt_tokens
+    (whole,) = ask(where, [replace(request, shortenable=None)]).results.values()
+    assert whole == Failure(Reason.CONTEXT_LENGTH, 400)
+
+
+@pytest.mark.parametrize("body", [{}, {"messages": []}, {"messages": [{"content": 3}]}, {"prompt": "words"}])
+def test_what_it_cannot_count_is_refused(url, body):
+    raw = json.dumps({"model": "baseline/lead", **body}).encode()
+    request = urllib.request.Request(f"{url.removesuffix('/v1')}/tokenize", raw)
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        urllib.request.urlopen(request, timeout=20)
+    with caught.value as error:
+        assert error.code == 400
 
 
 def test_the_limit_of_tokens_counts_words_and_is_reported(url):
