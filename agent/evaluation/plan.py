@@ -188,14 +188,17 @@ def plan_runs(site: Site, entries: Sequence[RunEntry], options: RunOptions) -> l
     if not options.server:
         missing_deployments(entries, deployments)
     plans: list[Plan] = []
-    wrong: list[BenchmarkError] = []
+    wrong: list[tuple[str, BenchmarkError]] = []
     for entry in entries:
         try:
             plans.append(_plan_run(site, entry, catalogue, deployments, options))
         except BenchmarkError as why:
-            wrong.append(why)
+            wrong.append((entry.benchmark, why))
+    if len(wrong) == 1:
+        raise wrong[0][1]
     if wrong:
-        raise BenchmarkError("\n".join(dict.fromkeys(map(str, wrong))), wrong[0].advice)
+        told = (f"{name}: {str(why).removeprefix(f'{name}: ')}" for name, why in wrong)
+        raise BenchmarkError("\n".join(dict.fromkeys(told)), wrong[0][1].advice)
     names = [plan.name for plan in plans]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

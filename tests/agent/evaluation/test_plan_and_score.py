@@ -1,5 +1,6 @@
 """What decides an answer's key and a run's name, and when there is no score."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,13 +12,15 @@ from agent.catalog.benchmark import find_benchmarks
 from agent.catalog.deployments import Deployment
 from agent.catalog.run_entries import parse_run_entry
 from agent.datasets.load import Dataset
-from agent.errors import ConfigError
+from agent.errors import AgentError, BenchmarkError, ConfigError
 from agent.evaluation.measures import Rules
 from agent.evaluation.plan import RunOptions, http_limits, plan_runs, reachable, request_identity, run_name
 from agent.evaluation.score import score_response
+from agent.inference.capabilities import Capabilities
 from agent.metrics import AnswerParser, MetricUse
 from agent.site import Site, create_site
-from agent.vocabulary import ChatRequest, Failure, Instance, Message, Reason, Reference, Response, Unscored
+from agent.vocabulary import ChatRequest, Failure, Instance, Message, Reason, Reference, Response, Shortenable, Unscored
+from tests.agent.evaluation.runs import plan, write_benchmark
 
 REQUEST = ChatRequest("m", (Message("user", "q"),), 16)
 INSTANCE = Instance("1", "1", (Message("user", "q"),), (Reference("Yes", correct=True),))
@@ -50,11 +53,21 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
         replace(REQUEST, seed=0),
         replace(REQUEST, top_p=1.0),
         replace(REQUEST, extra_body={"repeat_penalty": 1.0}),
+        replace(REQUEST, shortenable=Shortenable(0, 0, 1, "start")),
     ],
 )
 def test_whatever_changes_the_question_changes_its_identity(other: ChatRequest):
     assert request_identity(other) != request_identity(REQUEST)
     assert request_identity(replace(REQUEST)) == request_identity(REQUEST)
+
+
+def test_what_may_be_cut_and_how_much_fits_change_the_identity_only_where_they_are_said():
+    part = replace(REQUEST, shortenable=Shortenable(0, 0, 1, "start"))
+    same = [part, replace(part, shortenable=Shortenable(0, 0, 1, "end"))]
+    limits = [None, 100, 200]
+    assert len({request_identity(request, limit) for request in (REQUEST, *same) for limit in limits}) == 9
+    # Answers that sites keep from before have these keys.
+    assert request_identity(REQUEST) == b'[1,"m",[["user","q"]],16,0.0,[],null,null,{}]'
 
 
 texts = st.text(max_size=5)
@@ -91,6 +104,144 @@ def test_one_run_given_twice_is_refused(site: Site):
     entries = [parse_run_entry("med_qa:model=a/b")] * 2
     with pytest.raises(ConfigError, match="twice: med_qa:model=a/b"):
         plan_runs(site, entries, RunOptions("s", server="http://127.0.0.1:9/v1"))
+
+
+WARDS = (
+    'arguments:\n  ward: {values: [north, south], required: true}\n  kind: {column: kind, default: ""}\n'
+    '  max_length: {kind: tokens, default: "100000"}\nmetrics:\n  - name: exact_match\n'
+)
+ROWS = [{"note": f"note {n}", "kind": "ab"[n % 2], "correct_answer": "Yes"} for n in range(6)]
+
+
+def test_an_argument_takes_its_rows_and_is_part_of_the_runs_name(site: Site):
+    write_benchmark(site, "wards", ROWS, WARDS)
+    whole, part = (plan(site, f"wards:model=a/b,ward=north{more}") for more in ("", ",kind=b"))
+    assert (len(whole.instances), len(part.instances)) == (6, 3)
+    assert part.name.startswith("wards:ward=north,kind=b,model=a/b")
+    assert (whole.overrides, part.overrides) == (("ward",), ("ward", "kind"))
+    assert part.arguments == {"ward": "north", "kind": "b", "max_length": "100000"}
+    details = part.details(Capabilities("http://127.0.0.1:9/v1", {}), [])
+    assert details["parts"] == {"ward": ["north", "south"]}
+
+
+def test_a_limit_of_the_prompt_is_handed_to_who_asks_and_selects_nothing(site: Site):
+    write_benchmark(site, "wards", ROWS, WARDS)
+    found = plan(site, "wards:model=a/b,ward=north,max_length=512")
+    assert (found.prompt_limit, len(found.instances)) == (512, 6)
+    assert plan(site, "wards:model=a/b,ward=north").prompt_limit == 100_000
+    assert found.overrides == ("ward", "max_length")
+    assert plan(site, "wards:model=a/b,ward=north,max_length=100000").overrides == ("ward",)
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ("wards:model=a/b", "needs the argument ward"),
+        ("wards:model=a/b,ward=nort", "did you mean 'north'"),
+        ("wards:model=a/b,ward=north,max_length=many", "max_length"),
+        ("wards:model=a/b,ward=north,kind=c", "no rows"),
+    ],
+)
+def test_a_wrong_argument_is_named_before_anything_is_asked(site: Site, entry: str, said: str):
+    write_benchmark(site, "wards", ROWS, WARDS)
+    with pytest.raises(AgentError, match=said):
+        plan(site, entry)
+
+
+def test_deployments_that_are_not_here_are_told_together(site: Site):
+    entries = [parse_run_entry(f"med_qa:model={m},model_deployment=x/{m}") for m in ("a/b", "c/d")]
+    with pytest.raises(ConfigError, match=r"x/a/b(.|\n)*x/c/d") as caught:
+        plan_runs(site, entries, RunOptions("s"))
+    assert "--deployment-map" in caught.value.advice
+
+
+def test_a_deployment_map_asks_here_and_names_the_model_that_answers(site: Site, tmp_path: Path):
+    site.deployments.write_text(
+        "model_deployments:\n  - name: local/b\n    model_name: hospital/b\n    client_spec:\n"
+        "      class_name: helm.clients.vllm_client.VLLMChatClient\n"
+        "      args: {base_url: 'http://127.0.0.1:9/v1', vllm_model_name: b}\n"
+    )
+    mapping = tmp_path / "map.yaml"
+    mapping.write_text("stanfordhealthcare/*: local/b\n")
+    entries = [parse_run_entry("med_qa:model=openai/gpt-4o,model_deployment=stanfordhealthcare/gpt-4o")]
+    (found,) = plan_runs(site, entries, RunOptions("s", deployment_map=mapping))
+    assert (found.model, found.deployment.name) == ("hospital/b", "local/b")
+    assert found.name == "med_qa:model=hospital/b,model_deployment=local/b"
+
+
+def test_files_of_somebody_elses_computer_are_told_together_or_ignored(site: Site):
+    entries = [
+        parse_run_entry("med_qa:model=a/b,data_path=/share/pi/one.jsonl"),
+        parse_run_entry("med_mcqa:model=a/b,data_path=/share/pi/two.json"),
+    ]
+    with pytest.raises(ConfigError, match=r"one\.jsonl(.|\n)*two\.json"):
+        plan_runs(site, entries, RunOptions("s", server="http://127.0.0.1:9/v1"))
+    plans = plan_runs(site, entries, RunOptions("s", server="http://127.0.0.1:9/v1", ignore_data_paths=True))
+    assert [found.dataset.known for found in plans] == ["sample", "sample"]
+    assert [found.name.partition(":")[0] for found in plans] == ["med_qa", "med_mcqa"]
+    assert "data=" not in plans[0].name
+
+
+def test_every_wrong_dataset_is_told_at_once(site: Site):
+    for name in ("one", "two"):
+        write_benchmark(site, name, [{"note": "n"}], "metrics:\n  - name: exact_match\n")
+    entries = [parse_run_entry(f"{name}:model=a/b") for name in ("one", "two")]
+    with pytest.raises(BenchmarkError) as caught:
+        plan_runs(site, entries, RunOptions("s", server="http://127.0.0.1:9/v1"))
+    first, second = str(caught.value).splitlines()
+    assert first.startswith("one: data.csv: ")
+    assert second.startswith("two: data.csv: ")
+
+
+def test_examples_before_the_question_are_part_of_the_name_and_the_prompt(site: Site):
+    rows = [{"note": f"note {n}", "split": "train" if n < 3 else "test", "correct_answer": "Yes"} for n in range(6)]
+    write_benchmark(
+        site, "shots", rows, "few_shot: {count: 2, column: split, value: train}\nmetrics:\n  - name: exact_match\n"
+    )
+    plain, none, by_entry = (
+        plan(site, "shots:model=a/b"),
+        plan(site, "shots:model=a/b", max_train_instances=0),
+        plan(site, "shots:model=a/b,max_train_instances=1", max_train_instances=0),
+    )
+    prompts = [next(iter(found.instances)).messages[-1].content.count("note") for found in (plain, none, by_entry)]
+    assert prompts == [3, 1, 2]
+    assert len({plain.name, none.name, by_entry.name}) == 3
+    assert none.overrides == ("max_train_instances",)
+
+
+def test_rows_that_a_loader_numbered_are_not_named_units(site: Site):
+    rows = [{"note": f"n {n}", "unit": str(n), "correct_answer": "Yes"} for n in range(4)]
+    write_benchmark(site, "numbered", rows, "unit_column: unit\nmetrics:\n  - name: exact_match\n")
+    assert not plan(site, "numbered:model=a/b").unit_named
+    rows[1]["unit"] = rows[0]["unit"]
+    write_benchmark(site, "numbered", rows, "unit_column: unit\nmetrics:\n  - name: exact_match\n")
+    assert plan(site, "numbered:model=a/b").unit_named
+
+
+def test_a_parser_takes_its_part_by_our_rules_and_upstream_scores_the_whole_answer():
+    said = response('I think so. {"answer": "Yes"}')
+    uses, parser = (MetricUse("exact_match"),), AnswerParser("json", "answer")
+    assert scores_of(said, Rules.of(uses, "both", parser, "l")) == {"exact_match": 1.0, "exact_match@helm": 0.0}
+    without = scores_of(response("Yes"), Rules.of(uses, "intramural", parser, "l"))
+    assert without == {"exact_match": Unscored(Reason.UNPARSED)}
+
+
+def test_whatever_changes_the_rules_changes_the_plan():
+    uses, parser = (MetricUse("exact_match"),), AnswerParser("text")
+    rules = [
+        Rules.of(uses, "intramural", parser, "l"),
+        Rules.of(uses, "helm", parser, "l"),
+        Rules.of(uses, "both", parser, "l"),
+        Rules.of(uses, "intramural", AnswerParser("json", "answer"), "l"),
+        Rules.of(uses, "intramural", AnswerParser("pattern", pattern="x"), "l"),
+        Rules.of(uses, "intramural", parser, "m"),
+        Rules.of((MetricUse("rouge_1", {"stemmer": False}),), "intramural", parser, "l"),
+        Rules.of((MetricUse("rouge_1", {"stemmer": True}),), "intramural", parser, "l"),
+    ]
+    assert len({tuple(one.identity()) for one in rules}) == len(rules)
+    for one in rules:
+        kept = {**one.facts(), "lineage": one.lineage}
+        assert Rules.of_run(json.loads(json.dumps(kept))).identity() == one.identity()
 
 
 def test_the_entry_beats_the_command_line_and_the_command_line_the_benchmark(site: Site):
