@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent.errors import StoreError
-from agent.store import Store, Vault
+from agent.store import RunScore, Store, Usage, Vault
 from agent.vocabulary import Instance, Message, Reason, Reference, Response, Unscored
 
 CANARY = "Zebulon Quackenbush-7731"
@@ -309,3 +309,92 @@ def test_the_files_are_made_for_the_owner_alone_whatever_the_umask(tmp_path: Pat
         os.umask(old)
     assert [f.name for f in (tmp_path / "s").iterdir() if f.stat().st_mode & 0o077] == []
     store.close()
+
+
+def test_what_answers_cost_is_summed_once_however_many_instances_share_them(store: Store):
+    run_id, keys = begin(store)
+    assert store.usage(run_id) == Usage(0, 0, 0, 0, 0, 0, 0, 0.0, 0.0)
+    cut = Response("a", "", "stop", 100, 5, 0.5, shortened=30, attempts=3)
+    unknown = Response("b", "", "stop", None, 7, 0.25)
+    store.settle(run_id, [(keys[0], cut), (keys[1], unknown)], [], asked_seconds=1.5)
+    store.settle(run_id, [(keys[2], response())], [], asked_seconds=0.5)
+    expected = Usage(3, 110, 14, 1, 5, 1, 30, 0.85, 2.0)
+    assert store.usage(run_id) == expected
+    # A second run of the same questions shares the answers, and has asked nobody.
+    again = store.begin_run(
+        suite="t", name="b:model=m", benchmark="b", lineage="l", model="m", deployment="local/m",
+        details={}, planned=[(instance(i), keys[0]) for i in range(4)], scored_by=["x"],
+    )  # fmt: skip
+    assert store.usage(again) == Usage(1, 100, 5, 0, 3, 1, 30, 0.5, 0.0)
+
+
+def test_time_spent_on_answers_that_a_new_plan_does_not_need_is_not_counted_as_its_own(store: Store):
+    run_id, keys = begin(store)
+    store.settle(run_id, [(keys[0], response())], [], asked_seconds=9.0)
+    begin(store, scored_by=("rouge_l",))
+    assert store.usage(run_id).asked_seconds == 9.0
+    store.begin_run(
+        suite="s", name="b:model=m", benchmark="b", lineage="l", model="m", deployment="local/m",
+        details={}, planned=[(instance(9), b"k" * 32)], scored_by=["x"],
+    )  # fmt: skip
+    assert store.usage(run_id) == Usage(0, 0, 0, 0, 0, 0, 0, 0.0, 0.0)
+
+
+def test_a_store_of_the_first_version_opens_with_its_answers_and_no_guess_of_their_cost(path: Path):
+    first = Path("agent/store/migrations/0001_runs.sql").read_text()
+    path.parent.mkdir(parents=True)
+    path.touch(0o600)
+    old = sqlite3.connect(path)
+    old.executescript(first + "PRAGMA user_version=1;")
+    vault, key = Vault(KEY), b"k" * 32
+    sealed = vault.seal(b"answer\0" + key, b'[1,"old answer","","stop",10,2,0.1]')
+    old.execute("INSERT INTO answers VALUES (?, ?, 1)", (key, sealed))
+    old.execute("INSERT INTO runs VALUES ('r','s','n','b','m','d','{\"metrics\": []}',x'00','ended',1,2)")
+    old.execute("INSERT INTO run_instances VALUES ('r', 0, ?, ?, ?, ?)", (key, key, key, key))
+    old.commit()
+    old.close()
+    store = Store(path, vault)
+    assert store.answer(key) == Response("old answer", "", "stop", 10, 2, 0.1)
+    assert store.usage("r") == Usage(1, 0, 0, 1, 1, 0, 0, 0.0, 0.0)
+    assert [run.name for run in store.runs()] == ["n"]
+    store.close()
+
+
+def test_only_unsettled_instances_come_back_to_be_asked(store: Store):
+    run_id, keys = begin(store)
+    store.settle(run_id, [(keys[0], response()), (keys[1], response())], [(0, "exact_match", 1.0)])
+    store.settle(run_id, [], [(2, "exact_match", Unscored(Reason.TIMEOUT)), (3, "exact_match", Unscored(Reason.EMPTY))])
+    assert store.unsettled(run_id) == [(1, keys[1], True), (2, keys[2], False)]
+    assert [one.position for one in store.each_instance(run_id, [1, 2])] == [1, 2]
+
+
+def test_a_metric_of_the_whole_run_settles_instances_and_counts_those_left_out(store: Store):
+    run_id, _ = begin(store)
+    f1 = "classification_macro_f1"
+    labelled = [(0, f1, None), (1, f1, Unscored(Reason.UNPARSED)), (2, f1, Unscored(Reason.TIMEOUT))]
+    store.settle(run_id, [], [], labelled)
+    assert store.settled_positions(run_id) == {0, 1}
+    assert store.run_score(run_id, f1) == (None, {"unparsed": 1, "timeout": 1, "not_asked": 1})
+    value = RunScore(f1, 0.5, 0.4, 0.6, 1, 1)
+    store.end_run(run_id, [value])
+    assert store.run_score(run_id, f1)[0] == value
+    assert [one.scores for one in store.instances(run_id, 1, 1)] == [{f1: Unscored(Reason.UNPARSED)}]
+    begin(store, scored_by=("other",))
+    assert store.run_score(run_id, f1) == (None, {"not_asked": 4})
+
+
+def test_new_scores_take_the_place_of_the_old_at_once_or_not_at_all(store: Store, path: Path):
+    run_id, _ = begin(store)
+    store.settle(run_id, [], [(i, "exact_match", 1.0) for i in range(4)])
+    store.draft_scores(run_id, [(i, "exact_match", 0.0) for i in range(4)], [])
+    assert [score.value for score in store.unit_scores(run_id, "exact_match")] == [1.0] * 4
+    store.drop_draft(run_id)
+    store.put_in_place(run_id, {"metrics": []}, b"d", [])
+    assert store.settled_positions(run_id) == set()  # nothing was drafted
+    store.draft_scores(run_id, [(0, "rouge_l", 0.5)], [])
+    store.put_in_place(run_id, {"metrics": ["x"]}, b"e", [])
+    assert store.settled_positions(run_id) == {0}
+    assert store.holds_plan(run_id, b"e")
+    found = store.run(run_id)
+    assert found is not None
+    assert found.details == {"metrics": ["x"]}
