@@ -6,9 +6,9 @@ options, or none does, or the answer takes it back later ("Wait, ..."), the answ
 
 1. The whole answer is one letter, or an option's own text ("b", "**B**", "(B).", "Yes.").
 2. A final answer: "final answer: B", "\boxed{B}".
-3. A stated answer: "the answer is B", "correct option: (B)", "I choose B", and "B is correct" where "B" or "option B"
-   is the whole subject. The option's text may stand for the letter ("The answer is maybe", "Hepatitis B is the most
-   likely diagnosis").
+3. A stated answer: "the answer is B", "correct option: (B)", "I choose B", also in other languages ("La respuesta es
+   B", "Antwort: B", "答案：B"), and "B is correct" where "B" or "option B" is the whole subject. The option's text may
+   stand for the letter ("The answer is maybe", "Hepatitis B is the most likely diagnosis").
 4. The first or last line is a letter or an option's text, or begins with a letter and a mark ("B) Aspirin", "(B)
    Aspirin", "Option B, because ..."). If no more than a beginning, every line that begins so is heard: a list of
    the options is no answer.
@@ -39,7 +39,7 @@ _BECAUSE = r"(?:because|since|as|due|for|given|based|which|where|rather|instead)
 _END = rf"(?=\s?$|\n|\s?[.,;:!)\]}}\"'<](?!\w)|\s[-(\[]|\s{_BECAUSE})"
 # Capital only: in "B, a vitamin" the a is an article.
 _ALSO = re.compile(r"[)\]]?\s?(?:,|/|&|\+|\band\b|\bor\b)\s?(?:and\s|or\s)?[(\[]?([A-Z])(?![\w'])")
-_IS = r"(?:[\"']?\s?(?::|=|->|→|>)|\s(?:is|was|would\sbe|should\sbe|must\sbe))"
+_IS = r"(?:[\"']?\s?(?::|=|->|→|>)|\s-(?=\s)|\s(?:is|was|would\sbe|should\sbe|must\sbe))"
 _NOUN = r"(?:answer|option|choice|response|diagnosis|conclusion|solution)"
 _FILLER = (
     r"(?:\s?(?:most\slikely|therefore|thus|clearly|probably|likely|indeed|simply|definitely|certainly|option|choice"
@@ -47,6 +47,14 @@ _FILLER = (
 )
 _STATED = re.compile(rf"\b(?:{_NOUN}{_IS}|ans\s?[:.=]){_FILLER}", re.IGNORECASE)
 _FINAL = re.compile(rf"\bfinal\s{_NOUN}{_IS}?{_FILLER}", re.IGNORECASE)
+# The same in other languages, but only "answer is B" and "answer: B": with a word between them it is no cue.
+_STATED_ELSEWHERE = re.compile(
+    r"(?:\b(?:respuesta|r[ée]ponse|antwort|risposta|resposta|antwoord|ответ)"
+    r"(?:\s(?:correcta|correcte|correta|corretta|finale?))?|答案|答え|解答|正解|정답)"
+    r"(?:\s?:|\s(?:es|est|ist|è|é|is)\b|是|は|은|는)\s?:?\s?"
+    r"(?:(?:la|letra|lettera|lettre|option|opci[óo]n|opção|opzione|optie)\s){0,2}",
+    re.IGNORECASE,
+)
 _CHOSEN = re.compile(
     r"\bI(?:'d|'ll|\swould|\swill|\smust)?\s(?:choose|select|pick|go\swith|opt\sfor|answer|say"
     rf"|(?:think|believe)(?:\sthat)?\sit(?:'s|\sis)){_FILLER}(?<=[\s:])",
@@ -76,7 +84,7 @@ _IS_RIGHT = re.compile(
     rf"|(?:{_RIGHT}\s)?{_THING}(?={_STOP}|\s(?:here|for|in|of|to)\b))",
     re.IGNORECASE,
 )
-_CUES = (_FINAL, _STATED, _CHOSEN, _IS_RIGHT)
+_CUES = (_FINAL, _STATED, _STATED_ELSEWHERE, _CHOSEN, _IS_RIGHT)
 _CLAUSE_START = re.compile(r"(?:[.!?,;]|\s-)\s|\n")
 _SUBJECT = re.compile(rf"{_CALLED}?[(\[\"']?([A-Z])[)\]\"'.:]?(?:\s\([^()]{{0,200}}\))?")
 
@@ -95,7 +103,9 @@ _LETTER_TOO = re.compile(r"[\s,]{0,2}[(\[](?:option\s)?([A-Z])[)\]]", re.IGNOREC
 
 _TEXT_COMMAND = re.compile(r"\\(?:text|textbf|mathrm|mathbf|bf)\s?\{([^{}]{0,500})\}")
 _BOXED = re.compile(r"\\boxed\s?\{([^{}]{0,500})\}")
-_MARKUP = re.compile(r"~~[^~]{0,500}~~|[*`$~]+|__+|^#+ ?|^> ", re.MULTILINE)
+_TAG = re.compile(r"<(?:final_)?answer>\s?([^<>]{1,500})</(?:final_)?answer>", re.IGNORECASE)
+_MARKUP = re.compile(r"~~[^~]{0,500}~~|[*`$~✓✔✅☑]+|\\[()\[\]]|__+|^#+ ?|^> ", re.MULTILINE)
+_MARKS_ELSEWHERE = str.maketrans({"。": ". ", "、": ", "})
 
 
 class _Named(NamedTuple):
@@ -145,6 +155,7 @@ class _Reader:
 
     def _stated(self, text: str) -> Iterator[_Named]:
         yield from self._after(_STATED, text)
+        yield from self._after(_STATED_ELSEWHERE, text)
         yield from self._after(_CHOSEN, text)
         yield from self._called_right(text)
 
@@ -266,10 +277,16 @@ class _Reader:
             yield from self._letter(bare[1], end)
         elif leading := _LEADING.match(content):
             yield from self._leading(content, leading, start + skipped)
+        elif (comma := re.match(rf"({_LETTER}),\s", content)) and self._is_own_text(comma[1], content[comma.end() :]):
+            yield from self._letter(comma[1], end)  # "B, Vitamin B12 injection"
         elif opening and opening[1]:  # "Option B, because ..."
             yield from (_Named(option, start + end) for option, end in self._statement(line, skipped))
         else:
             yield from self._of_text(plain_words(content), end)
+
+    def _is_own_text(self, letter: str, rest: str) -> bool:
+        words = plain_words(rest)
+        return any(self._texts[name.option] == words for name in self._letter(letter, 0))
 
     def _leading(self, line: str, leading: re.Match[str], start: int) -> Iterator[_Named]:
         rest, end = line[leading.end() :], start + leading.end()
@@ -308,8 +325,10 @@ class _Reader:
 def _without_markup(answer: str) -> str:
     """Take Markdown, LaTeX and runs of white space away; what a LaTeX box holds is a final answer."""
     text = unicodedata.normalize("NFKC", answer).translate(ASCII_MARKS).replace("\u200b", "")
+    text = text.translate(_MARKS_ELSEWHERE)
     text = "\n".join(" ".join(line.split()) for line in text.splitlines())
     text = _TEXT_COMMAND.sub(r"\1", text)
-    text = _BOXED.sub(r"Final answer: \1 ", text)
+    text = _BOXED.sub(r"Final answer: \1 ", _TAG.sub(r"Final answer: \1 ", text))
+    text = re.sub(r"\b(?i:final|correct)_(?=(?i:answer|option))", "final ", text)
     text = _MARKUP.sub("", text)
     return "\n".join(line.strip() for line in text.split("\n") if line.strip())
