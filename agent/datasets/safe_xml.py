@@ -27,7 +27,7 @@ class XmlError(ValueError):
 
 
 def read_elements(file: BinaryIO) -> list[Element]:
-    """Read a whole UTF-8 document; the elements in the order in which they begin.
+    """Read a whole document; the elements in the order in which they begin.
 
     Raises:
         XmlError: not well-formed, not whole, nested too deeply, or with a document type (where entities are declared).
@@ -39,8 +39,7 @@ class _Reader:
     def __init__(self) -> None:
         self._elements: list[Element] = []
         self._open: list[tuple[Element, list[str]]] = []
-        # The encoding is given: one that the document claims would decide what a handler gets to see.
-        self._parser = expat.ParserCreate(encoding="utf-8")
+        self._parser = expat.ParserCreate()
         self._parser.buffer_text = True
         self._parser.StartElementHandler = self._begin
         self._parser.EndElementHandler = self._end

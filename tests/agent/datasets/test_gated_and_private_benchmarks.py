@@ -720,11 +720,17 @@ def test_a_patient_is_one_unit_whatever_the_criterion_and_its_instances_differ()
 
 def test_today_is_the_latest_date_also_where_notes_are_out_of_order(tmp_path):
     line = "*" * 100
-    text = f"Record date: 2069-05-03\n\nnewer\n\n{line}\n\nRecord date: 2067-01-02\n\nolder\n{line}\nno date\n{line}\n"
+    notes = (
+        "Record date: 2065-01-02\n\nold",
+        "Record date: 2069-05-03\n\nnew",
+        "no date",
+        "Record date: 2067-08-09\n\nmid",
+    )
+    text = "".join(f"{note}\n\n{line}\n\n" for note in notes)
     (instance,) = load("n2c2_ct_matching", n2c2_patient(tmp_path, text), subject="ENGLISH")
     assert "Today is 2069-05-03." in prompt(instance)
-    assert "The patient's notes (3):" in prompt(instance)
-    assert "## Note 3 of 3\nno date" in prompt(instance)
+    assert "The patient's notes (4):" in prompt(instance)
+    assert "## Note 3 of 4\nno date" in prompt(instance)
     assert instance.shortenable.keep == "end"
 
 
