@@ -48,6 +48,13 @@ _QUERY_ON_A_LINE = re.compile(r"^[ \t]*(?:select|with)\b.*", re.DOTALL | re.IGNO
 _ABSTAINS = re.compile(
     r"null|none|unanswerable|not answerable|no answer|n/a|empty|empty string|no query|select null", re.IGNORECASE
 )
+# What a model says that was asked for the word null and explains itself instead.
+_REFUSES = re.compile(
+    r"\b(?:unanswerable|not answerable|(?:cannot|can not|can't|could not|couldn't) be answered|"
+    r"(?:cannot|can not|can't|unable to) answer)\b",
+    re.IGNORECASE,
+)
+_COMMENT = re.compile(r"--[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _CLOSE = 1e-6
 _MOST_UNEQUAL = 500  # rows without an exact partner that are matched one by one
 
@@ -55,17 +62,21 @@ _MOST_UNEQUAL = 500  # rows without an exact partner that are matched one by one
 def written_query(answer: str) -> str | None:
     """Return the query an answer holds, "" if it says that there is none, None if it holds neither.
 
-    A query may stand in a fence or in <sql> tags, and text may stand before it.
+    A query may stand in a fence or in <sql> tags, and text may stand before it. A text without a query abstains when
+    it says so: null, or that the question cannot be answered.
     """
     marked = _TAG.search(answer) or _FENCE.search(answer)
     text = (marked[1] if marked else answer).strip()
     text = _LABEL.sub("", text).strip()
     if _ABSTAINS.fullmatch(text.strip(" \t\n'\"`.;()<>[]*")) or (marked and not text) or text in ("''", '""', ";"):
         return ""
+    if text.startswith(("--", "/*")) and not _COMMENT.sub("", text).strip(" \t\n;"):
+        return ""
     if _READS.match(text) or _WRITES.match(text) or text.startswith(("--", "/*", "(")):
         return text
-    later = _QUERY_ON_A_LINE.search(text)
-    return later[0].strip() if later else None
+    if later := _QUERY_ON_A_LINE.search(text):
+        return later[0].strip()
+    return "" if _REFUSES.search(text) else None
 
 
 def repaired(sql: str) -> str:
