@@ -320,6 +320,17 @@ def test_the_sites_proxy_is_used_and_those_of_the_environment_are_not(site: Site
     assert of_environment == []
 
 
+def test_without_a_proxy_of_the_site_the_source_is_asked_itself(site: Site, source: Desk):
+    define(site, source.url + "/data.csv")
+    with open_desk() as other:
+        names = ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy")
+        environment = {**os.environ, **dict.fromkeys(names, other.url), "NO_PROXY": "", "no_proxy": ""}
+        done = fetch(site, env=environment)
+        assert done.returncode == 0, done.stderr
+        assert other.seen == []
+    assert len(source.seen) == 1
+
+
 def test_a_proxy_that_refuses_is_named_as_the_culprit(tmp_path: Path):
     with open_desk() as proxy:
         files = (DataFile("data.csv", DIGEST, 2, "https://data.example/a"),)
