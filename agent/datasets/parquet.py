@@ -5,6 +5,7 @@ import decimal
 import json
 import math
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, BinaryIO
 
 from agent.datasets.files import Files
@@ -12,6 +13,7 @@ from agent.datasets.table import Problems, Row, Table
 from agent.errors import BenchmarkError
 
 _ROWS_AT_ONCE = 256
+_BUFFER = 2**20  # bytes
 
 
 def load_parquet(files: Files) -> Iterator[tuple[Table, Problems]]:
@@ -27,8 +29,10 @@ def load_parquet(files: Files) -> Iterator[tuple[Table, Problems]]:
     for name in files.names:
         problems = files.problems(name)
         with files.binary(name) as file:
-            reader = opened(parquet.ParquetFile, file, problems, "Parquet")
-            batches = reader.iter_batches(batch_size=_ROWS_AT_ONCE)
+            # Unbuffered, pyarrow would hold a whole row group, which is often the whole file.
+            open_file = partial(parquet.ParquetFile, pre_buffer=False, buffer_size=_BUFFER)
+            reader = opened(open_file, file, problems, "Parquet")
+            batches = reader.iter_batches(batch_size=_ROWS_AT_ONCE, use_threads=False)
             yield _table(reader.schema_arrow.names, batches, problems, "Parquet"), problems
 
 
