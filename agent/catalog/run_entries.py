@@ -9,10 +9,7 @@ from typing import Literal
 
 from agent.catalog.benchmark import Benchmark, Broken, load_benchmark, survey_benchmarks
 from agent.catalog.conf_file import read_conf_file
-from agent.catalog.deployments import Deployment
 from agent.catalog.metric_uses import JUDGE_METRIC
-from agent.catalog.small_file import read_bytes
-from agent.catalog.strict_yaml import parse_yaml
 from agent.catalog.wording import nearest, unseen
 from agent.errors import ConfigError
 from agent.vocabulary import RunEntry
@@ -68,7 +65,6 @@ _UNSUPPORTED = {
 _WILDCARDS = frozenset({"", "all", "text", "code", "text_code", "instruction_following"})
 _STOPS = {"none": (), "hash": ("###",), "semicolon": (";",), "br": ("<br>",)}  # HELM's words for them
 _MAX_DESCRIPTION = 2000  # characters
-_LEFT_OUT = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +191,19 @@ def read_run_entries(
     return entries
 
 
+def rewritten(entry: RunEntry, changes: Mapping[str, str]) -> RunEntry:
+    """Return the entry with other values of some keys; an empty value takes the key out."""
+    name, _, rest = entry.description.partition(":")
+    kept = [pair for pair in rest.split(",") if pair and pair.partition("=")[0] not in changes]
+    kept += [f"{key}={value}" for key, value in changes.items() if value]
+    return parse_run_entry(f"{name}:{','.join(kept)}" if kept else name)
+
+
+def counted_lines(counts: Counter[str]) -> str:
+    """Return a line for each name with the number of entries that want it, for an error that lists them."""
+    return "".join(f"\n  {name} ({count} {'entry' if count == 1 else 'entries'})" for name, count in counts.items())
+
+
 def fill_models(entries: Iterable[RunEntry], models_to_run: Sequence[str]) -> list[RunEntry]:
     """Give entries without a model, or with a wildcard such as `model=text`, each of `models_to_run`.
 
@@ -209,7 +218,7 @@ def fill_models(entries: Iterable[RunEntry], models_to_run: Sequence[str]) -> li
         # are, since servers also know models by names such as "llama3".
         named = "/" in entry.model or bool(entry.model_deployment and not entry.model)
         if not named and models_to_run:
-            filled += [_rewritten(entry, {"model": model}) for model in models_to_run]
+            filled += [rewritten(entry, {"model": model}) for model in models_to_run]
         elif named and models_to_run:
             filled += [entry] if {entry.model, entry.model_deployment} & set(models_to_run) else []
         elif named or entry.model not in _WILDCARDS:
@@ -224,94 +233,6 @@ def fill_models(entries: Iterable[RunEntry], models_to_run: Sequence[str]) -> li
     return filled
 
 
-def read_deployment_map(path: Path) -> dict[str, str]:
-    """Read a YAML map from deployments that run entries name to those here, in file order.
-
-    A `*` in a name stands for any text; in the name on the right it stands for that same text. On the right `none`
-    leaves the entries out.
-
-        stanfordhealthcare/llama-3.3-70b-instruct: local/llama
-        stanfordhealthcare/*: local/*
-
-    Raises:
-        ConfigError: names every key that is wrong.
-    """
-    mapping = parse_yaml(read_bytes(path, ConfigError), path, ConfigError)
-    if not isinstance(mapping, dict) or not mapping:
-        raise ConfigError(f"{path}: expected lines of the form `deployment of the run entry: deployment here`")
-    problems = [f"{path}: {old!r}: {problem}" for old, new in mapping.items() if (problem := _map_problem(old, new))]
-    if problems:
-        raise ConfigError("\n".join(problems))
-    return mapping
-
-
-def _map_problem(old: str, new: object) -> str:
-    if not isinstance(new, str) or not new.strip():
-        return "expected the name of a deployment here, or `none` to leave these entries out"
-    if not old.strip() or any(unseen(name) or "," in name for name in (old, new)):
-        return "expected names in one line without commas"
-    if old.count("*") > 1 or new.count("*") > old.count("*"):
-        return "expected at most one * on the left, and one on the right only where the left has one"
-    return ""
-
-
-def map_deployments(entries: Iterable[RunEntry], mapping: Mapping[str, str]) -> list[RunEntry]:
-    """Put deployments of this site in place of those that entries name.
-
-    A name as it is written counts before one with a `*`, and of those the first that fits. Where an entry names no
-    deployment, its model is looked up. A mapped entry keeps no model: it asks for whatever model the deployment
-    serves, so that no result ever carries the name of a model that was not asked. Entries that have become the same
-    are asked once, and those mapped to `none` are left out.
-    """
-    mapped: dict[str, RunEntry] = {}
-    for number, entry in enumerate(entries):
-        new = _mapped_name(entry.model_deployment or entry.model, mapping)
-        if new is None:
-            mapped[f"{number}"] = entry  # as it was, twice if it is there twice
-        elif new != _LEFT_OUT:
-            changed = _rewritten(entry, {"model": "", "model_deployment": new})
-            mapped.setdefault(f"mapped {changed.description}", changed)
-    return list(mapped.values())
-
-
-def _mapped_name(name: str, mapping: Mapping[str, str]) -> str | None:
-    if name in mapping:
-        return mapping[name]
-    for old, new in mapping.items():
-        before, star, after = old.partition("*")
-        fits = len(name) >= len(before) + len(after) and name.startswith(before) and name.endswith(after)
-        if star and fits:
-            return new.replace("*", name[len(before) : len(name) - len(after)])
-    return None
-
-
-def missing_deployments(entries: Iterable[RunEntry], deployments: Mapping[str, Deployment]) -> None:
-    """See that every deployment (or model, where an entry names no deployment) that is asked for can be used here.
-
-    Raises:
-        ConfigError: lists those that cannot, each once, with the number of entries that want it.
-    """
-    served = {one.model_name for one in deployments.values() if not one.deprecated and not one.problem}
-    missing: Counter[str] = Counter()
-    for entry in entries:
-        name = entry.model_deployment
-        if not name and entry.model not in served:
-            missing[f"a deployment of the model {entry.model}{nearest(entry.model, served)}"] += 1
-        elif name and name not in deployments:
-            missing[f"{name}{nearest(name, deployments)}"] += 1
-        elif name and (problem := deployments[name].problem):
-            missing[f"{name}: {problem}"] += 1
-    if missing:
-        _raise_list("deployments that the run entries name are not to be had here", missing, _MAP_ADVICE)
-
-
-_MAP_ADVICE = (
-    "Add them to model_deployments.yaml; or name a YAML file with --deployment-map that says for each which deployment "
-    "here is asked instead, as `stanfordhealthcare/*: local/*` (`none` on the right leaves entries out); "
-    "or choose among the models with --models-to-run."
-)
-
-
 def missing_data_paths(entries: Iterable[RunEntry]) -> None:
     """See that every file or folder that an entry names with data_path is there.
 
@@ -324,7 +245,7 @@ def missing_data_paths(entries: Iterable[RunEntry]) -> None:
         if path is not None and not _exists(path):
             missing[path or "(an empty path)"] += 1
     if missing:
-        _raise_list("data that the run entries name is not here", missing, _DATA_ADVICE)
+        raise ConfigError(f"data that the run entries name is not here:{counted_lines(missing)}", _DATA_ADVICE)
 
 
 _DATA_ADVICE = (
@@ -334,7 +255,7 @@ _DATA_ADVICE = (
 
 def ignore_data_paths(entries: Iterable[RunEntry]) -> list[RunEntry]:
     """Take data_path out of every entry, so that the site's own data folder (or the sample) is used."""
-    return [_rewritten(entry, {"data_path": ""}) if "data_path" in entry.arguments else entry for entry in entries]
+    return [rewritten(entry, {"data_path": ""}) if "data_path" in entry.arguments else entry for entry in entries]
 
 
 def _exists(path: str) -> bool:
@@ -342,11 +263,6 @@ def _exists(path: str) -> bool:
         return bool(path) and Path(path).exists()
     except (OSError, ValueError):
         return False
-
-
-def _raise_list(what: str, missing: Counter[str], advice: str) -> None:
-    lines = [f"  {name} ({count} {'entry' if count == 1 else 'entries'})" for name, count in missing.items()]
-    raise ConfigError("\n".join([f"{what}:", *lines]), advice)
 
 
 def benchmark_of(entry: RunEntry, benchmarks: Mapping[str, Benchmark], broken: Sequence[Broken] = ()) -> Benchmark:
@@ -425,11 +341,3 @@ def _temperature(entry: RunEntry) -> float | None:
     if not 0 <= number <= 10:
         raise ConfigError(f"{entry.description!r}: temperature is {value!r}, expected a number from 0 to 10")
     return number
-
-
-def _rewritten(entry: RunEntry, changes: Mapping[str, str]) -> RunEntry:
-    """Return the entry with other values of some keys; an empty value takes the key out."""
-    name, _, rest = entry.description.partition(":")
-    kept = [pair for pair in rest.split(",") if pair and pair.partition("=")[0] not in changes]
-    kept += [f"{key}={value}" for key, value in changes.items() if value]
-    return parse_run_entry(f"{name}:{','.join(kept)}" if kept else name)

@@ -14,16 +14,14 @@ from urllib.parse import urlsplit
 
 from agent.catalog.arguments import FILE_ARGUMENTS
 from agent.catalog.benchmark import Benchmark, Broken, survey_benchmarks
+from agent.catalog.deployment_map import map_deployments, missing_deployments, read_deployment_map
 from agent.catalog.deployments import Deployment, ad_hoc, deployment_of, read_deployments
 from agent.catalog.run_entries import (
     benchmark_of,
     ignore_data_paths,
-    map_deployments,
     missing_data_paths,
-    missing_deployments,
     output_tokens,
     overrides,
-    read_deployment_map,
 )
 from agent.datasets.identity import UNIT
 from agent.datasets.load import Dataset, iter_instances, locate_dataset
@@ -180,10 +178,10 @@ def plan_runs(site: Site, entries: Sequence[RunEntry], options: RunOptions) -> l
             "a suite's name has 1 to 64 letters, digits, dots, dashes or underscores, and begins with a letter or digit"
         )
     catalogue = survey_benchmarks(site.own_benchmarks)
+    if options.deployment_map:  # first, since nobody needs the data of entries that it leaves out
+        entries = map_deployments(entries, read_deployment_map(options.deployment_map))
     entries = ignore_data_paths(entries) if options.ignore_data_paths else entries
     missing_data_paths(entries)
-    if options.deployment_map:
-        entries = map_deployments(entries, read_deployment_map(options.deployment_map))
     deployments = {} if options.server else read_deployments(site.deployments)
     if not options.server:
         missing_deployments(entries, deployments)

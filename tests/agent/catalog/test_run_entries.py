@@ -10,19 +10,17 @@ from hypothesis import strategies as st
 
 from agent.catalog.benchmark import find_benchmarks, survey_benchmarks
 from agent.catalog.conf_file import read_conf_file
+from agent.catalog.deployment_map import map_deployments, missing_deployments, read_deployment_map
 from agent.catalog.deployments import Deployment, ad_hoc
 from agent.catalog.run_entries import (
     Overrides,
     benchmark_of,
     fill_models,
     ignore_data_paths,
-    map_deployments,
     missing_data_paths,
-    missing_deployments,
     output_tokens,
     overrides,
     parse_run_entry,
-    read_deployment_map,
     read_run_entries,
 )
 from agent.errors import AgentError, BenchmarkError, ConfigError
