@@ -97,8 +97,7 @@ def folder_digest(folder: Path) -> str:
     Raises:
         BenchmarkError: a file cannot be read, or is a link out of the folder.
     """
-    paths = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
-    names = {path.relative_to(folder).as_posix(): inside(folder, path) for path in paths}
+    names = {name: inside(folder, folder / name) for name in _below(folder, "**/*")}
     return joint_digest({name: file_digest(path, name) for name, path in names.items()})
 
 
@@ -123,8 +122,13 @@ def _matching(folder: Path, name: str) -> dict[str, Path]:
         path = folder / name
         return {name: inside(folder, path)} if path.is_file() else {}
     pattern = "*".join(glob.escape(part) for part in name.split("*"))
-    found = sorted(path.relative_to(folder).as_posix() for path in folder.glob(pattern) if path.is_file())
-    return {name: inside(folder, folder / name) for name in found if not Path(name).name.startswith(".")}
+    return {name: inside(folder, folder / name) for name in _below(folder, pattern)}
+
+
+def _below(folder: Path, pattern: str) -> list[str]:
+    """Names of the files that match, sorted; what begins with a dot is left out."""
+    paths = [path.relative_to(folder) for path in folder.glob(pattern) if path.is_file()]
+    return sorted(path.as_posix() for path in paths if not any(part.startswith(".") for part in path.parts))
 
 
 def _filled(name: str, arguments: Mapping[str, str]) -> str:

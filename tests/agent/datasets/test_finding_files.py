@@ -67,6 +67,13 @@ def test_all_files_that_match_a_pattern_in_order_of_their_names(tmp_path):
     assert (dataset.names, prompts) == (("notes/a.csv", "notes/b.csv"), ["a", "b"])
 
 
+def test_what_lies_in_a_hidden_folder_is_no_data(tmp_path):
+    data = site(tmp_path, a__x_csv=HEAD + "n,x\n")
+    (data / "own" / ".coming").mkdir()
+    (data / "own" / ".coming" / "x.csv").write_text("never read")
+    assert read(described(tmp_path, "[{name: '*/x.csv'}]"), data)[0].names == ("a/x.csv",)
+
+
 def test_a_pattern_is_known_by_the_joint_digest_of_its_files(tmp_path):
     texts = {"a.csv": HEAD + "a,x\n", "b.csv": HEAD + "b,x\n"}
     joint = joint_digest({name: sha(text) for name, text in texts.items()})
