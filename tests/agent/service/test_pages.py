@@ -10,14 +10,19 @@ from urllib.parse import unquote
 
 import pytest
 
+from agent.catalog.deployments import Prices
 from agent.errors import ConfigError, StoreError
 from agent.evaluation.progress import Progress
 from agent.evaluation.summarise import Note, summarise_suite, win_rates
+from agent.exchange.helm_import import import_helm
+from agent.exchange.leaderboard import import_leaderboard
+from agent.exchange.releases import make_release
 from agent.redaction import Redactor
 from agent.redaction.clearing import Redacting
 from agent.service.files import write_pages
 from agent.service.pages import SitePages, suite_slug
 from agent.vocabulary import Reason, Reference
+from tests.agent.exchange.conftest import DATA
 from tests.agent.service.conftest import OpenPages
 from tests.agent.service.filled_site import FilledSite, case, failed, graded, unscored
 
@@ -359,3 +364,106 @@ def test_the_export_and_the_server_draw_the_same(pages: SitePages):
     assert len(drawn) == 1 + 2 * pages.count()
     for path, page in drawn.items():
         assert pages.page(path) == page
+
+
+def twin_metrics() -> list[dict[str, object]]:
+    """What a run keeps of a metric that it scored by both rules."""
+    shared = {"metric": "exact_match", "low": 0, "high": 1, "binary": True, "helm_name": "exact_match", "options": {}}
+    return [
+        {"name": "exact_match", "display_name": "Exact match", "scoring": "intramural", "whole_run": False, **shared},
+        {"name": "exact_match@helm", "display_name": "Exact match", "scoring": "helm", "whole_run": False, **shared},
+    ]
+
+
+def test_a_release_page_joins_suites_and_marks_what_was_imported(filled: FilledSite, open_pages: OpenPages):
+    filled.add(graded(10, 40))
+    filled.add(graded(30, 40), suite="december")
+    import_leaderboard(filled.site, DATA / "helm_release", "medhelm")
+    make_release(filled.site, ["november", "december", "medhelm"], "winter.1")
+    pages = open_pages(filled.site)
+    path = f"releases/{suite_slug('winter.1')}/index.html"
+    page = html(pages, path)
+    assert f'href="{path}"' in html(pages, "index.html")
+    assert "0.750" in row(page, "qwen/qwen2.5-7b-instruct")
+    assert "0.250" not in row(page, "qwen/qwen2.5-7b-instruct")
+    imported = row(page, "baseline/first-choice")
+    assert ">imported</span>" in imported
+    assert "href=" not in imported
+    assert "not said" in imported
+    assert "rows were made elsewhere with HELM" in re.sub(r"\s+", " ", page)
+    assert "the one of december" in page
+    assert "Mean win rates" in page
+    twin = pages.page(path.replace(".html", ".json"))
+    assert twin is not None
+    shown = json.loads(twin.content)
+    assert shown["suites"] == ["november", "december"]
+    assert shown["leaderboards"] == [["medhelm", "v9"]]
+
+
+def test_every_link_of_a_release_leads_to_a_page(filled: FilledSite, open_pages: OpenPages):
+    filled.add(graded(10, 40))
+    import_leaderboard(filled.site, DATA / "helm_release", "medhelm")
+    make_release(filled.site, ["november", "medhelm"], "winter")
+    pages = open_pages(filled.site)
+    everything = dict(pages.everything())
+    assert pages.count() == sum(path.endswith(".html") for path in everything)
+    for target in Markup(everything["releases/winter/index.html"].content.decode()).targets:
+        if not target.startswith("#"):
+            assert posixpath.normpath(posixpath.join("releases/winter", target)) in everything
+
+
+def test_an_imported_run_says_so_on_each_of_its_pages(filled: FilledSite, open_pages: OpenPages):
+    import_helm(filled.site, DATA / "helm_output")
+    pages = open_pages(filled.site)
+    with filled.site.store() as store:
+        run_id = store.runs("real")[0].run_id
+    for path in (f"runs/{run_id}/index.html", f"runs/{run_id}/instances-1.html"):
+        assert "Imported from HELM." in html(pages, path)
+    assert ">imported</span>" in html(pages, "suites/real/index.html")
+    assert "What it took" not in html(pages, f"runs/{run_id}/index.html")
+
+
+def test_a_run_page_says_what_the_run_took_and_cost(filled: FilledSite, redacting: Redacting):
+    run_id = filled.add([case(0), case(1)])
+    with filled.site.store() as store:
+        deployment = store.runs()[0].deployment
+        page = html(SitePages("s", store, redacting), f"runs/{run_id}/index.html")
+        assert "2 answers, 2 requests (0 retries), 20 tokens in, 4 tokens out" in page
+        assert "cost" not in page
+        priced = SitePages("s", store, redacting, prices={deployment: Prices("EUR", 1_000_000.0, 0.0)})
+        assert "cost: 20.00 EUR by tokens" in html(priced, f"runs/{run_id}/index.html")
+
+
+def test_helms_figures_stand_beside_ours(filled: FilledSite, open_pages: OpenPages):
+    run_id = filled.add(graded(3, 4), scoring="both", metrics=twin_metrics())
+    with filled.site.store() as store:
+        store.settle(run_id, [], [(0, "exact_match@helm", 0.0)])
+    pages = open_pages(filled.site)
+    for path in (SUITE, f"runs/{run_id}/index.html"):
+        page = html(pages, path)
+        assert page.count("By HELM’s rules</th>") == 1
+        assert "0.750" in page
+        assert "0.500" in page
+    assert "exact_match@helm <strong>0.000</strong>" in html(pages, f"runs/{run_id}/instances-1.html")
+
+
+def test_invented_data_is_labelled_on_every_page_of_its_run(filled: FilledSite, open_pages: OpenPages):
+    data = {"known": "invented", "own": False, "named": False, "digest": "ab" * 32, "instances": 1, "problems": []}
+    run_id = filled.add([case(0)], data=data)
+    pages = open_pages(filled.site)
+    assert ">invented data</span>" in row(html(pages, SUITE), "qwen/qwen2.5-7b-instruct")
+    for path in (f"runs/{run_id}/index.html", f"runs/{run_id}/instances-1.html"):
+        assert "Invented data." in html(pages, path)
+
+
+def test_runs_of_parts_of_one_benchmark_are_one_row_that_leads_to_each(filled: FilledSite, open_pages: OpenPages):
+    entry = "med_dialog:subset={},model=a/b"
+    one = filled.add(graded(1, 4), entry=entry.format("healthcaremagic"))
+    cases = [case(number, score=1.0) for number in range(10, 14)]
+    two = filled.add(cases, entry=entry.format("icliniq"))
+    page = html(open_pages(filled.site), SUITE)
+    shown = row(page, "a/b")
+    assert "<summary>2 runs</summary>" in shown
+    assert re.search(r"data-heading=\"Mean\">0\.62\b", shown)  # 5 of 8
+    for run_id, subset in ((one, "healthcaremagic"), (two, "icliniq")):
+        assert f'<a href="../../runs/{run_id}/index.html">subset={subset}</a>' in shown
