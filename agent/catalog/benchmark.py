@@ -227,6 +227,9 @@ class _Definition:
         answer = read_answer_rule(m, choices)
         shorten, arguments = read_shorten(m), read_arguments(m)
         few_shot = read_few_shot(m, self._files)
+        gold = read_gold(m, choices, judged_alone={use.name for use in metrics} == {JUDGE_METRIC})
+        if few_shot and gold is None:
+            m.note("few_shot", "needs `gold`: an example ends in its right answer")
         for key, there in (("few_shot", few_shot), ("shorten", shorten)):
             if there and not template:
                 m.note(key, "needs a `prompt_file`")
@@ -258,7 +261,7 @@ class _Definition:
             helm_max_tokens=m.integer("helm_max_tokens", None),
             metrics=metrics,
             digest=self._files.digest(),
-            gold=read_gold(m, choices, judged_alone={use.name for use in metrics} == {JUDGE_METRIC}),
+            gold=gold,
             choices=choices,
             files=data.files,
             dataset_file=dataset_file,

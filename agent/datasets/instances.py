@@ -102,7 +102,10 @@ class InstanceMaker:
         known = {*columns, *arguments, *([OPTIONS] if self._choices else [])}
         prompt = Prompt(benchmark, known, instructions, examples)
         gold = _with_columns(benchmark.gold, columns)
-        used = (*prompt.columns, *self._wanted, *(self._answer(gold) if solved else self._definition(gold)))
+        if solved:
+            used = (*prompt.question_columns, *self._wanted, *self._answer(gold))
+        else:
+            used = (*prompt.columns, *self._wanted, *self._definition(gold))
         needed = _without(used, known - set(columns))
         if (needed or self.named) and not set(needed) & set(columns):
             names = ", ".join(map(repr, self._expected(gold)))

@@ -267,6 +267,14 @@ def test_the_ending_of_a_dataset_says_how_it_is_read(tmp_path, name, loader):
     assert load_benchmark(definition(tmp_path, GOOD.replace("data.csv", name) + "loader: tsv\n")).loader == "tsv"
 
 
+def test_examples_need_a_right_answer(tmp_path):
+    text = (
+        GOOD.replace("exact_match", "jury_score\n    criteria: {a: b?}") + "few_shot: {count: 1, dataset_file: x.csv}\n"
+    )
+    assert "few_shot: needs `gold`" in refused(definition(tmp_path, text))
+    load_benchmark(definition(tmp_path, text + "gold: {column: a}\n"))
+
+
 def test_answers_in_json_have_a_field(tmp_path):
     assert load_benchmark(definition(tmp_path, GOOD + "parser: json\n")).answer_field == "answer"
     letters = "choices: [yes, no]\nparser: json\nanswer_field: letter\n"

@@ -204,6 +204,17 @@ def test_examples_of_multiple_choice_end_in_a_letter(tmp_path):
     assert instances(benchmark)[0].messages[0].content == "e\nA. 3\nB. 4\nAnswer: B\n\nq\nA. 1\nB. 2\nAnswer:"
 
 
+def test_a_file_of_examples_has_the_columns_of_question_and_answer_alone(tmp_path):
+    yaml = (
+        "system_prompt: For {sex}.\nmessages_column: chat\nid_column: id\nsubgroup_columns: {kind: kind}\n"
+        "few_shot: {count: 1, dataset_file: train.csv}\n"
+    )
+    turns = chat(("user", "hello"), ("assistant", "yes?"))
+    data = table({"id": "1", "note": "n", "correct_answer": "a", "sex": "F", "kind": "k", "chat": turns})
+    (instance,) = instances(own(tmp_path, yaml, data_csv=data, train_csv=TRAIN))
+    assert [m.content for m in instance.messages] == ["For F.", "hello", "yes?", "t1 b1\n\nn"]
+
+
 def test_an_example_without_its_answer_is_named(tmp_path):
     yaml = "few_shot: {count: 2, dataset_file: train.csv}\n"
     benchmark = own(tmp_path, yaml, data_csv=ROWS, train_csv=f"note,correct_answer\n{CANARY},\nt,b\nt,c\n")
