@@ -1,7 +1,7 @@
 """From rows of text to instances: the prompt, the references and the unit of each. Pure."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent.catalog.benchmark import Benchmark
 from agent.catalog.question import Choices, Gold
@@ -100,12 +100,11 @@ class InstanceMaker:
         benchmark, columns = self._benchmark, table.columns
         arguments = {name: value for name, value in self._arguments.items() if name not in columns}
         known = {*columns, *arguments, *([OPTIONS] if self._choices else [])}
-        prompt = Prompt(benchmark, known, instructions, examples)
+        # An example is the question and its answer alone.
+        shown = replace(benchmark, system_template="", messages_column=None, shorten=None) if solved else benchmark
+        prompt = Prompt(shown, known, instructions, examples)
         gold = _with_columns(benchmark.gold, columns)
-        if solved:
-            used = (*prompt.question_columns, *self._wanted, *self._answer(gold))
-        else:
-            used = (*prompt.columns, *self._wanted, *self._definition(gold))
+        used = (*prompt.columns, *self._wanted, *(self._answer(gold) if solved else self._definition(gold)))
         needed = _without(used, known - set(columns))
         if (needed or self.named) and not set(needed) & set(columns):
             names = ", ".join(map(repr, self._expected(gold)))

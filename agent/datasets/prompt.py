@@ -22,7 +22,7 @@ class Prompt:
     The last turn is the instructions, the solved examples and the question, with blank lines between: HELM's layout.
 
     Attributes:
-        columns: those the prompt uses; `question_columns`: the question alone, and so a solved example.
+        columns: those the prompt uses.
         problems: what is wrong with the prompt for this table.
     """
 
@@ -44,7 +44,6 @@ class Prompt:
             self._shorten = None
         messages = (self._messages_column,) if self._messages_column else ()
         self.columns = tuple(dict.fromkeys((*used, *messages)))
-        self.question_columns = self._question.columns
         self.problems = tuple(dict.fromkeys(problems))
 
     def question(self, cells: Mapping[str, str]) -> str:
