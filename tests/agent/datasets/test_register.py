@@ -16,7 +16,8 @@ import pytest
 from agent.catalog.benchmark import Benchmark, find_benchmarks, load_benchmark
 from agent.datasets.load import iter_instances, locate_dataset
 from agent.datasets.register import Attestation, data_state, put_in
-from agent.errors import AgentError, BenchmarkError, ConfigError
+from agent.errors import AgentError, BenchmarkError, ConfigError, StoreError
+from agent.files import locked
 from agent.site import Site, create_site
 
 ROWS = [
@@ -199,6 +200,23 @@ def test_gated_data_needs_somebody_who_attests_the_agreement(site, tmp_path):
     record = json.loads((site.data / "own" / ".dataset.json").read_text())
     assert record["agreement"] == WHO.agreement
     assert record["attested_at"].startswith("20")
+
+
+def test_data_put_there_by_hand_is_attested_by_adding_it_from_where_it_lies(site):
+    own = gated(site)
+    (site.data / "own").mkdir()
+    (site.data / "own" / "official.csv").write_text(GOOD)
+    with pytest.raises(ConfigError, match="there is data already"):
+        add(site, own, site.data / "own", attestation=WHO)
+    add(site, own, site.data / "own", attestation=WHO, replace=True)
+    assert data_state(own, site.data).state == "ready"
+    assert (site.data / "own" / "official.csv").read_text() == GOOD
+
+
+def test_two_commands_at_once_do_not_mix(site, own, tmp_path):
+    with locked(site.data), pytest.raises(StoreError, match="another command is using the folder data"):
+        add(site, own, source(tmp_path))
+    add(site, own, source(tmp_path))
 
 
 # Folders and archives
