@@ -159,15 +159,14 @@ def _say_what_it_would_take(site: Site, plans: "Sequence[Plan]") -> None:
 
 def _notes(plan: "Plan", met: "Met", refused: list[AgentError]) -> list[str]:
     """Say why there is no duration, and what the server lacks; add to `refused` if the run cannot do without it."""
-    from agent.inference.capabilities import Needs, check_needs
-    from agent.vocabulary import ChatRequest
+    from agent.evaluation.run import needs_of
+    from agent.inference.capabilities import check_needs
 
     notes = [f"no duration, and no prompt was counted: {met.problem}"] if met.problem else []
     if met.capabilities is None:
         return notes
-    needs = Needs.of(ChatRequest(plan.model, (), plan.max_tokens, plan.temperature, plan.stop))
     try:
-        return [*notes, *(f"note: {note}" for note in check_needs(met.capabilities, needs))]
+        return [*notes, *(f"note: {note}" for note in check_needs(met.capabilities, needs_of(plan)))]
     except InferenceError as error:
         refused.append(error)
         return [*notes, f"would be refused: {error}"]

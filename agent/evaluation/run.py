@@ -6,7 +6,7 @@ when the command is given again. Answers and scores are kept in small transactio
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent.errors import ConfigError
 from agent.evaluation.keeper import Keeper
@@ -55,7 +55,7 @@ def run_entries(site: Site, entries: Sequence[RunEntry], options: RunOptions, pr
             if not options.replace:
                 _refuse_to_lose(store, plan)
         found = asyncio.run(_probe_all(open_plans, limits))
-        workarounds = {plan.name: check_needs(found[_served(plan)], _needs(plan)) for plan in open_plans}
+        workarounds = {plan.name: check_needs(found[_served(plan)], needs_of(plan)) for plan in open_plans}
         return [
             settled.get(plan.name)
             or _evaluate(store, plan, found[_served(plan)], workarounds[plan.name], limits, progress)
@@ -73,8 +73,10 @@ def _served(plan: Plan) -> tuple[str, str]:
     return plan.deployment.name, plan.deployment.served_model
 
 
-def _needs(plan: Plan) -> Needs:
-    return Needs.of(ChatRequest(plan.model, (), plan.max_tokens, plan.temperature, plan.stop))
+def needs_of(plan: Plan) -> Needs:
+    """Return what the plan needs of its server."""
+    needs = Needs.of(ChatRequest(plan.model, (), plan.max_tokens, plan.temperature, plan.stop))
+    return replace(needs, count=plan.benchmark.shorten is not None or plan.prompt_limit is not None)
 
 
 def _settled(store: Store, plan: Plan) -> RunOutcome | None:

@@ -151,7 +151,10 @@ class Capabilities:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a run will ask of the server. A limit of tokens is always needed."""
+    """What a run will ask of the server. A limit of tokens is always needed.
+
+    `count`: prompts may have to be counted, because parts of them may be cut or their length is bounded.
+    """
 
     stop: bool = False
     seed: bool = False
@@ -159,6 +162,7 @@ class Needs:
     logprobs: bool = False
     json_schema: bool = False
     n: bool = False
+    count: bool = False
 
     @classmethod
     def of(cls, request: ChatRequest) -> "Needs":
@@ -170,6 +174,7 @@ class Needs:
             logprobs=bool(request.extra_body.get("logprobs")),
             json_schema="response_format" in request.extra_body,
             n=request.extra_body.get("n", 1) != 1,
+            count=request.shortenable is not None,
         )
 
 
@@ -216,6 +221,10 @@ def check_needs(capabilities: Capabilities, needs: Needs) -> tuple[str, ...]:
         said.append(
             "The model wrote on to the limit when asked for one word; if it thinks before it answers, mark its"
             " deployment as `reasoning: true`, or its thoughts are taken for answers."
+        )
+    if needs.count and capabilities.counting is None:
+        said.append(
+            "Nobody can count the tokens of prompts; those that do not fit are not shortened, and have no score."
         )
     if capabilities.other_names:
         said.append(

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import ConfigError
-from agent.inference.capabilities import Capabilities
+from agent.inference.capabilities import Capabilities, Needs, check_needs
 from agent.inference.probe import probe
 from agent.inference.shorten import MOST_COUNTS, shorter
 from agent.vocabulary import ChatRequest, Failure, Message, Reason, Response, Shortenable
@@ -94,9 +94,10 @@ def test_a_prompt_that_fits_is_asked_whole_and_one_that_surely_fits_is_not_even_
 def test_what_cannot_be_made_to_fit_is_not_asked(request_):
     with CountingServer(window=1000) as server:
         found = probed(server)
-        before = len(server.asked)
+        before, probing = len(server.asked), len(server.counted)
         assert ask_one(server.url, request_, capabilities=found) == Failure(Reason.CONTEXT_LENGTH)
         assert len(server.asked) == before
+        assert len(server.counted) == probing + (request_.max_tokens < 1000)  # the hopeless are not even counted
 
 
 def test_a_limit_of_prompt_tokens_bounds_even_where_the_window_is_wide():
@@ -286,6 +287,15 @@ def test_whatever_the_text_what_is_returned_was_counted_fits_and_is_a_piece_of_i
         assert material.startswith(kept) if keep == "start" else material.endswith(kept)
     if result is not None:
         assert counted[result[0]] == result[1] <= budget
+
+
+def test_a_run_that_may_have_to_count_says_when_nobody_can():
+    with CountingServer(window=1000, kind="neither") as server:
+        (note_,) = check_needs(probed(server), Needs.of(over_long("note")))
+    assert "Nobody can count" in note_
+    with CountingServer(window=1000) as server:
+        found = probed(server)
+    assert check_needs(found, Needs.of(over_long("note"))) == ()
 
 
 # What the probe learns.
