@@ -6,7 +6,7 @@ together, and a file that breaks the promise is refused.
 """
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -94,10 +94,10 @@ def _rows(files: Files, labels: list[_Label], task: str, problems: Problems) -> 
     # MedHELM orders the timelines so, and writes them beside labels in another order. Here a label keeps its own.
     for label in sorted(labels, key=lambda label: (label.subject, label.time, label.number)):
         by_subject.setdefault(label.subject, []).append(label)
-    for subject, times, codes in _timelines(files, frozenset(by_subject)):
+    for subject, times, lines in _timelines(files, frozenset(by_subject)):
         for label in by_subject.pop(subject):
             count = bisect_right(times, label.time)  # events at the very time belong to what was known
-            history = "\n".join(f"- {code}" for code in codes[:count]) or _NO_EVENTS
+            history = "\n".join(lines[:count]) or _NO_EVENTS
             cells = (
                 f"{task}/{label.number}",
                 str(subject),
@@ -113,14 +113,12 @@ def _rows(files: Files, labels: list[_Label], task: str, problems: Problems) -> 
 
 
 def _timelines(files: Files, subjects: Collection[int]) -> Iterator[tuple[int, list[int], list[str]]]:
-    """Yield (subject, times, codes) of each of the subjects that has events, by time."""
+    """Yield (subject, times, lines) of each of the subjects that has events, by time."""
     problems = files.problems(_DATA)
     current: int | None = None
     events: list[tuple[int, str]] = []
     done: set[int] = set()
     for number, subject, time, code in _values(files, _DATA, ("subject_id", "time", "code"), problems, subjects):
-        if subject not in subjects:
-            continue
         if subject != current:
             if current is not None:
                 yield _timeline(current, events)
@@ -131,7 +129,7 @@ def _timelines(files: Files, subjects: Collection[int]) -> Iterator[tuple[int, l
         if not isinstance(code, str):
             problems.add(f"row {number}", "expected a text code")
         elif isinstance(time, int):
-            events.append((time, code))
+            events.append((time, f"- {code}"))
         elif time is not None:  # what has no time (sex, for example) is no event
             raise problems.stop("columns", "'time' does not hold moments")
     if current is not None:
@@ -141,13 +139,13 @@ def _timelines(files: Files, subjects: Collection[int]) -> Iterator[tuple[int, l
 
 def _timeline(subject: int, events: list[tuple[int, str]]) -> tuple[int, list[int], list[str]]:
     events.sort(key=lambda event: event[0])  # stable: events of one time stay as the file has them
-    return subject, [time for time, _ in events], [code for _, code in events]
+    return subject, [time for time, _ in events], [line for _, line in events]
 
 
 def _values(
     files: Files, name: str, columns: tuple[str, ...], problems: Problems, subjects: Collection[int] | None = None
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield (row number, value, ...) of every row in a row group that can hold one of the subjects.
+    """Yield (row number, value, ...) of every row of the subjects (None: of all).
 
     A moment is a whole number of microseconds since 1970; one without a time zone counts as UTC, in all three files.
     """
@@ -163,19 +161,32 @@ def _values(
         number = 1
         for index in range(reader.num_row_groups):
             group = reader.metadata.row_group(index)
-            if subjects is None or _may_hold(group, columns[0], subjects):
+            if subjects is None or _may_hold(group, subjects):
                 row = number
                 for batch in reader.iter_batches(_BATCH, row_groups=[index], columns=list(columns)):
-                    lists = [_plain(batch.column(column)).to_pylist() for column in columns]
-                    yield from zip(range(row, row + batch.num_rows), *lists, strict=True)
+                    kept, rows = (batch, range(batch.num_rows)) if subjects is None else _of(batch, subjects, problems)
+                    lists = [_plain(kept.column(column)).to_pylist() for column in columns]
+                    yield from zip((row + i for i in rows), *lists, strict=True)
                     row += batch.num_rows
             number += group.num_rows
 
 
-def _may_hold(group: Any, column: str, subjects: Collection[int]) -> bool:
+def _of(batch: Any, subjects: Collection[int], problems: Problems) -> tuple[Any, Sequence[int]]:
+    """Return the rows of the subjects, and where in the batch they stand."""
+    import pyarrow
+    from pyarrow import compute
+
+    ids = batch.column("subject_id")
+    if not pyarrow.types.is_integer(ids.type):
+        raise problems.stop("columns", "'subject_id' does not hold whole numbers")
+    is_theirs = compute.is_in(ids, value_set=pyarrow.array(sorted(subjects)).cast(ids.type))
+    return batch.filter(is_theirs), compute.indices_nonzero(is_theirs).to_pylist()
+
+
+def _may_hold(group: Any, subjects: Collection[int]) -> bool:
     for index in range(group.num_columns):
         described = group.column(index)
-        if described.path_in_schema == column and described.statistics is not None:
+        if described.path_in_schema == "subject_id" and described.statistics is not None:
             low, high = described.statistics.min, described.statistics.max
             if isinstance(low, int) and isinstance(high, int):
                 return any(low <= subject <= high for subject in subjects)

@@ -417,6 +417,19 @@ def test_nanosecond_times_and_times_with_a_zone_are_moments_too(tmp_path):
     assert "'time' does not hold moments" in problem("ehrshot", folder, subject="new_lupus")
 
 
+def test_columns_may_stand_in_any_order_and_ids_must_be_numbers(tmp_path):
+    labels = [(1, day(3), True), (2, day(3), False)]
+    folder = meds(tmp_path, [(1, day(1), "A"), (2, day(2), "B")], labels, {1: "held_out", 2: "held_out"})
+    table = parquet.read_table(folder / "data/data.parquet")
+    parquet.write_table(table.select(["code", "time", "subject_id"]), folder / "data/data.parquet")
+    first, second = (prompt(instance) for instance in load("ehrshot", folder, subject="new_lupus"))
+    assert "- A\n\n" in first
+    assert "- B\n\n" in second
+    texts = table.set_column(0, "subject_id", table["subject_id"].cast("string"))
+    parquet.write_table(texts, folder / "data/data.parquet")
+    assert "'subject_id' does not hold whole numbers" in problem("ehrshot", folder, subject="new_lupus")
+
+
 def test_missing_files_wrong_columns_and_what_is_no_parquet(tmp_path):
     folder = sample_copy("ehrshot", tmp_path)
     (folder / "data/data.parquet").write_bytes(CANARY.encode())
