@@ -34,6 +34,8 @@ from agent.vocabulary import Response
 PAGE = 200  # instances in memory at a time, and to an audit entry
 LONGEST_FOLDER_NAME = 200  # bytes; file systems take 255
 SPLITS = {"helm.benchmark.scenarios.med_mcqa_scenario.MedMCQAScenario": "valid"}  # HELM reads all others as "test"
+# Arguments that HELM's scenarios take; ours may take more.
+_HELM_ARGUMENTS = frozenset({"category", "condition", "language", "max_length", "subject", "subset", "version"})
 # Classes that know HELM's metrics by name, so that an automatic schema has them.
 _METRIC_CLASSES = {
     "medcalc_bench_": "medcalc_bench_metrics.MedCalcBenchMetric",
@@ -186,7 +188,7 @@ class _RunExport:
     def _scenario_args(self) -> dict[str, str]:
         if self._benchmark is None or not self._benchmark.helm_scenario:
             return {}
-        known = self._benchmark.arguments
+        known = _HELM_ARGUMENTS & self._benchmark.arguments.keys()
         given = {key: value for key, value in _pairs(self.run.name) if key in known}
         # HELM's scenarios of data that is not public want a path; ours stays here.
         return given if self._benchmark.access == "public" else given | {"data_path": "-"}

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from pyarrow import feather, parquet
 
 from agent.catalog.benchmark import load_benchmark
+from agent.datasets import identity
 from agent.datasets.dischargeme import without_section
 from agent.datasets.load import iter_instances, load_instances, locate_dataset
 from agent.errors import BenchmarkError, ConfigError
@@ -806,3 +807,21 @@ def test_rows_stream_so_that_a_long_file_is_not_held(tmp_path):
     stream = iter_instances(benchmark, locate_dataset(benchmark, None, {"data_path": str(data)}))
     assert next(stream).id == "1"
     assert sum(1 for _ in stream) == 999
+
+
+def test_the_page_of_layouts_names_every_benchmark_with_its_files_and_columns():
+    page = (ROOT / "docs/layouts.md").read_text("utf-8")
+    for id_, benchmark in BENCHMARKS.items():
+        assert f"`{id_}" in page
+        names = [file.name.rsplit("/", 1)[-1] for file in benchmark.files if not file.optional]
+        assert [
+            name for name in names if not set(name) & set("*{") and not name.endswith(".csv") and name not in page
+        ] == []
+        for path in sorted((benchmark.folder).glob("invented_*.csv")):
+            with path.open(encoding="utf-8") as file:
+                used = set(next(csv.reader(file))) - {"Visit"}
+            assert [column for column in used if f"`{column}`" not in page] == []
+    for name in ("patient_columns", "patient_pattern", "id_columns", "skip_without", "only"):
+        assert f"`{name}`" in page
+    for column in (*identity.names(identity._PATIENT_COLUMNS), *identity.names(identity._ID_COLUMNS)):
+        assert f"`{column}`" in page

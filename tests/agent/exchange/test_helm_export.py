@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from agent.cli import intramural
+from agent.errors import ConfigError
 from agent.exchange.helm_export import LONGEST_FOLDER_NAME, Stat, export_helm
 from agent.exchange.tables import export_tables
 from agent.vocabulary import Message, Reason, Reference
@@ -203,3 +206,36 @@ def test_revealing_is_in_the_audit_log_and_redacting_is_not(filled: FilledSite, 
     assert filled.audited() == []
     exported(filled, tmp_path / "revealed", reveal=True)
     assert filled.audited() == [f"export run={run_id} instances=0-1"]
+
+
+def test_helms_scenario_gets_no_argument_that_it_does_not_know(filled: FilledSite, tmp_path: Path):
+    filled.add([case(0)], entry="clear:condition=homelessness,model=a/b")
+    filled.add([case(0)], entry="mtsamples_replicate:reference=section,model=a/b")
+    specs = {
+        folder.name.partition(":")[0]: load(folder, "run_spec.json") for folder in exported(filled, tmp_path / "out")
+    }
+    assert specs["clear"]["scenario_spec"]["args"] == {"condition": "homelessness", "data_path": "-"}
+    assert specs["mtsamples_replicate"]["scenario_spec"]["args"] == {}
+
+
+def test_the_command_writes_run_folders_and_says_how_to_read_them(filled: FilledSite, tmp_path: Path):
+    filled.add([case(0)])
+    out = tmp_path / "out"
+    words = [
+        "--site",
+        str(filled.site.directory),
+        "export",
+        "--suite",
+        "november",
+        "--format",
+        "helm",
+        "--output",
+        str(out),
+    ]
+    done = CliRunner().invoke(intramural, words, catch_exceptions=False)
+    assert (done.exit_code, {path.name for path in out.iterdir()}) == (
+        0, {"runs", "model_metadata.yaml", "schema_intramural.yaml"},
+    )  # fmt: skip
+    assert "helm-summarize --suite november" in done.output
+    with pytest.raises(ConfigError, match="exists and is not empty"):
+        CliRunner().invoke(intramural, words, catch_exceptions=False, standalone_mode=False)

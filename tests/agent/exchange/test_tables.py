@@ -4,11 +4,14 @@ import csv
 import json
 import re
 import sqlite3
+import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from agent.errors import StoreError
+from agent.cli import intramural
+from agent.errors import ConfigError, StoreError
 from agent.exchange.columns import INSTANCES, RUNS, Column
 from agent.exchange.table_files import TABLE_FORMS, TableForm
 from agent.exchange.tables import PAGE, export_tables
@@ -157,3 +160,15 @@ def test_the_page_explains_every_column_of_a_table_in_order(heading: str, column
     table = page.partition(f"### `{heading}`")[2].partition("\n### ")[0].partition("\n## ")[0]
     explained = re.findall(r"^\| `(\w+)` \| ([\w/]+) \|", table, re.MULTILINE)
     assert explained == [(column.name, column.kind.replace("_", "/")) for column in columns]
+
+
+def test_parquet_without_its_library_is_told_before_anything_is_written(
+    filled: FilledSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    filled.add([case(0)])
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    words = ["--site", str(filled.site.directory), "export", "--suite", "november", "--format", "parquet", "--out"]
+    with pytest.raises(ConfigError, match="the extra `parquet`") as told:
+        CliRunner().invoke(intramural, [*words, str(tmp_path / "x")], catch_exceptions=False, standalone_mode=False)
+    assert "pip install 'intramural[parquet]'" in told.value.advice
+    assert not (tmp_path / "x").exists()

@@ -8,11 +8,15 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from agent.evaluation.progress import Progress
+from agent.exchange.helm_import import import_helm
+from agent.exchange.leaderboard import import_leaderboard
+from agent.exchange.releases import make_release
 from agent.redaction.clearing import Redacting
 from agent.service.files import write_pages
 from agent.service.pages import SitePages
-from tests.agent.service.filled_site import FilledSite
-from tests.agent.service.test_pages import SCRIPTS, leak
+from tests.agent.exchange.conftest import DATA
+from tests.agent.service.filled_site import FilledSite, case, graded
+from tests.agent.service.test_pages import SCRIPTS, leak, twin_metrics
 from tests.agent.service.test_server import Running
 
 CHROMIUM = shutil.which("chromium")
@@ -88,6 +92,57 @@ def test_everything_fits_the_window_and_stands_out(
     context.close()
 
 
+@pytest.fixture
+def joined(filled: FilledSite, redacting: Redacting, tmp_path: Path) -> Path:
+    """The pages of a site with a release, imported runs, invented data, pooled runs and figures by both rules."""
+    filled.add(graded(3, 40), scoring="both", metrics=twin_metrics())
+    for number, subset in enumerate(("healthcaremagic", "icliniq")):
+        cases = [case(100 * number + n, score=1.0) for n in range(4)]
+        filled.add(cases, entry=f"med_dialog:subset={subset},model=a/b")
+    import_helm(filled.site, DATA / "helm_output")
+    import_leaderboard(filled.site, DATA / "helm_release", "medhelm")
+    make_release(filled.site, ["november", "real", "medhelm"], "winter")
+    with filled.site.store() as store:
+        write_pages(SitePages("s", store, redacting), tmp_path / "out", Progress(quiet=True))
+    return tmp_path / "out"
+
+
+@pytest.mark.parametrize("width", [400, 1200])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_releases_and_imported_runs_fit_the_window_and_stand_out(
+    browser: Browser, joined: Path, width: int, scheme: str
+):
+    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)  # type: ignore[arg-type]
+    page = context.new_page()
+    runs = sorted(joined.glob("runs/*/index.html"))
+    for path in (
+        joined / "index.html",
+        joined / "releases/winter/index.html",
+        *joined.glob("suites/*/index.html"),
+        *runs,
+    ):
+        page.goto(path.as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        hidden, faint = page.evaluate(HIDDEN), page.evaluate(CONTRAST)
+        assert (hidden, faint) == ([], []), path
+        if width == 1200:
+            assert page.evaluate(OVERLAPPING) == [], path
+    context.close()
+
+
+def test_pooled_runs_are_reached_by_keyboard_without_script(browser: Browser, joined: Path):
+    context = browser.new_context(java_script_enabled=False, viewport={"width": 1200, "height": 900})
+    page = context.new_page()
+    page.goto((joined / "releases" / "winter" / "index.html").as_uri())
+    page.focus("details.parts summary")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_load_state()
+    assert "a/b on MedDialog" in page.inner_text("h1")
+    context.close()
+
+
 def test_a_narrow_leaderboard_names_every_figure_and_is_still_a_table(browser: Browser, folder: Path):
     context = browser.new_context(viewport={"width": 400, "height": 800})
     page = context.new_page()
@@ -121,6 +176,13 @@ HIDDEN = """
     return box.left < 0 || box.right > innerWidth + 1;
   })
   .map(e => e.tagName + '.' + e.className + ' ' + e.textContent.trim().slice(0, 40))
+"""
+
+# Every heading of a column whose text runs into the next column.
+OVERLAPPING = """
+() => [...document.querySelectorAll('thead th')]
+  .filter(e => e.scrollWidth > e.clientWidth + 1)
+  .map(e => e.textContent.trim())
 """
 
 # Every element with text of its own whose contrast with what is behind it is below 4.5 (WCAG 2.2, 1.4.3).
