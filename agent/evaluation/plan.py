@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from agent.catalog.arguments import FILE_ARGUMENTS
-from agent.catalog.benchmark import Benchmark, Broken, survey_benchmarks
+from agent.catalog.benchmark import Benchmark, survey_benchmarks
 from agent.catalog.deployment_map import map_deployments, missing_deployments, read_deployment_map
 from agent.catalog.deployments import Deployment, ad_hoc, deployment_of, read_deployments
 from agent.catalog.run_entries import (
@@ -181,15 +181,16 @@ def plan_runs(site: Site, entries: Sequence[RunEntry], options: RunOptions) -> l
     if options.deployment_map:  # first, since nobody needs the data of entries that it leaves out
         entries = map_deployments(entries, read_deployment_map(options.deployment_map))
     entries = ignore_data_paths(entries) if options.ignore_data_paths else entries
+    wanted = [(entry, benchmark_of(entry, *catalogue)) for entry in entries]
     missing_data_paths(entries)
     deployments = {} if options.server else read_deployments(site.deployments)
     if not options.server:
         missing_deployments(entries, deployments)
     plans: list[Plan] = []
     wrong: list[tuple[str, BenchmarkError]] = []
-    for entry in entries:
+    for entry, benchmark in wanted:
         try:
-            plans.append(_plan_run(site, entry, catalogue, deployments, options))
+            plans.append(_plan_run(site, entry, benchmark, deployments, options))
         except BenchmarkError as why:
             wrong.append((entry.benchmark, why))
     if len(wrong) == 1:
@@ -207,11 +208,10 @@ def plan_runs(site: Site, entries: Sequence[RunEntry], options: RunOptions) -> l
 def _plan_run(
     site: Site,
     entry: RunEntry,
-    catalogue: tuple[Mapping[str, Benchmark], Sequence[Broken]],
+    benchmark: Benchmark,
     deployments: Mapping[str, Deployment],
     options: RunOptions,
 ) -> Plan:
-    benchmark = benchmark_of(entry, *catalogue)
     check_available(benchmark.id, benchmark.metrics)
     if options.server and entry.model_deployment:
         raise ConfigError(

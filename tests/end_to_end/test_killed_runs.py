@@ -85,7 +85,7 @@ def test_more_instances_later_ask_only_the_new_ones(make_site):
 
 def test_two_processes_on_one_run_do_not_ask_twice(make_site):
     site = make_site(instances=40)
-    with FaultServer(models=["test/model"], answer="Yes", latency_s=0.1) as server:
+    with FaultServer(models=["test/model"], answer="Yes", latency_s=0.3) as server:
         first = subprocess.Popen(site.command(server.url, "--max-in-flight", "2"), stdout=subprocess.DEVNULL)
         while not any("invented person" in prompt for prompt in server.prompts):
             time.sleep(0.01)
