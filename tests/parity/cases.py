@@ -18,6 +18,16 @@ MOST_INSTANCES = 200
 RUN_SPECS = {"med_qa": "medhelm_med_qa", "med_mcqa": "medhelm_med_mcqa"}  # where HELM's name is not the id
 PLACEHOLDERS = {"condition": "homelessness", "subject": "guo_readmission", "subset": "healthcaremagic"}
 
+LABEL_SETS = [  # gold labels, and an answer
+    (["sepsis", "anaemia"], "sepsis, anaemia"),
+    (["sepsis"], "Sepsis."),
+    (["asthma", "COPD"], "asthma, pneumonia, asthma"),
+    (["the flu"], "flu"),
+    (["COPD", "sepsis", "heart failure"], "heart failure,COPD,gout"),
+    (["gout"], ""),
+    (["anaemia"], "sepsis and anaemia"),
+]
+
 
 @dataclass(frozen=True)
 class Case:
@@ -37,6 +47,7 @@ class Case:
             "answers": self.answers,
             "words": self.benchmark.id == "medication_qa",
             "classes": self.benchmark.id != "ehr_sql",
+            "label_sets": LABEL_SETS if self.benchmark.id == "medhallu" else [],
         }
 
 

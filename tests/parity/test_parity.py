@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.metrics import METRICS, Labelled, figure, labels, score
-from agent.vocabulary import Unscored
-from tests.parity.cases import Case, closed_benchmarks, make_case
+from agent.metrics import METRICS, Labelled, MetricUse, figure, labels, score
+from agent.vocabulary import Instance, Message, Reference, Unscored
+from tests.parity.cases import LABEL_SETS, Case, closed_benchmarks, make_case
 from tests.parity.faults import FAULTS, explain
 
 HELM_PYTHON = os.environ.get("HELM_PYTHON")
@@ -65,6 +65,18 @@ def test_helm_scoring_is_helms_to_the_last_digit(id_, both):
         compared[name] += 1
     asked = f"{len(case.instances):5} instances ({case.known}), {len(case.answers):6} answers"
     LINES[id_] = f"{asked}, {sum(compared.values()):6} scores equal"
+
+
+def test_figures_of_sets_of_labels_are_helms_to_the_last_digit(both):
+    (theirs,) = [upstream["figures_of_sets"] for _, upstream in both.values() if upstream["figures_of_sets"]]
+    for name in ("classification_macro_f1", "classification_micro_f1"):
+        use = MetricUse(name, {"delimiter": ","})
+        read = [labels(use, answer, _labelled_instance(golds), "helm") for golds, answer in LABEL_SETS]
+        assert figure(use, read, "helm") == theirs[name]
+
+
+def _labelled_instance(golds: list[str]) -> Instance:
+    return Instance("1", "1", (Message("user", "?"),), tuple(Reference(gold, True) for gold in golds))
 
 
 @pytest.mark.timeout(3_600)

@@ -113,7 +113,12 @@ def scores(case, folder):
     for state in states:
         stats = [stat for evaluate in evaluators for stat in evaluate(state)]
         given.append({stat.name.name: stat.mean for stat in stats})
-    return {"scores": given, "figures": figures(case, states), "method": adapter_spec.method}
+    return {
+        "scores": given,
+        "figures": figures(case, states),
+        "figures_of_sets": figures_of_sets(case["label_sets"], adapter_spec),
+        "method": adapter_spec.method,
+    }
 
 
 def figures(case, states):
@@ -122,6 +127,20 @@ def figures(case, states):
     if not (case["classes"] and one_class):
         return {}
     metric = MultipleChoiceClassificationMetric() if states[0].output_mapping else ClassificationMetric()
+    return {stat.name.name: stat.mean for stat in metric.evaluate_instances(states, "")}
+
+
+def figures_of_sets(label_sets, adapter_spec):
+    """Return the classification figures of answers that are sets of labels with commas between them."""
+    if not label_sets:
+        return {}
+    asked = [
+        {"id": "1", "references": [{"text": g, "correct": True} for g in golds], "extra": None}
+        for golds, _ in label_sets
+    ]
+    free = replace(adapter_spec, method="generation")
+    states = [request_state(one, answer, free) for one, (_, answer) in zip(asked, label_sets, strict=True)]
+    metric = ClassificationMetric(delimiter=",")
     return {stat.name.name: stat.mean for stat in metric.evaluate_instances(states, "")}
 
 
