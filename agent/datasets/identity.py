@@ -9,7 +9,7 @@ from agent.datasets.table import Problems, Row
 UNIT, ROW_ID = "unit", "row_id"
 ADDED = (UNIT, ROW_ID)
 _PATIENT_COLUMNS = "patient_id, patient, person_id, subject_id, pat_id, mrn"
-_ID_COLUMNS = "row_id, id, note_id, message_id"
+_ID_COLUMNS = "row_id, id"  # not `note_id`: one note may be asked several questions
 
 
 @dataclass(frozen=True, slots=True)
