@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ import pytest
 from agent.inference.capabilities import Capabilities, Needs, check_needs
 from agent.inference.limits import HttpLimits
 from agent.inference.probe import probe
-from agent.vocabulary import Failure, Reason, Response
+from agent.vocabulary import Failure, Reason, Response, Shortenable
 from tests.agent.inference.asking import ask, chat, deployment
 from tests.servers.real_servers import RealServer
 
@@ -118,6 +119,29 @@ def test_a_prompt_longer_than_the_model_takes_is_told_apart_where_the_server_say
         assert isinstance(result, Response)
     else:
         assert result == Failure(Reason.CONTEXT_LENGTH, 400)
+
+
+def test_an_over_long_note_is_shortened_by_the_models_own_tokens(real_server, found):
+    """By the server's count where it counts, else by the model's own tokenizer file."""
+    counts = {"vllm": "vllm", "llama-server": "llama.cpp"}.get(real_server.name)
+    assert found.counting == counts
+    assert found.window == (2048 if counts else None)
+    file = real_server.folder / "tokenizer.json"
+    where = replace(
+        deployment(real_server.url, real_server.model),
+        max_sequence_length=2048,
+        tokenizer_file=None if counts else file,
+    )
+    capabilities = asyncio.run(probe(where, LIMITS))
+    assert capabilities.counting == (counts or "tokenizer_file")
+    before, note, after = "Read.\n\nNote: ", "No fever, no cough; äöü of 12.5 mg. " * 500, "\n\nQuestion: well?"
+    part = Shortenable(0, len(before), len(before) + len(note), "start")
+    long = chat(before + note + after, model=real_server.model, max_tokens=8, shortenable=part)
+    (result,) = ask(where, [long], limits=LIMITS, capabilities=capabilities).results.values()
+    assert isinstance(result, Response)
+    assert result.prompt_tokens is not None
+    assert 1950 <= result.prompt_tokens <= 2040
+    assert result.shortened > 1000
 
 
 def intramural(site: Path, *arguments: str, accept: tuple[int, ...] = (0,)) -> str:
