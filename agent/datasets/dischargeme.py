@@ -6,8 +6,10 @@ nothing of them.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from agent.datasets.csv_table import read_csv
 from agent.datasets.files import Files
@@ -45,19 +47,44 @@ def without_section(text: str, heading: str, target: str) -> str:
     The section is what follows its heading: the target where that stands there (however its lines are broken), else
     everything up to the next heading. Words of the target elsewhere stay: only a copy of the whole of it goes.
     """
-    found = re.search(rf"^[ \t]*{re.escape(heading)}[ \t]*:", text, re.IGNORECASE | re.MULTILINE)
     words = target.split()
-    copy = re.compile(r"\s+".join(map(re.escape, words)))
+    copies = list(_copies(text, words)) if words else []
+    cuts = list(copies) if len(words) >= _WORDS_OF_A_COPY else []
+    found = re.search(rf"^[ \t]*{re.escape(heading)}[ \t]*:", text, re.IGNORECASE | re.MULTILINE)
     if found:
         after = found.end()
         start = len(text) - len(text[after:].lstrip())
-        match = copy.match(text, start) if words else None
+        end_of_target = next((end for begin, end in copies if begin == start), None)
         following = _NEXT_HEADING.search(text, after)
         # The longer of the two: a target that was cut short must not leave its end behind.
-        up_to_next = following.start() if following else len(text) if match is None else after
-        end = max(match.end() if match else after, up_to_next)
-        text = f"{text[:after]}\n___\n\n{text[end:]}"
-    return copy.sub("___", text) if len(words) >= _WORDS_OF_A_COPY else text
+        up_to_next = following.start() if following else len(text) if end_of_target is None else after
+        cuts.append((after, max(end_of_target or after, up_to_next)))
+    return _without(text, cuts)
+
+
+def _copies(text: str, words: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield where the words stand one behind the other, whatever white space is between them."""
+    tokens = list(re.finditer(r"\S+", text))
+    joined, wanted = " ".join(token[0] for token in tokens), " ".join(words)
+    starts = [0, *accumulate(len(token[0]) + 1 for token in tokens)]  # of each token in `joined`
+
+    def place(index: int) -> int:
+        token = bisect_right(starts, index) - 1
+        return tokens[token].start() + index - starts[token]
+
+    at = joined.find(wanted)
+    while at >= 0:
+        yield place(at), place(at + len(wanted) - 1) + 1
+        at = joined.find(wanted, at + len(wanted))
+
+
+def _without(text: str, cuts: Sequence[tuple[int, int]]) -> str:
+    kept, done = [], 0
+    for begin, end in sorted(cuts):
+        if begin >= done:
+            kept.append(text[done:begin])
+        done = max(done, end)
+    return "\n___\n\n".join((*kept, text[done:]))
 
 
 def load_dischargeme(files: Files) -> Iterator[tuple[Table, Problems]]:
