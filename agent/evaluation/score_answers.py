@@ -15,7 +15,7 @@ from agent.evaluation.measures import Rules, ScoringChoice
 from agent.evaluation.plan import lineage, parser_of
 from agent.evaluation.score import score_response
 from agent.evaluation.summarise import MetricSummary, RunSummary, metric_summary, paired, whole_run_summary
-from agent.evaluation.whole_run import run_scores
+from agent.evaluation.whole_run import scores_of_labels
 from agent.metrics import Labelled, check_available
 from agent.store import Run
 from agent.vocabulary import Failure, Instance, Reason, Response, RunEntry, Unscored
@@ -87,8 +87,7 @@ class _Tally:
         self._rules = rules
         self._scored: dict[str, list[tuple[bytes, float]]] = {one.name: [] for one in rules.measures}
         self._unscored: dict[str, Counter[str]] = {one.name: Counter() for one in rules.measures}
-        self._answered: list[tuple[Instance, Response]] = []
-        self._of_run = any(one.of_whole_run for one in rules.measures)
+        self._labelled: dict[str, list[Labelled]] = {}
 
     def add(self, instance: Instance, answer: str | None) -> None:
         result = Failure(Reason.NOT_ASKED) if answer is None else Response(answer, "", "stop", None, None, 0.0)
@@ -96,13 +95,13 @@ class _Tally:
             name, value = verdict.measure.name, verdict.value
             if isinstance(value, Unscored):
                 self._unscored[name][value.reason.value] += 1
-            elif not isinstance(value, Labelled):
+            elif isinstance(value, Labelled):
+                self._labelled.setdefault(name, []).append(value)
+            else:
                 self._scored[name].append((instance.unit.encode(), value))
-        if self._of_run and isinstance(result, Response):
-            self._answered.append((instance, result))
 
     def summaries(self, run: Run) -> Iterator[MetricSummary]:
-        of_run = {score.metric: score for score in run_scores(self._rules, self._answered)}
+        of_run = {score.metric: score for score in scores_of_labels(self._rules, self._labelled)}
         for kept in run.details["metrics"]:
             name = kept["name"]
             if name in of_run:

@@ -229,17 +229,15 @@ def win_rates(summaries: Sequence[RunSummary]) -> dict[str, float | None]:
     Only scores of the main metric count: nobody wins by a metric that stands in for it.
     """
     totals: dict[tuple[str, str], tuple[float, int]] = {}
-    scored = [summary for summary in summaries if summary.main.mean.value is not None]
-    here = {(s.run.model, s.run.benchmark) for s in scored if "origin" not in s.run.details}
-    for summary in scored:
+    for summary in summaries:
         mean = summary.main.mean
-        if "origin" in summary.run.details and (summary.run.model, summary.run.benchmark) in here:
-            continue  # what was measured here is not averaged with what was measured elsewhere
         if mean.value is not None:
-            total, n = totals.get((summary.run.model, summary.run.benchmark), (0.0, 0))
+            # Runs made elsewhere may have another main metric: its numbers are not compared with ours.
+            column = f"{summary.run.benchmark} {summary.main.metric}"
+            total, n = totals.get((summary.run.model, column), (0.0, 0))
             weight = mean.n or 1  # a leaderboard made elsewhere may not say how many
-            totals[summary.run.model, summary.run.benchmark] = (total + mean.value * weight, n + weight)
+            totals[summary.run.model, column] = (total + mean.value * weight, n + weight)
     table: dict[str, dict[str, float]] = {summary.run.model: {} for summary in summaries}
-    for (model, benchmark), (total, n) in totals.items():
-        table[model][benchmark] = total / n
+    for (model, column), (total, n) in totals.items():
+        table[model][column] = total / n
     return mean_win_rates(table)

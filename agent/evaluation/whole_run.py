@@ -1,6 +1,6 @@
 """Metrics that only a whole run has (macro and micro F1): computed from every answer's labels once a run ends."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -31,12 +31,17 @@ def run_scores(rules: Rules, answered: Iterable[tuple[Instance, Response]]) -> l
     of_run = replace(rules, measures=tuple(measure for measure in rules.measures if measure.of_whole_run))
     if not of_run.measures:
         return []
-    items: dict[str, list[Labelled]] = {measure.name: [] for measure in of_run.measures}
+    items: dict[str, list[Labelled]] = {}
     for instance, response in answered:
         for verdict in score_response(of_run, instance, response):
             if isinstance(verdict.value, Labelled):
-                items[verdict.measure.name].append(verdict.value)
-    found = ((measure, _mean(measure, items[measure.name])) for measure in of_run.measures)
+                items.setdefault(verdict.measure.name, []).append(verdict.value)
+    return scores_of_labels(of_run, items)
+
+
+def scores_of_labels(rules: Rules, items: Mapping[str, Sequence[Labelled]]) -> list[RunScore]:
+    """Compute every metric of the whole run from the labels of its answers, which are in `items` by measure."""
+    found = ((one, _mean(one, items.get(one.name, ()))) for one in rules.measures if one.of_whole_run)
     return [RunScore(one.name, mean.value, mean.low, mean.high, mean.n, mean.units) for one, mean in found]
 
 

@@ -216,3 +216,23 @@ def test_a_wrong_benchmark_or_argument_is_named(articles: Path, human: Path, ben
     done = scored(benchmark, "--data", articles, "--answers", human)
     assert type(done.exception).__name__ == "ConfigError"
     assert said in str(done.exception)
+
+
+def test_a_figure_of_the_whole_file_is_computed_with_its_interval(articles: Path, human: Path, tmp_path: Path):
+    """The published macro F1 of the annotators, by a benchmark that asks for it."""
+    site = tmp_path / "site"
+    shipped = ROOT / "benchmarks/pubmed_qa"
+    own = site / "benchmarks" / "own"
+    own.mkdir(parents=True)
+    (site / "site.yaml").write_text("site_name: Test\n")
+    (own / "prompt.txt").write_bytes((shipped / "prompt.txt").read_bytes())
+    definition = (shipped / "benchmark.yaml").read_text()
+    definition = definition.replace("name: pubmed_qa", "name: own", 1).partition("  sample:")[0]
+    metrics = "metrics:\n  - name: classification_macro_f1\n"
+    (own / "benchmark.yaml").write_text(definition.replace("metrics:\n", metrics))
+    done = scored("own", "--data", articles, "--answers", human, "--format", "json", site=site)
+    macro, exact = rows_of(done)
+    assert (macro["metric"], exact["metric"]) == ("classification_macro_f1", "exact_match")
+    assert round(float(str(macro["mean"])), 4) == 0.7219
+    assert (macro["n"], macro["interval"]) == (500, "bootstrap")
+    assert float(str(macro["low"])) < 0.7219 < float(str(macro["high"]))

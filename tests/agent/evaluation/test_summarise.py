@@ -1,5 +1,7 @@
 """How runs become a leaderboard."""
 
+from dataclasses import replace
+
 import pytest
 
 from agent.evaluation.statistics import Mean
@@ -21,3 +23,14 @@ def test_several_runs_of_one_benchmark_weigh_by_their_instances_as_helm_merges_t
 def test_a_run_without_a_score_is_no_column_and_no_zero():
     found = win_rates([summary("a", "x", None, 0), summary("b", "x", 0.0, 5), summary("c", "x", 0.2, 5)])
     assert found == {"a": None, "b": 0.0, "c": pytest.approx(1.0)}
+
+
+def test_models_measured_by_two_metrics_are_not_compared():
+    one, other = summary("a", "x", 0.9, 10), summary("b", "x", 0.1, 10)
+    assert win_rates([one, other]) == {"a": 1.0, "b": 0.0}
+    imported = RunSummary(other.run, (replace(other.main, metric="quasi_exact_match"),))
+    assert win_rates([one, imported]) == {"a": None, "b": None}
+
+
+def test_a_leaderboard_that_does_not_say_how_many_counts_its_mean():
+    assert win_rates([summary("a", "x", 0.9, 0), summary("b", "x", 0.1, 10)]) == {"a": 1.0, "b": 0.0}
