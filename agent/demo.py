@@ -20,7 +20,7 @@ import click
 from agent.errors import AgentError
 from agent.shipped import shipped
 
-BENCHMARKS: Final = ("pubmed_qa", "med_qa", "med_mcqa", "head_qa", "medcalc_bench", "medec", "aci_bench")
+BENCHMARKS: Final = ("pubmed_qa", "med_qa", "med_mcqa", "head_qa", "medcalc_bench", "medec", "race_based_med")
 MODELS: Final = {
     "baseline/first-choice": "First choice",
     "baseline/retrieval": "Word overlap",

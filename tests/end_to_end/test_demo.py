@@ -45,7 +45,7 @@ def test_the_demo_runs_from_a_wheel_in_an_empty_folder_and_continues(installed: 
     board = tmp_path / "intramural-demo" / "board" / "index.html"
     assert str(board) in first.stdout
     page = board.read_text("utf-8")
-    for shown in ("PubMedQA", "ACI-Bench", "MedCalc-Bench", "not a language model"):
+    for shown in ("PubMedQA", "RaceBias", "MedCalc-Bench", "not a language model"):
         assert shown in page
     assert "Identical" in first.stdout
     assert first.stdout.count("receipted") >= 4
