@@ -17,7 +17,7 @@ def texts() -> list[tuple[str, str]]:
     chance = random.Random(2)
     words = ["pain", "runs", "running", "run", "fever", "fevers", "a", "of", "the", "3", "mg"]
     made = [tuple(" ".join(chance.choices(words, k=chance.randrange(12))) for _ in range(2)) for _ in range(500)]
-    return [(note["reference"], note["predicted"]) for note in NOTES] + made
+    return [(note["reference"], note["predicted"]) for note in NOTES[:8]] + made
 
 
 @pytest.mark.parametrize("stemmer", [True, False])
