@@ -26,11 +26,12 @@ from agent.catalog.run_entries import (
 from agent.datasets.identity import UNIT
 from agent.datasets.load import Dataset, iter_instances, locate_dataset
 from agent.errors import BenchmarkError, ConfigError
+from agent.evaluation.definition import chosen, lineage, parser_of, parts, prompt_limit
 from agent.evaluation.instances import Instances
 from agent.evaluation.measures import Rules, ScoringChoice
 from agent.inference.capabilities import Capabilities
 from agent.inference.limits import HttpLimits
-from agent.metrics import AnswerParser, check_available
+from agent.metrics import check_available
 from agent.site import Site
 from agent.vocabulary import ChatRequest, Instance, RunEntry
 
@@ -143,7 +144,7 @@ class Plan:
             "unit": benchmark.unit,
             "unit_named": self.unit_named,
             "arguments": dict(self.arguments),
-            "parts": _parts(benchmark),
+            "parts": parts(benchmark),
             "overrides": list(self.overrides),
             "sampled": self.sampled,
             "sample_seed": self.sample_seed,
@@ -244,7 +245,7 @@ def _plan_run(
         max_in_flight=options.max_in_flight or deployment.max_in_flight or site.settings.max_in_flight,
         arguments=dataset.arguments,
         prompt_limit=prompt_limit(benchmark, dataset.arguments),
-        overrides=tuple(key for key in entry.expanders if key not in _SILENT) + _chosen(benchmark, entry.arguments),
+        overrides=tuple(key for key in entry.expanders if key not in _SILENT) + chosen(benchmark, entry.arguments),
         named_data=bool(FILE_ARGUMENTS & entry.arguments.keys()),
         sampled=limit,
         sample_seed=options.sample_seed,
@@ -256,42 +257,6 @@ def _expanders(entry: RunEntry, options: RunOptions) -> Mapping[str, str]:
     if options.max_train_instances is None:
         return entry.expanders
     return {"max_train_instances": str(options.max_train_instances), **entry.expanders}
-
-
-def _chosen(benchmark: Benchmark, given: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the arguments by which an entry asks something else than the benchmark does by itself."""
-    return tuple(
-        name for name, argument in benchmark.arguments.items() if name in given and given[name] != argument.default
-    )
-
-
-def _parts(benchmark: Benchmark) -> dict[str, list[str]]:
-    """Return the values of the arguments that every run must choose: all of them together are the benchmark."""
-    return {
-        name: list(argument.values)
-        for name, argument in benchmark.arguments.items()
-        if argument.required and argument.values
-    }
-
-
-def prompt_limit(benchmark: Benchmark, arguments: Mapping[str, str]) -> int | None:
-    """Return the most tokens that a prompt may have by an argument of the benchmark, such as `max_length`."""
-    limits = [
-        int(arguments[name])
-        for name, argument in benchmark.arguments.items()
-        if argument.kind == "tokens" and arguments.get(name)
-    ]
-    return min(limits, default=None)
-
-
-def parser_of(benchmark: Benchmark) -> AnswerParser:
-    """Return how the benchmark reads an answer."""
-    return AnswerParser(benchmark.parser, benchmark.answer_field, benchmark.answer_pattern)
-
-
-def lineage(benchmark: Benchmark) -> str:
-    """Return the dataset that the units come from. All private data of a site is taken to share its patients."""
-    return benchmark.lineage or ("site" if benchmark.access == "private" else benchmark.id)
 
 
 def reachable(deployment: Deployment, site: Site) -> Deployment:

@@ -11,8 +11,8 @@ from agent.catalog.run_entries import benchmark_of, parse_run_entry
 from agent.datasets.load import Dataset, iter_instances, locate_dataset
 from agent.errors import ConfigError
 from agent.evaluation.answers_file import AnswersFile
+from agent.evaluation.definition import lineage, parser_of
 from agent.evaluation.measures import Rules, ScoringChoice
-from agent.evaluation.plan import lineage, parser_of
 from agent.evaluation.score import score_response
 from agent.evaluation.summarise import MetricSummary, RunSummary, metric_summary, paired, whole_run_summary
 from agent.evaluation.whole_run import scores_of_labels

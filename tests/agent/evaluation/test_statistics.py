@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, bootstrap
 
-from agent.evaluation.statistics import mean_with_interval
+from agent.evaluation.statistics import FEWEST_RESAMPLES, figure_with_interval, mean_with_interval
 from protocol.figures import mean_win_rates, normal_interval, wilson
 
 
@@ -124,3 +124,42 @@ def test_win_rates_as_helm_counts_them():
     table = {"a": {"x": 0.9, "y": 0.5, "z": 1.0}, "b": {"x": 0.5, "y": 0.5}, "c": {"x": 0.1}}
     # x: a beats 2 of 2, b 1 of 2, c none; y: a tie counts half; z: one model only, no column
     assert mean_win_rates(table) == {"a": (1 + 0.5) / 2, "b": (0.5 + 0.5) / 2, "c": 0.0}
+
+
+def average(values: list[float]) -> float:
+    return sum(values) / len(values)
+
+
+def test_a_figure_of_all_items_has_the_interval_of_their_mean_where_it_is_their_mean():
+    values = np.random.default_rng(7).beta(2, 5, 300).tolist()
+    found = figure_with_interval(list(enumerate(values)), average)
+    mean = mean_with_interval(units(values), binary=False)
+    assert (found.n, found.units, found.method) == (300, 300, "bootstrap")
+    assert found.value == pytest.approx(mean.value)
+    assert (found.low, found.high) == pytest.approx((mean.low, mean.high), abs=0.002)
+    assert found == figure_with_interval(list(enumerate(values)), average)
+
+
+def test_items_of_one_patient_are_drawn_together():
+    values = [1.0, 0.0] * 30
+    alone = figure_with_interval([(n, v) for n, v in enumerate(v for v in values for _ in range(5))], average)
+    together = figure_with_interval([(n, v) for n, v in enumerate(values) for _ in range(5)], average)
+    assert together.units == 60
+    assert together.high - together.low > 1.8 * (alone.high - alone.low)
+
+
+def test_a_figure_without_items_or_without_variation_has_no_interval():
+    assert figure_with_interval([], average).value is None
+    assert figure_with_interval([(1, 0.5), (1, 0.7)], average).method == "none"
+    assert figure_with_interval([(1, 0.5), (2, 0.5)], average).low is None
+
+
+def test_a_figure_of_very_many_items_is_resampled_less_often():
+    calls = []
+
+    def counted(items: list[float]) -> float:
+        calls.append(len(items))
+        return items[0]
+
+    figure_with_interval([(n, float(n % 2)) for n in range(20_000)], counted)
+    assert len(calls) == 1 + FEWEST_RESAMPLES
