@@ -597,6 +597,12 @@ def test_a_target_whose_lines_are_broken_otherwise_or_that_was_cut_short_leaves_
         assert left.startswith("History:\nWell.\n\nBRIEF HOSPITAL COURSE:")
         assert left.endswith("Discharge Disposition:\nHome\n")
     assert without_section("No heading, no section.", "Brief Hospital Course", "Stable.") == "No heading, no section."
+    # The last section of a note ends where its target does: a signature is no part of it.
+    assert without_section(
+        "Brief Hospital Course:\nWent home.\n\nDr. Nobody", "Brief Hospital Course", "Went home."
+    ) == ("Brief Hospital Course:\n___\n\n\n\nDr. Nobody")
+    quoted = without_section('He wrote: "a b c\nd e f g h i."', "Brief Hospital Course", "a b c d e f g h i")
+    assert quoted == 'He wrote: "\n___\n\n."'
 
 
 @given(
