@@ -16,6 +16,7 @@ FILE_ARGUMENTS = frozenset({"config_path", "data_path", "jury_config_path"})
 """What a run entry may pass besides a benchmark's own arguments: names of files."""
 
 _MOST_TOKENS = 100_000_000
+_HELMS_NOTHING = "None"  # `category=None` in a run name of HELM's: all categories
 _LIKE_A_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 
 
@@ -83,6 +84,8 @@ def checked_arguments(benchmark: "Benchmark", given: Mapping[str, str]) -> dict[
         value = given.get(name, argument.default)
         if value is None and argument.required:
             raise ConfigError(f"{benchmark.id} needs the argument {name}{_allowed(argument)}")
+        if argument.column and value == _HELMS_NOTHING:
+            value = argument.default
         if value is not None:
             problem = _problem(argument, value) if value != argument.default else ""
             if problem:

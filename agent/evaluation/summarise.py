@@ -9,6 +9,7 @@ from typing import Any
 from agent.evaluation.measures import HELM_TWIN
 from agent.evaluation.statistics import Mean, mean_with_interval
 from agent.store import Run, RunScore, Store
+from agent.vocabulary import Reason
 from protocol.figures import mean_win_rates
 
 FEW_UNITS = 30
@@ -18,7 +19,7 @@ MANY_UNSCORED = 0.05
 class Note(StrEnum):
     """What a reader of a number should know."""
 
-    NOT_MAIN = "the benchmark's main metric has no score; another of its metrics stands here"
+    NOT_MAIN = "no jury has graded the answers yet; another metric of the benchmark stands here"
     FEW_UNITS = "fewer than 30 units"
     MANY_UNSCORED = "more than 5 % unscored"
     ALL_THE_SAME = "every answer scored the same"
@@ -67,7 +68,9 @@ class RunSummary:
 
     @property
     def shown(self) -> MetricSummary:
-        """The main metric; where it has no score (a jury's, say), the first that has."""
+        """The main metric; where a jury has yet to grade the answers, the first metric that has scores."""
+        if Reason.NOT_JUDGED not in self.main.unscored or self.main.mean.n:
+            return self.main
         return next((metric for metric in self.metrics if metric.mean.value is not None), self.main)
 
     def notes(self, metric: MetricSummary) -> list[Note]:

@@ -209,6 +209,7 @@ def test_head_qas_right_option_is_found_whether_numbers_are_texts_or_not(tmp_pat
     path.write_text(json.dumps({"exams": {"e": exam, "n": {**exam, "name": "n", "category": "nursery"}}}))
     assert [gold(i) for i in load("head_qa", path)] == ["B", "B", "A", "C"] * 2
     assert len(load("head_qa", path, category="nursery", language="en")) == 4
+    assert len(load("head_qa", path, category="None")) == 8  # as HELM names a run of all
     assert "no rows with category=dentistry" in problem("head_qa", path, category="dentistry")
     assert "expected one of en" in problem("head_qa", path, language="es")
 

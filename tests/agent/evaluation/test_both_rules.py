@@ -132,6 +132,15 @@ def test_a_jurys_metric_waits_and_the_next_one_stands_in_with_a_note(site: Site)
     assert win_rates([outcome.summary]) == {"a/b": None}
 
 
+def test_answers_that_say_nothing_are_not_hidden_behind_another_metric(site: Site):
+    metrics = "gold: {column: gold}\nmetrics:\n  - name: medcalc_bench_accuracy\n  - name: rouge_l\n"
+    extra = "extra_columns: {category: gold, lower_limit: gold, upper_limit: gold}\n"
+    write_benchmark(site, "own", rows(), extra + metrics)
+    (outcome,) = ask(site)
+    assert outcome.summary.main.mean.n == 0
+    assert outcome.summary.shown is outcome.summary.main
+
+
 PARTS = "arguments:\n  ward: {values: [north, south], required: true}\n" + BOTH
 
 
