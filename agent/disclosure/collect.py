@@ -13,6 +13,7 @@ from typing import Any, Final
 from agent import __version__
 from agent.disclosure.findings import Finding
 from agent.errors import ConfigError, DisclosureError
+from agent.evaluation.definition import SITE_LINEAGE
 from agent.metrics import JUDGED
 from agent.store import Run, Store, UnitScore
 from protocol.scorecard import Cell, Scorecard
@@ -126,8 +127,10 @@ def _check_run(run: Run, cells: Collection[Cell], token_limits: Mapping[str, int
             "Run it without that in a suite of its own, and submit that suite.",
         )
     # Data that nobody published is the hospital's own, whatever the benchmark's name promises; and all data of its
-    # own is of one lineage, which a benchmark that calls itself public or gated would escape.
-    if details["data"]["known"] not in _KNOWN_DATA and details["access"] != "private":
+    # own is of one lineage, which a benchmark that calls itself public or gated would escape. Gated data, whose
+    # publishers give no digests, goes out by the rules of the site's own: protected, and in that one lineage.
+    as_own = details["access"] == "private" or (details["access"] == "gated" and details["lineage"] == SITE_LINEAGE)
+    if details["data"]["known"] not in _KNOWN_DATA and not as_own:
         raise DisclosureError(
             f"{run.benchmark}: its access level is private here, for the data is the site's own, but "
             f"{details['access']} in its definition",

@@ -3,7 +3,10 @@
 from collections.abc import Mapping
 
 from agent.catalog.benchmark import Benchmark
+from agent.datasets.load import Known
 from agent.metrics import AnswerParser
+
+SITE_LINEAGE = "site"
 
 
 def chosen(benchmark: Benchmark, given: Mapping[str, str]) -> tuple[str, ...]:
@@ -37,6 +40,11 @@ def parser_of(benchmark: Benchmark) -> AnswerParser:
     return AnswerParser(benchmark.parser, benchmark.answer_field, benchmark.answer_pattern)
 
 
-def lineage(benchmark: Benchmark) -> str:
-    """Return the dataset that the units come from. All private data of a site is taken to share its patients."""
-    return benchmark.lineage or ("site" if benchmark.access == "private" else benchmark.id)
+def lineage(benchmark: Benchmark, known: Known) -> str:
+    """Return the dataset that the units come from. All private data of a site is taken to share its patients.
+
+    Gated data of a version that nobody published a digest of may be anybody's: it counts as the site's own.
+    """
+    if benchmark.access == "gated" and known == "unknown":
+        return SITE_LINEAGE
+    return benchmark.lineage or (SITE_LINEAGE if benchmark.access == "private" else benchmark.id)

@@ -237,7 +237,10 @@ def _plan_run(
         deployment=deployment,
         instances=Instances(read, limit, options.sample_seed),
         rules=Rules.of(
-            benchmark.metrics, options.scoring or benchmark.scoring, parser_of(benchmark), lineage(benchmark)
+            benchmark.metrics,
+            options.scoring or benchmark.scoring,
+            parser_of(benchmark),
+            lineage(benchmark, dataset.known),
         ),
         max_tokens=output_tokens(entry, benchmark, reasoning=deployment.reasoning),
         temperature=0.0 if change.temperature is None else change.temperature,

@@ -51,7 +51,9 @@ def score_answers(
     benchmark = benchmark_of(entry, *survey_benchmarks(own))
     check_available(benchmark.id, benchmark.metrics)
     dataset = locate_dataset(benchmark, None, entry.arguments)
-    rules = Rules.of(benchmark.metrics, scoring or benchmark.scoring, parser_of(benchmark), lineage(benchmark))
+    rules = Rules.of(
+        benchmark.metrics, scoring or benchmark.scoring, parser_of(benchmark), lineage(benchmark, dataset.known)
+    )
     with AnswersFile.open(answers) as file:
         ids = {instance.id for instance in iter_instances(benchmark, dataset)}
         file.refuse_others(ids)

@@ -157,6 +157,19 @@ def test_data_of_the_hospitals_own_goes_out_under_no_other_name(store: Store, ac
     assert {finding.benchmark for finding in found(store, card(ALL))} == {ALL}
 
 
+def test_gated_data_without_a_published_digest_goes_out_as_carefully_as_the_sites_own(store: Store) -> None:
+    """Whether it is the publisher's or the hospital's patients nobody can tell: they share the site's lineage."""
+    own = {"known": "unknown", "instances": 60}
+    gated = Scorecard("x", 1, WARDS.benchmarks[2:], (Cell(EXAM, "exact_match", None, "gated", True, 0, 1),))
+    fill(store, EXAM, patients(60), access="gated", data=own, lineage="site")
+    (finding,) = found(store, gated)
+    assert (finding.access, finding.lineage, finding.known) == ("gated", "site", "unknown")
+    assert gate_says([finding], card=gated).cells
+    fill(store, EXAM, patients(60), access="public", data=own, lineage="site")
+    with pytest.raises(DisclosureError, match="exam: its access level is private here"):
+        found(store, gated)
+
+
 def test_a_row_put_in_front_does_not_renumber_everybody(store: Store) -> None:
     """Numbered by rows, one new patient at the top changed every unit and the re-release rule saw another ward."""
     rows = [str(n) for n in range(61)]

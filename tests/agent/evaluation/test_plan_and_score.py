@@ -209,6 +209,15 @@ def test_examples_before_the_question_are_part_of_the_name_and_the_prompt(site: 
     assert none.overrides == ("max_train_instances",)
 
 
+def test_gated_files_of_no_known_version_share_the_sites_patients(site: Site):
+    entry = "mimic_bhc:model=a/b"
+    assert plan(site, entry).lineage == "mimic_iv"  # the invented sample, which travels with the agent
+    folder = site.data / "mimic_bhc"
+    folder.mkdir()
+    (folder / "mimic_iv_bhc.json").write_text('{"note_id": "1-DS-1", "input": "a note", "target": "a course"}\n')
+    assert plan(site, entry).lineage == "site"
+
+
 def test_rows_that_a_loader_numbered_are_not_named_units(site: Site):
     rows = [{"note": f"n {n}", "unit": str(n), "correct_answer": "Yes"} for n in range(4)]
     write_benchmark(site, "numbered", rows, "unit_column: unit\nmetrics:\n  - name: exact_match\n")
