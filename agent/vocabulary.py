@@ -25,6 +25,7 @@ class Reason(StrEnum):
     TIMEOUT = "timeout"  # no reply within the limits
     UNREACHABLE = "unreachable"  # connection refused or broken
     NO_REFERENCE = "no_reference"  # the dataset has no usable gold for this instance
+    NOT_APPLICABLE = "not_applicable"  # the metric asks nothing of such an instance or answer
     NOT_ASKED = "not_asked"  # the run stopped before this instance
     NOT_JUDGED = "not_judged"  # the answer is kept, and no jury has graded it yet
     NOT_IMPORTED = "not_imported"  # the imported run holds no such score for this instance

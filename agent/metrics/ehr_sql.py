@@ -54,7 +54,23 @@ _REFUSES = re.compile(
     r"(?:cannot|can not|can't|unable to) answer)\b",
     re.IGNORECASE,
 )
+# "null (the tables do not hold it)", "The answer is null.", "null, as there is no such column": no query either.
+_SAYS_NULL = re.compile(
+    r"(?:(?:the\s|my\s)?(?:correct\s|final\s)?(?:answer|output|result|query)\s?(?:is|:|=)\s?)?[\"'`*]{0,3}null[\"'`*]{0,3}"
+    r"(?=\s*(?:\Z|\n|[.,;:(]|-\s|–|—|(?:because|since|as)\b))",
+    re.IGNORECASE,
+)
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+# Up to the first semicolon that is no part of a text, a quoted name or a comment.
+_STATEMENT = re.compile(r"(?:[^;'\"`\[/-]|'[^']*'|\"[^\"]*\"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?\*/|[-/])*+;", re.DOTALL)
+# A second statement. "Select the rows that ...", "With this query ..." and "End of query." are words about the first.
+_SQL = re.compile(
+    r"^[ \t`]*(?:select\b(?!\s(?:the|all|those|only)\s\w+\s(?:of|that|where|which|from\s(?:the|all)))|values\s*\("
+    r"|with\s(?:recursive\s)?\w+\s*(?:\([^()]*\)\s*)?as\s*\(|(?:insert|replace)\s(?:or\s\w+\s)?into\b"
+    r"|update\s\S+\sset\b|delete\sfrom\b|create\s\w+\s\w|(?:alter|drop)\s(?:table|view|index|trigger)\b|attach\b|detach\b"
+    r"|pragma\b|vacuum\b|reindex\b|(?:begin|commit|rollback|end|analyze|explain|savepoint|release)\s*(?:\w+\s*)?(?:;|\Z))",
+    re.IGNORECASE | re.MULTILINE,
+)
 _CLOSE = 1e-6
 _MOST_UNEQUAL = 500  # rows without an exact partner that are matched one by one
 
@@ -62,8 +78,9 @@ _MOST_UNEQUAL = 500  # rows without an exact partner that are matched one by one
 def written_query(answer: str) -> str | None:
     """Return the query an answer holds, "" if it says that there is none, None if it holds neither.
 
-    A query may stand in a fence or in <sql> tags, and text may stand before it. A text without a query abstains when
-    it says so: null, or that the question cannot be answered.
+    A query may stand in a fence or in <sql> tags, with text before it, and after the semicolon that ends it. A second
+    statement is part of what is returned: two are no query. A text without a query abstains when it says so: null, or
+    that the question cannot be answered.
     """
     marked = _TAG.search(answer) or _FENCE.search(answer)
     text = (marked[1] if marked else answer).strip()
@@ -73,10 +90,16 @@ def written_query(answer: str) -> str | None:
     if text.startswith(("--", "/*")) and not _COMMENT.sub("", text).strip(" \t\n;"):
         return ""
     if _READS.match(text) or _WRITES.match(text) or text.startswith(("--", "/*", "(")):
-        return text
+        return _without_words_after(text)
     if later := _QUERY_ON_A_LINE.search(text):
-        return later[0].strip()
-    return "" if _REFUSES.search(text) else None
+        return _without_words_after(later[0].strip())
+    return "" if _SAYS_NULL.match(text) or _REFUSES.search(text) else None
+
+
+def _without_words_after(text: str) -> str:
+    first = _STATEMENT.match(text)
+    words = text[first.end() :] if first else ""
+    return first[0] if first and words.strip() and not _SQL.search(words) else text
 
 
 def repaired(sql: str) -> str:
@@ -99,6 +122,11 @@ def same_result(one: Sequence[SqlRow], other: Sequence[SqlRow]) -> bool:
             return False
         partners.remove(partner)
     return True
+
+
+def holds_nothing(rows: Sequence[SqlRow]) -> bool:
+    """Tell whether a result is what a query finds that finds nothing: no row, or nothing but NULL and zero."""
+    return all(cell is None or cell == 0 for row in rows for cell in row)
 
 
 def _same_row(one: SqlRow, other: SqlRow) -> bool:
@@ -128,18 +156,19 @@ def execution_accuracy(answer: str, instance: Instance, options: Options) -> flo
     """Score 1 when the query's result is the published query's, or when the model abstains from what has no answer.
 
     Abstaining from a question that has an answer is wrong, and so is a query that fails, is refused or does not end.
-    A published query that cannot be run is no reference.
+    A published query that cannot be run is no reference for another query, nor is one that finds nothing: whatever is
+    wrong in a query, it mostly finds nothing too.
     """
     query = written_query(answer)
     if query is None:
         return Unscored(Reason.UNPARSED)
     if not _is_answerable(instance):
         return float(not query)
-    gold = _run(instance, repaired(_gold(instance)))
-    if gold.ended != "finished":
-        return Unscored(Reason.NO_REFERENCE)
     if not query:
         return 0.0
+    gold = _run(instance, repaired(_gold(instance)))
+    if gold.ended != "finished" or holds_nothing(gold.rows):
+        return Unscored(Reason.NO_REFERENCE)
     predicted = _run(instance, repaired(query))
     return float(predicted.ended == "finished" and same_result(gold.rows, predicted.rows))
 
@@ -151,7 +180,7 @@ def query_validity(answer: str, instance: Instance, options: Options) -> float |
     if query is None:
         return Unscored(Reason.UNPARSED)
     if not query:
-        return Unscored(Reason.NO_REFERENCE)
+        return Unscored(Reason.NOT_APPLICABLE)
     return float(_run(instance, repaired(query)).ended in ("finished", "too_much"))
 
 
@@ -161,14 +190,14 @@ def precision_answerable(answer: str, instance: Instance, options: Options) -> f
     query = written_query(answer)
     if query is None:
         return Unscored(Reason.UNPARSED)
-    return float(_is_answerable(instance)) if query else Unscored(Reason.NO_REFERENCE)
+    return float(_is_answerable(instance)) if query else Unscored(Reason.NOT_APPLICABLE)
 
 
 @_with_reference
 def recall_answerable(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
     """Over the questions that have an answer: 1 when the model wrote a query."""
     if not _is_answerable(instance):
-        return Unscored(Reason.NO_REFERENCE)
+        return Unscored(Reason.NOT_APPLICABLE)
     query = written_query(answer)
     return Unscored(Reason.UNPARSED) if query is None else float(bool(query))
 

@@ -163,6 +163,15 @@ def test_a_missing_or_foreign_database_is_said_and_not_created(tmp_path):
         ("-- no table holds appointments", ""),
         ("-- counts them\nselect 1", "-- counts them\nselect 1"),
         ("The question cannot be answered from these tables.", ""),
+        ("The answer is null.", ""),
+        ("null (the tables do not hold it)", ""),
+        ("NULL\n\nThere is no such column.", ""),
+        ("null, because no table holds appointments", ""),
+        ("Answer: `null`.", ""),
+        ("The answer is null, or else:\nselect 1", "select 1"),
+        ("null and void", None),
+        ("null is not the answer", None),
+        ("The null hypothesis holds.", None),
         ("It can't be answered by the ward alone, so:\nselect 1", "select 1"),
         ("I am sorry, no table holds appointments.", None),
         ("42", None),
@@ -199,17 +208,74 @@ def test_a_question_without_an_answer_is_right_when_the_model_abstains(asked):
     assert [score(EXECUTION, answer, asked(None)) for answer in ("null", GOLD)] == [1.0, 0.0]
 
 
-def test_two_queries_that_find_nothing_agree_and_one_that_does_not_disagrees(asked):
-    nothing = asked("select name from drug where name = 'ibuprofen'")
-    assert score(EXECUTION, "select name from drug where dose > 1000", nothing) == 1.0
-    assert score(EXECUTION, GOLD, nothing) == 0.0
-    assert score(EXECUTION, "select nothing", nothing) == 0.0
+@pytest.mark.parametrize(
+    "gold",
+    [
+        "select name from drug where name = 'ibuprofen'",  # no row
+        "select count(*) from drug where name = 'ibuprofen'",  # zero
+        "select max(dose) from drug where name = 'ibuprofen'",  # NULL
+        "select sum(dose), count(*) * 1.0 from drug where name = 'ibuprofen'",
+        "select count(*) > 0 from drug where name = 'ibuprofen'",
+    ],
+)
+@pytest.mark.parametrize(
+    "answer", ["{gold}", "select 1 where 0", "select 0", "select 0, 0", GOLD, "select nothing", "delete from drug"]
+)
+def test_a_published_query_that_finds_nothing_makes_no_query_right_or_wrong(gold, answer, asked):
+    assert score(EXECUTION, answer.format(gold=gold), asked(gold)) == Unscored(Reason.NO_REFERENCE)
 
 
-def test_a_published_query_that_cannot_run_is_no_reference(asked):
+def test_one_cell_that_holds_something_is_a_reference(asked):
+    for gold in ("select 0, name from drug", "select ''", "select '0'", "select 0.5", "select 0 union select 1"):
+        assert [score(EXECUTION, answer, asked(gold)) for answer in (gold, "select 1 where 0")] == [1.0, 0.0]
+
+
+def test_always_writing_a_query_that_finds_nothing_gains_nothing_and_neither_does_always_abstaining(asked):
+    nothing, something, impossible = asked("select 1 where 0"), asked(), asked(None)
+
+    def mean(answer: str) -> float:
+        given = [score(EXECUTION, answer, i) for i in [nothing] * 8 + [something, impossible]]
+        known = [s for s in given if not isinstance(s, Unscored)]
+        return sum(known) / len(known)
+
+    assert mean("select name from drug where 0") == 0.0
+    assert mean("null") == 0.1  # what has an answer is counted, though no query for it could be
+
+
+def test_a_published_query_that_cannot_run_is_no_reference_for_another(asked):
     broken = asked("select nothing from nowhere")
     assert score(EXECUTION, GOLD, broken) == Unscored(Reason.NO_REFERENCE)
-    assert score(EXECUTION, "null", broken) == Unscored(Reason.NO_REFERENCE)
+    assert score(EXECUTION, "null", broken) == 0.0  # the question has an answer, whatever it is
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "\n\nThis query finds what was given.",
+        " It selects each drug once; the dose is in mg.",
+        "\nSelect the rows that hold more than one.",
+        "\nWith this query each drug is found once.",
+        "\nEnd of query.",
+        " -- done",
+    ],
+)
+def test_words_after_the_query_do_not_make_it_wrong(after, asked):
+    assert score(EXECUTION, f"{GOLD};{after}", asked()) == 1.0
+    assert score(EXECUTION, f"Here:\n{GOLD};{after}", asked()) == 1.0
+
+
+@pytest.mark.parametrize("after", ["select 1;", "drop table drug", "\nOr:\nselect name from drug;", "delete from drug"])
+def test_a_second_statement_is_not_taken_for_words(after, asked):
+    assert score(EXECUTION, f"{GOLD}; {after}", asked()) == 0.0
+
+
+def test_a_semicolon_within_a_text_or_a_comment_ends_no_query(asked):
+    for written in (
+        "select ';' as a; It is a mark.",
+        "select /* ; */ ';' -- ;\n as a; A mark.",
+        "select ';' as \"a;b\"; A",
+    ):
+        assert score(EXECUTION, written, asked("select ';'")) == 1.0
 
 
 def test_the_clock_of_a_query_stands_still(database, asked):
@@ -249,7 +315,7 @@ def test_a_database_that_was_replaced_is_looked_at_anew(database, asked):
 
 
 def test_precision_and_recall_count_each_over_its_own_questions(asked):
-    nothing = Unscored(Reason.NO_REFERENCE)
+    nothing = Unscored(Reason.NOT_APPLICABLE)
     questions = [(asked(), GOLD), (asked(), "select 1"), (asked(), "null"), (asked(None), GOLD), (asked(None), "null")]
     precision = [score(PRECISION, answer, instance) for instance, answer in questions]
     recall = [score(RECALL, answer, instance) for instance, answer in questions]
