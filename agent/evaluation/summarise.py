@@ -119,7 +119,9 @@ def pool_runs(store: Store, of: Sequence[Run]) -> list[RunSummary]:
         groups.setdefault(_pool_of(run), []).append(run)
     summaries: list[RunSummary] = []
     for runs in groups.values():
-        if len(runs) > 1 and not store.shared_instances([run.run_id for run in runs]):
+        # Of runs made elsewhere no question is known to be the same: two of one part are never taken together.
+        parts = {tuple(sorted(run.details["arguments"].items())) for run in runs}
+        if len(parts) == len(runs) > 1 and not store.shared_instances([run.run_id for run in runs]):
             summaries.append(_pooled(store, runs))
         else:
             summaries += [summarise_run(store, run) for run in runs]
@@ -129,8 +131,9 @@ def pool_runs(store: Store, of: Sequence[Run]) -> list[RunSummary]:
 def _pool_of(run: Run) -> object:
     """Return what runs must have in common to be parts of one whole; an own one where that cannot be known."""
     details: Any = run.details
-    if not details.get("arguments") or "origin" in details:
+    if not details.get("arguments"):
         return run.run_id
+    made_elsewhere = "origin" in details
     given = details["arguments"].keys()
     data = details["data"]
     return (
@@ -140,6 +143,7 @@ def _pool_of(run: Run) -> object:
         data["digest"] if data["named"] else "",
         tuple(sorted(given)),
         tuple(sorted(set(details["overrides"]) - given)),
+        made_elsewhere,
     )
 
 
