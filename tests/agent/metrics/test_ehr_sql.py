@@ -1,7 +1,10 @@
 """EHRSQL: queries that a model wrote are run on a real database, and can do nothing there but read for a while."""
 
 import hashlib
+import signal
 import sqlite3
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -108,6 +111,53 @@ def test_a_query_that_never_ends_is_stopped(sql, database):
     before = time.monotonic()
     assert run_query(database, sql, seconds=0.3).ended == "too_long"
     assert time.monotonic() - before < 3
+
+
+REPORTED = (
+    "with recursive r(x) as (select 1 union all select x + 1 from r limit 1000) select count(*) from r "
+    "where printf('%.*c', 190000, 'a') || x like '%_' || printf('%.*c', 49000, 'a') || 'b'"
+)
+LONG_STEP = "printf('%.*c',190000,'a') like '%'||printf('%.*c',150,'_')||printf('%.*c',40,'a')||'b'"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        REPORTED,
+        REPORTED.replace("like '%_'", "glob '*'"),
+        "select " + ", ".join([LONG_STEP] * 1500),  # no jump in it, at which SQLite would look at the clock
+        "with recursive r(i, x) as (select 1, printf('%.*c', 190000, 'a') union select i + 1, x || '' from r) "
+        "select count(*) from r",  # a gigabyte a second
+    ],
+)
+def test_a_query_whose_every_step_takes_seconds_is_stopped_all_the_same(sql, database):
+    before = time.monotonic()
+    assert run_query(database, sql, seconds=0.5).ended in ("too_long", "failed")
+    assert time.monotonic() - before < 4
+    assert run_query(database, "select 1").rows == ((1,),)  # the next question is asked as if nothing had been
+
+
+def test_a_whole_benchmarks_queries_are_run_in_seconds(database):
+    before = time.monotonic()
+    for number in range(1000):
+        assert run_query(database, f"select {number}").rows == ((number,),)
+    assert time.monotonic() - before < 10
+
+
+def test_the_process_that_runs_queries_ends_with_the_agent_also_when_it_is_killed(database):
+    script = (
+        "import os, signal; from pathlib import Path; from agent.metrics import read_only_sql as r\n"
+        f"r.run_query(Path({str(database)!r}), 'select 1')\n"
+        "print(r._PROCESS._child.pid, flush=True); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=30)
+    child = Path("/proc") / found.stdout.strip()
+    assert found.returncode == -signal.SIGKILL
+    for _ in range(50):
+        if not child.exists() or "\nState:\tZ" in (child / "status").read_text():
+            return
+        time.sleep(0.1)
+    pytest.fail("it is still there")
 
 
 def test_a_query_that_returns_a_million_rows_is_valid_and_wrong_and_not_kept(database, asked):

@@ -1,0 +1,172 @@
+"""The process that runs queries nobody vouches for. It imports nothing of the agent's and ends with its input.
+
+A request (read from standard input) is answered on standard output. A query that asks for too much time is stopped by
+SQLite at the next step; one that stays within a single step, or in the compiler, takes the whole process with it: the
+system's alarm clock ends it, whatever SQLite is doing. Whoever asked then starts another one.
+"""
+
+import contextlib
+import pickle
+import re
+import resource
+import signal
+import sqlite3
+import sys
+import time
+from collections.abc import Callable
+from typing import BinaryIO, Literal, NamedTuple
+from urllib.parse import quote
+
+GRACE = 0.5  # seconds a step may go on after the limit
+_BYTES = 16 * 2**20  # of a result
+_MEMORY = 2**30  # bytes of the whole process
+_LENGTH = 200_000  # of one text or statement
+_LIKE = 200  # of the pattern of LIKE and GLOB, whose work is its length times the text's
+_STEPS = 1_000  # of SQLite's machine between two looks at the clock
+
+_PRAGMA = re.compile(r"\s*pragma\s", re.IGNORECASE)
+_READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE}
+# What computes from its arguments alone. random() is left out: a result must come out again.
+_FUNCTION = re.compile(
+    r"abs|avg|cast|ceil|ceiling|char|coalesce|concat|concat_ws|count|cume_dist|current_date|current_time|"
+    r"current_timestamp|date|datetime|dense_rank|exp|first_value|floor|format|glob|group_concat|hex|iif|"
+    r"ifnull|instr|julianday|lag|last_value|lead|length|like|ln|log|log10|log2|lower|ltrim|max|min|mod|"
+    r"nth_value|ntile|nullif|percent_rank|pow|power|printf|quote|rank|replace|round|row_number|rtrim|sign|"
+    r"sqrt|strftime|string_agg|substr|substring|sum|time|timediff|total|trim|trunc|typeof|unicode|unixepoch|"
+    r"upper",
+    re.IGNORECASE,
+)
+
+Cell = str | int | float | bytes | None
+SqlRow = tuple[Cell, ...]
+Ended = Literal["finished", "refused", "failed", "too_long", "too_much", "missing"]
+Reply = tuple[Ended, tuple[SqlRow, ...]]
+
+
+class Request(NamedTuple):
+    """What is to be done: run the statement, or only compile it. Sent as the plain tuple it is."""
+
+    compile_only: bool
+    database: str
+    sql: str
+    now: str | None
+    seconds: float
+    max_rows: int
+
+
+def serve(requests: BinaryIO, replies: BinaryIO) -> None:
+    """Answer requests until there are no more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the agent, which then closes this process's input
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # it ends the process, also in the middle of a step
+    with contextlib.suppress(OSError, ValueError):  # some systems have no such limit
+        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    while True:
+        try:
+            request = Request(*pickle.load(requests))  # noqa: S301 - from the process that started this one
+        except EOFError:
+            return
+        signal.setitimer(signal.ITIMER_REAL, request.seconds + GRACE)
+        try:
+            message = pickle.dumps(_answer(request))
+        except MemoryError:
+            message = pickle.dumps(("too_long", ()))
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        replies.write(message)
+        replies.flush()
+
+
+def _answer(request: Request) -> Reply:
+    connection = _opened(request.database)
+    if connection is None:
+        return "missing", ()
+    try:
+        return _compiled(connection, request.sql) if request.compile_only else _run(connection, request)
+    finally:
+        connection.close()
+
+
+def _opened(database: str) -> sqlite3.Connection | None:
+    """Open a file that cannot change by what is run; None if it is missing or no database."""
+    connection = None
+    try:
+        connection = sqlite3.connect(f"file:{quote(database)}?mode=ro&immutable=1", uri=True, isolation_level=None)
+        connection.execute("select count(*) from sqlite_master").fetchone()
+        connection.execute("pragma temp_store = memory")  # nothing of the tables is left on the disk
+    except sqlite3.Error:
+        if connection is not None:
+            connection.close()
+        return None
+    return connection
+
+
+def _run(connection: sqlite3.Connection, request: Request) -> Reply:
+    refused: list[int] = []
+    deadline = time.monotonic() + request.seconds
+    try:
+        if request.now is not None:
+            for name in ("current_time", "current_date", "current_timestamp"):
+                connection.create_function(name, 0, _constant(request.now), deterministic=True)
+        _limit(connection)
+        connection.set_authorizer(_only_reading(refused))
+        connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
+        rows = _fetch(connection.execute(request.sql), request.max_rows)
+    except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError):  # ValueError: a zero character
+        if refused:
+            return "refused", ()
+        return "too_long" if time.monotonic() > deadline else "failed", ()
+    return ("too_much", ()) if rows is None else ("finished", rows)
+
+
+def _compiled(connection: sqlite3.Connection, sql: str) -> Reply:
+    """Say "finished" if SQLite would accept a statement of any kind, writing too; nothing is run."""
+    if _PRAGMA.match(sql):
+        return "finished", ()  # SQLite passes over those it does not know
+    try:
+        _limit(connection)
+        connection.set_authorizer(_nothing_at_once)
+        connection.execute(f"explain {sql}").close()
+    except (sqlite3.Error, sqlite3.Warning, ValueError):
+        return "failed", ()
+    return "finished", ()
+
+
+def _limit(connection: sqlite3.Connection) -> None:
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LENGTH)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, _LENGTH)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, _LIKE)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+
+
+def _only_reading(refused: list[int]) -> Callable[..., int]:
+    def authorize(action: int, _first: str | None, second: str | None, *_: object) -> int:
+        known_function = action == sqlite3.SQLITE_FUNCTION and _FUNCTION.fullmatch(second or "") is not None
+        if action in _READING or known_function:
+            return sqlite3.SQLITE_OK
+        refused.append(action)
+        return sqlite3.SQLITE_DENY
+
+    return authorize
+
+
+def _nothing_at_once(action: int, *_: object) -> int:
+    """Refuse the statements that take effect while they are compiled."""
+    return sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_PRAGMA else sqlite3.SQLITE_OK
+
+
+def _constant(value: str) -> Callable[[], str]:
+    return lambda: value
+
+
+def _fetch(cursor: sqlite3.Cursor, max_rows: int) -> tuple[SqlRow, ...] | None:
+    rows: list[SqlRow] = []
+    size = 0
+    for row in cursor:
+        rows.append(row)
+        size += sum(len(cell) if isinstance(cell, str | bytes) else 8 for cell in row)
+        if len(rows) > max_rows or size > _BYTES:
+            return None
+    return tuple(rows)
+
+
+if __name__ == "__main__":
+    serve(sys.stdin.buffer, sys.stdout.buffer)
