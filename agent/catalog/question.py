@@ -6,6 +6,7 @@ from typing import Literal, cast
 
 from agent.catalog.definition_files import DefinitionFiles
 from agent.catalog.yaml_map import YamlMap
+from agent.errors import BenchmarkError
 
 Parser = Literal["option_letter", "text", "json", "pattern"]
 PARSERS: tuple[Parser, ...] = ("option_letter", "text", "json", "pattern")
@@ -137,12 +138,12 @@ def read_answer_rule(m: YamlMap, choices: Choices | None) -> AnswerRule:
 
 
 def _check_pattern(m: YamlMap, pattern: str) -> None:
-    import regex
+    from agent.metrics.answers import compiled
 
     if not pattern:
         m.note("answer_pattern", "is required with `parser: pattern`")
         return
     try:
-        regex.compile(pattern)
-    except (regex.error, RecursionError, OverflowError):
-        m.note("answer_pattern", "is not a regular expression")
+        compiled(pattern)
+    except BenchmarkError as why:
+        m.note("answer_pattern", str(why).removeprefix("answer_pattern "))

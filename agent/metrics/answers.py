@@ -5,6 +5,7 @@ part is unparsed. Option letters are read by `agent.metrics.choice`.
 """
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -23,6 +24,12 @@ PATTERN_SECONDS = 1.0
 # An answer beyond these is a loop.
 _LONGEST = 1_000_000  # characters
 _MOST_WORK = 20_000_000  # characters read again because what began there was no object
+
+_LONGEST_PATTERN = 2_000  # characters
+_MOST_WRITTEN_OUT = 100_000  # parts: a fifth of a second and some megabytes to compile
+_COUNT = re.compile(r"\{\s*(\d*)\s*,?\s*(\d*)")
+_SPACED = re.compile(r"\(\?[A-Za-z0-9]*x")
+_CORRECT = "Correct it in the YAML."
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +70,35 @@ def compiled(pattern: str) -> Any:
     """Compile a parser's pattern.
 
     Raises:
-        BenchmarkError: it is no regular expression; says where.
+        BenchmarkError: it is no regular expression, says where; or one that would take the machine's memory.
     """
+    if len(pattern) > _LONGEST_PATTERN:
+        raise BenchmarkError(f"answer_pattern is longer than {_LONGEST_PATTERN} characters", _CORRECT)
+    if _written_out(pattern) > _MOST_WRITTEN_OUT:
+        raise BenchmarkError("answer_pattern repeats repeated groups too often; use smaller counts in {}", _CORRECT)
     try:
         return regex.compile(pattern)
     except regex.error as error:
-        raise BenchmarkError(f"answer_pattern is no regular expression: {error}", "Correct it in the YAML.") from None
+        raise BenchmarkError(f"answer_pattern is not a regular expression: {error}", _CORRECT) from None
+    except (RecursionError, OverflowError, MemoryError):
+        raise BenchmarkError("answer_pattern is nested too deeply", _CORRECT) from None
+
+
+def _written_out(pattern: str) -> int:
+    """Return how long a pattern is at most when its counted repeats are written out, as the compiler does.
+
+    Groups may hold each other, so their counts multiply. A count after anything else repeats that alone; with the flag
+    x there may be a comment between a group and its count, and so every count is taken for a group's.
+    """
+    length, factor = len(pattern), 1
+    spaced = _SPACED.search(pattern) is not None
+    for match in _COUNT.finditer(pattern):
+        count = max(1, *(int(digits or "0") for digits in match.groups()))
+        if spaced or pattern[: match.start()].endswith((")", "}", "*", "+", "?")):
+            factor *= count
+        else:
+            length += count
+    return length * factor
 
 
 def _last_match(text: str, pattern: str) -> str | None:

@@ -88,3 +88,31 @@ def test_reading_json_is_fast_whatever_repeats(piece):
     before = time.process_time()
     extract(JSON, text)
     assert time.process_time() - before < 8  # 0.3 s at most; the margin is for a busy machine
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(((((a{1000}){1000}){1000}){1000}){1000})",
+        "(?:(?:(?:x?){5000}){5000}){5000}y",
+        "(?:(?:(?:x?){,5000}){,5000}){ 0 , 5000 }y",
+        "(?:(?:(?:x?){000000000005000}+){5000}){5000}y",
+        "(?x)((a{1000}) # a\n{1000})\n{1000}",
+        "(?:" * 20 + "a" + "){2}" * 20,
+        "(?:" + "ab" * 900 + "){100}",
+        "a" * 2001,
+        "(" * 900 + "a" + ")" * 900,
+    ],
+)
+def test_a_pattern_that_would_fill_the_memory_before_it_reads_anything_is_refused_at_once(pattern):
+    before = time.monotonic()
+    with pytest.raises(BenchmarkError, match="answer_pattern"):
+        extract(AnswerParser("pattern", pattern=pattern), "x")
+    assert time.monotonic() - before < 2
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}", r"(.{1,1000})\n.{0,1000}\n.{0,1000}", r"(?:\w{1,30} ){1,50}", r"\{5\}"]
+)
+def test_a_pattern_that_counts_as_people_do_is_read(pattern):
+    assert extract(AnswerParser("pattern", pattern=pattern), "?") == UNPARSED
