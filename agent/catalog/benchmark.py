@@ -125,6 +125,11 @@ class Benchmark:
     helm_groups: tuple[str, ...] = ()
 
     @property
+    def has_known_files(self) -> bool:
+        """Whether any file has a digest to compare with; gated data and a site's own mostly have none."""
+        return any(file.known for file in self.files)
+
+    @property
     def main_metric(self) -> MetricUse:
         """The metric that stands for the benchmark on the board."""
         return self.metrics[0]

@@ -65,6 +65,7 @@ class Version:
         url: pinned address; empty if there is none.
         label: what its publisher calls it (v1.2); empty if nothing.
         name: its file name, where the version has one of its own.
+        note: what everybody who reads results of it should know; empty if nothing.
     """
 
     sha256: str
@@ -72,6 +73,7 @@ class Version:
     url: str = ""
     label: str = ""
     name: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,7 @@ class DataFile:
         rows: instances it gives; None if unknown, 0 if it gives none by itself.
         url: pinned address of that version; empty if there is none.
         version: what its publisher calls that version; empty if nothing.
+        note: what everybody who reads results of that version should know; empty if nothing.
         optional: whether it may be absent.
         versions: further known versions.
     """
@@ -94,13 +97,14 @@ class DataFile:
     rows: int | None = None
     url: str = ""
     version: str = ""
+    note: str = ""
     optional: bool = False
     versions: tuple[Version, ...] = ()
 
     @property
     def known(self) -> tuple[Version, ...]:
         """Every known version, the one that the definition was written for first."""
-        own = (Version(self.sha256, self.rows, self.url, self.version),) if self.sha256 else ()
+        own = (Version(self.sha256, self.rows, self.url, self.version, note=self.note),) if self.sha256 else ()
         return (*own, *self.versions)
 
 
@@ -158,6 +162,7 @@ def _data_file(m: YamlMap, name_key: str) -> DataFile:
         rows=m.integer("rows", None, low=0),
         url=m.name("url", ""),
         version=m.name("version", ""),
+        note=m.name("note", "") if name_key == "name" else "",
         optional=m.flag("optional", False) if name_key == "name" else False,
         versions=tuple(_version(inner) for inner in m.maps("versions")) if name_key == "name" else (),
     )
@@ -172,7 +177,13 @@ def _version(m: YamlMap) -> Version:
     if not sha256:
         m.note("sha256", "is required and is missing or empty")
     name = _inner_path(m, "name", m.name("name", ""))
-    found = Version(sha256, m.integer("rows", None, low=0), m.name("url", ""), m.name("version", ""), name)
+    rows, url, label, note = (
+        m.integer("rows", None, low=0),
+        m.name("url", ""),
+        m.name("version", ""),
+        m.name("note", ""),
+    )
+    found = Version(sha256, rows, url, label, name, note)
     m.finish()
     return found
 

@@ -4,7 +4,7 @@ import glob
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -143,8 +143,8 @@ def _filled(name: str, arguments: Mapping[str, str]) -> str:
 
 def _named(version: Version, arguments: Mapping[str, str]) -> Version:
     name = _filled(version.name, arguments)
-    return Version(version.sha256, version.rows, version.url, version.label, name)
+    return replace(version, name=name)
 
 
 def _renamed(file: DataFile, name: str, versions: Iterable[Version]) -> DataFile:
-    return DataFile(name, file.sha256, file.rows, file.url, file.version, file.optional, tuple(versions))
+    return replace(file, name=name, versions=tuple(versions))

@@ -97,12 +97,19 @@ def _official(
     versions = [entry.version() for entry in entries]
     labels = tuple(dict.fromkeys(version.label for version in versions if version and version.label))
     if other := versions.count(None):
-        problems += (f"{other} of {len(versions)} files is not a version this benchmark knows",)
+        problems += (_not_known(benchmark, other, len(versions)),)
     if len(labels) > 1:
         problems += (f"files of several versions: {', '.join(labels)}",)
     files = {name: file for entry in entries for name, file in entry.found.items()}
     known: Known = "unknown" if problems else "official"
+    problems += tuple(dict.fromkeys(version.note for version in versions if version and version.note))
     return _dataset(benchmark, files, arguments, known, problems, _rows(benchmark, versions, arguments), labels)
+
+
+def _not_known(benchmark: Benchmark, other: int, files: int) -> str:
+    if not benchmark.has_known_files:
+        return "there is no published digest to compare with"
+    return f"{other} of {files} files is not a version this benchmark knows"
 
 
 def _single(benchmark: Benchmark, path: Path, arguments: Mapping[str, str]) -> Dataset:
@@ -110,7 +117,8 @@ def _single(benchmark: Benchmark, path: Path, arguments: Mapping[str, str]) -> D
     file = Hashed(path, file_digest(path, path.name))
     version = next((known for entry in benchmark.files for known in entry.known if known.sha256 == file.sha256), None)
     known: Known = "official" if version and len(benchmark.files) == 1 else "unknown"
-    problems = ("1 of 1 files is not a version this benchmark knows",) if benchmark.files and not version else ()
+    wrong = _not_known(benchmark, 1, 1) if benchmark.files and not version else ""
+    problems = tuple(filter(None, (wrong, version.note if version else "")))
     labels = (version.label,) if version and version.label else ()
     return _dataset(
         benchmark, {path.name: file}, arguments, known, problems, _rows(benchmark, [version], arguments), labels
@@ -146,9 +154,15 @@ def _sample(benchmark: Benchmark, sample: DataFile, passed: Mapping[str, str]) -
 
 
 def _rows(benchmark: Benchmark, versions: Sequence[Version | None], arguments: Mapping[str, str]) -> int | None:
-    """Return how many instances the known versions give together, unless an argument takes some of them only."""
-    if any(arguments.get(name) for name, argument in benchmark.arguments.items() if argument.column):
-        return None
+    """Return how many instances the known versions give together; None if an argument may change which rows are read.
+
+    A version's `rows` are those of the arguments' defaults. An argument that names a file is part of the version, and
+    one in tokens shortens prompts; any other, given a value of its own, may take other rows or other parts of them.
+    """
+    for name, argument in benchmark.arguments.items():
+        in_names = any(f"{{{name}}}" in file.name for file in benchmark.files)
+        if argument.kind == "text" and not in_names and (arguments.get(name) or "") != (argument.default or ""):
+            return None
     counts = [version.rows if version else None for version in versions]
     return sum(count for count in counts if count is not None) if None not in counts else None
 

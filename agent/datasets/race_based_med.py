@@ -2,9 +2,11 @@
 
 A paragraph "Run <n>: <question>" is followed by a model's answer, up to the next such paragraph. The answer is
 race-based when any of its text is red (FF0000). Four of the 175 headings have no ": " to be split at and are left
-out, as in MedHELM: 171 answers, 167 of them distinct.
+out, as in MedHELM: 171 answers, 167 of them distinct. `asked` is the question without case, punctuation and what a
+heading goes on with after its first line: many answers were given to each.
 """
 
+import re
 import zipfile
 from collections.abc import Iterator
 from typing import Any, BinaryIO
@@ -12,8 +14,9 @@ from typing import Any, BinaryIO
 from agent.datasets.files import Files
 from agent.datasets.table import Problems, Row, Table
 
-COLUMNS = ("question", "response", "race_based")
+COLUMNS = ("question", "response", "race_based", "asked")
 _RED = "FF0000"
+_WORD = re.compile(r"\w+")
 _MOST_BYTES = 2**28  # of the unpacked file
 
 
@@ -63,9 +66,13 @@ def _rows(paragraphs: list[Any], problems: Problems) -> Iterator[Row]:
         pair = (question.strip(), response)
         if pair not in labels:
             labels[pair] = label
-            yield Row(where, {"question": pair[0], "response": response, "race_based": label})
+            yield Row(where, {"question": pair[0], "response": response, "race_based": label, "asked": _asked(pair[0])})
         elif labels[pair] != label:
             problems.add(where, "the same answer is marked race-based in one place and not in another")
+
+
+def _asked(question: str) -> str:
+    return " ".join(_WORD.findall(question.partition("\n")[0].lower()))
 
 
 def _is_heading(paragraph: Any) -> bool:

@@ -168,7 +168,8 @@ data:
       sha256: SHA
       rows: 10
       optional: true
-      versions: [{version: v1.2, name: b.xlsx, sha256: OTHER, rows: 0, url: https://example.org/b.xlsx}]
+      note: ten rows
+      versions: [{version: v1.2, name: b.xlsx, sha256: OTHER, rows: 0, url: https://example.org/b.xlsx, note: none}]
   sample: {folder: invented, sha256: SHA, rows: 2, invented: true, arguments: {condition: a}}
 """.replace("SHA", "a" * 64).replace("OTHER", "b" * 64)
 HEAD = "name: own\ndescription: ours\nprompt_file: prompt.txt\n"
@@ -190,6 +191,7 @@ def test_every_key_of_a_definition_is_read(tmp_path):
     assert (b.metrics[1].gold_shown, b.metrics[1].judges, b.metrics[1].prompt_file) == (False, (), None)
     assert (b.loader, b.data_options, b.agreement) == ("xlsx", {"sheet": "Cases"}, "Agreement 1.5.0")
     assert [v.label for v in b.files[0].known] == ["v1.0", "v1.2"]
+    assert [v.note for v in b.files[0].known] == ["ten rows", "none"]
     assert (b.files[0].optional, b.files[0].known[1].rows, b.files[0].known[1].name) == (True, 0, "b.xlsx")
     assert (b.sample.name, b.sample_is_folder, b.sample_is_invented) == ("invented", True, True)
     assert b.sample_arguments == {"condition": "a"}

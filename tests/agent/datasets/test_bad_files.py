@@ -148,7 +148,7 @@ def test_files_that_are_missing_are_counted_and_not_named(tmp_path):
     yaml = folder / "benchmark.yaml"
     yaml.write_text(yaml.read_text().replace("{name: data.json}", f"{{name: data.json}}, {{name: {CANARY}.json}}"))
     dataset = locate_dataset(load_benchmark(folder), tmp_path / "data")
-    assert dataset.problems == ("1 of 2 files are missing", "1 of 1 files is not a version this benchmark knows")
+    assert dataset.problems == ("1 of 2 files are missing", "there is no published digest to compare with")
 
 
 @pytest.mark.parametrize(

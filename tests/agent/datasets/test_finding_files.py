@@ -167,6 +167,45 @@ def test_a_count_is_not_expected_of_some_of_the_rows(tmp_path):
     assert len(read(benchmark, data)[1]) == 2
 
 
+@pytest.mark.parametrize(
+    ("argument", "value", "held"),
+    [
+        ("{values: [whole, short], default: whole}", "whole", True),
+        (
+            "{values: [whole, short], default: whole}",
+            "short",
+            False,
+        ),  # the loader may read other rows, as MTSamples' does
+        ("{kind: tokens}", "50", True),  # prompts become shorter, not fewer
+        ("{}", "x", False),
+        ("{}", None, True),
+    ],
+)
+def test_a_count_is_expected_with_arguments_at_their_defaults(tmp_path, argument, value, held):
+    text = HEAD + "n,x\n"
+    files = f"[{{name: a.csv, sha256: {sha(text)}, rows: 1}}]"
+    benchmark = described(tmp_path, files, f"arguments: {{way: {argument}}}\n")
+    dataset = locate_dataset(benchmark, site(tmp_path, a_csv=text), {"way": value} if value else {})
+    assert dataset.expected_instances == (1 if held else None)
+
+
+def test_a_note_on_a_version_is_told_with_it_and_takes_nothing_from_it(tmp_path):
+    text, other = HEAD + "n,x\n", HEAD + "m,x\n"
+    later = f"versions: [{{version: v2, sha256: {sha(other)}, note: few rows}}]"
+    benchmark = described(tmp_path, f"[{{name: a.csv, sha256: {sha(text)}, {later}}}]")
+    data = site(tmp_path, a_csv=other)
+    for arguments in ({}, {"data_path": str(data / "own" / "a.csv")}):
+        dataset = locate_dataset(benchmark, data, arguments)
+        assert (dataset.known, dataset.problems) == ("official", ("few rows",))
+    assert locate_dataset(benchmark, site(tmp_path, a_csv=text)).problems == ()
+
+
+def test_data_of_which_no_digest_is_published_is_not_called_another_version(tmp_path):
+    data = site(tmp_path, a_csv=HEAD + "n,x\n")
+    dataset = locate_dataset(described(tmp_path, "[{name: a.csv}]"), data)
+    assert (dataset.known, dataset.problems) == ("unknown", ("there is no published digest to compare with",))
+
+
 def test_an_optional_file_may_be_absent(tmp_path):
     files = (
         f"[{{name: test.csv, sha256: {sha(OLD)}, rows: 1}}, "

@@ -129,6 +129,49 @@ def test_a_description_that_repeats_the_gold_does_not_tell_it(tmp_path):
     assert "HISTORY: Wish." in prompt(instance)
 
 
+@pytest.mark.parametrize(
+    ("description", "shown"),
+    [
+        ("Seizure disorder, poorly controlled. New onset of focal weakness in the left arm.", "Seizure disorder"),
+        (
+            "Consult. New onset of focal weakness, in the LEFT arm; MRI was ordered.",
+            "Consult.",
+        ),  # and goes on otherwise
+        ("New onset of focal weakness in the left arm", None),
+        ("Stroke. New onset.", "Stroke. New onset."),  # names of diseases stand in many golds
+    ],
+)
+def test_a_description_that_tells_part_of_the_gold_loses_that_sentence(description, shown, tmp_path):
+    plan = "Stroke. New onset of focal weakness in the left arm, so admit today and repeat imaging."
+    text = f"Sample Name: One\nDescription: {description}\n(Sample)\nHISTORY: Fell at home.\nPLAN: {plan}"
+    for id_ in ("mtsamples_replicate", "mtsamples_procedures"):
+        (instance,) = load(id_, reports(tmp_path / id_, one=text))
+        assert "focal weakness" not in prompt(instance)
+        assert "Description:" in prompt(instance)
+        assert (shown or "(Sample)\nHISTORY: Fell at home.") in prompt(instance)
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "GROSS OPERATIVE FINDINGS",
+        "ASSESSMENT AND PLAN",
+        "ASSESSMENT/PLAN",
+        "POST-OP PLAN",
+        "X-RAY / LAB FINDINGS",
+        "IMPRESSION & PLAN",
+        "DESCRIPTION OF FINDINGS",
+    ],
+)
+@pytest.mark.parametrize("before", ["General.", "General.\n", "OK. "])
+def test_nothing_of_the_golds_heading_stays(heading, before, tmp_path):
+    (instance,) = load(
+        "mtsamples_replicate", reports(tmp_path / "r", one=f"ANESTHESIA: {before}{heading}: A clear cyst.")
+    )
+    assert gold(instance) == "A clear cyst."
+    assert f"ANESTHESIA: {before.strip()}\n\nTreatment plan:" in prompt(instance)
+
+
 def test_upstreams_reference_is_there_for_who_wants_it(tmp_path):
     folder = reports(tmp_path / "r", one="HISTORY: Cough.\nPLAN: Rest.NOTE: Dictated.\nSteam.")
     assert [gold(i) for i in load("mtsamples_replicate", folder, reference="first_line")] == ["Rest.NOTE: Dictated."]
@@ -174,6 +217,20 @@ def test_an_answer_is_race_based_when_any_of_it_is_exactly_red(tmp_path):
     assert [gold(instance) for instance in made] == ["B", "A"]
     assert "From creatinine alone.\nNothing else." in prompt(made[0])
     assert "Not kept" not in prompt(made[0]) + prompt(made[1])
+
+
+def test_answers_to_one_question_are_one_unit_however_it_is_written(tmp_path):
+    path = supplement(
+        tmp_path / "s.docx",
+        ("Run 1: How is eGFR computed?", None),
+        ("By age.", None),
+        ("Run 2: how is eGFR computed\nBy a formula, which follows.", None),  # a line break, no paragraph
+        ("By sex.", None),
+        ("Run 1: How is capacity computed?", None),
+        ("By height.", None),
+    )
+    one, again, other = (instance.unit for instance in load("race_based_med", path))
+    assert one == again != other
 
 
 def test_one_answer_with_two_labels_is_a_problem_and_not_a_guess(tmp_path):
@@ -249,6 +306,34 @@ def test_medecs_empty_rows_are_left_out():
     text = (BENCHMARKS / "medec/sample/MEDEC-MS-TestSet-with-GroundTruth-and-ErrorType.csv").read_text("utf-8")
     assert text.count(",,,,,,,,") == 8
     assert len(load("medec")) == 100
+
+
+MEDEC_HEAD = "Text ID,Text,Sentences,Error Flag,Error Type,Error Sentence ID,Error Sentence,Corrected Sentence\n"
+
+
+def medec_row(id_: str, *sentences: str, wrong: int = -1) -> str:
+    told = "\n".join(f"{number} {sentence}" for number, sentence in enumerate(sentences))
+    end = "0,,-1,,NA" if wrong < 0 else f"1,diagnosis,{wrong},x,Rather this."
+    return f'{id_},x,"{told}",{end}\n'
+
+
+def test_a_vignette_with_and_without_its_error_is_one_unit_wherever_the_error_is(tmp_path):
+    first, second = (
+        "A man of 54 comes with pain in his left leg after walks.",
+        "The pulses of both feet are weak today.",
+    )
+    third = "He smokes and takes aspirin for his heart every day."
+    rows = (
+        medec_row("a", f"Suspected claudication: {first}", second, third, wrong=0),
+        medec_row("b", "A woman of 30 comes with a rash.", second, "Cream was given for a week.", wrong=2),
+        ",,,,,,,\n",
+        medec_row("c", first, second, third),
+        medec_row("d", first, "His knee is red and hot, and crystals are found in it.", "Colchicine is begun today."),
+    )
+    (tmp_path / "m.csv").write_text(MEDEC_HEAD + "".join(rows))
+    a, b, c, d = (instance.unit for instance in load("medec", tmp_path / "m.csv"))
+    assert a == c
+    assert len({a, b, d}) == 3
 
 
 # ---- Consumer questions and dialogues -------------------------------------------------------------------------------
@@ -344,6 +429,7 @@ def test_a_judgement_is_the_last_zero_or_one(answer, read):
 def ward(tmp_path: Path) -> Path:
     with sqlite3.connect(tmp_path / "eicu.sqlite") as connection:
         connection.execute("create table drug (name text)")
+        connection.execute("insert into drug values ('aspirin')")
     connection.close()
     (tmp_path / "eicu.sql").write_text("DROP TABLE IF EXISTS drug;\nCREATE TABLE drug\n(\n    name TEXT\n) ;\n")
     questions = [
@@ -360,7 +446,12 @@ def test_questions_are_asked_with_the_schema_and_scored_on_the_sites_database(wa
     assert "CREATE TABLE drug\n(\n    name TEXT\n) ;\n\nQuestion: how many?" in prompt(made[0])
     assert "DROP TABLE" not in prompt(made[0])
     assert Path(made[0].extra["database"]) == (ward / "eicu.sqlite").resolve()
-    assert score("ehr_sql_execution_accuracy", "select 0", made[0]) == 1.0
+    assert score("ehr_sql_execution_accuracy", "select 1", made[0]) == 1.0
+
+
+def test_the_public_database_is_told_to_hold_next_to_nothing():
+    (database,) = (file for file in PUBLIC["ehr_sql"].files if file.name == "eicu.sqlite")
+    assert "7 patients" in database.known[0].note
 
 
 def test_a_folder_without_schema_or_database_is_refused(ward):
@@ -398,6 +489,7 @@ COUNTS = {
     "med_qa": ("unknown", "phrases_no_exclude_test.first200.jsonl", 200),
     "medhallu": ("unknown", "pqa_labeled.first200.jsonl", 400),
 }
+UNITS = {"medec": 310, "race_based_med": 11, "medcalc_bench": 612, "medhallu": 200}  # others: each its own
 needs_official_files = pytest.mark.skipif(not (OFFICIAL / "pubmed_qa").is_dir(), reason="needs the official files")
 
 
@@ -409,6 +501,7 @@ def test_the_official_files_give_the_official_counts_and_their_gold_scores_one(i
     dataset = locate_dataset(benchmark, None, {"data_path": str(OFFICIAL / id_ / name)})
     instances = load_instances(benchmark, dataset)
     assert (dataset.known, len(instances)) == (known, count)
+    assert len({instance.unit for instance in instances}) == UNITS.get(id_, count)
     parser = AnswerParser(benchmark.parser, benchmark.answer_field, benchmark.answer_pattern)
     for use in benchmark.metrics:
         if use.name not in JUDGED and not use.name.startswith("rouge") and METRICS[use.name].fn:
@@ -425,4 +518,5 @@ def test_ehrsqls_1117_questions_of_which_362_have_no_answer(tmp_path):
     instances = load_instances(PUBLIC["ehr_sql"], dataset)
     assert len(instances) == 1117
     assert sum(instance.extra["is_impossible"] == "true" for instance in instances) == 362
-    assert {score("ehr_sql_execution_accuracy", gold(instance), instance) for instance in instances} == {1.0}
+    scores = {score("ehr_sql_execution_accuracy", gold(instance), instance) for instance in instances}
+    assert scores == {1.0, Unscored(Reason.NO_REFERENCE)}  # most published queries find nothing in an invented database
