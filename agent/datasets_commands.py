@@ -144,8 +144,10 @@ class _Bar:
 
 
 def _report(benchmark: "Benchmark", added: "Added") -> None:
+    from agent.datasets.register import version_text
+
     record, found = added.record, added.found
-    version = "a version this benchmark knows" if found.known == "official" else "not wholly a version it knows"
+    version = version_text(benchmark, found.known)
     click.echo(f"{benchmark.id}: {record.instances} instances in {_files(len(record.files))}, {version}")
     for part, count in found.parts.items() if any(found.parts) else ():
         click.echo(f"  {part}  {count}")

@@ -259,7 +259,7 @@ def data_state(benchmark: Benchmark, site_data: Path) -> DataState:
         return DataState("not attested", f"add it again: datasets add {benchmark.id} PATH --replace, with attestation")
     if record is None:
         return DataState("ready", "put there by hand, not checked")
-    return DataState("ready", _ready_detail(record), record.instances)
+    return DataState("ready", _ready_detail(benchmark, record), record.instances)
 
 
 def fetchable(benchmark: Benchmark) -> bool:
@@ -269,10 +269,20 @@ def fetchable(benchmark: Benchmark) -> bool:
     return benchmark.access == "public" and bool(needed) and pinned
 
 
-def _ready_detail(record: Record) -> str:
-    version = "a known version" if record.known == "official" else "not wholly a known version"
+def version_text(benchmark: Benchmark, known: Known) -> str:
+    """Say whether data is of a version that the benchmark knows, where it knows any."""
+    if known == "official":
+        return "a version this benchmark knows"
+    return "not wholly a version it knows" if benchmark.has_known_files else "no published digest to compare with"
+
+
+def _ready_detail(benchmark: Benchmark, record: Record) -> str:
     by = f"; {record.agreement}, attested by {record.attested_by}" if record.attested_by else ""
-    return f"{version}, added {record.added_at[:10]}{by}"
+    versions = [version for file in benchmark.files for version in file.known]
+    notes = dict.fromkeys(version.note for version in versions if version.sha256 in record.files.values())
+    return "; ".join(
+        filter(None, (f"{version_text(benchmark, record.known)}, added {record.added_at[:10]}{by}", *notes))
+    )
 
 
 def _changed(recorded: Mapping[str, str], present: Mapping[str, str]) -> str:

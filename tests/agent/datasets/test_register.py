@@ -1,6 +1,7 @@
 """Data is put into a site whole or not at all, and what was put in can be told from what is there now."""
 
 import csv
+import hashlib
 import io
 import json
 import os
@@ -78,7 +79,7 @@ def test_a_file_is_put_in_under_its_official_name_for_its_owner_alone(site: Site
     added = put_in(own, source(tmp_path), site.data, attestation=None)
     assert added.found.instances == 3
     assert added.found.letters == {"A": 1, "B": 2}
-    assert added.found.problems == () or "not a version this benchmark knows" in added.found.problems[0]
+    assert added.found.problems == ("there is no published digest to compare with",)
     assert what_lies_there(site) == {"own", "own/official.csv", "own/.dataset.json"}
     for path in (site.data / "own", *(site.data / "own").iterdir()):
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600)
@@ -151,6 +152,18 @@ def test_what_a_killed_command_left_is_tidied_and_the_old_data_comes_back(site, 
         add(site, own, source(tmp_path))
     assert data_state(own, site.data).state == "ready"
     assert what_lies_there(site) == {"own", "own/official.csv", "own/.dataset.json"}
+
+
+def test_what_a_version_is_noted_for_is_told_where_its_data_is_added_and_listed(site, tmp_path):
+    note = "holds three patients"
+    digest = hashlib.sha256(GOOD.encode()).hexdigest()
+    own = define(site.directory / "benchmarks", files=f"[{{name: official.csv, sha256: {digest}, note: {note}}}]")
+    added = put_in(own, source(tmp_path), site.data, attestation=None)
+    assert (added.record.known, added.found.problems) == ("official", (note,))
+    state = data_state(own, site.data)
+    assert state.state == "ready"
+    assert state.detail.startswith("a version this benchmark knows, added 20")
+    assert state.detail.endswith(f"; {note}")
 
 
 def test_data_that_changes_afterwards_is_told(site, own, tmp_path):
@@ -408,7 +421,7 @@ def test_the_commands_tell_what_was_put_in_and_leave_a_trace(site, tmp_path):
     words = ("--agreement", WHO.agreement, "--attested-by", WHO.by)
     done = intramural(site, "datasets", "add", "own", source(tmp_path), *words)
     assert done.returncode == 0, done.stderr
-    assert "own: 3 instances in 1 file, not wholly a version it knows" in done.stdout
+    assert "own: 3 instances in 1 file, no published digest to compare with" in done.stdout
     assert "right options: A 1, B 2" in done.stdout
     assert "the owner's agreement is named" in done.stderr
     assert "CANARY" not in done.stdout + done.stderr
