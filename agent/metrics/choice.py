@@ -6,12 +6,14 @@ options, or none does, or the answer takes it back later ("Wait, ..."), the answ
 
 1. The whole answer is one letter, or an option's own text ("b", "**B**", "(B).", "Yes.").
 2. A final answer: "final answer: B", "\boxed{B}".
-3. A stated answer: "the answer is B", "correct option: (B)", "I choose B", also in other languages ("La respuesta es
-   B", "Antwort: B", "答案：B"), and "B is correct" where "B" or "option B" is the whole subject. The option's text may
-   stand for the letter ("The answer is maybe", "Hepatitis B is the most likely diagnosis").
+3. A stated answer: "the answer is B", "correct option: (B)", "Letter of the best option (A or B): B", "I choose B",
+   also in other languages ("La respuesta es B", "Antwort: B", "答案：B"), and "B is correct" where "B" or "option B" is
+   the whole subject. The option's text may stand for the letter ("The answer is maybe", "Hepatitis B is the most likely
+   diagnosis").
 4. The first or last line is a letter or an option's text, or begins with a letter and a mark ("B) Aspirin", "(B)
-   Aspirin", "Option B, because ..."). If no more than a beginning, every line that begins so is heard: a list of
-   the options is no answer.
+   Aspirin", "Option B, because ...", "B because ...", "It is B", "Probably B"), or with a letter and its own text ("B
+   (Aspirin)", "B = Aspirin"; "A (not B)" is not read). If no more than a beginning, every line that begins so is
+   heard: a list of the options is no answer.
 5. The first words, up to a comma, semicolon, full stop or "because", are an option's text ("Yes, because ...").
 
 A letter that is part of the sentence is none of these: "A patient ...", "B cells", "C. difficile", "Hepatitis B". Nor
@@ -40,13 +42,19 @@ _END = rf"(?=\s?$|\n|\s?[.,;:!)\]}}\"'<](?!\w)|\s[-(\[]|\s{_BECAUSE})"
 # Capital only: in "B, a vitamin" the a is an article.
 _ALSO = re.compile(r"[)\]]?\s?(?:,|/|&|\+|\band\b|\bor\b)\s?(?:and\s|or\s)?[(\[]?([A-Z])(?![\w'])")
 _IS = r"(?:[\"']?\s?(?::|=|->|→|>)|\s-(?=\s)|\s(?:is|was|would\sbe|should\sbe|must\sbe))"
-_NOUN = r"(?:answer|option|choice|response|diagnosis|conclusion|solution)"
+_NOUN = r"(?:answer|option|choice|letter|response|diagnosis|conclusion|solution)"
+# "The answer to this question is", "Letter of the best option (A, B, C or D):"
+_OF_WHAT = (
+    r"(?:\s(?:to|for)\s(?:this|the)\s(?:\w{1,20}\s){0,3}(?:question|problem|case)"
+    r"|(?<=letter)\s(?:of|for)\s(?:the\s)?(?:(?:best|right|correct|most\slikely)\s)?(?:option|answer|choice))?"
+    r"(?:\s?\([A-Z](?:(?:,\s?|\sor\s|,\sor\s)[A-Z]){1,9}\))?"
+)
 _FILLER = (
     r"(?:\s?(?:most\slikely|therefore|thus|clearly|probably|likely|indeed|simply|definitely|certainly|option|choice"
     r"|letter|:))*\s?"
 )
-_STATED = re.compile(rf"\b(?:{_NOUN}{_IS}|ans\s?[:.=]){_FILLER}", re.IGNORECASE)
-_FINAL = re.compile(rf"\bfinal\s{_NOUN}{_IS}?{_FILLER}", re.IGNORECASE)
+_STATED = re.compile(rf"\b(?:{_NOUN}{_OF_WHAT}{_IS}|ans\s?[:.=]|(?:correct|right|best)\s?[:=]){_FILLER}", re.IGNORECASE)
+_FINAL = re.compile(rf"\bfinal\s{_NOUN}(?:{_OF_WHAT}{_IS})?{_FILLER}", re.IGNORECASE)
 # The same in other languages, but only "answer is B" and "answer: B": with a word between them it is no cue.
 _STATED_ELSEWHERE = re.compile(
     r"(?:\b(?:respuesta|r[ée]ponse|antwort|risposta|resposta|antwoord|ответ)"
@@ -67,7 +75,14 @@ _LEAD_IN = (
     r"|(?:i|we)\s(?:think|believe|conclude)(?:\sthat)?),?\s){0,3})"
 )
 _CALLED = r"(?i:(?:the\s)?(?:correct\s|best\s)?(?:option|choice|answer|letter)\s)"
-_LINE_START = re.compile(rf"(?:[-•+]\s)?{_LEAD_IN}({_CALLED})?")
+_OPENING = (
+    r"(?i:(?:it|this)(?:'s|\sis|\s(?:must|should|would)\sbe)\s|(?:choose|select|pick)\s|(?:most\s)?(?:likely|probably)\s"
+    r"|(?:->|=>|→|⇒)\s?)"
+)
+_LINE_START = re.compile(rf"(?:[-•+]\s)?{_LEAD_IN}((?:{_OPENING}){{0,2}}{_CALLED}|(?:{_OPENING}){{1,2}})?")
+_REASONED = re.compile(r"[A-Z](?:,\s(?:because|since|as|given|due)\b|\s(?:because|since|given\sthat|due\sto)\b)")
+_AFTER_OWN_TEXT = re.compile(rf"\s?$|\s?[.,;:!](?!\w)(?!\s(?:or|and)\b)|\s-\s|\s{_BECAUSE}")
+_JOINED = re.compile(rf"({_LETTER})(?:\s?[,=/|]\s?|\s(?=[(\[]))")
 _LEADING = re.compile(rf"(?:[(\[<]({_LETTER})[)\]>]|({_LETTER})(?:[.):](?![A-Za-z]\.)|\s-(?=\s)))[.:]?\s?")
 
 _ADVERB = (
@@ -132,6 +147,8 @@ class _Reader:
     def __init__(self, options: tuple[str, ...]) -> None:
         self._texts = [plain_words(option) for option in options]
         self._longest = max(map(len, self._texts), default=0)
+        within = rf"(?:[^()\[\]\n]|[(\[][^()\[\]\n]{{1,200}}[)\]]){{1,{2 * self._longest + 20}}}+"
+        self._own_texts = re.compile(rf"(?<![\w'])([A-Z])\s?[(\[]({within})[)\]]")
         self._reach = 2 * max(map(len, options), default=0) + 100  # characters that may hold an option's text
 
     def read(self, answer: str) -> int | None:
@@ -177,7 +194,9 @@ class _Reader:
             yield _Named(index, end)
 
     def _of_text(self, words: str, end: int) -> Iterator[_Named]:
-        if words and self._texts.count(words) == 1:
+        # Where options are letters themselves, a letter names the option that has it and not the one that says it.
+        is_letter = len(words) == 1 and 0 <= ord(words) - ord("a") < len(self._texts)
+        if words and not is_letter and self._texts.count(words) == 1:
             yield _Named(self._texts.index(words), end)
 
     def _after(self, cue: re.Pattern[str], text: str) -> Iterator[_Named]:
@@ -226,8 +245,9 @@ class _Reader:
             if words and words in self._texts and not self._is_rejected(rest[read:], after=boundary[0]):
                 found, stated = read, words
         if found >= 0:
-            yield from self._of_text(stated, start + found)
-            letter = _LETTER_TOO.match(rest, max(found - 1, 0))
+            named = list(self._of_text(stated, start + found))
+            yield from named
+            letter = _LETTER_TOO.match(rest, max(found - 1, 0)) if named else None
             yield from self._letter(letter[1], start + letter.end()) if letter else ()
 
     def _begun_text(self, rest: str, end: int) -> Iterator[_Named]:
@@ -277,12 +297,27 @@ class _Reader:
             yield from self._letter(bare[1], end)
         elif leading := _LEADING.match(content):
             yield from self._leading(content, leading, start + skipped)
-        elif (comma := re.match(rf"({_LETTER}),\s", content)) and self._is_own_text(comma[1], content[comma.end() :]):
-            yield from self._letter(comma[1], end)  # "B, Vitamin B12 injection"
-        elif opening and opening[1]:  # "Option B, because ..."
+        elif (joined := _JOINED.match(content)) and self._is_own_text(joined[1], content[joined.end() :]):
+            yield from self._letter(joined[1], end)  # "B, Vitamin B12 injection", "B (Vitamin B12 injection)"
+        elif re.match(r"[A-Z]\s?[(\[]", content):  # "B (Vitamin B12 injection), because ...", but not "A (not B)"
+            yield from self._with_own_text(content, start + skipped)
+        elif (opening and opening[1]) or _REASONED.match(content):  # "Option B, because ...", "B because ..."
             yield from (_Named(option, start + end) for option, end in self._statement(line, skipped))
         else:
             yield from self._of_text(plain_words(content), end)
+
+    def _with_own_text(self, line: str, start: int) -> Iterator[_Named]:
+        """Read "B (Aspirin), because ..."; nothing where one goes on otherwise: "B (Aspirin) or heparin"."""
+        named: list[_Named] = []
+        for match in self._own_texts.finditer(line):
+            rest = line[match.end() :]
+            own = self._is_own_text(match[1], match[2])
+            if not own or is_denied(line, match.start()) or self._is_rejected(rest):
+                continue
+            if not _AFTER_OWN_TEXT.match(rest):
+                return
+            named += self._letter(match[1], start + match.end())
+        yield from named
 
     def _is_own_text(self, letter: str, rest: str) -> bool:
         words = plain_words(rest)
