@@ -1,11 +1,14 @@
 """Files that survive a crash: each is either as it was or complete, and nobody else may read it."""
 
+import errno
 import fcntl
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from agent.errors import StoreError
 
@@ -34,6 +37,19 @@ def write_atomically(path: Path, content: bytes) -> None:
         raise StoreError(f"a file of the folder {path.parent.name} cannot be written ({error.strerror})") from error
 
 
+def open_plain(path: Path) -> BinaryIO:
+    """Open a file to be read that a person named; nothing waits for the writer of a pipe.
+
+    Raises:
+        OSError: it cannot be read, or is a pipe, a device or a folder.
+    """
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "not a plain file")
+    return os.fdopen(handle, "rb")
+
+
 def read_bounded(path: Path, limit: int, what: str) -> bytes:
     """Return the content of `path`, at most `limit` bytes.
 
@@ -41,7 +57,7 @@ def read_bounded(path: Path, limit: int, what: str) -> bytes:
         StoreError: missing, unreadable or longer; the message names it as `what`.
     """
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             content = file.read(limit + 1)
     except FileNotFoundError as error:
         raise StoreError(f"{what} is missing") from error

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from agent.errors import AgentError
+from agent.files import open_plain
 
 _MAX_BYTES = 2**20
 
@@ -14,7 +15,7 @@ def read_bytes(path: Path, error: type[AgentError]) -> bytes:
         AgentError: of the type `error`; the file is missing or too large.
     """
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             data = file.read(_MAX_BYTES + 1)
     except (OSError, ValueError) as why:
         raise error(f"{path}: cannot be read ({getattr(why, 'strerror', None) or 'not a path'})") from None

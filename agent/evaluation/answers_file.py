@@ -11,9 +11,11 @@ from typing import BinaryIO, Self
 
 from agent.datasets.table import Problems
 from agent.errors import BenchmarkError
+from agent.files import open_plain
 
 MOST_LINE_BYTES = 16 * 1024 * 1024
 _KEYS = {"instance_id", "answer"}
+_NOT_UTF8, _NOT_JSON = "is not UTF-8; save the file as UTF-8", "is not JSON"
 
 
 class AnswersFile:
@@ -28,16 +30,20 @@ class AnswersFile:
         self._file = file
         self._name = name
         self._places: dict[str, tuple[int, int]] = {}  # id -> line, where it begins
-        problems = Problems(name)
+        problems, said = Problems(name), set[str]()
         for number, place, line in self._lines(problems):
             found = _answer(line)
             if isinstance(found, str):
+                said.add(found)
                 problems.add(f"line {number}", found)
                 continue
             identity, _ = found
             first = self._places.setdefault(identity, (number, place))
             if first[0] != number:
                 problems.add(f"line {number}", f"has the same instance_id as line {first[0]}")
+        if said and not self._places and said <= {_NOT_UTF8, _NOT_JSON}:  # a table, say: once is enough
+            expected = 'expected is {"instance_id": ..., "answer": ...} on each line (JSON lines)'
+            raise Problems(name).stop("the whole file", f"has no line of JSON; {expected}")
         problems.check()
         if not self._places:
             raise problems.stop("the whole file", "holds no answers")
@@ -51,22 +57,23 @@ class AnswersFile:
             BenchmarkError: it cannot be read, or is no file of answers.
         """
         try:
-            with path.open("rb") as file:
+            with open_plain(path) as file:
                 yield cls(path.name, file)
         except OSError as why:
             raise BenchmarkError(f"{path.name}: cannot be read ({why.strerror})") from None
 
-    def refuse_others(self, known: Collection[str]) -> None:
+    def refuse_others(self, known: Collection[str], advice: str) -> None:
         """See that every answer is to an instance that is there.
 
         Raises:
-            BenchmarkError: lists the lines whose id is none of `known`.
+            BenchmarkError: lists the lines whose id is none of `known`, with `advice`.
         """
         problems = Problems(self._name)
         for identity, (number, _) in self._places.items():
             if identity not in known:
                 problems.add(f"line {number}", "has an instance_id that the data does not have")
-        problems.check()
+        if problems.told:
+            raise BenchmarkError("\n".join(problems.told), advice)
 
     def answer(self, identity: str) -> str | None:
         """Return the answer to an instance, or None if the file has none."""
@@ -96,11 +103,11 @@ def _answer(line: bytes) -> tuple[str, str] | str:
     try:
         text = line.decode("utf-8-sig")
     except UnicodeDecodeError:
-        return "is not UTF-8; save the file as UTF-8"
+        return _NOT_UTF8
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
-        return "is not JSON"
+        return _NOT_JSON
     if not isinstance(value, dict) or not value.keys() >= _KEYS:
         return 'is not of the form {"instance_id": ..., "answer": ...}'
     identity, answer = value["instance_id"], value["answer"]
