@@ -3,13 +3,14 @@
 import hashlib
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
 from agent.errors import BenchmarkError, ConfigError
-from agent.exchange.helm_names import is_score, name_of_run_spec
+from agent.exchange.helm_names import is_score, name_of_run_spec, pairs_of_run_spec
 from agent.exchange.json_place import ADVICE, Place, read_json
+from agent.exchange.own_record import OwnRecord, read_own_record
 from agent.vocabulary import Instance, Message, Reference, Response
 
 FILES = ("run_spec.json", "scenario_state.json", "stats.json", "per_instance_stats.json")
@@ -42,7 +43,9 @@ class HelmRun:
         names: what its benchmark may be called here, the likeliest first.
         whole_run: figures that no single instance has, by HELM's names.
         settings: max_tokens, temperature and stop.
+        pairs: keys and values of its name and of HELM's scenario.
         digest: SHA-256 of the folder's files.
+        record: what our own export said more.
     """
 
     name: str
@@ -54,7 +57,9 @@ class HelmRun:
     settings: Mapping[str, Any]
     cases: tuple[HelmCase, ...]
     whole_run: Mapping[str, float]
+    pairs: Mapping[str, str]
     digest: str
+    record: OwnRecord | None
 
 
 def run_folders(directory: Path) -> list[tuple[str, Path]]:
@@ -108,6 +113,11 @@ def read_run(folder: Path) -> HelmRun:
         place, content = read_json(folder, name)
         digest.update(hashlib.sha256(content).digest())
         places.append(place)
+    own = read_own_record(folder)
+    record = None
+    if own is not None:
+        record, content = own
+        digest.update(hashlib.sha256(content).digest())
     spec, state, stats, per_instance = places
     adapter = spec.at("adapter_spec")
     method = adapter.at("method").text() if adapter.has("method") else "generation"
@@ -115,6 +125,8 @@ def read_run(folder: Path) -> HelmRun:
         raise adapter.at("method").wrong("a method that asks once an instance")
     scores, tokens = _scores(per_instance)
     cases = _cases(state, scores, tokens)
+    if record is not None:
+        cases = [_with_unit(case, record.units) for case in cases]
     name = run_spec_name(spec)
     groups = tuple(group.name() for group in spec.at("groups").items()) if spec.has("groups") else ()
     scored = {metric for case in cases for metric in case.scores}
@@ -135,8 +147,19 @@ def read_run(folder: Path) -> HelmRun:
         },
         cases=tuple(cases),
         whole_run={metric: value for metric, value in _figures(stats).items() if metric not in scored},
+        pairs={**_scenario_args(spec), **dict(pairs_of_run_spec(name))},
         digest=digest.hexdigest(),
+        record=record,
     )
+
+
+def _with_unit(case: HelmCase, units: Mapping[str, str]) -> HelmCase:
+    return replace(case, instance=replace(case.instance, unit=units.get(case.instance.id, case.instance.unit)))
+
+
+def _scenario_args(spec: Place) -> dict[str, str]:
+    args = spec.at("scenario_spec").maybe("args")
+    return {key: value.value for key, value in (args.pairs() if args else ()) if isinstance(value.value, str)}
 
 
 def run_spec_name(spec: Place) -> str:

@@ -4,12 +4,14 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from agent.catalog.benchmark import Benchmark, survey_benchmarks
 from agent.errors import BenchmarkError, ConfigError
+from agent.evaluation.definition import parts
 from agent.evaluation.plan import SUITE_NAME
 from agent.evaluation.progress import Progress
-from agent.exchange.helm_folder import HelmRun, read_run, run_folders, run_spec_name
+from agent.exchange.helm_folder import HelmCase, HelmRun, read_run, run_folders, run_spec_name
 from agent.exchange.helm_names import benchmark_called, helm_metric_name, metric_called, metric_details
 from agent.exchange.imported import imported_details, is_imported
 from agent.exchange.json_place import ADVICE, read_json
@@ -100,31 +102,28 @@ def _refuse_other(store: Store, suite: str, name: str, digest: str, *, replace: 
 def _keep(store: Store, suite: str, run: HelmRun, catalogue: Mapping[str, Benchmark]) -> ImportedRun:
     benchmark = benchmark_called(run.names, catalogue)
     identity = benchmark.id if benchmark else run.names[0]
-    helm_names = _metrics(run, benchmark)
-    values = {
-        helm: [run.whole_run[helm]]
-        if helm in run.whole_run
-        else [case.scores[helm] for case in run.cases if helm in case.scores]
-        for helm in helm_names
-    }
+    metrics = run.record.metrics if run.record else _metrics(run, benchmark)
     details = imported_details(
         benchmark,
         display_name=identity,
         model=run.model,
-        metrics=[
-            metric_details(name, helm, values=values[helm], whole_run=helm in run.whole_run)
-            for helm, name in helm_names.items()
-        ],
+        metrics=metrics,
         origin={"kind": "helm", "digest": run.digest, "scenario": run.scenario, "groups": list(run.groups)},
         instances=len(run.cases),
-        settings=run.settings,
+        settings={
+            **run.settings,
+            **_arguments(run, benchmark),
+            **(run.record.settings if run.record else {}),
+        },
+        data=run.record.data if run.record else {},
     )
     run_id = store.run_id(suite, run.name)
     # Answers of another place are never taken for a local deployment's.
     keys = [
         store.request_key(f"imported {run_id}", json.dumps([run.digest, at]).encode()) for at in range(len(run.cases))
     ]
-    whole = [helm for helm in helm_names if helm in run.whole_run]
+    names = [(metric["name"], metric["helm_name"]) for metric in metrics if not metric["whole_run"]]
+    whole = [(metric["name"], metric["helm_name"]) for metric in metrics if metric["whole_run"]]
     with store.whole():
         store.begin_run(
             suite=suite,
@@ -141,23 +140,39 @@ def _keep(store: Store, suite: str, run: HelmRun, catalogue: Mapping[str, Benchm
             run_id,
             [(key, case.response) for case, key in zip(run.cases, keys, strict=True) if case.response is not None],
             [
-                (at, name, case.scores.get(helm, Unscored(Reason.NOT_IMPORTED)))
+                (at, name, case.scores.get(helm, _reason(run, case, name) or Unscored(Reason.NOT_IMPORTED)))
                 for at, case in enumerate(run.cases)
-                for helm, name in helm_names.items()
-                if helm not in whole
+                for name, helm in names
             ],
-            [(at, helm_names[helm], None) for at in range(len(run.cases)) for helm in whole],
+            [(at, name, _reason(run, case, name)) for at, case in enumerate(run.cases) for name, _ in whole],
         )
-        units = len({case.instance.unit for case in run.cases})
         store.end_run(
-            run_id,
-            [RunScore(helm_names[helm], run.whole_run[helm], None, None, len(run.cases), units) for helm in whole],
+            run_id, [_run_score(run, name, run.whole_run[helm]) for name, helm in whole if helm in run.whole_run]
         )
     return ImportedRun(suite, run.name, identity, benchmark is not None, len(run.cases))
 
 
-def _metrics(run: HelmRun, benchmark: Benchmark | None) -> dict[str, str]:
-    """Return what the run's scores are called here, by HELM's name: the benchmark's own in its order, then others.
+def _reason(run: HelmRun, case: HelmCase, metric: str) -> Unscored | None:
+    """Return why our own export had no score of the instance."""
+    reason = run.record.reasons.get(case.instance.id, {}).get(metric) if run.record else None
+    return None if reason is None else Unscored(reason)
+
+
+def _run_score(run: HelmRun, name: str, value: float) -> RunScore:
+    units = [case.instance.unit for case in run.cases if _reason(run, case, name) is None]
+    return RunScore(name, value, None, None, len(units), len(set(units)))
+
+
+def _arguments(run: HelmRun, benchmark: Benchmark | None) -> dict[str, Any]:
+    """Return which part of the benchmark was run, and which parts there are, so that runs of all parts are one row."""
+    if benchmark is None:
+        return {}
+    given = {name: run.pairs[name] for name in benchmark.arguments if name in run.pairs}
+    return {"arguments": given, "parts": parts(benchmark)}
+
+
+def _metrics(run: HelmRun, benchmark: Benchmark | None) -> tuple[dict[str, Any], ...]:
+    """Return what is kept of HELM's scores: the benchmark's own metrics in its order, then others.
 
     Raises:
         BenchmarkError: the run holds no score, and the benchmark is not known here.
@@ -167,4 +182,14 @@ def _metrics(run: HelmRun, benchmark: Benchmark | None) -> dict[str, str]:
     ordered = [name for name in own if name in found] + sorted(found - set(own)) or own
     if not ordered:
         raise BenchmarkError(f"{printable(run.name)}: per_instance_stats.json holds no score of an answer", ADVICE)
-    return {name: metric_called(name, benchmark) for name in ordered}
+    return tuple(
+        metric_details(
+            metric_called(helm, benchmark),
+            helm,
+            values=[run.whole_run[helm]]
+            if helm in run.whole_run
+            else [c.scores[helm] for c in run.cases if helm in c.scores],
+            whole_run=helm in run.whole_run,
+        )
+        for helm in ordered
+    )

@@ -40,6 +40,13 @@ def name_of_run_spec(run_name: str) -> str:
     return re.split(r"[:,]", run_name, maxsplit=1)[0]
 
 
+def pairs_of_run_spec(run_name: str) -> list[tuple[str, str]]:
+    """Return the keys and values of a HELM run name: `clear:condition=x,model=y`, `med_dialog,subset=x:model=y`."""
+    rest = run_name[len(name_of_run_spec(run_name)) :]
+    words = (rest[1:] if rest.startswith(":") else rest[1:].replace(":", ",", 1)).split(",")
+    return [(key, value) for key, equals, value in (word.partition("=") for word in words) if equals]
+
+
 def metric_called(helm_name: str, benchmark: Benchmark | None) -> str:
     """Return our name of HELM's metric, or HELM's own where it is none of ours."""
     for use in () if benchmark is None else benchmark.metrics:

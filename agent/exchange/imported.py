@@ -24,6 +24,7 @@ def imported_details(
     origin: Mapping[str, Any],
     instances: int,
     settings: Mapping[str, Any] | None = None,
+    data: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return a run's details as `Plan.details` gives them, with `origin` saying where it comes from.
 
@@ -33,7 +34,8 @@ def imported_details(
         metrics: from `agent.exchange.helm_names.metric_details`, the main one first.
         origin: kind, name and digest of what was imported; never a path.
         instances: how many the run holds.
-        settings: max_tokens, temperature and stop, as far as they are known.
+        settings: whatever else a run keeps of itself, as far as it is known: max_tokens, arguments, unit.
+        data: `known` and `own`, where our own export says whose data it was.
     """
     return {
         "display_name": benchmark.display_name if benchmark else display_name,
@@ -56,6 +58,7 @@ def imported_details(
             "digest": "",
             "instances": instances,
             "problems": [],
+            **(data or {}),
         },
         "metrics": [dict(metric) for metric in metrics],
         "scoring": "helm",

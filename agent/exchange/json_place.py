@@ -4,7 +4,7 @@ import json
 import math
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,6 +65,12 @@ class Place:
         if not text.strip() or len(text) > LONGEST_NAME or not text.isprintable():
             raise self.wrong(f"a name of 1 to {LONGEST_NAME} characters without control characters")
         return text
+
+    def one_of(self, known: Sequence[str]) -> str:
+        """Return this text, which is one of `known`."""
+        if self.text() not in known:
+            raise self.wrong(" or ".join(known))
+        return self.text()
 
     def number(self) -> float:
         """Return this finite number."""

@@ -11,14 +11,23 @@ from click.testing import CliRunner
 
 from agent.cli import intramural
 from agent.errors import ConfigError
-from agent.exchange.helm_export import LONGEST_FOLDER_NAME, Stat, export_helm
+from agent.exchange.helm_export import export_helm
+from agent.exchange.helm_run_spec import LONGEST_FOLDER_NAME
+from agent.exchange.helm_stats import Stat
 from agent.exchange.tables import export_tables
 from agent.vocabulary import Message, Reason, Reference
 from tests.agent.service.filled_site import MODEL, Case, FilledSite, case, failed, unscored
 
 CANARY = "Ignatius Quellmalz"
 WORDS = ("Quellmalz", "8842331", "03/14/1951", "ward-seven", "identity-9917", "notes_of_quellmalz")
-FILES = {"run_spec.json", "scenario.json", "scenario_state.json", "stats.json", "per_instance_stats.json"}
+FILES = {
+    "intramural.json",
+    "run_spec.json",
+    "scenario.json",
+    "scenario_state.json",
+    "stats.json",
+    "per_instance_stats.json",
+}
 
 
 def planted(number: int) -> Case:
@@ -93,7 +102,7 @@ def _data(problem: str) -> dict[str, Any]:
     }
 
 
-def test_a_run_has_helms_five_files_for_the_owner_alone_and_helms_names(filled: FilledSite, tmp_path: Path):
+def test_a_run_has_helms_files_for_the_owner_alone_and_helms_names(filled: FilledSite, tmp_path: Path):
     filled.add([case(0), failed(1), unscored(2), case(3, score=0.0)])
     (folder,) = exported(filled, tmp_path / "out")
     assert {path.name for path in folder.iterdir()} == FILES

@@ -8,16 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from agent.cli import intramural
 from agent.errors import AgentError, BenchmarkError, ConfigError
-from agent.evaluation.summarise import Note, summarise_run
+from agent.evaluation.summarise import Note, summarise_benchmarks, summarise_run
 from agent.exchange.helm_export import export_helm
 from agent.exchange.helm_import import import_helm
 from agent.exchange.json_place import MOST_BYTES
+from agent.exchange.own_record import RECORD
 from agent.store import Store
 from agent.vocabulary import Reason, Unscored
 from tests.agent.exchange.conftest import DATA
-from tests.agent.service.filled_site import FilledSite, case, failed, unscored
+from tests.agent.service.filled_site import MODEL, FilledSite, case, failed, filled_site, unscored
 
 HELM_OUTPUT = DATA / "helm_output"
 
@@ -97,12 +100,67 @@ def test_what_was_exported_comes_back_with_the_same_scores_and_texts(filled: Fil
             if old.response is not None and new.response is not None:
                 same = ("text", "reasoning", "finish_reason", "prompt_tokens", "completion_tokens")
                 assert [getattr(new.response, key) for key in same] == [getattr(old.response, key) for key in same]
-            score = old.scores["exact_match"]
-            expected = Unscored(Reason.NOT_IMPORTED) if isinstance(score, Unscored) else score
-            assert new.scores == {"exact_match": expected}
+            assert new.scores == old.scores
         means = [summarise_run(store, run).main.mean for run in (before, after)]
         assert means[0].value == means[1].value
         assert (means[0].n, means[1].n) == (2, 2)
+
+
+def standings(filled: FilledSite, suite: str) -> list[Any]:
+    """What a suite's leaderboard says, but for the deployment's name and that the runs were imported."""
+    words = ["--site", str(filled.site.directory), "summarize", "--suite", suite, "--all-metrics", "--format", "json"]
+    done = CliRunner().invoke(intramural, words, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    left_out = {"run", "runs", "deployment", "notes"}
+    rows = [
+        {
+            **{key: value for key, value in row.items() if key not in left_out},
+            "notes": [note for note in row["notes"] if note != Note.IMPORTED],
+            "parts": len(row["runs"]),
+        }
+        for row in json.loads(done.stdout)
+    ]
+    return sorted(rows, key=lambda row: (row["benchmark"], row["model"], row["metric"]))
+
+
+@pytest.mark.parametrize("reveal", [False, True])
+def test_an_export_that_comes_back_has_the_same_standings(filled: FilledSite, tmp_path: Path, reveal: bool):
+    for model, right in ((MODEL, 30), ("baseline/first-choice", 12)):
+        mute = {"language_model": not model.startswith("baseline/")}
+        for at, subset in enumerate(("icliniq", "healthcaremagic")):
+            cases = [case(100 * at + n, score=float(n < right)) for n in range(40)]
+            lost = [unscored(100 * at + 50, Reason.NO_REFERENCE), unscored(100 * at + 51), failed(100 * at + 52)]
+            filled.add([*cases, *lost], entry=f"med_dialog:subset={subset},model={model}", **mute)
+        filled.add([case(n, unit="same") for n in range(3)], entry=f"pubmed_qa:model={model}", **mute)
+    before = standings(filled, "november")
+    assert {row["parts"] for row in before if row["benchmark"] == "med_dialog"} == {2}
+    assert {row["data"] for row in before} == {"invented", "sample"}
+    export_helm(filled.site, "november", tmp_path / "out", reveal=reveal)
+    other = filled_site(tmp_path / "elsewhere")
+    import_helm(other.site, tmp_path / "out")
+    assert standings(other, "november") == before
+    with other.site.store() as store:
+        assert all(
+            Note.IMPORTED in summarise_run(store, run).notes(summarise_run(store, run).main) for run in store.runs()
+        )
+
+
+def test_parts_that_helm_itself_ran_are_one_row_and_the_same_part_twice_is_two(filled: FilledSite, tmp_path: Path):
+    filled.add([case(0)], entry="med_dialog:subset=icliniq,model=a/b")
+    filled.add([case(1), case(2)], entry="med_dialog:subset=healthcaremagic,model=a/b")
+    export_helm(filled.site, "november", tmp_path / "out", reveal=False)
+    folders = list((tmp_path / "out" / "runs" / "november").iterdir())
+    for folder in folders:
+        (folder / RECORD).unlink()
+    import_helm(filled.site, tmp_path / "out", "parts")
+    with filled.site.store() as store:
+        (pooled,) = summarise_benchmarks(store, "parts")
+    assert (len(pooled.runs), pooled.main.mean.n) == (2, 3)
+    again = shutil.copytree(folders[0], tmp_path / "again")
+    edit(again, "run_spec.json", lambda spec: spec.update(name=spec["name"] + ",max_train_instances=5"))
+    import_helm(filled.site, again, "parts")
+    with filled.site.store() as store:
+        assert len(summarise_benchmarks(store, "parts")) == 3
 
 
 def test_answers_of_another_place_never_answer_a_local_run(filled: FilledSite, tmp_path: Path):

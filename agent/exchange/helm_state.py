@@ -1,0 +1,61 @@
+"""One instance as HELM's scenario_state.json holds it. Every text comes through redaction's door."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from agent.exchange.cleared import cleared
+from agent.redaction.clearing import ClearedCase
+
+
+def request_state(case: ClearedCase, identity: str, split: str, adapter: Mapping[str, Any]) -> dict[str, Any]:
+    """Return one entry of scenario_state.json: what was asked of the instance `identity`, and what came back."""
+    assert case.prompt is not None
+    prompt = [{"role": message.role, "content": cleared(message.text)} for message in case.prompt]
+    references = [
+        {"output": {"text": cleared(reference.text)}, "tags": ["correct"] if reference.correct else []}
+        for reference in case.references or ()
+    ]
+    letters = {r.letter: cleared(r.text) for r in case.references or () if r.letter}
+    alone = len(prompt) == 1 and prompt[0]["role"] == "user"
+    state: dict[str, Any] = {
+        "instance": {
+            "input": {"text": prompt[-1]["content"]},
+            "references": references,
+            "split": split,
+            "id": identity,
+        },
+        "train_trial_index": 0,
+        "request": {
+            **{key: adapter[key] for key in ("model_deployment", "model")},
+            **{key: adapter[key] for key in ("temperature", "max_tokens", "stop_sequences") if key in adapter},
+            "embedding": False,
+            "prompt": prompt[0]["content"] if alone else "",
+            **({} if alone else {"messages": prompt}),
+            "num_completions": 1,
+            "top_k_per_token": 1,
+            "echo_prompt": False,
+            "top_p": 1,
+            "presence_penalty": 0,
+            "frequency_penalty": 0,
+        },
+        "num_train_instances": 0,
+        "prompt_truncated": False,
+    }
+    if letters:
+        state["output_mapping"] = letters
+    if case.answer is not None:
+        state["result"] = {"success": True, "embedding": [], "completions": [_completion(case)], "cached": False}
+    return state
+
+
+def _completion(case: ClearedCase) -> dict[str, Any]:
+    assert case.answer is not None
+    completion: dict[str, Any] = {
+        "text": cleared(case.answer),
+        "logprob": 0,
+        "tokens": [],
+        "finish_reason": {"reason": case.finish_reason},
+    }
+    if case.reasoning:
+        completion["thinking"] = {"text": cleared(case.reasoning)}
+    return completion

@@ -1,0 +1,44 @@
+"""New JSON files, for their owner alone; large ones are written item by item."""
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+
+class Items:
+    """A JSON array that is written item by item."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+        self._any = False
+
+    def add(self, item: object) -> None:
+        """Write one more item."""
+        self._file.write((",\n" if self._any else "\n") + json.dumps(item, ensure_ascii=False, allow_nan=False))
+        self._any = True
+
+
+@contextmanager
+def json_array(path: Path, key: str = "", around: Callable[[], dict[str, Any]] | None = None) -> Iterator[Items]:
+    """Open a new file that holds an array, or an object with one under `key` and what `around` gives at the end."""
+    with _new_file(path) as file:
+        file.write("[" if not key else f"{{{json.dumps(key)}: [")
+        yield Items(file)
+        file.write("\n]\n")
+        if key:
+            whole = json.dumps(around() if around else {}, ensure_ascii=False, allow_nan=False)
+            file.write(f", {whole[1:-1]}}}\n" if len(whole) > 2 else "}\n")
+
+
+def write_json(path: Path, value: object) -> None:
+    """Write a new file that holds `value`."""
+    with _new_file(path) as file:
+        json.dump(value, file, indent=1, ensure_ascii=False, allow_nan=False)
+        file.write("\n")
+
+
+def _new_file(path: Path) -> TextIO:
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8")
