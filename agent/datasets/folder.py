@@ -12,6 +12,7 @@ from agent.catalog.data_section import DataFile, Version
 from agent.catalog.named_file import KEY_TEXT_BYTES, refuse_key_text, refuse_keys_folder
 from agent.catalog.template import compile_template
 from agent.errors import BenchmarkError, ConfigError
+from agent.files import open_plain
 
 _FIELD = re.compile(r"\{(\w+)\}")
 _PLAIN = re.compile(r"\w[\w .,+=-]*")  # what an argument may put into a file's name: no separators, no patterns
@@ -76,7 +77,7 @@ def file_digest(path: Path, name: str) -> str:
         BenchmarkError: it cannot be read, or looks like a private key.
     """
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             refuse_key_text(file.read(KEY_TEXT_BYTES))
             file.seek(0)
             return hashlib.file_digest(file, "sha256").hexdigest()
