@@ -1,6 +1,7 @@
 """Whatever bytes a dataset file holds: instances, or one of our own errors that quotes none of them."""
 
 import io
+from functools import cache
 
 import openpyxl
 import pyarrow
@@ -20,6 +21,7 @@ ENDINGS = ("csv", "tsv", "json", "jsonl", "parquet", "feather", "xlsx", "csv.gz"
 ANY = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
+@cache  # a workbook holds the time at which it was made, and the same bytes are to be changed every time
 def whole(ending: str) -> bytes:
     """Return a good file of three rows."""
     rows = [{"note": f"{MARK} {i}", "correct_answer": "a"} for i in range(3)]

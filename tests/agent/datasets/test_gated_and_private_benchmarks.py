@@ -6,7 +6,6 @@ import importlib.util
 import io
 import json
 import shutil
-import subprocess
 import sys
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -25,6 +24,7 @@ from agent.datasets.load import iter_instances, load_instances, locate_dataset
 from agent.errors import BenchmarkError, ConfigError
 from agent.metrics import METRICS, score
 from agent.shipped import shipped
+from tests.memory import run_measured
 
 ROOT = Path(__file__).parents[3]
 CANARY = "XQZ-patient-77"
@@ -461,20 +461,19 @@ def test_two_million_events_are_read_in_the_memory_of_one_patient(tmp_path):
     table = pyarrow.table({"subject_id": ids, "time": moments, "code": codes.cast("string")})
     parquet.write_table(table, folder / "data/data.parquet", row_group_size=500_000)
     script = (
-        "import resource, sys, pyarrow.parquet\n"
+        "import sys, pyarrow.parquet\n"
         "from pathlib import Path\n"
         "from agent.catalog.benchmark import load_benchmark\n"
         "from agent.datasets.load import iter_instances, locate_dataset\n"
         "benchmark = load_benchmark(Path(sys.argv[1]))\n"
         "dataset = locate_dataset(benchmark, None, {'subject': 'new_lupus', 'data_path': sys.argv[2]})\n"
-        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "before = peak()\n"
         "count = sum(1 for _ in iter_instances(benchmark, dataset))\n"
-        "print(count, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n"
+        "print(count, peak() - before)\n"
     )
-    command = [sys.executable, "-c", script, str(BENCHMARKS["ehrshot"].folder), str(folder)]
-    count, kibibytes = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout.split()
+    count, megabytes = run_measured(script, BENCHMARKS["ehrshot"].folder, folder).split()
     assert int(count) == 100
-    assert int(kibibytes) < 120 * 1024  # as Python objects the events would be some 400 MiB
+    assert int(megabytes) < 120  # as Python objects the events would be some 400 MiB
 
 
 # -- MedAlign ---------------------------------------------------------------------------------------------------------

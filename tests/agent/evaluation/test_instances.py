@@ -1,7 +1,5 @@
 """A run's instances stay out of memory where they are many, and are the same however they are walked."""
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,8 +10,7 @@ from agent.errors import BenchmarkError
 from agent.evaluation import instances as module
 from agent.evaluation.instances import Instances
 from agent.vocabulary import Instance, Message, Reference
-
-ROOT = Path(__file__).parents[3]
+from tests.memory import run_measured
 
 
 def made(count: int, length: int = 100) -> Iterator[Instance]:
@@ -51,22 +48,21 @@ def test_a_dataset_that_changed_between_two_walks_is_noticed_by_its_reader(monke
 
 
 def test_writing_a_run_of_many_long_notes_takes_no_memory_for_them(tmp_path: Path):
-    """24,000 notes of 4,000 characters are 96 MB; a process that held them would need far more than is allowed here."""
+    """6,000 notes of 4,000 characters are 24 MB, of which 2 may be held."""
     script = (
-        "import resource, sys; from pathlib import Path; from agent.store import Store, Vault\n"
-        "from agent.evaluation.instances import Instances; from tests.agent.evaluation.test_instances import made\n"
-        "def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024\n"
+        "import sys; from pathlib import Path; from agent.store import Store, Vault\n"
+        "from agent.evaluation import instances; from tests.agent.evaluation.test_instances import made\n"
+        "instances.HELD_CHARACTERS = 2_000_000\n"
         "store = Store(Path(sys.argv[1]), Vault(bytes(32)))\n"
         "before = peak()\n"
-        "found = Instances(lambda: made(24_000, 4_000))\n"
+        "found = instances.Instances(lambda: made(6_000, 4_000))\n"
         "store.begin_run(suite='s', name='n', benchmark='b', lineage='l', model='m', deployment='d', details={},\n"
         "    planned=((one, one.id.encode().ljust(32)) for one in found), scored_by=[])\n"
-        "assert sum(1 for _ in store.each_instance(store.run_id('s', 'n'))) == 24_000\n"
+        "assert sum(1 for _ in store.each_instance(store.run_id('s', 'n'))) == 6_000\n"
         "print(peak() - before)\n"
     )
-    command = [sys.executable, "-c", script, str(tmp_path / "x" / "s.sqlite3")]
-    grown = float(subprocess.check_output(command, text=True, cwd=ROOT))
-    assert grown < 60, grown
+    grown = int(run_measured(script, tmp_path / "x" / "s.sqlite3"))
+    assert grown < 20, grown
 
 
 @pytest.mark.parametrize(

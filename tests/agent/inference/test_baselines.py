@@ -253,7 +253,8 @@ def test_ctrl_c_leaves_a_run_at_once_and_quietly(tmp_path: Path):
     """A real process that asks a server that hangs, interrupted as from a keyboard."""
     script = tmp_path / "asks.py"
     script.write_text(
-        "import asyncio, sys\n"
+        "import signal\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background\n"
         "from tests.agent.fault_server import FaultServer, Hang, always\n"
         "from tests.agent.inference.asking import ask\n"
         "from agent.inference.limits import HttpLimits\n"
