@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TextIO
 
 from agent.datasets.lines import LONGEST, LongLineError, lines
-from agent.datasets.table import Problems, Row, Table
+from agent.datasets.table import MOST_COLUMNS, Problems, Row, Table
 
 _LONGEST_FILE = 128 * 2**20  # characters of a file that is one JSON value, and so is read as a whole
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")  # an escape that is half a character, if the other half does not follow
@@ -85,10 +85,17 @@ def text_of(value: object) -> str:
 
 def _rows(items: Iterable[tuple[str, object]], problems: Problems) -> Iterator[Row]:
     for where, item in items:
-        if isinstance(item, dict):
-            yield Row(where, dict(_flat(item, "")))
-        else:
+        if not isinstance(item, dict):
             problems.add(where, "expected a JSON object")
+            continue
+        cells = list(_flat(item, ""))
+        columns = dict(cells)
+        if len(columns) != len(cells):
+            problems.add(where, "one key with dots is the name of another one within an inner object")
+        elif len(columns) > MOST_COLUMNS:
+            problems.add(where, f"has more than {MOST_COLUMNS} keys")
+        else:
+            yield Row(where, columns)
 
 
 def _lines(file: TextIO, problems: Problems) -> Iterator[tuple[str, object]]:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from agent.errors import BenchmarkError
 
+MOST_COLUMNS = 10_000
 _SHOWN = 50
 
 
@@ -66,12 +67,21 @@ class Problems:
             self._shown.append(f"{self.file_name}: {where}: {problem}")
 
     def add_repeated_columns(self, where: str, columns: Sequence[str]) -> None:
-        """Note every column name that is there more than once."""
-        for name in dict.fromkeys(columns):
-            numbers = [number for number, other in enumerate(columns, 1) if other == name]
-            if len(numbers) > 1:
+        """Note every column name that is there more than once.
+
+        Raises:
+            BenchmarkError: there are more columns than any dataset has.
+        """
+        if len(columns) > MOST_COLUMNS:
+            raise self.stop(where, f"has more than {MOST_COLUMNS} columns")
+        numbers: dict[str, list[int]] = {}
+        for number, name in enumerate(columns, 1):
+            numbers.setdefault(name, []).append(number)
+        for name, repeated in numbers.items():
+            if len(repeated) > 1:
                 what = f"the column {name!r} is there twice or more: " if name in self._named else "one name for "
-                self.add(where, f"{what}columns {', '.join(map(str, numbers))}")
+                more = f" and {len(repeated) - _SHOWN} more" if len(repeated) > _SHOWN else ""
+                self.add(where, f"{what}columns {', '.join(map(str, repeated[:_SHOWN]))}{more}")
 
     def check(self) -> None:
         """Raise if there is any problem.

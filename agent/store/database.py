@@ -10,8 +10,16 @@ from agent.errors import StoreError
 from agent.store.vault import Vault
 
 KEY_CHECK = b"intramural store"
+_FULL = (
+    "The disk is full, or this account's share of it: make room and give the same command again; what is kept stays."
+)
 ADVICE = {
-    "SQLITE_FULL": "The disk is full: make room and give the same command again; answers kept so far stay.",
+    "SQLITE_FULL": _FULL,
+    # What SQLite says where a file cannot grow: of its write-ahead log's index, of the log, of a quota that is used up.
+    "SQLITE_IOERR_SHMSIZE": _FULL,
+    "SQLITE_IOERR_WRITE": _FULL,
+    "SQLITE_IOERR_FSYNC": _FULL,
+    "SQLITE_IOERR_TRUNCATE": _FULL,
     "SQLITE_BUSY": "Another command is writing; give the same command again in a moment.",
     "SQLITE_READONLY": "The store's folder must be writable for the account that runs the agent.",
 }

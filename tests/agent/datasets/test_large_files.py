@@ -15,6 +15,7 @@ from tests.memory import run_measured
 WALK = """
 import sys
 import time
+import time
 from pathlib import Path
 from agent.catalog.benchmark import load_benchmark
 from agent.datasets.load import iter_instances, locate_dataset
@@ -156,8 +157,7 @@ def test_more_columns_than_any_dataset_has_are_refused_at_once(tmp_path, ending,
     names = [f"c{i}" for i in range(columns - 2)] + ["note", "correct_answer"]
     match ending:
         case "parquet":
-            if columns > 100_000:
-                pytest.skip("writing it takes longer than reading")
+            names = names[-10_001:]  # writing more takes longer than reading
             pyarrow.parquet.write_table(pyarrow.table({name: ["x"] for name in names}), tmp_path / "data.parquet")
         case "jsonl":
             (tmp_path / "data.jsonl").write_text(json.dumps(dict.fromkeys(names, "x")) + "\n")

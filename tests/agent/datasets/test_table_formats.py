@@ -277,6 +277,15 @@ def test_a_sheet_that_breaks_off_is_named_with_the_row_before(tmp_path):
         assert "the Excel file is damaged" in said
 
 
+@pytest.mark.parametrize("ending", ["jsonl", "json"])
+@pytest.mark.parametrize("first", ['"o": {"k": "inner"}, "o.k": "outer"', '"o": {"a": {"b": 1}, "a.b": 2}'])
+def test_two_keys_that_are_one_column_do_not_hide_each_other(tmp_path, ending, first):
+    line = f'{{"note": "n", "correct_answer": "a", {first}}}'
+    text = line if ending == "jsonl" else f"[{line}]"
+    benchmark = own(tmp_path, data=f"dataset_file: data.{ending}", **{f"data_{ending}": text})
+    assert "one key with dots is the name of another one within an inner object" in problem(benchmark)
+
+
 cells = st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=10)
 
 

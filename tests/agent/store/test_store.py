@@ -231,12 +231,29 @@ def test_a_full_disk_is_said_plainly(tmp_path: Path):
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (200_000,) * 2)\n"
         "try:\n"
         "    s.settle(run_id, [(bytes([i]) * 32, response('x' * 10_000)) for i in range(100)], [])\n"
-        "except StoreError as e: print(e)\n"
+        "except StoreError as e: print(e, e.advice)\n"
         "print(s.answer(keys[0]), s.settled_positions(run_id))\n"
     )
     said = subprocess.check_output([sys.executable, "-c", script], text=True, cwd=Path(__file__).parents[3])
     assert "the store cannot be written (SQLITE_" in said
+    assert "The disk is full" in said
     assert "None set()" in said
+
+
+def test_a_store_on_a_full_disk_is_not_called_damaged_when_it_is_opened(tmp_path: Path):
+    path = tmp_path / "s.sqlite3"
+    Store(path, Vault(KEY)).close()
+    script = (
+        "import resource, signal; from pathlib import Path; from agent.store import Store, Vault\n"
+        "from agent.errors import StoreError\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (1_000,) * 2)\n"
+        f"try:\n    Store(Path({str(path)!r}), Vault(bytes(range(32))))\n"
+        "except StoreError as e: print(e, e.advice)\n"
+    )
+    said = subprocess.check_output([sys.executable, "-c", script], text=True, cwd=Path(__file__).parents[3])
+    assert said.startswith("the store cannot be opened (SQLITE_")
+    assert "The disk is full" in said
+    assert "back-up" not in said
 
 
 def test_two_processes_never_work_on_one_run(store: Store, path: Path):
