@@ -118,8 +118,14 @@ def run(
     for note in dict.fromkeys(f"{run.deployment}: {note}" for run in runs for note in run.details["workarounds"]):
         click.echo(f"note: {note}", err=True)
     _say_what_came_of_it(site, outcomes, {} if options["server"] else read_deployments(site.deployments))
-    asked, kept, failed = (sum(getattr(outcome, what) for outcome in outcomes) for what in ("asked", "kept", "failed"))
-    click.echo(f"{len(outcomes)} runs in suite {options['suite']}: asked {asked}, kept {kept}, failed {failed}")
+    failed, too_long = (sum(getattr(outcome, what) for outcome in outcomes) for what in ("failed", "too_long"))
+    asked, kept = sum(outcome.asked for outcome in outcomes), sum(outcome.kept for outcome in outcomes)
+    asked_for = sum(outcome.asked_for for outcome in outcomes)
+    click.echo(
+        f"{len(outcomes)} runs in suite {options['suite']}: {_asked(asked, asked_for)}, kept {kept}, failed {failed}"
+    )
+    if too_long:
+        click.echo(f"{too_long} prompts do not fit their model; running again cannot help.", err=True)
     if failed:
         click.echo(f"{failed} instances have no answer; run the same command again to ask only those.", err=True)
         raise click.exceptions.Exit(EXIT_FAILED_INSTANCES)
@@ -151,7 +157,8 @@ def _say_what_it_would_take(site: Site, plans: "Sequence[Plan]") -> None:
             click.echo(f"  {line}")
     if len(plans) > 1:
         click.echo(f"{len(plans)} runs together")
-        for line in together_lines(forecasts, [servers[served(plan)].pace for plan in plans]):
+        paces, prices = [servers[served(plan)].pace for plan in plans], [plan.deployment.prices for plan in plans]
+        for line in together_lines(forecasts, paces, prices):
             click.echo(f"  {line}")
     if refused:
         raise InferenceError("a run would be refused: its server lacks what it needs", refused[0].advice)
@@ -173,9 +180,10 @@ def _notes(plan: "Plan", met: "Met", refused: list[AgentError]) -> list[str]:
 
 
 def _say_what_came_of_it(site: Site, outcomes: "Sequence[RunOutcome]", deployments: "Mapping[str, Deployment]") -> None:
-    from agent.evaluation.usage import usage_lines
+    from agent.evaluation.usage import Cost, total_cost, usage_cost, usage_lines
 
     with site.store() as store:
+        priced: list[Cost | None] = []
         usages: list[Usage] = [store.usage(outcome.summary.run.run_id) for outcome in outcomes]
     for outcome, usage in zip(outcomes, usages, strict=True):
         click.echo(_outcome_line(outcome))
@@ -183,6 +191,10 @@ def _say_what_came_of_it(site: Site, outcomes: "Sequence[RunOutcome]", deploymen
         prices = deployment.prices if deployment else None
         for line in usage_lines(usage, prices, all_asked_now=not outcome.kept):
             click.echo(f"  {line}")
+        priced.append(usage_cost(usage, prices))
+    total = total_cost(priced) if len(priced) > 1 else None
+    if total:
+        click.echo(f"{len(priced)} runs together cost {total}")
 
 
 def _outcome_line(outcome: "RunOutcome") -> str:
@@ -192,5 +204,10 @@ def _outcome_line(outcome: "RunOutcome") -> str:
     interval = "" if mean.low is None else f" ({mean.low:.3f} to {mean.high:.3f})"
     return (
         f"{outcome.summary.run.name}  {main.metric} {value}{interval}  n={mean.n}  unscored: {unscored}  "
-        f"asked {outcome.asked}, kept {outcome.kept}"
+        f"{_asked(outcome.asked, outcome.asked_for)}, kept {outcome.kept}"
     )
+
+
+def _asked(asked: int, asked_for: int) -> str:
+    shared = f" for {asked_for} instances (equal prompts are asked once)" if asked != asked_for else ""
+    return f"asked {asked}{shared}"

@@ -21,11 +21,14 @@ COLUMNS = {
     "mean": "Mean",
     "low": "Low",
     "high": "High",
+    "floor": "Floor",
     "n": "n",
     "units": "Units",
     "unscored": "Unscored",
 }
+FLOOR = "the mean, were what the model left without a score itself (empty, unparsed, length, content_filter) the lowest"
 BY_HELM = {"helm_mean": "HELM's mean", "helm_n": "HELM's n"}
+RULES = {"intramural": "our rules", "helm": "HELM's rules"}
 SCORING = click.Choice(["intramural", "helm", "both"])
 
 
@@ -35,6 +38,7 @@ SCORING = click.Choice(["intramural", "helm", "both"])
 @click.option("--release", help="Show this local release, made of --suites.")
 @click.option("--runs", "each_run", is_flag=True, help="A row for each run, also of parts of one benchmark.")
 @click.option("--all-metrics", is_flag=True, help="Every metric, not only each benchmark's main one.")
+@click.option("--subgroups", is_flag=True, help="By sex, age group or whatever a benchmark names of its patients.")
 @format_option("csv")
 @click.pass_obj
 def summarize(
@@ -44,6 +48,7 @@ def summarize(
     release: str | None,
     each_run: bool,
     all_metrics: bool,
+    subgroups: bool,
     form: str,
 ) -> None:
     """Print a suite's leaderboard: n, unscored, mean and 95 % interval of every benchmark and model.
@@ -55,16 +60,27 @@ def summarize(
         raise ConfigError("--suites joins suites under a name", "Give the name with --release.")
     if release is not None and suite is not None:
         raise ConfigError("--suite and --release name two things to show", "Leave out one of the two.")
+    show = show_subgroups if subgroups else _show_leaderboard
     if release is None:
         suite = suite or "default"
-        show_summaries(suite_summaries(site, suite, each_run), all_metrics, form, f"Suite {suite}")
+        show(site, suite_summaries(site, suite, each_run), all_metrics, form, f"Suite {suite}")
         return
     from agent.exchange.releases import make_release, release_summaries
 
     if suites:
         for note in make_release(site, suites, release):
             click.echo(f"note: {note}", err=True)
-    show_summaries(release_summaries(site, release), all_metrics, form, f"Release {release}")
+    show(site, release_summaries(site, release), all_metrics, form, f"Release {release}")
+
+
+def _show_leaderboard(
+    site: Site,  # noqa: ARG001 - summaries are all it shows
+    summaries: "Sequence[RunSummary]",
+    all_metrics: bool,
+    form: str,
+    title: str,
+) -> None:
+    show_summaries(summaries, all_metrics, form, title)
 
 
 def suite_summaries(site: Site, suite: str, each_run: bool = True) -> "list[RunSummary]":
@@ -96,8 +112,11 @@ def show_summaries(summaries: "Sequence[RunSummary]", all_metrics: bool, form: s
     noted = [note for note in Note if any(note in row["notes"] for row in rows)]
     letters = dict(zip(noted, ascii_lowercase, strict=False))
     shown = [{**_flat(row), "notes": " ".join(letters[note] for note in row["notes"])} for row in rows]
-    show_rows(shown, _columns(rows, all_metrics), form, title=title)
+    columns = _columns(rows, all_metrics)
+    show_rows(shown, columns, form, title=title)
     click.echo("Low and High bound the 95 % interval. Means are over n scored instances of so many units.")
+    if "floor" in columns:
+        click.echo(f"Floor: {FLOOR}.")
     if not all_metrics:
         mains: dict[str, dict[str, None]] = {}
         for row in rows:
@@ -107,7 +126,8 @@ def show_summaries(summaries: "Sequence[RunSummary]", all_metrics: bool, form: s
         click.echo(f"  {letter}  {note}")
     reasons = sum((Counter(row["unscored_reasons"]) for row in rows), Counter[str]())
     if reasons:
-        click.echo("Unscored: " + ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items())))
+        over = ", over all metrics" if all_metrics else ""
+        click.echo(f"Unscored{over}: " + ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items())))
     _print_win_rates(summaries)
 
 
@@ -117,8 +137,13 @@ def _columns(rows: Sequence[Mapping[str, Any]], all_metrics: bool) -> dict[str, 
     columns = {"benchmark": "Benchmark", "model": "Model"}
     columns |= {"deployment": "Deployment"} if several else {}
     columns |= {"parts": "Runs"} if any(len(row["runs"]) > 1 for row in rows) else {}
+    alike = Counter((row["benchmark"], row["model"], row["deployment"], row["metric"]) for row in rows)
+    columns |= {"arguments": "Arguments"} if any(count > 1 for count in alike.values()) else {}
     columns |= {"metric": "Metric"} if all_metrics else {}
-    return columns | COLUMNS | (BY_HELM if any(row["helm"] for row in rows) else {}) | {"notes": "Notes"}
+    columns |= COLUMNS
+    if all(row["floor"] == row["mean"] for row in rows):
+        del columns["floor"]
+    return columns | (BY_HELM if any(row["helm"] for row in rows) else {}) | {"notes": "Notes"}
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -142,6 +167,7 @@ def summary_rows(summaries: "Sequence[RunSummary]", all_metrics: bool) -> list[d
             "model": summary.run.model,
             "deployment": summary.run.deployment,
             "run": summary.run.name,
+            "arguments": _arguments(summary.run.name),
             "runs": [run.name for run in summary.runs or (summary.run,)],
             "metric": metric.metric,
             **figures(metric),
@@ -156,6 +182,12 @@ def summary_rows(summaries: "Sequence[RunSummary]", all_metrics: bool) -> list[d
     ]
 
 
+def _arguments(name: str) -> str:
+    """Return what a run's name says besides benchmark and model."""
+    pairs = name.partition(":")[2].split(",")
+    return ",".join(pair for pair in pairs if pair.partition("=")[0] not in ("model", "model_deployment"))
+
+
 def figures(metric: "MetricSummary") -> dict[str, Any]:
     """Return one metric's figures, as JSON shows them."""
     return {
@@ -163,7 +195,9 @@ def figures(metric: "MetricSummary") -> dict[str, Any]:
         "units": metric.mean.units,
         "unscored": sum(metric.unscored.values()),
         "unscored_reasons": metric.unscored,
+        "not_applicable": metric.not_applicable,
         "mean": metric.mean.value,
+        "floor": metric.floor,
         "low": metric.mean.low,
         "high": metric.mean.high,
         "interval": metric.mean.method,
@@ -171,34 +205,108 @@ def figures(metric: "MetricSummary") -> dict[str, Any]:
 
 
 def _print_win_rates(summaries: "Sequence[RunSummary]") -> None:
-    from agent.evaluation.summarise import win_rates
+    from agent.evaluation.summarise import comparison
 
-    rates = win_rates(summaries)
+    found = comparison(summaries)
+    if len(found.rates) < 2:
+        return
     rows = [
         {"model": model, "rate": rate}
-        for model, rate in sorted(rates.items(), key=lambda item: (-(item[1] or 0.0), item[0]))
+        for model, rate in sorted(found.rates.items(), key=lambda item: (-(item[1] or 0.0), item[0]))
     ]
-    if len(rows) > 1:
-        show_rows(rows, {"model": "Model", "rate": "Mean win rate"}, "table")
+    show_rows(rows, {"model": "Model", "rate": "Mean win rate"}, "table")
+    if found.columns:
+        click.echo(f"Win rates compare the floor, over {_number(found.columns, 'column')} of results of one kind.")
+    else:
+        click.echo("There is no win rate: no two models have results that can be compared.")
+    if found.left_out:
+        why = "; ".join(f"{count}: {words}" for words, count in found.left_out.items())
+        click.echo(f"In no win rate are {_number(sum(found.left_out.values()), 'result')} ({why}).")
+
+
+def _number(count: int, of: str) -> str:
+    return f"1 {of}" if count == 1 else f"{count} {of}s"
+
+
+def show_subgroups(site: Site, summaries: "Sequence[RunSummary]", all_metrics: bool, form: str, title: str) -> None:
+    """Print the main metric of every row of a leaderboard, by what its patients are."""
+    from agent.evaluation.subgroups import subgroup_summaries
+
+    rows: list[dict[str, Any]] = []
+    of_runs: dict[str, None] = {}
+    with site.store() as store:
+        for summary in summaries:
+            for metric in summary.metrics if all_metrics else (summary.shown,):
+                if metric.whole_run:
+                    of_runs[metric.metric] = None
+                rows += [
+                    {
+                        "benchmark": summary.run.benchmark,
+                        "model": summary.run.model,
+                        "deployment": summary.run.deployment,
+                        "arguments": _arguments(summary.run.name),
+                        "metric": metric.metric,
+                        "attribute": found.attribute,
+                        "value": found.value,
+                        **figures(found.metric),
+                    }
+                    for found in subgroup_summaries(store, summary, metric)
+                ]
+    if form == "json":
+        show_rows(rows, {}, form)
+    else:
+        _show_subgroup_rows(rows, form, title)
+    if of_runs:
+        click.echo(f"{', '.join(of_runs)}: a figure of whole runs, which has no subgroups", err=True)
+    if not rows:
+        advice = "name columns with `subgroup_columns` in a benchmark.yaml, and give the same run again"
+        click.echo(f"no run here has subgroups: {advice}", err=True)
+
+
+def _show_subgroup_rows(rows: Sequence[Mapping[str, Any]], form: str, title: str) -> None:
+    flat = [
+        {**row, "unscored_reasons": " ".join(f"{key}={count}" for key, count in row["unscored_reasons"].items())}
+        for row in rows
+    ]
+    if form == "csv":
+        show_rows(flat, dict.fromkeys(flat[0], "") if flat else {}, form)
+        return
+    columns = {"benchmark": "Benchmark", "model": "Model"}
+    columns |= {"arguments": "Arguments"} if len({row["arguments"] for row in rows}) > 1 else {}
+    columns |= {"metric": "Metric", "attribute": "Attribute", "value": "Value"} | COLUMNS
+    show_rows(flat, columns, form, title=title)
+    click.echo("A value of - is of instances whose data does not say. Low and High bound the 95 % interval.")
+    click.echo(f"Floor: {FLOOR}.")
+    click.echo("These figures are for this site: with few units they may tell about single patients.")
 
 
 @click.command()
 @click.option("--suite", default="default", show_default=True, help="Name of the collection of runs.")
 @click.option("--scoring", type=SCORING, help="Whose rules from now on (default: as each run was scored).")
 @click.option("--all-metrics", is_flag=True, help="Also metrics of which nothing changed.")
+@click.option("--replace", is_flag=True, help="Let go of figures by rules that --scoring leaves out.")
 @format_option("csv")
 @click.pass_obj
-def rescore(site: Site, suite: str, scoring: "ScoringChoice | None", all_metrics: bool, form: str) -> None:
+def rescore(
+    site: Site, suite: str, scoring: "ScoringChoice | None", all_metrics: bool, replace: bool, form: str
+) -> None:
     """Score a suite's stored answers again by this version's rules, asking no model, and say what changed.
 
     Runs whose texts were purged, and runs imported from HELM, stay as they are.
     """
-    from agent.evaluation.rescore import rescore_suite
+    from agent.evaluation.rescore import lost_rules, rescore_suite
 
     with site.store() as store:
         if suite not in store.suites():
             known = ", ".join(store.suites()) or "none yet"
             raise ConfigError(f"there is no suite {suite} (suites here: {known})", "Name a suite with --suite.")
+        lost = lost_rules(store, suite, scoring)
+        if lost and not replace:
+            raise ConfigError(
+                f"figures of suite {suite} would be dropped: "
+                + ", ".join(f"by {RULES[rules]} of {_number(count, 'run')}" for rules, count in lost.items()),
+                "Give --scoring both to keep both, or --replace.",
+            )
         outcomes = rescore_suite(store, suite, scoring)
     rows = [
         {
@@ -222,6 +330,8 @@ def rescore(site: Site, suite: str, scoring: "ScoringChoice | None", all_metrics
     done = sum(not outcome.left for outcome in outcomes)
     said = sum(any(change.changed for change in outcome.changes) for outcome in outcomes)
     click.echo(f"{done} of {len(outcomes)} runs scored again, {said} with a change; no model was asked", err=True)
+    for rules, count in lost.items():
+        click.echo(f"dropped: figures by {RULES[rules]} of {_number(count, 'run')}", err=True)
 
 
 @click.command()
@@ -234,21 +344,44 @@ def rescore(site: Site, suite: str, scoring: "ScoringChoice | None", all_metrics
 )
 @click.option(
     "--answers",
-    required=True,
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help='One {"instance_id": ..., "answer": ...} a line.',
+)
+@click.option(
+    "--write-template",
+    "template",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write a new file with a line for every instance, to be filled with answers; score nothing.",
 )
 @click.option("--scoring", type=SCORING, help="Whose rules (default: the benchmark's).")
 @format_option("csv")
 @click.pass_obj
-def score(site: Site, benchmark: str, data: Path, answers: Path, scoring: "ScoringChoice | None", form: str) -> None:
+def score(
+    site: Site,
+    benchmark: str,
+    data: Path,
+    answers: Path | None,
+    template: Path | None,
+    scoring: "ScoringChoice | None",
+    form: str,
+) -> None:
     """Score answers that were produced elsewhere, and print the summary of every metric. Nothing is stored.
 
     BENCHMARK is an id, with arguments where it takes some: `clear:condition=homelessness`. An instance without an
     answer is unscored (not_asked) and listed; an id that the data does not have is an error.
-    """
-    from agent.evaluation.score_answers import score_answers
 
+    An instance_id is what the data's own id column holds, else the row's number, beginning with 1. --write-template
+    writes all of them to a file that only you can read: they may be ids of patients.
+    """
+    from agent.evaluation.score_answers import score_answers, write_template
+
+    if (answers is None) == (template is None):
+        raise click.UsageError("give --answers to score them, or --write-template for a file to fill")
+    if template is not None:
+        count = write_template(site.own_benchmarks, benchmark, data, template)
+        click.echo(f"{_number(count, 'instance')} written to {template.name}; fill each answer in")
+        return
+    assert answers is not None
     scored = score_answers(site.own_benchmarks, benchmark, data, answers, scoring)
     summary = scored.summary
     if form == "json":

@@ -31,6 +31,10 @@ class Reason(StrEnum):
     NOT_IMPORTED = "not_imported"  # the imported run holds no such score for this instance
 
 
+OWN_MAKING = frozenset({Reason.EMPTY, Reason.UNPARSED, Reason.LENGTH, Reason.CONTENT_FILTER})
+"""Reasons that are of the model's own making: it was asked, and gave nothing that could be scored."""
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """One chat message."""

@@ -62,7 +62,7 @@ class AnswersFile:
         except OSError as why:
             raise BenchmarkError(f"{path.name}: cannot be read ({why.strerror})") from None
 
-    def refuse_others(self, known: Collection[str], advice: str) -> None:
+    def refuse_others(self, known: Collection[str], advice: str = BenchmarkError.advice) -> None:
         """See that every answer is to an instance that is there.
 
         Raises:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.catalog.deployments import Prices
-from agent.evaluation.usage import cost, cost_text, duration
+from agent.evaluation.usage import Cost, cost, cost_text, duration, total_cost
 from agent.inference.tokens import byte_length
 from agent.vocabulary import Instance
 
@@ -181,8 +181,10 @@ def forecast_lines(found: Forecast, pace: Pace | None, prices: Prices | None) ->
     return lines
 
 
-def together_lines(forecasts: Sequence[Forecast], paces: Sequence[Pace | None]) -> list[str]:
-    """Return the same of several runs, one after the other; their time only where it is known of each."""
+def together_lines(
+    forecasts: Sequence[Forecast], paces: Sequence[Pace | None], prices: Sequence[Prices | None]
+) -> list[str]:
+    """Return the same of several runs, one after the other; their time and cost only where it is known of each."""
     expected = [one.answer_expected for one in forecasts]
     total = Forecast(
         requests=sum(one.requests for one in forecasts),
@@ -200,6 +202,11 @@ def together_lines(forecasts: Sequence[Forecast], paces: Sequence[Pace | None]) 
         likely = [one.likely for one in each]
         known = None if None in likely else sum(seconds for seconds in likely if seconds is not None)
         lines.append(_time_words(Times(known, sum(one.most for one in each))))
+    priced = list(zip(forecasts, paces, prices, strict=True))
+    for words in ("about", "at most"):
+        amount = total_cost([_cost(*one, words) for one in priced])
+        if amount:
+            lines.append(f"cost {words} {amount}")
     return lines
 
 
@@ -234,14 +241,18 @@ def _time_words(time: Times) -> str:
 
 
 def _cost_words(found: Forecast, pace: Pace | None, prices: Prices) -> Iterable[str]:
-    for words, answer_tokens in (("about", found.answer_expected), ("at most", found.answer_most)):
-        if answer_tokens is None:
-            continue
-        seconds = None
-        if pace is not None and not pace.at_least:
-            seconds = pace.seconds(found.requests, found.prompt_tokens, answer_tokens)
-        amount = cost_text(
-            cost(prices, prompt_tokens=found.prompt_tokens, completion_tokens=answer_tokens, seconds=seconds)
-        )
-        if amount:
-            yield f"cost {words} {amount}"
+    for words in ("about", "at most"):
+        amount = _cost(found, pace, prices, words)
+        if amount is not None and cost_text(amount):
+            yield f"cost {words} {cost_text(amount)}"
+
+
+def _cost(found: Forecast, pace: Pace | None, prices: Prices | None, words: str) -> Cost | None:
+    """Return what a run would cost about or at most; None where nobody knows."""
+    answer_tokens = found.answer_expected if words == "about" else found.answer_most
+    if answer_tokens is None or prices is None:
+        return None
+    seconds = None
+    if pace is not None and not pace.at_least:
+        seconds = pace.seconds(found.requests, found.prompt_tokens, answer_tokens)
+    return cost(prices, prompt_tokens=found.prompt_tokens, completion_tokens=answer_tokens, seconds=seconds)

@@ -21,14 +21,16 @@ class Keeper:
     """Keeps one run's answers and scores.
 
     Attributes:
-        failed: instances whose request failed.
-        not_asked: requests that were not sent, for the server is down.
+        failed: instances whose request failed, and may not another time; a prompt that does not fit never will.
+        not_sent: requests that were not sent, for the server is down or the prompt does not fit.
+        not_sent_for: the instances that they were for.
     """
 
     def __init__(self, store: Store, rules: Rules, run_id: str, progress: Progress) -> None:
         self.progress = progress
         self.failed = 0
-        self.not_asked = 0
+        self.not_sent = 0
+        self.not_sent_for = 0
         self._store = store
         self._rules = rules
         self._run_id = run_id
@@ -61,8 +63,10 @@ class Keeper:
         if isinstance(result, Response):
             self._answers.append((key, result))  # before it is scored: whatever scoring does, it is kept
         else:
-            self.failed += len(cases)
-            self.not_asked += result.reason is Reason.NOT_ASKED
+            self.failed += len(cases) * (result.reason is not Reason.CONTEXT_LENGTH)
+            if result.status is None and result.reason in (Reason.NOT_ASKED, Reason.CONTEXT_LENGTH):
+                self.not_sent += 1
+                self.not_sent_for += len(cases)
         for position, instance in cases:
             self.score(position, instance, result)
         if self._timer is None and self._waiting:

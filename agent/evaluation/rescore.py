@@ -14,12 +14,13 @@ from agent.evaluation.summarise import summarise_run
 from agent.evaluation.whole_run import run_scores
 from agent.metrics import Labelled
 from agent.store import Run, Store, StoredInstance
-from agent.vocabulary import Failure, Instance, Reason, Response, Unscored
+from agent.vocabulary import Failure, Instance, Reason, Response, Scoring, Unscored
 
 BATCH = 500  # instances whose new scores are written at a time
 # A score or a reason other than these rests on an answer: where none is stored any more, it was purged.
 _NEEDS_NO_ANSWER = frozenset(Reason) - {
-    *(Reason.UNPARSED, Reason.LENGTH, Reason.NO_REFERENCE, Reason.NOT_JUDGED, Reason.NOT_IMPORTED)
+    *(Reason.UNPARSED, Reason.LENGTH, Reason.NO_REFERENCE, Reason.NOT_JUDGED, Reason.NOT_IMPORTED),
+    Reason.NOT_APPLICABLE,
 }
 
 
@@ -55,6 +56,13 @@ def rescore_suite(store: Store, suite: str, scoring: ScoringChoice | None = None
         StoreError: another process is working on one of the runs.
     """
     return [_rescore(store, run, scoring) for run in store.runs(suite)]
+
+
+def lost_rules(store: Store, suite: str, scoring: ScoringChoice | None) -> dict[Scoring, int]:
+    """Return by whose rules figures would go that stand beside others now, and of how many runs."""
+    both = sum(run.details["scoring"] == "both" and "origin" not in run.details for run in store.runs(suite))
+    others: dict[ScoringChoice, Scoring] = {"intramural": "helm", "helm": "intramural"}
+    return {others[scoring]: both} if scoring in others and both else {}
 
 
 def _rescore(store: Store, run: Run, scoring: ScoringChoice | None) -> Rescored:

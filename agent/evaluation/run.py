@@ -20,7 +20,7 @@ from agent.inference.limits import HttpLimits
 from agent.inference.probe import probe
 from agent.site import Site
 from agent.store import Run, Store
-from agent.vocabulary import ChatRequest, Failure, Instance, Response, RunEntry
+from agent.vocabulary import ChatRequest, Failure, Instance, Reason, Response, RunEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,8 @@ class RunOutcome:
     """What one run came to.
 
     Attributes:
-        asked: questions sent now.
+        asked: questions sent now; instances whose prompts are equal share one.
+        asked_for: the instances that they are for.
         kept: instances whose answers or scores were there already.
         failed: instances that have no answer now, and would be asked by the same command again.
     """
@@ -37,6 +38,13 @@ class RunOutcome:
     asked: int
     kept: int
     failed: int
+    asked_for: int = 0
+
+    @property
+    def too_long(self) -> int:
+        """Instances whose prompts do not fit the model: asking again cannot help."""
+        metrics = self.summary.metrics
+        return max((metric.unscored.get(Reason.CONTEXT_LENGTH, 0) for metric in metrics), default=0)
 
 
 def run_entries(site: Site, entries: Sequence[RunEntry], options: RunOptions, progress: Progress) -> list[RunOutcome]:
@@ -170,9 +178,10 @@ def _evaluate(
         assert run is not None
         return RunOutcome(
             summary=summarise_run(store, run),
-            asked=len(unanswered) - keeper.not_asked,
+            asked=len(unanswered) - keeper.not_sent,
             kept=len(plan.instances) - sum(map(len, unanswered.values())),
             failed=keeper.failed,
+            asked_for=sum(map(len, unanswered.values())) - keeper.not_sent_for,
         )
 
 

@@ -1,16 +1,17 @@
 """From stored scores to a leaderboard: n, unscored by reason, mean and interval of every run and metric."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import chain
 from typing import Any
 
+from agent.evaluation.comparison import Comparison, Result, compare
 from agent.evaluation.measures import HELM_TWIN
 from agent.evaluation.statistics import Mean, mean_with_interval
 from agent.store import Run, RunScore, Store
-from agent.vocabulary import Reason
-from protocol.figures import mean_win_rates
+from agent.vocabulary import OWN_MAKING, Reason
 
 FEW_UNITS = 30
 MANY_UNSCORED = 0.05
@@ -37,7 +38,8 @@ class Note(StrEnum):
 class MetricSummary:
     """One metric over one run. `low` and `high` bound the metric's range.
 
-    `twin` is the same metric by HELM's rules, where a run keeps both.
+    `unscored` leaves out the instances that the metric asks nothing of, which are `not_applicable`. `twin` is the same
+    metric by HELM's rules, where a run keeps both. `floor_of_run` is known of a metric of the whole run alone.
     """
 
     metric: str
@@ -48,6 +50,23 @@ class MetricSummary:
     unscored: Mapping[str, int]  # reason -> instances
     twin: "MetricSummary | None" = None
     whole_run: bool = False
+    not_applicable: int = 0
+    floor_of_run: float | None = None
+
+    @property
+    def floor(self) -> float | None:
+        """The value if what the model left without a score by itself counted as the metric's lowest.
+
+        Failures of servers, references and juries never count. None where there is nothing to tell from.
+        """
+        value, n = self.mean.value, self.mean.n
+        own = sum(count for reason, count in self.unscored.items() if reason in OWN_MAKING)
+        if self.whole_run and own:
+            return self.floor_of_run
+        if value is not None:
+            return (value * n + self.low * own) / (n + own) if own else value
+        waits = self.unscored.keys() & {Reason.NOT_JUDGED, Reason.NOT_IMPORTED}
+        return float(self.low) if own and not waits else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,15 +194,33 @@ def _metric(store: Store, runs: Sequence[Run], kept: Mapping[str, Any]) -> Metri
     """Summarise one metric over the instances of all `runs`. Units without a name are rows: each run has its own."""
     if kept.get("whole_run"):
         return _whole_run(kept, [store.run_score(run.run_id, kept["name"]) for run in runs])
+    scores = (unit_scores(store, run, kept["name"], apart=len(runs) > 1) for run in runs)
+    return summary_of_scores(kept, chain.from_iterable(scores))
+
+
+def unit_scores(store: Store, run: Run, metric: str, *, apart: bool) -> Iterator[tuple[bytes, float | str]]:
+    """Yield (unit, score or reason why there is none) of every instance of a run, in order.
+
+    Args:
+        store: the site's.
+        run: one of those that are summarised.
+        metric: as the store names it.
+        apart: whether it is one of several runs, whose rows number their units alike.
+    """
+    before = run.run_id.encode() if apart and not run.details["unit_named"] else b""
+    for row in store.unit_scores(run.run_id, metric):
+        yield before + row.unit_key, row.reason or "" if row.value is None else row.value
+
+
+def summary_of_scores(kept: Mapping[str, Any], scores: Iterable[tuple[bytes, float | str]]) -> MetricSummary:
+    """Summarise what `unit_scores` yields."""
     scored: list[tuple[bytes, float]] = []
     unscored: Counter[str] = Counter()
-    for run in runs:
-        apart = run.run_id.encode() if len(runs) > 1 and not run.details["unit_named"] else b""
-        for row in store.unit_scores(run.run_id, kept["name"]):
-            if row.value is not None:
-                scored.append((apart + row.unit_key, row.value))
-            elif row.reason is not None:
-                unscored[row.reason] += 1
+    for unit, value in scores:
+        if isinstance(value, str):
+            unscored[value] += 1
+        else:
+            scored.append((unit, value))
     return metric_summary(kept, scored, unscored)
 
 
@@ -192,59 +229,114 @@ def metric_summary(
 ) -> MetricSummary:
     """Summarise the scores of instances. `kept` is what is kept of the metric with a run."""
     mean = mean_with_interval(scored, binary=kept["binary"])
-    return MetricSummary(kept["name"], kept["display_name"], kept["low"], kept["high"], mean, dict(unscored))
+    lacking = {reason: count for reason, count in unscored.items() if reason != Reason.NOT_APPLICABLE}
+    return MetricSummary(
+        *(kept["name"], kept["display_name"], kept["low"], kept["high"], mean, lacking),
+        not_applicable=unscored.get(Reason.NOT_APPLICABLE, 0),
+    )
 
 
 def _whole_run(kept: Mapping[str, Any], found: Sequence[tuple[RunScore | None, Mapping[str, int]]]) -> MetricSummary:
     unscored = sum((Counter(reasons) for _, reasons in found), Counter[str]())
-    return whole_run_summary(kept, [score for score, _ in found if score is not None], unscored)
+    summary = whole_run_summary(kept, [score for score, _ in found if score is not None], unscored)
+    floors = [
+        (
+            None if score is None else score.floor,
+            sum(reasons.get(one, 0) for one in OWN_MAKING) + (score.n if score else 0),
+        )
+        for score, reasons in found
+    ]
+    return replace(summary, floor_of_run=_weighted(floors))
 
 
 def whole_run_summary(
     kept: Mapping[str, Any], scores: Sequence[RunScore], unscored: Mapping[str, int]
 ) -> MetricSummary:
     """Summarise a metric of the whole run. Of several runs it is their mean by instances, without an interval."""
-    valued = [(score.value, score.n) for score in scores if score.value is not None]
     n, units = sum(score.n for score in scores), sum(score.units for score in scores)
-    value = sum(value * n for value, n in valued) / sum(n for _, n in valued) if valued else None
+    value = _weighted([(score.value, score.n) for score in scores])
     mean = Mean(n, units, value, None, None, "none")
     if len(scores) == 1 and scores[0].low is not None:
         mean = Mean(n, units, value, scores[0].low, scores[0].high, "bootstrap")
     return MetricSummary(
-        kept["name"], kept["display_name"], kept["low"], kept["high"], mean, dict(unscored), whole_run=True
+        *(kept["name"], kept["display_name"], kept["low"], kept["high"], mean, dict(unscored)),
+        whole_run=True,
+        floor_of_run=_weighted([(score.floor, score.n) for score in scores]),
     )
+
+
+def _weighted(values: Sequence[tuple[float | None, int]]) -> float | None:
+    """Return the mean of those that are there, by their weights."""
+    known = [(value, weight) for value, weight in values if value is not None and weight]
+    return sum(value * weight for value, weight in known) / sum(weight for _, weight in known) if known else None
 
 
 def paired(summaries: Iterable[MetricSummary]) -> tuple[MetricSummary, ...]:
     """Put each metric by HELM's rules beside the one by ours."""
     by_name = {summary.metric: summary for summary in summaries}
     return tuple(
-        MetricSummary(
-            *(one.metric, one.display_name, one.low, one.high, one.mean, one.unscored),
-            twin=by_name.get(name + HELM_TWIN),
-            whole_run=one.whole_run,
-        )
+        replace(one, twin=by_name.get(name + HELM_TWIN))
         for name, one in by_name.items()
         if not name.endswith(HELM_TWIN)
     )
 
 
-def win_rates(summaries: Sequence[RunSummary]) -> dict[str, float | None]:
-    """Mean win rate of every model over the benchmarks of a suite, as HELM computes it.
+def win_rates(summaries: Sequence[RunSummary]) -> Mapping[str, float | None]:
+    """Return the mean win rate of every model; see `comparison`."""
+    return comparison(summaries).rates
 
-    Several runs of one benchmark and model (subsets, conditions) are weighted by their instances, as HELM merges them.
-    Only scores of the main metric count: nobody wins by a metric that stands in for it.
+
+def comparison(summaries: Sequence[RunSummary]) -> Comparison:
+    """Compare the models by the floor of each benchmark's main metric: nobody wins by leaving questions out.
+
+    Nor by a metric that stands in for the main one. Compared are results of one kind only, see `_result`.
     """
-    totals: dict[tuple[str, str], tuple[float, int]] = {}
-    for summary in summaries:
-        mean = summary.main.mean
-        if mean.value is not None:
-            # Runs made elsewhere may have another main metric: its numbers are not compared with ours.
-            column = f"{summary.run.benchmark} {summary.main.metric}"
-            total, n = totals.get((summary.run.model, column), (0.0, 0))
-            weight = mean.n or 1  # a leaderboard made elsewhere may not say how many
-            totals[summary.run.model, column] = (total + mean.value * weight, n + weight)
-    table: dict[str, dict[str, float]] = {summary.run.model: {} for summary in summaries}
-    for (model, column), (total, n) in totals.items():
-        table[model][column] = total / n
-    return mean_win_rates(table)
+    return compare([_result(summary) for summary in summaries])
+
+
+# What an entry may set for each model by itself, as HELM does: it changes what is asked of no other.
+_OF_MODEL = frozenset({"model", "model_deployment", "num_output_tokens", "increase_max_tokens", "temperature", "stop"})
+_DATA = "data"  # how a name says that the entry named its data: by the digest, which is compared in any case
+
+
+def _result(summary: RunSummary) -> Result:
+    """Say what a summary may be compared with: what was measured how, in which data, asked how, and made where."""
+    details: Mapping[str, Any] = summary.run.details
+    main, runs = summary.main, summary.runs or (summary.run,)
+    kept: Mapping[str, Any] = next((kept for kept in details.get("metrics", ()) if kept["name"] == main.metric), {})
+    imported, data = "origin" in details, details.get("data", {})
+    version = None if imported else details.get("agent_version")
+    traits: dict[str, Hashable] = {
+        "another main metric": main.metric,
+        "other scoring rules": (kept.get("scoring", details.get("scoring")), version),
+        "made elsewhere": (details["origin"].get("kind"), summary.run.suite) if imported else None,
+        "another definition of the benchmark": details.get("benchmark_digest"),
+        "another kind of data": data.get("known"),
+        "another sample": frozenset(_sample(run) for run in runs),
+    }
+    return Result(
+        *(summary.run.model, summary.run.benchmark, traits),
+        parts=frozenset(_part(run) for run in runs),
+        value=main.floor,
+        weight=main.mean.n + sum(main.unscored.get(reason, 0) for reason in OWN_MAKING),
+    )
+
+
+def _sample(run: Run) -> Hashable:
+    """Return which of its instances a run asked; None: all, so that neither limit nor seed chose any."""
+    details: Mapping[str, Any] = run.details
+    if (details.get("origin") or {}).get("kind") == "helm":  # it does not say what was left out
+        return int(details["data"]["instances"])
+    limit = details.get("sampled")
+    if limit is None or limit >= details["data"]["instances"]:
+        return None
+    return limit, details.get("sample_seed")
+
+
+def _part(run: Run) -> Hashable:
+    """Return which part of the benchmark a run asked, of which data: its arguments, and what else its entry says."""
+    given = dict(pair.partition("=")[::2] for pair in run.name.partition(":")[2].split(","))
+    asked = {key: value for key, value in given.items() if key not in {*_OF_MODEL, _DATA}} | run.details.get(
+        "arguments", {}
+    )
+    return frozenset(asked.items()), run.details.get("data", {}).get("digest")

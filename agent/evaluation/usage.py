@@ -1,5 +1,7 @@
 """What a run's answers cost, in tokens, time and money: lines for a person. Pure; what nobody says stays unknown."""
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent.catalog.deployments import Prices
@@ -67,17 +69,42 @@ def usage_lines(usage: Usage, prices: Prices | None, *, all_asked_now: bool) -> 
 
 
 def _cost_of(usage: Usage, prices: Prices) -> str:
+    found = usage_cost(usage, prices)
+    assert found is not None
+    unknown = (
+        ""
+        if usage.uncounted == 0 or prices.per_million_prompt_tokens is None
+        else "by tokens unknown, as some are not counted"
+    )
+    return "; ".join(part for part in (cost_text(found), unknown) if part)
+
+
+def usage_cost(usage: Usage, prices: Prices | None) -> Cost | None:
+    """Return what the answers of a run cost; None without prices, or without answers."""
+    if prices is None or not usage.answers:
+        return None
     counted = usage.uncounted == 0
-    found = cost(
+    return cost(
         prices,
         prompt_tokens=usage.prompt_tokens if counted else None,
         completion_tokens=usage.completion_tokens if counted else None,
         seconds=usage.asked_seconds,
     )
-    unknown = (
-        "" if counted or prices.per_million_prompt_tokens is None else "by tokens unknown, as some are not counted"
-    )
-    return "; ".join(part for part in (cost_text(found), unknown) if part)
+
+
+def total_cost(costs: Sequence[Cost | None]) -> str:
+    """Say what several runs cost together; empty unless it is known of each, in one currency and by the same kinds."""
+    known = [one for one in costs if one is not None]
+    kinds = {(one.currency, one.tokens is None, one.gpu_hours is None) for one in known}
+    if len(known) < len(costs) or len(kinds) != 1:
+        return ""
+    tokens, hours = [one.tokens for one in known], [one.gpu_hours for one in known]
+    return cost_text(Cost(known[0].currency, _sum(tokens), _sum(hours)))
+
+
+def _sum(amounts: Sequence[float | None]) -> float | None:
+    there = [amount for amount in amounts if amount is not None]
+    return sum(there) if there else None
 
 
 def cost_text(found: Cost) -> str:
@@ -91,7 +118,9 @@ def cost_text(found: Cost) -> str:
 
 
 def _amount(value: float) -> str:
-    return f"{value:,.2f}" if value >= 1 or value == 0 else f"{value:.4f}"
+    if value >= 1 or value == 0:
+        return f"{value:,.2f}"
+    return f"{value:.{max(4, 1 - math.floor(math.log10(value)))}f}"  # two digits that say something
 
 
 def duration(seconds: float) -> str:

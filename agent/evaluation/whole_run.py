@@ -1,15 +1,15 @@
 """Metrics that only a whole run has (macro and micro F1): computed from every answer's labels once a run ends."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
 from agent.evaluation.measures import Measure, Rules
-from agent.evaluation.score import score_response
+from agent.evaluation.score import Verdict, score_response
 from agent.evaluation.statistics import Mean, figure_with_interval
-from agent.metrics import Labelled, figure
+from agent.metrics import Labelled, figure, labels
 from agent.store import RunScore, Store
-from agent.vocabulary import Instance, Response, Unscored
+from agent.vocabulary import OWN_MAKING, Instance, Response, Unscored
 
 
 def stored_run_scores(store: Store, run_id: str, rules: Rules) -> list[RunScore]:
@@ -31,18 +31,42 @@ def run_scores(rules: Rules, answered: Iterable[tuple[Instance, Response]]) -> l
     of_run = replace(rules, measures=tuple(measure for measure in rules.measures if measure.of_whole_run))
     if not of_run.measures:
         return []
-    items: dict[str, list[Labelled]] = {}
+    gathered = GatheredLabels(of_run)
     for instance, response in answered:
         for verdict in score_response(of_run, instance, response):
-            if isinstance(verdict.value, Labelled):
-                items.setdefault(verdict.measure.name, []).append(verdict.value)
-    return scores_of_labels(of_run, items)
+            gathered.add(instance, verdict)
+    return gathered.scores()
 
 
-def scores_of_labels(rules: Rules, items: Mapping[str, Sequence[Labelled]]) -> list[RunScore]:
-    """Compute every metric of the whole run from the labels of its answers, which are in `items` by measure."""
-    found = ((one, _mean(one, items.get(one.name, ()))) for one in rules.measures if one.of_whole_run)
-    return [RunScore(one.name, mean.value, mean.low, mean.high, mean.n, mean.units) for one, mean in found]
+class GatheredLabels:
+    """The labels of a run's answers, by measure."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._measures = [measure for measure in rules.measures if measure.of_whole_run]
+        self._items: dict[str, list[Labelled]] = {}
+        self._blank: dict[str, list[Labelled]] = {}  # right labels of answers that hold nothing to score
+
+    def add(self, instance: Instance, verdict: Verdict) -> None:
+        """Take what one answer is worth under one measure, if that is of the whole run."""
+        measure, value = verdict.measure, verdict.value
+        if not measure.of_whole_run:
+            return
+        if isinstance(value, Labelled):
+            self._items.setdefault(measure.name, []).append(value)
+        elif isinstance(value, Unscored) and value.reason in OWN_MAKING:
+            right = labels(measure.use, "A", instance, measure.rules)  # any answer: only what is right is taken
+            if isinstance(right, Labelled):
+                self._blank.setdefault(measure.name, []).append(replace(right, predicted=frozenset()))
+
+    def scores(self) -> list[RunScore]:
+        """Compute every metric of the whole run."""
+        return [self._score(measure) for measure in self._measures]
+
+    def _score(self, measure: Measure) -> RunScore:
+        items, blank = self._items.get(measure.name, []), self._blank.get(measure.name, [])
+        mean = _mean(measure, items)
+        floor = _figure(measure, [*items, *blank]) if items or blank else None
+        return RunScore(measure.name, mean.value, mean.low, mean.high, mean.n, mean.units, floor)
 
 
 def _mean(measure: Measure, items: Sequence[Labelled]) -> Mean:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from agent.store.codec import decode_instance, decode_response
 from agent.store.database import Database
 from agent.store.stored import RETRIED, Run, RunScore, StoredInstance, UnitScore, Usage
+from agent.store.subgroups import SubgroupLabels, decode_subgroups
 from agent.vocabulary import Reason, Response, Unscored
 
 PAGE = 200  # instances whose texts are in memory at a time
@@ -81,7 +82,7 @@ class RunReader(Database):
         Instances not yet settled are NOT_ASKED.
         """
         row = self._db.execute(
-            "SELECT metric, value, low, high, n, units FROM run_scores WHERE run_id = ? AND metric = ?",
+            "SELECT metric, value, low, high, n, units, floor FROM run_scores WHERE run_id = ? AND metric = ?",
             (run_id, metric),
         ).fetchone()
         reasons = self._db.execute(
@@ -91,6 +92,16 @@ class RunReader(Database):
             (Reason.NOT_ASKED.value, metric, run_id),
         )
         return None if row is None else RunScore(*row), dict(reasons)
+
+    def subgroups(self, run_id: str) -> dict[str, Sequence[str | None]]:
+        """Return what each instance of the run has of each attribute (sex, age group, ...), in order."""
+        row = self._db.execute("SELECT sealed FROM subgroups WHERE run_id = ?", (run_id,)).fetchone()
+        if row is not None:
+            return decode_subgroups(self._vault.open(b"subgroups\0" + run_id.encode(), row[0]))
+        labels = SubgroupLabels()  # the run began before they were kept apart
+        for stored in self.each_instance(run_id):
+            labels.add({} if stored.instance is None else stored.instance.subgroups)
+        return labels.by_position()
 
     def shared_instances(self, run_ids: Sequence[str]) -> bool:
         """Whether one question, to the letter, was asked in two of the runs."""

@@ -8,13 +8,14 @@ import time
 
 from agent.store.audit import AuditLog
 from agent.store.database import said_plainly
+from agent.store.findings import Findings
 from agent.store.releases import Releases
 from agent.store.writing import RunWriter
 
 DAY_S = 86_400
 
 
-class Store(RunWriter, AuditLog, Releases):
+class Store(RunWriter, AuditLog, Releases, Findings):
     """One open connection to the site's store. Not for several threads."""
 
     def purge(self, older_than_days: int, now: float | None = None) -> int:
@@ -26,6 +27,7 @@ class Store(RunWriter, AuditLog, Releases):
         with self._transaction():
             gone = self._db.execute("DELETE FROM answers WHERE created_at <= ?", (last,)).rowcount
             gone += self._db.execute("DELETE FROM records WHERE last_used_at <= ?", (last,)).rowcount
+            self._db.execute("DELETE FROM findings")  # made again from texts that are still there
         with said_plainly("written"):
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             self._db.execute("VACUUM")

@@ -38,7 +38,10 @@ class UnitScore:
 
 @dataclass(frozen=True, slots=True)
 class RunScore:
-    """A metric that only a whole run has. `n` instances of `units` count; there is no interval where nothing varies."""
+    """A metric that only a whole run has. `n` instances of `units` count; there is no interval where nothing varies.
+
+    `floor` is its value if answers that hold nothing to score counted as wrong.
+    """
 
     metric: str
     value: float | None
@@ -46,6 +49,7 @@ class RunScore:
     high: float | None
     n: int
     units: int
+    floor: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

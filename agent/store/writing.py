@@ -14,6 +14,7 @@ from agent.store.codec import encode_instance, encode_response
 from agent.store.identities import Identities, PlanDigest
 from agent.store.reading import RunReader
 from agent.store.stored import RunScore
+from agent.store.subgroups import SubgroupLabels
 from agent.vocabulary import Instance, Response, Unscored
 
 BATCH = 500  # records sealed in one transaction
@@ -69,12 +70,14 @@ class RunWriter(Identities, RunReader):
         """
         run_id = self.run_id(suite, name)
         plan = PlanDigest(scored_by)
+        subgroups = SubgroupLabels()
         keys: list[bytes] = []  # of one instance each: instance, unit, record and request key in one
         walk = iter(planned)
         while batch := list(islice(walk, BATCH)):
             encoded = [encode_instance(instance) for instance, _ in batch]
             for (instance, request), data, record in zip(batch, encoded, self._keep_records(encoded), strict=True):
                 plan.add(data, request)
+                subgroups.add(instance.subgroups)
                 unit = self.unit_key(lineage, instance.unit)
                 keys.append(self.instance_key(benchmark, instance.id) + unit + record + request)
         plan_digest = self._plan_key(plan)
@@ -90,6 +93,10 @@ class RunWriter(Identities, RunReader):
             )
             if not same:
                 self._start_over(run_id, keys)
+            self._db.execute(
+                "INSERT OR REPLACE INTO subgroups VALUES (?, ?)",
+                (run_id, self._vault.seal(b"subgroups\0" + run_id.encode(), subgroups.encode())),
+            )
         return run_id
 
     def _start_over(self, run_id: str, keys: Iterable[bytes]) -> None:
@@ -196,8 +203,8 @@ class RunWriter(Identities, RunReader):
 
     def _write_run_scores(self, run_id: str, run_scores: Iterable[RunScore]) -> None:
         self._db.executemany(
-            "INSERT OR REPLACE INTO run_scores VALUES (?, ?, ?, ?, ?, ?, ?)",
-            ((run_id, one.metric, one.value, one.low, one.high, one.n, one.units) for one in run_scores),
+            "INSERT OR REPLACE INTO run_scores VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            ((run_id, one.metric, one.value, one.low, one.high, one.n, one.units, one.floor) for one in run_scores),
         )
 
     # scoring again: new scores are drafted beside the old ones, and take their place at once

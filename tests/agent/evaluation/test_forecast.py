@@ -2,7 +2,6 @@
 
 import asyncio
 import math
-import time
 from dataclasses import replace
 
 import pytest
@@ -99,9 +98,9 @@ def test_a_server_that_did_not_end_its_trial_gives_a_least_time_and_no_cost_by_h
 def test_several_runs_are_summed_and_their_time_is_known_only_if_each_is():
     one, other = (forecast([prompt(400)] * n, {}, **PLAIN) for n in (10, 20))
     pace = Pace(10, 1.0)
-    assert together_lines([one, other], [pace, pace])[0].startswith("30 requests, about 3,000 tokens in")
-    assert together_lines([one, other], [pace, pace])[-1].startswith("about 3.0 s")
-    assert not any(line.startswith("about") for line in together_lines([one, other], [pace, None]))
+    assert together_lines([one, other], [pace, pace], [None, None])[0].startswith("30 requests, about 3,000 tokens in")
+    assert together_lines([one, other], [pace, pace], [None, None])[-1].startswith("about 3.0 s")
+    assert not any(line.startswith("about") for line in together_lines([one, other], [pace, None], [None, None]))
 
 
 @given(
@@ -133,11 +132,14 @@ def timed(server: FaultServer, in_flight: int = 4) -> Pace | None:
     return asyncio.run(meet())
 
 
-def test_a_trial_measures_what_a_run_then_takes():
+def test_a_trial_measures_at_least_the_time_that_the_server_takes():
+    """A busy machine only ever adds: 40 questions, 4 at once, are 10 rounds of 0.1 s at least."""
     with FaultServer(latency_s=0.1) as server:
         pace = timed(server)
     assert pace is not None
-    assert pace.seconds(40, 40 * 10, 40) == pytest.approx(1.0, rel=0.5)
+    assert (pace.in_flight, pace.at_least) == (4, False)
+    assert pace.base_s >= 0.1
+    assert 1.0 <= pace.seconds(40, 40 * 10, 40) < 60
 
 
 def test_a_trial_asks_few_harmless_questions_within_the_limit_at_once():
@@ -156,14 +158,12 @@ def test_a_trial_asks_few_harmless_questions_within_the_limit_at_once():
 
 def test_a_slow_server_is_left_after_the_time_of_the_trial(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(trial, "TRIAL_S", 0.5)
-    slow = Slow(5.0)
+    slow = Slow(60.0)
     with FaultServer(fault=lambda asked: slow if "Trial" in asked.prompt else None) as server:
-        began = time.monotonic()
         pace = timed(server)
-        assert time.monotonic() - began < 4
     assert pace is not None
     assert pace.at_least
-    assert pace.base_s >= 0.4
+    assert 0.4 <= pace.base_s < 30  # not the minute that the server takes
     assert math.isinf(times(forecast([prompt(4)], {}, **PLAIN), pace).most)
 
 
