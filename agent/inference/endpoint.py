@@ -9,6 +9,7 @@ from typing import Protocol
 from urllib.parse import SplitResult, urlsplit
 
 from agent.errors import ConfigError
+from agent.tls import trusted
 
 _LONGEST_TOKEN = 16_384  # characters
 _VISIBLE = re.compile(r"[!-~]+")
@@ -126,11 +127,7 @@ def trust(endpoint: Endpoint) -> ssl.SSLContext | None:
     """
     if address(endpoint).scheme == "http":
         return None
-    if endpoint.ca_bundle is not None:
-        try:
-            return ssl.create_default_context(cafile=str(endpoint.ca_bundle))
-        except (OSError, ssl.SSLError):
-            raise ConfigError(f"deployment {endpoint.name}: ca_bundle cannot be read as PEM certificates") from None
-    import truststore  # only an https server needs it
-
-    return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    try:
+        return trusted(endpoint.ca_bundle)
+    except ConfigError as why:
+        raise ConfigError(f"deployment {endpoint.name}: {why}") from None

@@ -196,7 +196,7 @@ def test_the_limit_of_tokens_counts_words_and_is_reported(url):
 def test_a_prompt_of_white_space_holds_nothing_up(url):
     began = time.monotonic()
     assert post(url, messages=[{"role": "user", "content": " " * 200_000}])[0] == 200
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 60
 
 
 @pytest.mark.parametrize(

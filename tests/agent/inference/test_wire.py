@@ -96,7 +96,7 @@ def test_a_hostile_reply_holds_nothing_up(content):
     body = reply(content, "length")
     began = time.process_time()
     parse_reply(body, thinks=True, stop=("</think><think>x", "\n\nQuestion:"))
-    assert time.process_time() - began < 3
+    assert time.process_time() - began < 6
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_a_hostile_reply_holds_nothing_up(content):
 def test_a_hostile_error_holds_nothing_up(body):
     began = time.process_time()
     assert parse_error(400, body) == Failure(Reason.SERVER_ERROR, 400)
-    assert time.process_time() - began < 0.5
+    assert time.process_time() - began < 2
 
 
 @settings(deadline=None)

@@ -10,7 +10,7 @@ from agent.metrics.medec import parse_verdict
 from agent.metrics.numbers import find_date, find_days, find_number
 from agent.metrics.words import plain_words, words_without_articles
 
-LENGTH = 100_000  # characters
+LENGTH = 40_000  # characters
 HOSTILE = {
     "white space": (" ", "\n", "A ", "\u3000"),
     "brackets": ("(", "{", "\\boxed{", "\\boxed{ ", "\\boxed{\\text{"),
@@ -39,7 +39,7 @@ def test_reading_is_fast_whatever_repeats(read, pieces):
         text = (piece * LENGTH)[: LENGTH - 1] + "x"
         before = time.process_time()
         read(text)
-        assert time.process_time() - before < 4, repr(piece)  # 0.2 s at most; the margin is for a busy machine
+        assert time.process_time() - before < 1, repr(piece)  # 0.08 s at most; the margin is for a busy machine
 
 
 def test_an_opened_box_and_many_spaces():
@@ -47,4 +47,4 @@ def test_an_opened_box_and_many_spaces():
         before = time.process_time()
         read("The answer is \\boxed{" + " " * (LENGTH - 100))
         read("answer is" + " " * (LENGTH - 100) + "x")
-        assert time.process_time() - before < 4
+        assert time.process_time() - before < 1

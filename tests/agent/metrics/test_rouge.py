@@ -28,10 +28,10 @@ def test_every_figure_is_the_packages_to_the_last_digit(stemmer):
             assert f_measure(gold, predicted, kind, stemmer=stemmer) == measure.fmeasure
 
 
-def test_a_thousand_notes_take_seconds():
+def test_a_thousand_notes_would_take_seconds():
     note = NOTES[0]
     f_measure("warm up", "warm up", "rougeL", stemmer=True)
     before = time.process_time()
-    for i in range(1_000):
+    for i in range(100):
         f_measure(note["reference"], f"{note['predicted']} {i}", "rougeL", stemmer=True)
-    assert time.process_time() - before < 20  # 1 s here; the package itself takes 60
+    assert time.process_time() - before < 2  # 0.1 s here; the package itself takes 6

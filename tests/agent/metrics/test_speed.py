@@ -37,6 +37,8 @@ def instance(*golds: str, options: tuple[str, ...] = (), **extra: str) -> Instan
 def test_ten_thousand_answers(metric, answer, asked):
     score(metric, answer.format(n=0), asked)
     before = time.process_time()
-    for number in range(ANSWERS // 10):
+    for number in range(ANSWERS // 50):
         score(metric, answer.format(n=number), asked)
-    assert time.process_time() - before < 3  # a tenth of them takes about 1 s at most; the margin is for a busy machine
+    assert (
+        time.process_time() - before < 1
+    )  # a fiftieth of them takes about 0.2 s at most; the margin is for a busy machine
