@@ -1,6 +1,7 @@
 """Commands around benchmarks: `benchmarks list|show|new|check|scorecard`."""
 
 import json
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ import click
 
 from agent.catalog.new_benchmark import KINDS
 from agent.errors import ConfigError
-from agent.listing import format_option, printable, show_rows
+from agent.listing import format_option, printable, show_rows, with_site
 from agent.site import Site
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def list_benchmarks(site: Site, form: str) -> None:
             of_category = [row for row in rows if row.get("category", "") == category]
             show_rows(of_category, columns, form, title=f"{category or 'No category'} ({len(of_category)})")
         ready = sum(row["data"] == "ready" for row in rows)
-        click.echo(f"{len(rows)} benchmarks, data ready for {ready}; see `intramural datasets list`")
+        click.echo(f"{len(rows)} benchmarks, data ready for {ready}; {with_site('see `intramural datasets list`')}")
     else:
         show_rows(rows, columns, form)
     for one in broken:
@@ -212,8 +213,9 @@ def new_benchmark(site: Site, name: str, kind: str, out: Path | None) -> None:
         click.echo(path)
     entry = name if of_site else f"medhelm_configurable_benchmark:config_path={folder / 'benchmark.yaml'}"
     click.echo("Change them to what you need, then check and run:")
-    click.echo(f"  intramural benchmarks check {folder}")
-    click.echo(f'  intramural run --run-entries "{entry}{"," if ":" in entry else ":"}model=MODEL"')
+    click.echo(with_site(f"  intramural benchmarks check {shlex.quote(str(folder))}"))
+    entry += f"{',' if ':' in entry else ':'}model=MODEL"
+    click.echo(with_site(f"  intramural run --run-entries {shlex.quote(entry) if ' ' in entry else entry}"))
 
 
 @benchmarks.command("check")

@@ -21,7 +21,7 @@ from agent.enrolment_commands import enroll, registry, steward_key
 from agent.errors import AgentError, StoreError
 from agent.exchange_commands import export, import_
 from agent.inference.baselines import baselines
-from agent.listing import printable
+from agent.listing import printable, with_site
 from agent.run_commands import run
 from agent.service.commands import view
 from agent.site import Site
@@ -30,7 +30,18 @@ from agent.submission_commands import submission
 from agent.summary_commands import rescore, score, summarize
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+class _Commands(click.Group):
+    """Sends whoever made a mistake to a command that works as it is told: with the same --site."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except AgentError as error:
+            error.advice = with_site(error.advice)
+            raise
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="intramural")
 @click.option(
     "--site",

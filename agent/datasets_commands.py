@@ -13,7 +13,7 @@ from agent.site import Site
 
 if TYPE_CHECKING:
     from agent.catalog.benchmark import Benchmark
-    from agent.datasets.register import Added, Attestation
+    from agent.datasets.register import Added, Attestation, Progress
 
 
 @click.group()
@@ -23,16 +23,21 @@ def datasets() -> None:
 
 @datasets.command("list")
 @format_option()
+@click.option("--verify", is_flag=True, help="Read every file whole, also one whose size and time are as recorded.")
 @click.pass_obj
-def list_datasets(site: Site, form: str) -> None:
-    """List for each benchmark whether its data is ready, missing or changed, and what is to be done."""
+def list_datasets(site: Site, form: str, verify: bool) -> None:
+    """List whose data is ready, missing or changed.
+
+    Says for each benchmark what is to be done. A file counts as unchanged while its size and time are those it was
+    added with; --verify reads all of it. A run does so in any case.
+    """
     from agent.catalog.benchmark import survey_benchmarks
     from agent.datasets.register import data_state
 
     found, broken = survey_benchmarks(site.own_benchmarks)
     rows: list[Mapping[str, object]] = []
     for benchmark in found.values():
-        state = data_state(benchmark, site.data)
+        state = data_state(benchmark, site.data, verify=verify)
         rows.append(
             {
                 "id": benchmark.id,
@@ -50,7 +55,7 @@ def list_datasets(site: Site, form: str) -> None:
         "instances": "Instances",
         "detail": "What is to be done",
     }
-    show_rows(rows, columns, form)
+    show_rows(rows, columns, form, folds=True)
     for one in broken:
         click.echo(f"broken: {printable(str(one.error))}", err=True)
 
@@ -68,7 +73,9 @@ def add_dataset(
     """Copy a benchmark's data into the site, after reading all of it.
 
     PATH is a file, a folder or an archive (.zip, .tar, .tar.gz) that holds the official files under their own names.
-    Every problem is named with file and row, and then nothing is added.
+    Every problem is named with file and row, and then nothing is added. Each right answer is also handed to the main
+    metric, which must be able to use it (not where a jury scores or queries are run, nor in files of a known version).
+    A benchmark with an argument that must be given, such as ehrshot with its 14 subjects, is read once for each value.
     """
     from agent.catalog.run_entries import benchmark_named
     from agent.datasets.register import put_in
@@ -77,7 +84,9 @@ def add_dataset(
     benchmark = benchmark_named(benchmark_id, site.own_benchmarks)
     attestation = _attestation(agreement, attested_by)
     with site.store() as store:
-        added = put_in(benchmark, source, site.data, attestation=attestation, replace=replace)
+        added = put_in(
+            benchmark, source, site.data, attestation=attestation, replace=replace, progress=_say_part(benchmark)
+        )
         store.audit("data added", _audit_detail(benchmark, added.record.known, added.record.instances, attestation))
     _report(benchmark, added)
 
@@ -107,9 +116,10 @@ def _audit_detail(benchmark: "Benchmark", known: str, instances: int, attestatio
 @click.option("--replace", is_flag=True, help="Replace the data that is there.")
 @click.pass_obj
 def fetch_dataset(site: Site, benchmark_id: str, replace: bool) -> None:
-    """Download a public benchmark's data from its pinned address, through the site's proxy and CA.
+    """Download a public benchmark's data.
 
-    Nothing but the bytes whose SHA-256 the definition names is kept. No other command downloads data.
+    From its pinned address, through the site's proxy and CA. Nothing but the bytes whose SHA-256 the definition names
+    is kept. No other command downloads data.
     """
     from agent.catalog.run_entries import benchmark_named
     from agent.datasets.fetch import Way, fetch_files, pinned_files
@@ -122,9 +132,14 @@ def fetch_dataset(site: Site, benchmark_id: str, replace: bool) -> None:
     with site.store() as store:
         with staged(benchmark, site.data, replace=replace) as folder:
             fetch_files(files, folder, way, _Bar())
-            record, found = accept(benchmark, folder, None)
+            record, found = accept(benchmark, folder, None, progress=_say_part(benchmark))
         store.audit("data fetched", _audit_detail(benchmark, record.known, record.instances, None))
     _report(benchmark, Added(record, found, 0))
+
+
+def _say_part(benchmark: "Benchmark") -> "Progress":
+    """Tell what is read, where reading one dataset takes several passes over its files."""
+    return lambda part: click.echo(f"reading {benchmark.id}: {part}", err=True)
 
 
 class _Bar:

@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 
 from agent.catalog.benchmark import Benchmark, survey_benchmarks
 from agent.catalog.deployments import Deployment, ad_hoc, read_deployments
-from agent.datasets.load import load_instances, locate_dataset
+from agent.datasets.check import read_data
+from agent.datasets.register import data_state
 from agent.errors import AgentError, ConfigError
 from agent.evaluation.plan import http_limits, reachable
 from agent.inference.capabilities import Capabilities
@@ -111,21 +112,24 @@ def _benchmarks(site: Site) -> Iterator[Check]:
 
 
 def _dataset(what: str, site: Site, benchmark: Benchmark) -> Check:
-    try:
-        dataset = locate_dataset(benchmark, site.data)
-    except AgentError as error:
-        return Check(what, "warning", f"no data here: {error}", f"Put its files into data/{benchmark.id}/ to run it.")
-    digest = f"SHA-256 {dataset.digest[:12]}"
-    if dataset.known in ("official", "sample"):
-        kind = "official data" if dataset.known == "official" else "the shipped real sample, not the whole dataset"
-        return Check(what, "ok", f"{kind}, {digest}")
-    # Nobody has read this file before: a person should hear of its faults now, not in the middle of the night.
-    instances = load_instances(benchmark, dataset)
-    if benchmark.dataset_file is not None:
-        return Check(what, "ok", f"the site's own data, {len(instances)} instances, {digest}")
-    return Check(
-        what, "warning", f"{dataset.known} data, {len(instances)} instances, {digest}", "; ".join(dataset.problems)
-    )
+    """Say what `datasets list` says; data that nobody has read before is read, so that its faults are heard now."""
+    state = data_state(benchmark, site.data)
+    if state.state == "sample only":
+        return Check(what, "ok", f"sample only: {state.detail}")
+    if state.state != "ready":
+        return Check(what, "warning", f"data {state.state}: {state.detail}", "Correct that before it is run.")
+    if state.instances is None:
+        found = read_data(benchmark, site.data)
+        problems = () if benchmark.dataset_file else found.problems
+        return Check(
+            what,
+            "warning" if problems else "ok",
+            "; ".join((f"{state.detail}; {found.instances} instances read now, no fault found", *problems)),
+            f"Add it with `intramural datasets add {benchmark.id} PATH --replace`, so that changes show."
+            if problems
+            else "",
+        )
+    return Check(what, "ok", f"{state.detail}, {state.instances} instances")
 
 
 def _redaction(site: Site) -> Check:

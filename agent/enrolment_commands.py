@@ -1,14 +1,16 @@
 """Commands of belonging to a federation: `enroll`, `registry` and `steward-key`."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from agent.errors import ConfigError
+from agent.errors import ConfigError, DeliveryError
 from agent.keys import KeyRole, create_signing_key, load_signer, read_public, write_public
-from agent.listing import format_option, show_rows
+from agent.listing import format_option, show_rows, with_site
 from agent.site import Site
 
 if TYPE_CHECKING:
@@ -35,7 +37,9 @@ def enroll(
     request_path: Path | None,
     out: Path | None,
 ) -> None:
-    """Ask to be enrolled with the aggregator that sent the invite. A person there compares the fingerprints.
+    """Ask to be enrolled with an aggregator.
+
+    It is the one that sent the invite. A person there compares the fingerprints.
 
     \b
     With the steward's key at hand:  --invite INVITE --steward-key KEY
@@ -73,7 +77,7 @@ def enroll(
     click.echo("Fingerprints of the keys in the request:")
     click.echo(f"  agent    {keys[0].fingerprint}")
     click.echo(f"  steward  {keys[1].fingerprint}")
-    click.echo(next_step)
+    click.echo(next_step if next_step == _STEWARD_SIGNS else with_site(next_step))  # the steward signs elsewhere
 
 
 _STEWARD_SIGNS = "The steward signs it next, with `intramural enroll --request REQUEST --steward-key KEY --out SIGNED`."
@@ -105,7 +109,8 @@ def update(site: Site, path: Path | None) -> None:
     if path is not None:
         taken = federation.take(read_bounded(path, MAX_BYTES[REGISTRY_TYPE], "the registry"), today_day())
     else:
-        taken = federation.update(aggregator_of(site, federation.membership().url), today_day())
+        with _may_fail("registry update"):
+            taken = federation.update(aggregator_of(site, federation.membership().url), today_day())
     click.echo(
         f"registry {taken.version} of {taken.deployment}; {_standing(site, taken, federation.membership().site)}"
     )
@@ -154,6 +159,17 @@ def steward_key(out: Path) -> None:
     click.echo(f"key         {out.name} (keep it to yourself)")
     click.echo(f"public key  {out.name}.pub (for `intramural enroll`)")
     click.echo(f"fingerprint {signer.public.fingerprint}")
+
+
+@contextmanager
+def _may_fail(command: str) -> Iterator[None]:
+    """Say in errors of the network what to try again: no submission was on its way."""
+    try:
+        yield
+    except DeliveryError as error:
+        again = f"Nothing was changed. Try `intramural {command}` again later."
+        error.advice = error.advice.replace(DeliveryError.advice, again)
+        raise
 
 
 def today_day() -> int:
@@ -227,7 +243,10 @@ def _request(site: Site, invite: "Invite", steward: "PublicKey", *, online: bool
     before = federation.enrolment_request()
     if before is not None and [key.keyid for key in request_keys(before)] == [agent.public.keyid, steward.keyid]:
         return before
-    version = federation.update(aggregator_of(site, invite.url), today_day()).version if online else 1
+    version = 1
+    if online:
+        with _may_fail("enroll"):
+            version = federation.update(aggregator_of(site, invite.url), today_day()).version
     data = make_request(invite, agent, steward, version)
     federation.keep_request(data)
     return data
@@ -246,7 +265,8 @@ def _post(site: Site, invite: "Invite", data: bytes) -> None:
 
     aggregator, federation = aggregator_of(site, invite.url), federation_of(site)
     try:
-        post_request(aggregator, data)
+        with _may_fail("enroll"):
+            post_request(aggregator, data)
     except RefusedError as error:
         if error.final:
             taken = federation.update(aggregator, today_day())

@@ -1,8 +1,10 @@
-"""How every listing command prints its rows: a table for people, JSON or CSV for programs."""
+"""How commands speak: rows as a table for people, as JSON or CSV for programs; and what to do next."""
 
 import csv
 import json
 import re
+import shlex
+import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -12,23 +14,47 @@ import click
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 # A spreadsheet takes cells that begin so for formulas, in full-width signs too.
+_NARROWEST = 24  # characters of a column that folds
+
 FORMULA_START = re.compile(r"\s*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 
 
 def format_option(*extra: str) -> Callable[[Command], Command]:
     """Return the `--format` option that all listing commands share."""
     return click.option(
-        "--format", "form", type=click.Choice(["table", "json", *extra]), default="table", show_default=True
+        "--format",
+        "form",
+        type=click.Choice(["table", "json", *extra]),
+        default="table",
+        show_default=True,
+        help="A table for people, or whole values for programs.",
     )
 
 
-def show_rows(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], form: str, *, title: str = "") -> None:
+def with_site(text: str) -> str:
+    """Put the --site of this command line into the commands that a text tells somebody to run."""
+    context = click.get_current_context(silent=True)
+    root = context.find_root() if context else None
+    if root is None or root.get_parameter_source("directory") is not click.core.ParameterSource.COMMANDLINE:
+        return text
+    command = f"intramural --site {shlex.quote(str(root.params['directory']))} "
+    return _COMMAND.sub(lambda match: match[1] + command, text)
+
+
+_COMMAND = re.compile(r"(`|^ *|^Next: )intramural (?!--)", re.MULTILINE)
+
+
+def show_rows(
+    rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], form: str, *, title: str = "", folds: bool = False
+) -> None:
     """Print rows on standard output.
 
     Args:
         rows: values by key; lists and maps are shown in JSON only.
         columns: key -> heading, the columns of the table in order. JSON and CSV name columns by key.
         form: "table", "json" or "csv".
+        title: above a table.
+        folds: fold the last column of a table to the terminal's width; the others keep their lines whole.
     """
     if form == "json":
         click.echo(json.dumps([dict(row) for row in rows], indent=2, ensure_ascii=False))
@@ -38,7 +64,7 @@ def show_rows(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], for
         for row in rows:
             writer.writerow([spreadsheet_cell(row.get(key)) for key in columns])
     else:
-        _print_table(rows, columns, title)
+        _print_table(rows, columns, title, folds)
 
 
 def spreadsheet_cell(value: Any) -> str:
@@ -49,7 +75,7 @@ def spreadsheet_cell(value: Any) -> str:
     return text
 
 
-def _print_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], title: str) -> None:
+def _print_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], title: str, folds: bool) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -65,13 +91,23 @@ def _print_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], 
         pad_edge=False,
         collapse_padding=True,
     )
-    for key, heading in columns.items():
-        table.add_column(heading, justify="right" if key in numeric else "left", no_wrap=True)
+    for place, (key, heading) in enumerate(columns.items(), 1):
+        folded = folds and place == len(columns)
+        table.add_column(
+            heading,
+            justify="right" if key in numeric else "left",
+            no_wrap=not folded,
+            overflow="fold",
+            min_width=_NARROWEST if folded else None,
+        )
     for row in rows:
         table.add_row(*(Text(_shown(row.get(key))) for key in columns))
     # A table keeps its lines whole: a terminal wraps or scrolls a long line better than columns fold.
-    wide = Console(width=10_000)
-    Console(width=max(1, wide.measure(table).maximum), soft_wrap=True).print(table, crop=False, end="")
+    measured = Console(width=10_000).measure(table)
+    width = measured.maximum
+    if folds:
+        width = min(width, max(shutil.get_terminal_size((100, 24)).columns, measured.minimum))
+    Console(width=max(1, width), soft_wrap=not folds).print(table, crop=False, end="")
 
 
 def printable(text: str) -> str:

@@ -15,7 +15,7 @@ import click
 from agent.enrolment_commands import aggregator_of, federation_of, today_day, write_new
 from agent.errors import ConfigError, DisclosureError
 from agent.keys import KeyRole, load_signer, read_data_key
-from agent.listing import format_option, show_rows
+from agent.listing import format_option, show_rows, with_site
 from agent.site import Site
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def prepare(site: Site, suite: str, scorecard_name: str | None, models: tuple[st
         used = [finding for of_model in findings.values() for finding in of_model]
         for line in sorted({f"{f.benchmark}: {f.extent}" for f in used if not f.extent.enough(f.access)}):
             click.echo(f"{line}; the board marks the result as partial")
-        click.echo("Look at what would leave with `intramural submission show`.")
+        click.echo(with_site("Look at what would leave with `intramural submission show`."))
 
 
 @submission.command()
@@ -93,7 +93,7 @@ def show(site: Site, digest: str | None, form: str) -> None:
     for page in pages:
         print_page(page)
     if not pages:
-        click.echo("No draft waits for approval. `intramural submission status` lists all submissions.")
+        click.echo(with_site("No draft waits for approval. `intramural submission status` lists all submissions."))
 
 
 @submission.command()
@@ -285,7 +285,7 @@ def _approve_elsewhere(
         signed.append(countersign(draft.submission, registry, request.policy, steward))
     write_new(out, write_signed(signed))
     click.echo(f"{_counted(len(signed))} signed to {out.name}. They count once the site has taken them, with")
-    click.echo(f"  intramural submission approve --signed {out.name}")
+    click.echo(with_site(f"  intramural submission approve --signed {out.name}"))
 
 
 def _take_signed(site: Site, signed_path: Path) -> None:

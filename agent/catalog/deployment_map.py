@@ -46,33 +46,51 @@ def _map_problem(old: str, new: object) -> str:
     return ""
 
 
-def map_deployments(entries: Iterable[RunEntry], mapping: Mapping[str, str]) -> list[RunEntry]:
+def map_deployments(
+    entries: Iterable[RunEntry], mapping: Mapping[str, str], deployments: Mapping[str, Deployment] | None = None
+) -> list[RunEntry]:
     """Put deployments of this site in place of those that entries name.
 
     A name as it is written counts before one with a `*`, and of those the first that fits. Where an entry names no
     deployment, its model is looked up. A mapped entry keeps no model: it asks for whatever model the deployment
     serves, so that no result ever carries the name of a model that was not asked. Entries that have become the same
     are asked once, and those mapped to `none` are left out.
+
+    Raises:
+        ConfigError: the map names something else than one of the `deployments` (None: any name will do).
     """
     mapped: dict[str, RunEntry] = {}
+    missing: Counter[str] = Counter()
     for number, entry in enumerate(entries):
-        new = _mapped_name(entry.model_deployment or entry.model, mapping)
-        if new is None:
+        found = _mapped_name(entry.model_deployment or entry.model, mapping)
+        if found is None:
             mapped[f"{number}"] = entry  # as it was, twice if it is there twice
-        elif new != _LEFT_OUT:
-            changed = rewritten(entry, {"model": "", "model_deployment": new})
-            mapped.setdefault(f"mapped {changed.description}", changed)
+            continue
+        key, new = found
+        if new == _LEFT_OUT:
+            continue
+        if deployments is not None and new not in deployments:
+            missing[f"{key!r}: {new}{nearest(new, (*deployments, _LEFT_OUT))}"] += 1
+        changed = rewritten(entry, {"model": "", "model_deployment": new})
+        mapped.setdefault(f"mapped {changed.description}", changed)
+    if missing:
+        raise ConfigError(
+            f"the deployment map leads to deployments that are not in model_deployments.yaml:{counted_lines(missing)}",
+            "Correct these lines of the map: on the right stands a deployment here, or `none` alone to leave the "
+            "entries out.",
+        )
     return list(mapped.values())
 
 
-def _mapped_name(name: str, mapping: Mapping[str, str]) -> str | None:
+def _mapped_name(name: str, mapping: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return the key of the map that fits a name, and what it makes of it."""
     if name in mapping:
-        return mapping[name]
+        return name, mapping[name]
     for old, new in mapping.items():
         before, star, after = old.partition("*")
         fits = len(name) >= len(before) + len(after) and name.startswith(before) and name.endswith(after)
         if star and fits:
-            return new.replace("*", name[len(before) : len(name) - len(after)])
+            return old, new.replace("*", name[len(before) : len(name) - len(after)])
     return None
 
 

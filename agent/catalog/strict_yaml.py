@@ -30,7 +30,9 @@ def parse_yaml(data: bytes, path: Path, error: type[AgentError]) -> object:
         return _Builder().build(yaml.parse(text, Loader=_Parser))
     except yaml.MarkedYAMLError as why:
         line = f" line {why.problem_mark.line + 1}:" if why.problem_mark else ""
-        raise error(f"{path}:{line} {why.problem or 'not YAML'}") from None
+        problem = why.problem or "not YAML"
+        hint = "; in 'single quotes' a backslash stays what it is" if "unknown escape" in problem else ""
+        raise error(f"{path}:{line} {problem}{hint}") from None
     except (yaml.YAMLError, RecursionError):
         raise error(f"{path}: not YAML") from None
 

@@ -35,12 +35,22 @@ def check(place: Path, site_data: Path, own: Path | None, *, keep: int) -> tuple
                 raise one.error
     except BenchmarkError as why:
         more = _data_problems(place / "benchmark.yaml" if place.is_dir() else place)
-        raise BenchmarkError("\n".join([str(why), *more]), why.advice) from None
+        # A file that is no YAML at all is no better the second time.
+        raise BenchmarkError("\n".join(dict.fromkeys([*str(why).splitlines(), *more])), why.advice) from None
+    return benchmark, read_data(benchmark, site_data, keep=keep)
+
+
+def read_data(benchmark: Benchmark, site_data: Path, *, keep: int = 0) -> Examined:
+    """Read all data of a benchmark: of the site, else the definition's own or its sample.
+
+    Raises:
+        BenchmarkError: lists what is wrong with it.
+    """
     folder = site_data / benchmark.id
     if benchmark.dataset_file is None and holds_data(folder):
-        return benchmark, read_all(benchmark, folder, keep=keep)
+        return read_all(benchmark, folder, keep=keep)
     choices = required_choices(benchmark) if benchmark.dataset_file else [{}]  # a sample has arguments of its own
-    return benchmark, examine(benchmark, choices, lambda choice: locate_dataset(benchmark, None, choice), keep=keep)
+    return examine(benchmark, choices, lambda choice: locate_dataset(benchmark, None, choice), keep=keep)
 
 
 def _data_problems(definition: Path) -> list[str]:

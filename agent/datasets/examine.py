@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from agent.catalog.benchmark import Benchmark
 from agent.datasets.load import Dataset, Known, iter_instances
+from agent.datasets.usable_gold import gold_check
 from agent.errors import BenchmarkError
 from agent.vocabulary import Instance
 
@@ -72,7 +73,9 @@ def examine(
             dataset = locate(choice)
             known.add(dataset.known)
             problems += dataset.problems
-            for instance in iter_instances(benchmark, dataset, arguments=choice):
+            # A known version is as its publisher made it: what cannot be scored there is no fault of a person here.
+            fault_of = None if dataset.known == "official" else gold_check(benchmark)
+            for instance in iter_instances(benchmark, dataset, arguments=choice, fault_of=fault_of):
                 count += 1
                 if len(first) < keep:
                     first.append(instance)

@@ -1,6 +1,6 @@
 """From rows of text to instances: the prompt, the references and the unit of each. Pure."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from agent.catalog.benchmark import Benchmark
@@ -37,6 +37,7 @@ class InstanceMaker:
         arguments: the run entry's own of the benchmark; each is also a column that the table need not have.
         instructions: HELM's expander.
         examples: solved, to show before the question.
+        fault_of: says of each instance what is wrong with it besides, "" for nothing.
 
     Attributes:
         named: the columns that the definition names, whether a table has them or not.
@@ -49,8 +50,10 @@ class InstanceMaker:
         arguments: Mapping[str, str],
         instructions: Instructions | None = None,
         examples: tuple[str, ...] = (),
+        fault_of: Callable[[Instance], str] | None = None,
     ) -> None:
         self._benchmark = benchmark
+        self._fault_of = fault_of
         self._instructions = instructions_of(benchmark, instructions)
         self._examples = examples
         self._arguments = {
@@ -77,6 +80,8 @@ class InstanceMaker:
             if self._is_wanted(row) and not self._is_example(row) and reading.is_whole(row, problems):
                 instance = self._instance(row, reading, problems)
                 if instance is not None:
+                    if self._fault_of and (fault := self._fault_of(instance)):
+                        problems.add(row.where, fault)
                     yield instance
 
     def solve(self, table: Table, problems: Problems) -> Iterator[str]:

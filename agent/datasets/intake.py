@@ -12,6 +12,7 @@ import tarfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
@@ -29,11 +30,19 @@ _FIELD = re.compile(r"\{([A-Za-z0-9_]+)\}")
 Opener = Callable[[], AbstractContextManager[BinaryIO]]
 
 
-def take_in(source: Path, benchmark: Benchmark, folder: Path) -> int:
-    """Copy from `source` into the empty `folder` what the benchmark reads; return how many files were left out.
+@dataclass(frozen=True, slots=True)
+class TakenIn:
+    """What was copied: what each file was called where it came from, by its name here; and how many were left out."""
 
-    A single file of a known version gets that version's name. Any other single file is taken for another version of
-    the benchmark's file, where it has one only.
+    given: Mapping[str, str]
+    left_out: int
+
+
+def take_in(source: Path, benchmark: Benchmark, folder: Path) -> TakenIn:
+    """Copy from `source` into the empty `folder` what the benchmark reads.
+
+    A file of a known version gets that version's name, whatever it is called. Any other single file is taken for
+    another version of the benchmark's file, where it has one only.
 
     Raises:
         BenchmarkError: there is nothing that the benchmark reads, or two versions of it; a link leads out; a file is
@@ -50,30 +59,42 @@ def take_in(source: Path, benchmark: Benchmark, folder: Path) -> int:
         if source.is_symlink():
             raise BenchmarkError(f"{source.name} is a link; name the file itself")
         opener = _file_opener(source)
-        _copy(opener, folder / _single_name(source.name, opener, benchmark))
+        name = _single_name(source.name, opener, benchmark)
+        _copy(opener, folder / name)
     except (OSError, zipfile.BadZipFile, tarfile.TarError, EOFError, NotImplementedError, RuntimeError) as why:
         reason = getattr(why, "strerror", None) or "it is damaged, encrypted, or not what its name says"
         raise BenchmarkError(f"{source.name}: cannot be read or copied ({reason})", _ADVICE) from None
-    return 0
+    return TakenIn({name: source.name}, 0)
 
 
 _ADVICE = "Nothing was added. Correct what is named above and add the data again."
 
 
-def _from_members(members: Mapping[str, Opener], benchmark: Benchmark, folder: Path, source: Path) -> int:
-    chosen = _choose(tuple(members), benchmark)
+def _from_members(members: Mapping[str, Opener], benchmark: Benchmark, folder: Path, source: Path) -> TakenIn:
+    chosen = _choose(tuple(members), benchmark) or _known_by_digest(members, benchmark)
     if not chosen:
         names = ", ".join(file.name for file in benchmark.files) or "one file"
         if len(members) != 1:
             raise BenchmarkError(
                 f"{source.name}: holds {len(members)} files and none that {benchmark.id} reads; expected {names}",
-                _ADVICE,
+                f"Nothing was added. If one of them is the dataset, give that file itself instead of {source.name}.",
             )
         ((name, opener),) = members.items()
         chosen = {name: _single_name(PurePosixPath(name).name, opener, benchmark)}
     for name, target in chosen.items():
         _copy(members[name], folder / target)
-    return len(members) - len(chosen)
+    return TakenIn({target: name for name, target in chosen.items()}, len(members) - len(chosen))
+
+
+def _known_by_digest(members: Mapping[str, Opener], benchmark: Benchmark) -> dict[str, str]:
+    """Return where the files go that are known versions under names of their own; only likely ones are read."""
+    endings = {PurePosixPath(name).suffix for file in benchmark.files for name in _names(file)}
+    chosen: dict[str, str] = {}  # target -> name: of two copies of one file either will do
+    for name, opener in members.items():
+        if PurePosixPath(name).suffix in endings and (target := _known_name(opener, benchmark)):
+            chosen.setdefault(target, name)
+    _refuse_two_versions(benchmark, set(chosen))
+    return {name: target for target, name in chosen.items()}
 
 
 def _choose(names: Sequence[str], benchmark: Benchmark) -> dict[str, str]:
@@ -127,15 +148,8 @@ def _names(file: DataFile) -> tuple[str, ...]:
 
 def _single_name(name: str, opener: Opener, benchmark: Benchmark) -> str:
     """Return the name that a single file gets in the site's folder."""
-    with opener() as opened:
-        digest = hashlib.sha256()
-        while chunk := opened.read(_CHUNK):
-            digest.update(chunk)
-    for file in benchmark.files:
-        for version in file.known:
-            known_name = version.name or file.name
-            if version.sha256 == digest.hexdigest() and not _is_open(known_name):
-                return known_name
+    if known := _known_name(opener, benchmark):
+        return known
     if any(re.fullmatch(_as_regex(wanted, benchmark), name) for file in benchmark.files for wanted in _names(file)):
         return name
     needed = [file.name for file in benchmark.files if not file.optional]
@@ -145,6 +159,20 @@ def _single_name(name: str, opener: Opener, benchmark: Benchmark) -> str:
         )
     same_kind = bool(needed) and PurePosixPath(needed[0]).suffix == PurePosixPath(name).suffix
     return needed[0] if same_kind else name
+
+
+def _known_name(opener: Opener, benchmark: Benchmark) -> str:
+    """Return the name that a known version with these bytes has; empty for none."""
+    with opener() as opened:
+        digest = hashlib.sha256()
+        while chunk := opened.read(_CHUNK):
+            digest.update(chunk)
+    for file in benchmark.files:
+        for version in file.known:
+            known_name = version.name or file.name
+            if version.sha256 == digest.hexdigest() and not _is_open(known_name):
+                return known_name
+    return ""
 
 
 def _is_open(name: str) -> bool:

@@ -1,6 +1,6 @@
 """The main path of loading: from a benchmark's located files to instances, one after the other."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 
 from agent.catalog.arguments import checked_arguments
@@ -38,6 +38,7 @@ def iter_instances(
     instructions: Instructions | None = None,
     arguments: Mapping[str, str] | None = None,
     examples: int | None = None,
+    fault_of: Callable[[Instance], str] | None = None,
 ) -> Iterator[Instance]:
     """Read the files and render every instance, in dataset order, a row at a time.
 
@@ -49,6 +50,7 @@ def iter_instances(
         instructions: HELM's expander: leave them out, or put an expert's role before them.
         arguments: of the run entry, where they differ from those the dataset was located with.
         examples: how many solved examples come before the question; None: as many as the benchmark says.
+        fault_of: says of an instance what else is wrong with it, to be told with its row.
 
     Raises:
         BenchmarkError: lists every problem of the files (row and column; never a cell's text), or says that the
@@ -57,7 +59,7 @@ def iter_instances(
     """
     given = checked_arguments(benchmark, {**dataset.arguments, **(arguments or {})})
     solved = _solved_examples(benchmark, dataset, given, examples)
-    maker = InstanceMaker(benchmark, given, instructions, solved)
+    maker = InstanceMaker(benchmark, given, instructions, solved, fault_of)
     count, wrong = 0, dict[str, None]()
     for table, problems in FORMATS[benchmark.loader](_files(benchmark, dataset, given, maker)):
         for instance in maker.make(table, problems):

@@ -1,28 +1,29 @@
 """What data a site has for each benchmark: put in whole or not at all, read completely first, and recorded.
 
 `data/<benchmark id>/` holds the files under the names that the benchmark reads, and `.dataset.json`: their digests,
-how many instances they gave, and, for data that needs an agreement, who attested it.
+sizes and times, how many instances they gave, and, for data that needs an agreement, who attested it.
 """
 
 import hashlib
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
 from agent.catalog.benchmark import Benchmark
 from agent.datasets.examine import Choice, Examined, examine, required_choices
-from agent.datasets.intake import take_in
-from agent.datasets.load import Known, locate_dataset
+from agent.datasets.intake import TakenIn, take_in
+from agent.datasets.load import Dataset, Known, locate_dataset
 from agent.errors import AgentError, BenchmarkError, ConfigError
 from agent.files import locked, sync_directory, write_atomically
 
 RECORD = ".dataset.json"
 _LARGEST_RECORD = 16 * 2**20  # bytes
+_MOST_NAMES = 2  # files that are named where only their number would do
 
 State = Literal["ready", "missing", "changed", "sample only", "not attested", "cannot be read"]
 
@@ -37,7 +38,11 @@ class Attestation:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What was put in. `files` is SHA-256 by name; times are UTC in ISO form, empty where nothing was attested."""
+    """What was put in. `files` is SHA-256 by name; times are UTC in ISO form, empty where nothing was attested.
+
+    `stamps` is the size and the time of the last change (nanoseconds) of each file: one that still has both is taken
+    for unchanged where somebody only looks. Runs read and hash every byte all the same.
+    """
 
     files: Mapping[str, str]
     known: Known
@@ -46,6 +51,11 @@ class Record:
     agreement: str = ""
     attested_by: str = ""
     attested_at: str = ""
+    stamps: Mapping[str, list[int]] = field(default_factory=dict)
+
+
+Progress = Callable[[str], None]
+"""Called before each part of a dataset is read, with what is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +105,13 @@ def attested_text(benchmark: Benchmark) -> str:
 
 
 def put_in(
-    benchmark: Benchmark, source: Path, site_data: Path, *, attestation: Attestation | None, replace: bool = False
+    benchmark: Benchmark,
+    source: Path,
+    site_data: Path,
+    *,
+    attestation: Attestation | None,
+    replace: bool = False,
+    progress: Progress = lambda _: None,
 ) -> Added:
     """Copy a benchmark's files from a file, a folder or an archive into the site, after reading all of them.
 
@@ -106,9 +122,9 @@ def put_in(
     """
     check_may_hold(benchmark, attestation)
     with staged(benchmark, site_data, replace=replace) as folder:
-        left_out = take_in(source, benchmark, folder)
-        record, found = accept(benchmark, folder, attestation)
-    return Added(record, found, left_out)
+        taken = take_in(source, benchmark, folder)
+        record, found = accept(benchmark, folder, attestation, taken, progress)
+    return Added(record, found, taken.left_out)
 
 
 @contextmanager
@@ -153,16 +169,23 @@ def holds_data(folder: Path) -> bool:
     return folder.is_dir() and any(not path.name.startswith(".") for path in folder.iterdir())
 
 
-def accept(benchmark: Benchmark, folder: Path, attestation: Attestation | None) -> tuple[Record, Examined]:
-    """Read everything in `folder` and write its record there.
+def accept(
+    benchmark: Benchmark,
+    folder: Path,
+    attestation: Attestation | None,
+    taken: TakenIn | None = None,
+    progress: Progress = lambda _: None,
+) -> tuple[Record, Examined]:
+    """Read everything in `folder` and write its record there; `taken` says what its files were called before.
 
     Raises:
-        BenchmarkError: a file or row is wrong, each named.
+        BenchmarkError: a file or row is wrong, each named as whoever handed it over calls it.
     """
     try:
-        found = read_all(benchmark, folder)
+        found = read_all(benchmark, folder, progress=progress)
     except BenchmarkError as why:
-        raise BenchmarkError(str(why), "Nothing was added. Correct what is named and add the data again.") from None
+        said = "\n".join(_as_given(line, taken.given if taken else {}) for line in str(why).splitlines())
+        raise BenchmarkError(said, "Nothing was added. Correct what is named and add the data again.") from None
     now = datetime.now(UTC).isoformat(timespec="seconds")
     record = Record(
         files=_digests(folder),
@@ -172,13 +195,22 @@ def accept(benchmark: Benchmark, folder: Path, attestation: Attestation | None) 
         agreement=attestation.agreement if attestation else "",
         attested_by=attestation.by if attestation else "",
         attested_at=now if attestation else "",
+        stamps={path.relative_to(folder).as_posix(): _stamp(path) for path in _data_files(folder)},
     )
     write_atomically(folder / RECORD, (json.dumps(asdict(record), indent=2, sort_keys=True) + "\n").encode())
     return record, found
 
 
-def read_all(benchmark: Benchmark, folder: Path, *, keep: int = 0) -> Examined:
+def _as_given(line: str, given: Mapping[str, str]) -> str:
+    """Put the name that a file had before at the beginning of a message about it."""
+    name, colon, rest = line.partition(": ")
+    return f"{given.get(name, name)}{colon}{rest}"
+
+
+def read_all(benchmark: Benchmark, folder: Path, *, keep: int = 0, progress: Progress = lambda _: None) -> Examined:
     """Read all of the data in `folder`; choices of required arguments whose files are not there are passed over.
+
+    Every choice is read by itself, also where several read the same file: `progress` is told of each.
 
     Raises:
         BenchmarkError: lists what is wrong with all of them; or there is none.
@@ -186,12 +218,14 @@ def read_all(benchmark: Benchmark, folder: Path, *, keep: int = 0) -> Examined:
     choices = [choice for choice in required_choices(benchmark) if _is_there(benchmark, folder, choice)]
     if not choices:
         raise BenchmarkError(f"{benchmark.id}: none of its files is there; expected {_expected(benchmark)}")
-    return examine(
-        benchmark,
-        choices,
-        lambda choice: locate_dataset(benchmark, None, {"data_path": str(folder), **choice}),
-        keep=keep,
-    )
+
+    def locate(choice: Choice) -> Dataset:
+        if len(choices) > 1:
+            named = ", ".join(f"{name}={value}" for name, value in choice.items())
+            progress(f"{named} ({choices.index(choice) + 1} of {len(choices)})")
+        return locate_dataset(benchmark, None, {"data_path": str(folder), **choice})
+
+    return examine(benchmark, choices, locate, keep=keep)
 
 
 def _is_there(benchmark: Benchmark, folder: Path, choice: Choice) -> bool:
@@ -207,13 +241,26 @@ def _filled(name: str, choice: Choice, benchmark: Benchmark) -> str:
     return name
 
 
-def _digests(folder: Path) -> dict[str, str]:
+def _digests(folder: Path, unchanged: Record | None = None) -> dict[str, str]:
+    """Return the SHA-256 of every file; one that has size and time as in the record `unchanged` is not read."""
     files: dict[str, str] = {}
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and not path.name.startswith("."):
-            with path.open("rb") as file:
-                files[path.relative_to(folder).as_posix()] = hashlib.file_digest(file, "sha256").hexdigest()
+    for path in _data_files(folder):
+        name = path.relative_to(folder).as_posix()
+        if unchanged and name in unchanged.files and unchanged.stamps.get(name) == _stamp(path):
+            files[name] = unchanged.files[name]
+            continue
+        with path.open("rb") as file:
+            files[name] = hashlib.file_digest(file, "sha256").hexdigest()
     return files
+
+
+def _data_files(folder: Path) -> list[Path]:
+    return [path for path in sorted(folder.rglob("*")) if path.is_file() and not path.name.startswith(".")]
+
+
+def _stamp(path: Path) -> list[int]:
+    found = path.stat()
+    return [found.st_size, found.st_mtime_ns]
 
 
 def read_record(site_data: Path, benchmark_id: str) -> Record | None:
@@ -225,8 +272,10 @@ def read_record(site_data: Path, benchmark_id: str) -> Record | None:
     path = site_data / benchmark_id / RECORD
     try:
         with path.open("rb") as file:
-            values = json.loads(file.read(_LARGEST_RECORD))
-        return Record(**values)
+            record = Record(**json.loads(file.read(_LARGEST_RECORD)))
+        if not isinstance(record.files, dict) or not isinstance(record.stamps, dict):
+            raise ValueError
+        return record
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, RecursionError):
@@ -235,12 +284,18 @@ def read_record(site_data: Path, benchmark_id: str) -> Record | None:
         ) from None
 
 
-def data_state(benchmark: Benchmark, site_data: Path) -> DataState:
-    """Say whether the benchmark's data is here, as it was put in, and attested where that is needed."""
+def data_state(benchmark: Benchmark, site_data: Path, *, verify: bool = False) -> DataState:
+    """Say whether the benchmark's data is here, as it was put in, and attested where that is needed.
+
+    Files that have the size and time they were put in with are read only to `verify` them.
+    """
     folder = site_data / benchmark.id
     expected = f"{_expected(benchmark)} with `intramural datasets add {benchmark.id} PATH`"
     if benchmark.dataset_file is not None:
-        return DataState("ready", "beside its definition")
+        name = benchmark.dataset_file.name
+        if not benchmark.dataset_file.is_file():
+            return DataState("missing", f"{name}, which its definition names")
+        return DataState("ready", f"your own data, {name} of its definition")
     if not holds_data(folder):
         if fetchable(benchmark):
             expected = f"`intramural datasets fetch {benchmark.id}`"
@@ -250,7 +305,7 @@ def data_state(benchmark: Benchmark, site_data: Path) -> DataState:
         return DataState("missing", expected)
     try:
         record = read_record(site_data, benchmark.id)
-        digests = _digests(folder)
+        digests = _digests(folder, None if verify else record)
     except (AgentError, OSError) as why:
         return DataState("cannot be read", str(why))
     if record is not None and (changed := _changed(record.files, digests)):
@@ -294,4 +349,7 @@ def _changed(recorded: Mapping[str, str], present: Mapping[str, str]) -> str:
 
 
 def _expected(benchmark: Benchmark) -> str:
-    return ", ".join(file.name for file in benchmark.files) or "one file of yours"
+    names = [file.name for file in benchmark.files]
+    if len(names) > _MOST_NAMES:
+        return f"{len(names)} files (see `intramural benchmarks show {benchmark.id}`)"
+    return ", ".join(names) or "one file of yours"

@@ -98,25 +98,30 @@ class Aggregator:
                 return await self._exchange(method, path, body, limit)
         except TimeoutError:
             raise DeliveryError(
-                f"the aggregator did not answer within {self._connection.total_timeout_s:g} seconds"
+                f"the aggregator at {self._base} did not answer within {self._connection.total_timeout_s:g} seconds"
             ) from None
         except httpx.TimeoutException:
-            raise DeliveryError("the aggregator could not be reached in time") from None
+            raise DeliveryError(f"the aggregator at {self._base} could not be reached in time") from None
         except httpx.ProxyError:
             raise DeliveryError(
-                "the proxy refused the connection to the aggregator",
+                f"the proxy refused the connection to the aggregator at {self._base}",
                 "Check `proxy` in site.yaml, and that the proxy lets the aggregator's host and port through.",
             ) from None
         except httpx.ConnectError as error:
             if isinstance(_root_cause(error), ssl.SSLError):
                 raise DeliveryError(
-                    "the aggregator's certificate was not accepted",
+                    f"the aggregator's certificate was not accepted ({self._base})",
                     "If a proxy inspects TLS here, name its authority with `ca_bundle` in site.yaml.",
                 ) from None
-            raise DeliveryError("the aggregator could not be reached") from None
+            raise DeliveryError(
+                f"the aggregator at {self._base} could not be reached",
+                f"{DeliveryError.advice} The address is `aggregator_url` of site.yaml, else the invite's.",
+            ) from None
         except httpx.HTTPError as error:
             # Its message may quote what the server sent, so only its kind is told.
-            raise DeliveryError(f"the connection to the aggregator broke ({type(error).__name__})") from None
+            raise DeliveryError(
+                f"the connection to the aggregator broke ({type(error).__name__}, {self._base})"
+            ) from None
 
     async def _exchange(self, method: str, path: str, body: bytes | None, limit: int) -> bytes:
         import httpx

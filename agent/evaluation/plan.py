@@ -179,12 +179,13 @@ def plan_runs(site: Site, entries: Sequence[RunEntry], options: RunOptions) -> l
             "a suite's name has 1 to 64 letters, digits, dots, dashes or underscores, and begins with a letter or digit"
         )
     catalogue = survey_benchmarks(site.own_benchmarks)
+    deployments = {} if options.server else read_deployments(site.deployments)
     if options.deployment_map:  # first, since nobody needs the data of entries that it leaves out
-        entries = map_deployments(entries, read_deployment_map(options.deployment_map))
+        here = None if options.server else deployments
+        entries = map_deployments(entries, read_deployment_map(options.deployment_map), here)
     entries = ignore_data_paths(entries) if options.ignore_data_paths else entries
     wanted = [(entry, benchmark_of(entry, *catalogue)) for entry in entries]
     missing_data_paths(entries)
-    deployments = {} if options.server else read_deployments(site.deployments)
     if not options.server:
         missing_deployments(entries, deployments)
     plans: list[Plan] = []
@@ -194,11 +195,12 @@ def plan_runs(site: Site, entries: Sequence[RunEntry], options: RunOptions) -> l
             plans.append(_plan_run(site, entry, benchmark, deployments, options))
         except BenchmarkError as why:
             wrong.append((entry.benchmark, why))
+    others = " To run the others first, name them with --groups-to-run." if plans else ""
     if len(wrong) == 1:
-        raise wrong[0][1]
+        raise BenchmarkError(str(wrong[0][1]), wrong[0][1].advice + others)
     if wrong:
         told = (f"{name}: {str(why).removeprefix(f'{name}: ')}" for name, why in wrong)
-        raise BenchmarkError("\n".join(dict.fromkeys(told)), wrong[0][1].advice)
+        raise BenchmarkError("\n".join(dict.fromkeys(told)), wrong[0][1].advice + others)
     names = [plan.name for plan in plans]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

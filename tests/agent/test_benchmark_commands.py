@@ -1,9 +1,11 @@
 """What a benchmark's author sees: a list, a template that works, and every mistake at once."""
 
 import json
+import shlex
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,8 @@ from agent.datasets.check import check
 from agent.errors import BenchmarkError, ConfigError
 from agent.site import Site, create_site
 from tests.agent.fault_server import FaultServer
+from tests.agent.terminal import Done
+from tests.agent.terminal import intramural as in_process
 
 ROOT = Path(__file__).parents[2]
 MEDHELM = ROOT / "tests" / "data" / "medhelm_configurable"
@@ -23,12 +27,11 @@ def site(tmp_path: Path) -> Site:
     return create_site(tmp_path / "site", "Test")
 
 
-def intramural(*words: str | Path, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "agent", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd, timeout=120)
+def intramural(*words: str | Path, cwd: Path = ROOT) -> Done:
+    return in_process(*words, cwd=cwd)
 
 
-def on(site: Site, *words: str | Path) -> subprocess.CompletedProcess[str]:
+def on(site: Site, *words: str | Path) -> Done:
     return intramural("--site", site.directory, *words)
 
 
@@ -38,7 +41,9 @@ def on(site: Site, *words: str | Path) -> subprocess.CompletedProcess[str]:
 def test_the_list_is_readable_on_a_terminal_and_says_of_each_what_there_is(site: Site):
     table = on(site, "benchmarks", "list")
     assert table.returncode == 0, table.stderr
-    assert max(map(len, table.stdout.splitlines())) <= 100
+    *lines, hint = table.stdout.splitlines()
+    assert max(map(len, lines)) <= 100
+    assert hint.endswith(f"see `intramural --site {site.directory} datasets list`")
     rows = json.loads(on(site, "benchmarks", "list", "--format", "json").stdout)
     for row in rows:
         assert row["id"] in table.stdout
@@ -85,7 +90,7 @@ def test_a_new_benchmark_passes_its_check_and_runs_as_it_is(site: Site, kind: st
     made = on(site, "benchmarks", "new", "mine", "--kind", kind)
     assert made.returncode == 0, made.stderr
     folder = site.directory / "benchmarks" / "mine"
-    assert f"intramural benchmarks check {folder}" in made.stdout
+    assert f"intramural --site {site.directory} benchmarks check {folder}" in made.stdout
     checked = on(site, "benchmarks", "check", folder)
     assert checked.returncode == 0, checked.stderr
     assert "not redacted" in checked.stdout
@@ -163,7 +168,8 @@ def test_a_folder_that_is_there_is_never_written_over(tmp_path: Path):
 
 
 def test_medhelms_own_three_files_pass_unchanged():
-    checked = intramural("benchmarks", "check", "exact_match_demo.yaml", cwd=MEDHELM)
+    command = [sys.executable, "-m", "agent", "benchmarks", "check", "exact_match_demo.yaml"]
+    checked = subprocess.run(command, capture_output=True, text=True, check=False, cwd=MEDHELM, timeout=120)
     assert checked.returncode == 0, checked.stderr
     assert "EXACT-MATCH-DEMO: 2 instances" in checked.stdout
     assert "right answers: " in checked.stdout
@@ -248,12 +254,12 @@ def test_a_bad_json_cell_is_named_by_row(tmp_path: Path):
     assert "line 4" in said
 
 
-def test_a_line_of_a_gigabyte_is_refused_by_its_row(tmp_path: Path):
+def test_a_line_without_end_is_refused_by_its_row(tmp_path: Path):
     folder = mine(tmp_path)
     with (folder / "data.csv").open("r+b") as file:
         file.seek(0, 2)
         file.write(b'5,"')
-        file.truncate(2**30)  # the rest are zero bytes that take no room on the disk
+        file.truncate(2**26)  # the rest are zero bytes that take no room on the disk
     checked = intramural("benchmarks", "check", folder)
     assert checked.returncode == 3
     assert "data.csv: row 5 (line 6): is longer than" in checked.stderr
@@ -299,3 +305,62 @@ def test_control_characters_of_a_record_do_not_reach_the_authors_terminal(tmp_pa
     checked = intramural("benchmarks", "check", folder)
     assert checked.returncode == 0, checked.stderr
     assert "\x1b" not in checked.stdout
+
+
+def test_the_hints_of_a_command_hold_its_site_and_can_be_copied(site: Site):
+    made = on(site, "benchmarks", "new", "mine")
+    hints = [line.strip() for line in made.stdout.splitlines() if line.startswith("  intramural")]
+    assert len(hints) == 2
+    assert all(hint.startswith(f"intramural --site {site.directory} ") for hint in hints)
+    assert on(site, *shlex.split(hints[0])[3:]).returncode == 0
+    wrong = on(site, "benchmarks", "show", "med_qaa")
+    assert f"`intramural --site {site.directory} benchmarks list`" in wrong.stderr
+    assert "`intramural benchmarks list`" in intramural("benchmarks", "show", "med_qaa").stderr
+
+
+def test_a_file_that_is_no_yaml_is_told_once_and_with_what_helps(tmp_path: Path):
+    folder = mine(tmp_path, "json-answer")
+    definition = folder / "benchmark.yaml"
+    text = definition.read_text().replace("parser: json ", "parser: pattern ").replace("answer_field: dose ", "")
+    for pattern, said in (
+        (r'"Dose:\s(.*)"', "unknown escape character; in 'single quotes' a backslash stays what it is"),
+        (r"'Dose:\s(.*'", "answer_pattern: is no"),
+    ):
+        definition.write_text(text + f"answer_pattern: {pattern}\n")
+        checked = intramural("benchmarks", "check", folder)
+        assert checked.returncode == 3
+        assert checked.stderr.count(said) == 1
+    assert "missing )" in checked.stderr, "the reason"
+
+
+def test_right_answers_that_the_metric_cannot_use_are_told_by_row(tmp_path: Path):
+    folder = mine(tmp_path)
+    definition = folder / "benchmark.yaml"
+    definition.write_text(
+        "name: mine\ndescription: x\nprompt_file: prompt.txt\ndataset_file: data.csv\ngold: {column: answer}\n"
+        "metrics: [{name: medcalc_bench_accuracy}]\n"
+        "extra_columns: {category: category, lower_limit: low, upper_limit: high}\n"
+    )
+    (folder / "prompt.txt").write_text("{question}\n")
+    right = "question,answer,category,low,high\nCANARY?,5,lab,4,6\nCANARY?,7,risk,7,7\n"
+    (folder / "data.csv").write_text(right)
+    assert check(folder, Path("no such site"), None, keep=0)
+    (folder / "data.csv").write_text(
+        right + "CANARY?,5,lab,abc,6\nCANARY?,5,foo,4,6\nCANARY?,not a number,lab,4,6\nCANARY?,9,lab,4,6\n"
+    )
+    said = refused(folder).splitlines()
+    assert len(said) == 4
+    for number, line in enumerate(said, 3):
+        assert line.startswith(f"data.csv: row {number} (line {number + 1}): medcalc_bench_accuracy ")
+
+
+def test_a_long_reference_is_not_held_against_itself(tmp_path: Path):
+    """Of a text only whether it is there counts: whole notes against themselves would take minutes."""
+    folder = mine(tmp_path, "free-text")
+    definition = folder / "benchmark.yaml"
+    assert "rouge_l" in definition.read_text()
+    with (folder / "data.csv").open("a") as file:
+        file.write(f"99,a note,{'many different words here ' * 4000}\n")
+    began = time.monotonic()
+    check(folder, Path("no such site"), None, keep=0)
+    assert time.monotonic() - began < 10

@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from agent import doctor
+from agent.catalog.benchmark import find_benchmarks
+from agent.catalog.new_benchmark import write_new_benchmark
+from agent.datasets.register import data_state, put_in
 from agent.doctor import Check, examine
 from agent.inference.baselines import serve
 from agent.site import Site, create_site
@@ -91,7 +94,39 @@ def test_data_of_another_version(site: Site):
     (folder / "phrases_no_exclude_test.jsonl").write_text(line + "\n")
     check = found(site, "benchmark med_qa")
     assert check.verdict == "warning"
-    assert "unknown data" in check.finding
+    assert "put there by hand" in check.finding
+    assert "1 instances read now, no fault found; 1 of 1 files is not a version" in check.finding
+    assert "datasets add med_qa" in check.advice
+    with (folder / "phrases_no_exclude_test.jsonl").open("a") as file:
+        file.write("{\n")
+    check = found(site, "benchmark med_qa")
+    assert (check.verdict, check.exit_code) == ("failed", 3)
+    assert "line 2" in check.finding
+
+
+def test_the_doctor_sees_the_data_that_the_list_of_datasets_sees(site: Site):
+    """Also of benchmarks of which a run entry must choose a part."""
+    benchmarks = find_benchmarks()
+    for name in ("clear", "med_qa"):
+        sample = benchmarks[name].sample
+        assert sample is not None
+        put_in(benchmarks[name], benchmarks[name].folder / sample.name, site.data, attestation=None)
+    (site.data / "med_qa" / "more.jsonl").write_text("")
+    checks = {check.what: check for check in examine(site)}
+    for benchmark in benchmarks.values():
+        check, state = checks[f"benchmark {benchmark.id}"], data_state(benchmark, site.data)
+        assert state.detail in check.finding
+        assert check.verdict == ("warning" if benchmark.id == "med_qa" else "ok")
+        assert (state.state == "sample only") == (benchmark.id not in ("clear", "med_qa"))
+    assert checks["benchmark med_qa"].finding.startswith("data changed: 1 file new")
+
+
+def test_a_file_that_a_definition_names_and_that_is_gone(site: Site):
+    write_new_benchmark("mine", "yes-no", site.directory / "benchmarks" / "mine")
+    assert "4 instances read now" in found(site, "benchmark mine").finding
+    (site.directory / "benchmarks" / "mine" / "data.csv").unlink()
+    check = found(site, "benchmark mine")
+    assert (check.verdict, check.finding) == ("warning", "data missing: data.csv, which its definition names")
 
 
 def test_a_model_that_gives_no_answer(site: Site):

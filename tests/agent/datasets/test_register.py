@@ -1,5 +1,6 @@
 """Data is put into a site whole or not at all, and what was put in can be told from what is there now."""
 
+import contextlib
 import csv
 import hashlib
 import io
@@ -20,6 +21,8 @@ from agent.datasets.register import Attestation, data_state, put_in
 from agent.errors import AgentError, BenchmarkError, ConfigError, StoreError
 from agent.files import locked
 from agent.site import Site, create_site
+from tests.agent import terminal
+from tests.agent.terminal import Done
 
 ROWS = [
     {"id": "1", "note": "CANARY one", "answer": "yes"},
@@ -38,6 +41,10 @@ def text_of(rows: list[dict[str, str]]) -> str:
 
 
 GOOD = text_of(ROWS)
+
+
+def sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def define(folder: Path, more: str = "access: public\n", files: str = "[{name: official.csv}]") -> Benchmark:
@@ -179,6 +186,35 @@ def test_data_that_changes_afterwards_is_told(site, own, tmp_path):
     assert data_state(own, site.data).state == "cannot be read"
 
 
+def test_files_of_the_recorded_size_and_time_are_not_read_to_say_that_nothing_changed(site, own, tmp_path, monkeypatch):
+    add(site, own, source(tmp_path))
+    official = site.data / "own" / "official.csv"
+    stamp = official.stat()
+    with monkeypatch.context() as patched:
+        patched.setattr(hashlib, "file_digest", None)
+        assert data_state(own, site.data).state == "ready"
+    official.write_text(GOOD.replace("one", "ONE"))
+    os.utime(official, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    assert data_state(own, site.data).state == "ready"
+    assert data_state(own, site.data, verify=True).state == "changed"
+    for verify, state in ((), "ready"), (("--verify",), "changed"):
+        rows = json.loads(intramural(site, "datasets", "list", *verify, "--format", "json").stdout)
+        assert [row["state"] for row in rows if row["id"] == "own"] == [state]
+    os.utime(official)
+    assert data_state(own, site.data).state == "changed"
+
+
+def test_a_record_of_an_earlier_version_holds_no_times_and_every_file_is_read(site, own, tmp_path):
+    add(site, own, source(tmp_path))
+    path = site.data / "own" / ".dataset.json"
+    record = json.loads(path.read_text())
+    del record["stamps"]
+    path.write_text(json.dumps(record))
+    assert data_state(own, site.data).state == "ready"
+    (site.data / "own" / "official.csv").write_text(GOOD.replace("one", "ONE"))
+    assert data_state(own, site.data).state == "changed"
+
+
 def test_data_put_there_by_hand_is_used_and_told_as_such(site, own):
     assert data_state(own, site.data).state == "missing"
     assert "official.csv" in data_state(own, site.data).detail
@@ -235,9 +271,9 @@ def test_two_commands_at_once_do_not_mix(site, own, tmp_path):
 # Folders and archives
 
 
-def with_parts(site: Site) -> Benchmark:
+def with_parts(site: Site, below: str = "") -> Benchmark:
     return define(
-        site.directory / "benchmarks",
+        site.directory / "benchmarks" / below,
         "access: public\narguments:\n  ward: {values: [north, south, west], required: true}\n",
         "[{name: 'wards/{ward}.csv'}, {name: legend.txt, optional: true}]",
     )
@@ -278,6 +314,58 @@ def test_what_the_benchmark_reads_is_taken_from_a_folder_or_an_archive(site, tmp
     }
 
 
+def test_a_fault_is_told_of_the_file_as_it_was_handed_over(site, own, tmp_path):
+    with pytest.raises(BenchmarkError) as caught:
+        add(site, own, source(tmp_path, broken(answer="?"), "mine.csv"))
+    assert str(caught.value).startswith("mine.csv: row 4 (line 6): ")
+    folder = a_folder(tmp_path)
+    (folder / "wards" / "north.csv").write_text(broken(answer="?"))
+    with pytest.raises(BenchmarkError, match=r"release-1\.0/wards/north\.csv: row 4"):
+        add(site, with_parts(site, "parts"), packed(folder, "tgz"), replace=True)
+
+
+def test_right_answers_of_no_use_are_told_and_known_versions_are_taken_as_they_are(site, tmp_path):
+    bad = "id,note,answer\n1,CANARY,5\n2,CANARY,five\n"
+    text = (
+        "name: own\ndescription: x\nprompt_file: prompt.txt\ngold: {column: answer}\nid_column: id\n"
+        "extra_columns: {category: answer, lower_limit: answer, upper_limit: answer}\n"
+        "metrics: [{name: medcalc_bench_accuracy}]\naccess: public\n"
+    )
+    own = define(site.directory / "benchmarks")
+    (own.folder / "prompt.txt").write_text("{note}\n")
+    for files, refused in (("{name: official.csv}", True), (f"{{name: official.csv, sha256: {sha256(bad)}}}", False)):
+        (own.folder / "benchmark.yaml").write_text(f"{text}data: {{loader: csv, files: [{files}]}}\n")
+        of_now = load_benchmark(own.folder)
+        with pytest.raises(BenchmarkError, match="row 1") if refused else contextlib.nullcontext():
+            add(site, of_now, source(tmp_path, bad))
+
+
+def test_a_known_version_is_found_in_a_folder_by_its_bytes_whatever_it_is_called(site, tmp_path):
+    own = define(site.directory / "benchmarks", files=f"[{{name: official.csv, sha256: {sha256(GOOD)}}}]")
+    folder = tmp_path / "release"
+    folder.mkdir()
+    for name, text in (
+        ("train_EN.csv", text_of(ROWS[:2])),
+        ("LICENCE", GOOD),
+        ("test_EN.csv", GOOD),
+        ("copy.csv", GOOD),
+    ):
+        source(folder, text, name)
+    added = put_in(own, folder, site.data, attestation=None)
+    assert (added.record.known, added.left_out) == ("official", 3)
+    assert (site.data / "own" / "official.csv").read_text() == GOOD
+
+
+def test_what_takes_several_passes_says_so(site, tmp_path):
+    with_parts(site)
+    done = intramural(site, "datasets", "add", "own", a_folder(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[:2] == [
+        "reading own: ward=north (1 of 2)",
+        "reading own: ward=south (2 of 2)",
+    ]
+
+
 def test_every_part_of_a_folder_is_checked(site, tmp_path):
     folder = a_folder(tmp_path)
     for ward in ("north", "south"):
@@ -292,8 +380,11 @@ def test_a_folder_without_anything_that_is_read(site, own, tmp_path):
     (tmp_path / "release").mkdir()
     source(tmp_path / "release", name="a.txt")
     source(tmp_path / "release", name="b.txt")
-    with pytest.raises(BenchmarkError, match=r"holds 2 files and none that own reads; expected official\.csv"):
+    with pytest.raises(
+        BenchmarkError, match=r"holds 2 files and none that own reads; expected official\.csv"
+    ) as caught:
         add(site, own, tmp_path / "release")
+    assert "give that file itself" in caught.value.advice
 
 
 def test_one_file_of_a_benchmark_that_reads_several_is_refused(site, tmp_path):
@@ -405,9 +496,8 @@ def test_an_archive_that_is_none(site, own, tmp_path, name):
 # Through the command
 
 
-def intramural(site: Site, *words: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "agent", "--site", str(site.directory), *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+def intramural(site: Site, *words: str | Path) -> Done:
+    return terminal.intramural("--site", site.directory, *words, cwd=Path())
 
 
 def test_the_commands_tell_what_was_put_in_and_leave_a_trace(site, tmp_path):
