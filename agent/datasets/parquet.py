@@ -9,10 +9,15 @@ from functools import partial
 from typing import Any, BinaryIO
 
 from agent.datasets.files import Files
+from agent.datasets.lines import LONGEST
 from agent.datasets.table import Problems, Row, Table
 from agent.errors import BenchmarkError
 
 _ROWS_AT_ONCE = 256
+_AT_ONCE = 2**28  # bytes that the cells of one column may come to before any of them is looked at
+_LARGEST_COLUMN = 2**31  # bytes of one column of one row group, unpacked
+# Encodings by which many long cells can stand in few bytes, even unpacked.
+_SHARING = {"PLAIN_DICTIONARY", "RLE_DICTIONARY", "DELTA_BYTE_ARRAY"}
 _BUFFER = 2**20  # bytes
 
 
@@ -32,7 +37,7 @@ def load_parquet(files: Files) -> Iterator[tuple[Table, Problems]]:
             # Unbuffered, pyarrow would hold a whole row group, which is often the whole file.
             open_file = partial(parquet.ParquetFile, pre_buffer=False, buffer_size=_BUFFER)
             reader = opened(open_file, file, problems, "Parquet")
-            batches = reader.iter_batches(batch_size=_ROWS_AT_ONCE, use_threads=False)
+            batches = reader.iter_batches(batch_size=_rows_at_once(reader.metadata, problems), use_threads=False)
             yield _table(reader.schema_arrow.names, batches, problems, "Parquet"), problems
 
 
@@ -55,7 +60,12 @@ def load_feather(files: Files) -> Iterator[tuple[Table, Problems]]:
 
 
 def cell_text(value: object) -> str:
-    """Write a value of a typed table as a cell: nothing is empty, 1.0 stays 1.0, a list is its JSON text."""
+    """Write a value of a typed table as a cell: nothing is empty, 1.0 stays 1.0, a list is its JSON text.
+
+    Raises:
+        TypeError: it has no one text.
+        UnicodeDecodeError: it is of bytes that are no text.
+    """
     match value:
         case None:
             return ""
@@ -73,7 +83,9 @@ def cell_text(value: object) -> str:
             return value.isoformat()
         case bytes():
             return value.decode("utf-8")
-    return json.dumps(value, ensure_ascii=False, default=cell_text)
+        case list() | tuple() | dict():
+            return json.dumps(value, ensure_ascii=False, default=cell_text)
+    raise TypeError  # a length of time, for example: nobody can tell in which of many ways it is meant
 
 
 def missing_pyarrow() -> BenchmarkError:
@@ -107,7 +119,9 @@ def _rows(columns: list[str], batches: Iterator[Any], problems: Problems, kind: 
     while True:
         try:
             portion = next(portions, None)
-        except (ValueError, OSError):
+        except _CellsError as why:
+            raise problems.stop(f"after row {number}", str(why)) from None
+        except (ValueError, OSError, MemoryError):
             raise problems.stop(f"after row {number}", f"the {kind} file is damaged") from None
         if portion is None:
             return
@@ -116,8 +130,10 @@ def _rows(columns: list[str], batches: Iterator[Any], problems: Problems, kind: 
             where = f"row {number}"
             try:
                 cells = {name: cell_text(value) for name, value in zip(columns, values, strict=True)}
-            except (UnicodeDecodeError, TypeError):
-                problems.add(where, "a cell holds bytes that are no text")
+            except (UnicodeDecodeError, TypeError, RecursionError):
+                problems.add(
+                    where, "a cell holds bytes that are no text, or a length of time; make it a column of text"
+                )
                 continue
             yield Row(where, cells)
 
@@ -127,4 +143,55 @@ def _portions(batches: Iterator[Any]) -> Iterator[list[tuple[object, ...]]]:
     for batch in batches:
         for start in range(0, batch.num_rows, _ROWS_AT_ONCE):
             columns = batch.slice(start, _ROWS_AT_ONCE).columns
-            yield list(zip(*(column.to_pylist() for column in columns), strict=True))
+            yield list(zip(*(_values(column, number) for number, column in enumerate(columns, 1)), strict=True))
+
+
+class _CellsError(Exception):
+    """A column holds what cannot be a cell; says which column, by its number, and why."""
+
+
+def _values(column: Any, number: int) -> list[object]:
+    if _longest(column) > LONGEST:
+        raise _CellsError(f"column {number}: a cell is longer than {LONGEST} bytes")
+    try:
+        values: list[object] = column.to_pylist()
+    except UnicodeDecodeError:
+        raise _CellsError(f"column {number}: a cell holds bytes that are no text") from None
+    except (ValueError, OverflowError, LookupError):
+        raise _CellsError(
+            f"column {number} ({column.type}): holds what cannot be written as text: a date before the year 1 or after "
+            "9999, a time finer than microseconds or of an unknown time zone; make it a column of text"
+        ) from None
+    return values
+
+
+def _longest(column: Any) -> int:
+    """Return how many bytes the longest text of a column has, also one within a list."""
+    from pyarrow import compute, types
+
+    if types.is_dictionary(column.type):
+        return _longest(column.dictionary)
+    if types.is_struct(column.type):
+        return max((_longest(inner) for inner in column.flatten()), default=0)
+    if types.is_list(column.type) or types.is_large_list(column.type) or types.is_map(column.type):
+        return _longest(column.flatten() if not types.is_map(column.type) else column.items)
+    if types.is_string(column.type) or types.is_large_string(column.type) or types.is_binary(column.type):
+        return compute.max(compute.binary_length(column)).as_py() or 0
+    return 0
+
+
+def _rows_at_once(metadata: Any, problems: Problems) -> int:
+    """Return how many rows can be unpacked before anything is known of their cells.
+
+    Raises:
+        BenchmarkError: a column of a row group is too large to be unpacked.
+    """
+    largest = 1
+    for group in range(metadata.num_row_groups):
+        for number in range(metadata.num_columns):
+            column = metadata.row_group(group).column(number)
+            if column.total_uncompressed_size > _LARGEST_COLUMN:
+                raise problems.stop(f"row group {group + 1}", f"column {number + 1} unpacks to more than 2 GiB")
+            if _SHARING & set(column.encodings):
+                largest = max(largest, column.total_uncompressed_size)
+    return max(1, min(_ROWS_AT_ONCE, _AT_ONCE // largest))

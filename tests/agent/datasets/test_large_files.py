@@ -2,6 +2,7 @@
 
 import json
 import random
+import time
 from pathlib import Path
 
 import pyarrow
@@ -14,8 +15,6 @@ from tests.memory import run_measured
 
 WALK = """
 import sys
-import time
-import time
 from pathlib import Path
 from agent.catalog.benchmark import load_benchmark
 from agent.datasets.load import iter_instances, locate_dataset

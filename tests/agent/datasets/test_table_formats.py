@@ -6,6 +6,7 @@ import gzip
 import io
 import subprocess
 import sys
+import time
 import zipfile
 
 import openpyxl
@@ -147,6 +148,50 @@ def test_parquet_without_pyarrow_says_what_to_install(tmp_path):
     )
     said = subprocess.check_output([sys.executable, "-c", script], text=True)
     assert "pip install 'intramural[parquet]'" in said
+
+
+@pytest.mark.parametrize("write", [pyarrow.parquet.write_table, pyarrow.feather.write_feather])
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        (pyarrow.array([datetime.timedelta(1)]), "row 1: a cell holds bytes that are no text, or a length of time"),
+        (pyarrow.array([{"a": [{"b": datetime.timedelta(1)}]}]), "row 1: a cell holds bytes that are no text, or a"),
+        (pyarrow.array([2**30], pyarrow.date32()), "after row 0: column 3 (date32[day]): holds what cannot be written"),
+        (pyarrow.array([-(2**30)], pyarrow.date32()), "after row 0: column 3 (date32[day]): holds what cannot be"),
+        (pyarrow.array([2**62], pyarrow.timestamp("us")), "after row 0: column 3 (timestamp[us]): holds what cannot"),
+        (pyarrow.array([1_000_000_001], pyarrow.timestamp("ns")), "a time finer than microseconds"),
+        (pyarrow.array([0], pyarrow.timestamp("us", tz="Mars/Phobos")), "of an unknown time zone"),
+        (
+            pyarrow.Array.from_buffers(
+                pyarrow.string(), 1, [None, pyarrow.py_buffer(b"\0\0\0\0\2\0\0\0"), pyarrow.py_buffer(b"\xff\xfe")]
+            ),
+            "after row 0: column 3: a cell holds bytes that are no text",
+        ),
+        (pyarrow.array(["x" * (2**24 + 1)]), "after row 0: column 3: a cell is longer than 16777216 bytes"),
+        (pyarrow.array([["x", "x" * (2**24 + 1)]]), "after row 0: column 3: a cell is longer than 16777216 bytes"),
+        (pyarrow.array([{"k": b"x" * (2**24 + 1)}]), "after row 0: column 3: a cell is longer than 16777216 bytes"),
+        (
+            pyarrow.array(["x" * (2**24 + 1)]).dictionary_encode(),
+            "after row 0: column 3: a cell is longer than 16777216 bytes",
+        ),
+    ],
+)
+def test_what_cannot_be_a_cell_is_said_by_its_column(tmp_path, write, column, said):
+    kind = "parquet" if write is pyarrow.parquet.write_table else "feather"
+    write(arrow(note=["n"], correct_answer=["a"], more=column), str(tmp_path / f"data.{kind}"))
+    assert said in problem(own(tmp_path, CHAT, data=f"dataset_file: data.{kind}"))
+
+
+def test_a_small_parquet_file_of_a_gigabyte_is_refused_at_its_first_cell(tmp_path):
+    note = "x" * 20_000_000
+    table = arrow(note=[note] * 50, correct_answer=["a"] * 50)
+    with pyarrow.parquet.ParquetWriter(tmp_path / "data.parquet", table.schema, compression="zstd") as writer:
+        writer.write_table(table)
+    assert (tmp_path / "data.parquet").stat().st_size < 20_000
+    benchmark = own(tmp_path, data=PARQUET)
+    before = time.monotonic()
+    assert "after row 0: column 1: a cell is longer than 16777216 bytes" in problem(benchmark)
+    assert time.monotonic() - before < 10
 
 
 def sheet(tmp_path, *rows, title="Cases", change=lambda book: None):
