@@ -123,9 +123,10 @@ class Demo:
     help="Where everything of the demo is made; the same folder again continues.",
 )
 def demo(directory: Path) -> None:
-    """Show the whole of Intramural at work on real samples, on this machine alone.
+    """Show all of Intramural at work, on this machine alone.
 
-    A site evaluates reference baselines, a second person approves what leaves, an aggregator publishes the board.
+    On real samples: a site evaluates reference baselines, a second person approves what leaves, an aggregator
+    publishes the board.
     """
     began = time.monotonic()
     here = Demo(directory)

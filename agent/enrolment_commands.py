@@ -101,7 +101,10 @@ def registry() -> None:
 @click.option("--import", "path", type=FILE, help="Take a registry that came as a file.")
 @click.pass_obj
 def update(site: Site, path: Path | None) -> None:
-    """Take the newest registry, verified from the invite's root keys on; never an older one."""
+    """Take the newest registry.
+
+    It is verified from the invite's root keys on, and never older than the one that is here.
+    """
     from agent.files import read_bounded
     from protocol.envelope import MAX_BYTES, REGISTRY_TYPE
 
@@ -120,7 +123,10 @@ def update(site: Site, path: Path | None) -> None:
 @format_option()
 @click.pass_obj
 def show_registry(site: Site, form: str) -> None:
-    """Show what the registry says about this site, and what may be submitted."""
+    """Show what the registry says about this site.
+
+    And what may be submitted.
+    """
     from agent.delivery.membership import is_enrolled
 
     federation = federation_of(site)

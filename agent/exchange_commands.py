@@ -57,7 +57,7 @@ def export(site: Site, suite: str, form: ExportForm, out: Path, reveal: bool) ->
 
 @click.group(name="import")
 def import_() -> None:
-    """Take in what was made with HELM; its rows are marked as imported."""
+    """Take in what was made with HELM, marked as imported."""
 
 
 @import_.command(name="helm")
@@ -66,7 +66,9 @@ def import_() -> None:
 @click.option("--replace", is_flag=True, help="Let go of imported runs of the same names.")
 @click.pass_obj
 def import_helm_runs(site: Site, directory: Path, suite: str | None, replace: bool) -> None:
-    """Read HELM's run folders into the encrypted store: prompts, references, answers and HELM's scores.
+    """Read HELM's run folders into the encrypted store.
+
+    Prompts, references, answers and HELM's scores are taken.
 
     DIRECTORY is a run's folder, a suite's (benchmark_output/runs/SUITE) or HELM's output folder.
     """
@@ -82,7 +84,10 @@ def import_helm_runs(site: Site, directory: Path, suite: str | None, replace: bo
 @click.option("--release", help="What to call it here [default: the release's own name].")
 @click.pass_obj
 def import_helm_leaderboard(site: Site, directory: Path, release: str | None) -> None:
-    """Read a downloaded HELM release's tables (schema.json and groups/*.json), to stand beside local runs."""
+    """Read the tables of a downloaded HELM release.
+
+    From schema.json and groups/*.json, to stand beside local runs.
+    """
     from agent.exchange.leaderboard import import_leaderboard
 
     name, count = import_leaderboard(site, directory, release)

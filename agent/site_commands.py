@@ -58,7 +58,10 @@ def doctor(site: Site, server: str | None, model: str | None, form: str) -> None
 )
 @click.pass_obj
 def purge(site: Site, days: int | None) -> None:
-    """Delete stored texts (prompts, gold, answers) older than DAYS; scores stay."""
+    """Delete stored texts older than DAYS; scores stay.
+
+    Texts are prompts, gold and answers.
+    """
     if days is None:
         days = site.settings.keep_texts_days
     if days is None:
@@ -73,7 +76,10 @@ def purge(site: Site, days: int | None) -> None:
 @format_option()
 @click.pass_obj
 def audit(site: Site, form: str) -> None:
-    """Show the site's audit log, after checking that nothing was changed in it."""
+    """Show the audit log, after checking that it is whole.
+
+    That is, that nothing was changed in it.
+    """
     with site.store() as store:
         entries = store.audit_log()
     rows = [

@@ -51,10 +51,11 @@ def summarize(
     subgroups: bool,
     form: str,
 ) -> None:
-    """Print a suite's leaderboard: n, unscored, mean and 95 % interval of every benchmark and model.
+    """Print a suite's leaderboard.
 
-    Runs of parts of one benchmark (conditions, subsets) are one row, over all their instances. Options that may be
-    given several times also take several values.
+    n, unscored, mean and 95 % interval of every benchmark and model. Runs of parts of one benchmark (conditions,
+    subsets) are one row, over all their instances. Options that may be given several times also take several
+    values.
     """
     if release is None and suites:
         raise ConfigError("--suites joins suites under a name", "Give the name with --release.")
@@ -290,9 +291,10 @@ def _show_subgroup_rows(rows: Sequence[Mapping[str, Any]], form: str, title: str
 def rescore(
     site: Site, suite: str, scoring: "ScoringChoice | None", all_metrics: bool, replace: bool, form: str
 ) -> None:
-    """Score a suite's stored answers again by this version's rules, asking no model, and say what changed.
+    """Score stored answers again by this version's rules.
 
-    Runs whose texts were purged, and runs imported from HELM, stay as they are.
+    All those of a suite; no model is asked, and what changed is said. Runs whose texts were purged, and runs
+    imported from HELM, stay as they are.
     """
     from agent.evaluation.rescore import lost_rules, rescore_suite
 
@@ -365,10 +367,11 @@ def score(
     scoring: "ScoringChoice | None",
     form: str,
 ) -> None:
-    """Score answers that were produced elsewhere, and print the summary of every metric. Nothing is stored.
+    """Score answers that were produced elsewhere.
 
-    BENCHMARK is an id, with arguments where it takes some: `clear:condition=homelessness`. An instance without an
-    answer is unscored (not_asked) and listed; an id that the data does not have is an error.
+    Prints the summary of every metric and stores nothing. BENCHMARK is an id, with arguments where it takes some:
+    `clear:condition=homelessness`. An instance without an answer is unscored (not_asked) and listed; an id that the
+    data does not have is an error.
 
     An instance_id is what the data's own id column holds, else the row's number, beginning with 1. --write-template
     writes all of them to a file that only you can read: they may be ids of patients.

@@ -230,12 +230,15 @@ def _is_loopback(host: str) -> bool:
 
 @click.group()
 def baselines() -> None:
-    """Reference baselines: simple rules behind a model server's interface, not language models."""
+    """Reference baselines: simple rules, not language models.
+
+    They stand behind a model server's interface.
+    """
 
 
 @baselines.command("serve")
-@click.option("--host", default="127.0.0.1", show_default=True)
-@click.option("--port", default=8001, show_default=True, help="0 takes a free port.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", default=8001, show_default=True, help="Port to listen on; 0 takes a free one.")
 @click.option("--ready-file", type=click.Path(dir_okay=False, path_type=Path), help="Write the URL here when ready.")
 @click.option(
     "--max-model-len",
@@ -246,9 +249,9 @@ def baselines() -> None:
 )
 @click.option("--unsafe-any-host", is_flag=True, help="Listen on addresses that other machines reach.")
 def serve_command(host: str, port: int, ready_file: Path | None, max_model_len: int, unsafe_any_host: bool) -> None:
-    """Serve the reference baselines (not language models) until interrupted.
+    """Serve the reference baselines until interrupted.
 
-    The first line printed is the server's URL.
+    They are not language models. The first line printed is the server's URL.
     """
 
     def ready(url: str) -> None:
