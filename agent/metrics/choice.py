@@ -76,7 +76,7 @@ _LEAD_IN = (
 )
 _CALLED = r"(?i:(?:the\s)?(?:correct\s|best\s)?(?:option|choice|answer|letter)\s)"
 _OPENING = (
-    r"(?i:(?:it|this)(?:'s|\sis|\s(?:must|should|would)\sbe)\s|(?:choose|select|pick)\s|(?:most\s)?(?:likely|probably)\s"
+    r"(?i:(?:it|this)(?:'s|\sis|\s(?:must|should|would)\sbe)\s|(?:choose|select|pick)\s|(?:most\s)?(?:likely|probably)(?:\s|:\s?)"
     r"|(?:->|=>|→|⇒)\s?)"
 )
 _LINE_START = re.compile(rf"(?:[-•+]\s)?{_LEAD_IN}((?:{_OPENING}){{0,2}}{_CALLED}|(?:{_OPENING}){{1,2}})?")

@@ -9,10 +9,13 @@ protein S100), so it counts only
 
 - where a code is expected: at the start of a line (behind a bullet, a number, a bracket or in a table's cell), after
   "code", "codes" or "ICD-10", after a colon, an equals sign, an arrow, a dash or an opening bracket, and up to a mark
-  or the end of the line; or in a row with another code that counts ("I10, E119 and N186", "J18.9 and I10");
+  or the end of the line; or in a row with another code that counts ("I10, E119 and N186", "J18.9 and I10"); or
+- where one stands in a list as its neighbours do: short items between commas, semicolons or numbers, of which several
+  begin with a code ("E11.9 (DM); I10 (HTN)", "1. S72.001A 2. I10") or all end with one, a point among them
+  ("Hypertension I10, diabetes E11.9");
 - and, for a diagnosis, if its first three characters are a category of ICD-10-CM: there is no B12 and no T12.
 
-What is said about a code is not read: "no J18.9" names J18.9.
+What is said about a code is not read: "no J18.9" and "J18.9: denied" name J18.9, as in HELM.
 """
 
 import re
@@ -80,6 +83,10 @@ _CUE = re.compile(
     re.IGNORECASE,
 )
 _ENDS = re.compile(r"\.?\s*(?:$|[.:;=()>]|-\s)")
+# Where one item of a list on a line ends and the next begins; a bracket's own commas are inside an item.
+_BETWEEN = re.compile(r"[,;](?![^()]{0,200}\))|\s(?=\(?\d{1,2}[.)]\s)")
+_ITEM_START = re.compile(r"\s*(?:and\s|\(?\d{1,2}[.)]\s)?\s*\(?")
+_MOST_WORDS = 8  # of an item; longer ones are prose
 _GOLD = re.compile(r"[0-9A-Za-z.]*[0-9A-Za-z]")
 
 
@@ -101,6 +108,7 @@ def named_codes(text: str) -> frozenset[str]:
             codes = [code[0] for code in _CODE.finditer(row[0])]
             expected = any("." in code for code in codes) or _is_expected(line, row.start(), row.end())
             found |= {standard(code) for code in codes if "." in code or (expected and _is_assigned(code))}
+        found |= _codes_of_items(line)
     return frozenset(found)
 
 
@@ -116,6 +124,28 @@ def _is_expected(line: str, start: int, end: int) -> bool:
     if (start <= 60) and _LINE_START.fullmatch(before):
         return re.match(r"-\w", line[end : end + 2]) is None
     return _CUE.search(before) is not None and _ENDS.match(line, end) is not None
+
+
+def _codes_of_items(line: str) -> set[str]:
+    """Return the codes that begin two or more items of a line, or that end all of them.
+
+    One of those that end items must have its point: "BRAF V600E, parvovirus B19" are words.
+    """
+    items = [item for item in _BETWEEN.split(line) if item.strip(" .)")] if _BETWEEN.search(line) else []
+    heads: list[str] = []
+    tails: list[str] = []
+    for item in (item for item in items if len(item.split()) <= _MOST_WORDS):
+        codes = [code for code in _CODE.finditer(item) if "." in code[0] or _is_assigned(code[0])]
+        if not codes:
+            continue
+        start = _ITEM_START.match(item)
+        if start and codes[0].start() == start.end():
+            heads.append(codes[0][0])
+        elif not item[codes[-1].end() :].strip(" .)"):
+            tails.append(codes[-1][0])
+    listed = len(tails) == len(items) and any("." in code for code in tails)
+    groups = (heads if len(heads) > 1 else [], tails if listed else [])
+    return {standard(code) for group in groups for code in group}
 
 
 def _is_assigned(code: str) -> bool:

@@ -13,13 +13,17 @@ from agent.metrics.words import ASCII_MARKS
 from agent.vocabulary import Instance, Reason, Unscored
 
 _NO_ERROR = -1
+_SOME_ERROR = -2  # in a sentence that is not named, or in several
 _GOLD = re.compile(r"(\d{1,4})(?:\s|$)")
 _PREAMBLE = re.compile(r"(?:the\s)?(?:(?:final\s)?(?:answer|verdict)|output)(?:\sis)?\s?:?\s?", re.IGNORECASE)
 _CORRECT = re.compile(
     r"CORRECT(?=\s?(?:$|[.!,;(-])|\n|\s(?:because|since|as)\b)|(?i:correct[.!]?(?:\n|$)"
-    r"|(?:the\s|this\s)?(?:clinical\s)?(?:note|text)\sis\scorrect\b"
+    r"|(?:the\s|this\s)?(?:clinical\s)?(?:note|text)\sis\s(?:correct|error-free)\b"
+    r"|(?:(?:all|all\sof\sthe|all\sthe|every)\s(?:\d{1,4}\s)?(?:sentences?|lines?)|everything)(?:\sin\sthe\s(?:\w{1,20}\s)?(?:note|text))?"
+    r"\s(?:is|are|looks?|seems?|appears?)\s(?:medically\s|factually\s|clinically\s)?(?:correct|accurate|fine|right)\b"
+    r"|(?:the\s|this\s)?(?:clinical\s)?(?:note|text)\s(?:contains|has)\sno\s(?:medical\s|factual\s)?errors?(?=\.|\n|$)"
     r"|(?:there\s(?:is|are)\s)?(?:no|0|zero)\s(?:medical\s)?errors?(?:\s(?:was|were|is|are))?"
-    r"(?:\s(?:found|detected|identified|present|in\sthe\s(?:\w{1,20}\s)?(?:note|text)))*(?=\.|\n|$))"
+    r"(?:\s(?:found|detected|identified|present|in\s(?:the|this)\s(?:\w{1,20}\s)?(?:note|text)))*(?=\.|\n|$))"
 )
 # "The note is correct except sentence 4", "CORRECT, but ...": no clean bill.
 _EXCEPTION = re.compile(
@@ -28,7 +32,24 @@ _EXCEPTION = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _ID = r"(?:(?:id|number|no\.?|#)\s?)?[:#]?\s?[\[(]?(\d{1,4})(?![\w/]|[.,]\d|-\w)"
-_SENTENCE = re.compile(rf"(?:(?:error\s)?sentence\s)?{_ID}", re.IGNORECASE)
+# "INCORRECT\n10 ...", "The incorrect sentence is:\n10 ...": what stands before the sentence says that it is wrong.
+_ANNOUNCED = re.compile(
+    r"(?:incorrect|error|wrong)[.:!]?\n+"
+    r"|(?:based\son\sthe\s(?:\w{1,20}\s)?(?:note|text),\s)?(?:the|this)\s(?:(?:incorrect|wrong|erroneous)\s(?:sentence|line)"
+    r"|(?:sentence|line)\s(?:with|containing|that\s(?:has|contains))\s(?:the|an)\s(?:\w{1,20}\s)?error"
+    r"|(?:medical\s|factual\s)?error)\s(?:is|reads|was)(?:\sin)?:?\s",
+    re.IGNORECASE,
+)
+# That there is an error and nothing more, or several sentences that are called wrong.
+_ERROR = re.compile(
+    r"(?:incorrect|error)[.!]?$"
+    r"|(?:the|this)\s(?:\w{1,20}\s)?(?:note|text)\s(?:contains|has|includes)\s(?:an|one|1|a\ssingle|some|several)\s(?:\w{1,20}\s)?errors?[.!]?$"
+    r"|(?:the|this)\s(?:\w{1,20}\s)?(?:note|text)\sis\s(?:incorrect|wrong|not\scorrect)[.!]?$"
+    r"|there\sis\s(?:an|one|1)\s(?:\w{1,20}\s)?error(?:\sin\s(?:the|this)\s(?:\w{1,20}\s)?(?:note|text))?[.!]?$"
+    r"|sentences\s\d{1,4}(?:,\s?\d{1,4})*,?\s(?:and|&)\s\d{1,4}\s(?:are|contain|have)\s(?:both\s|all\s)?(?:wrong|incorrect|errors|inaccurate)[.!]?$",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(rf"(?:(?:error\s)?(?:sentence|line)\s)?<?{_ID}>?", re.IGNORECASE)
 _MENTION = re.compile(rf"\bsentence\s?{_ID}", re.IGNORECASE)
 # "2 sentences", "1 error", "7 days ago": a count. Small letters, as a sentence after its id begins with a capital.
 _COUNT = re.compile(
@@ -46,21 +67,27 @@ _WRONG = re.compile(
     r"\b(?:errors?|wrong|incorrect|inaccurate|inconsistent|mistakes?|mistaken|should|except|apart|erroneous)\b",
     re.IGNORECASE,
 )
-_ECHO = re.compile(r"^(?:[Ss]entence\s)?(\d{1,4}):?\s(?=[A-Z])", re.MULTILINE)
+_ECHO = re.compile(r"^(?:[Ss]entence\s|[Ll]ine\s)?(\d{1,4}):?\s(?=[A-Z])", re.MULTILINE)
 
 
 def parse_verdict(text: str) -> int | None:
     """Return the id of the sentence an answer calls wrong, -1 if it calls the note correct, None if neither.
 
+    An error in a sentence that is not named ("The note contains an error.", "Sentences 9 and 10 are wrong") is -2.
+
     Read are: "CORRECT" alone or at the start (marks and case do not matter when it is alone), "The note is
-    correct", "No errors found."; a leading sentence id ("10 ...", "10. ...", "**10** ...", "Sentence 10: ...",
-    "Answer: 10 ..."); and one sentence that is named as wrong ("1 error: sentence 5 ...", "correct except sentence
-    4"). A number that is part of the sentence ("3-year-old", "120/70", "7.5 mg") or a count ("2 sentences look
-    wrong", "0 errors") is no id; several sentences, or the whole note said again, are no verdict.
+    correct", "All sentences are correct", "No errors found."; a leading sentence id ("10 ...", "10. ...", "**10**
+    ...", "<10> ...", "Line 10: ...", "Answer: 10 ..."), also behind "INCORRECT" or "The incorrect sentence is:"; and
+    one sentence that is named as wrong ("1 error: sentence 5 ...", "correct except sentence 4"). A number that is part
+    of the sentence ("3-year-old", "120/70", "7.5 mg") or a count ("2 sentences look wrong", "0 errors") is no id; the
+    whole note said again is no verdict.
     """
     plain = unicodedata.normalize("NFKC", text).translate(ASCII_MARKS)
     plain = "\n".join(" ".join(line.split()) for line in re.sub(r"[*`_#\"']+", "", plain).splitlines()).strip()
     plain = plain.removeprefix(preamble[0]) if (preamble := _PREAMBLE.match(plain)) else plain
+    if _ERROR.match(plain):
+        return _SOME_ERROR
+    plain = plain.removeprefix(announced[0]) if (announced := _ANNOUNCED.match(plain)) else plain
     if correct := _CORRECT.match(plain):
         rest = plain[correct.end() :]
         if not (_EXCEPTION.search(rest) or _MENTION.search(rest)):
@@ -109,7 +136,7 @@ def sentence_accuracy(answer: str, instance: Instance, options: Options) -> floa
     if isinstance(verdicts, Unscored):
         return verdicts
     predicted, gold = verdicts
-    return float(predicted == gold)
+    return Unscored(Reason.UNPARSED) if predicted == _SOME_ERROR else float(predicted == gold)
 
 
 def _verdicts(answer: str, instance: Instance) -> tuple[int, int] | Unscored:

@@ -5,6 +5,9 @@ or "result:", else what follows the last equals sign, else the whole text. There
 same value twice is one). Digits that belong to a unit ("mL/min/1.73 m2", "10^9/L", "kg/m2", "H2O") or to a
 maximum ("7 out of 10", "7/10 points") are not values.
 
+An explanation in brackets is none either: "5 (2 for age, 3 for stroke)", where the parts add up to the value, and
+"106.2 (using a weight of 75 kg)"; but "5 (or 6)", "5 (6 with albumin)" and "20 (18-22)" hold several.
+
 A bound is no value ("< 5", "at least 5", "5 or more", "before 09/03/2014"), nor is what the answer denies ("not 5").
 "About 5", "~5" and "\u2248 5" give the value 5: the metric's own limits decide whether that is near enough. A hyphen,
 dash or minus sign right before a digit is a minus; between two numbers it is a range, which holds two values.
@@ -61,6 +64,16 @@ _BOUND = re.compile(
     r"|higher|lower|above|below|over|under|later|earlier|longer)\b))",
     re.IGNORECASE,
 )
+_BRACKETS = re.compile(r"\(([^()\n]{1,300})\)")
+_EXPLAINS = re.compile(
+    r"(?:using|based on|calculated|computed|derived|given|assuming|where|from|as|since|because|rounded (?:from|to)"
+    r"|(?:ideal |actual |adjusted |lean )?(?:body )?weight|(?:aged?|height|creatinine|albumin|sodium) (?:of )?\d)\b",
+    re.IGNORECASE,
+)
+_RIVAL = re.compile(
+    r"\b(?:or|if|else|versus|vs|not|instead|otherwise|alternativ\w*|correct\w*|range|between|to|rather|but|up|down)\b|\d-\d|[<>=±]",
+    re.IGNORECASE,
+)
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
 _WEEKS_DAYS = re.compile(
     r"(?<![\d.,])(\d{1,3})\s?(?:weeks?|wks?|w)\b['\")\s,]{0,6}(?:and|&|\+)?[\s,'\"(]{0,6}(?:(\d{1,3})\s?(?:days?|d)\b)?"
@@ -97,10 +110,27 @@ def find_days(answer: str) -> int | None:
 
 def _only_value(answer: str, values_in: Callable[[str], list[V]]) -> V | None:
     for passage in _passages(_plain(answer)):
-        values = set(values_in(passage))
+        values, read = set(values_in(passage)), passage
+        if len(values) > 1:
+            read = _without_explanations(passage, values_in)
+            values = set(values_in(read))
         if values:
-            return values.pop() if len(values) == 1 and not _BOUND.search(passage) else None
+            return values.pop() if len(values) == 1 and not _BOUND.search(read) else None
     return None
+
+
+def _without_explanations(passage: str, values_in: Callable[[str], list[V]]) -> str:
+    """Leave out brackets that say what the one value before them was computed from, or that it is the sum of."""
+    for brackets in _BRACKETS.finditer(passage):
+        before, parts = values_in(passage[: brackets.start()]), values_in(brackets[1])
+        rival = _RIVAL.search(re.sub(r"^rounded to\b", "", brackets[1], flags=re.IGNORECASE))
+        if len(set(before)) != 1 or rival:
+            return passage
+        numbers = [part for part in parts if isinstance(part, int | float)]
+        is_sum = len(numbers) > 1 and isinstance(before[0], int | float) and math.isclose(sum(numbers), before[0])
+        if not (is_sum or _EXPLAINS.match(brackets[1])):
+            return passage
+    return _BRACKETS.sub(" ", passage)
 
 
 def _plain(answer: str) -> str:

@@ -88,18 +88,17 @@ def can_compare(gold: str, rouge_type: str) -> bool:
 
 def _score(rouge_type: str, answer: str, instance: Instance, options: Options) -> float | Unscored:
     golds = [r.text for r in instance.references if r.correct and can_compare(r.text, rouge_type)]
-    return _best(rouge_type, golds, answer, options)
+    return _best(rouge_type, golds, answer, stemmer=bool(options.get("stemmer", True)))
 
 
-def _helm_score(rouge_type: str, answer: str, instance: Instance, options: Options) -> float | Unscored:
-    """Upstream takes the best over all references, also those marked incorrect, in whatever script."""
-    return _best(rouge_type, [r.text for r in instance.references], answer, options)
+def _helm_score(rouge_type: str, answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
+    """Upstream stems always, and takes the best over all references, also those marked incorrect, in any script."""
+    return _best(rouge_type, [r.text for r in instance.references], answer, stemmer=True)
 
 
-def _best(rouge_type: str, golds: list[str], answer: str, options: Options) -> float | Unscored:
+def _best(rouge_type: str, golds: list[str], answer: str, *, stemmer: bool) -> float | Unscored:
     if not golds:
         return Unscored(Reason.NO_REFERENCE)
-    stemmer = bool(options.get("stemmer", True))
     return max(f_measure(gold, answer, rouge_type, stemmer=stemmer) for gold in golds)
 
 

@@ -79,13 +79,18 @@ def test_med_mcqa_gpt_35_outputs_by_the_source_and_by_ourselves():
     assert len(unread) == 47
 
 
-@pytest.mark.parametrize(("name", "published"), [("rouge_1", 0.351424), ("rouge_2", 0.085733), ("rouge_l", 0.126481)])
-def test_aci_bench_led_model_on_test_set_2(name, published):
+@pytest.mark.parametrize(
+    ("name", "published", "stemmed"),
+    [("rouge_1", 0.351424, 0.379658), ("rouge_2", 0.085733, 0.090270), ("rouge_l", 0.126481, 0.132735)],
+)
+def test_aci_bench_led_model_on_test_set_2(name, published, stemmed):
     notes = json.loads((DATA / "aci_bench/led_test2.json").read_text(encoding="utf-8"))
     use = MetricUse(name, {"stemmer": False})
     scores = [score(use, note["predicted"], instance(Reference(note["reference"], True))) for note in notes]
     assert len(scores) == 40
     assert round(sum(scores) / 40, 6) == published
+    helm = [score(use, note["predicted"], instance(Reference(note["reference"], True)), "helm") for note in notes]
+    assert round(sum(helm) / 40, 6) == stemmed  # HELM stems whatever the benchmark says
 
 
 def test_medcalc_gold_is_right_in_every_row_and_upstream_fails_a_third():

@@ -188,8 +188,33 @@ def test_no_reference_is_no_score(metric):
         ("The note is correct apart from sentence 6, which should say 5 mg.", 6),
         ("CORRECT, except sentence 4", 4),
         ("The note is correct, but the dose is too high.", None),
-        ("The note is not correct.", None),
-        ("INCORRECT", None),
+        ("There are no errors in this note.", -1),
+        ("All sentences are correct", -1),
+        ("All 12 sentences in the note are accurate.", -1),
+        ("Everything is correct.", -1),
+        ("The note contains no errors.", -1),
+        ("All sentences are correct except sentence 5", 5),
+        ("All sentences are correct. However, sentence 5 is wrong.", 5),
+        ("All sentences are correct but 5", None),
+        ("Everything is correct, except for the dose", None),
+        ("Not all sentences are correct", None),
+        ("INCORRECT\n10 The dose is 5 mg.", 10),
+        ("The incorrect sentence is:\n10 The dose is 5 mg.", 10),
+        ("Based on the note, the error is:\n\n10 The dose is 5 mg.", 10),
+        ("Line 10: The dose is 5 mg.", 10),
+        ("<10> The dose is 5 mg.", 10),
+        ("INCORRECT\n3 The dose is 5 mg.\n4 He is well.", None),
+        ("The incorrect sentence is 7 days old", None),
+        ("The error is 5 mg", None),
+        # There is an error, in a sentence that is not named.
+        ("INCORRECT", -2),
+        ("The note is not correct.", -2),
+        ("The note contains an error.", -2),
+        ("There is an error in the note.", -2),
+        ("Sentences 9 and 10 are wrong", -2),
+        ("Sentences 9 and 10 are correct", None),
+        ("The note contains an error. Sentence 5 is wrong.", 5),
+        ("INCORRECT\n\nThe dose is 5 mg.", None),
         ("CORRECT the dose to 5 mg", None),
         ("CORRECT\n5 The dose is 5 mg.", None),
         ("0 A man of 53.\n1 He has a cough.\n2 His CT is normal.", None),  # the note said again
@@ -211,6 +236,8 @@ def test_medec_verdicts_in_the_ways_models_write_them(answer, verdict):
         ("3 The dose is 5 mg.", "4 Another one.", 1.0, 0.0, 1.0, 0.0),
         ("3 The dose is 5 mg.", "CORRECT", 0.0, 0.0, 0.0, 0.0),
         ("3", "3 The dose", 1.0, 1.0, 1.0, 1.0),
+        ("3 The dose.", "The note contains an error.", 1.0, Unscored(Reason.UNPARSED), 1.0, 0.0),
+        ("CORRECT", "The note contains an error.", 0.0, Unscored(Reason.UNPARSED), 0.0, 0.0),
         ("3 The dose.", "no idea", Unscored(Reason.UNPARSED), Unscored(Reason.UNPARSED), 1.0, 0.0),
     ],
 )
@@ -227,6 +254,11 @@ def test_rouge_stems_unless_told_otherwise():
     assert score("rouge_1", "the patient coughs", gold) > score(
         MetricUse("rouge_1", {"stemmer": False}), "the patient coughs", gold
     )
+
+
+def test_upstream_stems_whatever_the_benchmark_says():
+    use, gold = MetricUse("rouge_1", {"stemmer": False}), free("the patient was coughing")
+    assert score(use, "the patient coughs", gold, "helm") == score("rouge_1", "the patient coughs", gold)
 
 
 def test_rouge_never_takes_a_reference_marked_incorrect():
