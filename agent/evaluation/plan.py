@@ -179,10 +179,14 @@ def plan_runs(site: Site, entries: Sequence[RunEntry], options: RunOptions) -> l
             "a suite's name has 1 to 64 letters, digits, dots, dashes or underscores, and begins with a letter or digit"
         )
     catalogue = survey_benchmarks(site.own_benchmarks)
+    if options.server and options.deployment_map:
+        raise ConfigError(
+            "--server asks one server for everything, and --deployment-map leads to several",
+            "Leave out one of the two.",
+        )
     deployments = {} if options.server else read_deployments(site.deployments)
     if options.deployment_map:  # first, since nobody needs the data of entries that it leaves out
-        here = None if options.server else deployments
-        entries = map_deployments(entries, read_deployment_map(options.deployment_map), here)
+        entries = map_deployments(entries, read_deployment_map(options.deployment_map), deployments)
     entries = ignore_data_paths(entries) if options.ignore_data_paths else entries
     wanted = [(entry, benchmark_of(entry, *catalogue)) for entry in entries]
     missing_data_paths(entries)

@@ -364,3 +364,23 @@ def test_a_long_reference_is_not_held_against_itself(tmp_path: Path):
     began = time.monotonic()
     check(folder, Path("no such site"), None, keep=0)
     assert time.monotonic() - began < 10
+
+
+# What `run` says of benchmarks that cannot be run
+
+
+def test_a_map_and_one_server_for_everything_exclude_each_other(site: Site, tmp_path: Path):
+    (tmp_path / "map.yaml").write_text("x/*: here/*\n")
+    words = ("--server", "http://127.0.0.1:1/v1", "--deployment-map", tmp_path / "map.yaml")
+    told = on(site, "run", "--dry-run", *words, "--run-entries", "medec:model=a/b")
+    assert told.returncode == 2
+    assert "--server asks one server for everything" in told.stderr
+
+
+def test_benchmarks_that_cannot_be_read_say_how_the_others_are_run_first(site: Site):
+    broken = site.data / "medec"
+    broken.mkdir()
+    (broken / "MEDEC-MS-TestSet-with-GroundTruth-and-ErrorType.csv").write_text("a,b\n1,2\n")
+    words = ("run", "--dry-run", "--server", "http://127.0.0.1:1/v1", "--run-entries")
+    assert "--groups-to-run" in on(site, *words, "medec:model=a/b", "--run-entries", "med_qa:model=a/b").stderr
+    assert "--groups-to-run" not in on(site, *words, "medec:model=a/b").stderr

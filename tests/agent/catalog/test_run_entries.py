@@ -407,6 +407,21 @@ def test_medhelms_whole_file_asked_of_one_deployment_asks_nothing_twice(tmp_path
     missing_deployments(mapped, {"local/qwen": deployment("local/qwen", "qwen/qwen")})
 
 
+def test_a_map_that_leads_nowhere_is_told_by_its_own_lines(tmp_path):
+    mapping = deployment_map(tmp_path, "x/gpt-*: here/q\nx/a: here/p\nx/*: here/none\n")
+    entries = [
+        parse_run_entry(f"medec:model=m/n,model_deployment={name}") for name in ("x/gpt-4", "x/a", "x/b", "x/c", "x/d")
+    ]
+    with pytest.raises(ConfigError) as caught:
+        map_deployments(entries, mapping, {"here/q": deployment("here/q", "q")})
+    first, *lines = str(caught.value).splitlines()
+    assert "the deployment map" in first
+    assert [line.replace(" (did you mean 'here/q'?)", "") for line in lines] == [
+        "  'x/a': here/p (1 entry)",
+        "  'x/*': here/none (3 entries)",
+    ]
+
+
 def test_the_same_entry_given_twice_is_not_hidden_by_a_map_that_does_not_name_it():
     entry = parse_run_entry("medec:model=a/b,model_deployment=here/b")
     assert map_deployments([entry, entry], {"x/*": "y/*"}) == [entry, entry]

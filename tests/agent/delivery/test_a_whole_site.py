@@ -495,6 +495,26 @@ def test_before_enrolment_every_command_says_what_is_missing(site: Site) -> None
     assert json.loads(ok(site, submission, "status", "--format", "json")) == []
 
 
+def test_where_nobody_answers_the_command_to_try_again_is_the_one_that_was_given(
+    site: Site, served: Served, tmp_path: Path
+) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+    invite = write_invite(served.home, tmp_path / "invite.json", url)
+    key = tmp_path / "steward.key"
+    ok(site, steward_key, "--out", key)
+    for said, command, words in (
+        ("enroll", enroll, ("--invite", invite, "--steward-key", key)),
+        ("registry update", registry, ("update",)),
+    ):
+        error = run(site, command, *words).exception
+        assert isinstance(error, DeliveryError)
+        assert url in str(error)
+        assert f"Try `intramural {said}` again" in error.advice
+        assert "submission" not in error.advice
+
+
 def test_outside_a_site_nothing_happens(tmp_path: Path) -> None:
     for command, words in ((submission, ["status"]), (submission, ["send"]), (registry, ["update"])):
         with pytest.raises(ConfigError, match="not a site directory"):

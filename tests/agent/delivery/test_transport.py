@@ -149,8 +149,10 @@ def test_nobody_listens() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    with pytest.raises(DeliveryError, match="could not be reached"):
-        Aggregator(Connection(f"http://127.0.0.1:{port}")).get("/v1/registry", limit=100)
+    url = f"http://127.0.0.1:{port}"
+    with pytest.raises(DeliveryError, match=f"{url} could not be reached") as caught:
+        Aggregator(Connection(url)).get("/v1/registry", limit=100)
+    assert "aggregator_url" in caught.value.advice
 
 
 def test_a_refusal_brings_its_code_and_nothing_of_its_text(desk: Desk, aggregator: Aggregator) -> None:
