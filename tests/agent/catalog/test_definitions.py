@@ -562,6 +562,35 @@ def test_a_prompt_is_hashed_as_it_was_read(tmp_path, monkeypatch):
     assert load_benchmark(path) == expected
 
 
+@pytest.mark.parametrize("id_", ["medcalc_bench", "ehr_sql"])
+def test_where_answers_are_texts_medhelms_four_matches_stand_beside_the_main_metric(id_):
+    names = [use.name for use in find_benchmarks()[id_].metrics]
+    assert names[-4:] == ["exact_match", "quasi_exact_match", "prefix_exact_match", "quasi_prefix_exact_match"]
+    assert names[0] not in names[-4:]
+
+
+def test_where_options_are_classes_macro_f1_stands_beside_exact_match():
+    closed = [one for one in find_benchmarks().values() if one.parser == "option_letter" and one.choices]
+    assert len(closed) > 15
+    for one in closed:
+        of_classes = (one.choices and one.choices.texts) or one.id == "clear"  # its options name the condition
+        wanted = ["exact_match", "classification_macro_f1"] if of_classes else ["exact_match"]
+        assert [use.name for use in one.metrics] == wanted, one.id
+
+
+@pytest.mark.parametrize(
+    ("id_", "means"),
+    [
+        ("n2c2_ct_matching", "an obstruction of the small bowel; one of the three is enough"),  # operated on or not
+        ("shc_sei_med", "side effects of ADHD medication that the child has had"),  # not of any medication
+    ],
+)
+def test_a_criterion_means_what_its_annotators_meant(id_, means):
+    benchmark = find_benchmarks()[id_]
+    told = " ".join(f"{benchmark.instructions} {' '.join(benchmark.data_options.values())}".split())
+    assert means in told
+
+
 def test_medhelms_taxonomy_is_whole():
     tree = taxonomy()
     assert len(tree) == 5
