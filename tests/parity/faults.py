@@ -7,8 +7,9 @@ import re
 from collections import Counter
 from pathlib import Path
 
+from agent.metrics import MetricUse
 from agent.metrics.billing import upstream_codes
-from agent.metrics.ehr_sql import NOW, repaired, written_query
+from agent.metrics.ehr_sql import NOW, holds_nothing, repaired, written_query
 from agent.metrics.exact import normalise
 from agent.metrics.icd10 import listed_codes, named_codes, standard
 from agent.metrics.numbers import find_number
@@ -31,6 +32,7 @@ FAULTS = {
     "icd-points": "a code without its point is another code",
     "icd-no-code": "the precision of an answer without any code is 0",
     "rouge-no-words": "a reference without readable words scores 0",
+    "rouge-stems": "ROUGE always stems, whatever the benchmark's own scorer does",
     "word-sets": "F1 counts each word once",
     "sql-unanswerable": "abstaining from a question without an answer is no success, or counts for or against others",
     "sql-results": "results are compared as sets, empty ones never agree, and parameters stand in for them",
@@ -41,8 +43,9 @@ FAULTS = {
 """Name of the fault -> what upstream does."""
 
 
-def explain(metric: str, instance: Instance, answer: str, ours: float | Unscored, upstream: float) -> str | None:
+def explain(use: MetricUse, instance: Instance, answer: str, ours: float | Unscored, upstream: float) -> str | None:
     """Name the fault that makes upstream's score another one than ours; None: nothing documented does."""
+    metric = use.name
     if not answer.strip():
         return "blank-is-wrong" if ours == Unscored(Reason.EMPTY) else None
     if metric.startswith("medcalc"):
@@ -54,7 +57,9 @@ def explain(metric: str, instance: Instance, answer: str, ours: float | Unscored
     if metric.startswith("ehr_sql"):
         return _sql(metric, instance, answer, ours, upstream)
     if metric.startswith("rouge"):
-        return "rouge-no-words" if ours == Unscored(Reason.NO_REFERENCE) and upstream == 0 else None
+        if ours == Unscored(Reason.NO_REFERENCE):
+            return "rouge-no-words" if upstream == 0 else None
+        return "rouge-stems" if use.options.get("stemmer") is False else None
     return _text(metric, instance, answer, ours, upstream)
 
 
@@ -136,6 +141,8 @@ def _sql(metric: str, instance: Instance, answer: str, ours: float | Unscored, u
     if metric == "ehr_sql_query_validity":
         return "sql-fences" if query != answer.strip() and upstream == 0 else None
     database = Path(instance.extra["database"])
+    if ours == Unscored(Reason.NO_REFERENCE):
+        return "sql-results" if holds_nothing(run_query(database, gold, now=NOW).rows) else None
     rows = [run_query(database, sql, now=None).rows for sql in (gold, query)]
     if rows != [run_query(database, sql, now=NOW).rows for sql in (gold, query)]:
         return "sql-clock"

@@ -41,6 +41,11 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Case, dict
     return {name: (case, scores[name]) for name, case in cases.items()}
 
 
+def uses_of(case: Case) -> dict[str, MetricUse]:
+    """Every metric with the options that the benchmark gives it."""
+    return {name: MetricUse(name) for name in METRICS} | {use.name: use for use in case.benchmark.metrics}
+
+
 def test_there_is_enough_to_compare(both):
     enough = [name for name, (case, _) in both.items() if len(case.answers) >= 200]
     assert len(enough) >= 10
@@ -50,11 +55,12 @@ def test_there_is_enough_to_compare(both):
 @pytest.mark.parametrize("id_", [benchmark.id for benchmark in BENCHMARKS])
 def test_helm_scoring_is_helms_to_the_last_digit(id_, both):
     case, upstream = both[id_]
+    uses = uses_of(case)
     assert (upstream["method"] == "multiple_choice_joint") == case.instances[0].multiple_choice
     compared = Counter()
     for (place, answer), theirs in zip(case.answers, upstream["scores"], strict=True):
         for name in theirs.keys() & METRICS.keys():
-            ours = score(name, answer, case.instances[place], "helm")
+            ours = score(uses[name], answer, case.instances[place], "helm")
             compared[name] += 1
             assert ours == theirs[name], (name, case.instances[place].id, answer)
     wanted = {metric.name for metric in case.benchmark.metrics if METRICS[metric.name].fn} - {"jury_score"}
@@ -83,14 +89,15 @@ def _labelled_instance(golds: list[str]) -> Instance:
 @pytest.mark.parametrize("id_", [benchmark.id for benchmark in BENCHMARKS])
 def test_each_difference_of_the_default_has_a_documented_reason(id_, both):
     case, upstream = both[id_]
+    uses = uses_of(case)
     reasons: Counter[str] = Counter()
     for (place, answer), theirs in zip(case.answers, upstream["scores"], strict=True):
         instance = case.instances[place]
         for name in theirs.keys() & METRICS.keys():
-            ours = score(name, answer, instance)
+            ours = score(uses[name], answer, instance)
             if not isinstance(ours, Unscored) and math.isclose(ours, theirs[name], rel_tol=1e-12, abs_tol=1e-12):
                 continue
-            reason = explain(name, instance, answer, ours, theirs[name])
+            reason = explain(uses[name], instance, answer, ours, theirs[name])
             assert reason in FAULTS, (name, instance.id, answer, ours, theirs[name])
             reasons[reason] += 1
     MET.update(reasons)

@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ import pytest
 from agent.datasets.medec import read_medec
 from agent.datasets.table import Problems
 from agent.metrics import METRICS, score
-from agent.metrics.ehr_sql import repaired
+from agent.metrics.ehr_sql import NOW, holds_nothing, repaired
+from agent.metrics.read_only_sql import run_query
 from agent.vocabulary import Instance, Message, Reference, Unscored
 from tests.parity.faults import FAULTS
 
@@ -36,6 +38,11 @@ def percent(scores: list[float | Unscored]) -> float:
 def rows(name: str) -> list[dict[str, str]]:
     with (DATA / name).open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
+
+
+def ehr_sql_folder() -> Path:
+    folder = Path(os.environ["INTRAMURAL_OFFICIAL_DATA"], "ehr_sql")
+    return next(place for place in (folder, folder / "eicu") if (place / "valid.json").is_file())
 
 
 def test_every_metric_is_on_the_page_with_its_range():
@@ -96,20 +103,45 @@ def test_the_size_of_the_bare_letter_rule_on_real_answers():
         )
         for row in outputs
     ]
-    upstream = percent([score("exact_match", answer, i, "helm") for answer, i in made])
-    ours = percent([score("exact_match", answer, i) for answer, i in made])
+    upstream = [score("exact_match", answer, i, "helm") for answer, i in made]
+    ours = [score("exact_match", answer, i) for answer, i in made]
+    read = [s for s in ours if not isinstance(s, Unscored)]
     assert f"{len(outputs):,} real answers" in fault("bare-letter")
-    assert f"HELM {upstream:.2f} %, ours {ours:.2f} %" in fault("bare-letter")
+    assert f"HELM {percent(upstream) / 100:.3f}." in fault("bare-letter")
+    figures = f"{sum(read) / len(read):.3f} over n {len(read):,} with floor {sum(read) / len(ours):.3f}"
+    assert f"without the options' texts {figures}" in fault("bare-letter")
 
 
 @pytest.mark.skipif(not os.environ.get("INTRAMURAL_OFFICIAL_DATA"), reason="needs the official files")
 def test_the_size_of_ehrsqls_faults():
-    path = Path(os.environ["INTRAMURAL_OFFICIAL_DATA"], "ehr_sql/eicu/valid.json")
+    path = ehr_sql_folder() / "valid.json"
     questions = json.loads(path.read_text("utf-8"))
     answerable = [question["query"] for question in questions if not question["is_impossible"]]
     impossible = len(questions) - len(answerable)
     assert f"{impossible} of {len(questions):,} questions" in fault("sql-unanswerable")
+    database = str(path.parent / "eicu.sqlite")
+    without = instance(Reference("null", True), is_impossible="true", value="{}", database=database)
+    helm = [score("ehr_sql_execution_accuracy", answer, without, "helm") for answer in ("", "null", "No query.")]
+    assert helm == [1.0, 0.0, 0.0]
     changed = sum(repaired(query) != query for query in answerable)
     assert f"{changed} of {len(answerable)} answerable" in fault("sql-as-published")
     clock = sum("current_time" in query or "'now'" in query for query in answerable)
     assert f"{clock} of {len(answerable)} answerable" in fault("sql-clock")
+
+
+@pytest.mark.skipif(not os.environ.get("INTRAMURAL_OFFICIAL_DATA"), reason="needs the official files")
+def test_how_much_of_ehrsql_the_public_database_can_tell_apart():
+    folder = ehr_sql_folder()
+    kinds: Counter[str] = Counter()
+    for name in ("valid.json", "test.json"):
+        for question in json.loads((folder / name).read_text("utf-8")):
+            if question["is_impossible"]:
+                kinds["impossible"] += 1
+                continue
+            rows = tuple(run_query(folder / "eicu.sqlite", repaired(question["query"]), now=NOW).rows)
+            kinds["something" if not holds_nothing(rows) else str(rows)] += 1
+    answerable = kinds.total() - kinds["impossible"]
+    text = " ".join(PAGE.split())
+    assert f"Of the {answerable:,} answerable questions" in text
+    found = f"no row in {kinds['()']:,}, zero in {kinds['((0,),)']} and NULL in {kinds['((None,),)']}"
+    assert f"{found}, so that {kinds['something']} are left beside the {kinds['impossible']}" in text
