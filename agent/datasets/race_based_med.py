@@ -29,24 +29,31 @@ def load_race_based_med(files: Files) -> Iterator[tuple[Table, Problems]]:
     for name in files.names:
         problems = files.problems(name)
         with files.binary(name) as file:
-            rows = list(_rows(_paragraphs(file, problems), problems))
+            _refuse_large(file, problems)
+            try:
+                rows = list(_rows(_paragraphs(file), problems))
+            except Exception:  # noqa: BLE001 - whatever the library says of a document without a body, of colour ZZZ, ...
+                raise problems.stop("the whole file", "is not a Word document (.docx) that can be read") from None
         if not rows:
             raise problems.stop("the whole file", 'has no paragraph that begins "Run 1: ..."')
         yield Table(COLUMNS, rows), problems
 
 
-def _paragraphs(file: BinaryIO, problems: Problems) -> list[Any]:
-    import docx
-
+def _refuse_large(file: BinaryIO, problems: Problems) -> None:
     try:
         with zipfile.ZipFile(file) as archive:
             size = sum(entry.file_size for entry in archive.infolist())
-        if size > _MOST_BYTES:
-            raise problems.stop("the whole file", "unpacks to more than 256 MiB")
-        file.seek(0)
-        return list(docx.Document(file).paragraphs)
-    except (zipfile.BadZipFile, KeyError, ValueError, SyntaxError):  # a damaged archive; not Word's; not XML
+    except (zipfile.BadZipFile, ValueError, NotImplementedError):
         raise problems.stop("the whole file", "is not a Word document (.docx)") from None
+    if size > _MOST_BYTES:
+        raise problems.stop("the whole file", "unpacks to more than 256 MiB")
+
+
+def _paragraphs(file: BinaryIO) -> list[Any]:
+    import docx
+
+    file.seek(0)
+    return list(docx.Document(file).paragraphs)
 
 
 def _rows(paragraphs: list[Any], problems: Problems) -> Iterator[Row]:

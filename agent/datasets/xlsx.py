@@ -1,7 +1,6 @@
 """Excel files: one sheet as a table of text. Formulas are refused by their cell, never computed."""
 
 import datetime
-import re
 import zipfile
 from collections.abc import Iterator
 from typing import Any, BinaryIO
@@ -9,10 +8,10 @@ from typing import Any, BinaryIO
 from agent.datasets.files import Files
 from agent.datasets.parquet import cell_text
 from agent.datasets.table import Problems, Row, Table
+from agent.datasets.xlsx_parts import check_parts, check_sheet
 
 _MOST_BYTES = 2**29  # of the unpacked file: it is a ZIP archive, and a small one can stand for terabytes
-_CHUNK = 2**20  # bytes
-_MERGED = re.compile(rb'<(?:\w+:)?mergeCell\s[^<>]{0,200}?ref="([A-Z0-9:]{1,30})"')
+_LAST_ROW = 1_048_576  # of Excel
 
 
 def load_xlsx(files: Files) -> Iterator[tuple[Table, Problems]]:
@@ -24,10 +23,11 @@ def load_xlsx(files: Files) -> Iterator[tuple[Table, Problems]]:
     for name in files.names:
         problems = files.problems(name)
         with files.binary(name) as file, _archive(file, problems) as archive:
+            check_parts(archive, problems)
             book = _opened(file, problems)
             try:
                 sheet = _sheet(book, files.options.get("sheet", ""), problems)
-                _refuse_merged_cells(archive, sheet, problems)
+                check_sheet(archive, sheet._worksheet_path, problems)
                 yield _table(sheet, problems), problems
             finally:
                 book.close()
@@ -41,19 +41,6 @@ def _archive(file: BinaryIO, problems: Problems) -> zipfile.ZipFile:
     if sum(entry.file_size for entry in archive.infolist()) > _MOST_BYTES:
         raise problems.stop("the whole file", f"unpacks to more than {_MOST_BYTES} bytes; save the table as CSV")
     return archive
-
-
-def _refuse_merged_cells(archive: zipfile.ZipFile, sheet: Any, problems: Problems) -> None:
-    """Note merged cells: all but the first of them are empty, and nobody can tell whether they are meant to be."""
-    before = b""
-    with archive.open(sheet._worksheet_path) as file:
-        while chunk := file.read(_CHUNK):
-            # A tag that the chunks' border cuts is found whole in the next round.
-            for match in _MERGED.finditer(before + chunk):
-                problems.add(f"cells {match[1].decode()}", "are merged; unmerge them and fill each")
-            text = before + chunk
-            open_tag = text.rfind(b"<")
-            before = text[open_tag:] if b">" not in text[open_tag:] and len(text) - open_tag < _CHUNK else b""
 
 
 def _opened(file: BinaryIO, problems: Problems) -> Any:
@@ -80,47 +67,74 @@ def _sheet(book: Any, wanted: str, problems: Problems) -> Any:
 
 
 def _table(sheet: Any, problems: Problems) -> Table:
-    sheet.reset_dimensions()  # what the file says of its own size is often wrong
-    rows = _parsed(sheet.iter_rows(), problems)
+    rows = _parsed(sheet, problems)
     header = _header(rows, problems)
     return Table(header, _rows(rows, header, problems), has_header=True)
 
 
-def _parsed(rows: Iterator[Any], problems: Problems) -> Iterator[Any]:
-    number = 0
-    while True:
-        try:
-            cells = next(rows, None)
-        except Exception:  # noqa: BLE001 - whatever the parser says of a damaged sheet
-            raise problems.stop(f"after row {number}", "the Excel file is damaged") from None
-        if cells is None:
-            return
-        number += 1
-        yield cells
+def _parsed(sheet: Any, problems: Problems) -> Iterator[tuple[int, list[Any]]]:
+    """Yield the rows that are there, each with its number and the cells that are there.
+
+    Openpyxl's own walk fills every gap: a few bytes that name row 2,000,000,000 make it work for hours.
+    """
+    from openpyxl.cell.read_only import ReadOnlyCell
+
+    last = 0
+    with sheet._get_source() as source:
+        rows = _parser(sheet, source).parse()
+        while True:
+            try:
+                number, found = next(rows, (0, ()))
+                cells = [ReadOnlyCell(sheet, **cell) for cell in found]
+            except Exception:  # noqa: BLE001 - whatever the parser says of a damaged sheet
+                raise problems.stop(f"after row {last}", "the Excel file is damaged") from None
+            if not number:
+                return
+            if not last < number <= _LAST_ROW or any(cell.row != number for cell in cells):
+                raise problems.stop(f"after row {last}", "the Excel file is damaged: its rows are not in order")
+            if len({cell.column for cell in cells}) != len(cells):
+                raise problems.stop(f"row {number}", "the Excel file is damaged: a cell is there twice")
+            last = number
+            yield number, cells
 
 
-def _header(rows: Iterator[Any], problems: Problems) -> tuple[str, ...]:
-    header = tuple(_text(cell, problems) for cell in next(rows, ()))
-    while header and not header[-1].strip():
-        header = header[:-1]
-    if not header:
+def _parser(sheet: Any, source: BinaryIO) -> Any:
+    from openpyxl.worksheet._reader import WorkSheetParser
+
+    book = sheet.parent
+    return WorkSheetParser(
+        source,
+        sheet._shared_strings,
+        data_only=False,
+        epoch=book.epoch,
+        date_formats=book._date_formats,
+        timedelta_formats=book._timedelta_formats,
+    )
+
+
+def _header(rows: Iterator[tuple[int, list[Any]]], problems: Problems) -> tuple[str, ...]:
+    number, cells = next(rows, (0, []))
+    texts = {cell.column: _text(cell, problems) for cell in cells} if number == 1 else {}
+    width = max((column for column, text in texts.items() if text.strip()), default=0)
+    if not width:
         raise problems.stop("row 1", "expected a row with column names; the sheet is empty there")
+    header = tuple(texts.get(column, "") for column in range(1, width + 1))
     problems.add_repeated_columns("row 1", header)
     return header
 
 
-def _rows(rows: Iterator[Any], header: tuple[str, ...], problems: Problems) -> Iterator[Row]:
+def _rows(rows: Iterator[tuple[int, list[Any]]], header: tuple[str, ...], problems: Problems) -> Iterator[Row]:
     width = len(header)
-    for number, cells in enumerate(rows, 2):
-        values = [_text(cell, problems) for cell in cells]
-        if not any(value.strip() for value in values):
+    for number, cells in rows:
+        texts = {cell.column: _text(cell, problems) for cell in cells}
+        last = max((column for column, text in texts.items() if text.strip()), default=0)
+        if not last:
             continue
         where = f"row {number}"
-        if any(value.strip() for value in values[width:]):
+        if last > width:
             problems.add(where, f"has more cells than the header's {width}")
             continue
-        values += [""] * (width - len(values))
-        yield Row(where, dict(zip(header, values, strict=False)))
+        yield Row(where, {name: texts.get(column, "") for column, name in enumerate(header, 1)})
 
 
 def _text(cell: Any, problems: Problems) -> str:
@@ -135,5 +149,8 @@ def _text(cell: Any, problems: Problems) -> str:
             return day.date().isoformat()  # a date has midnight for its time
         case float() as number:
             return format(number, ".15g")  # as many digits as Excel shows: 0.3 is stored as 0.30000000000000004
-        case value:
-            return cell_text(value)
+    try:
+        return cell_text(cell.value)
+    except TypeError:
+        problems.add(f"cell {cell.coordinate}", "is a length of time; make it a text")
+        return ""
