@@ -77,7 +77,7 @@ def _from_members(members: Mapping[str, Opener], benchmark: Benchmark, folder: P
         if len(members) != 1:
             raise BenchmarkError(
                 f"{source.name}: holds {len(members)} files and none that {benchmark.id} reads; expected {names}",
-                f"Nothing was added. If one of them is the dataset, give that file itself instead of {source.name}.",
+                f"Nothing was added. If {_likely(members, benchmark)} is the dataset, give that file itself as PATH.",
             )
         ((name, opener),) = members.items()
         chosen = {name: _single_name(PurePosixPath(name).name, opener, benchmark)}
@@ -86,9 +86,19 @@ def _from_members(members: Mapping[str, Opener], benchmark: Benchmark, folder: P
     return TakenIn({target: name for name, target in chosen.items()}, len(members) - len(chosen))
 
 
+def _likely(members: Mapping[str, Opener], benchmark: Benchmark) -> str:
+    """Name the only file with an ending of the benchmark's files, if there is one."""
+    names = [name for name in members if PurePosixPath(name).suffix in _endings(benchmark)]
+    return names[0] if len(names) == 1 else "one of them"
+
+
+def _endings(benchmark: Benchmark) -> set[str]:
+    return {PurePosixPath(name).suffix for file in benchmark.files for name in _names(file)}
+
+
 def _known_by_digest(members: Mapping[str, Opener], benchmark: Benchmark) -> dict[str, str]:
     """Return where the files go that are known versions under names of their own; only likely ones are read."""
-    endings = {PurePosixPath(name).suffix for file in benchmark.files for name in _names(file)}
+    endings = _endings(benchmark)
     chosen: dict[str, str] = {}  # target -> name: of two copies of one file either will do
     for name, opener in members.items():
         if PurePosixPath(name).suffix in endings and (target := _known_name(opener, benchmark)):

@@ -328,6 +328,8 @@ def version_text(benchmark: Benchmark, known: Known) -> str:
     """Say whether data is of a version that the benchmark knows, where it knows any."""
     if known == "official":
         return "a version this benchmark knows"
+    if benchmark.access == "private" and not benchmark.has_known_files:
+        return "your own data"
     return "not wholly a version it knows" if benchmark.has_known_files else "no published digest to compare with"
 
 

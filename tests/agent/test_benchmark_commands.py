@@ -1,6 +1,7 @@
 """What a benchmark's author sees: a list, a template that works, and every mistake at once."""
 
 import json
+import re
 import shlex
 import shutil
 import subprocess
@@ -96,6 +97,8 @@ def test_a_new_benchmark_passes_its_check_and_runs_as_it_is(site: Site, kind: st
     assert "not redacted" in checked.stdout
     assert "[right answer]" in checked.stdout
     assert "NEW_BENCHMARK" not in (folder / "benchmark.yaml").read_text()
+    (explained,) = re.findall(r"explained in (\S+)\.\n", (folder / "benchmark.yaml").read_text())
+    assert "subgroup_columns" in (ROOT / explained).read_text()
     with FaultServer(models=["m"], answer='{"dose": "5 mg"} A') as server:
         done = on(site, "run", "--server", server.url, "--run-entries", "mine:model=m", "--quiet")
     assert done.returncode == 0, done.stderr

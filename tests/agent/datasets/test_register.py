@@ -384,7 +384,18 @@ def test_a_folder_without_anything_that_is_read(site, own, tmp_path):
         BenchmarkError, match=r"holds 2 files and none that own reads; expected official\.csv"
     ) as caught:
         add(site, own, tmp_path / "release")
-    assert "give that file itself" in caught.value.advice
+    assert "If one of them is the dataset, give that file itself" in caught.value.advice
+    source(tmp_path / "release", name="test_EN.csv")
+    with pytest.raises(BenchmarkError) as caught:
+        add(site, own, tmp_path / "release")
+    assert "If test_EN.csv is the dataset, give that file itself" in caught.value.advice
+
+
+def test_a_hospitals_own_data_is_not_warned_of_as_another_version(site, tmp_path):
+    define(site.directory / "benchmarks", more="access: private\n")
+    done = intramural(site, "datasets", "add", "own", source(tmp_path))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "own: 3 instances in 1 file, your own data" in done.stdout
 
 
 def test_one_file_of_a_benchmark_that_reads_several_is_refused(site, tmp_path):
