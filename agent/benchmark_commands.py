@@ -33,7 +33,10 @@ def benchmarks() -> None:
 @format_option()
 @click.pass_obj
 def list_benchmarks(site: Site, form: str) -> None:
-    """List benchmarks by category, with access level, main metric and whether the data is here."""
+    """List benchmarks by category, and whose data is here.
+
+    With access level and main metric.
+    """
     from agent.catalog.benchmark import survey_benchmarks
     from agent.catalog.taxonomy import taxonomy
 
@@ -200,7 +203,10 @@ def _line(value: Any) -> str:
 )
 @click.pass_obj
 def new_benchmark(site: Site, name: str, kind: str, out: Path | None) -> None:
-    """Write a benchmark that works as it is, to be changed: definition, prompt and a few rows of data."""
+    """Write a benchmark that works as it is, to be changed.
+
+    Definition, prompt and a few rows of data.
+    """
     from agent.catalog.benchmark import survey_benchmarks
     from agent.catalog.new_benchmark import write_new_benchmark
 
@@ -223,9 +229,10 @@ def new_benchmark(site: Site, name: str, kind: str, out: Path | None) -> None:
 @click.option("--rows", type=click.IntRange(0, 1000), default=2, show_default=True, help="How many prompts to show.")
 @click.pass_obj
 def check_benchmark(site: Site, place: Path, rows: int) -> None:
-    """Check a definition and all of its data, and show the first prompts as a model would get them.
+    """Check a definition and all of its data.
 
-    PATH is a folder with a benchmark.yaml, or a YAML file. Every error is named at once, with file and row. The prompts
+    The first prompts are shown as a model would get them. PATH is a folder with a benchmark.yaml, or a YAML file. Every
+    error is named at once, with file and row; also a right answer that the main metric cannot use. The prompts
     are the records themselves, not redacted: this command is for their author, at the author's own terminal.
     """
     from agent.datasets.check import check
@@ -286,11 +293,14 @@ def _show_instance(instance: "Instance") -> None:
 @benchmarks.command("scorecard")
 @click.argument("benchmark_ids", metavar="ID...", nargs=-1, required=True)
 @click.option("--name", required=True, help="Name of the scorecard, for example medhelm-public.")
-@click.option("--version", type=click.IntRange(1), default=1, show_default=True)
+@click.option("--version", type=click.IntRange(1), default=1, show_default=True, help="A higher number each time.")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="A new file.")
 @click.pass_obj
 def write_scorecard(site: Site, benchmark_ids: Sequence[str], name: str, version: int, out: Path) -> None:
-    """Write a scorecard of these benchmarks, for the central team to register with the aggregator."""
+    """Write a scorecard of these benchmarks.
+
+    It is for the central team to register with the aggregator.
+    """
     from agent.catalog.run_entries import benchmark_named
     from agent.disclosure.scorecard import draft_scorecard
 

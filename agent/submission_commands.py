@@ -42,7 +42,10 @@ def submission() -> None:
 @format_option()
 @click.pass_obj
 def prepare(site: Site, suite: str, scorecard_name: str | None, models: tuple[str, ...], form: str) -> None:
-    """Put the figures of a suite through the disclosure gate: one draft for each model. Nothing leaves."""
+    """Draft what would leave: a suite's figures, through the gate.
+
+    One draft for each model. Nothing leaves.
+    """
     from agent.catalog.benchmark import find_benchmarks
     from agent.disclosure.collect import collect
     from agent.disclosure.prepare import Gate, prepare
@@ -82,7 +85,10 @@ def prepare(site: Site, suite: str, scorecard_name: str | None, models: tuple[st
 @format_option()
 @click.pass_obj
 def show(site: Site, digest: str | None, form: str) -> None:
-    """Show what would leave, from the exact bytes: every figure with its verdict. All drafts, or one submission."""
+    """Show what would leave: every figure with its verdict.
+
+    From the exact bytes, of all drafts or of one submission.
+    """
     from agent.disclosure.preview import print_page
 
     registry = federation_of(site).registry(today_day())
@@ -119,7 +125,9 @@ def approve(
     digest: str | None,
     yes: bool,
 ) -> None:
-    """Show each draft again, from its bytes, and sign it with the steward's key after confirmation.
+    """Show each draft again and sign it with the steward's key.
+
+    It is shown from its bytes, and signed after confirmation.
 
     \b
     With the steward's key at the site:  --key KEY
@@ -148,7 +156,10 @@ def approve(
 @click.option("--digest", required=True, help="The draft: at least the first 8 characters of its digest.")
 @click.pass_obj
 def discard(site: Site, digest: str) -> None:
-    """Forget a draft that nobody has approved, and those after it in the chain. Nothing of it has left."""
+    """Forget a draft that nobody has approved.
+
+    And those after it in the chain. Nothing of them has left.
+    """
     from agent.disclosure.approval import discard
 
     outbox = _outbox(site)

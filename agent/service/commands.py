@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="On 127.0.0.1; 0 takes any."
+    "--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="Port on 127.0.0.1; 0 takes any."
 )
 @click.option(
     "--export", "folder", type=click.Path(path_type=Path), help="Write the pages as files to this new folder."
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 @click.option("--reveal", is_flag=True, help="Show original text; each page opened is written to the audit log.")
 @click.pass_obj
 def view(site: "Site", port: int, folder: Path | None, release: str | None, reveal: bool) -> None:
-    """Show the local leaderboard, the runs and their redacted instances in a browser.
+    """Show leaderboard, runs and instances in a browser.
 
-    Read-only, for this machine alone; stop it with Ctrl-C.
+    Texts are redacted. Read-only, for this machine alone; stop it with Ctrl-C.
     """
     from agent.catalog.benchmark import survey_benchmarks
     from agent.evaluation.progress import Progress
