@@ -302,7 +302,7 @@ def write_scorecard(site: Site, benchmark_ids: Sequence[str], name: str, version
     It is for the central team to register with the aggregator.
     """
     from agent.catalog.run_entries import benchmark_named
-    from agent.disclosure.scorecard import draft_scorecard
+    from agent.disclosure.scorecard import draft_scorecard, left_out
 
     chosen = [benchmark_named(benchmark_id, site.own_benchmarks) for benchmark_id in benchmark_ids]
     scorecard = draft_scorecard(name, version, chosen)
@@ -311,4 +311,6 @@ def write_scorecard(site: Site, benchmark_ids: Sequence[str], name: str, version
             file.write(json.dumps(scorecard.to_json(), indent=2, sort_keys=True) + "\n")
     except OSError as error:
         raise ConfigError(f"the scorecard cannot be written ({error.strerror})", "Name a new file.") from None
+    for notice in left_out(chosen):
+        click.echo(f"note: {notice}", err=True)
     click.echo(f"{len(scorecard.cells)} cells of {len(chosen)} benchmarks, digest {scorecard.digest[:16]}")

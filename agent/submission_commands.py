@@ -46,9 +46,9 @@ def prepare(site: Site, suite: str, scorecard_name: str | None, models: tuple[st
 
     One draft for each model. Nothing leaves.
     """
-    from agent.catalog.benchmark import find_benchmarks
     from agent.disclosure.collect import collect
     from agent.disclosure.prepare import Gate, prepare
+    from agent.disclosure.scorecard import token_limits
 
     registry = federation_of(site).registry(today_day())
     card = _scorecard(registry, scorecard_name)
@@ -60,7 +60,7 @@ def prepare(site: Site, suite: str, scorecard_name: str | None, models: tuple[st
         data_key=read_data_key(site.keys / "data.key"),
         today_day=today_day(),
     )
-    limits = {found.digest: found.max_tokens for found in find_benchmarks(site.own_benchmarks).values()}
+    limits = token_limits(card, site.own_benchmarks)
     with site.store() as store:
         findings = collect(store, suite, card, models, token_limits=limits)
         if not findings:
@@ -220,7 +220,7 @@ def status(site: Site, form: str) -> None:
         "state": "State",
         "refusal": "Refused for",
     }
-    show_rows([_row(s, registry, form) for s in submissions], columns, form)
+    show_rows([_row(s, registry, form) for s in submissions], columns, form, folds=True)
 
 
 def _approve_here(site: Site, key_path: Path, digest: str | None, *, yes: bool) -> None:

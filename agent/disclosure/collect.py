@@ -51,7 +51,7 @@ def collect(
 ) -> dict[str, list[Finding]]:
     """Return the findings of every model of the suite, or of `models` alone, by the model's name.
 
-    Cells of subgroups have none: the store does not know subgroups yet.
+    Cells of subgroups have none: figures of subgroups are for the site alone.
 
     Args:
         store: the site's.
@@ -118,7 +118,8 @@ def _check_run(run: Run, cells: Collection[Cell], token_limits: Mapping[str, int
     if details["scoring"] not in ("intramural", "both"):
         raise DisclosureError(
             f"{run.benchmark}: its answers were scored by {details['scoring']}'s rules, which cannot be submitted",
-            "Run it again without --scoring; the answers are kept, so nothing is asked again.",
+            f"`intramural rescore --suite {run.suite} --scoring both` scores the stored answers by our rules too, and "
+            "keeps HELM's figures; no model is asked.",
         )
     changed = _changes(details, token_limits)
     if changed:

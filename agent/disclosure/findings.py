@@ -96,11 +96,12 @@ class Finding:
         the model (a dead server, say), and at most one in twenty has no score at all: a model must not rise by
         answering easy questions only.
         """
-        unscored = [score.reason for score in self.scores if score.value is None]
+        asks_nothing = sum(score.reason == Reason.NOT_APPLICABLE for score in self.scores)
+        unscored = [one.reason for one in self.scores if one.value is None and one.reason != Reason.NOT_APPLICABLE]
         return (
             self.extent.enough(self.access)
             and not any(reason in RETRIED for reason in unscored)
-            and len(unscored) <= MANY_UNSCORED * len(self.scores)
+            and len(unscored) <= MANY_UNSCORED * (len(self.scores) - asks_nothing)
         )
 
     @property

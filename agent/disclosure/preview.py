@@ -237,6 +237,7 @@ def print_page(page: Page) -> None:
             "verdict": "Verdict of the gate",
         },
         "table",
+        folds=True,
     )
     click.echo("Of the number of units only the range leaves; the day leaves as it stands above.")
     for value, meaning in CODE_MEANINGS.items():

@@ -1,11 +1,11 @@
 """A scorecard drafted from benchmark definitions, for the central team to register."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
-from agent.catalog.benchmark import Benchmark
-from agent.disclosure.collect import NAME_UNITS
+from agent.catalog.benchmark import Benchmark, survey_benchmarks
 from agent.errors import ConfigError
-from agent.metrics import JUDGED, METRICS
+from agent.metrics import JUDGED, METRICS, MetricUse
 from protocol.errors import ProtocolError
 from protocol.scorecard import BenchmarkEntry, Cell, Scorecard, parse_scorecard
 
@@ -13,17 +13,21 @@ NO_CATEGORY = "Own benchmarks"
 
 
 def draft_scorecard(name: str, version: int, benchmarks: Sequence[Benchmark]) -> Scorecard:
-    """Return a scorecard with every metric of every benchmark that its instances have, in their order.
+    """Return a scorecard with every metric of every benchmark that a site could submit, in their order.
 
-    Figures of a whole run (macro F1) are left out: there is nothing of single units that the rules could look at.
+    Left out are figures of a whole run (macro F1), of which there is nothing of single units that the rules could look
+    at, and metrics that this version does not give; `left_out` tells which.
 
     Raises:
         ConfigError: a name or id is not one that a scorecard may hold, or nothing of a benchmark could be submitted:
-            a metric is not available, the main one is of the whole run, or units of a gated or private one have no
-            names.
+            it has no other metrics, or units of a gated or private one have no names. Tells of every benchmark.
     """
-    for benchmark in benchmarks:
-        _check_submittable(benchmark)
+    faults = [fault for benchmark in benchmarks for fault in _faults(benchmark)]
+    if faults:
+        raise ConfigError(
+            "\n".join(faults),
+            "Leave the benchmark out. In one of your own, `unit_column` names the column of the patient (or document).",
+        )
     entries = tuple(
         BenchmarkEntry(benchmark.id, benchmark.display_name, benchmark.category or NO_CATEGORY, benchmark.digest)
         for benchmark in benchmarks
@@ -39,8 +43,7 @@ def draft_scorecard(name: str, version: int, benchmarks: Sequence[Benchmark]) ->
             high=METRICS[use.name].high,
         )
         for benchmark in benchmarks
-        for use in benchmark.metrics
-        if METRICS[use.name].fn is not None
+        for use in _submittable(benchmark)
     )
     try:
         return parse_scorecard(Scorecard(name, version, entries, cells).to_json())
@@ -51,21 +54,49 @@ def draft_scorecard(name: str, version: int, benchmarks: Sequence[Benchmark]) ->
         ) from None
 
 
-def _check_submittable(benchmark: Benchmark) -> None:
-    missing = [use.name for use in benchmark.metrics if use.name not in METRICS or use.name in JUDGED]
-    if missing:
-        raise ConfigError(
-            f"{benchmark.id}: {', '.join(missing)} is not available in this version, so it cannot be reported",
-            "Leave the benchmark out, or the metric out of its benchmark.yaml.",
-        )
-    if METRICS[benchmark.main_metric.name].fn is None:
-        raise ConfigError(
-            f"{benchmark.id}: its main metric, {benchmark.main_metric.name}, is one of the whole run, which no site "
-            "could submit",
-            "Leave the benchmark out.",
-        )
+def left_out(benchmarks: Sequence[Benchmark]) -> list[str]:
+    """Say of every metric that the scorecard leaves out why, and what the board then shows of its benchmark."""
+    said = []
+    for benchmark in benchmarks:
+        taken = _submittable(benchmark)
+        for use in benchmark.metrics:
+            if use not in taken:
+                main = use is benchmark.main_metric
+                instead = f"; the board shows {taken[0].name} in its place" if main and taken else ""
+                said.append(f"{benchmark.id}: {use.name} is left out, for {_why_not(use)}{instead}")
+    return said
+
+
+def token_limits(scorecard: Scorecard, own: Path | None) -> dict[str, int]:
+    """Return the length limit of an answer in tokens, by the digest of each definition that is here.
+
+    Raises:
+        BenchmarkError: the definition of one of the scorecard's benchmarks is broken; others are in nobody's way.
+    """
+    benchmarks, broken = survey_benchmarks(own)
+    wanted = {entry.id for entry in scorecard.benchmarks}
+    for one in broken:
+        if wanted.intersection(one.names):
+            raise one.error
+    return {found.digest: found.max_tokens for found in benchmarks.values()}
+
+
+def _submittable(benchmark: Benchmark) -> list[MetricUse]:
+    return [use for use in benchmark.metrics if not _why_not(use)]
+
+
+def _why_not(use: MetricUse) -> str:
+    """Say why no site could submit a metric; empty if one could."""
+    if use.name in JUDGED:
+        return "no jury grades answers in this version"
+    if use.name not in METRICS:
+        return "it is not available in this version"
+    return "it is a figure of the whole run, which no site could submit" if METRICS[use.name].fn is None else ""
+
+
+def _faults(benchmark: Benchmark) -> Iterator[str]:
+    if not _submittable(benchmark):
+        why = "; ".join(f"{use.name}: {_why_not(use)}" for use in benchmark.metrics)
+        yield f"{benchmark.id}: none of its metrics could be submitted ({why})"
     if benchmark.access != "public" and benchmark.unit_column is None:
-        raise ConfigError(
-            f"{benchmark.id}: it is {benchmark.access}, and its units are row numbers, so no site could submit it",
-            NAME_UNITS,
-        )
+        yield f"{benchmark.id}: it is {benchmark.access}, and its units are row numbers, so no site could submit it"

@@ -306,8 +306,9 @@ def test_helms_scores_beside_ours_stay_here(store: Store) -> None:
     fill(store, ALL, patients(60), scoring="both", metrics=[{**METRIC, "scoring": "helm"}])
     assert found(store, card(ALL)) == []
     fill(store, ALL, patients(60), scoring="helm", metrics=[{**METRIC, "scoring": "intramural"}])
-    with pytest.raises(DisclosureError, match="scored by helm's rules"):
+    with pytest.raises(DisclosureError, match="scored by helm's rules") as caught:
         found(store, card(ALL))
+    assert "`intramural rescore --suite s --scoring both`" in caught.value.advice
 
 
 @pytest.mark.parametrize("facts", [{"whole_run": True}, {"name": "jury_score", "low": 1, "high": 5, "binary": False}])

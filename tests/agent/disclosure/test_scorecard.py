@@ -1,12 +1,13 @@
 """A scorecard drafted from definitions asks for nothing that no site could submit."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from agent.catalog.benchmark import Benchmark, find_benchmarks
-from agent.disclosure.scorecard import draft_scorecard
-from agent.errors import ConfigError
+from agent.disclosure.scorecard import draft_scorecard, left_out, token_limits
+from agent.errors import BenchmarkError, ConfigError
 from agent.metrics import METRICS, MetricUse
 from agent.vocabulary import AccessLevel
 
@@ -23,10 +24,40 @@ def test_every_shipped_benchmark_that_can_be_scored_makes_its_cells(benchmark: B
 
 
 @pytest.mark.parametrize("metric", ["jury_score", "BERTScore-F"])
-def test_a_metric_that_is_not_available_yet_is_named(benchmark: Benchmark, metric: str) -> None:
-    jury = replace(benchmark, metrics=(*benchmark.metrics, MetricUse(metric)))
-    with pytest.raises(ConfigError, match=f"med_qa: {metric} is not available in this version"):
-        draft_scorecard("all", 1, [jury])
+def test_a_metric_that_this_version_does_not_give_is_left_out_and_said(benchmark: Benchmark, metric: str) -> None:
+    jury = replace(benchmark, metrics=(MetricUse(metric), *benchmark.metrics))
+    assert draft_scorecard("all", 1, [jury]).cells[0].metric == "exact_match"
+    (notice,) = left_out([jury])
+    assert notice.startswith(f"med_qa: {metric} is left out, for ")
+    assert notice.endswith("the board shows exact_match in its place")
+
+
+def test_every_benchmark_that_cannot_be_reported_is_told_at_once(benchmark: Benchmark) -> None:
+    jury = replace(benchmark, metrics=(MetricUse("jury_score"),))
+    unnamed = replace(benchmark, id="own", access="private", unit_column=None)
+    with pytest.raises(ConfigError) as caught:
+        draft_scorecard("all", 1, [jury, unnamed])
+    assert "med_qa: none of its metrics could be submitted (jury_score: no jury grades answers" in str(caught.value)
+    assert "own: it is private, and its units are row numbers" in str(caught.value)
+    assert "benchmark.yaml" not in caught.value.advice  # those of the package are nobody's to change
+
+
+def test_the_shipped_benchmarks_of_a_jury_are_reported_by_what_is_computed() -> None:
+    found = find_benchmarks()
+    card = draft_scorecard("all", 1, [found["aci_bench"], found["med_qa"]])
+    assert "aci_bench/rouge_l" in {cell.key for cell in card.cells}
+    assert "aci_bench/jury_score" not in {cell.key for cell in card.cells}
+
+
+def test_a_broken_definition_of_the_sites_own_is_in_nobodys_way_unless_it_is_reported(
+    benchmark: Benchmark, tmp_path: Path
+) -> None:
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "benchmark.yaml").write_text("name: broken\ndescription: 1\nmetrics: none\n")
+    card = draft_scorecard("all", 1, [benchmark])
+    assert token_limits(card, tmp_path)[benchmark.digest] == benchmark.max_tokens
+    with pytest.raises(BenchmarkError, match="broken"):
+        token_limits(draft_scorecard("all", 1, [replace(benchmark, id="broken")]), tmp_path)
 
 
 @pytest.mark.parametrize("access", ["gated", "private"])
@@ -44,5 +75,7 @@ def test_a_figure_of_a_whole_run_makes_no_cell(benchmark: Benchmark) -> None:
     macro = MetricUse("classification_macro_f1")
     card = draft_scorecard("own", 1, [replace(benchmark, metrics=(*benchmark.metrics, macro))])
     assert "classification_macro_f1" not in {cell.metric for cell in card.cells}
-    with pytest.raises(ConfigError, match="its main metric, classification_macro_f1, is one of the whole run"):
-        draft_scorecard("own", 1, [replace(benchmark, metrics=(macro, *benchmark.metrics))])
+    (notice, *_) = left_out([replace(benchmark, metrics=(macro, *benchmark.metrics))])
+    assert "it is a figure of the whole run, which no site could submit; the board shows exact_match" in notice
+    with pytest.raises(ConfigError, match="none of its metrics could be submitted"):
+        draft_scorecard("own", 1, [replace(benchmark, metrics=(macro,))])

@@ -225,3 +225,43 @@ def test_a_figure_of_the_whole_file_is_computed_with_its_interval(articles: Path
     assert round(float(str(macro["mean"])), 4) == 0.7219
     assert (macro["n"], macro["interval"]) == (500, "bootstrap")
     assert float(str(macro["low"])) < 0.7219 < float(str(macro["high"]))
+
+
+def test_a_template_holds_every_id_for_its_owner_alone_and_is_scored_once_filled(articles: Path, tmp_path: Path):
+    template = tmp_path / "new.jsonl"
+    done = scored("pubmed_qa", "--data", articles, "--write-template", template)
+    assert done.exit_code == 0, done.output
+    assert "500 instances written to new.jsonl" in done.stdout
+    assert template.stat().st_mode & 0o077 == 0
+    lines = [json.loads(line) for line in template.read_text("utf-8").splitlines()]
+    assert {line["instance_id"] for line in lines} == {row["pmid"] for row in read("pubmed_qa/human_predictions.csv")}
+    template.write_text("".join(json.dumps({**line, "answer": "A"}) + "\n" for line in lines))
+    row, *_ = rows_of(scored("pubmed_qa", "--data", articles, "--answers", template, "--format", "json"))
+    assert (row["n"], row["missing"]) == (500, [])
+    again = scored("pubmed_qa", "--data", articles, "--write-template", template)
+    assert "new.jsonl cannot be written" in str(again.exception)
+    assert json.loads(template.read_text().splitlines()[0])["answer"] == "A"
+
+
+def test_either_answers_or_a_template_is_asked_for(articles: Path, human: Path, tmp_path: Path):
+    for words in ([], ["--answers", human, "--write-template", tmp_path / "x"]):
+        done = scored("pubmed_qa", "--data", articles, *words)
+        assert done.exit_code == 2
+        assert "give --answers to score them, or --write-template" in done.stderr
+
+
+def test_who_guesses_an_id_is_told_what_one_is_and_shown_none(articles: Path, tmp_path: Path):
+    answers = answers_file(tmp_path / "a.jsonl", {"1": "A"})
+    error = scored("pubmed_qa", "--data", articles, "--answers", answers).exception
+    advice = getattr(error, "advice", "")
+    assert "An instance_id is" in advice
+    assert "--write-template FILE writes them all" in advice
+    assert not any(row["pmid"] in advice for row in read("pubmed_qa/human_predictions.csv"))
+
+
+@pytest.mark.parametrize("lines", [b"id,answer\n1,A\n2,B\n", b"PK\x03\x04\xff\xfe\n\xff\n"])
+def test_a_table_in_place_of_json_lines_is_said_once(articles: Path, tmp_path: Path, lines: bytes):
+    (tmp_path / "answers.csv").write_bytes(lines)
+    told = str(scored("pubmed_qa", "--data", articles, "--answers", tmp_path / "answers.csv").exception)
+    assert told.count("answers.csv") == 1
+    assert '{"instance_id": ..., "answer": ...} on each line (JSON lines)' in told

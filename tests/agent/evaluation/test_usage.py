@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from agent.catalog.deployments import Prices
-from agent.evaluation.usage import cost, duration, usage_lines
+from agent.evaluation.usage import Cost, cost, cost_text, duration, total_cost, usage_lines
 from agent.store import Usage
 
 USAGE = Usage(
@@ -72,3 +72,19 @@ def test_a_price_that_is_not_given_is_not_zero():
 )
 def test_durations(seconds, said):
     assert duration(seconds) == said
+
+
+@pytest.mark.parametrize(
+    ("tokens", "said"), [(1_000_000, "1.50"), (100_000, "0.1500"), (23, "0.000034"), (1, "0.0000015"), (0, "0.00")]
+)
+def test_a_small_cost_has_digits_that_say_something(tokens: int, said: str):
+    found = cost(Prices("EUR", 1.5, 0.0), prompt_tokens=tokens, completion_tokens=0, seconds=None)
+    assert cost_text(found) == f"{said} EUR by tokens"
+
+
+def test_several_runs_cost_a_total_only_where_it_is_known_of_each_alike():
+    euro, more = Cost("EUR", 1.0, 2.0), Cost("EUR", 0.5, None)
+    assert total_cost([euro, euro]) == "2.00 EUR by tokens, 4.00 EUR by GPU hours"
+    assert total_cost([more, more, more]) == "1.50 EUR by tokens"
+    for other in (more, None, Cost("USD", 1.0, 2.0)):
+        assert total_cost([euro, other]) == ""
