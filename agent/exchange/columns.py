@@ -34,6 +34,7 @@ RUNS = (
     Column("unscored", "integer"),
     Column("unscored_reasons", "json"),
     Column("mean", "number"),
+    Column("floor", "number"),
     Column("low", "number"),
     Column("high", "number"),
     Column("interval", "text"),

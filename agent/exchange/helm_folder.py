@@ -274,7 +274,7 @@ def _scores(per_instance: Place) -> tuple[dict[_Key, dict[str, float]], dict[_Ke
             if mean is None or stat.at("count").number() == 0:
                 continue
             if name in ("num_prompt_tokens", "num_completion_tokens"):
-                counted[name] = round(mean.number())
+                counted[name] = mean.count()
             elif is_score(name):
                 own[name] = mean.number()
     return scores, tokens

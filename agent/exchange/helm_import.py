@@ -56,6 +56,10 @@ def import_helm(
         progress.begin("runs", len(places))
         for (target, name), folder in places.items():
             run = read_run(folder)
+            if run.name != name:
+                raise BenchmarkError(
+                    f"{printable(folder.name)}/run_spec.json: the file changed while it was read", ADVICE
+                )
             _refuse_other(store, target, name, run.digest, replace=replace)
             imported.append(_keep(store, target, run, catalogue))
             progress.advance()

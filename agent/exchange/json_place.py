@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from agent.errors import BenchmarkError
+from agent.listing import printable
 
-MOST_BYTES = 1 << 30  # of one file: larger than the largest of MedHELM's, and fits into memory
+MOST_BYTES = 256 << 20  # of one file, which is read whole
+MOST_VALUES = 16_000_000  # of one file: short values take many times their bytes in memory
+LARGEST_WHOLE = 1 << 53  # beyond it not every whole number is a JSON number, and the store takes none
 LONGEST_NAME = 500  # characters of a name or id
 ADVICE = "Nothing of this run was imported. Get the folder again from where it was made, or leave it out."
 
@@ -26,7 +29,7 @@ class Place:
 
     def wrong(self, expected: str) -> BenchmarkError:
         """Return the error that says what was expected here. It never quotes the value."""
-        where = f"{self.file} {self.path}" if self.path else self.file
+        where = printable(f"{self.file} {self.path}" if self.path else self.file)[:LONGEST_NAME]
         return BenchmarkError(f"{where}: expected {expected}", ADVICE)
 
     def has(self, key: str) -> bool:
@@ -87,9 +90,16 @@ class Place:
     def whole(self) -> int:
         """Return this whole number."""
         value = self.number()
-        if value != int(value):
-            raise self.wrong("a whole number")
+        if value != int(value) or abs(value) > LARGEST_WHOLE:
+            raise self.wrong("a whole number of at most 16 digits")
         return int(value)
+
+    def count(self) -> int:
+        """Return this number as a count: rounded, not negative."""
+        value = self.number()
+        if not 0 <= value <= LARGEST_WHOLE:
+            raise self.wrong("a count of at most 16 digits")
+        return round(value)
 
     def yes_no(self) -> bool:
         """Return this true or false."""
@@ -109,7 +119,7 @@ def read_json(folder: Path, name: str) -> tuple[Place, bytes]:
     Raises:
         BenchmarkError: missing, a link, no plain file, too large, not UTF-8, or not JSON (NaN is not).
     """
-    shown = f"{folder.name}/{name}"
+    shown = printable(f"{folder.name}/{name}")
     try:
         descriptor = os.open(folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as file:
@@ -119,6 +129,8 @@ def read_json(folder: Path, name: str) -> tuple[Place, bytes]:
             if found.st_size > MOST_BYTES:
                 raise BenchmarkError(f"{shown}: expected at most {MOST_BYTES >> 20} MiB", ADVICE)
             content = file.read(MOST_BYTES + 1)
+            if len(content) != found.st_size:
+                raise BenchmarkError(f"{shown}: the file changed while it was read", ADVICE)
     except FileNotFoundError:
         raise BenchmarkError(f"{shown}: the file is missing", ADVICE) from None
     except OSError as error:
@@ -128,8 +140,13 @@ def read_json(folder: Path, name: str) -> tuple[Place, bytes]:
             else f"a file that can be read ({error.strerror})"
         )
         raise BenchmarkError(f"{shown}: expected {why}", ADVICE) from None
+    if sum(map(content.count, (b",", b"[", b"{"))) > MOST_VALUES:
+        raise BenchmarkError(f"{shown}: expected at most {MOST_VALUES // 1_000_000} million values", ADVICE)
     try:
-        return Place(shown, "", json.loads(content.decode("utf-8"), parse_constant=_refuse)), content
+        value = json.loads(content.decode("utf-8"), parse_constant=_refuse, object_pairs_hook=_each_key_once)
+        return Place(shown, "", value), content
+    except _TwiceError:
+        raise BenchmarkError(f"{shown}: a map has a key twice", ADVICE) from None
     except json.JSONDecodeError as error:
         raise BenchmarkError(f"{shown}: not JSON at line {error.lineno}, column {error.colno}", ADVICE) from None
     except UnicodeDecodeError as error:
@@ -137,6 +154,17 @@ def read_json(folder: Path, name: str) -> tuple[Place, bytes]:
     except (ValueError, RecursionError) as error:
         what = "nested too deeply" if isinstance(error, RecursionError) else "a number that is none (NaN, or too long)"
         raise BenchmarkError(f"{shown}: {what}", ADVICE) from None
+
+
+class _TwiceError(Exception):
+    """A map has a key twice."""
+
+
+def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _TwiceError
+    return found
 
 
 def _refuse(constant: str) -> float:

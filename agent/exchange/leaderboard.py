@@ -91,7 +91,7 @@ def _read_schema(folder: Path) -> _Schema:
     titles: dict[str, str] = {}
     for metric in schema.at("metrics").items():
         name = metric.at("name").name()
-        titles[name] = shown.text() if (shown := metric.maybe("display_name")) else name
+        titles[name] = shown.name() if (shown := metric.maybe("display_name")) else name
         heading = metric.maybe("short_display_name") or metric.maybe("display_name") or metric.at("name")
         metrics.setdefault(heading.text(), []).append(name)
     groups: dict[str, tuple[str, str]] = {}
@@ -132,7 +132,14 @@ def _cells(tables: Place, group: str, schema: _Schema, catalogue: Mapping[str, B
             for metric, cell in zip(columns, cells, strict=True)
             if metric and cell.has("value")
         }
-        instances = round(values["num_instances"]) if "num_instances" in values else None
+        instances = next(
+            (
+                c.at("value").count()
+                for m, c in zip(columns, cells, strict=True)
+                if m == "num_instances" and c.has("value")
+            ),
+            None,
+        )
         for metric in sorted((m for m in values if is_score(m)), key=lambda m: (m != main, columns.index(m))):
             yield LeaderboardCell(
                 benchmark=benchmark.id if benchmark else group,

@@ -69,6 +69,7 @@ def run_rows(store: Store, run: Run) -> Iterator[dict[str, Any]]:
             "unscored": sum(metric.unscored.values()),
             "unscored_reasons": dict(metric.unscored),
             "mean": metric.mean.value,
+            "floor": metric.floor,
             "low": metric.mean.low,
             "high": metric.mean.high,
             "interval": metric.mean.method,

@@ -11,13 +11,19 @@ Stored instances go through a `Clearer` (agent.redaction.clearing), which redact
 """
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent.redaction.redacted import Redacted, Redactor, Withheld
+
+if TYPE_CHECKING:
+    from agent.redaction.remembered import Shelf
 
 __all__ = ["Redacted", "Redactor", "Withheld", "open_redactor"]
 
 
-def open_redactor(policy: str = "hipaa_safe_harbor", directory: Path | None = None) -> Redactor:
+def open_redactor(
+    policy: str = "hipaa_safe_harbor", directory: Path | None = None, shelf: "Shelf | None" = None
+) -> Redactor:
     """Open the redaction engine under a shipped policy, or under a file of the site's when `policy` ends in ".yaml".
 
     Takes about a second: the engine is imported here and nowhere else.
@@ -25,10 +31,11 @@ def open_redactor(policy: str = "hipaa_safe_harbor", directory: Path | None = No
     Args:
         policy: as `redaction_policy` in site.yaml has it.
         directory: the site's, from which the name of a policy file is read.
+        shelf: keeps what was found in texts for the next time, without the texts: the site's store.
 
     Raises:
         RedactionError: the policy is missing or wrong, or the engine does not clear a text it must clear.
     """
     from agent.redaction.engine import open_engine
 
-    return open_engine(policy, directory)
+    return open_engine(policy, directory, shelf)

@@ -138,7 +138,9 @@ def open_clearer(site: "Site", store: "Store", *, reveal: bool, purpose: str) ->
 
     if reveal:
         return Revealing(lambda event: store.audit("reveal", event), purpose)
-    return Redacting(open_redactor(site.settings.redaction_policy, site.directory))
+    # What is written out once is often written again; pages that are only looked at leave the store as it is.
+    shelf = store if purpose == "export" else None
+    return Redacting(open_redactor(site.settings.redaction_policy, site.directory, shelf))
 
 
 def _texts(stored: "StoredInstance", *, with_id: bool) -> Iterator[str]:

@@ -23,7 +23,8 @@ from agent.redaction.names import everyday
 from agent.redaction.policy import RedactionPolicy, load_policy
 from agent.redaction.recognizers import PRESIDIO_ENTITIES, build_recognizers
 from agent.redaction.redacted import Redacted, Withheld, cleared
-from agent.redaction.remembered import Remembered
+from agent.redaction.remembered import Remembered, Shelf
+from agent.redaction.rules import rules_digest
 from agent.redaction.spans import KnownValues, Span, known_values, search, united
 from agent.redaction.tags import TagTable
 from agent.redaction.tokenizer import TokenizerEngine
@@ -71,6 +72,10 @@ class Engine:
         self._anonymizer = AnonymizerEngine()  # type: ignore[no-untyped-call]
         self._withheld: Counter[Withheld] = Counter()
         self._remembered = Remembered()
+
+    def remember_on(self, shelf: Shelf) -> None:
+        """Take findings of texts that were searched before by the same rules from `shelf`, and put new ones there."""
+        self._remembered = Remembered(shelf=shelf, rules=rules_digest(self._policy))
 
     @property
     def policy(self) -> str:
@@ -170,7 +175,7 @@ def _gap_before(text: str, position: int) -> int:
     return position - next((back for back, character in enumerate(reversed(near)) if character.isspace()), 0)
 
 
-def open_engine(policy_name: str, directory: Path | None = None) -> Engine:
+def open_engine(policy_name: str, directory: Path | None = None, shelf: Shelf | None = None) -> Engine:
     """Open the engine under a policy (see `load_policy`) and prove it on a known text.
 
     Raises:
@@ -184,4 +189,6 @@ def open_engine(policy_name: str, directory: Path | None = None) -> Engine:
     engine = Engine(policy)
     if engine.redact(_PROOF) != _PROOF_CLEARED:
         raise RedactionError(f"the redaction engine does not clear its proof text under policy {policy.name}")
+    if shelf is not None:
+        engine.remember_on(shelf)  # after the proof, which is searched anew each time
     return engine

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 @click.option(
     "--export", "folder", type=click.Path(path_type=Path), help="Write the pages as files to this new folder."
 )
-@click.option("--release", help="Show this local release first: several suites and imported leaderboards together.")
+@click.option(
+    "--release",
+    help="Show this local release first: several suites and imported leaderboards together. Files hold nothing else.",
+)
 @click.option("--reveal", is_flag=True, help="Show original text; each page opened is written to the audit log.")
 @click.pass_obj
 def view(site: "Site", port: int, folder: Path | None, release: str | None, reveal: bool) -> None:
@@ -36,7 +39,7 @@ def view(site: "Site", port: int, folder: Path | None, release: str | None, reve
     with site.store() as store:
         clearer = open_clearer(site, store, reveal=reveal, purpose="view" if folder is None else "export")
         catalogue, _ = survey_benchmarks(site.own_benchmarks)
-        pages = SitePages(site.name, store, clearer, catalogue, _prices(site))
+        pages = SitePages(site.name, store, clearer, catalogue, _prices(site), release if folder is not None else None)
         first = ""
         if release is not None:
             joined_release(store, release, catalogue)  # refuses one that is not there

@@ -17,23 +17,15 @@ from dataclasses import dataclass
 
 from agent.catalog.benchmark import Benchmark
 from agent.catalog.deployments import Prices
+from agent.evaluation.subgroups import subgroup_summaries
 from agent.evaluation.summarise import RunSummary, summarise_benchmarks, summarise_run, summarise_suite
 from agent.exchange.releases import joined_release
 from agent.redaction.clearing import Clearer
 from agent.service.render import Renderer
-from agent.service.views import (
-    ReleasePage,
-    RunPage,
-    SitePage,
-    SuitePage,
-    instances_page,
-    page_count,
-    release_page,
-    run_page,
-    site_page,
-    suite_page,
-)
-from agent.store import Store
+from agent.service.run_views import RunPage, instances_page, page_count, run_page
+from agent.service.suite_views import ReleasePage, SitePage, SuitePage, release_page, site_page, suite_page
+from agent.store import Run, Store
+from agent.store.releases import Release
 
 _SUITE = re.compile(r"suites/([\w-]{1,100})/index")
 _RELEASE = re.compile(r"releases/([\w-]{1,100})/index")
@@ -57,6 +49,7 @@ class SitePages:
         clearer: makes texts of cases fit to be seen.
         catalogue: the benchmarks here, by id: what is known of an imported leaderboard's.
         prices: by deployment, as they are now.
+        release: show this local release with its suites and nothing else.
     """
 
     def __init__(
@@ -66,11 +59,13 @@ class SitePages:
         clearer: Clearer,
         catalogue: Mapping[str, Benchmark] | None = None,
         prices: Mapping[str, Prices] | None = None,
+        release: str | None = None,
     ) -> None:
         self._store = store
         self._clearer = clearer
         self._catalogue = catalogue or {}
         self._prices = prices or {}
+        self._release = release
         self._renderer = Renderer(name, clearer.note, reveals=clearer.reveals, slug=suite_slug)
 
     def page(self, path: str) -> PageFile | None:
@@ -97,8 +92,8 @@ class SitePages:
 
     def count(self) -> int:
         """How many pages there are now, each with its twin counting once."""
-        runs = self._store.runs()
-        heads = 1 + len({run.suite for run in runs}) + len(self._store.releases())
+        runs = self._runs()
+        heads = 1 + len({run.suite for run in runs}) + len(self._releases())
         return heads + sum(1 + page_count(self._store, run) for run in runs)
 
     def problem(self, title: str, message: str, advice: str, path: str) -> bytes:
@@ -117,14 +112,14 @@ class SitePages:
         if stem == "index":
             return self._site_page()
         if match := _RELEASE.fullmatch(stem):
-            name = next((one.name for one in self._store.releases() if suite_slug(one.name) == match[1]), None)
+            name = next((one.name for one in self._releases() if suite_slug(one.name) == match[1]), None)
             return None if name is None else self._release_page(name)
         if match := _SUITE.fullmatch(stem):
-            name = next((name for name in self._store.suites() if suite_slug(name) == match[1]), None)
+            name = next((name for name in self._suites() if suite_slug(name) == match[1]), None)
             return None if name is None else self._suite_page(name, summarise_suite(self._store, name))
         if match := _RUN.fullmatch(stem):
             run = self._store.run(match[1])
-            if run is None:
+            if run is None or run.suite not in self._suites():
                 return None
             if match[2] is None:
                 return self._run_page(summarise_run(self._store, run))
@@ -134,9 +129,9 @@ class SitePages:
     def _views(self) -> Iterator[tuple[str, object]]:
         """Yield what `_view` returns for every page, by stem, with each run summarised once."""
         yield "index", self._site_page()
-        for release in self._store.releases():
+        for release in self._releases():
             yield f"releases/{suite_slug(release.name)}/index", self._release_page(release.name)
-        for suite in self._store.suites():
+        for suite in self._suites():
             summaries = summarise_suite(self._store, suite)
             yield f"suites/{suite_slug(suite)}/index", self._suite_page(suite, summaries)
             for summary in summaries:
@@ -148,7 +143,20 @@ class SitePages:
                         yield f"runs/{run.run_id}/instances-{number}", page
 
     def _site_page(self) -> SitePage:
-        return site_page(self._store.runs(), self._store.releases())
+        return site_page(self._runs(), self._releases())
+
+    def _releases(self) -> list[Release]:
+        return [one for one in self._store.releases() if self._release in (None, one.name)]
+
+    def _suites(self) -> list[str]:
+        suites = self._store.suites()
+        if self._release is None:
+            return suites
+        parts = [part for release in self._releases() for part in release.parts]
+        return [suite for suite in suites if suite in parts]
+
+    def _runs(self) -> list[Run]:
+        return [run for suite in self._suites() for run in self._store.runs(suite)]
 
     def _suite_page(self, suite: str, runs: list[RunSummary]) -> SuitePage:
         return suite_page(suite, summarise_benchmarks(self._store, suite), runs)
@@ -159,7 +167,8 @@ class SitePages:
 
     def _run_page(self, summary: RunSummary) -> RunPage:
         run = summary.run
-        return run_page(summary, self._store.usage(run.run_id), self._prices.get(run.deployment))
+        usage, prices = self._store.usage(run.run_id), self._prices.get(run.deployment)
+        return run_page(summary, usage, prices, subgroup_summaries(self._store, summary, summary.shown))
 
 
 def suite_slug(suite: str) -> str:

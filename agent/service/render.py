@@ -1,10 +1,11 @@
 """Views drawn as HTML and as JSON. HTML takes text of a case as `Redacted` or not at all."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from importlib.resources import files
+from itertools import groupby
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -12,7 +13,9 @@ from markupsafe import Markup, escape
 from agent.evaluation.summarise import MetricSummary
 from agent.redaction import Redacted
 from agent.redaction.tags import TAG
-from agent.service.views import InstancesPage, ReleasePage, RunPage, SitePage, SuitePage
+from agent.service.boards import Board
+from agent.service.run_views import InstancesPage, RunPage
+from agent.service.suite_views import ReleasePage, SitePage, SuitePage
 
 _TEMPLATES = {
     SitePage: "site.html",
@@ -44,7 +47,9 @@ class Renderer:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._environment.filters.update(case=_case, figure=_figure, moment=_moment, share=_share)
+        self._environment.filters.update(
+            by_category=_by_category, case=_case, figure=_figure, moment=_moment, share=_share
+        )
         self._environment.globals.update(
             site=site, note=note, reveals=reveals, slug=slug, content_security_policy=CONTENT_SECURITY_POLICY
         )
@@ -71,6 +76,11 @@ class Renderer:
 
 def _twin(path: str) -> str:
     return path.rpartition("/")[2].removesuffix(".html") + ".json"
+
+
+def _by_category(boards: Sequence[Board]) -> list[tuple[str, list[Board]]]:
+    """Group boards as they stand; Jinja's own `groupby` would order categories anew."""
+    return [(category, list(group)) for category, group in groupby(boards, lambda board: board.category)]
 
 
 def _case(text: object) -> Markup:

@@ -11,11 +11,12 @@ import pytest
 from click.testing import CliRunner
 
 from agent.cli import intramural
-from agent.errors import AgentError, BenchmarkError, ConfigError
+from agent.errors import AgentError, BenchmarkError, ConfigError, StoreError
 from agent.evaluation.summarise import Note, summarise_benchmarks, summarise_run
 from agent.exchange.helm_export import export_helm
+from agent.exchange.helm_folder import HelmRun, read_run
 from agent.exchange.helm_import import import_helm
-from agent.exchange.json_place import MOST_BYTES
+from agent.exchange.json_place import MOST_BYTES, MOST_VALUES
 from agent.exchange.own_record import RECORD
 from agent.store import Store
 from agent.vocabulary import Reason, Unscored
@@ -237,6 +238,50 @@ def deep(folder: Path) -> None:
     (folder / "stats.json").write_text("[" * 100_000, "utf-8")
 
 
+def many(folder: Path) -> None:
+    (folder / "stats.json").write_text("[" + "0," * MOST_VALUES + "0]", "utf-8")
+
+
+def key_twice(folder: Path) -> None:
+    (folder / "stats.json").write_text('[{"count": 1, "count": 2}]', "utf-8")
+
+
+def _set_mean(folder: Path, of: str, mean: object) -> None:
+    def change(rows: Any) -> None:
+        next(stat for row in rows for stat in row["stats"] if stat["name"]["name"] == of)["mean"] = mean
+
+    edit(folder, "per_instance_stats.json", change)
+
+
+def number_as_text(folder: Path) -> None:
+    _set_mean(folder, "exact_match", "SECRETWORD")
+
+
+def giant(folder: Path) -> None:
+    _set_mean(folder, "num_prompt_tokens", 10**200)
+
+
+def bidi_model(folder: Path) -> None:
+    edit(folder, "run_spec.json", lambda spec: spec["adapter_spec"].update(model="a/\u202eb"))
+
+
+def escape_in_key(folder: Path) -> None:
+    def change(state: Any) -> None:
+        state["request_states"][0]["output_mapping"] = {"\x1b]0;owned\x07": 1}
+
+    edit(folder, "scenario_state.json", change)
+
+
+def wrong_reason(folder: Path) -> None:
+    metric = {
+        "name": "exact_match", "helm_name": "exact_match", "display_name": "EM", "low": 0, "high": 1, "binary": True,
+        "scoring": "intramural", "whole_run": False,
+    }  # fmt: skip
+    instances = [{"id": "x", "unscored": {"exact_match": "SECRETWORD"}}]
+    record = {"format": "intramural run 1", "metrics": [metric], "instances": instances}
+    (folder / RECORD).write_text(json.dumps(record), "utf-8")
+
+
 def not_text(folder: Path) -> None:
     (folder / "stats.json").write_bytes(b'[{"name": "\xff\xfe"}]')
 
@@ -295,7 +340,14 @@ def no_scores(folder: Path) -> None:
         (unknown_instance, "1 instances of per_instance_stats.json are not among"),
         (missing, "stats.json: the file is missing"),
         (link_out, "stats.json: expected a plain file, not a link"),
-        (huge, "stats.json: expected at most 1024 MiB"),
+        (huge, "stats.json: expected at most 256 MiB"),
+        (many, "stats.json: expected at most 16 million values"),
+        (key_twice, "stats.json: a map has a key twice"),
+        (number_as_text, r"stats\[\d+\].mean: expected a number"),
+        (giant, r"stats\[\d+\].mean: expected a count"),
+        (bidi_model, "run_spec.json adapter_spec.model: expected a name"),
+        (escape_in_key, r"output_mapping.\S*: expected a text"),
+        (wrong_reason, r"intramural.json instances\[0\].unscored.exact_match: expected"),
         (deep, "stats.json: nested too deeply"),
         (not_text, "stats.json: not UTF-8 at byte"),
         (long_number, "stats.json: a number that is none"),
@@ -318,6 +370,7 @@ def test_a_spoilt_folder_is_refused_by_place_and_nothing_is_kept(
     with pytest.raises(BenchmarkError, match=where) as refused:
         import_helm(filled.site, folder)
     assert "SECRETWORD" not in str(refused.value) + refused.value.advice
+    assert str(refused.value).isprintable()
     with filled.site.store() as store:
         assert store.runs() == []
 
@@ -335,6 +388,41 @@ def test_a_kill_in_the_middle_of_writing_leaves_no_run(
     with filled.site.store() as store:
         assert store.runs() == []
     import_helm(filled.site, folder)
+
+
+def test_a_full_disk_leaves_no_run(filled: FilledSite, folder: Path, monkeypatch: pytest.MonkeyPatch):
+    begin = Store.begin_run
+
+    def on_a_full_disk(store: Store, **words: Any) -> str:
+        (pages,) = store._db.execute("PRAGMA page_count").fetchone()
+        store._db.execute(f"PRAGMA max_page_count={pages}")
+        return begin(store, **words)
+
+    edit(
+        folder,
+        "scenario_state.json",
+        lambda s: s["request_states"][0]["instance"]["references"][0]["output"].update(text="x" * 99_999),
+    )
+    monkeypatch.setattr(Store, "begin_run", on_a_full_disk)
+    with pytest.raises(StoreError, match="SQLITE_FULL"):
+        import_helm(filled.site, folder)
+    monkeypatch.undo()
+    with filled.site.store() as store:
+        assert store.runs() == []
+
+
+def test_a_folder_that_changes_while_it_is_read_never_takes_another_runs_name(
+    filled: FilledSite, folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def changed(folder: Path) -> HelmRun:
+        edit(folder, "run_spec.json", lambda spec: spec.update(name="another"))
+        return read_run(folder)
+
+    monkeypatch.setattr("agent.exchange.helm_import.read_run", changed)
+    with pytest.raises(BenchmarkError, match="changed while it was read"):
+        import_helm(filled.site, folder)
+    with filled.site.store() as store:
+        assert store.runs() == []
 
 
 def test_runs_before_a_spoilt_one_are_whole_and_the_next_attempt_continues(filled: FilledSite, tmp_path: Path):

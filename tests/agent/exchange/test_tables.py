@@ -5,6 +5,7 @@ import json
 import re
 import sqlite3
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ from agent.exchange.columns import INSTANCES, RUNS, Column
 from agent.exchange.table_files import TABLE_FORMS, TableForm
 from agent.exchange.tables import PAGE, export_tables
 from agent.new_folder import new_folder
+from agent.redaction.engine import Engine
+from agent.redaction.spans import Span
 from agent.vocabulary import Reference
 from tests.agent.service.filled_site import FilledSite, case, failed, unscored
 from tests.agent.service.test_pages import CANARIES, LEAKY, leak
@@ -84,13 +87,13 @@ def test_what_is_missing_is_null_and_a_failure_has_its_reason(filled: FilledSite
     assert answered["reasoning"] == ""
     assert answered["scores"]["exact_match"] == 1.0
     assert (unanswered["answer"], unanswered["reasoning"], unanswered["finish_reason"]) == (None, None, None)
-    assert unanswered["scores"] == {"exact_match": {"unscored": "timeout"}}
+    assert unanswered["scores"]["exact_match"] == {"unscored": "timeout"}
     with filled.site.store() as store:
         store.purge(0)
     export(filled, tmp_path / "y", reveal=True)
     purged = lines(tmp_path / "y" / "instances.jsonl")[0]
     assert {purged[key] for key in ("id", "messages", "references", "answer")} == {None}  # type: ignore[arg-type]
-    assert purged["scores"] == {"exact_match": 1.0}
+    assert purged["scores"]["exact_match"] == 1.0
 
 
 def test_an_export_that_meets_a_damaged_record_leaves_nothing_in_the_way(filled: FilledSite, tmp_path: Path):
@@ -168,3 +171,26 @@ def test_parquet_without_its_library_is_told_before_anything_is_written(
         CliRunner().invoke(intramural, [*words, str(tmp_path / "x")], catch_exceptions=False, standalone_mode=False)
     assert "pip install 'intramural[parquet]'" in told.value.advice
     assert not (tmp_path / "x").exists()
+
+
+def test_a_second_export_searches_no_text_again_and_a_purge_leaves_nothing_of_it(
+    filled: FilledSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("agent.redaction.remembered._KEPT_AT_ONCE", 1)
+    searched: list[str] = []
+    analyze = Engine._analyze
+
+    def counting(engine: Engine, plain: str) -> Iterator[Span]:
+        searched.append(plain)
+        return analyze(engine, plain)
+
+    monkeypatch.setattr(Engine, "_analyze", counting)
+    filled.add([case(n, prompt=f"Mr. Ignatius Quellmalz, question {n}") for n in range(3)])
+    export(filled, tmp_path / "first")
+    before = [text for text in searched if "Quellmalz" in text]
+    export(filled, tmp_path / "second")
+    assert (len(before), [text for text in searched if "Quellmalz" in text]) == (3, before)
+    assert (tmp_path / "first/instances.jsonl").read_bytes() == (tmp_path / "second/instances.jsonl").read_bytes()
+    with filled.site.store() as store:
+        store.purge(0)
+        assert store._db.execute("SELECT COUNT(*) FROM findings").fetchone() == (0,)

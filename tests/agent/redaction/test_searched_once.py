@@ -1,5 +1,7 @@
 """A text that was searched is not searched again, and nothing else changes: neither findings nor what is withheld."""
 
+from collections.abc import Mapping
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +9,9 @@ from presidio_analyzer.nlp_engine import NlpArtifacts
 
 from agent.redaction import Withheld
 from agent.redaction.engine import Engine, open_engine
+from agent.redaction.policy import load_policy
 from agent.redaction.remembered import Remembered
+from agent.redaction.rules import rules_digest
 from agent.redaction.spans import Span
 from agent.redaction.tokenizer import TokenizerEngine
 
@@ -98,3 +102,37 @@ def test_tokens_made_on_demand_are_those_that_presidio_would_make_at_once(text: 
 @pytest.mark.parametrize("text", ["SSN 123456789 on file", "my passport, ssn or social security: 123 45 6789"])
 def test_a_finding_in_doubt_still_gets_its_context(engine: Engine, text: str):
     assert "6789" not in engine.redact(text)
+
+
+class Kept(dict[bytes, bytes]):
+    """A shelf in memory."""
+
+    def findings(self, name: bytes) -> bytes | None:
+        return self.get(name)
+
+    def keep_findings(self, found: Mapping[bytes, bytes]) -> None:
+        self.update(found)
+
+
+def test_the_next_export_takes_findings_from_the_shelf_unless_a_rule_has_changed():
+    shelf, found = Kept(), (Span(0, 3, "NAME"),)
+    first = Remembered(shelf=shelf, rules=b"rules 1")
+    first.put("Ann", found)
+    first.shelve()
+    assert b"Ann" not in b"".join([*shelf.keys(), *shelf.values()])
+    assert Remembered(shelf=shelf, rules=b"rules 1").get("Ann") == found
+    assert Remembered(shelf=shelf, rules=b"rules 2").get("Ann") is None
+
+
+def test_another_policy_is_another_set_of_rules():
+    policy = load_policy("hipaa_safe_harbor")
+    assert rules_digest(policy) == rules_digest(policy)
+    assert rules_digest(policy) != rules_digest(policy.model_copy(update={"threshold": 0.9}))
+
+
+def test_the_proof_at_the_start_never_comes_from_the_shelf():
+    class Poisoned(Kept):
+        def findings(self, name: bytes) -> bytes | None:
+            raise AssertionError("the proof was taken from the shelf")
+
+    open_engine("hipaa_safe_harbor", shelf=Poisoned())

@@ -106,6 +106,14 @@ class FilledSite:
                     for position, c in enumerate(cases)
                     if c.result is not None
                     for metric in kept["metrics"]
+                    if not metric["whole_run"]
+                ],
+                [
+                    (position, metric["name"], c.score if isinstance(c.score, Unscored) else None)
+                    for position, c in enumerate(cases)
+                    if c.result is not None
+                    for metric in kept["metrics"]
+                    if metric["whole_run"]
                 ],
             )
             if ended:
