@@ -41,7 +41,8 @@ def with_site(text: str) -> str:
     return _COMMAND.sub(lambda match: match[1] + command, text)
 
 
-_COMMAND = re.compile(r"(`|^ *|^Next: )intramural (?!--)", re.MULTILINE)
+# Not into those that need no site: making one, and the steward's own.
+_COMMAND = re.compile(r"(`|^ *|^Next: )intramural (?!--|init\b|steward-key\b)", re.MULTILINE)
 
 
 def show_rows(

@@ -23,6 +23,7 @@ from agent.errors import AgentError, BenchmarkError, ConfigError, DeliveryError
 from agent.site import Site, create_site
 from tests.agent.delivery.desk import Desk, Reply, open_desk
 from tests.agent.delivery.test_transport import make_certificate
+from tests.agent.terminal import Done, intramural
 
 DATA = b"id,note,answer\n1,one,yes\n2,two,no\n"
 DIGEST = hashlib.sha256(DATA).hexdigest()
@@ -58,9 +59,14 @@ def define(site: Site, url: str, *, access: str = "public", sha256: str = DIGEST
     return load_benchmark(place)
 
 
-def fetch(site: Site, *words: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "agent", "--site", str(site.directory), "datasets", "fetch", "own", *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, env=env)
+def fetch(site: Site, *words: str, env: dict[str, str] | None = None) -> Done:
+    """Run the command: in a process of its own where the environment counts."""
+    command = ["--site", str(site.directory), "datasets", "fetch", "own", *words]
+    if env is None:
+        return intramural(*command, cwd=Path())
+    process = [sys.executable, "-m", "agent", *command]
+    done = subprocess.run(process, capture_output=True, text=True, check=False, timeout=60, env=env)
+    return Done(done.returncode, done.stdout, done.stderr)
 
 
 def nothing_is_there(site: Site) -> bool:
@@ -182,7 +188,7 @@ def test_only_public_data_is_fetched(site: Site, source: Desk, access: str):
     done = fetch(site)
     assert done.returncode == 2
     assert f"its data is {access} and is never fetched" in done.stderr
-    assert "intramural datasets add own" in done.stderr
+    assert f"`intramural --site {site.directory} datasets add own PATH`" in done.stderr
     assert source.seen == []
 
 
