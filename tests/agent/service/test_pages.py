@@ -4,13 +4,16 @@ import json
 import posixpath
 import re
 import sqlite3
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+from click.testing import CliRunner
 
 from agent.catalog.deployments import Prices
+from agent.cli import intramural
 from agent.errors import ConfigError, StoreError
 from agent.evaluation.progress import Progress
 from agent.evaluation.summarise import Note, summarise_suite, win_rates
@@ -24,7 +27,7 @@ from agent.service.pages import SitePages, suite_slug
 from agent.vocabulary import Reason, Reference
 from tests.agent.exchange.conftest import DATA
 from tests.agent.service.conftest import OpenPages
-from tests.agent.service.filled_site import FilledSite, case, failed, graded, unscored
+from tests.agent.service.filled_site import MODEL, FilledSite, case, failed, graded, unscored
 
 CANARIES = ("Holloway", "00451234", "03/14/2022", "617-555-0143", "holloway@ward7.example", "Willow Creek")
 LEAKY = (
@@ -467,3 +470,64 @@ def test_runs_of_parts_of_one_benchmark_are_one_row_that_leads_to_each(filled: F
     assert re.search(r"data-heading=\"Mean\">0\.62\b", shown)  # 5 of 8
     for run_id, subset in ((one, "healthcaremagic"), (two, "icliniq")):
         assert f'<a href="../../runs/{run_id}/index.html">subset={subset}</a>' in shown
+
+
+def test_own_benchmarks_have_a_heading_after_medhelms_and_say_whose_data_it_is(
+    filled: FilledSite, open_pages: OpenPages
+):
+    own = filled.site.directory / "benchmarks" / "airways"
+    own.mkdir(parents=True)
+    (own / "benchmark.yaml").write_text(
+        "name: airways\ndescription: invented\ndataset_file: dataset.csv\nprompt_file: prompt.txt\nmax_tokens: 8\n"
+        "metrics:\n  - name: exact_match\n",
+        "utf-8",
+    )
+    (own / "prompt.txt").write_text("Airways? {note}\n", "utf-8")
+    (own / "dataset.csv").write_text("note,correct_answer\nA cough.,yes\n", "utf-8")
+    filled.add([case(0)], entry=f"airways:model={MODEL}")
+    filled.add([case(0)])
+    page = open_pages(filled.site).page("suites/november/index.html")
+    assert page is not None
+    text = page.content.decode()
+    assert re.findall(r"<h2>(.*?)</h2>", text)[:2] == ["Medical Research Assistance", "Own benchmarks"]
+    assert "your own data" in text
+    assert ">unknown<" not in text
+
+
+def test_the_floor_stands_beside_the_mean(filled: FilledSite, open_pages: OpenPages):
+    run_id = filled.add([case(0), case(1), case(2), unscored(3)])
+    pages = open_pages(filled.site)
+    for path in ("suites/november/index", f"runs/{run_id}/index"):
+        html, twin = pages.page(f"{path}.html"), pages.page(f"{path}.json")
+        assert html is not None
+        assert twin is not None
+        assert 'data-heading="Floor">0.750<' in html.content.decode()
+        assert b'"floor": 0.75' in twin.content
+
+
+def test_a_run_shows_its_main_metric_by_subgroup(filled: FilledSite, open_pages: OpenPages):
+    cases = [case(n, score=float(n < 2)) for n in range(4)]
+    of = [replace(c, instance=replace(c.instance, subgroups={"sex": "<f>" if n else "m"})) for n, c in enumerate(cases)]
+    run_id = filled.add(of)
+    page = open_pages(filled.site).page(f"runs/{run_id}/index.html")
+    assert page is not None
+    text = page.content.decode()
+    assert "<h2>Subgroups</h2>" in text
+    rows = re.findall(
+        r'<td data-heading="Value">(.*?)</td>\s*<td class="number mean" data-heading="Mean">(.*?)</td>', text
+    )
+    assert rows == [("&lt;f&gt;", "0.333"), ("m", "1.000")]
+
+
+def test_files_of_a_release_hold_that_release_and_nothing_else(filled: FilledSite, tmp_path: Path):
+    shown, hidden = filled.add([case(0)]), filled.add([case(1)], suite="secret")
+    make_release(filled.site, ["november"], "R1")
+    make_release(filled.site, ["secret"], "R2")
+    words = ["--site", str(filled.site.directory), "view", "--release", "R1", "--export", str(tmp_path / "out")]
+    done = CliRunner().invoke(intramural, words, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    paths = {path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*.html")}
+    assert f"runs/{shown}/index.html" in paths
+    assert "releases/R1/index.html" in paths
+    assert [path for path in paths if hidden in path or "secret" in path or "R2" in path] == []
+    assert "secret" not in (tmp_path / "out" / "index.html").read_text("utf-8")
