@@ -27,7 +27,7 @@ __all__ = ["Cell", "Outcome", "SqlRow", "compiles", "run_query"]
 Ended = Literal["finished", "refused", "failed", "too_long", "too_much"]
 
 SECONDS = 3.0
-"""Scoring waits for a query. On the public database they take milliseconds; a published one that is cut is no reference."""
+"""Scoring waits for a query. On the public database one takes milliseconds; a published one that is cut is no gold."""
 ROWS = 10_000
 
 
