@@ -2,13 +2,13 @@
 
 import errno
 import fcntl
+import io
 import os
 import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
 
 from agent.errors import StoreError
 
@@ -37,7 +37,7 @@ def write_atomically(path: Path, content: bytes) -> None:
         raise StoreError(f"a file of the folder {path.parent.name} cannot be written ({error.strerror})") from error
 
 
-def open_plain(path: Path) -> BinaryIO:
+def open_plain(path: Path) -> io.BufferedReader:
     """Open a file to be read that a person named; nothing waits for the writer of a pipe.
 
     Raises:
