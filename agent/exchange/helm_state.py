@@ -3,19 +3,19 @@
 from collections.abc import Mapping
 from typing import Any
 
-from agent.exchange.cleared import cleared
+from agent.exchange.redacted_only import redacted_only
 from agent.redaction.clearing import ClearedCase
 
 
 def request_state(case: ClearedCase, identity: str, split: str, adapter: Mapping[str, Any]) -> dict[str, Any]:
     """Return one entry of scenario_state.json: what was asked of the instance `identity`, and what came back."""
     assert case.prompt is not None
-    prompt = [{"role": message.role, "content": cleared(message.text)} for message in case.prompt]
+    prompt = [{"role": message.role, "content": redacted_only(message.text)} for message in case.prompt]
     references = [
-        {"output": {"text": cleared(reference.text)}, "tags": ["correct"] if reference.correct else []}
+        {"output": {"text": redacted_only(reference.text)}, "tags": ["correct"] if reference.correct else []}
         for reference in case.references or ()
     ]
-    letters = {r.letter: cleared(r.text) for r in case.references or () if r.letter}
+    letters = {r.letter: redacted_only(r.text) for r in case.references or () if r.letter}
     alone = len(prompt) == 1 and prompt[0]["role"] == "user"
     state: dict[str, Any] = {
         "instance": {
@@ -51,11 +51,11 @@ def request_state(case: ClearedCase, identity: str, split: str, adapter: Mapping
 def _completion(case: ClearedCase) -> dict[str, Any]:
     assert case.answer is not None
     completion: dict[str, Any] = {
-        "text": cleared(case.answer),
+        "text": redacted_only(case.answer),
         "logprob": 0,
         "tokens": [],
         "finish_reason": {"reason": case.finish_reason},
     }
     if case.reasoning:
-        completion["thinking"] = {"text": cleared(case.reasoning)}
+        completion["thinking"] = {"text": redacted_only(case.reasoning)}
     return completion

@@ -6,10 +6,10 @@ from typing import Any
 
 from agent.evaluation.progress import Progress
 from agent.evaluation.summarise import summarise_run
-from agent.exchange.cleared import cleared
 from agent.exchange.columns import INSTANCES, RUNS
 from agent.exchange.each_metric import each_metric
 from agent.exchange.imported import is_imported
+from agent.exchange.redacted_only import redacted_only
 from agent.exchange.table_files import TableForm, table_file
 from agent.redaction.clearing import ClearedCase, Clearer, open_clearer
 from agent.site import Site
@@ -106,15 +106,15 @@ def _case(case: ClearedCase) -> dict[str, Any]:
     return {
         "position": case.position,
         "instance": case.key,
-        "id": None if case.id is None else cleared(case.id),
+        "id": None if case.id is None else redacted_only(case.id),
         "messages": None
         if case.prompt is None
-        else [{"role": message.role, "content": cleared(message.text)} for message in case.prompt],
+        else [{"role": message.role, "content": redacted_only(message.text)} for message in case.prompt],
         "references": None
         if case.references is None
-        else [{"text": cleared(reference.text), "correct": reference.correct} for reference in case.references],
-        "answer": None if case.answer is None else cleared(case.answer),
-        "reasoning": None if case.reasoning is None else cleared(case.reasoning),
+        else [{"text": redacted_only(reference.text), "correct": reference.correct} for reference in case.references],
+        "answer": None if case.answer is None else redacted_only(case.answer),
+        "reasoning": None if case.reasoning is None else redacted_only(case.reasoning),
         "finish_reason": case.finish_reason,
         "scores": {
             metric: {"unscored": score.reason.value} if isinstance(score, Unscored) else score
