@@ -225,20 +225,10 @@ def print_page(page: Page) -> None:
     ):
         click.echo(f"  {name:<14} {text}")
     click.echo()
-    show_rows(
-        [{name: getattr(figure, name) for name in Figure.__slots__} for figure in page.figures],
-        {
-            "cell": "Cell",
-            "units": "Units (range)",
-            "value": "Value",
-            "deviation": "Std. dev.",
-            "before": "Before",
-            "change": "Change",
-            "verdict": "Verdict of the gate",
-        },
-        "table",
-        folds=True,
-    )
+    rows = [{name: getattr(figure, name) for name in Figure.__slots__} for figure in page.figures]
+    columns = {"cell": "Cell", "units": "Units (range)", "value": "Value", "deviation": "Std. dev."}
+    columns |= {"before": "Before", "change": "Change"} if page.previous else {}
+    show_rows(rows, columns | {"verdict": "Verdict of the gate"}, "table", folds=True)
     click.echo("Of the number of units only the range leaves; the day leaves as it stands above.")
     for value, meaning in CODE_MEANINGS.items():
         if any(value in (figure.value, figure.before) for figure in page.figures):

@@ -535,6 +535,19 @@ def test_the_page_shows_figures_verdicts_change_and_the_exact_bytes(
         assert text in shown
     assert "Units (range)" in shown
     assert "Of the number of units only the range leaves" in shown
+    assert "Before" in shown
+
+
+def test_the_figures_fit_a_terminal_of_100_columns(
+    gate: Gate, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draft = prepare_one(gate, 140)
+    monkeypatch.setenv("COLUMNS", "100")
+    print_page(make_page(draft, REGISTRY, gate.policy, gate.outbox.verdicts(draft.digest), None))
+    table = capsys.readouterr().out.partition("\n\n")[2].partition("Of the number of units")[0].splitlines()
+    assert len(table) > 3
+    assert "Verdict of the gate" in "".join(table)
+    assert max(map(len, table)) <= 100  # the gate's words fold; figures stay on a line
 
 
 def test_the_page_explains_its_words_and_names_a_pooled_site_once(
