@@ -248,3 +248,16 @@ def test_the_command_writes_run_folders_and_says_how_to_read_them(filled: Filled
     assert "helm-summarize --suite november" in done.output
     with pytest.raises(ConfigError, match="exists and is not empty"):
         CliRunner().invoke(intramural, words, catch_exceptions=False, standalone_mode=False)
+
+
+def test_every_group_and_metric_that_a_run_names_is_in_the_exports_schema(filled: FilledSite, tmp_path: Path):
+    filled.add([case(0)], entry="head_qa:model=a/b")  # HELM has it in the group biomedical too
+    (folder,) = exported(filled, tmp_path / "out")
+    schema = load(tmp_path / "out", "schema_intramural.yaml")
+    groups = {group["name"]: group for group in schema["run_groups"]}
+    assert set(load(folder, "run_spec.json")["groups"]) <= groups.keys()
+    metrics = {metric["name"] for metric in schema["metrics"]}
+    environment = groups["head_qa"]["environment"]
+    assert {environment["main_name"], environment["main_unscored"]} <= metrics
+    used = {metric["name"] for group in schema["metric_groups"] for metric in group["metrics"]} - metrics
+    assert used == {"${main_name}", "${main_unscored}"}
