@@ -9,7 +9,7 @@ from agent.datasets.lines import LONGEST
 from agent.datasets.table import Problems
 
 _CHUNK = 2**18  # bytes
-_MOST_ELEMENTS = 5_000_000  # of a part that is no sheet, such as the texts of all cells
+_MOST_ELEMENTS = 2_000_000  # of a part that is no sheet, such as the texts of all cells
 _MOST_CELLS = 16_384  # of a row, as Excel has them
 _DEPTH = 50
 
