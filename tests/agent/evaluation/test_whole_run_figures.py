@@ -61,7 +61,11 @@ def test_a_figure_of_texts_that_were_purged_is_not_replaced_by_one_of_the_few_th
         number = rest.partition(".")[0]
         if found and number == "7" and failing:
             return Status(400)
-        return Reply({"role": "assistant", "content": "yes" if number in ("3", "5", "6", "7") else "no"}) if found else None
+        return (
+            Reply({"role": "assistant", "content": "yes" if number in ("3", "5", "6", "7") else "no"})
+            if found
+            else None
+        )
 
     failing = True
     with FaultServer(models=["a/b"], fault=says) as server:
