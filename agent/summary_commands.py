@@ -125,6 +125,8 @@ def show_summaries(summaries: "Sequence[RunSummary]", all_metrics: bool, form: s
         click.echo("Metrics: " + "; ".join(f"{metric} ({', '.join(names)})" for metric, names in mains.items()))
     for note, letter in letters.items():
         click.echo(f"  {letter}  {note}")
+    for about in dict.fromkeys(f"{row['benchmark']}: {problem}" for row in rows for problem in row["data_problems"]):
+        click.echo(f"Data of {about}")
     reasons = sum((Counter(row["unscored_reasons"]) for row in rows), Counter[str]())
     if reasons:
         over = ", over all metrics" if all_metrics else ""
@@ -156,6 +158,7 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
         "parts": len(row["runs"]),
         "unscored_reasons": " ".join(f"{reason}={count}" for reason, count in row["unscored_reasons"].items()),
         **{f"helm_{key}": helm.get(key) for key in ("mean", "low", "high", "n", "unscored")},
+        "data_problems": "; ".join(row["data_problems"]),
         "notes": "; ".join(row["notes"]),
     }
 
@@ -175,12 +178,20 @@ def summary_rows(summaries: "Sequence[RunSummary]", all_metrics: bool) -> list[d
             "helm": figures(metric.twin) if metric.twin else None,
             "scoring": summary.run.details["scoring"],
             "data": summary.run.details["data"]["known"],
+            "data_problems": _data_problems(summary),
             "language_model": summary.run.details["language_model"],
             "notes": summary.notes(metric),
         }
         for summary in summaries
         for metric in (summary.metrics if all_metrics else (summary.shown,))
     ]
+
+
+def _data_problems(summary: "RunSummary") -> list[str]:
+    """What is known of the data of the runs; that samples are samples stands among the notes."""
+    found = [run.details["data"] for run in summary.runs or (summary.run,)]
+    told = (data.get("problems", ()) for data in found if data["known"] not in ("sample", "invented"))
+    return list(dict.fromkeys(problem for problems in told for problem in problems))
 
 
 def _arguments(name: str) -> str:

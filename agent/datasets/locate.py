@@ -67,6 +67,15 @@ def locate_dataset(
         return _single(benchmark, path, checked_arguments(benchmark, passed))
     if benchmark.dataset_file is not None:
         return _single(benchmark, benchmark.dataset_file, checked_arguments(benchmark, passed))
+    if (
+        site_data is not None
+        and not (site_data / benchmark.id).exists()
+        and set_aside(site_data, benchmark.id).exists()
+    ):
+        raise BenchmarkError(
+            f"{benchmark.id}: replacing its data was interrupted, and the old data is still set aside",
+            f"Give `intramural datasets add {benchmark.id} PATH --replace` again: it first puts the old data back.",
+        )
     if folder is not None and folder.is_dir() and any(not path.name.startswith(".") for path in folder.iterdir()):
         return _in_folder(benchmark, folder, checked_arguments(benchmark, passed))
     if benchmark.sample is None:
@@ -74,6 +83,11 @@ def locate_dataset(
         where = folder or f"data/{benchmark.id}"
         raise BenchmarkError(f"{benchmark.id}: no data here; expected {names or 'a file'} in {where}")
     return _sample(benchmark, benchmark.sample, passed)
+
+
+def set_aside(site_data: Path, benchmark_id: str) -> Path:
+    """Return where a benchmark's data waits while other data takes its place."""
+    return site_data / f".{benchmark_id}.old"
 
 
 def _in_folder(benchmark: Benchmark, folder: Path, arguments: Mapping[str, str]) -> Dataset:

@@ -18,6 +18,7 @@ from agent.catalog.benchmark import Benchmark
 from agent.datasets.examine import Choice, Examined, examine, required_choices
 from agent.datasets.intake import TakenIn, take_in
 from agent.datasets.load import Dataset, Known, locate_dataset
+from agent.datasets.locate import set_aside
 from agent.errors import AgentError, BenchmarkError, ConfigError
 from agent.files import locked, sync_directory, write_atomically
 
@@ -137,7 +138,7 @@ def staged(benchmark: Benchmark, site_data: Path, *, replace: bool) -> Iterator[
         StoreError: another command is adding data.
     """
     target, growing = site_data / benchmark.id, site_data / f".{benchmark.id}.new"
-    replaced = site_data / f".{benchmark.id}.old"
+    replaced = set_aside(site_data, benchmark.id)
     with locked(site_data):
         try:
             _tidy(target, growing, replaced)
@@ -296,6 +297,8 @@ def data_state(benchmark: Benchmark, site_data: Path, *, verify: bool = False) -
         if not benchmark.dataset_file.is_file():
             return DataState("missing", f"{name}, which its definition names")
         return DataState("ready", f"your own data, {name} of its definition")
+    if not folder.exists() and set_aside(site_data, benchmark.id).exists():
+        return DataState("cannot be read", "replacing it was interrupted: add it again with --replace")
     if not holds_data(folder):
         if fetchable(benchmark):
             expected = f"`intramural datasets fetch {benchmark.id}`"
@@ -315,6 +318,18 @@ def data_state(benchmark: Benchmark, site_data: Path, *, verify: bool = False) -
     if record is None:
         return DataState("ready", "put there by hand, not checked")
     return DataState("ready", _ready_detail(benchmark, record), record.instances)
+
+
+def attested(benchmark: Benchmark, dataset: Dataset, site_data: Path) -> bool:
+    """Tell whether the site may use these files: they need no agreement, or are those for which somebody attested one.
+
+    Raises:
+        BenchmarkError: the record of the site's data is damaged.
+    """
+    if benchmark.access != "gated" or dataset.known in ("sample", "invented"):
+        return True
+    record = read_record(site_data, benchmark.id)
+    return record is not None and bool(record.attested_by) and {*dataset.file_digests} <= {*record.files.values()}
 
 
 def fetchable(benchmark: Benchmark) -> bool:

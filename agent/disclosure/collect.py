@@ -137,6 +137,12 @@ def _check_run(run: Run, cells: Collection[Cell], token_limits: Mapping[str, int
             f"{details['access']} in its definition",
             "Run the published data; or make a benchmark of your own for your data, with `access: private`.",
         )
+    if not details["data"].get("attested", details["access"] != "gated"):
+        raise DisclosureError(
+            f"{run.benchmark}: nobody has attested that this site may use its gated data",
+            f"Add it with `intramural datasets add {run.benchmark} PATH --replace`, which says what to attest, and run "
+            "it again: the answers are kept.",
+        )
     protected = details["access"] != "public" or any(cell.protected for cell in cells)
     if protected and not details["unit_named"]:
         raise DisclosureError(

@@ -25,6 +25,7 @@ from agent.catalog.run_entries import (
 )
 from agent.datasets.identity import UNIT
 from agent.datasets.load import Dataset, iter_instances, locate_dataset
+from agent.datasets.register import attested
 from agent.errors import BenchmarkError, ConfigError
 from agent.evaluation.definition import chosen, lineage, parser_of, parts, prompt_limit
 from agent.evaluation.instances import Instances
@@ -36,6 +37,7 @@ from agent.site import Site
 from agent.vocabulary import ChatRequest, Instance, RunEntry
 
 SUITE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_NOT_ATTESTED = "gated data for which nobody here has attested an agreement (`intramural datasets add` records it)"
 _SILENT = frozenset({"max_eval_instances"})  # expanders that change which instances are asked, not what is asked
 
 
@@ -72,6 +74,7 @@ class Plan:
         prompt_limit: most tokens of a prompt, where an argument says so; the model's own limit holds besides.
         overrides: names of what the run entry changed about the benchmark.
         named_data: whether the run entry named the files.
+        attested: whether the data needs no agreement, or somebody attested that the site has accepted it.
         sampled: the limit of instances that was given.
     """
 
@@ -91,6 +94,7 @@ class Plan:
     prompt_limit: int | None
     overrides: tuple[str, ...]
     named_data: bool
+    attested: bool
     sampled: int | None
     sample_seed: int
 
@@ -152,6 +156,7 @@ class Plan:
                 "known": self.dataset.known,
                 "own": benchmark.dataset_file is not None,
                 "named": self.named_data,
+                "attested": self.attested,
                 "digest": self.dataset.digest,
                 "instances": self.available,
                 "problems": list(self.dataset.problems),
@@ -230,6 +235,9 @@ def _plan_run(
     entry = replace(entry, model=entry.model or deployment.model_name, expanders=_expanders(entry, options))
     change = overrides(entry)
     dataset = locate_dataset(benchmark, site.data, entry.arguments)
+    is_attested = attested(benchmark, dataset, site.data)
+    if not is_attested:
+        dataset = replace(dataset, problems=(*dataset.problems, _NOT_ATTESTED))
     read = partial(
         iter_instances, benchmark, dataset, instructions=change.instructions, examples=change.max_train_instances
     )
@@ -256,6 +264,7 @@ def _plan_run(
         prompt_limit=prompt_limit(benchmark, dataset.arguments),
         overrides=tuple(key for key in entry.expanders if key not in _SILENT) + chosen(benchmark, entry.arguments),
         named_data=bool(FILE_ARGUMENTS & entry.arguments.keys()),
+        attested=is_attested,
         sampled=limit,
         sample_seed=options.sample_seed,
     )

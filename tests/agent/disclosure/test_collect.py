@@ -63,7 +63,7 @@ def fill(
     kept: dict[str, Any] = {
         "access": access,
         "benchmark_digest": DEFINITION,
-        "data": {"known": "sample", "digest": "00" * 32, "instances": len(units), "problems": []},
+        "data": {"known": "sample", "digest": "00" * 32, "instances": len(units), "problems": [], "attested": True},
         "metrics": [{"name": "exact_match", "low": 0, "high": 1, "binary": True}],
         "scoring": "intramural",
         "agent_version": __version__,
@@ -159,7 +159,7 @@ def test_data_of_the_hospitals_own_goes_out_under_no_other_name(store: Store, ac
 
 def test_gated_data_without_a_published_digest_goes_out_as_carefully_as_the_sites_own(store: Store) -> None:
     """Whether it is the publisher's or the hospital's patients nobody can tell: they share the site's lineage."""
-    own = {"known": "unknown", "instances": 60}
+    own = {"known": "unknown", "instances": 60, "attested": True}
     gated = Scorecard("x", 1, WARDS.benchmarks[2:], (Cell(EXAM, "exact_match", None, "gated", True, 0, 1),))
     fill(store, EXAM, patients(60), access="gated", data=own, lineage="site")
     (finding,) = found(store, gated)
@@ -168,6 +168,15 @@ def test_gated_data_without_a_published_digest_goes_out_as_carefully_as_the_site
     fill(store, EXAM, patients(60), access="public", data=own, lineage="site")
     with pytest.raises(DisclosureError, match="exam: its access level is private here"):
         found(store, gated)
+
+
+@pytest.mark.parametrize("said", [{"attested": False}, {}])
+def test_gated_data_that_nobody_attested_leads_to_no_submission(store: Store, said: dict[str, bool]) -> None:
+    gated = Scorecard("x", 1, WARDS.benchmarks[2:], (Cell(EXAM, "exact_match", None, "gated", True, 0, 1),))
+    for known in ("official", "unknown"):
+        fill(store, EXAM, patients(60), access="gated", lineage="site", data={"known": known, "instances": 60, **said})
+        with pytest.raises(DisclosureError, match="nobody has attested"):
+            found(store, gated)
 
 
 def test_a_row_put_in_front_does_not_renumber_everybody(store: Store) -> None:

@@ -1,6 +1,7 @@
 """What decides an answer's key and a run's name, and when there is no score."""
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from agent.catalog.benchmark import find_benchmarks
 from agent.catalog.deployments import Deployment
 from agent.catalog.run_entries import parse_run_entry
 from agent.datasets.load import Dataset
+from agent.datasets.register import Attestation, data_state, put_in
 from agent.errors import AgentError, BenchmarkError, ConfigError
 from agent.evaluation.measures import Rules
 from agent.evaluation.plan import RunOptions, http_limits, plan_runs, reachable, request_identity, run_name
@@ -209,13 +211,44 @@ def test_examples_before_the_question_are_part_of_the_name_and_the_prompt(site: 
     assert none.overrides == ("max_train_instances",)
 
 
-def test_gated_files_of_no_known_version_share_the_sites_patients(site: Site):
+def test_gated_files_of_no_known_version_share_the_sites_patients(tmp_path: Path):
+    site = create_site(tmp_path / "site", "Test")
     entry = "mimic_bhc:model=a/b"
     assert plan(site, entry).lineage == "mimic_iv"  # the invented sample, which travels with the agent
     folder = site.data / "mimic_bhc"
     folder.mkdir()
     (folder / "mimic_iv_bhc.json").write_text('{"note_id": "1-DS-1", "input": "a note", "target": "a course"}\n')
     assert plan(site, entry).lineage == "site"
+
+
+def test_gated_data_runs_with_a_mark_until_somebody_attests_it(tmp_path: Path):
+    site = create_site(tmp_path / "site", "Test")
+    file = tmp_path / "mimic_iv_bhc.json"
+    file.write_text('{"note_id": "1-DS-1", "input": "a note", "target": "a course"}\n')
+
+    def marks(entry: str = "mimic_bhc:model=a/b") -> tuple[bool, bool]:
+        found = plan(site, entry)
+        return found.attested, any("attested" in problem for problem in found.dataset.problems)
+
+    assert marks() == (True, False)  # the invented sample
+    assert marks(f"mimic_bhc:data_path={file},model=a/b") == (False, True)
+    (site.data / "mimic_bhc").mkdir()
+    shutil.copy(file, site.data / "mimic_bhc")
+    assert marks() == (False, True)
+    benchmark = find_benchmarks()["mimic_bhc"]
+    put_in(benchmark, file, site.data, attestation=Attestation("PhysioNet 1.5.0", "A. Name"), replace=True)
+    assert marks() == (True, False)
+    (site.data / "mimic_bhc" / file.name).write_text('{"note_id": "2-DS-1", "input": "other", "target": "a course"}\n')
+    assert marks() == (False, True)
+
+
+def test_data_whose_replacing_was_interrupted_is_not_taken_for_a_sample(tmp_path: Path):
+    site = create_site(tmp_path / "site", "Test")
+    (site.data / ".med_qa.old").mkdir()
+    with pytest.raises(BenchmarkError, match="replacing its data was interrupted"):
+        plan(site, "med_qa:model=a/b")
+    state = data_state(find_benchmarks()["med_qa"], site.data)
+    assert (state.state, "interrupted" in state.detail) == ("cannot be read", True)
 
 
 def test_rows_that_a_loader_numbered_are_not_named_units(site: Site):

@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from agent.evaluation.statistics import Mean
+from agent.evaluation.summarise import MetricSummary, RunSummary
 from agent.run_commands import run
 from agent.site import Site, create_site
-from agent.summary_commands import summarize
+from agent.store import Run
+from agent.summary_commands import show_summaries, summarize
 from tests.agent.evaluation.runs import write_benchmark
 from tests.agent.fault_server import Asked, FaultServer, Message
 
@@ -132,3 +135,17 @@ def test_several_runs_have_a_total_cost_before_and_after(site: Site):
     (total,) = re.findall(r"2 runs together cost ([\d.]+) EUR by GPU hours", done)
     assert float(total) == pytest.approx(sum(each), abs=0.02)
     assert "together cost" not in asked(site, entries[0]).stdout
+
+
+def test_what_is_known_of_the_data_stands_below_the_table(capsys: pytest.CaptureFixture[str]):
+    small = "the published database holds 7 patients"
+
+    def summary(known: str, problem: str) -> RunSummary:
+        data = {"known": known, "digest": "d", "instances": 1, "problems": [problem]}
+        details = {"data": data, "scoring": "intramural", "language_model": True}
+        run = Run("r", "s", f"{known}:model=a", known, "a", "local/m", details, "ended", 0, 0)
+        return RunSummary(run, (MetricSummary("m", "M", 0, 1, Mean(1, 1, 0.5, None, None, "none"), {}),))
+
+    show_summaries([summary("official", small), summary("sample", "a sample")], False, "table", "Suite s")
+    assert f"Data of official: {small}\n" in (said := capsys.readouterr().out)
+    assert "Data of sample" not in said
