@@ -35,12 +35,13 @@ def export(site: Site, suite: str, form: ExportForm, out: Path, reveal: bool) ->
     helm-server read.
     """
     from agent.exchange.helm_export import export_helm
+    from agent.exchange.shown_names import shown_summaries
     from agent.exchange.table_files import check_writable
     from agent.exchange.tables import export_tables
     from agent.new_folder import new_folder
 
     check_writable(form)
-    rows = summary_rows(suite_summaries(site, suite), all_metrics=True)
+    rows = summary_rows(shown_summaries(site, suite_summaries(site, suite), reveal=reveal), all_metrics=True)
     with new_folder(out) as folder:
         if form == "helm":
             count = export_helm(site, suite, folder, reveal=reveal)

@@ -23,7 +23,7 @@ _ONLY = {
     "num_trials": ("1",),
     "eval_split": ("test",),
 }
-_SUPPORTED = frozenset(
+EXPANDERS = frozenset(
     {
         "instructions",
         "stop",
@@ -118,11 +118,11 @@ def parse_run_entry(description: str) -> RunEntry:
         benchmark=name,
         model=pairs.get("model", ""),
         model_deployment=pairs.get("model_deployment", ""),
-        arguments={key: value for key, value in pairs.items() if key not in _SUPPORTED},
+        arguments={key: value for key, value in pairs.items() if key not in EXPANDERS},
         expanders={
             key: value
             for key, value in pairs.items()
-            if key in _SUPPORTED and key not in ("model", "model_deployment", *_ONLY)
+            if key in EXPANDERS and key not in ("model", "model_deployment", *_ONLY)
         },
         description=description,
     )
@@ -313,7 +313,7 @@ def _check_arguments(entry: RunEntry, known: Sequence[str]) -> None:
         if name not in known:
             raise ConfigError(
                 f"the run entry {entry.description!r}: {entry.benchmark} takes no argument {name!r}"
-                f"{nearest(name, (*known, *_SUPPORTED))}"
+                f"{nearest(name, (*known, *EXPANDERS))}"
             )
 
 

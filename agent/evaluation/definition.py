@@ -16,6 +16,17 @@ def chosen(benchmark: Benchmark, given: Mapping[str, str]) -> tuple[str, ...]:
     )
 
 
+def free_arguments(benchmark: Benchmark, given: Mapping[str, str]) -> list[str]:
+    """Return the arguments whose value the definition does not list: text of the run entry's writer, so of anybody."""
+    found = {name: benchmark.arguments[name] for name in given}
+    return [
+        name
+        for name, argument in found.items()
+        if given[name] not in (*argument.values, argument.default)
+        and not (argument.kind == "tokens" and given[name].isdigit())
+    ]
+
+
 def parts(benchmark: Benchmark) -> dict[str, list[str]]:
     """Return the values of the arguments that every run must choose: all of them together are the benchmark."""
     return {

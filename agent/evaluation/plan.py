@@ -27,7 +27,7 @@ from agent.datasets.identity import UNIT
 from agent.datasets.load import Dataset, iter_instances, locate_dataset
 from agent.datasets.register import attested
 from agent.errors import BenchmarkError, ConfigError
-from agent.evaluation.definition import chosen, lineage, parser_of, parts, prompt_limit
+from agent.evaluation.definition import chosen, free_arguments, lineage, parser_of, parts, prompt_limit
 from agent.evaluation.instances import Instances
 from agent.evaluation.measures import Rules, ScoringChoice
 from agent.inference.capabilities import Capabilities
@@ -148,6 +148,7 @@ class Plan:
             "unit": benchmark.unit,
             "unit_named": self.unit_named,
             "arguments": dict(self.arguments),
+            "free_arguments": free_arguments(benchmark, self.arguments),
             "parts": parts(benchmark),
             "overrides": list(self.overrides),
             "sampled": self.sampled,

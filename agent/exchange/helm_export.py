@@ -21,6 +21,7 @@ from agent.exchange.helm_state import request_state
 from agent.exchange.helm_stats import RunStats
 from agent.exchange.json_files import json_array, write_json
 from agent.exchange.own_record import INSTANCES, RECORD, instance_record, run_record
+from agent.exchange.shown_names import ShownNames
 from agent.redaction.clearing import ClearedCase, Clearer, open_clearer
 from agent.site import Site
 from agent.store import Run, Store
@@ -42,18 +43,18 @@ def export_helm(site: Site, suite: str, folder: Path, *, reveal: bool, progress:
         runs = store.runs(suite)
         progress.begin("instances", sum(store.count_instances(run.run_id) for run in runs))
         written: list[tuple[HelmSpec, RunSummary]] = []
-        taken, count = set[str](), 0
+        names, taken, count = ShownNames(store, reveal=reveal), set[str](), 0
         for run in runs:
-            deployment = run.deployment if reveal else _deployment_label(store, run)
-            spec = HelmSpec(run, catalogue.get(run.benchmark), deployment)
-            summary = summarise_run(store, run)
+            summary = names.summary(summarise_run(store, run))
+            shown = summary.run
+            spec = HelmSpec(shown, catalogue.get(run.benchmark), _deployment(names, run, shown, reveal=reveal))
             name = _free_name(spec.folder_name(), run.run_id, taken)
             target = folder / "runs" / suite / name
             target.mkdir(parents=True, mode=0o700)
             count += _write_run(store, clearer, spec, summary, target, progress)
             written.append((spec, summary))
         progress.end()
-    write_json(folder / "model_metadata.yaml", model_metadata({run.model for run in runs}))
+    write_json(folder / "model_metadata.yaml", model_metadata({summary.run.model for _, summary in written}))
     write_json(folder / "schema_intramural.yaml", schema(written))
     return count
 
@@ -99,11 +100,13 @@ def _is_multiple_choice(store: Store, run: Run) -> bool:
     return first is not None and first.multiple_choice
 
 
-def _deployment_label(store: Store, run: Run) -> str:
+def _deployment(names: ShownNames, run: Run, shown: Run, *, reveal: bool) -> str:
     """Name the deployment without its name, in which a site may have written a machine's."""
+    if reveal:
+        return run.deployment
     if run.deployment == run.model:
-        return run.model
-    return f"deployment/{store.request_key(run.deployment, b'deployment label').hex()[:8]}"
+        return shown.model
+    return names.label("deployment", run.deployment).replace("_", "/", 1)
 
 
 def _free_name(name: str, run_id: str, taken: set[str]) -> str:

@@ -128,14 +128,14 @@ def read_run(folder: Path) -> HelmRun:
     if record is not None:
         cases = [_with_unit(case, record.units) for case in cases]
     name = run_spec_name(spec)
-    groups = tuple(group.name() for group in spec.at("groups").items()) if spec.has("groups") else ()
+    groups = tuple(group.plain_name() for group in spec.at("groups").items()) if spec.has("groups") else ()
     scored = {metric for case in cases for metric in case.scores}
     model = adapter.at("model").name()
     return HelmRun(
         name=name,
         names=(name_of_run_spec(name), *reversed(groups)),
         groups=groups,
-        scenario=spec.at("scenario_spec").at("class_name").name(),
+        scenario=spec.at("scenario_spec").at("class_name").class_name(),
         model=model,
         deployment=deployment.name() if (deployment := adapter.maybe("model_deployment")) else model,
         settings={
@@ -276,7 +276,7 @@ def _scores(per_instance: Place) -> tuple[dict[_Key, dict[str, float]], dict[_Ke
             if name in ("num_prompt_tokens", "num_completion_tokens"):
                 counted[name] = mean.count()
             elif is_score(name):
-                own[name] = mean.number()
+                own[stat.at("name").at("name").plain_name()] = mean.number()
     return scores, tokens
 
 
@@ -289,7 +289,7 @@ def _figures(stats: Place) -> dict[str, float]:
         plain = not name.has("perturbation") and not name.has("sub_split")
         if mean is not None and plain and is_score(metric):
             split = name.at("split").name() if name.has("split") else _EVALUATED[0]
-            found.setdefault(metric, {})[split] = mean.number()
+            found.setdefault(name.at("name").plain_name(), {})[split] = mean.number()
     return {
         metric: next(of[split] for split in _EVALUATED if split in of)
         for metric, of in found.items()

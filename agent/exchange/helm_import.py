@@ -8,7 +8,7 @@ from typing import Any
 
 from agent.catalog.benchmark import Benchmark, survey_benchmarks
 from agent.errors import BenchmarkError, ConfigError
-from agent.evaluation.definition import parts
+from agent.evaluation.definition import free_arguments, parts
 from agent.evaluation.plan import SUITE_NAME
 from agent.evaluation.progress import Progress
 from agent.exchange.helm_folder import HelmCase, HelmRun, read_run, run_folders, run_spec_name
@@ -153,6 +153,8 @@ def _keep(store: Store, suite: str, run: HelmRun, catalogue: Mapping[str, Benchm
         store.end_run(
             run_id, [_run_score(run, name, run.whole_run[helm]) for name, helm in whole if helm in run.whole_run]
         )
+        answers = sum(case.response is not None for case in run.cases)
+        store.audit("imported", f"run={run_id} instances={len(run.cases)} answers={answers} metrics={len(metrics)}")
     return ImportedRun(suite, run.name, identity, benchmark is not None, len(run.cases))
 
 
@@ -172,7 +174,7 @@ def _arguments(run: HelmRun, benchmark: Benchmark | None) -> dict[str, Any]:
     if benchmark is None:
         return {}
     given = {name: run.pairs[name] for name in benchmark.arguments if name in run.pairs}
-    return {"arguments": given, "parts": parts(benchmark)}
+    return {"arguments": given, "free_arguments": free_arguments(benchmark, given), "parts": parts(benchmark)}
 
 
 def _metrics(run: HelmRun, benchmark: Benchmark | None) -> tuple[dict[str, Any], ...]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agent.catalog.benchmark import Benchmark
+from agent.evaluation.measures import HELM_TWIN
 from agent.metrics import METRICS, MetricUse
 
 # What HELM counts beside each score: bookkeeping, not a score of an answer.
@@ -42,9 +43,16 @@ def name_of_run_spec(run_name: str) -> str:
 
 def pairs_of_run_spec(run_name: str) -> list[tuple[str, str]]:
     """Return the keys and values of a HELM run name: `clear:condition=x,model=y`, `med_dialog,subset=x:model=y`."""
+    return [
+        (key, value) for key, equals, value in (word.partition("=") for word in words_of_run_spec(run_name)) if equals
+    ]
+
+
+def words_of_run_spec(run_name: str) -> list[str]:
+    """Return what stands between the commas of a HELM run name, after the scenario's part."""
     rest = run_name[len(name_of_run_spec(run_name)) :]
-    words = (rest[1:] if rest.startswith(":") else rest[1:].replace(":", ",", 1)).split(",")
-    return [(key, value) for key, equals, value in (word.partition("=") for word in words) if equals]
+    words = rest[1:] if rest.startswith(":") else rest[1:].replace(":", ",", 1)
+    return [word for word in words.split(",") if word]
 
 
 def metric_called(helm_name: str, benchmark: Benchmark | None) -> str:
@@ -55,22 +63,29 @@ def metric_called(helm_name: str, benchmark: Benchmark | None) -> str:
     return helm_name
 
 
+def metric_title(name: str) -> str:
+    """Return a metric's name for people: ours by its key, any other's made from its name and nothing else."""
+    spec = METRICS.get(name.removesuffix(HELM_TWIN))
+    if spec is None:
+        return name.replace("_", " ")
+    return spec.display_name + (" by HELM's rules" if name.endswith(HELM_TWIN) else "")
+
+
 def metric_details(
     name: str, helm_name: str, *, values: Sequence[float] = (), whole_run: bool = False
 ) -> dict[str, Any]:
     """Return what a run keeps of an imported metric. The scale of one that is not ours is taken from its `values`."""
     spec = METRICS.get(name)
     if spec is not None:
-        shown, low, high, binary = spec.display_name, spec.low, spec.high, spec.binary
+        low, high, binary = spec.low, spec.high, spec.binary
     else:
-        shown = helm_name.replace("_", " ")
         low = min(0, *(int(value // 1) for value in values)) if values else 0
         high = max(1, *(int(-(-value // 1)) for value in values)) if values else 1
         binary = False
     return {
         "name": name,
         "metric": name,
-        "display_name": shown,
+        "display_name": metric_title(name),
         "low": low,
         "high": high,
         "binary": binary,

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ MOST_BYTES = 256 << 20  # of one file, which is read whole
 MOST_VALUES = 16_000_000  # of one file: short values take many times their bytes in memory
 LARGEST_WHOLE = 1 << 53  # beyond it not every whole number is a JSON number, and the store takes none
 LONGEST_NAME = 500  # characters of a name or id
+PLAIN_NAME = re.compile(r"[A-Za-z0-9_.@:/-]{1,80}")  # a name that cannot be a sentence
+LONGEST_CLASS = 160  # characters of a scenario's class, with its module
 ADVICE = "Nothing of this run was imported. Get the folder again from where it was made, or leave it out."
 
 
@@ -69,6 +72,18 @@ class Place:
             raise self.wrong(f"a name of 1 to {LONGEST_NAME} characters without control characters")
         return text
 
+    def plain_name(self) -> str:
+        """Return this text as the name of a metric or group: such names leave in exports as they are."""
+        if not PLAIN_NAME.fullmatch(self.text()):
+            raise self.wrong("a name of 1 to 80 letters, digits and _-.@:/, without spaces")
+        return self.text()
+
+    def class_name(self) -> str:
+        """Return this text as the name of a scenario's class."""
+        if not is_class_name(self.text()):
+            raise self.wrong(f"a class: at most {LONGEST_CLASS} letters, digits and _-.@:/, without spaces")
+        return self.text()
+
     def one_of(self, known: Sequence[str]) -> str:
         """Return this text, which is one of `known`."""
         if self.text() not in known:
@@ -111,6 +126,11 @@ class Place:
         if not isinstance(self.value, dict):
             raise self.wrong("a map")
         return self.value
+
+
+def is_class_name(text: str) -> bool:
+    """Whether this may be a class with its module: plain names with dots between them."""
+    return len(text) <= LONGEST_CLASS and all(map(PLAIN_NAME.fullmatch, text.split(".")))
 
 
 def read_json(folder: Path, name: str) -> tuple[Place, bytes]:

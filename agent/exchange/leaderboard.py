@@ -70,7 +70,9 @@ def import_leaderboard(site: Site, directory: Path, name: str | None = None) -> 
     with site.store() as store:
         if name in store.suites():
             raise ConfigError(f"there is a suite of the name {name}", "Give the leaderboard another with --release.")
-        store.keep_leaderboard(name, details, cells)
+        with store.whole():
+            store.keep_leaderboard(name, details, cells)
+            store.audit("imported", f"leaderboard figures={len(cells)}")
     return name, len(cells)
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from agent.evaluation.measures import ScoringChoice
+from agent.exchange.helm_names import metric_title
 from agent.exchange.json_place import Place, read_json
 from agent.redaction.clearing import ClearedCase
 from agent.store import Run
@@ -120,18 +121,18 @@ def read_own_record(folder: Path) -> tuple[OwnRecord, bytes] | None:
 
 
 def _metric(place: Place) -> dict[str, Any]:
-    name, low, high = place.at("name").name(), place.at("low").whole(), place.at("high").whole()
+    name, low, high = place.at("name").plain_name(), place.at("low").whole(), place.at("high").whole()
     if low >= high:
         raise place.at("high").wrong("a number above low")
     return {
         "name": name,
         "metric": name.partition("@")[0],
-        "display_name": place.at("display_name").name(),
+        "display_name": metric_title(name),
         "low": low,
         "high": high,
         "binary": place.at("binary").yes_no(),
         "scoring": place.at("scoring").one_of(get_args(Scoring)),
-        "helm_name": place.at("helm_name").name(),
+        "helm_name": place.at("helm_name").plain_name(),
         "whole_run": place.at("whole_run").yes_no(),
         "options": {},
     }

@@ -10,6 +10,7 @@ from agent.exchange.columns import INSTANCES, RUNS
 from agent.exchange.each_metric import each_metric
 from agent.exchange.imported import is_imported
 from agent.exchange.redacted_only import redacted_only
+from agent.exchange.shown_names import ShownNames
 from agent.exchange.table_files import TableForm, table_file
 from agent.redaction.clearing import ClearedCase, Clearer, open_clearer
 from agent.site import Site
@@ -32,14 +33,15 @@ def export_tables(
     with site.store() as store:
         clearer = open_clearer(site, store, reveal=reveal, purpose="export")
         runs = store.runs(suite)
+        names = ShownNames(store, reveal=reveal)
         with table_file(folder / f"runs.{form}", form, RUNS) as add:
             for run in runs:
-                for row in run_rows(store, run):
+                for row in run_rows(store, run, names):
                     add(row)
         progress.begin("instances", sum(store.count_instances(run.run_id) for run in runs))
         with table_file(folder / f"instances.{form}", form, INSTANCES) as add:
             for run in runs:
-                for row in instance_rows(store, run, clearer):
+                for row in instance_rows(store, run, clearer, names.run(run)):
                     add(row)
                     count += 1
                     progress.advance()
@@ -47,9 +49,10 @@ def export_tables(
     return count
 
 
-def run_rows(store: Store, run: Run) -> Iterator[dict[str, Any]]:
+def run_rows(store: Store, run: Run, names: ShownNames) -> Iterator[dict[str, Any]]:
     """Yield a row a metric of the run, the main one first."""
-    summary = summarise_run(store, run)
+    summary = names.summary(summarise_run(store, run))
+    run = summary.run
     kept = {metric["name"]: metric for metric in run.details["metrics"]}
     usage = store.usage(run.run_id)
     for metric in each_metric(summary):
@@ -84,12 +87,12 @@ def run_rows(store: Store, run: Run) -> Iterator[dict[str, Any]]:
         }
 
 
-def instance_rows(store: Store, run: Run, clearer: Clearer) -> Iterator[dict[str, Any]]:
-    """Yield a row an instance of the run, in benchmark order."""
+def instance_rows(store: Store, run: Run, clearer: Clearer, shown: Run) -> Iterator[dict[str, Any]]:
+    """Yield a row an instance of the run, in benchmark order; `shown` is the run as the export calls it."""
     for offset in range(0, store.count_instances(run.run_id), PAGE):
         page = store.instances(run.run_id, offset, PAGE)
         for stored, case in zip(page, clearer.clear(run.run_id, page), strict=True):
-            yield {**_of_run(run), **_case(case), **_tokens(stored.response)}
+            yield {**_of_run(shown), **_case(case), **_tokens(stored.response)}
 
 
 def _of_run(run: Run) -> dict[str, Any]:

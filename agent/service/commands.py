@@ -31,6 +31,7 @@ def view(site: "Site", port: int, folder: Path | None, release: str | None, reve
     from agent.catalog.benchmark import survey_benchmarks
     from agent.evaluation.progress import Progress
     from agent.exchange.releases import joined_release
+    from agent.exchange.shown_names import ShownNames
     from agent.redaction.clearing import open_clearer
     from agent.service.files import write_pages
     from agent.service.pages import SitePages, suite_slug
@@ -39,7 +40,16 @@ def view(site: "Site", port: int, folder: Path | None, release: str | None, reve
     with site.store() as store:
         clearer = open_clearer(site, store, reveal=reveal, purpose="view" if folder is None else "export")
         catalogue, _ = survey_benchmarks(site.own_benchmarks)
-        pages = SitePages(site.name, store, clearer, catalogue, _prices(site), release if folder is not None else None)
+        leaves = folder is not None  # files are handed around; pages of this machine are for people of the site
+        pages = SitePages(
+            site.name,
+            store,
+            clearer,
+            catalogue,
+            _prices(site),
+            release if leaves else None,
+            ShownNames(store, reveal=reveal or not leaves),
+        )
         first = ""
         if release is not None:
             joined_release(store, release, catalogue)  # refuses one that is not there

@@ -20,6 +20,7 @@ from agent.catalog.deployments import Prices
 from agent.evaluation.subgroups import subgroup_summaries
 from agent.evaluation.summarise import RunSummary, summarise_benchmarks, summarise_run, summarise_suite
 from agent.exchange.releases import joined_release
+from agent.exchange.shown_names import ShownNames
 from agent.redaction.clearing import Clearer
 from agent.service.render import Renderer
 from agent.service.run_views import RunPage, instances_page, page_count, run_page
@@ -50,6 +51,7 @@ class SitePages:
         catalogue: the benchmarks here, by id: what is known of an imported leaderboard's.
         prices: by deployment, as they are now.
         release: show this local release with its suites and nothing else.
+        names: what runs are called, where the pages leave as files; by default as they are.
     """
 
     def __init__(
@@ -60,12 +62,14 @@ class SitePages:
         catalogue: Mapping[str, Benchmark] | None = None,
         prices: Mapping[str, Prices] | None = None,
         release: str | None = None,
+        names: ShownNames | None = None,
     ) -> None:
         self._store = store
         self._clearer = clearer
         self._catalogue = catalogue or {}
         self._prices = prices or {}
         self._release = release
+        self._names = names or ShownNames(store, reveal=True)
         self._renderer = Renderer(name, clearer.note, reveals=clearer.reveals, slug=suite_slug)
 
     def page(self, path: str) -> PageFile | None:
@@ -123,7 +127,7 @@ class SitePages:
                 return None
             if match[2] is None:
                 return self._run_page(summarise_run(self._store, run))
-            return instances_page(self._store, run, int(match[2]), self._clearer)
+            return instances_page(self._store, run, int(match[2]), self._clearer, self._names)
         return None
 
     def _views(self) -> Iterator[tuple[str, object]]:
@@ -138,7 +142,7 @@ class SitePages:
                 run = summary.run
                 yield f"runs/{run.run_id}/index", self._run_page(summary)
                 for number in range(1, page_count(self._store, run) + 1):
-                    page = instances_page(self._store, run, number, self._clearer)
+                    page = instances_page(self._store, run, number, self._clearer, self._names)
                     if page is not None:  # the run may have shrunk since
                         yield f"runs/{run.run_id}/instances-{number}", page
 
@@ -159,16 +163,19 @@ class SitePages:
         return [run for suite in self._suites() for run in self._store.runs(suite)]
 
     def _suite_page(self, suite: str, runs: list[RunSummary]) -> SuitePage:
-        return suite_page(suite, summarise_benchmarks(self._store, suite), runs)
+        pooled = summarise_benchmarks(self._store, suite)
+        return suite_page(suite, list(map(self._names.summary, pooled)), list(map(self._names.summary, runs)))
 
     def _release_page(self, release: str) -> ReleasePage:
         called = {board.name: board.details["release"] for board in self._store.leaderboards()}
-        return release_page(joined_release(self._store, release, self._catalogue), called)
+        joined = joined_release(self._store, release, self._catalogue)
+        return release_page(self._names.release(joined), called)
 
     def _run_page(self, summary: RunSummary) -> RunPage:
         run = summary.run
         usage, prices = self._store.usage(run.run_id), self._prices.get(run.deployment)
-        return run_page(summary, usage, prices, subgroup_summaries(self._store, summary, summary.shown))
+        subgroups = subgroup_summaries(self._store, summary, summary.shown)
+        return run_page(self._names.summary(summary), usage, prices, subgroups)
 
 
 def suite_slug(suite: str) -> str:

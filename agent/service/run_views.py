@@ -11,6 +11,7 @@ from agent.evaluation.subgroups import SubgroupSummary
 from agent.evaluation.summarise import RunSummary
 from agent.evaluation.usage import usage_lines
 from agent.exchange.imported import is_imported
+from agent.exchange.shown_names import ShownNames
 from agent.redaction.clearing import ClearedCase, Clearer
 from agent.service.heads import Figure, RunHead, RunLine, data_words, run_figure, run_head, run_line
 from agent.store import RETRIED, Run, Store, Usage
@@ -91,7 +92,7 @@ def run_page(
     )
 
 
-def instances_page(store: Store, run: Run, page: int, clearer: Clearer) -> InstancesPage | None:
+def instances_page(store: Store, run: Run, page: int, clearer: Clearer, names: ShownNames) -> InstancesPage | None:
     """Show one page of instances, every text of them cleared, or nothing where the run has no such page."""
     pages = page_count(store, run)
     if not 1 <= page <= pages:
@@ -99,7 +100,7 @@ def instances_page(store: Store, run: Run, page: int, clearer: Clearer) -> Insta
     before = clearer.withheld
     cases = clearer.clear(run.run_id, store.instances(run.run_id, (page - 1) * INSTANCES_A_PAGE, INSTANCES_A_PAGE))
     views = tuple(CaseView(case, _status(case)) for case in cases)
-    return InstancesPage(run_head(run), page, pages, views, clearer.withheld - before)
+    return InstancesPage(run_head(names.run(run)), page, pages, views, clearer.withheld - before)
 
 
 def page_count(store: Store, run: Run) -> int:
