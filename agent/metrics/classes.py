@@ -112,6 +112,7 @@ def _helm_labels(answer: str, instance: Instance, golds: list[str], delimiter: s
 def _helm_macro_f1(items: Sequence[Labelled]) -> float:
     import numpy as np  # its mean adds up in another order, which may show in the last digit
 
+    items = _helm_items(items)
     names = sorted(_helm_classes(items))
     if not names:
         raise ValueError("no classes")
@@ -120,8 +121,19 @@ def _helm_macro_f1(items: Sequence[Labelled]) -> float:
 
 def _helm_micro_f1(items: Sequence[Labelled]) -> float:
     """A given label that is never gold counts for nothing, so that it lowers only the recall."""
+    items = _helm_items(items)
     known = _helm_classes(items)
     return micro_f1([Labelled(item.unit, item.gold, item.predicted & known) for item in items])
+
+
+def _helm_items(items: Sequence[Labelled]) -> Sequence[Labelled]:
+    """Where all gold texts are one class, upstream counts not giving it as a second one, right where it is not gold."""
+    if any(item.multiple_choice for item in items) or len(names := _gold_labels(items)) != 1:
+        return items
+    return [
+        Labelled(item.unit, item.gold & names or _OTHER, item.predicted & names or _OTHER, multiple_choice=True)
+        for item in items
+    ]
 
 
 def _helm_classes(items: Sequence[Labelled]) -> set[str]:
@@ -129,6 +141,7 @@ def _helm_classes(items: Sequence[Labelled]) -> set[str]:
     return _gold_labels(items) | {label for item in items if item.multiple_choice for label in item.predicted}
 
 
+_OTHER = frozenset({"\0"})
 _DELIMITER: Options = {"delimiter": ""}
 
 SPECS = (

@@ -27,6 +27,13 @@ LABEL_SETS = [  # gold labels, and an answer
     (["gout"], ""),
     (["anaemia"], "sepsis and anaemia"),
 ]
+ONE_CLASS = [
+    (["sepsis"], "sepsis"),
+    (["sepsis"], "gout"),
+    (["sepsis"], "sepsis, gout"),
+    ([""], "gout"),
+    ([""], "sepsis"),
+]
 
 
 @dataclass(frozen=True)
@@ -47,7 +54,7 @@ class Case:
             "answers": self.answers,
             "words": self.benchmark.id == "medication_qa",
             "classes": self.benchmark.id != "ehr_sql",
-            "label_sets": LABEL_SETS if self.benchmark.id == "medhallu" else [],
+            "label_sets": [LABEL_SETS, ONE_CLASS, ONE_CLASS[:3]] if self.benchmark.id == "medhallu" else [],
         }
 
 

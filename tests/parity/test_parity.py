@@ -11,7 +11,7 @@ import pytest
 
 from agent.metrics import METRICS, Labelled, MetricUse, figure, labels, score
 from agent.vocabulary import Instance, Message, Reference, Unscored
-from tests.parity.cases import LABEL_SETS, Case, closed_benchmarks, make_case
+from tests.parity.cases import LABEL_SETS, ONE_CLASS, Case, closed_benchmarks, make_case
 from tests.parity.faults import FAULTS, explain
 
 HELM_PYTHON = os.environ.get("HELM_PYTHON")
@@ -74,11 +74,12 @@ def test_helm_scoring_is_helms_to_the_last_digit(id_, both):
 
 
 def test_figures_of_sets_of_labels_are_helms_to_the_last_digit(both):
-    (theirs,) = [upstream["figures_of_sets"] for _, upstream in both.values() if upstream["figures_of_sets"]]
-    for name in ("classification_macro_f1", "classification_micro_f1"):
-        use = MetricUse(name, {"delimiter": ","})
-        read = [labels(use, answer, _labelled_instance(golds), "helm") for golds, answer in LABEL_SETS]
-        assert figure(use, read, "helm") == theirs[name]
+    (upstreams,) = [upstream["figures_of_sets"] for _, upstream in both.values() if upstream["figures_of_sets"]]
+    for label_sets, theirs in zip((LABEL_SETS, ONE_CLASS, ONE_CLASS[:3]), upstreams, strict=True):
+        for name in ("classification_macro_f1", "classification_micro_f1"):
+            use = MetricUse(name, {"delimiter": ","})
+            read = [labels(use, answer, _labelled_instance(golds), "helm") for golds, answer in label_sets]
+            assert figure(use, read, "helm") == theirs[name]
 
 
 def _labelled_instance(golds: list[str]) -> Instance:

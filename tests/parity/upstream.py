@@ -116,7 +116,7 @@ def scores(case, folder):
     return {
         "scores": given,
         "figures": figures(case, states),
-        "figures_of_sets": figures_of_sets(case["label_sets"], adapter_spec),
+        "figures_of_sets": [figures_of_sets(label_sets, adapter_spec) for label_sets in case["label_sets"]],
         "method": adapter_spec.method,
     }
 
@@ -132,8 +132,6 @@ def figures(case, states):
 
 def figures_of_sets(label_sets, adapter_spec):
     """Return the classification figures of answers that are sets of labels with commas between them."""
-    if not label_sets:
-        return {}
     asked = [
         {"id": "1", "references": [{"text": g, "correct": True} for g in golds], "extra": None}
         for golds, _ in label_sets

@@ -65,6 +65,14 @@ def test_the_letters_of_options_are_classes():
     assert run(pairs, MACRO, "helm") == 0.0
 
 
+def test_of_one_gold_class_upstream_counts_two():
+    answers = classes("no no no no", "no no no yes")
+    assert (run(answers, MACRO), run(answers, MICRO)) == (pytest.approx(6 / 7), 0.75)
+    assert run(answers, MACRO, "helm") == pytest.approx(3 / 7)  # the class "another" is never gold
+    assert run(answers, MICRO, "helm") == 0.75  # the accuracy
+    assert run(answers[:3], MACRO, "helm") == 1.0
+
+
 def test_sets_of_labels():
     use = MetricUse(MICRO, SETS)
     pairs = [("sepsis, anaemia", free("Sepsis,Anaemia")), ("- Asthma\n- COPD", free("asthma"))]
