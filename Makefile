@@ -8,8 +8,9 @@ BIN = $(VENV)/bin
 demo: $(VENV)/installed
 	$(BIN)/intramural demo --dir intramural-demo
 
+# A file's tests stay in one process, since they share servers and sites.
 test: $(VENV)/installed-test lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .
