@@ -155,7 +155,9 @@ def test_a_narrow_leaderboard_names_every_figure_and_is_still_a_table(browser: B
         "[...document.querySelectorAll('.board tbody tr:first-child td:not(.drawn)')]"
         ".map(cell => getComputedStyle(cell, '::before').content)"
     )
-    assert headings == [f'"{text}"' for text in ("Mean", "95 % interval", "Scored", "Units", "Unscored", "Notes")]
+    assert headings == [
+        f'"{text}"' for text in ("Mean", "95 % interval", "Floor", "Scored", "Units", "Unscored", "Notes")
+    ]
     context.close()
 
 
