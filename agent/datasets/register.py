@@ -292,11 +292,10 @@ def data_state(benchmark: Benchmark, site_data: Path, *, verify: bool = False) -
     """
     folder = site_data / benchmark.id
     expected = f"{_expected(benchmark)} with `intramural datasets add {benchmark.id} PATH`"
-    if benchmark.dataset_file is not None:
-        name = benchmark.dataset_file.name
+    if benchmark.dataset_file is not None:  # whose data it is may stand in its name, and this is shown and logged
         if not benchmark.dataset_file.is_file():
-            return DataState("missing", f"{name}, which its definition names")
-        return DataState("ready", f"your own data, {name} of its definition")
+            return DataState("missing", "the file that its definition names")
+        return DataState("ready", "your own data, the file that its definition names")
     if not folder.exists() and set_aside(site_data, benchmark.id).exists():
         return DataState("cannot be read", "replacing it was interrupted: add it again with --replace")
     if not holds_data(folder):

@@ -126,7 +126,7 @@ def test_a_file_that_a_definition_names_and_that_is_gone(site: Site):
     assert "4 instances read now" in found(site, "benchmark mine").finding
     (site.directory / "benchmarks" / "mine" / "data.csv").unlink()
     check = found(site, "benchmark mine")
-    assert (check.verdict, check.finding) == ("warning", "data missing: data.csv, which its definition names")
+    assert (check.verdict, check.finding) == ("warning", "data missing: the file that its definition names")
 
 
 def test_a_model_that_gives_no_answer(site: Site):

@@ -206,4 +206,4 @@ def test_two_thousand_long_notes_do_not_take_seconds_to_load(tmp_path):
     benchmark = load_benchmark(tmp_path / "own.yaml")
     before = time.process_time()
     assert len(load_instances(benchmark, locate_dataset(benchmark))) == 2000
-    assert time.process_time() - before < 0.5  # about 0.03 s; the margin is for a busy machine
+    assert time.process_time() - before < 3  # well below it; a slip that reads every row for every row is far above
