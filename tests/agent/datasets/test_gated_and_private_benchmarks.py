@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import feather, parquet
 
+import agent.datasets.lines as lines_module
 from agent.catalog.benchmark import load_benchmark
 from agent.datasets import identity
 from agent.datasets.dischargeme import without_section
@@ -679,6 +680,16 @@ def test_findings_and_impressions_of_different_length_are_refused_with_both_coun
     assert "test.findings.tok has 8 lines, and test.impression.tok has 7" in said
     (folder / "test.impression.tok").unlink()
     assert "test.impression.tok: is missing" in problem("mimic_rrs", folder)
+
+
+def test_a_finding_without_end_is_refused_by_its_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(lines_module, "LONGEST", 1000)
+    folder = sample_copy("mimic_rrs", tmp_path)
+    with (folder / "test.findings.tok").open("a") as file:
+        file.write(CANARY * 200)
+    said = problem("mimic_rrs", folder)
+    assert "test.findings.tok: line 8: has more than " in said
+    assert CANARY not in said
 
 
 def test_a_report_without_impression_is_left_out_and_the_others_stay_aligned():
