@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 
 from agent.datasets.files import Files
 from agent.datasets.json_table import load_json, text_of
+from agent.datasets.lines import LONGEST, LongLineError, whole
 from agent.datasets.table import Problems, Row, Table
 from agent.errors import BenchmarkError
 
@@ -55,7 +56,11 @@ def _rows(questions: list[object], schema: str, database: str, problems: Problem
 def _schema(files: Files) -> str:
     name = _only(files, (".sql",), "the schema (eicu.sql)")
     with files.text(name) as file:
-        statements = [re.sub(r"[ \t]+\n", "\n", match[0]).strip() for match in _CREATE.finditer(file.read())]
+        try:
+            text = whole(file)
+        except LongLineError:
+            raise files.problems(name).stop("the whole file", f"has more than {LONGEST} characters") from None
+    statements = [re.sub(r"[ \t]+\n", "\n", match[0]).strip() for match in _CREATE.finditer(text)]
     if not statements:
         raise files.problems(name).stop("the whole file", "expected CREATE TABLE statements")
     return "\n\n".join(statements)

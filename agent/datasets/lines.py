@@ -8,7 +8,19 @@ LONGEST = 16 * 2**20
 
 
 class LongLineError(ValueError):
-    """A line has more than `LONGEST` characters; it was not read further."""
+    """A line, or a text read whole, has more than `LONGEST` characters; it was not read further."""
+
+
+def whole(file: TextIO) -> str:
+    """Return all of a text that is short as a whole.
+
+    Raises:
+        LongLineError: it has more than `LONGEST` characters.
+    """
+    text = file.read(LONGEST + 1)
+    if len(text) > LONGEST:
+        raise LongLineError
+    return text
 
 
 def lines(file: TextIO) -> Iterator[str]:

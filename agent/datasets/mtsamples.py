@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator
 
 from agent.datasets.files import Files
+from agent.datasets.lines import LONGEST, LongLineError, whole
 from agent.datasets.table import Problems, Row, Table
 
 COLUMNS = ("id", "note", "gold", "section")
@@ -46,7 +47,11 @@ def load_mtsamples(files: Files) -> Iterator[tuple[Table, Problems]]:
     for name in files.names:
         problems = files.problems(name)
         with files.text(name) as file:
-            yield Table(COLUMNS, list(_rows(name, file.read(), files))), problems
+            try:
+                text = whole(file)
+            except LongLineError:
+                raise problems.stop("the whole file", f"has more than {LONGEST} characters") from None
+        yield Table(COLUMNS, list(_rows(name, text, files))), problems
 
 
 def _rows(name: str, text: str, files: Files) -> Iterator[Row]:

@@ -6,6 +6,7 @@ from typing import BinaryIO
 from xml.parsers import expat
 
 _DEPTH = 100
+_LARGEST = 128 * 2**20  # bytes: far more than the longest record
 _CHUNK = 2**20  # bytes
 
 
@@ -30,7 +31,8 @@ def read_elements(file: BinaryIO) -> list[Element]:
     """Read a whole document; the elements in the order in which they begin.
 
     Raises:
-        XmlError: not well-formed, not whole, nested too deeply, or with a document type (where entities are declared).
+        XmlError: not well-formed, not whole, too large, nested too deeply, or with a document type (where entities
+            are declared).
     """
     return _Reader().read(file)
 
@@ -48,7 +50,11 @@ class _Reader:
 
     def read(self, file: BinaryIO) -> list[Element]:
         try:
+            size = 0
             while data := file.read(_CHUNK):
+                size += len(data)
+                if size > _LARGEST:
+                    raise XmlError("the whole document", f"has more than {_LARGEST // 2**20} MiB")
                 self._parser.Parse(data, False)
             self._parser.Parse(b"", True)
         except expat.ExpatError as why:

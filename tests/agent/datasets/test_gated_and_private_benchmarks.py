@@ -19,7 +19,7 @@ from pyarrow import feather, parquet
 
 import agent.datasets.lines as lines_module
 from agent.catalog.benchmark import load_benchmark
-from agent.datasets import identity
+from agent.datasets import identity, safe_xml
 from agent.datasets.dischargeme import without_section
 from agent.datasets.load import iter_instances, load_instances, locate_dataset
 from agent.errors import BenchmarkError, ConfigError
@@ -690,6 +690,12 @@ def test_a_finding_without_end_is_refused_by_its_line(tmp_path, monkeypatch):
     said = problem("mimic_rrs", folder)
     assert "test.findings.tok: line 8: has more than " in said
     assert CANARY not in said
+
+
+def test_a_record_without_end_is_refused_before_it_fills_the_memory(monkeypatch):
+    monkeypatch.setattr(safe_xml, "_LARGEST", 2**21)
+    with pytest.raises(safe_xml.XmlError, match="the whole document: has more than 2 MiB"):
+        safe_xml.read_elements(io.BytesIO(b"<a>" + b"x" * 2**22))
 
 
 def test_a_report_without_impression_is_left_out_and_the_others_stay_aligned():

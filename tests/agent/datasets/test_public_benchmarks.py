@@ -4,6 +4,7 @@ import importlib.util
 import json
 import os
 import re
+import shutil
 import sqlite3
 import zipfile
 from pathlib import Path
@@ -12,6 +13,7 @@ import docx
 import pytest
 from docx.shared import RGBColor
 
+import agent.datasets.lines as lines_module
 from agent.catalog.benchmark import find_benchmarks
 from agent.datasets.load import load_instances, locate_dataset
 from agent.errors import BenchmarkError, ConfigError
@@ -520,3 +522,13 @@ def test_ehrsqls_1117_questions_of_which_362_have_no_answer(tmp_path):
     assert sum(instance.extra["is_impossible"] == "true" for instance in instances) == 362
     scores = {score("ehr_sql_execution_accuracy", gold(instance), instance) for instance in instances}
     assert scores == {1.0, Unscored(Reason.NO_REFERENCE)}  # most published queries find nothing in an invented database
+
+
+@pytest.mark.parametrize(("benchmark", "name"), [("mtsamples_procedures", None), ("ehr_sql", "eicu.sql")])
+def test_a_text_without_end_is_refused_before_it_fills_the_memory(benchmark, name, tmp_path, monkeypatch):
+    folder = tmp_path / "data"
+    shutil.copytree(BENCHMARKS / benchmark / "invented_sample", folder)
+    endless = folder / name if name else sorted(folder.glob("*.txt"))[0]
+    endless.write_text("x" * 300_000)
+    monkeypatch.setattr(lines_module, "LONGEST", 200_000)
+    assert f"{endless.name}: the whole file: has more than" in problem(benchmark, folder)
