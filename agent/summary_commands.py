@@ -16,6 +16,7 @@ from agent.site import Site
 if TYPE_CHECKING:
     from agent.evaluation.measures import ScoringChoice
     from agent.evaluation.summarise import MetricSummary, RunSummary
+    from agent.store import Run
 
 COLUMNS = {
     "mean": "Mean",
@@ -171,7 +172,7 @@ def summary_rows(summaries: "Sequence[RunSummary]", all_metrics: bool) -> list[d
             "model": summary.run.model,
             "deployment": summary.run.deployment,
             "run": summary.run.name,
-            "arguments": _arguments(summary.run.name),
+            "arguments": _arguments(summary.run),
             "runs": [run.name for run in summary.runs or (summary.run,)],
             "metric": metric.metric,
             **figures(metric),
@@ -194,10 +195,9 @@ def _data_problems(summary: "RunSummary") -> list[str]:
     return list(dict.fromkeys(problem for problems in told for problem in problems))
 
 
-def _arguments(name: str) -> str:
+def _arguments(run: "Run") -> str:
     """Return what a run's name says besides benchmark and model."""
-    pairs = name.partition(":")[2].split(",")
-    return ",".join(pair for pair in pairs if pair.partition("=")[0] not in ("model", "model_deployment"))
+    return ",".join(f"{key}={value}" for key, value in run.pairs if key not in ("model", "model_deployment"))
 
 
 def figures(metric: "MetricSummary") -> dict[str, Any]:
@@ -256,7 +256,7 @@ def show_subgroups(site: Site, summaries: "Sequence[RunSummary]", all_metrics: b
                         "benchmark": summary.run.benchmark,
                         "model": summary.run.model,
                         "deployment": summary.run.deployment,
-                        "arguments": _arguments(summary.run.name),
+                        "arguments": _arguments(summary.run),
                         "metric": metric.metric,
                         "attribute": found.attribute,
                         "value": found.value,

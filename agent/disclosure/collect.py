@@ -102,7 +102,7 @@ def _cells(scorecard: Scorecard, run: Run) -> list[Cell]:
 
 def _check_run(run: Run, cells: Collection[Cell], token_limits: Mapping[str, int]) -> None:
     details: Any = run.details
-    if "origin" in details:
+    if run.imported:
         raise DisclosureError(
             f"{run.benchmark}: it was imported, and nobody here asked the model or scored its answers",
             "Run it here in a suite of its own, and submit that suite.",

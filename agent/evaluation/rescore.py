@@ -60,13 +60,13 @@ def rescore_suite(store: Store, suite: str, scoring: ScoringChoice | None = None
 
 def lost_rules(store: Store, suite: str, scoring: ScoringChoice | None) -> dict[Scoring, int]:
     """Return by whose rules figures would go that stand beside others now, and of how many runs."""
-    both = sum(run.details["scoring"] == "both" and "origin" not in run.details for run in store.runs(suite))
+    both = sum(run.details["scoring"] == "both" and not run.imported for run in store.runs(suite))
     others: dict[ScoringChoice, Scoring] = {"intramural": "helm", "helm": "intramural"}
     return {others[scoring]: both} if scoring in others and both else {}
 
 
 def _rescore(store: Store, run: Run, scoring: ScoringChoice | None) -> Rescored:
-    if "origin" in run.details:
+    if run.imported:
         return Rescored(run, left="it was imported, with scores made elsewhere")
     with store.run_lock(run.run_id):
         rules = Rules.of_run(run.details, scoring)

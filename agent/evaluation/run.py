@@ -110,7 +110,7 @@ def _refuse_to_lose(store: Store, plan: Plan) -> None:
     run = _stored(store, plan)
     if run is None:
         return
-    if "origin" in run.details:
+    if run.imported:
         raise ConfigError(
             f"suite {plan.suite} holds {plan.name} as it was imported, and this command would replace it",
             "Name another --suite, and join both with `intramural summarize --suites`; or give --replace.",

@@ -105,7 +105,7 @@ class RunSummary:
             Note.INVENTED: details["data"]["known"] == "invented",
             Note.UNKNOWN_DATA: details["data"]["known"] == "unknown" and not details["data"]["own"],
             Note.HELM: details["scoring"] == "helm",
-            Note.IMPORTED: "origin" in details,
+            Note.IMPORTED: self.run.imported,
             Note.NOT_ENDED: self.run.state != "ended",
             Note.NO_LANGUAGE_MODEL: not details["language_model"],
             Note.MEAN_OF_RUNS: metric.whole_run and len(self.runs) > 1,
@@ -152,7 +152,6 @@ def _pool_of(run: Run) -> object:
     details: Any = run.details
     if not details.get("arguments"):
         return run.run_id
-    made_elsewhere = "origin" in details
     given = details["arguments"].keys()
     data = details["data"]
     return (
@@ -162,13 +161,13 @@ def _pool_of(run: Run) -> object:
         data["digest"] if data["named"] else "",
         tuple(sorted(given)),
         tuple(sorted(set(details["overrides"]) - given)),
-        made_elsewhere,
+        run.imported,
     )
 
 
 def _pooled(store: Store, runs: Sequence[Run]) -> RunSummary:
     first = runs[0]
-    pairs = [pair for pair in first.name.partition(":")[2].split(",") if pair.partition("=")[0] not in _own(first)]
+    pairs = [f"{key}={value}" for key, value in first.pairs if key not in _own(first)]
     data = {**first.details["data"], "instances": sum(run.details["data"]["instances"] for run in runs)}
     whole = Run(
         run_id=first.run_id,
@@ -304,7 +303,7 @@ def _result(summary: RunSummary) -> Result:
     details: Mapping[str, Any] = summary.run.details
     main, runs = summary.main, summary.runs or (summary.run,)
     kept: Mapping[str, Any] = next((kept for kept in details.get("metrics", ()) if kept["name"] == main.metric), {})
-    imported, data = "origin" in details, details.get("data", {})
+    imported, data = summary.run.imported, details.get("data", {})
     version = None if imported else details.get("agent_version")
     traits: dict[str, Hashable] = {
         "another main metric": main.metric,
@@ -335,8 +334,7 @@ def _sample(run: Run) -> Hashable:
 
 def _part(run: Run) -> Hashable:
     """Return which part of the benchmark a run asked, of which data: its arguments, and what else its entry says."""
-    given = dict(pair.partition("=")[::2] for pair in run.name.partition(":")[2].split(","))
-    asked = {key: value for key, value in given.items() if key not in {*_OF_MODEL, _DATA}} | run.details.get(
+    asked = {key: value for key, value in run.pairs if key not in {*_OF_MODEL, _DATA}} | run.details.get(
         "arguments", {}
     )
     return frozenset(asked.items()), run.details.get("data", {}).get("digest")

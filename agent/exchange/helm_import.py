@@ -13,7 +13,7 @@ from agent.evaluation.plan import SUITE_NAME
 from agent.evaluation.progress import Progress
 from agent.exchange.helm_folder import HelmCase, HelmRun, read_run, run_folders, run_spec_name
 from agent.exchange.helm_names import benchmark_called, helm_metric_name, metric_called, metric_details
-from agent.exchange.imported import imported_details, is_imported
+from agent.exchange.imported import imported_details
 from agent.exchange.json_place import ADVICE, read_json
 from agent.listing import printable
 from agent.site import Site
@@ -86,7 +86,7 @@ def _named(folders: Sequence[tuple[str, Path]], suite: str | None) -> dict[tuple
 
 def _refuse_own(store: Store, suite: str, name: str) -> None:
     there = store.run(store.run_id(suite, name))
-    if there is not None and not is_imported(there.details):
+    if there is not None and not there.imported:
         raise ConfigError(
             f"the suite {suite} holds a run of its own under the name {printable(name)}",
             "Name another suite with --suite.",

@@ -10,11 +10,6 @@ BASELINES = "baseline/"  # models of this name are no language models, also wher
 ELSEWHERE = "Not in this site's catalogue"
 
 
-def is_imported(details: Mapping[str, Any]) -> bool:
-    """Whether a run's details say that it was made elsewhere."""
-    return details.get("origin") is not None
-
-
 def imported_details(
     benchmark: Benchmark | None,
     *,

@@ -13,7 +13,7 @@ from agent.catalog.run_entries import EXPANDERS
 from agent.errors import ConfigError
 from agent.evaluation.summarise import MetricSummary, RunSummary
 from agent.exchange.helm_names import metric_title, name_of_run_spec, words_of_run_spec
-from agent.exchange.imported import ELSEWHERE, is_imported
+from agent.exchange.imported import ELSEWHERE
 from agent.exchange.json_place import PLAIN_NAME, is_class_name
 from agent.exchange.releases import JoinedRelease
 from agent.site import Site
@@ -46,7 +46,7 @@ class ShownNames:
         if self._reveal:
             return summary
         metrics = summary.metrics
-        if is_imported(summary.run.details) and summary.run.run_id:
+        if summary.run.imported and summary.run.run_id:
             metrics = tuple(map(_with_own_title, metrics))
         return replace(summary, run=self.run(summary.run), metrics=metrics, runs=tuple(map(self.run, summary.runs)))
 
@@ -96,7 +96,7 @@ class ShownNames:
             key: value if _is_listed(run, key, value) else self.label(key, value)
             for key, value in (details.get("arguments") or {}).items()
         }
-        if not is_imported(details):
+        if not run.imported:
             return details
         if any(not PLAIN_NAME.fullmatch(metric[key]) for metric in details["metrics"] for key in ("name", "helm_name")):
             raise ConfigError(
@@ -130,7 +130,7 @@ def _is_listed(run: Run, key: str, value: str) -> bool:
     if key in arguments:
         free = details.get("free_arguments")
         if free is None:  # kept before runs said so
-            return details["access"] == "public" and not is_imported(details)
+            return details["access"] == "public" and not run.imported
         return key not in free and value in (arguments[key], "None")  # HELM's word for no choice
     if key == "data":
         return _DIGEST.fullmatch(value) is not None

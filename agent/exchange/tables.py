@@ -8,7 +8,6 @@ from agent.evaluation.progress import Progress
 from agent.evaluation.summarise import summarise_run
 from agent.exchange.columns import INSTANCES, RUNS
 from agent.exchange.each_metric import each_metric
-from agent.exchange.imported import is_imported
 from agent.exchange.redacted_only import redacted_only
 from agent.exchange.shown_names import ShownNames
 from agent.exchange.table_files import TableForm, table_file
@@ -77,7 +76,7 @@ def run_rows(store: Store, run: Run, names: ShownNames) -> Iterator[dict[str, An
             "high": metric.mean.high,
             "interval": metric.mean.method,
             "data": run.details["data"]["known"],
-            "imported": is_imported(run.details),
+            "imported": run.imported,
             "state": run.state,
             "notes": "; ".join(summary.notes(metric)),
             "prompt_tokens": usage.prompt_tokens,

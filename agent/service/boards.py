@@ -128,8 +128,7 @@ def _told_apart(summaries: Sequence[RunSummary]) -> dict[int, tuple[str, ...]]:
 
 def _pairs(run: Run) -> list[str]:
     """Return what the run's entry says besides model and deployment."""
-    pairs = run.name.partition(":")[2].split(",")
-    return [pair for pair in pairs if pair and not pair.startswith(("model=", "model_deployment="))]
+    return [f"{key}={value}" for key, value in run.pairs if key not in ("model", "model_deployment")]
 
 
 def _parts(summary: RunSummary) -> tuple[PartLine, ...]:

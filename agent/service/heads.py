@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from agent.evaluation.summarise import MetricSummary, Note, RunSummary
-from agent.exchange.imported import is_imported
 from agent.store import RETRIED, Run
 from agent.vocabulary import Reason
 
@@ -69,7 +68,7 @@ def run_head(run: Run) -> RunHead:
         model=run.model,
         deployment=run.deployment,
         language_model=details["language_model"],
-        imported=is_imported(details),
+        imported=run.imported,
         data=details["data"]["known"],
         data_words=data_words(details["data"]),
         began=moment_of(run),

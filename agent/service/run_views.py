@@ -10,7 +10,6 @@ from agent.catalog.deployments import Prices
 from agent.evaluation.subgroups import SubgroupSummary
 from agent.evaluation.summarise import RunSummary
 from agent.evaluation.usage import usage_lines
-from agent.exchange.imported import is_imported
 from agent.exchange.shown_names import ShownNames
 from agent.redaction.clearing import ClearedCase, Clearer
 from agent.service.heads import Figure, RunHead, RunLine, data_words, run_figure, run_head, run_line
@@ -78,7 +77,7 @@ def run_page(
     summary: RunSummary, usage: Usage, prices: Prices | None, subgroups: Iterable[SubgroupSummary] = ()
 ) -> RunPage:
     """Show one run without its instances. `prices` are its deployment's, as they are now."""
-    imported = is_imported(summary.run.details)
+    imported = summary.run.imported
     found = summary.run.details["capabilities"]["features"]
     return RunPage(
         run_line(summary),
@@ -113,7 +112,7 @@ def _settings(run: Run) -> Iterator[tuple[str, str]]:
     yield "Run", run.name
     yield "Deployment", run.deployment
     yield "Scoring", details["scoring"]
-    if is_imported(details):
+    if run.imported:
         yield "Imported", f"from a HELM run folder, SHA-256 {details['origin']['digest'][:16]}"
         yield "Instances", str(data["instances"])
         if details["max_tokens"] is not None:

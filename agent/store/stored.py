@@ -25,6 +25,17 @@ class Run:
     started_at: int
     ended_at: int | None
 
+    @property
+    def imported(self) -> bool:
+        """Whether it was made elsewhere, so that nobody here asked its model or scored its answers."""
+        return "origin" in self.details
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Keys and values of its name, in order: what its run entry says."""
+        words = (pair.partition("=") for pair in self.name.partition(":")[2].split(","))
+        return [(key, value) for key, equals, value in words if equals]
+
 
 @dataclass(frozen=True, slots=True)
 class UnitScore:
