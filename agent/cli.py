@@ -23,11 +23,12 @@ from agent.exchange_commands import export, import_
 from agent.inference.baselines import baselines
 from agent.listing import printable, with_site
 from agent.run_commands import run
+from agent.score_commands import rescore, score
 from agent.service.commands import view
 from agent.site import Site
 from agent.site_commands import audit, doctor, init, purge
 from agent.submission_commands import submission
-from agent.summary_commands import rescore, score, summarize
+from agent.summary_commands import summarize
 
 
 class _Commands(click.Group):

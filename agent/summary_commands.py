@@ -1,8 +1,7 @@
-"""Commands that show what runs came to: `summarize`, `rescore`, `score`."""
+"""The command `summarize`: what runs came to."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,6 @@ from agent.run_commands import ManyValues
 from agent.site import Site
 
 if TYPE_CHECKING:
-    from agent.evaluation.measures import ScoringChoice
     from agent.evaluation.summarise import MetricSummary, RunSummary
     from agent.store import Run
 
@@ -29,8 +27,6 @@ COLUMNS = {
 }
 FLOOR = "the mean, were what the model left without a score itself (empty, unparsed, length, content_filter) the lowest"
 BY_HELM = {"helm_mean": "HELM's mean", "helm_n": "HELM's n"}
-RULES = {"intramural": "our rules", "helm": "HELM's rules"}
-SCORING = click.Choice(["intramural", "helm", "both"])
 
 
 @click.command(cls=ManyValues)
@@ -228,15 +224,16 @@ def _print_win_rates(summaries: "Sequence[RunSummary]") -> None:
     ]
     show_rows(rows, {"model": "Model", "rate": "Mean win rate"}, "table")
     if found.columns:
-        click.echo(f"Win rates compare the floor, over {_number(found.columns, 'column')} of results of one kind.")
+        click.echo(f"Win rates compare the floor, over {counted(found.columns, 'column')} of results of one kind.")
     else:
         click.echo("There is no win rate: no two models have results that can be compared.")
     if found.left_out:
         why = "; ".join(f"{count}: {words}" for words, count in found.left_out.items())
-        click.echo(f"In no win rate are {_number(sum(found.left_out.values()), 'result')} ({why}).")
+        click.echo(f"In no win rate are {counted(sum(found.left_out.values()), 'result')} ({why}).")
 
 
-def _number(count: int, of: str) -> str:
+def counted(count: int, of: str) -> str:
+    """Return a count with its word: "1 run", "2 runs"."""
     return f"1 {of}" if count == 1 else f"{count} {of}s"
 
 
@@ -290,125 +287,3 @@ def _show_subgroup_rows(rows: Sequence[Mapping[str, Any]], form: str, title: str
     click.echo("A value of - is of instances whose data does not say. Low and High bound the 95 % interval.")
     click.echo(f"Floor: {FLOOR}.")
     click.echo("These figures are for this site: with few units they may tell about single patients.")
-
-
-@click.command()
-@click.option("--suite", default="default", show_default=True, help="Name of the collection of runs.")
-@click.option("--scoring", type=SCORING, help="Whose rules from now on (default: as each run was scored).")
-@click.option("--all-metrics", is_flag=True, help="Also metrics of which nothing changed.")
-@click.option("--replace", is_flag=True, help="Let go of figures by rules that --scoring leaves out.")
-@format_option("csv")
-@click.pass_obj
-def rescore(
-    site: Site, suite: str, scoring: "ScoringChoice | None", all_metrics: bool, replace: bool, form: str
-) -> None:
-    """Score stored answers again by this version's rules.
-
-    All those of a suite; no model is asked, and what changed is said. Runs whose texts were purged, and runs
-    imported from HELM, stay as they are.
-    """
-    from agent.evaluation.rescore import lost_rules, rescore_suite
-
-    with site.store() as store:
-        if suite not in store.suites():
-            known = ", ".join(store.suites()) or "none yet"
-            raise ConfigError(f"there is no suite {suite} (suites here: {known})", "Name a suite with --suite.")
-        lost = lost_rules(store, suite, scoring)
-        if lost and not replace:
-            raise ConfigError(
-                f"figures of suite {suite} would be dropped: "
-                + ", ".join(f"by {RULES[rules]} of {_number(count, 'run')}" for rules, count in lost.items()),
-                "Give --scoring both to keep both, or --replace.",
-            )
-        outcomes = rescore_suite(store, suite, scoring)
-    rows = [
-        {
-            "run": outcome.run.name,
-            "metric": change.metric,
-            "before": change.before,
-            "after": change.after,
-            "changed": change.changed,
-            "instances": change.instances,
-        }
-        for outcome in outcomes
-        for change in outcome.changes
-        if all_metrics or form != "table" or change.changed
-    ]
-    columns = {"run": "Run", "metric": "Metric", "before": "Before", "after": "After", "changed": "Changed"}
-    if rows or form != "table":
-        show_rows(rows, columns | {"instances": "Instances"}, form, title=f"Suite {suite}")
-    for outcome in outcomes:
-        if outcome.left:
-            click.echo(f"{outcome.run.name}: left as it was: {outcome.left}", err=True)
-    done = sum(not outcome.left for outcome in outcomes)
-    said = sum(any(change.changed for change in outcome.changes) for outcome in outcomes)
-    click.echo(f"{done} of {len(outcomes)} runs scored again, {said} with a change; no model was asked", err=True)
-    for rules, count in lost.items():
-        click.echo(f"dropped: figures by {RULES[rules]} of {_number(count, 'run')}", err=True)
-
-
-@click.command()
-@click.argument("benchmark")
-@click.option(
-    "--data",
-    required=True,
-    type=click.Path(exists=True, path_type=Path),
-    help="The dataset that was asked: a file, or a folder of official files.",
-)
-@click.option(
-    "--answers",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help='One {"instance_id": ..., "answer": ...} a line.',
-)
-@click.option(
-    "--write-template",
-    "template",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write a new file with a line for every instance, to be filled with answers; score nothing.",
-)
-@click.option("--scoring", type=SCORING, help="Whose rules (default: the benchmark's).")
-@format_option("csv")
-@click.pass_obj
-def score(
-    site: Site,
-    benchmark: str,
-    data: Path,
-    answers: Path | None,
-    template: Path | None,
-    scoring: "ScoringChoice | None",
-    form: str,
-) -> None:
-    """Score answers that were produced elsewhere.
-
-    Prints the summary of every metric and stores nothing. BENCHMARK is an id, with arguments where it takes some:
-    `clear:condition=homelessness`. An instance without an answer is unscored (not_asked) and listed; an id that the
-    data does not have is an error.
-
-    An instance_id is what the data's own id column holds, else the row's number, beginning with 1. --write-template
-    writes all of them to a file that only you can read: they may be ids of patients.
-    """
-    from agent.evaluation.score_answers import score_answers, write_template
-
-    if (answers is None) == (template is None):
-        raise click.UsageError("give --answers to score them, or --write-template for a file to fill")
-    if template is not None:
-        count = write_template(site.own_benchmarks, benchmark, data, template)
-        click.echo(f"{_number(count, 'instance')} written to {template.name}; fill each answer in")
-        return
-    assert answers is not None
-    scored = score_answers(site.own_benchmarks, benchmark, data, answers, scoring)
-    summary = scored.summary
-    if form == "json":
-        rows = summary_rows([summary], all_metrics=True)
-        show_rows([{**row, "missing": list(scored.missing)} for row in rows], {}, form)
-    else:
-        show_summaries([summary], True, form, f"Benchmark {summary.run.benchmark}")
-    if scored.missing:
-        shown = ", ".join(scored.missing[:MISSING_SHOWN])
-        more = len(scored.missing) - MISSING_SHOWN
-        click.echo(
-            f"without an answer: {shown}{f' and {more} more (all with --format json)' if more > 0 else ''}", err=True
-        )
-
-
-MISSING_SHOWN = 20

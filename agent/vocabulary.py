@@ -28,6 +28,8 @@ class Reason(StrEnum):
     NOT_APPLICABLE = "not_applicable"  # the metric asks nothing of such an instance or answer
     NOT_ASKED = "not_asked"  # the run stopped before this instance
     NOT_JUDGED = "not_judged"  # the answer is kept, and no jury has graded it yet
+    NO_QUORUM = "no_quorum"  # the jury was asked, and too few of its seats gave a valid verdict
+    NOT_MEASURED = "not_measured"  # the answer is kept, and this metric has yet to be computed
     NOT_IMPORTED = "not_imported"  # the imported run holds no such score for this instance
 
 
@@ -112,8 +114,8 @@ class RunEntry:
 class ChatRequest:
     """Everything that decides an answer: what is sent is exactly this, and its keyed hash is the answer's key.
 
-    `max_tokens` is in tokens. Fields left None are not sent. `shortenable` is never sent: it says what may be cut
-    should the prompt not fit.
+    `max_tokens` is in tokens, `extra_body` holds JSON values. Fields left None are not sent. `shortenable` is never
+    sent: it says what may be cut should the prompt not fit.
     """
 
     model: str
@@ -123,7 +125,7 @@ class ChatRequest:
     stop: tuple[str, ...] = ()
     seed: int | None = None
     top_p: float | None = None
-    extra_body: Mapping[str, str | int | float | bool] = field(default_factory=dict)
+    extra_body: Mapping[str, object] = field(default_factory=dict)
     shortenable: Shortenable | None = None
 
 

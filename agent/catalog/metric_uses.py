@@ -1,7 +1,5 @@
 """The key `metrics` of a definition."""
 
-from pathlib import Path
-
 from agent.catalog.definition_files import DefinitionFiles
 from agent.catalog.wording import nearest
 from agent.catalog.yaml_map import YamlMap
@@ -32,9 +30,9 @@ def _metric(m: YamlMap, files: DefinitionFiles) -> MetricUse:
         m.finish()
         return MetricUse(name, options, helm_name=helm_name)
     criteria = m.pairs("criteria")
-    prompt_file: Path | None = None
+    prompt = ""
     if not criteria or m.has("prompt_file"):
-        _, prompt_file = files.text(m, "prompt_file")
+        prompt, _ = files.text(m, "prompt_file")
     judges: list[Judge] = []
     for judge in m.maps("judges"):
         judges.append(Judge(judge.name("name"), judge.name("model_name")))
@@ -43,7 +41,9 @@ def _metric(m: YamlMap, files: DefinitionFiles) -> MetricUse:
         m.note("judges", "expected a list of judges, each with `name` (deployment) and `model_name`, or `criteria`")
     gold_shown = m.flag("gold_shown", True)
     m.finish()
-    return MetricUse(name, options, prompt_file, tuple(judges), helm_name, criteria, gold_shown)
+    return MetricUse(
+        name, options, prompt, tuple(judges), helm_name=helm_name, criteria=criteria, gold_shown=gold_shown
+    )
 
 
 def _option(m: YamlMap, key: str, default: bool | str) -> bool | str:

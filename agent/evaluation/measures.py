@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
 from agent import __version__
-from agent.metrics import METRICS, AnswerParser, MetricUse
+from agent.metrics import JUDGED, METRICS, AnswerParser, Judge, MetricUse, Scale
 from agent.vocabulary import Scoring
 
 ScoringChoice = Literal["intramural", "helm", "both"]
@@ -22,6 +22,16 @@ class Measure:
     rules: Scoring
 
     @property
+    def of_jury(self) -> bool:
+        """Whether a jury gives it: what it is rests on stored judgements, not on the answer alone."""
+        return self.use.name in JUDGED
+
+    @property
+    def later(self) -> bool:
+        """Whether it is computed from stored answers, after the asking."""
+        return METRICS[self.use.name].later
+
+    @property
     def of_whole_run(self) -> bool:
         """Whether only the whole run has it: no single answer has a score."""
         return METRICS[self.use.name].fn is None
@@ -34,12 +44,13 @@ class Measure:
             "metric": self.use.name,
             "display_name": spec.display_name + (" by HELM's rules" if self.name.endswith(HELM_TWIN) else ""),
             "helm_name": self.use.helm_name or self.use.name,
-            "low": spec.low,
-            "high": spec.high,
+            "low": self.use.scale.low if self.of_jury else spec.low,
+            "high": self.use.scale.high if self.of_jury else spec.high,
             "binary": spec.binary,
             "scoring": self.rules,
             "whole_run": self.of_whole_run,
             "options": dict(self.use.options),
+            **({"jury": _jury_facts(self.use)} if self.of_jury else {}),
         }
 
 
@@ -68,7 +79,7 @@ class Rules:
     def of_run(cls, details: Mapping[str, Any], scoring: ScoringChoice | None = None) -> Self:
         """Say how a stored run was scored, or would be by another choice."""
         twins = [kept for kept in details["metrics"] if not kept["name"].endswith(HELM_TWIN)]
-        uses = [MetricUse(kept["name"], kept.get("options", {}), helm_name=kept.get("helm_name", "")) for kept in twins]
+        uses = [_use(kept) for kept in twins]
         parser = AnswerParser(**details["parser"]) if "parser" in details else AnswerParser("text")
         return cls.of(uses, scoring or details["scoring"], parser, details.get("lineage", ""))
 
@@ -85,9 +96,39 @@ class Rules:
     def identity(self) -> list[str]:
         """Return what decides the scores besides the answers, as part of the plan's identity."""
         uses = [f"{one.name} {json.dumps(dict(one.use.options), sort_keys=True)}" for one in self.measures]
+        juries = [json.dumps(_jury_facts(one.use)) for one in self.measures if one.of_jury and one.use.judges]
         parser = self.parser
         read = [] if parser.kind in ("option_letter", "text") else [parser.kind, parser.field, parser.pattern]
-        return [__version__, self.scoring, self.lineage, *uses, *read]
+        return [__version__, self.scoring, self.lineage, *uses, *juries, *read]
+
+
+def _jury_facts(use: MetricUse) -> dict[str, Any]:
+    return {
+        "judges": [[judge.model_deployment, judge.model_name, judge.name] for judge in use.judges],
+        "quorum": use.quorum,
+        "scale": [use.scale.low, use.scale.high],
+        "criteria": dict(use.criteria),
+        "fields": {criterion: list(fields) for criterion, fields in use.fields.items()},
+        "prompt": use.prompt,
+        "gold_shown": use.gold_shown,
+    }
+
+
+def _use(kept: Mapping[str, Any]) -> MetricUse:
+    """Return the metric as a run's details keep it."""
+    jury = kept.get("jury", {})
+    return MetricUse(
+        kept["name"],
+        kept.get("options", {}),
+        prompt=jury.get("prompt", ""),
+        judges=tuple(Judge(*judge) for judge in jury.get("judges", ())),
+        quorum=jury.get("quorum"),
+        scale=Scale(*jury.get("scale", (1, 5))),
+        helm_name=kept.get("helm_name", ""),
+        criteria=jury.get("criteria", {}),
+        fields={criterion: tuple(fields) for criterion, fields in jury.get("fields", {}).items()},
+        gold_shown=jury.get("gold_shown", True),
+    )
 
 
 def _measures(uses: Sequence[MetricUse], scoring: ScoringChoice) -> tuple[Measure, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from agent.evaluation.comparison import Comparison, Result, compare
 from agent.evaluation.measures import HELM_TWIN
-from agent.evaluation.statistics import Mean, mean_with_interval
+from agent.statistics.intervals import Mean, mean_with_interval
 from agent.store import Run, RunScore, Store
 from agent.vocabulary import OWN_MAKING, Reason
 

@@ -6,8 +6,8 @@ from functools import partial
 
 from agent.evaluation.measures import Measure, Rules
 from agent.evaluation.score import Verdict, score_response
-from agent.evaluation.statistics import Mean, figure_with_interval
 from agent.metrics import Labelled, figure, labels
+from agent.statistics.intervals import Mean, figure_with_interval
 from agent.store import RunScore, Store
 from agent.vocabulary import OWN_MAKING, Instance, Response, Unscored
 

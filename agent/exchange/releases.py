@@ -8,11 +8,11 @@ from typing import Any
 from agent.catalog.benchmark import Benchmark, survey_benchmarks
 from agent.errors import ConfigError
 from agent.evaluation.plan import SUITE_NAME
-from agent.evaluation.statistics import Mean
 from agent.evaluation.summarise import MetricSummary, RunSummary, pool_runs
 from agent.exchange.helm_names import metric_details
 from agent.exchange.imported import imported_details
 from agent.site import Site
+from agent.statistics.intervals import Mean
 from agent.store import Run, Store
 from agent.store.releases import Leaderboard, LeaderboardCell, Release
 

@@ -11,7 +11,7 @@ from agent.errors import BenchmarkError
 from agent.metrics import billing, classes, ehr_sql, exact, judged, medcalc, medec, rouge, word_f1
 from agent.metrics.answers import AnswerParser, extract
 from agent.metrics.choice import extract_option
-from agent.metrics.spec import Judge, Labelled, MetricSpec, MetricUse, Options, ScoreFunction
+from agent.metrics.spec import Judge, Labelled, MetricSpec, MetricUse, Options, Scale, ScoreFunction
 from agent.vocabulary import Instance, Reason, Scoring, Unscored
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "MetricSpec",
     "MetricUse",
     "Options",
+    "Scale",
     "ScoreFunction",
     "check_available",
     "extract",

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from agent.vocabulary import Instance, Scoring, Unscored
 
@@ -54,6 +53,8 @@ class MetricSpec:
         labels: of a metric of the whole run: reads one answer's labels.
         whole_run: of a metric of the whole run: the figure from all of its labelled answers.
         helm_whole_run: upstream's figure; None where both are the same.
+        later: computed from stored answers after the asking (`agent.evaluation.measuring`), because it takes long or
+            needs a model of its own; until then an answer is unscored(not_measured).
     """
 
     name: str
@@ -68,14 +69,24 @@ class MetricSpec:
     labels: LabelFunction | None = None
     whole_run: WholeRun | None = None
     helm_whole_run: WholeRun | None = None
+    later: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """One seat of a jury: a model and where it is served."""
+    """One seat of a jury: a model and where it is served. `name` is a short one for people; empty: the model's."""
 
     model_deployment: str
     model_name: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What a judge's grades may be, both ends included."""
+
+    low: float
+    high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,17 +96,23 @@ class MetricUse:
     Attributes:
         name: one of `agent.metrics`.
         options: its settings here.
-        prompt_file: a jury's prompt; None where `criteria` say what is asked.
+        prompt: a jury's own prompt, its placeholders unfilled; empty where `criteria` say what is asked.
         judges: the seats of a jury; empty: those of the site.
+        quorum: seats that must give a valid verdict; None: more than half. Never less than that.
+        scale: of a jury's grades.
         helm_name: what HELM calls it in this benchmark (`aci_bench_accuracy`); empty: as here.
-        criteria: of a jury: name -> question.
+        criteria: of a jury: name -> question; with a prompt of its own the questions are empty.
+        fields: of a jury: criterion -> what a verdict holds for it besides `score`, such as `explanation`.
         gold_shown: whether a jury sees the right answer.
     """
 
     name: str
     options: Options = field(default_factory=dict)
-    prompt_file: Path | None = None
+    prompt: str = ""
     judges: tuple[Judge, ...] = ()
+    quorum: int | None = None
+    scale: Scale = Scale(1, 5)
     helm_name: str = ""
     criteria: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     gold_shown: bool = True

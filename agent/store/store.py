@@ -26,6 +26,7 @@ class Store(RunWriter, AuditLog, Releases, Findings):
         last = int(time.time() if now is None else now) - older_than_days * DAY_S
         with self._transaction():
             gone = self._db.execute("DELETE FROM answers WHERE created_at <= ?", (last,)).rowcount
+            gone += self._db.execute("DELETE FROM judgements WHERE created_at <= ?", (last,)).rowcount
             gone += self._db.execute("DELETE FROM records WHERE last_used_at <= ?", (last,)).rowcount
             self._db.execute("DELETE FROM findings")  # made again from texts that are still there
         with said_plainly("written"):

@@ -76,6 +76,32 @@ class StoredInstance:
 
 
 @dataclass(frozen=True, slots=True)
+class Judgement:
+    """What one judge replied to one request: its first reply, and the one to a repair request if one was sent."""
+
+    replies: tuple[Response, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """What one seat of a jury gave for one answer.
+
+    Attributes:
+        seat: from 0, in the order of the jury.
+        grades: criterion -> number on the jury's own scale; None without a valid verdict.
+        reason: why there is none: a word of `agent.jury.verdict.Fault`, or a `Reason` where no reply came.
+        repaired: whether the judge was asked to mend its first reply.
+        judgement_key: of the stored replies; None: there are none.
+    """
+
+    seat: int
+    grades: Mapping[str, float] | None
+    reason: str | None
+    repaired: bool = False
+    judgement_key: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
     """What the answers of a run cost, each counted once however many instances share it.
 

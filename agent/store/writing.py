@@ -12,8 +12,9 @@ from typing import Any
 from agent.errors import StoreError
 from agent.store.codec import encode_instance, encode_response
 from agent.store.identities import Identities, PlanDigest
+from agent.store.juries import FiledSeat, Juries
 from agent.store.reading import RunReader
-from agent.store.stored import RunScore
+from agent.store.stored import Judgement, RunScore
 from agent.store.subgroups import SubgroupLabels
 from agent.vocabulary import Instance, Response, Unscored
 
@@ -24,7 +25,7 @@ Scores = Iterable[tuple[int, str, float | Unscored]]  # (position, metric, value
 Labelled = Iterable[tuple[int, str, Unscored | None]]  # (position, whole-run metric, why it does not count)
 
 
-class RunWriter(Identities, RunReader):
+class RunWriter(Identities, RunReader, Juries):
     """Runs as they are planned, asked and scored."""
 
     @contextmanager
@@ -100,7 +101,7 @@ class RunWriter(Identities, RunReader):
         return run_id
 
     def _start_over(self, run_id: str, keys: Iterable[bytes]) -> None:
-        for table in ("scores", "labelled", "run_scores", "run_instances"):
+        for table in ("scores", "labelled", "run_scores", "seats", "run_instances"):
             self._db.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))  # noqa: S608 (names from above)
         self._db.executemany(
             "INSERT INTO run_instances VALUES (?, ?, ?, ?, ?, ?)",
@@ -168,11 +169,12 @@ class RunWriter(Identities, RunReader):
                 response.prompt_tokens,
                 response.completion_tokens,
                 response.seconds,
+                response.finish_reason,
             )
             for key, response in answers
         ]
         with self._transaction():
-            self._db.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?)", sealed)
+            self._db.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", sealed)
             self._write_scores(run_id, scores, labelled)
             if asked_seconds:
                 self._db.execute(
@@ -195,6 +197,26 @@ class RunWriter(Identities, RunReader):
             ((run_id, position, metric, why and why.reason.value) for position, metric, why in labelled),
         )
 
+    def keep_scores(
+        self,
+        run_id: str,
+        scores: Scores,
+        judgements: Iterable[tuple[bytes, Judgement]] = (),
+        seats: Iterable[FiledSeat] = (),
+    ) -> None:
+        """Keep scores that were made after the asking, with what they rest on, in one transaction.
+
+        Args:
+            run_id: whose.
+            scores: of metrics that are measured later, or that a jury gave.
+            judgements: replies of judges, by the key of their request.
+            seats: what each seat gave.
+        """
+        with self._transaction():
+            self._write_judgements(judgements)
+            self._write_seats(run_id, seats)
+            self._write_scores(run_id, scores, ())
+
     def end_run(self, run_id: str, run_scores: Iterable[RunScore] = ()) -> None:
         """Mark the run as ended, with the metrics that only the whole run has."""
         with self._transaction():
@@ -212,13 +234,16 @@ class RunWriter(Identities, RunReader):
     def drop_draft(self, run_id: str) -> None:
         """Forget drafted scores, such as a killed process leaves."""
         with self._transaction():
-            for table in ("scores", "labelled"):
+            for table in ("scores", "labelled", "seats"):
                 self._db.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id + _DRAFT,))  # noqa: S608
 
-    def draft_scores(self, run_id: str, scores: Scores, labelled: Labelled) -> None:
-        """Keep new scores of the run apart from those it has."""
+    def draft_scores(
+        self, run_id: str, scores: Scores, labelled: Labelled = (), seats: Iterable[FiledSeat] = ()
+    ) -> None:
+        """Keep new scores of the run, and what the seats of its jury gave, apart from those it has."""
         with self._transaction():
             self._write_scores(run_id + _DRAFT, scores, labelled)
+            self._write_seats(run_id + _DRAFT, seats)
 
     def put_in_place(
         self, run_id: str, details: Mapping[str, Any], plan_digest: bytes, run_scores: Iterable[RunScore]
@@ -232,7 +257,7 @@ class RunWriter(Identities, RunReader):
         """
         with self._transaction():
             self._db.execute("DELETE FROM run_scores WHERE run_id = ?", (run_id,))
-            for table in ("scores", "labelled"):
+            for table in ("scores", "labelled", "seats"):
                 self._db.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))  # noqa: S608 (names from above)
                 self._db.execute(
                     f"UPDATE {table} SET run_id = ? WHERE run_id = ?",  # noqa: S608 (names from above)

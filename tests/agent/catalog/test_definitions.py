@@ -188,7 +188,7 @@ def test_every_key_of_a_definition_is_read(tmp_path):
     assert (b.helm_scenario, b.helm_groups) == ("helm.benchmark.scenarios.x.XScenario", ("x", "y"))
     assert (b.metrics[0].helm_name, b.metrics[1].helm_name) == ("x_accuracy", "jury_score")
     assert b.metrics[1].criteria == {"accuracy": "Is it right?", "clarity": "Is it clear?"}
-    assert (b.metrics[1].gold_shown, b.metrics[1].judges, b.metrics[1].prompt_file) == (False, (), None)
+    assert (b.metrics[1].gold_shown, b.metrics[1].judges, b.metrics[1].prompt) == (False, (), "")
     assert (b.loader, b.data_options, b.agreement) == ("xlsx", {"sheet": "Cases"}, "Agreement 1.5.0")
     assert [v.label for v in b.files[0].known] == ["v1.0", "v1.2"]
     assert [v.note for v in b.files[0].known] == ["ten rows", "none"]
@@ -322,7 +322,7 @@ def test_a_jury_is_read_and_refused_before_anything_is_asked(tmp_path):
         )
     )
     jury = benchmark.metrics[1]
-    assert jury.prompt_file == tmp_path / "judge.txt"
+    assert jury.prompt == (tmp_path / "judge.txt").read_text("utf-8")
     assert [(j.model_deployment, j.model_name) for j in jury.judges] == [("local/judge", "judge/one")]
     with pytest.raises(BenchmarkError, match="cannot compute BERTScore-F"):
         check_available(benchmark.id, benchmark.metrics)

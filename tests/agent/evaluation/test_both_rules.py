@@ -10,9 +10,10 @@ from agent.evaluation.rescore import rescore_suite
 from agent.evaluation.run import RunOutcome
 from agent.evaluation.summarise import Note, summarise_benchmarks, summarise_suite, win_rates
 from agent.evaluation.whole_run import stored_run_scores
+from agent.score_commands import rescore
 from agent.site import Site, create_site
 from agent.store import Store
-from agent.summary_commands import rescore, summarize
+from agent.summary_commands import summarize
 from tests.agent.evaluation.runs import plan, run, write_benchmark
 from tests.agent.fault_server import Asked, FaultServer, Message
 

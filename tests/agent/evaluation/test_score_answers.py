@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from agent.evaluation import answers_file as module
+from agent.score_commands import score
 from agent.site import Site
-from agent.summary_commands import score
 from tests.agent.evaluation.runs import answers_file
 
 ROOT = Path(__file__).parents[3]

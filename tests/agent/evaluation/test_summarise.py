@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from agent.evaluation.comparison import OTHER_PARTS
-from agent.evaluation.statistics import Mean
 from agent.evaluation.summarise import MetricSummary, RunSummary, comparison, metric_summary, win_rates
+from agent.statistics.intervals import Mean
 from agent.store import Run
 from agent.vocabulary import OWN_MAKING, Reason
 

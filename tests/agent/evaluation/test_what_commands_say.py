@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from agent.evaluation.statistics import Mean
 from agent.evaluation.summarise import MetricSummary, RunSummary
 from agent.run_commands import run
 from agent.site import Site, create_site
+from agent.statistics.intervals import Mean
 from agent.store import Run
 from agent.summary_commands import show_summaries, summarize
 from tests.agent.evaluation.runs import write_benchmark

@@ -6,8 +6,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest, bootstrap
 
-from agent.evaluation import statistics
-from agent.evaluation.statistics import FEWEST_RESAMPLES, figure_with_interval, mean_with_interval
+from agent.statistics import intervals as statistics
+from agent.statistics.intervals import FEWEST_RESAMPLES, figure_with_interval, mean_with_interval
 from protocol.figures import mean_win_rates, normal_interval, wilson
 
 

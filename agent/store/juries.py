@@ -1,0 +1,101 @@
+"""What judges replied, and what each seat of a jury gave for the answers of a run."""
+
+import json
+import time
+from collections.abc import Iterable, Mapping, Sequence
+
+from agent.store.codec import decode_response, encode_response
+from agent.store.database import Database
+from agent.store.stored import Judgement, Seat
+
+FiledSeat = tuple[int, str, Seat]  # (position, metric, what the seat gave)
+
+
+class Juries(Database):
+    """Judgements by the exact request they are replies to, and seats by run, instance and metric."""
+
+    def judgement_key(self, deployment: str, body: bytes) -> bytes:
+        """Return the keyed hash of the exact first request `body` to the judge served as `deployment`."""
+        return self._vault.keyed_hash("judgement", deployment.encode() + b"\0" + body)
+
+    def fence_marker(self, text: bytes) -> str:
+        """Return 16 hex digits that only this site can compute for `text`: nobody who wrote it can have known them."""
+        return self._vault.keyed_hash("fence", text).hex()[:16]
+
+    def judgement(self, judgement_key: bytes) -> Judgement | None:
+        """Return the stored replies to exactly this request, if there are any."""
+        row = self._db.execute("SELECT sealed FROM judgements WHERE judgement_key = ?", (judgement_key,)).fetchone()
+        if row is None:
+            return None
+        replies = json.loads(self._vault.open(b"judgement\0" + judgement_key, row[0]))
+        return Judgement(tuple(decode_response(reply.encode()) for reply in replies))
+
+    def _write_judgements(self, judgements: Iterable[tuple[bytes, Judgement]]) -> None:
+        now = int(time.time())
+        self._db.executemany(
+            "INSERT OR REPLACE INTO judgements VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                (
+                    key,
+                    self._vault.seal(b"judgement\0" + key, _encode(judgement)),
+                    now,
+                    sum(reply.attempts for reply in judgement.replies),
+                    _total([reply.prompt_tokens for reply in judgement.replies]),
+                    _total([reply.completion_tokens for reply in judgement.replies]),
+                    sum(reply.seconds for reply in judgement.replies),
+                )
+                for key, judgement in judgements
+            ),
+        )
+
+    def _write_seats(self, run_id: str, seats: Iterable[FiledSeat]) -> None:
+        self._db.executemany(
+            "INSERT OR REPLACE INTO seats VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                (
+                    *(run_id, position, metric, seat.seat, seat.judgement_key),
+                    None if seat.grades is None else json.dumps(dict(seat.grades)),
+                    *(seat.reason, int(seat.repaired)),
+                )
+                for position, metric, seat in seats
+            ),
+        )
+
+    def seats(self, run_id: str, metric: str) -> dict[int, list[Seat]]:
+        """Return what every seat gave under `metric`, by the instance's position, in the order of the jury."""
+        found: dict[int, list[Seat]] = {}
+        rows = self._db.execute(
+            "SELECT position, seat, grades, reason, repaired, judgement_key FROM seats "
+            "WHERE run_id = ? AND metric = ? ORDER BY position, seat",
+            (run_id, metric),
+        )
+        for position, seat, grades, reason, repaired, key in rows:
+            given = None if grades is None else json.loads(grades)
+            found.setdefault(position, []).append(Seat(seat, given, reason, bool(repaired), key))
+        return found
+
+    def judgements_of(self, run_id: str, positions: Sequence[int]) -> Mapping[int, list[tuple[str, Seat, Judgement]]]:
+        """Return (metric, seat, replies) of the judgements that these instances of a run have, by position."""
+        marks = ", ".join("?" for _ in positions)
+        rows = self._db.execute(
+            "SELECT s.position, s.metric, s.seat, s.grades, s.reason, s.repaired, s.judgement_key, j.sealed "  # noqa: S608
+            "FROM seats s JOIN judgements j ON j.judgement_key = s.judgement_key "
+            f"WHERE s.run_id = ? AND s.position IN ({marks}) ORDER BY s.position, s.metric, s.seat",
+            (run_id, *positions),
+        )
+        found: dict[int, list[tuple[str, Seat, Judgement]]] = {}
+        for position, metric, seat, grades, reason, repaired, key, sealed in rows:
+            given = None if grades is None else json.loads(grades)
+            replies = json.loads(self._vault.open(b"judgement\0" + key, sealed))
+            judgement = Judgement(tuple(decode_response(reply.encode()) for reply in replies))
+            found.setdefault(position, []).append((metric, Seat(seat, given, reason, bool(repaired), key), judgement))
+        return found
+
+
+def _encode(judgement: Judgement) -> bytes:
+    return json.dumps([encode_response(reply).decode() for reply in judgement.replies]).encode()
+
+
+def _total(counts: Sequence[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None
