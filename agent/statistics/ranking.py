@@ -1,0 +1,201 @@
+"""Who leads, and how sure that is: mean win rates, macro-averages and ranks, by resampling all columns together. Pure.
+
+Every column's units are drawn anew, once for all its models: they answered the same questions, so what makes a draw
+hard makes it hard for all. What a resample changes is then what another set of such questions would change.
+"""
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from protocol.figures import mean_win_rates
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.float64]
+
+RESAMPLES = 1_000
+SEED = 20_250_523  # any constant: the same scores always give the same figures
+BLOCK = 2_000_000  # drawn units in memory at a time
+DECIMALS = 12  # values that are equal to here are tied: sums in another order differ beyond
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One benchmark, with what its models came to: every value from 0 to 1, higher is better.
+
+    Attributes:
+        scores: model -> unit -> (sum of its instances' scores, number of them). A unit is the same for all models.
+        fixed: model -> value, where no instances are known; it is the same in every resample. Of a model that is in
+            both, `scores` count.
+    """
+
+    scores: Mapping[str, Mapping[Hashable, tuple[float, int]]]
+    fixed: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where one model stands among others, with 95 % intervals.
+
+    Attributes:
+        win_rate: the mean over columns of several models, see `mean_win_rates`; None without such a column.
+        rank_low, rank_high: best and worst rank by win rate that the data allow, 1 is the best.
+        macro: the plain mean over all columns where the model has a value; None without one.
+
+    An interval is None where nothing could be resampled: without instances nobody knows how sure a value is.
+    """
+
+    win_rate: float | None
+    win_low: float | None
+    win_high: float | None
+    rank_low: int | None
+    rank_high: int | None
+    macro: float | None
+    macro_low: float | None
+    macro_high: float | None
+
+
+def standings(columns: Sequence[Column]) -> Mapping[str, Standing]:
+    """Return every model's standing.
+
+    Win rates and macro-averages get the percentile bootstrap over units, seeded, columns drawn independently of each
+    other. A model's ranks are those left by the others that are surely better and surely worse: whose win rate
+    differs from its own beyond an interval that holds for all these differences at once (Mogstad, Romano, Shaikh and
+    Wilhelm 2024, "Inference for ranks", the marginal set). Percentiles of resampled ranks would promise too much
+    where models are close.
+    """
+    models = list(dict.fromkeys(model for column in columns for model in (*column.scores, *column.fixed)))
+    values = [_values(column) for column in columns]
+    rates = mean_win_rates(
+        {model: {str(n): value[model] for n, value in enumerate(values) if model in value} for model in models}
+    )
+    macros = {
+        model: math.fsum(found) / len(found)
+        for model in models
+        if (found := [value[model] for value in values if model in value])
+    }
+    ranked = [model for model in models if rates[model] is not None]
+    won, averaged = _resampled(columns, values, models)
+    moving = _moving(columns, values)
+    ranks = _ranks(ranked, rates, won[:, [models.index(model) for model in ranked]]) if moving else {}
+    return {
+        model: Standing(
+            rates[model],
+            *_interval(rates[model], won[:, place], model in moving),
+            *ranks.get(model, (None, None)),
+            macros.get(model),
+            *_interval(macros.get(model), averaged[:, place], any(column.scores.get(model) for column in columns)),
+        )
+        for place, model in enumerate(models)
+    }
+
+
+def _values(column: Column) -> dict[str, float]:
+    found = {}
+    for model, units in column.scores.items():
+        n = sum(count for _, count in units.values())
+        if n:
+            found[model] = round(math.fsum(total for total, _ in units.values()) / n, DECIMALS)
+    return {model: round(value, DECIMALS) for model, value in column.fixed.items()} | found
+
+
+def _moving(columns: Sequence[Column], values: Sequence[Mapping[str, float]]) -> set[str]:
+    """Return the models whose win rate a resample can change: somebody in one of their columns has instances."""
+    return {
+        model
+        for column, value in zip(columns, values, strict=True)
+        if len(value) > 1 and any(len(units) > 1 for units in column.scores.values())
+        for model in value
+    }
+
+
+def _resampled(
+    columns: Sequence[Column], values: Sequence[Mapping[str, float]], models: Sequence[str]
+) -> "tuple[Numbers, Numbers]":
+    """Return the win rate and the macro-average of every model in every resample, NaN where there is none."""
+    import numpy as np
+
+    generator = np.random.default_rng(SEED)
+    wins, macro = np.zeros((RESAMPLES, len(models))), np.zeros((RESAMPLES, len(models)))
+    contests, present = np.zeros(wins.shape), np.zeros(wins.shape)
+    for column, value in zip(columns, values, strict=True):
+        here = [place for place, model in enumerate(models) if model in value]
+        drawn = _drawn(column, value, [models[place] for place in here], generator)
+        there = ~np.isnan(drawn)
+        macro[:, here] += np.where(there, drawn, 0)
+        present[:, here] += there
+        others = there.sum(axis=1, keepdims=True) - 1
+        worse = (drawn[:, None, :] < drawn[:, :, None]).sum(axis=2)
+        tied = (drawn[:, None, :] == drawn[:, :, None]).sum(axis=2) - 1
+        counts = there & (others > 0)
+        wins[:, here] += np.where(counts, (worse + tied / 2) / np.maximum(others, 1), 0)
+        contests[:, here] += counts
+    with np.errstate(invalid="ignore"):
+        return wins / contests, macro / present
+
+
+def _drawn(column: Column, value: Mapping[str, float], models: Sequence[str], generator: Any) -> "Numbers":
+    """Return each model's value of this column in every resample, NaN where none of the drawn units is its own."""
+    import numpy as np
+
+    found = np.tile(np.array([value[model] for model in models]), (RESAMPLES, 1))
+    counted = {model for model, mine in column.scores.items() if any(n for _, n in mine.values())}
+    resampled = [place for place, model in enumerate(models) if model in counted]
+    units: dict[Hashable, int] = {}
+    for place in resampled:
+        for unit in column.scores[models[place]]:
+            units.setdefault(unit, len(units))
+    if not units:
+        return found
+    sums, sizes = np.zeros((len(units), len(resampled))), np.zeros((len(units), len(resampled)))
+    for at, place in enumerate(resampled):
+        mine = column.scores[models[place]]
+        rows = [units[unit] for unit in mine]
+        sums[rows, at], sizes[rows, at] = np.array(list(mine.values()), dtype=float).T
+    step = max(1, BLOCK // len(units))
+    for start in range(0, RESAMPLES, step):
+        rows_now = min(step, RESAMPLES - start)
+        times = _times(len(units), rows_now, generator)
+        with np.errstate(invalid="ignore"):
+            found[start : start + rows_now, resampled] = np.round((times @ sums) / (times @ sizes), DECIMALS)
+    return found
+
+
+def _times(units: int, resamples: int, generator: Any) -> "Numbers":
+    """Return how often each unit is drawn in each of so many resamples."""
+    import numpy as np
+
+    drawn = generator.integers(0, units, (resamples, units)) + np.arange(resamples)[:, None] * units
+    return np.bincount(drawn.ravel(), minlength=resamples * units).reshape(resamples, units).astype(float)
+
+
+def _interval(value: float | None, drawn: "Numbers", moves: bool) -> tuple[float | None, float | None]:
+    import numpy as np
+
+    if value is None or not moves:
+        return None, None
+    low, high = np.nanpercentile(drawn, [2.5, 97.5])
+    return min(value, float(low)), max(value, float(high))
+
+
+def _ranks(
+    models: Sequence[str], rates: Mapping[str, float | None], drawn: "Numbers"
+) -> dict[str, tuple[int | None, int | None]]:
+    import numpy as np
+
+    found = np.array([rates[model] or 0.0 for model in models])
+    ranks: dict[str, tuple[int | None, int | None]] = {}
+    for place, model in enumerate(models):
+        others = [n for n in range(len(models)) if n != place]
+        difference = found[others] - found[place]
+        again = drawn[:, others] - drawn[:, [place]]
+        error = np.nanstd(again, axis=0, ddof=1)
+        moved = error > 10.0**-DECIMALS
+        far = np.nanmax(np.abs(again - difference)[:, moved] / error[moved], axis=1) if moved.any() else np.zeros(1)
+        reach = np.where(moved, float(np.nanpercentile(far, 95)) * error, 10.0**-DECIMALS)
+        ranks[model] = (1 + int((difference > reach).sum()), len(models) - int((difference < -reach).sum()))
+    return ranks
