@@ -4,7 +4,7 @@ Only ids and places are in memory; each answer is read when its instance is scor
 """
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Self
@@ -14,8 +14,8 @@ from agent.errors import BenchmarkError
 from agent.files import open_plain
 
 MOST_LINE_BYTES = 16 * 1024 * 1024
-_KEYS = {"instance_id", "answer"}
-_NOT_UTF8, _NOT_JSON = "is not UTF-8; save the file as UTF-8", "is not JSON"
+_KEYS = ("instance_id", "answer")
+NOT_UTF8, NOT_JSON = "is not UTF-8; save the file as UTF-8", "is not JSON"
 
 
 class AnswersFile:
@@ -31,7 +31,7 @@ class AnswersFile:
         self._name = name
         self._places: dict[str, tuple[int, int]] = {}  # id -> line, where it begins
         problems, said = Problems(name), set[str]()
-        for number, place, line in self._lines(problems):
+        for number, place, line in each_line(file, problems):
             found = _answer(line)
             if isinstance(found, str):
                 said.add(found)
@@ -41,8 +41,8 @@ class AnswersFile:
             first = self._places.setdefault(identity, (number, place))
             if first[0] != number:
                 problems.add(f"line {number}", f"has the same instance_id as line {first[0]}")
-        if said and not self._places and said <= {_NOT_UTF8, _NOT_JSON}:  # a table, say: once is enough
-            expected = 'expected is {"instance_id": ..., "answer": ...} on each line (JSON lines)'
+        if said and not self._places and said <= {NOT_UTF8, NOT_JSON}:  # a table, say: once is enough
+            expected = f"expected is {form_of(_KEYS)} on each line (JSON lines)"
             raise Problems(name).stop("the whole file", f"has no line of JSON; {expected}")
         problems.check()
         if not self._places:
@@ -86,35 +86,54 @@ class AnswersFile:
             raise BenchmarkError(f"{self._name}: line {number}: changed while it was read; start again")
         return found[1]
 
-    def _lines(self, problems: Problems) -> Iterator[tuple[int, int, bytes]]:
-        """Yield (number, where it begins, bytes) of every line that is not empty."""
-        number, place = 0, 0
-        while line := self._file.readline(MOST_LINE_BYTES):
-            number += 1
-            if len(line) == MOST_LINE_BYTES and not line.endswith(b"\n"):
-                raise problems.stop(f"line {number}", f"is longer than {MOST_LINE_BYTES // 2**20} MiB")
-            if line.strip():
-                yield number, place, line
-            place += len(line)
+
+def each_line(file: BinaryIO, problems: Problems) -> Iterator[tuple[int, int, bytes]]:
+    """Yield (number, where it begins, bytes) of every line that is not empty.
+
+    Raises:
+        BenchmarkError: a line is longer than any answer.
+    """
+    number, place = 0, 0
+    while line := file.readline(MOST_LINE_BYTES):
+        number += 1
+        if len(line) == MOST_LINE_BYTES and not line.endswith(b"\n"):
+            raise problems.stop(f"line {number}", f"is longer than {MOST_LINE_BYTES // 2**20} MiB")
+        if line.strip():
+            yield number, place, line
+        place += len(line)
 
 
-def _answer(line: bytes) -> tuple[str, str] | str:
-    """Return id and answer of a line, or what is wrong with it, in words that quote nothing of it."""
+def read_line(line: bytes, keys: Sequence[str]) -> dict[str, str] | str:
+    """Return the texts that a line has under `keys`, or what is wrong with it, in words that quote nothing of it.
+
+    The first key is the id: it may be a whole number, as most write the number of a row.
+    """
     try:
         text = line.decode("utf-8-sig")
     except UnicodeDecodeError:
-        return _NOT_UTF8
+        return NOT_UTF8
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
-        return _NOT_JSON
-    if not isinstance(value, dict) or not value.keys() >= _KEYS:
-        return 'is not of the form {"instance_id": ..., "answer": ...}'
-    identity, answer = value["instance_id"], value["answer"]
+        return NOT_JSON
+    if not isinstance(value, dict) or not value.keys() >= set(keys):
+        return f"is not of the form {form_of(keys)}"
+    found = {key: value[key] for key in keys}
+    identity = found[keys[0]]
     if isinstance(identity, int) and not isinstance(identity, bool):
-        identity = str(identity)  # a row number, as most write it
+        identity = str(identity)
     if not isinstance(identity, str) or not identity.strip():
-        return "its instance_id is neither a text nor a whole number"
-    if not isinstance(answer, str):
-        return "its answer is not a text"
-    return identity.strip(), answer
+        return f"its {keys[0]} is neither a text nor a whole number"
+    found[keys[0]] = identity.strip()
+    wrong = next((key for key in keys if not isinstance(found[key], str)), None)
+    return found if wrong is None else f"its {wrong} is not a text"
+
+
+def form_of(keys: Sequence[str]) -> str:
+    """Write the form of a line for people."""
+    return "{" + ", ".join(f'"{key}": ...' for key in keys) + "}"
+
+
+def _answer(line: bytes) -> tuple[str, str] | str:
+    found = read_line(line, _KEYS)
+    return found if isinstance(found, str) else (found["instance_id"], found["answer"])
