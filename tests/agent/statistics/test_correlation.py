@@ -1,0 +1,43 @@
+"""Rank correlations: those of an independent implementation, and what tells models apart is no part of them."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from agent.statistics.correlation import spearman, stratified_spearman
+
+VALUES = st.lists(st.tuples(st.integers(-5, 5), st.floats(-9, 9, allow_subnormal=False)), min_size=2, max_size=40)
+
+
+@given(VALUES)
+def test_it_is_scipys_with_ties_and_without(pairs: list[tuple[float, float]]):
+    first, second = zip(*pairs, strict=True)
+    ours = spearman(pairs)
+    if len(set(first)) == 1 or len(set(second)) == 1:
+        assert ours is None
+    else:
+        assert ours == pytest.approx(stats.spearmanr(first, second).statistic, abs=1e-12)
+
+
+def test_iq_and_hours_of_television_have_the_textbooks_value():
+    iq = [106, 100, 86, 101, 99, 103, 97, 113, 112, 110]
+    hours = [7, 27, 2, 50, 28, 29, 20, 12, 6, 17]
+    assert spearman(list(zip(iq, hours, strict=True))) == pytest.approx(-29 / 165)
+
+
+def test_a_model_that_is_better_and_writes_more_makes_no_bias_of_length():
+    short = [("small", (length, grade)) for length, grade in ((10, 2), (20, 1), (30, 1), (40, 2))]
+    long = [("large", (length + 1000, grade + 3)) for _, (length, grade) in short]
+    assert stratified_spearman([*short, *long]) == pytest.approx(0)
+    assert spearman([pair for _, pair in (*short, *long)]) > 0.7  # type: ignore[operator]
+
+
+def test_a_stratum_without_variation_counts_for_nothing():
+    varied = [(1, (1.0, 3.0)), (1, (2.0, 4.0)), (1, (3.0, 9.0))]
+    assert stratified_spearman([*varied, (2, (5.0, 5.0))]) == pytest.approx(1)
+    assert stratified_spearman([(2, (5.0, 5.0)), (3, (6.0, 7.0))]) is None
+    assert stratified_spearman([]) is None
+    assert not math.isnan(spearman([(1, 1), (1, 1)]) or 0)
