@@ -76,17 +76,25 @@ class Juries(Database):
 
     def judgements_of(self, run_id: str, positions: Sequence[int]) -> Mapping[int, list[tuple[str, Seat, Judgement]]]:
         """Return (metric, seat, replies) of the judgements that these instances of a run have, by position."""
+        found = self.every_seat(run_id, positions)
+        return {position: kept for position, of in found.items() if (kept := [one for one in of if one[2].replies])}
+
+    def every_seat(self, run_id: str, positions: Sequence[int]) -> Mapping[int, list[tuple[str, Seat, Judgement]]]:
+        """Return (metric, seat, replies) of every seat that these instances of a run have, by position.
+
+        Where no reply came, or it was purged, there are none.
+        """
         marks = ", ".join("?" for _ in positions)
         rows = self._db.execute(
             "SELECT s.position, s.metric, s.seat, s.grades, s.reason, s.repaired, s.judgement_key, j.sealed "  # noqa: S608
-            "FROM seats s JOIN judgements j ON j.judgement_key = s.judgement_key "
+            "FROM seats s LEFT JOIN judgements j ON j.judgement_key = s.judgement_key "
             f"WHERE s.run_id = ? AND s.position IN ({marks}) ORDER BY s.position, s.metric, s.seat",
             (run_id, *positions),
         )
         found: dict[int, list[tuple[str, Seat, Judgement]]] = {}
         for position, metric, seat, grades, reason, repaired, key, sealed in rows:
             given = None if grades is None else json.loads(grades)
-            replies = json.loads(self._vault.open(b"judgement\0" + key, sealed))
+            replies = () if sealed is None else json.loads(self._vault.open(b"judgement\0" + key, sealed))
             judgement = Judgement(tuple(decode_response(reply.encode()) for reply in replies))
             found.setdefault(position, []).append((metric, Seat(seat, given, reason, bool(repaired), key), judgement))
         return found
