@@ -33,11 +33,15 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The mean win rate of every model, the columns behind them, and how many results are in none by reason."""
+    """The mean win rate of every model, the columns behind them, and how many results are in none by reason.
+
+    `members` say of each column which of the given results make up each model's value, by their place.
+    """
 
     rates: Mapping[str, float | None]
     columns: int
     left_out: Mapping[str, int]
+    members: tuple[Mapping[str, tuple[int, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,7 @@ class _Whole:
     parts: frozenset[Hashable]
     value: float
     results: int
+    places: tuple[int, ...]
 
     @property
     def column(self) -> Hashable:
@@ -62,13 +67,15 @@ def compare(results: Sequence[Result]) -> Comparison:
     Several results of one benchmark and model (subsets, conditions) are weighted by their instances, as HELM merges
     them.
     """
-    wholes = _wholes([one for one in results if one.value is not None])
+    wholes = _wholes([(place, one) for place, one in enumerate(results) if one.value is not None])
     models = Counter(whole.column for whole in wholes)
     table: dict[str, dict[Hashable, float]] = {one.model: {} for one in results}
+    members: dict[Hashable, dict[str, tuple[int, ...]]] = {}
     left_out: Counter[str] = Counter()
     for whole in wholes:
         if models[whole.column] > 1:
             table[whole.model][whole.column] = whole.value
+            members.setdefault(whole.column, {})[whole.model] = whole.places
         else:
             left_out[_why_alone(whole, wholes)] += whole.results
     lacking = sum(one.value is None for one in results)
@@ -76,22 +83,26 @@ def compare(results: Sequence[Result]) -> Comparison:
         left_out[NO_VALUE] += lacking
     names = {column: str(number) for number, column in enumerate(models)}
     rates = mean_win_rates({model: {names[key]: v for key, v in row.items()} for model, row in table.items()})
-    return Comparison(rates, sum(count > 1 for count in models.values()), dict(left_out))
+    return Comparison(rates, len(members), dict(left_out), tuple(members.values()))
 
 
-def _wholes(results: Sequence[Result]) -> list[_Whole]:
-    groups: dict[Hashable, list[Result]] = {}
-    for one in results:
-        groups.setdefault((one.model, one.benchmark, frozenset(one.traits.items())), []).append(one)
-    return [
-        _Whole(
-            *(group[0].model, group[0].benchmark, group[0].traits),
-            parts=frozenset[Hashable]().union(*(one.parts for one in group)),
-            value=_mean(group),
-            results=len(group),
+def _wholes(results: Sequence[tuple[int, Result]]) -> list[_Whole]:
+    groups: dict[Hashable, list[tuple[int, Result]]] = {}
+    for place, one in results:
+        groups.setdefault((one.model, one.benchmark, frozenset(one.traits.items())), []).append((place, one))
+    wholes = []
+    for places_and_group in groups.values():
+        places, group = zip(*places_and_group, strict=True)
+        wholes.append(
+            _Whole(
+                *(group[0].model, group[0].benchmark, group[0].traits),
+                parts=frozenset[Hashable]().union(*(one.parts for one in group)),
+                value=_mean(group),
+                results=len(group),
+                places=places,
+            )
         )
-        for group in groups.values()
-    ]
+    return wholes
 
 
 def _mean(group: Sequence[Result]) -> float:

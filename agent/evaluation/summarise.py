@@ -8,13 +8,18 @@ from itertools import chain
 from typing import Any
 
 from agent.evaluation.comparison import Comparison, Result, compare
+from agent.evaluation.jury_summary import JurySummary, jury_summary
 from agent.evaluation.measures import HELM_TWIN
+from agent.statistics.bounds import Bounds, bounds
 from agent.statistics.intervals import Mean, mean_with_interval
+from agent.statistics.ranking import Standing
 from agent.store import Run, RunScore, Store
 from agent.vocabulary import OWN_MAKING, Reason
 
 FEW_UNITS = 30
 MANY_UNSCORED = 0.05
+MANY_CUT_OFF = 0.2
+MANY_SEATS_EMPTY = 0.1
 
 
 class Note(StrEnum):
@@ -23,7 +28,10 @@ class Note(StrEnum):
     NOT_MAIN = "no jury has graded the answers yet; another metric of the benchmark stands here"
     FEW_UNITS = "fewer than 30 units"
     MANY_UNSCORED = "more than 5 % unscored"
-    ALL_THE_SAME = "every answer scored the same"
+    MANY_CUT_OFF = "more than 20 % of the answers cut off by their length limit"
+    ALL_THE_SAME = "0 % or 100 %: every answer scored the same"
+    SEATS_EMPTY = "more than 10 % of the jury's seats without a valid verdict"
+    FAMILY = "a judge is of the judged model's family; below stands the score without it"
     SAMPLE = "a sample of the data"
     INVENTED = "invented data"
     UNKNOWN_DATA = "not a version of the data that the benchmark knows"
@@ -36,22 +44,48 @@ class Note(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MetricSummary:
-    """One metric over one run. `low` and `high` bound the metric's range.
+    """One metric over one run. `low` and `high` bound the metric's range: for a jury they are its own scale.
 
     `unscored` leaves out the instances that the metric asks nothing of, which are `not_applicable`. `twin` is the same
-    metric by HELM's rules, where a run keeps both. `floor_of_run` is known of a metric of the whole run alone.
+    metric by HELM's rules, where a run keeps both. `floor_of_run` is known of a metric of the whole run alone, `jury`
+    of one that a jury gives.
     """
 
     metric: str
     display_name: str
-    low: int
-    high: int
+    low: float
+    high: float
     mean: Mean
     unscored: Mapping[str, int]  # reason -> instances
     twin: "MetricSummary | None" = None
     whole_run: bool = False
     not_applicable: int = 0
     floor_of_run: float | None = None
+    jury: JurySummary | None = None
+
+    def share(self, value: float | None) -> float | None:
+        """Place a value on the metric's scale, 0 the lowest and 1 the highest: what averages over metrics take."""
+        return None if value is None else (value - self.low) / (self.high - self.low)
+
+    @property
+    def normalised(self) -> float | None:
+        """The mean from 0 to 1, whatever the metric's scale."""
+        return self.share(self.mean.value)
+
+    @property
+    def bounds(self) -> Bounds | None:
+        """What the mean would be, were every unscored instance wrong, or right; None where that cannot be told.
+
+        Of a metric of the whole run nobody can tell; before anything is scored it is the whole range.
+        """
+        if self.mean.value is None or self.mean.n == 0 or (self.whole_run and self.unscored):
+            return None
+        return bounds(self.mean.value, self.mean.n, sum(self.unscored.values()), self.low, self.high)
+
+    @property
+    def weight(self) -> int:
+        """How many instances stand behind the floor."""
+        return self.mean.n + sum(self.unscored.get(reason, 0) for reason in OWN_MAKING)
 
     @property
     def floor(self) -> float | None:
@@ -73,12 +107,19 @@ class MetricSummary:
 class RunSummary:
     """One run with all its metrics; the first is the benchmark's main one.
 
-    `runs` are those that were pooled, where a benchmark's runs (subsets, conditions) are shown as one.
+    Attributes:
+        runs: those that were pooled, where a benchmark's runs (subsets, conditions) are shown as one.
+        cut_off: share of the answers that ended at their length limit, from 0 to 1; None where none is known.
+        rank: best and worst rank among the models of its column that the data allow; see `standings`.
+        standing: of its model over all columns; see `standings`.
     """
 
     run: Run
     metrics: tuple[MetricSummary, ...]
     runs: tuple[Run, ...] = ()
+    cut_off: float | None = None
+    rank: tuple[int, int] | None = None
+    standing: Standing | None = None
 
     @property
     def main(self) -> MetricSummary:
@@ -96,11 +137,17 @@ class RunSummary:
         """Return what a reader of one of the run's numbers should know."""
         mean, details = metric.mean, self.run.details
         unscored = sum(metric.unscored.values())
+        asked = unscored + mean.n
+        cut_off = max(self.cut_off or 0, metric.unscored.get(Reason.LENGTH, 0) / asked if asked else 0)
+        jury = metric.jury
         found = {
             Note.NOT_MAIN: metric is self.shown and metric is not self.main,
             Note.FEW_UNITS: 0 < mean.units < FEW_UNITS,
-            Note.MANY_UNSCORED: unscored > MANY_UNSCORED * (unscored + mean.n),
+            Note.MANY_UNSCORED: unscored > MANY_UNSCORED * asked,
+            Note.MANY_CUT_OFF: cut_off > MANY_CUT_OFF,
             Note.ALL_THE_SAME: mean.value in (metric.low, metric.high),
+            Note.SEATS_EMPTY: jury is not None and jury.seats - jury.filled > MANY_SEATS_EMPTY * jury.seats,
+            Note.FAMILY: jury is not None and bool(jury.family),
             Note.SAMPLE: details["data"]["known"] == "sample",
             Note.INVENTED: details["data"]["known"] == "invented",
             Note.UNKNOWN_DATA: details["data"]["known"] == "unknown" and not details["data"]["own"],
@@ -115,7 +162,8 @@ class RunSummary:
 
 def summarise_run(store: Store, run: Run) -> RunSummary:
     """Compute every metric of a run from its stored scores."""
-    return RunSummary(run, paired([_metric(store, [run], kept) for kept in run.details["metrics"]]))
+    metrics = paired([_metric(store, [run], kept) for kept in run.details["metrics"]])
+    return RunSummary(run, metrics, cut_off=_cut_off(store, [run]))
 
 
 def summarise_suite(store: Store, suite: str) -> list[RunSummary]:
@@ -181,7 +229,14 @@ def _pooled(store: Store, runs: Sequence[Run]) -> RunSummary:
         started_at=min(run.started_at for run in runs),
         ended_at=None if any(run.ended_at is None for run in runs) else max(run.ended_at or 0 for run in runs),
     )
-    return RunSummary(whole, paired([_metric(store, runs, kept) for kept in first.details["metrics"]]), tuple(runs))
+    metrics = paired([_metric(store, runs, kept) for kept in first.details["metrics"]])
+    return RunSummary(whole, metrics, tuple(runs), _cut_off(store, runs))
+
+
+def _cut_off(store: Store, runs: Sequence[Run]) -> float | None:
+    counts = [store.cut_off(run.run_id) for run in runs]
+    known = sum(of for _, of in counts)
+    return sum(cut for cut, _ in counts) / known if known else None
 
 
 def _own(run: Run) -> Mapping[str, str]:
@@ -193,8 +248,17 @@ def _metric(store: Store, runs: Sequence[Run], kept: Mapping[str, Any]) -> Metri
     """Summarise one metric over the instances of all `runs`. Units without a name are rows: each run has its own."""
     if kept.get("whole_run"):
         return _whole_run(kept, [store.run_score(run.run_id, kept["name"]) for run in runs])
-    scores = (unit_scores(store, run, kept["name"], apart=len(runs) > 1) for run in runs)
-    return summary_of_scores(kept, chain.from_iterable(scores))
+    each = [list(unit_scores(store, run, kept["name"], apart=len(runs) > 1)) for run in runs]
+    summary = summary_of_scores(kept, chain.from_iterable(each))
+    if "jury" not in kept or kept["name"].endswith(HELM_TWIN):
+        return summary
+    seats = [
+        (unit, score, here.get(position, ()))
+        for run, scores in zip(runs, each, strict=True)
+        for here in (store.seats(run.run_id, kept["name"]),)
+        for position, (unit, score) in enumerate(scores)
+    ]
+    return replace(summary, jury=jury_summary(kept, runs[0].model, seats))
 
 
 def unit_scores(store: Store, run: Run, metric: str, *, apart: bool) -> Iterator[tuple[bytes, float | str]]:
@@ -317,7 +381,7 @@ def _result(summary: RunSummary) -> Result:
         *(summary.run.model, summary.run.benchmark, traits),
         parts=frozenset(_part(run) for run in runs),
         value=main.floor,
-        weight=main.mean.n + sum(main.unscored.get(reason, 0) for reason in OWN_MAKING),
+        weight=main.weight,
     )
 
 

@@ -1,0 +1,69 @@
+"""Where models stand, with how sure that is: ranks in each benchmark, win rates and macro-averages over all."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
+
+from agent.evaluation.summarise import RunSummary, comparison, unit_scores
+from agent.statistics.ranking import Column, standings
+from agent.store import Run, Store
+from agent.vocabulary import OWN_MAKING
+
+
+def with_standings(store: Store, summaries: Sequence[RunSummary]) -> list[RunSummary]:
+    """Return the summaries with the ranks and standings of their models.
+
+    Everything is over floors, in columns of like results, as `comparison` compares them: a single model stands nowhere.
+    """
+    compared = comparison(summaries).members
+    columns = [
+        _column(store, {model: [summaries[place] for place in places] for model, places in members.items()})
+        for members in compared
+    ]
+    over_all = standings(columns) if columns else {}
+    ranks: dict[int, tuple[int, int]] = {}
+    for column, members in zip(columns, compared, strict=True):
+        for model, standing in standings([column]).items():
+            if standing.rank_low is not None and standing.rank_high is not None:
+                ranks.update(dict.fromkeys(members[model], (standing.rank_low, standing.rank_high)))
+    return [
+        replace(summary, rank=ranks.get(place), standing=over_all.get(summary.run.model))
+        for place, summary in enumerate(summaries)
+    ]
+
+
+def _column(store: Store, models: Mapping[str, Sequence[RunSummary]]) -> Column:
+    scores: dict[str, dict[Hashable, tuple[float, int]]] = {}
+    fixed: dict[str, float] = {}
+    for model, summaries in models.items():
+        if any(one.main.whole_run or not (one.runs or (one.run,))[0].run_id for one in summaries):
+            fixed[model] = _fixed(summaries)
+        else:
+            scores[model] = _units(store, summaries)
+    return Column(scores, fixed)
+
+
+def _fixed(summaries: Sequence[RunSummary]) -> float:
+    """Return what the summaries come to, by their instances: as `comparison` weighs them."""
+    found = [(one.main.share(one.main.floor) or 0.0, one.main.weight or 1) for one in summaries]
+    return sum(value * weight for value, weight in found) / sum(weight for _, weight in found)
+
+
+def _units(store: Store, summaries: Sequence[RunSummary]) -> dict[Hashable, tuple[float, int]]:
+    """Return sum and number of a model's scores by unit, what it left without a score by itself as the lowest."""
+    units: dict[Hashable, tuple[float, int]] = {}
+    for summary in summaries:
+        metric = summary.main
+        for run in summary.runs or (summary.run,):
+            part = _part(run)
+            for unit, score in unit_scores(store, run, metric.metric, apart=False):
+                if isinstance(score, str) and score not in OWN_MAKING:
+                    continue
+                total, n = units.get((part, unit), (0.0, 0))
+                share = 0.0 if isinstance(score, str) else metric.share(score) or 0.0
+                units[part, unit] = total + share, n + 1
+    return units
+
+
+def _part(run: Run) -> Hashable:
+    """Return what tells units without names from those of other parts of the benchmark: the same for all models."""
+    return None if run.details.get("unit_named") else tuple(sorted(run.details["arguments"].items()))

@@ -1,0 +1,96 @@
+"""A small writer of SVG: elements as text, everything escaped, the same bytes for the same values."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from xml.sax.saxutils import escape, quoteattr
+
+# Readable in grey: the ramp and the marks differ in lightness, never in hue alone. Pages override them by class.
+PAPER, INK, QUIET, LINE, BAND, ACCENT = "#ffffff", "#14202b", "#4a5866", "#c9d1d9", "#8fc1d1", "#12607a"
+_FILLS = {"paper": PAPER, "ink": INK, "quiet": QUIET, "line": LINE, "band": BAND, "accent": ACCENT}
+LETTER = 7.2  # width of an average letter at 13 px, on the wide side
+
+Value = str | float | int
+
+
+def element(name: str, /, *inside: str, **attributes: Value) -> str:
+    """Return an element. `inside` is markup already; attribute names have _ for - and a trailing _ for none."""
+    words = "".join(f" {_name(key)}={quoteattr(_value(value))}" for key, value in attributes.items())
+    return f"<{name}{words}>{''.join(inside)}</{name}>" if inside else f"<{name}{words}/>"
+
+
+def text(
+    x: float, y: float, words: str, *, kind: str = "ink", anchor: str = "start", size: int = 13, **more: Value
+) -> str:
+    """Return a line of text that begins, ends or has its middle at x; y is its foot."""
+    return element(
+        "text",
+        clean(words),
+        x=x,
+        y=y,
+        font_size=size,
+        text_anchor=anchor,
+        class_=f"plot-{kind}",
+        fill=_FILLS[kind],
+        **more,
+    )
+
+
+def rectangle(x: float, y: float, width: float, height: float, *, kind: str) -> str:
+    """Return a filled rectangle."""
+    return element("rect", x=x, y=y, width=width, height=height, class_=f"plot-{kind}", fill=_FILLS[kind])
+
+
+def shortened(words: str, width: float) -> str:
+    """Cut text to about `width` pixels at 13 px."""
+    most = max(2, int(width / LETTER))
+    return words if len(words) <= most else words[: most - 1] + "\u2026"
+
+
+def clean(words: str) -> str:
+    """Escape text, without the characters that XML has no place for."""
+    return escape("".join(c if c.isprintable() else "\ufffd" for c in words))
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A drawing before it is written.
+
+    Attributes:
+        width, height: in pixels; on a page it shrinks to where it is put.
+        title: its name.
+        description: what it shows, for those who do not see it.
+        parts: its elements.
+    """
+
+    width: float
+    height: float
+    title: str
+    description: str
+    parts: Sequence[str]
+
+    def markup(self, name: str, role: str = "img") -> str:
+        """Write it; `name` begins the ids in it, so that several drawings may stand on one page."""
+        return element(
+            "svg",
+            element("title", clean(self.title), id=f"{name}-title"),
+            element("desc", clean(self.description), id=f"{name}-desc"),
+            rectangle(0, 0, self.width, self.height, kind="paper"),
+            *self.parts,
+            xmlns="http://www.w3.org/2000/svg",
+            viewBox=f"0 0 {_value(self.width)} {_value(self.height)}",
+            width=self.width,
+            height=self.height,
+            role=role,
+            aria_labelledby=f"{name}-title",
+            aria_describedby=f"{name}-desc",
+            font_family="system-ui, 'Noto Sans', 'DejaVu Sans', sans-serif",
+            class_="plot",
+        )
+
+
+def _name(key: str) -> str:
+    return key if key == "viewBox" else key.rstrip("_").replace("_", "-")
+
+
+def _value(value: Value) -> str:
+    return value if isinstance(value, str) else f"{value:.2f}".rstrip("0").rstrip(".")
