@@ -22,7 +22,7 @@ def score_response(rules: Rules, instance: Instance, result: Response | Failure)
     A cut-off thought is unscored(length): there is no answer yet. Text that was cut off is an answer and is scored.
     """
     for measure in rules.measures:
-        answer = _answer(rules, result, measure.rules)
+        answer = answer_of(rules, result, measure.rules)
         if isinstance(answer, Unscored):
             yield Verdict(measure, answer)
         elif measure.of_whole_run:
@@ -31,7 +31,7 @@ def score_response(rules: Rules, instance: Instance, result: Response | Failure)
             yield Verdict(measure, score(measure.use, answer, instance, measure.rules))
 
 
-def _answer(rules: Rules, result: Response | Failure, scoring: Scoring) -> str | Unscored:
+def answer_of(rules: Rules, result: Response | Failure, scoring: Scoring) -> str | Unscored:
     """Return the text to score. HELM scores whatever it got, also an empty or a rambling answer, so parity does too."""
     if isinstance(result, Failure):
         return Unscored(result.reason)
