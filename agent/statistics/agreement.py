@@ -59,14 +59,14 @@ def krippendorff_alpha(ratings: Ratings, level: Level) -> float | None:
         observed = math.fsum(_unlike(Counter(item)) / (len(item) - 1) for item in items)
         expected = _unlike(counts)
     else:
-        place = _mid_ranks(counts) if level == "ordinal" else _centred(counts)
-        placed = [[place[rating] for rating in item] for item in items]
+        ranks = _mid_ranks(counts) if level == "ordinal" else {}
+        placed = [[ranks.get(rating, rating) for rating in item] for item in items]
         observed = math.fsum(_squares(item) / (len(item) - 1) for item in placed)
         expected = _squares([value for item in placed for value in item])
     return 1 - (counts.total() - 1) * observed / expected
 
 
-def _unlike(counts: Counter[float]) -> int:
+def _unlike(counts: Counter[float]) -> float:
     """Return how many ordered pairs are of two values."""
     return counts.total() ** 2 - sum(count * count for count in counts.values())
 
@@ -83,10 +83,6 @@ def _mid_ranks(counts: Counter[float]) -> dict[float, float]:
         ranks[value] = below + counts[value] / 2
         below += counts[value]
     return ranks
-
-
-def _centred(counts: Counter[float]) -> dict[float, float]:
-    return {value: value for value in counts}
 
 
 def icc(ratings: Ratings) -> dict[IccForm, Icc]:
@@ -106,7 +102,8 @@ def icc(ratings: Ratings) -> dict[IccForm, Icc]:
     # What is left of rounding counts as nothing: ratings that all agree differ by no error.
     least = 1e-12 * max(1.0, float(np.abs(table).max()) ** 2)
     n, k = squares.n, squares.k
-    msr, msc, mse = (0.0 if float(ms) < least else float(ms) for ms in (squares.rows, squares.columns, squares.error))
+    sizes = (float(part) for part in (squares.rows, squares.columns, squares.error))
+    msr, msc, mse = (0.0 if size < least else size for size in sizes)
     msw = (msc + (n - 1) * mse) / n
     if msr == msw == 0:
         return dict.fromkeys(ICC_FORMS, NO_ICC)
@@ -162,7 +159,7 @@ class _MeanSquares:
         many = form.endswith("k")
         below = self.rows + severity if many else self.rows + (k - 1) * noise + k * severity
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.divide(self.rows - noise, below)
+            return np.where(np.greater(below, 0), np.divide(self.rows - noise, below), np.nan)
 
 
 def _ratio_interval(between: float, noise: float, d1: int, d2: int) -> tuple[float, float]:
@@ -237,13 +234,50 @@ def mean_icc(
         No limits where fewer than two units are left or nothing varies in most resamples; no value where a group has
         none.
     """
+    return _resampled(ratings, [(1.0, groups)], form, units, standardised)
+
+
+def icc_difference(
+    ratings: Ratings,
+    groups: Sequence[Sequence[int]],
+    others: Sequence[Sequence[int]],
+    form: IccForm,
+    *,
+    units: Sequence[Hashable] | None = None,
+    standardised: bool = False,
+) -> Icc:
+    """Return by how much the mean over `groups` is above that over `others`, each as `mean_icc` gives it.
+
+    Both are computed from the same resampled units: the interval is that of the difference.
+    """
+    return _resampled(ratings, [(1.0, groups), (-1.0, others)], form, units, standardised)
+
+
+def _resampled(
+    ratings: Ratings,
+    signed: Sequence[tuple[float, Sequence[Sequence[int]]]],
+    form: IccForm,
+    units: Sequence[Hashable] | None,
+    standardised: bool,
+) -> Icc:
+    """Return a sum of means over groups of raters, with its bootstrap interval."""
     import numpy as np
 
     keys = list(range(len(ratings))) if units is None else list(units)
     places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
-    sums = [_unit_sums(ratings, columns, [places[key] for key in keys], len(places)) for columns in groups]
-    whole = np.ones((1, len(places)))
-    value = _number(np.mean([_icc_of(whole, parts, form, standardised)[0] for parts in sums])) if sums else None
+    where = [places[key] for key in keys]
+    if not ratings or not all(groups for _, groups in signed):
+        return NO_ICC
+    sums = [(sign, [_unit_sums(ratings, columns, where, len(places)) for columns in groups]) for sign, groups in signed]
+
+    def figures(weights: "np.ndarray") -> "np.ndarray":
+        found: np.ndarray = sum(
+            sign * np.mean([_icc_of(weights, part, form, standardised) for part in parts], axis=0)
+            for sign, parts in sums
+        )
+        return found
+
+    value = _number(figures(np.ones((1, len(places))))[0])
     if value is None or len(places) < 2:
         return Icc(value, None, None)
     generator = np.random.default_rng(SEED)
@@ -252,8 +286,8 @@ def mean_icc(
     for start in range(0, RESAMPLES, at_once):
         count = min(at_once, RESAMPLES - start)
         weights = generator.multinomial(len(places), np.full(len(places), 1 / len(places)), count).astype(float)
-        figures = np.mean([_icc_of(weights, parts, form, standardised) for parts in sums], axis=0)
-        drawn += figures[np.isfinite(figures)].tolist()
+        again = figures(weights)
+        drawn += again[np.isfinite(again)].tolist()
     if len(drawn) < RESAMPLES / 2 or len(set(drawn)) < 2:
         return Icc(value, None, None)
     low, high = np.percentile(drawn, [2.5, 97.5])
