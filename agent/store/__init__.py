@@ -1,7 +1,21 @@
 """Encrypted local store, answer cache, retention."""
 
+from agent.store.calibrations import Calibration, Rater
 from agent.store.store import Store
 from agent.store.stored import RETRIED, Judgement, Run, RunScore, Seat, StoredInstance, UnitScore, Usage
 from agent.store.vault import Vault
 
-__all__ = ["RETRIED", "Judgement", "Run", "RunScore", "Seat", "Store", "StoredInstance", "UnitScore", "Usage", "Vault"]
+__all__ = [
+    "RETRIED",
+    "Calibration",
+    "Judgement",
+    "Rater",
+    "Run",
+    "RunScore",
+    "Seat",
+    "Store",
+    "StoredInstance",
+    "UnitScore",
+    "Usage",
+    "Vault",
+]

@@ -7,6 +7,7 @@ small transactions as they arrive) and `end_run`. A killed run leaves whole tran
 import time
 
 from agent.store.audit import AuditLog
+from agent.store.calibrations import Calibrations
 from agent.store.database import said_plainly
 from agent.store.findings import Findings
 from agent.store.releases import Releases
@@ -15,7 +16,7 @@ from agent.store.writing import RunWriter
 DAY_S = 86_400
 
 
-class Store(RunWriter, AuditLog, Releases, Findings):
+class Store(RunWriter, AuditLog, Releases, Findings, Calibrations):
     """One open connection to the site's store. Not for several threads."""
 
     def purge(self, older_than_days: int, now: float | None = None) -> int:

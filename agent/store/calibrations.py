@@ -1,0 +1,101 @@
+"""Samples for clinicians, and what clinicians gave them; both sealed, neither with text of a case."""
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from agent.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """One sample. `plan` says which item is which instance of which run, and what was asked of clinicians."""
+
+    name: str
+    plan: Mapping[str, Any]
+    made_at: int  # seconds since 1970
+
+
+@dataclass(frozen=True, slots=True)
+class Rater:
+    """What one clinician gave a sample.
+
+    Attributes:
+        number: 1 for the first whose ratings came, and so on; what the clinician is called on pages and in tables.
+        grades: item -> criterion -> grade; what was left blank is not there.
+        imported_at: seconds since 1970.
+    """
+
+    number: int
+    grades: Mapping[str, Mapping[str, float]]
+    imported_at: int
+
+
+class Calibrations(Database):
+    """The part of the store that holds samples for clinicians."""
+
+    def keep_calibration(self, name: str, plan: Mapping[str, Any]) -> None:
+        """Keep a new sample."""
+        sealed = self._vault.seal(b"calibration\0" + name.encode(), json.dumps(plan).encode())
+        with self._transaction():
+            self._db.execute("INSERT INTO calibrations VALUES (?, ?, ?)", (name, sealed, int(time.time())))
+
+    def calibrations(self) -> list[Calibration]:
+        """Return every sample, by name."""
+        rows = self._db.execute("SELECT name, sealed, made_at FROM calibrations ORDER BY name")
+        return [
+            Calibration(name, json.loads(self._vault.open(b"calibration\0" + name.encode(), sealed)), made_at)
+            for name, sealed, made_at in rows.fetchall()
+        ]
+
+    def calibration(self, name: str) -> Calibration | None:
+        """Return one sample."""
+        return next((calibration for calibration in self.calibrations() if calibration.name == name), None)
+
+    def keep_ratings(self, calibration: str, rater: str, grades: Mapping[str, Mapping[str, float]]) -> int:
+        """Keep what the clinician named `rater` gave, in place of what the same one gave before.
+
+        Returns:
+            The clinician's number, which stays the same.
+        """
+        key = self._rater_key(calibration, rater)
+        with self._transaction():
+            known = self._raters(calibration)
+            number = known[key].number if key in known else len(known) + 1
+            content = json.dumps({"name": rater, "number": number, "grades": grades}).encode()
+            self._db.execute(
+                "INSERT OR REPLACE INTO ratings VALUES (?, ?, ?, ?)",
+                (calibration, key, self._vault.seal(_context(calibration, key), content), int(time.time())),
+            )
+        return number
+
+    def has_rated(self, calibration: str, rater: str) -> bool:
+        """Whether ratings of the clinician named `rater` are there."""
+        return self._rater_key(calibration, rater) in self._raters(calibration)
+
+    def raters(self, calibration: str) -> list[Rater]:
+        """Return what each clinician gave, by number. Names are sealed and not among it."""
+        return sorted(self._raters(calibration).values(), key=lambda rater: rater.number)
+
+    def answer_mark(self, answer: str) -> str:
+        """Return what tells an answer from every other and says nothing of it to who lacks the site's key."""
+        return self._vault.keyed_hash("calibrated answer", answer.encode("utf-8", "surrogatepass")).hex()
+
+    def _raters(self, calibration: str) -> dict[bytes, Rater]:
+        rows = self._db.execute(
+            "SELECT rater_key, sealed, imported_at FROM ratings WHERE calibration = ?", (calibration,)
+        ).fetchall()
+        found = {}
+        for key, sealed, imported_at in rows:
+            content = json.loads(self._vault.open(_context(calibration, key), sealed))
+            found[key] = Rater(content["number"], content["grades"], imported_at)
+        return found
+
+    def _rater_key(self, calibration: str, rater: str) -> bytes:
+        return self._vault.keyed_hash("rater", calibration.encode() + b"\0" + rater.encode("utf-8", "surrogatepass"))
+
+
+def _context(calibration: str, key: bytes) -> bytes:
+    return b"ratings\0" + calibration.encode() + b"\0" + key
