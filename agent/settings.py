@@ -33,6 +33,11 @@ class Settings(BaseModel):
         ("127.0.0.1", "localhost", "::1"),
         description="Hosts that inference servers may live on; prompts are sent to no other.",
     )
+    outside_judge_hosts: tuple[str, ...] = Field(
+        (),
+        description="Hosts outside that judges may live on, if the redaction policy allows it too; they are sent "
+        "redacted text only.",
+    )
     max_in_flight: int = Field(8, ge=1, le=4096, description="Requests at once, per inference server.")
     connect_timeout_s: PositiveSeconds = Field(10.0, description="Seconds to open a connection.")
     first_attempt_timeout_s: PositiveSeconds = Field(

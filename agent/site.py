@@ -2,6 +2,7 @@
 
 DIR/site.yaml                 settings
 DIR/model_deployments.yaml    where models are served
+DIR/judges.yaml               the site's jury, if it has one
 DIR/keys/                     data.key, agent.key (0600)
 DIR/benchmarks/               the hospital's own benchmarks
 DIR/data/<benchmark id>/      dataset files of benchmarks
@@ -75,6 +76,11 @@ class Site:
     def deployments(self) -> Path:
         """The file that says where models are served."""
         return self.directory / "model_deployments.yaml"
+
+    @property
+    def judges(self) -> Path:
+        """The file of the site's own jury, for benchmarks that name no judges; it need not be there."""
+        return self.directory / "judges.yaml"
 
     @property
     def submissions(self) -> Path:

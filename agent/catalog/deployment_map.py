@@ -62,7 +62,7 @@ def map_deployments(
     mapped: dict[str, RunEntry] = {}
     missing: Counter[str] = Counter()
     for number, entry in enumerate(entries):
-        found = _mapped_name(entry.model_deployment or entry.model, mapping)
+        found = mapped_name(entry.model_deployment or entry.model, mapping)
         if found is None:
             mapped[f"{number}"] = entry  # as it was, twice if it is there twice
             continue
@@ -82,7 +82,7 @@ def map_deployments(
     return list(mapped.values())
 
 
-def _mapped_name(name: str, mapping: Mapping[str, str]) -> tuple[str, str] | None:
+def mapped_name(name: str, mapping: Mapping[str, str]) -> tuple[str, str] | None:
     """Return the key of the map that fits a name, and what it makes of it."""
     if name in mapping:
         return name, mapping[name]

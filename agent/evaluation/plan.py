@@ -30,9 +30,10 @@ from agent.errors import BenchmarkError, ConfigError
 from agent.evaluation.definition import chosen, free_arguments, lineage, parser_of, parts, prompt_limit
 from agent.evaluation.instances import Instances
 from agent.evaluation.measures import Rules, ScoringChoice
+from agent.evaluation.seating import SeatedJudge, jury_of, mapped_jury, seated
 from agent.inference.capabilities import Capabilities
 from agent.inference.limits import HttpLimits
-from agent.metrics import check_available
+from agent.metrics import MetricUse, check_available
 from agent.site import Site
 from agent.vocabulary import ChatRequest, Instance, RunEntry
 
@@ -50,6 +51,8 @@ class RunOptions:
         deployment_map: file that says which deployments here stand for those that entries name.
         ignore_data_paths: use the site's own data whatever files the entries name.
         max_train_instances: the most solved examples before a question.
+        judges: file of the jury, whatever entries, benchmarks and the site name.
+        no_judging: answers are kept, and the jury is asked another time.
     """
 
     suite: str
@@ -62,6 +65,8 @@ class RunOptions:
     deployment_map: Path | None = None
     ignore_data_paths: bool = False
     max_train_instances: int | None = None
+    judges: Path | None = None
+    no_judging: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +81,7 @@ class Plan:
         named_data: whether the run entry named the files.
         attested: whether the data needs no agreement, or somebody attested that the site has accepted it.
         sampled: the limit of instances that was given.
+        jury: the judges that grade the answers when they are there; none: nobody does now.
     """
 
     name: str
@@ -97,6 +103,7 @@ class Plan:
     attested: bool
     sampled: int | None
     sample_seed: int
+    jury: tuple[SeatedJudge, ...] = ()
 
     @property
     def available(self) -> int:
@@ -191,8 +198,9 @@ def plan_runs(site: Site, entries: Sequence[RunEntry], options: RunOptions) -> l
             "Leave out one of the two.",
         )
     deployments = {} if options.server else read_deployments(site.deployments)
-    if options.deployment_map:  # first, since nobody needs the data of entries that it leaves out
-        entries = map_deployments(entries, read_deployment_map(options.deployment_map), deployments)
+    mapping = read_deployment_map(options.deployment_map) if options.deployment_map else {}
+    if mapping:  # first, since nobody needs the data of entries that it leaves out
+        entries = map_deployments(entries, mapping, deployments)
     entries = ignore_data_paths(entries) if options.ignore_data_paths else entries
     wanted = [(entry, benchmark_of(entry, *catalogue)) for entry in entries]
     missing_data_paths(entries)
@@ -202,7 +210,7 @@ def plan_runs(site: Site, entries: Sequence[RunEntry], options: RunOptions) -> l
     wrong: list[tuple[str, BenchmarkError]] = []
     for entry, benchmark in wanted:
         try:
-            plans.append(_plan_run(site, entry, benchmark, deployments, options))
+            plans.append(_plan_run(site, entry, benchmark, deployments, mapping, options))
         except BenchmarkError as why:
             wrong.append((entry.benchmark, why))
     others = " To run the others first, name them with --groups-to-run." if plans else ""
@@ -223,6 +231,7 @@ def _plan_run(
     entry: RunEntry,
     benchmark: Benchmark,
     deployments: Mapping[str, Deployment],
+    mapping: Mapping[str, str],
     options: RunOptions,
 ) -> Plan:
     check_available(benchmark.id, benchmark.metrics)
@@ -242,6 +251,12 @@ def _plan_run(
     read = partial(
         iter_instances, benchmark, dataset, instructions=change.instructions, examples=change.max_train_instances
     )
+    metrics = _metrics(site, entry, benchmark, options)
+    jury = next((use.judges for use in metrics if use.judges), ())
+    judges_here = read_deployments(site.deployments) if jury and not deployments else deployments
+    if jury and mapping:
+        metrics = tuple(mapped_jury(use, mapping, judges_here) for use in metrics)
+        jury = next((use.judges for use in metrics if use.judges), ())
     limit = change.max_eval_instances if change.max_eval_instances is not None else options.max_eval_instances
     return Plan(
         name=run_name(entry, benchmark, dataset, deployment),
@@ -252,7 +267,7 @@ def _plan_run(
         deployment=deployment,
         instances=Instances(read, limit, options.sample_seed),
         rules=Rules.of(
-            benchmark.metrics,
+            metrics,
             options.scoring or benchmark.scoring,
             parser_of(benchmark),
             lineage(benchmark, dataset.known),
@@ -268,6 +283,16 @@ def _plan_run(
         attested=is_attested,
         sampled=limit,
         sample_seed=options.sample_seed,
+        jury=() if options.no_judging else seated(jury, site, judges_here, options.max_in_flight),
+    )
+
+
+def _metrics(site: Site, entry: RunEntry, benchmark: Benchmark, options: RunOptions) -> tuple[MetricUse, ...]:
+    """The benchmark's, with the judges of this run."""
+    named = None if options.ignore_data_paths else entry.arguments.get("jury_config_path")
+    return tuple(
+        jury_of(use, site, override=options.judges, named=named, required=not options.no_judging)
+        for use in benchmark.metrics
     )
 
 

@@ -30,11 +30,15 @@ async def ask_all(
     limits: HttpLimits,
     capabilities: Capabilities | None = None,
     prompt_limit: int | None = None,
+    slots: asyncio.Semaphore | None = None,
 ) -> None:
     """Ask every request, at most `max_in_flight` at once, and call `on_result` once for each, as answers arrive.
 
     `requests` is pulled lazily, one item whenever a place is free, so a run of any size stays small in memory.
-    `on_result` runs in the event loop; what it or the iterator raises ends the call. Order is that of arrival.
+    `on_result` runs in the event loop; what it or the iterator raises ends the call. Order is that of arrival. An
+    iterator that was at its end may have more once a result has come: whoever brought the result asks for it.
+    Calls at the same time that share `slots` share the places in flight of one server; a place is taken before a
+    request is pulled, and whoever has work gets it.
 
     A request that fails becomes a Failure, never an exception. When the server is plainly down (silent for
     `limits.outage_grace_s`), the rest is reported as `Reason.NOT_ASKED` without being asked. Cancelling leaves at
@@ -67,32 +71,39 @@ async def ask_all(
     check = name_check(capabilities.other_names) if capabilities else None
     fitting = Fitting(deployment, capabilities, prompt_limit)
     waiting = iter(requests)
+    places = slots or asyncio.Semaphore(max_in_flight)
+
+    async def ask(request: ChatRequest, conversation: Conversation) -> Response | Failure:
+        if health.given_up:
+            return Failure(Reason.NOT_ASKED)
+        deadline = conversation.deadline()
+        fitted = await fitting.fit(request, conversation, deadline)
+        if isinstance(fitted, Failure):
+            return fitted
+        sent = replace(fitted.request, stop=()) if inline and request.stop else fitted.request
+        body = encode_request(sent, token_limit_field=field, always=always)
+        read = partial(
+            parse_reply,
+            stop=request.stop,
+            thinks=inline or deployment.reasoning,
+            accepts_name=partial(check, request.model) if check else None,
+        )
+        result, attempts = await conversation.ask("/chat/completions", body, read, deadline)
+        if isinstance(result, Response) and (fitted.left_out or attempts > 1):
+            result = replace(result, shortened=fitted.left_out, attempts=attempts)
+        return result
 
     async def work() -> None:
         connection = line.open()
         conversation = Conversation(connection, health, limits)
         try:
-            for key, request in waiting:
-                if health.given_up:
-                    on_result(key, Failure(Reason.NOT_ASKED))
-                    continue
-                deadline = conversation.deadline()
-                fitted = await fitting.fit(request, conversation, deadline)
-                if isinstance(fitted, Failure):
-                    on_result(key, fitted)
-                    continue
-                sent = replace(fitted.request, stop=()) if inline and request.stop else fitted.request
-                body = encode_request(sent, token_limit_field=field, always=always)
-                read = partial(
-                    parse_reply,
-                    stop=request.stop,
-                    thinks=inline or deployment.reasoning,
-                    accepts_name=partial(check, request.model) if check else None,
-                )
-                result, attempts = await conversation.ask("/chat/completions", body, read, deadline)
-                if isinstance(result, Response) and (fitted.left_out or attempts > 1):
-                    result = replace(result, shortened=fitted.left_out, attempts=attempts)
-                on_result(key, result)
+            while True:
+                async with places:
+                    item = next(waiting, None)
+                    if item is None:
+                        return
+                    key, request = item
+                    on_result(key, await ask(request, conversation))
         finally:
             await connection.close()
 

@@ -46,7 +46,13 @@ class Limits(BaseModel):
 
 
 class RedactionPolicy(BaseModel):
-    """One policy file. `threshold` is the confidence, 0 to 1, that a finding must reach."""
+    """One policy file.
+
+    Attributes:
+        threshold: the confidence, 0 to 1, that a finding must reach.
+        outside_judges: whether text redacted by this policy may be sent to judges outside (`outside_judge_hosts` in
+            site.yaml names them).
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     name: Annotated[str, Field(pattern=NAME_PATTERN)]
@@ -56,6 +62,7 @@ class RedactionPolicy(BaseModel):
     entities: Annotated[tuple[Entity, ...], Field(min_length=1)]
     limits: Limits
     threshold: Annotated[float, Field(ge=0, le=1)]
+    outside_judges: bool = False
 
 
 def load_policy(name: str, directory: Path | None = None) -> RedactionPolicy:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from agent.store.codec import decode_response, encode_response
 from agent.store.database import Database
-from agent.store.stored import Judgement, Seat
+from agent.store.stored import RETRIED, Judgement, Seat, Usage
+from agent.vocabulary import Reason
 
 FiledSeat = tuple[int, str, Seat]  # (position, metric, what the seat gave)
 
@@ -73,6 +74,43 @@ class Juries(Database):
             given = None if grades is None else json.loads(grades)
             found.setdefault(position, []).append(Seat(seat, given, reason, bool(repaired), key))
         return found
+
+    def unjudged(self, run_id: str, seats_of: str, metrics: Sequence[str]) -> list[int]:
+        """Return the positions whose answers a jury has yet to grade, or of which a seat is to be asked again.
+
+        Args:
+            run_id: whose.
+            seats_of: the metric that the seats are kept under.
+            metrics: those that rest on them.
+        """
+        marks, retried = ", ".join("?" for _ in metrics), ", ".join("?" for _ in RETRIED)
+        rows = self._db.execute(
+            f"SELECT position FROM scores WHERE run_id = ? AND metric IN ({marks}) AND reason = ? UNION "  # noqa: S608
+            f"SELECT position FROM seats WHERE run_id = ? AND metric = ? AND reason IN ({retried}) ORDER BY 1",
+            (run_id, *metrics, Reason.NOT_JUDGED.value, run_id, seats_of, *RETRIED),
+        )
+        return [position for (position,) in rows]
+
+    def forget_seats(self, run_id: str, seats_of: str, metrics: Sequence[str]) -> None:
+        """Let another jury begin: what the seats gave goes, and with it every score that rests on them."""
+        marks = ", ".join("?" for _ in metrics)
+        self._db.execute("DELETE FROM seats WHERE run_id = ? AND metric = ?", (run_id, seats_of))
+        self._db.execute(
+            f"UPDATE scores SET value = NULL, reason = ? WHERE run_id = ? AND metric IN ({marks}) "  # noqa: S608
+            "AND (value IS NOT NULL OR reason = ?)",
+            (Reason.NOT_JUDGED.value, run_id, *metrics, Reason.NO_QUORUM.value),
+        )
+
+    def judging_usage(self, run_id: str) -> Usage:
+        """Sum up what the judgements of a run cost, each counted once however many seats share it."""
+        row = self._db.execute(
+            "SELECT COUNT(*), COALESCE(SUM(prompt_tokens), 0), COALESCE(SUM(completion_tokens), 0), "
+            "COALESCE(SUM(prompt_tokens IS NULL OR completion_tokens IS NULL), 0), COALESCE(SUM(attempts), 0), 0, 0, "
+            "COALESCE(SUM(seconds), 0.0), 0.0 FROM judgements "
+            "WHERE judgement_key IN (SELECT judgement_key FROM seats WHERE run_id = ?)",
+            (run_id,),
+        ).fetchone()
+        return Usage(*row)
 
     def judgements_of(self, run_id: str, positions: Sequence[int]) -> Mapping[int, list[tuple[str, Seat, Judgement]]]:
         """Return (metric, seat, replies) of the judgements that these instances of a run have, by position."""

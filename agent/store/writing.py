@@ -217,6 +217,25 @@ class RunWriter(Identities, RunReader, Juries):
             self._write_seats(run_id, seats)
             self._write_scores(run_id, scores, ())
 
+    def change_jury(
+        self, run_id: str, details: Mapping[str, Any], plan_digest: bytes, seats_of: str, metrics: Sequence[str]
+    ) -> None:
+        """Give a run another jury in one transaction; its answers and other scores stay.
+
+        Args:
+            run_id: whose.
+            details: of the run from now on.
+            plan_digest: of its plan with the new jury, so that the same `run` finds nothing left to do.
+            seats_of: the metric that seats are kept under.
+            metrics: those that rest on them.
+        """
+        with self._transaction():
+            self.forget_seats(run_id, seats_of, metrics)
+            self._db.execute(
+                "UPDATE runs SET details = ?, plan_digest = ? WHERE run_id = ?",
+                (json.dumps(details), plan_digest, run_id),
+            )
+
     def end_run(self, run_id: str, run_scores: Iterable[RunScore] = ()) -> None:
         """Mark the run as ended, with the metrics that only the whole run has."""
         with self._transaction():
