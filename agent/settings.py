@@ -38,6 +38,12 @@ class Settings(BaseModel):
         description="Hosts outside that judges may live on, if the redaction policy allows it too; they are sent "
         "redacted text only.",
     )
+    bertscore_model: Path | None = Field(
+        None, description="Folder of the encoder for BERTScore; from the site directory if it is no full path."
+    )
+    bertscore_layer: int | None = Field(
+        None, ge=1, le=200, description="Layer of that encoder; none means the one BERTScore's authors chose for it."
+    )
     max_in_flight: int = Field(8, ge=1, le=4096, description="Requests at once, per inference server.")
     connect_timeout_s: PositiveSeconds = Field(10.0, description="Seconds to open a connection.")
     first_attempt_timeout_s: PositiveSeconds = Field(

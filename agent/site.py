@@ -23,6 +23,7 @@ from agent.keys import KeyRole, create_data_key, create_keys_directory, create_s
 from agent.store import Store, Vault
 
 if TYPE_CHECKING:
+    from agent.metrics.means import Means
     from agent.settings import Settings
 
 DEPLOYMENTS_TEMPLATE = """\
@@ -81,6 +82,16 @@ class Site:
     def judges(self) -> Path:
         """The file of the site's own jury, for benchmarks that name no judges; it need not be there."""
         return self.directory / "judges.yaml"
+
+    @property
+    def means(self) -> "Means":
+        """What metrics that are measured later may use here; nothing but processors where there is no site."""
+        from agent.metrics.means import Means, processors
+
+        if not (self.directory / "site.yaml").is_file():
+            return Means(workers=processors())
+        model = self.settings.bertscore_model
+        return Means(model and self.directory / model.expanduser(), self.settings.bertscore_layer, processors())
 
     @property
     def submissions(self) -> Path:

@@ -3,7 +3,7 @@
 from agent.catalog.definition_files import DefinitionFiles
 from agent.catalog.wording import nearest
 from agent.catalog.yaml_map import YamlMap
-from agent.metrics import METRICS, NOT_YET, Judge, MetricUse
+from agent.metrics import METRICS, Judge, MetricUse
 
 JUDGE_METRIC = "jury_score"
 
@@ -20,7 +20,7 @@ def read_metrics(m: YamlMap, files: DefinitionFiles) -> tuple[MetricUse, ...]:
 
 def _metric(m: YamlMap, files: DefinitionFiles) -> MetricUse:
     name = m.name("name")
-    known = (*METRICS, *sorted({JUDGE_METRIC, *NOT_YET} - METRICS.keys()))
+    known = tuple(METRICS)
     if name and name not in known:
         m.note("name", f"unknown metric {name!r}{nearest(name, known)}; known are {', '.join(known)}")
     spec = METRICS.get(name)

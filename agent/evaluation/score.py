@@ -19,12 +19,16 @@ class Verdict:
 def score_response(rules: Rules, instance: Instance, result: Response | Failure) -> Iterator[Verdict]:
     """Yield a verdict for every measure.
 
+    What a jury gives, and what is measured later, has no score here: unscored(not_judged) and unscored(not_measured).
+    An answer that nothing could be made of is unscored at once under every measure.
     A cut-off thought is unscored(length): there is no answer yet. Text that was cut off is an answer and is scored.
     """
     for measure in rules.measures:
         answer = answer_of(rules, result, measure.rules)
         if isinstance(answer, Unscored):
             yield Verdict(measure, answer)
+        elif measure.of_jury or measure.later:
+            yield Verdict(measure, Unscored(Reason.NOT_JUDGED if measure.of_jury else Reason.NOT_MEASURED))
         elif measure.of_whole_run:
             yield Verdict(measure, labels(measure.use, answer, instance, measure.rules))
         else:

@@ -8,19 +8,20 @@ and are computed from all of them.
 from collections.abc import Iterable, Sequence
 
 from agent.errors import BenchmarkError
-from agent.metrics import billing, classes, ehr_sql, exact, judged, medcalc, medec, rouge, word_f1
+from agent.metrics import bert_score, billing, classes, ehr_sql, exact, judged, medcalc, medec, rouge, word_f1
 from agent.metrics.answers import AnswerParser, extract
 from agent.metrics.choice import extract_option
+from agent.metrics.means import Means
 from agent.metrics.spec import Judge, Labelled, MetricSpec, MetricUse, Options, Scale, ScoreFunction
 from agent.vocabulary import Instance, Reason, Scoring, Unscored
 
 __all__ = [
     "JUDGED",
     "METRICS",
-    "NOT_YET",
     "AnswerParser",
     "Judge",
     "Labelled",
+    "Means",
     "MetricSpec",
     "MetricUse",
     "Options",
@@ -45,30 +46,34 @@ METRICS: dict[str, MetricSpec] = {
         *billing.SPECS,
         *ehr_sql.SPECS,
         *rouge.SPECS,
+        *bert_score.SPECS,
         *judged.SPECS,
     )
 }
 """Every metric that a benchmark may be run with, by name."""
 
 JUDGED: frozenset[str] = frozenset(spec.name for spec in judged.SPECS)
-"""Metrics that a jury gives. This version asks no jury: their answers are kept, unscored(not_judged)."""
+"""Metrics that a jury gives."""
 
-NOT_YET: frozenset[str] = frozenset({"BERTScore-P", "BERTScore-R", "BERTScore-F"})
-"""Metrics that MedHELM's files may name and that this version cannot compute."""
+_NOTHING = Means()
 
 
-def check_available(benchmark_id: str, metrics: Iterable[MetricUse]) -> None:
+def check_available(benchmark_id: str, metrics: Iterable[MetricUse], means: Means = _NOTHING) -> None:
     """Call before anything is asked.
 
     Raises:
-        BenchmarkError: a metric of the benchmark cannot be computed by this version; names it.
+        BenchmarkError: a metric of the benchmark cannot be computed by this version, or not with what the site has;
+            names it, and what to install or to set.
     """
-    missing = [use.name for use in metrics if use.name not in METRICS]
+    uses = tuple(metrics)
+    missing = [use.name for use in uses if use.name not in METRICS]
     if missing:
         raise BenchmarkError(
             f"{benchmark_id}: this version cannot compute {', '.join(missing)}",
             "Nothing was asked. Leave the metric out of the benchmark's YAML to run its other metrics.",
         )
+    if any(use.name in bert_score.NAMES for use in uses):
+        bert_score.check(benchmark_id, means)
 
 
 def parse_answer(answer: str, instance: Instance) -> str | Unscored:

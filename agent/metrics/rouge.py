@@ -1,4 +1,4 @@
-"""ROUGE-1, ROUGE-2 and ROUGE-L F-measures (Lin 2004), by Google's rouge-score package.
+"""ROUGE-1, ROUGE-2, ROUGE-L and ROUGE-Lsum F-measures (Lin 2004), as Google's rouge-score package has them.
 
 The package's words are runs of a-z and 0-9; every other character separates them. A text in another script has no
 words there and would score 0 against itself, so a reference that is written mostly in other letters has no score. In
@@ -7,13 +7,13 @@ languages with accented letters words fall into pieces: the figure can be comput
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
-from typing import Any
 
-from agent.metrics.spec import MetricSpec, Options
-from agent.vocabulary import Instance, Reason, Unscored
+from agent.metrics.spec import MetricSpec, MetricUse, Options
+from agent.vocabulary import Instance, Reason, Scoring, Unscored
 
 _MOST_WORDS = 50_000  # whose stems are remembered
 
@@ -42,40 +42,104 @@ def _words(stemmer: bool) -> _Words:
     return _Words(stemmer)
 
 
-@cache
-def _scorer(rouge_type: str, stemmer: bool) -> Any:
-    from rouge_score.rouge_scorer import RougeScorer
-
-    return RougeScorer([rouge_type], tokenizer=_words(stemmer))
+@lru_cache(8)
+def _tokens(text: str, stemmer: bool) -> tuple[str, ...]:
+    """Return a text's words; the metrics of one answer come one after the other and share them."""
+    return tuple(_words(stemmer).tokenize(text))
 
 
 def f_measure(gold: str, predicted: str, rouge_type: str, *, stemmer: bool) -> float:
-    """Return the F-measure of one pair of texts, 0 to 1; `rouge_type` is rouge1, rouge2 or rougeL."""
+    """Return the F-measure of one pair of texts, 0 to 1; `rouge_type` is rouge1, rouge2, rougeL or rougeLsum.
+
+    ROUGE-Lsum takes each line for a sentence, as the package does.
+    """
+    if rouge_type == "rougeLsum":
+        lines = ([_words(stemmer).tokenize(line) for line in text.split("\n") if line] for text in (gold, predicted))
+        return _rouge_l_sum(*lines)
+    words, given = _tokens(gold, stemmer), _tokens(predicted, stemmer)
     if rouge_type == "rougeL":
-        return _rouge_l(_words(stemmer).tokenize(gold), _words(stemmer).tokenize(predicted))
-    measure: float = _scorer(rouge_type, stemmer).score(gold, predicted)[rouge_type].fmeasure
-    return measure
+        return _rouge_l(words, given)
+    return _rouge_n(words, given, int(rouge_type.removeprefix("rouge")))
 
 
-def _rouge_l(gold: list[str], predicted: list[str]) -> float:
+def _rouge_n(gold: Sequence[str], predicted: Sequence[str], n: int) -> float:
+    sides = [Counter(zip(*(words[i:] for i in range(n)), strict=False)) for words in (gold, predicted)]
+    common = sum(min(count, sides[1][gram]) for gram, count in sides[0].items())
+    return _f(common, max(sides[1].total(), 1), max(sides[0].total(), 1))
+
+
+def _f(common: int, given: int, right: int) -> float:
+    """Return the package's figure to the last digit: its F-measure of common / given and common / right."""
+    precision, recall = common / given, common / right
+    return 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
+
+
+def _rouge_l(gold: Sequence[str], predicted: Sequence[str]) -> float:
     """Return the package's figure to the last digit, without its table of words times words."""
     common = _longest_common(gold, predicted)
-    if not common:
+    return _f(common, len(predicted), len(gold)) if common else 0.0
+
+
+def _rouge_l_sum(gold: list[list[str]], predicted: list[list[str]]) -> float:
+    """Return the package's figure: of each line of the reference, the words it has in sequence with any line given.
+
+    A word counts at most as often as each of the two texts has it (as in version 1.5.5 of the original program).
+    """
+    right, given = Counter(word for line in gold for word in line), Counter(w for line in predicted for w in line)
+    if not right or not given:
         return 0.0
-    precision, recall = common / len(predicted), common / len(gold)
-    return 2 * precision * recall / (precision + recall)
+    sizes, hits = (given.total(), right.total()), 0
+    for line in gold:
+        united = set().union(*(_places_in_common(line, other) for other in predicted))
+        for place in sorted(united):
+            word = line[place]
+            if given[word] > 0 and right[word] > 0:
+                hits += 1
+                given[word] -= 1
+                right[word] -= 1
+    return _f(hits, *sizes)
 
 
-def _longest_common(a: list[str], b: list[str]) -> int:
-    """Length of the longest common subsequence, a row of the table at once as the bits of one number (Hyyrö 2004)."""
+def _places_in_common(a: Sequence[str], b: Sequence[str]) -> set[int]:
+    """Return where in `a` the longest common subsequence lies that the package takes, of several as long."""
+    rows = list(_rows(a, b))
+
+    def longest(i: int, j: int) -> int:
+        """Of the first i words of `a` and the first j of `b`."""
+        return i - (rows[j] & ((1 << i) - 1)).bit_count()
+
+    i, j, found = len(a), len(b), set()
+    while i > 0 and j > 0:
+        if a[i - 1] == b[j - 1]:
+            found.add(i - 1)
+            i, j = i - 1, j - 1
+        elif longest(i, j - 1) > longest(i - 1, j):
+            j -= 1
+        else:
+            i -= 1
+    return found
+
+
+def _rows(a: Sequence[str], b: Sequence[str]) -> Iterator[int]:
+    """Yield the rows of the table of longest common subsequences, each at once as the bits of one number (Hyyrö 2004).
+
+    In row j, bit i is 0 where word i of `a` makes the sequence with the first j words of `b` longer by one.
+    """
     places: dict[str, int] = {}
     for index, word in enumerate(a):
         places[word] = places.get(word, 0) | 1 << index
     full = (1 << len(a)) - 1
     row = full
+    yield row
     for word in b:
         hits = row & places.get(word, 0)
         row = ((row + hits) | (row - hits)) & full
+        yield row
+
+
+def _longest_common(a: Sequence[str], b: Sequence[str]) -> int:
+    """Length of the longest common subsequence."""
+    row = deque(_rows(a, b), maxlen=1)[0]
     return len(a) - row.bit_count()
 
 
@@ -86,23 +150,40 @@ def can_compare(gold: str, rouge_type: str) -> bool:
     return len(words) >= (2 if rouge_type == "rouge2" else 1) and 2 * sum(map(len, words)) >= letters
 
 
-def _score(rouge_type: str, answer: str, instance: Instance, options: Options) -> float | Unscored:
-    golds = [r.text for r in instance.references if r.correct and can_compare(r.text, rouge_type)]
-    return _best(rouge_type, golds, answer, stemmer=bool(options.get("stemmer", True)))
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One answer and what it is compared with. Plain values, for another process to compute."""
+
+    rouge_type: str
+    stemmer: bool
+    golds: tuple[str, ...]
+    answer: str
+
+    def best(self) -> float:
+        """Return the F-measure with the reference that is most like the answer."""
+        return max(f_measure(gold, self.answer, self.rouge_type, stemmer=self.stemmer) for gold in self.golds)
 
 
-def _helm_score(rouge_type: str, answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
-    """Upstream stems always, and takes the best over all references, also those marked incorrect, in any script."""
-    return _best(rouge_type, [r.text for r in instance.references], answer, stemmer=True)
+def comparison(use: MetricUse, answer: str, instance: Instance, rules: Scoring) -> Comparison | Unscored:
+    """Return what is compared.
+
+    Upstream stems always, and takes the best over all references, also those marked incorrect, in any script.
+    """
+    kind = TYPES[use.name]
+    if rules == "helm":
+        stemmer, golds = True, tuple(one.text for one in instance.references)
+    else:
+        stemmer = bool(use.options.get("stemmer", True))
+        golds = tuple(one.text for one in instance.references if one.correct and can_compare(one.text, kind))
+    return Comparison(kind, stemmer, golds, answer) if golds else Unscored(Reason.NO_REFERENCE)
 
 
-def _best(rouge_type: str, golds: list[str], answer: str, *, stemmer: bool) -> float | Unscored:
-    if not golds:
-        return Unscored(Reason.NO_REFERENCE)
-    return max(f_measure(gold, answer, rouge_type, stemmer=stemmer) for gold in golds)
+def _score(name: str, rules: Scoring, answer: str, instance: Instance, options: Options) -> float | Unscored:
+    compared = comparison(MetricUse(name, options), answer, instance, rules)
+    return compared if isinstance(compared, Unscored) else compared.best()
 
 
-def _metric(name: str, display_name: str, rouge_type: str, doc: str) -> MetricSpec:
+def _metric(name: str, display_name: str, doc: str) -> MetricSpec:
     return MetricSpec(
         name,
         display_name,
@@ -110,14 +191,19 @@ def _metric(name: str, display_name: str, rouge_type: str, doc: str) -> MetricSp
         1,
         False,
         doc,
-        fn=partial(_score, rouge_type),
-        helm_fn=partial(_helm_score, rouge_type),
+        fn=partial(_score, name, "intramural"),
+        helm_fn=partial(_score, name, "helm"),
         options={"stemmer": True},
+        later=True,
     )
 
 
+TYPES = {"rouge_1": "rouge1", "rouge_2": "rouge2", "rouge_l": "rougeL", "rouge_lsum": "rougeLsum"}
+"""The package's names."""
+
 SPECS = (
-    _metric("rouge_1", "ROUGE-1", "rouge1", "Overlap of single words with the reference, F-measure."),
-    _metric("rouge_2", "ROUGE-2", "rouge2", "Overlap of word pairs with the reference, F-measure."),
-    _metric("rouge_l", "ROUGE-L", "rougeL", "Longest common sequence of words with the reference, F-measure."),
+    _metric("rouge_1", "ROUGE-1", "Overlap of single words with the reference, F-measure."),
+    _metric("rouge_2", "ROUGE-2", "Overlap of word pairs with the reference, F-measure."),
+    _metric("rouge_l", "ROUGE-L", "Longest common sequence of words with the reference, F-measure."),
+    _metric("rouge_lsum", "ROUGE-Lsum", "Longest common sequences of words, line by line, F-measure."),
 )

@@ -10,7 +10,8 @@ from pathlib import Path
 from agent.catalog.benchmark import Benchmark, find_benchmarks
 from agent.datasets.load import Dataset, load_instances, locate_dataset
 from agent.errors import BenchmarkError
-from agent.metrics import JUDGED, NOT_YET
+from agent.metrics import JUDGED
+from agent.metrics.bert_score import NAMES
 from agent.vocabulary import Instance
 
 OFFICIAL = os.environ.get("INTRAMURAL_OFFICIAL_DATA")
@@ -74,7 +75,7 @@ def instance_json(instance: Instance) -> dict:
 def closed_benchmarks() -> list[Benchmark]:
     """Return the benchmarks that have gold and a metric which is computed from the answer alone."""
     with_gold = [b for b in find_benchmarks().values() if b.gold is not None]
-    return [b for b in with_gold if any(m.name not in JUDGED | NOT_YET for m in b.metrics)]
+    return [b for b in with_gold if any(m.name not in JUDGED.union(NAMES) for m in b.metrics)]
 
 
 def make_case(benchmark: Benchmark) -> Case:

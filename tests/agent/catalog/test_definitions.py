@@ -324,7 +324,7 @@ def test_a_jury_is_read_and_refused_before_anything_is_asked(tmp_path):
     jury = benchmark.metrics[1]
     assert jury.prompt == (tmp_path / "judge.txt").read_text("utf-8")
     assert [(j.model_deployment, j.model_name) for j in jury.judges] == [("local/judge", "judge/one")]
-    with pytest.raises(BenchmarkError, match="cannot compute BERTScore-F"):
+    with pytest.raises(BenchmarkError, match="BERTScore needs"):
         check_available(benchmark.id, benchmark.metrics)
 
 

@@ -1,0 +1,153 @@
+"""The folder of an encoder, as BERTScore needs one: looked at without loading it. Nothing is ever downloaded.
+
+A folder in the form that transformers saves: `config.json`, the tokenizer's files, weights as `.safetensors`. Weights
+in a pickle (`pytorch_model.bin`) are refused, for reading one may run what it holds.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from agent.errors import ConfigError
+
+FAMILIES = frozenset(
+    "bert camembert deberta deberta-v2 distilbert electra mpnet roberta xlm-roberta".split()  # noqa: SIM905 (a row of names)
+)
+"""Kinds of encoder, as `model_type` of config.json names them, whose layers can be chosen."""
+
+_POSITIONS_LOST = {"camembert": 2, "mpnet": 2, "roberta": 2, "xlm-roberta": 2}  # their positions begin at 2
+# Kind and number of layers -> the layer chosen on WMT16 by BERTScore's authors (Zhang et al. 2020), of the models
+# distilbert-base-uncased, bert-base-uncased, bert-large-uncased, distilroberta-base, roberta-base, roberta-large.
+_CHOSEN = {
+    ("distilbert", 6): 5,
+    ("bert", 12): 9,
+    ("bert", 24): 18,
+    ("roberta", 6): 5,
+    ("roberta", 12): 10,
+    ("roberta", 24): 17,
+}
+_READ = (".json", ".txt", ".model", ".safetensors")  # what transformers reads of a folder
+_PACKAGES = ("torch", "transformers")
+INSTALL = "Install the extra: pip install 'intramural[bertscore]'."
+SET = (
+    "Set bertscore_model in site.yaml to the folder of an encoder, such as a copy of distilbert-base-uncased; "
+    "docs/scoring.md says which files it needs. Nothing is downloaded."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderFolder:
+    """An encoder that can be loaded.
+
+    Attributes:
+        folder: where it lies.
+        family: one of FAMILIES.
+        layers: how many it has.
+        layer: the one whose vectors are compared, counted from 1.
+        positions: tokens that fit it at once, the two that stand around a text included.
+        digest: sha256 over the names and contents of its files, in hex.
+    """
+
+    folder: Path
+    family: str
+    layers: int
+    layer: int
+    positions: int
+    digest: str
+
+
+def missing_packages() -> tuple[str, ...]:
+    """Return the packages of the extra that are not installed."""
+    return tuple(name for name in _PACKAGES if find_spec(name) is None)
+
+
+def encoder_folder(folder: Path, layer: int | None = None) -> EncoderFolder:
+    """Look at an encoder's folder.
+
+    Raises:
+        ConfigError: it is no such folder, its kind is unknown, a file is cut off, or there is no such layer.
+    """
+    config = _config(folder)
+    family = config.get("model_type")
+    if family not in FAMILIES:
+        raise _wrong(f"config.json: model_type is none of {', '.join(sorted(FAMILIES))}")
+    layers = config.get("num_hidden_layers", config.get("n_layers"))
+    positions = config.get("max_position_embeddings")
+    if type(layers) is not int or layers < 1 or type(positions) is not int or positions < 16:
+        raise _wrong("config.json: expected the numbers num_hidden_layers (or n_layers) and max_position_embeddings")
+    _look_at_weights(folder)
+    if not any((folder / name).is_file() for name in ("tokenizer.json", "vocab.txt", "vocab.json")):
+        raise _wrong("it has no tokenizer: neither tokenizer.json nor vocab.txt")
+    chosen = layer if layer is not None else _CHOSEN.get((family, layers))
+    if chosen is None:
+        raise ConfigError(
+            f"bertscore_model: for {family} of {layers} layers no layer was ever chosen",
+            f"Set bertscore_layer in site.yaml, from 1 to {layers}.",
+        )
+    if not 1 <= chosen <= layers:
+        raise ConfigError(
+            f"bertscore_layer: the encoder has no layer {chosen}", f"Give a number from 1 to {layers}, or leave it out."
+        )
+    held = [path for path in sorted(folder.iterdir()) if path.suffix in _READ and path.is_file()]
+    stamps = tuple((path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in held)
+    fits = positions - _POSITIONS_LOST.get(family, 0)
+    return EncoderFolder(folder, family, layers, chosen, fits, _digest(folder, stamps))
+
+
+def _config(folder: Path) -> dict[str, Any]:
+    try:
+        found = json.loads((folder / "config.json").read_bytes())
+    except OSError as error:
+        raise _wrong(f"config.json cannot be read ({error.strerror})") from None
+    except (ValueError, RecursionError):
+        raise _wrong("config.json is no JSON") from None
+    if not isinstance(found, dict):
+        raise _wrong("config.json: expected a map")
+    return found
+
+
+def _look_at_weights(folder: Path) -> None:
+    """Find files that a broken copy cut off before hours of asking rest on them.
+
+    A file of safetensors begins with the length of its header (8 bytes, little-endian); the header is JSON and says
+    where in the rest each tensor ends.
+    """
+    files = sorted(folder.glob("*.safetensors"))
+    if not files:
+        other = " (weights in a .bin file are not read: a pickle can run code)" if any(folder.glob("*.bin")) else ""
+        raise _wrong(f"it has no weights, model.safetensors{other}")
+    for path in files:
+        try:
+            size = path.stat().st_size
+            with path.open("rb") as file:
+                length = int.from_bytes(file.read(8), "little")
+                header = json.loads(file.read(length) if length <= min(size, 100_000_000) else b"")
+            ends = [tensor["data_offsets"][1] for name, tensor in header.items() if name != "__metadata__"]
+            whole = 8 + length + max(ends) == size
+        except OSError as error:
+            raise _wrong(f"{path.name} cannot be read ({error.strerror})") from None
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+            whole = False
+        if not whole:
+            raise _wrong(f"{path.name} is cut off or no file of safetensors")
+
+
+@lru_cache(8)
+def _digest(folder: Path, stamps: tuple[tuple[str, int, int], ...]) -> str:
+    """Return the digest over the files; those of the same size and time are read once a process."""
+    whole = hashlib.sha256()
+    for name, _, _ in stamps:
+        try:
+            with (folder / name).open("rb") as file:
+                whole.update(f"{name}\0{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
+        except OSError as error:
+            raise _wrong(f"{name} cannot be read ({error.strerror})") from None
+    return whole.hexdigest()
+
+
+def _wrong(what: str) -> ConfigError:
+    return ConfigError(f"bertscore_model: {what}", SET)
