@@ -67,4 +67,5 @@ INSTANCES = (
     Column("completion_tokens", "integer"),
     Column("shortened", "integer"),
     Column("scores", "json"),
+    Column("judgements", "json"),
 )

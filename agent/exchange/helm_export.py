@@ -23,6 +23,7 @@ from agent.exchange.json_files import json_array, write_json
 from agent.exchange.own_record import INSTANCES, RECORD, instance_record, run_record
 from agent.exchange.shown_names import ShownNames
 from agent.redaction.clearing import ClearedCase, Clearer, open_clearer
+from agent.redaction.judgements import judged
 from agent.site import Site
 from agent.store import Run, Store
 from agent.vocabulary import Response
@@ -78,7 +79,7 @@ def _write_run(
             identity = case.key if case.id is None else case.id
             per_instance.add({"instance_id": identity, "train_trial_index": 0, "stats": stats.add(case, response)})
             if case.prompt is not None:
-                states.add(request_state(case, identity, spec.split, adapter))
+                states.add(request_state(case, identity, spec.split, adapter, spec.group, spec.judges))
             records.add(instance_record(case, identity, units[case.position] if run.details["unit_named"] else None))
             count += 1
             progress.advance()
@@ -91,7 +92,7 @@ def _write_run(
 def _cases(store: Store, clearer: Clearer, run: Run) -> Iterator[tuple[Response | None, ClearedCase]]:
     for offset in range(0, store.count_instances(run.run_id), PAGE):
         page = store.instances(run.run_id, offset, PAGE)
-        for stored, case in zip(page, clearer.clear(run.run_id, page), strict=True):
+        for stored, case in zip(page, clearer.clear(run.run_id, page, judged(store, run, page)), strict=True):
             yield stored.response, case
 
 

@@ -2,12 +2,13 @@
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
 from agent.errors import BenchmarkError, ConfigError
+from agent.exchange.helm_juries import HelmJury, HelmSeat, juries_of, seats_of
 from agent.exchange.helm_names import is_score, name_of_run_spec, pairs_of_run_spec
 from agent.exchange.json_place import ADVICE, Place, read_json
 from agent.exchange.own_record import OwnRecord, read_own_record
@@ -28,11 +29,12 @@ _Key = tuple[str, str, int]  # instance id, perturbation, train trial
 
 @dataclass(frozen=True, slots=True)
 class HelmCase:
-    """One instance of a HELM run: what was asked and answered, and HELM's scores by HELM's names."""
+    """One instance of a HELM run: what was asked, answered and judged, and HELM's scores by HELM's names."""
 
     instance: Instance
     response: Response | None
     scores: Mapping[str, float]
+    seats: Mapping[str, tuple[HelmSeat, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class HelmRun:
         names: what its benchmark may be called here, the likeliest first.
         whole_run: figures that no single instance has, by HELM's names.
         settings: max_tokens, temperature and stop.
+        juries: those whose judges are named.
         pairs: keys and values of its name and of HELM's scenario.
         digest: SHA-256 of the folder's files.
         record: what our own export said more.
@@ -57,6 +60,7 @@ class HelmRun:
     settings: Mapping[str, Any]
     cases: tuple[HelmCase, ...]
     whole_run: Mapping[str, float]
+    juries: tuple[HelmJury, ...]
     pairs: Mapping[str, str]
     digest: str
     record: OwnRecord | None
@@ -124,7 +128,8 @@ def read_run(folder: Path) -> HelmRun:
     if method.startswith("multiple_choice_separate"):
         raise adapter.at("method").wrong("a method that asks once an instance")
     scores, tokens = _scores(per_instance)
-    cases = _cases(state, scores, tokens)
+    juries = juries_of(spec)
+    cases = _cases(state, scores, tokens, juries)
     if record is not None:
         cases = [_with_unit(case, record.units) for case in cases]
     name = run_spec_name(spec)
@@ -147,6 +152,7 @@ def read_run(folder: Path) -> HelmRun:
         },
         cases=tuple(cases),
         whole_run={metric: value for metric, value in _figures(stats).items() if metric not in scored},
+        juries=juries,
         pairs={**_scenario_args(spec), **dict(pairs_of_run_spec(name))},
         digest=digest.hexdigest(),
         record=record,
@@ -172,14 +178,18 @@ def run_spec_name(spec: Place) -> str:
 
 
 def _cases(
-    state: Place, scores: Mapping[_Key, Mapping[str, float]], tokens: Mapping[_Key, Mapping[str, int]]
+    state: Place,
+    scores: Mapping[_Key, Mapping[str, float]],
+    tokens: Mapping[_Key, Mapping[str, int]],
+    juries: Sequence[HelmJury],
 ) -> list[HelmCase]:
     found: dict[_Key, HelmCase] = {}
     for place in state.at("request_states").items():
         key = _key(place.at("instance"), place)
         if key in found:
             raise place.at("instance").at("id").wrong("an id that no other instance has")
-        found[key] = HelmCase(_instance(place, key), _response(place, tokens.get(key, {})), scores.get(key, {}))
+        response = _response(place, tokens.get(key, {}))
+        found[key] = HelmCase(_instance(place, key), response, scores.get(key, {}), seats_of(place, juries))
     if not found:
         raise state.at("request_states").wrong("at least one instance")
     if unknown := [key for key in scores if key not in found]:

@@ -12,14 +12,16 @@ from agent.evaluation.definition import free_arguments, parts
 from agent.evaluation.plan import SUITE_NAME
 from agent.evaluation.progress import Progress
 from agent.exchange.helm_folder import HelmCase, HelmRun, read_run, run_folders, run_spec_name
+from agent.exchange.helm_juries import jury_facts
 from agent.exchange.helm_names import benchmark_called, helm_metric_name, metric_called, metric_details
 from agent.exchange.imported import imported_details
 from agent.exchange.json_place import ADVICE, read_json
 from agent.listing import printable
 from agent.site import Site
 from agent.store import Store
-from agent.store.stored import RunScore
-from agent.vocabulary import Reason, Unscored
+from agent.store.juries import FiledSeat
+from agent.store.stored import Judgement, RunScore, Seat
+from agent.vocabulary import Reason, Response, Unscored
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +152,41 @@ def _keep(store: Store, suite: str, run: HelmRun, catalogue: Mapping[str, Benchm
             ],
             [(at, name, _reason(run, case, name)) for at, case in enumerate(run.cases) for name, _ in whole],
         )
+        judgements, seats = _judged(store, run_id, run, metrics)
+        store.keep_scores(run_id, (), judgements, seats)
         store.end_run(
             run_id, [_run_score(run, name, run.whole_run[helm]) for name, helm in whole if helm in run.whole_run]
         )
         answers = sum(case.response is not None for case in run.cases)
-        store.audit("imported", f"run={run_id} instances={len(run.cases)} answers={answers} metrics={len(metrics)}")
+        counts = f"instances={len(run.cases)} answers={answers} metrics={len(metrics)}"
+        said = f" judgements={len(judgements)}" if judgements else ""
+        store.audit("imported", f"run={run_id} {counts}{said}")
     return ImportedRun(suite, run.name, identity, benchmark is not None, len(run.cases))
+
+
+def _judged(
+    store: Store, run_id: str, run: HelmRun, metrics: Sequence[Mapping[str, Any]]
+) -> tuple[list[tuple[bytes, Judgement]], list[FiledSeat]]:
+    """Return the judges' words, to be sealed, and what each seat gave.
+
+    HELM's files hold the words; of our own export, `intramural.json` says more of the seats.
+    """
+    judgements: list[tuple[bytes, Judgement]] = []
+    seats: list[FiledSeat] = []
+    names = {metric["name"]: metric["helm_name"] for metric in metrics if "jury" in metric}
+    for at, case in enumerate(run.cases):
+        noted = run.record.seats.get(case.instance.id, {}) if run.record else {}
+        for name, helm in names.items():
+            words = {seat.seat: seat.reply for seat in case.seats.get(helm, ()) if seat.reply}
+            for seat in noted.get(name, () if run.record else case.seats.get(helm, ())):
+                key = None
+                if reply := words.get(seat.seat):
+                    key = store.judgement_key(
+                        f"imported {run_id}", json.dumps([run.digest, at, name, seat.seat]).encode()
+                    )
+                    judgements.append((key, Judgement((Response(reply, "", "other", None, None, 0.0),))))
+                seats.append((at, name, Seat(seat.seat, seat.grades, seat.reason, seat.repaired, key)))
+    return judgements, seats
 
 
 def _reason(run: HelmRun, case: HelmCase, metric: str) -> Unscored | None:
@@ -197,5 +228,18 @@ def _metrics(run: HelmRun, benchmark: Benchmark | None) -> tuple[dict[str, Any],
             else [c.scores[helm] for c in run.cases if helm in c.scores],
             whole_run=helm in run.whole_run,
         )
+        | _jury(run, helm, benchmark)
         for helm in ordered
     )
+
+
+def _jury(run: HelmRun, helm: str, benchmark: Benchmark | None) -> dict[str, Any]:
+    """Return what is kept of the metric's jury, where it is a jury's and its judges gave anything."""
+    jury = next((jury for jury in run.juries if jury.metric == helm), None)
+    seats = [seat for case in run.cases for seat in case.seats.get(helm, ())]
+    if jury is None or not seats:
+        return {}
+    use = next((use for use in (benchmark.metrics if benchmark else ()) if helm_metric_name(use) == helm), None)
+    grades = [grade for seat in seats for grade in (seat.grades or {}).values()]
+    scale = (min([0.0, *grades]), max([1.0, *grades])) if use is None else (use.scale.low, use.scale.high)
+    return {"low": scale[0], "high": scale[1], "jury": jury_facts(jury, seats, scale)}

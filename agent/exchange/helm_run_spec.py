@@ -7,6 +7,7 @@ from typing import Any
 
 from agent.catalog.benchmark import Benchmark
 from agent.evaluation.measures import HELM_TWIN
+from agent.exchange.helm_juries import jury_metric, keys_of_jury
 from agent.exchange.helm_names import name_of_run_spec, pairs_of_run_spec
 from agent.store import Run
 
@@ -47,6 +48,11 @@ class HelmSpec:
             metric["name"]: _helm_key(metric["name"], metric.get("helm_name") or metric["name"])
             for metric in run.details["metrics"]
         }
+        self.judges = {  # their names in annotations, by metric; HELM's own rule has the same jury
+            metric["name"]: keys_of_jury(metric)
+            for metric in run.details["metrics"]
+            if "jury" in metric and not metric["name"].endswith(HELM_TWIN)
+        }
 
     def run_spec(self, name: str, *, multiple_choice: bool) -> dict[str, Any]:
         """Return run_spec.json."""
@@ -54,7 +60,7 @@ class HelmSpec:
             "name": name,
             "scenario_spec": {"class_name": self.scenario, "args": self._scenario_args()},
             "adapter_spec": self.adapter_spec(multiple_choice=multiple_choice),
-            "metric_specs": list(_metric_specs(self._run.benchmark, self._run.details["metrics"], self.helm_names)),
+            "metric_specs": list(_metric_specs(self.group, self._run.details["metrics"], self.helm_names)),
             "data_augmenter_spec": {},
             "groups": [self.group],
         }
@@ -116,16 +122,15 @@ def _helm_key(key: str, helm_name: str) -> str:
 
 
 def _metric_specs(
-    benchmark: str, metrics: Sequence[Mapping[str, Any]], helm_names: Mapping[str, str]
+    group: str, metrics: Sequence[Mapping[str, Any]], helm_names: Mapping[str, str]
 ) -> Iterator[dict[str, Any]]:
     """The classes that know the metrics' names. None is run again: an automatic schema only reads their names."""
     basic, classes = [], set()
     for metric in metrics:
         name = helm_names[metric["name"]]
         prefix = next((prefix for prefix in _METRIC_CLASSES if name.startswith(prefix)), None)
-        if metric["name"] == "jury_score":
-            args = {"metric_name": name, "scenario_name": benchmark, "annotator_models": {}}
-            yield {"class_name": "helm.benchmark.metrics.llm_jury_metrics.LLMJuryMetric", "args": args}
+        if "jury" in metric or metric["name"] == "jury_score":
+            yield jury_metric(metric, name, group)
         elif prefix is not None:
             classes.add(f"helm.benchmark.metrics.{_METRIC_CLASSES[prefix]}")
         else:

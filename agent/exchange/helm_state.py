@@ -1,14 +1,31 @@
 """One instance as HELM's scenario_state.json holds it. Every text comes through redaction's door."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from agent.exchange.helm_juries import annotations
 from agent.exchange.redacted_only import redacted_only
 from agent.redaction.clearing import ClearedCase
 
 
-def request_state(case: ClearedCase, identity: str, split: str, adapter: Mapping[str, Any]) -> dict[str, Any]:
-    """Return one entry of scenario_state.json: what was asked of the instance `identity`, and what came back."""
+def request_state(
+    case: ClearedCase,
+    identity: str,
+    split: str,
+    adapter: Mapping[str, Any],
+    annotator: str = "",
+    judges: Mapping[str, Sequence[str]] | None = None,
+) -> dict[str, Any]:
+    """Return one entry of scenario_state.json: what was asked of the instance `identity`, and what came back.
+
+    Args:
+        case: the instance.
+        identity: what it is called.
+        split: that it is in.
+        adapter: how the instances were asked.
+        annotator: HELM's name for who asks the judges.
+        judges: their names there, by metric and seat.
+    """
     assert case.prompt is not None
     prompt = [{"role": message.role, "content": redacted_only(message.text)} for message in case.prompt]
     references = [
@@ -45,6 +62,10 @@ def request_state(case: ClearedCase, identity: str, split: str, adapter: Mapping
         state["output_mapping"] = letters
     if case.answer is not None:
         state["result"] = {"success": True, "embedding": [], "completions": [_completion(case)], "cached": False}
+    for metric, keys in (judges or {}).items():
+        given = [one for one in case.judgements if one.metric == metric]
+        if notes := annotations(given, annotator, keys):
+            state["annotations"] = notes
     return state
 
 

@@ -2,26 +2,30 @@
 
     {"format": "intramural run 1", "data": "sample", "own_data": false, "unit": "patient", "unit_named": true,
      "scoring": "intramural", "metrics": [{"name": ..., "helm_name": ..., ...}],
-     "instances": [{"id": ..., "unit": ..., "unscored": {"exact_match": "unparsed"}}]}
+     "instances": [{"id": ..., "unit": ..., "unscored": {"exact_match": "unparsed"},
+                    "seats": {"jury_score": [{"seat": 0, "grades": {...}, "repaired": false}, ...]}}]}
 
-The first metric is the main one. Units are keyed hashes, and only there where the data names its units.
+The first metric is the main one. One that a jury gives has a `jury` (judges, quorum, scale, criteria, fields).
+Units are keyed hashes, and only there where the data names its units.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
 from agent.evaluation.measures import ScoringChoice
+from agent.exchange.helm_juries import HelmSeat
 from agent.exchange.helm_names import metric_title
-from agent.exchange.json_place import Place, read_json
-from agent.redaction.clearing import ClearedCase
+from agent.exchange.json_place import LONGEST_NAME, Place, read_json
+from agent.redaction.clearing import ClearedCase, ClearedJudgement
 from agent.store import Run
 from agent.vocabulary import Reason, Scoring, Unscored
 
 RECORD = "intramural.json"
 INSTANCES = "instances"
+MOST_JUDGES = 1_000  # of one jury
 _FORMAT = "intramural run 1"
 _DATA = ("official", "sample", "invented", "unknown", "imported")
 _REASONS = tuple(reason.value for reason in Reason)
@@ -37,6 +41,7 @@ class OwnRecord:
         metrics: what a run keeps of each, the main one first; `helm_name` is what HELM's files call it.
         reasons: by instance's id and metric, why there is no score.
         units: by instance's id, where the data names units.
+        seats: by instance's id and metric, what each judge gave; their words are in HELM's annotations.
     """
 
     data: Mapping[str, Any]
@@ -44,6 +49,7 @@ class OwnRecord:
     metrics: tuple[Mapping[str, Any], ...]
     reasons: Mapping[str, Mapping[str, Reason]]
     units: Mapping[str, str]
+    seats: Mapping[str, Mapping[str, tuple[HelmSeat, ...]]]
 
 
 def run_record(run: Run, helm_names: Mapping[str, str]) -> dict[str, Any]:
@@ -62,9 +68,18 @@ def run_record(run: Run, helm_names: Mapping[str, str]) -> dict[str, Any]:
                 "helm_name": helm_names[metric["name"]],
                 "scoring": metric.get("scoring") or details["scoring"],
                 "whole_run": bool(metric.get("whole_run")),
+                **({"jury": _jury_record(metric["jury"])} if "jury" in metric else {}),
             }
             for metric in details["metrics"]
         ],
+    }
+
+
+def _jury_record(jury: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "judges": [{"name": name, "model": model} for _, model, name in jury["judges"]],
+        "criteria": list(jury["criteria"]),
+        **{key: jury[key] for key in ("quorum", "scale", "fields", "gold_shown")},
     }
 
 
@@ -75,7 +90,16 @@ def instance_record(case: ClearedCase, identity: str, unit: str | None) -> dict[
         "id": identity,
         **({} if unit is None else {"unit": unit}),
         **({"unscored": reasons} if reasons else {}),
+        **({"seats": _seats_record(case.judgements)} if case.judgements else {}),
     }
+
+
+def _seats_record(judgements: Sequence[ClearedJudgement]) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for given in judgements:
+        gave = {"reason": given.reason} if given.grades is None else {"grades": dict(given.grades)}
+        found.setdefault(given.metric, []).append({"seat": given.seat, **gave, "repaired": given.repaired})
+    return found
 
 
 def read_own_record(folder: Path) -> tuple[OwnRecord, bytes] | None:
@@ -94,6 +118,7 @@ def read_own_record(folder: Path) -> tuple[OwnRecord, bytes] | None:
         raise whole.at("metrics").wrong("at least one metric, each name once")
     reasons: dict[str, dict[str, Reason]] = {}
     units: dict[str, str] = {}
+    seats: dict[str, dict[str, tuple[HelmSeat, ...]]] = {}
     for place in whole.at(INSTANCES).items():
         identity = place.at("id").name()
         if identity in reasons:
@@ -106,6 +131,8 @@ def read_own_record(folder: Path) -> tuple[OwnRecord, bytes] | None:
         }
         if unit := place.maybe("unit"):
             units[identity] = unit.name()
+        if given := place.maybe("seats"):
+            seats[identity] = {metric: tuple(map(_seat, of.items())) for metric, of in given.pairs() if metric in names}
     record = OwnRecord(
         data={"known": whole.at("data").one_of(_DATA), "own": whole.at("own_data").yes_no()},
         settings={
@@ -116,12 +143,33 @@ def read_own_record(folder: Path) -> tuple[OwnRecord, bytes] | None:
         metrics=metrics,
         reasons=reasons,
         units=units,
+        seats=seats,
     )
     return record, content
 
 
+def _seat(place: Place) -> HelmSeat:
+    grades, number = place.maybe("grades"), place.at("seat").whole()
+    if not 0 <= number < MOST_JUDGES:
+        raise place.at("seat").wrong(f"a number from 0 to {MOST_JUDGES - 1}")
+    return HelmSeat(
+        seat=number,
+        grades=None if grades is None else {_criterion(grades, key): of.number() for key, of in grades.pairs()},
+        reason=place.at("reason").plain_name() if grades is None else None,
+        repaired=place.at("repaired").yes_no(),
+        reply="",
+    )
+
+
+def _criterion(place: Place, name: str) -> str:
+    if not name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
+        raise place.wrong("criteria with names of one line")
+    return name
+
+
 def _metric(place: Place) -> dict[str, Any]:
-    name, low, high = place.at("name").plain_name(), place.at("low").whole(), place.at("high").whole()
+    name, jury = place.at("name").plain_name(), place.maybe("jury")
+    low, high = (_end(place.at(key), of_jury=jury is not None) for key in ("low", "high"))
     if low >= high:
         raise place.at("high").wrong("a number above low")
     return {
@@ -135,4 +183,32 @@ def _metric(place: Place) -> dict[str, Any]:
         "helm_name": place.at("helm_name").plain_name(),
         "whole_run": place.at("whole_run").yes_no(),
         "options": {},
+        **({} if jury is None else {"jury": _jury(jury)}),
+    }
+
+
+def _end(place: Place, *, of_jury: bool) -> float:
+    return place.number() if of_jury else place.whole()
+
+
+def _jury(place: Place) -> dict[str, Any]:
+    """Return what a run keeps of its jury. Where the judges were served is not known here, nor what they were asked."""
+    judges = [(judge.at("name").text(), judge.at("model").name()) for judge in place.at("judges").items()]
+    scale = [end.number() for end in place.at("scale").items()]
+    if len(judges) > MOST_JUDGES or any(name and not name.isprintable() for name, _ in judges):
+        raise place.at("judges").wrong(f"at most {MOST_JUDGES} judges with names of one line")
+    if len(scale) != 2 or scale[0] >= scale[1]:
+        raise place.at("scale").wrong("the lowest and the highest grade")
+    quorum = place.maybe("quorum")
+    criteria = [criterion.name() for criterion in place.at("criteria").items()]
+    return {
+        "judges": [[model, model, name] for name, model in judges],
+        "quorum": None if quorum is None else quorum.whole(),
+        "scale": scale,
+        "criteria": dict.fromkeys(criteria, ""),
+        "fields": {
+            _criterion(place, key): [field.name() for field in of.items()] for key, of in place.at("fields").pairs()
+        },
+        "prompt": "",
+        "gold_shown": place.at("gold_shown").yes_no(),
     }

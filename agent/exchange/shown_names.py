@@ -96,6 +96,7 @@ class ShownNames:
             key: value if _is_listed(run, key, value) else self.label(key, value)
             for key, value in (details.get("arguments") or {}).items()
         }
+        details["metrics"] = list(map(self._metric, details["metrics"]))
         if not run.imported:
             return details
         if any(not PLAIN_NAME.fullmatch(metric[key]) for metric in details["metrics"] for key in ("name", "helm_name")):
@@ -115,6 +116,16 @@ class ShownNames:
             "origin": origin,
             "metrics": [metric | {"display_name": metric_title(metric["name"])} for metric in details["metrics"]],
         }
+
+    def _metric(self, metric: dict[str, Any]) -> dict[str, Any]:
+        """Return what a run keeps of a metric with the judges of its jury as they are shown."""
+        if "jury" not in metric:
+            return metric
+        judges = [
+            [self._plain("deployment", deployment), self._plain("judge", model), name and self._plain("judge", name)]
+            for deployment, model, name in metric["jury"]["judges"]
+        ]
+        return metric | {"jury": metric["jury"] | {"judges": judges}}
 
 
 def shown_summaries(site: Site, summaries: Iterable[RunSummary], *, reveal: bool) -> list[RunSummary]:

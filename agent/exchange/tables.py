@@ -8,10 +8,12 @@ from agent.evaluation.progress import Progress
 from agent.evaluation.summarise import summarise_run
 from agent.exchange.columns import INSTANCES, RUNS
 from agent.exchange.each_metric import each_metric
+from agent.exchange.judgement_rows import judgement_row
 from agent.exchange.redacted_only import redacted_only
 from agent.exchange.shown_names import ShownNames
 from agent.exchange.table_files import TableForm, table_file
 from agent.redaction.clearing import ClearedCase, Clearer, open_clearer
+from agent.redaction.judgements import judged
 from agent.site import Site
 from agent.store import Run, Store
 from agent.vocabulary import Response, Unscored
@@ -90,7 +92,7 @@ def instance_rows(store: Store, run: Run, clearer: Clearer, shown: Run) -> Itera
     """Yield a row an instance of the run, in benchmark order; `shown` is the run as the export calls it."""
     for offset in range(0, store.count_instances(run.run_id), PAGE):
         page = store.instances(run.run_id, offset, PAGE)
-        for stored, case in zip(page, clearer.clear(run.run_id, page), strict=True):
+        for stored, case in zip(page, clearer.clear(run.run_id, page, judged(store, shown, page)), strict=True):
             yield {**_of_run(shown), **_case(case), **_tokens(stored.response)}
 
 
@@ -122,6 +124,7 @@ def _case(case: ClearedCase) -> dict[str, Any]:
             metric: {"unscored": score.reason.value} if isinstance(score, Unscored) else score
             for metric, score in case.scores.items()
         },
+        "judgements": list(map(judgement_row, case.judgements)),
     }
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agent.redaction.judgements import Judged, legible
 from agent.redaction.redacted import Redacted, Redactor, reveal_record
 from agent.vocabulary import Score, Unscored
 
@@ -34,6 +35,40 @@ class ClearedReference:
 
 
 @dataclass(frozen=True, slots=True)
+class ClearedReply:
+    """One reply of a judge; where it is redacted, JSON's escapes in it are undone."""
+
+    text: Redacted
+    reasoning: Redacted
+    finish_reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClearedJudgement:
+    """What one seat of a jury gave for the answer, as a person may see it.
+
+    Attributes:
+        metric: the jury's score that it counts for.
+        seat: from 0, in the order of the jury.
+        judge: what the judge is called.
+        grades: criterion -> number on the jury's own scale; None without a valid verdict.
+        reason: why there is none.
+        repaired: whether the judge was asked to mend its first reply.
+        words: criterion -> field, such as its explanation -> what the verdict says there.
+        replies: the first and the repair; none where no reply came, and after a purge.
+    """
+
+    metric: str
+    seat: int
+    judge: str
+    grades: Mapping[str, float] | None
+    reason: str | None
+    repaired: bool
+    words: Mapping[str, Mapping[str, Redacted]]
+    replies: tuple[ClearedReply, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ClearedCase:
     """One instance of a run as a person may see it. Texts are None once purged, or before an answer.
 
@@ -42,6 +77,7 @@ class ClearedCase:
         key: keyed hash of the instance's id, the same in every run of the benchmark on this site.
         id: the dataset's own id, to find the record with; only where original text is shown.
         scores: by metric name.
+        judgements: of the answer, by metric and seat.
     """
 
     position: int
@@ -53,6 +89,7 @@ class ClearedCase:
     reasoning: Redacted | None
     finish_reason: str | None
     scores: Mapping[str, Score | Unscored]
+    judgements: tuple[ClearedJudgement, ...] = ()
 
 
 class Clearer(ABC):
@@ -71,15 +108,24 @@ class Clearer(ABC):
     def withheld(self) -> int:
         """How many texts were withheld so far."""
 
-    def clear(self, run_id: str, instances: "Sequence[StoredInstance]") -> list[ClearedCase]:
-        """Clear every text of several instances of one run, in order."""
+    def clear(
+        self, run_id: str, instances: "Sequence[StoredInstance]", judged: Mapping[int, Sequence[Judged]] | None = None
+    ) -> list[ClearedCase]:
+        """Clear every text of several instances of one run, in order.
+
+        Args:
+            judged: what their juries gave, by position (`agent.redaction.judgements.judged`). A judge's words are
+                cleared together with the question and the answer that they are about.
+        """
         if not instances:
             return []
-        records = [list(_texts(stored, with_id=self.reveals)) for stored in instances]
+        of = judged or {}
+        records = [list(_texts(stored, of.get(stored.position, ()), reveals=self.reveals)) for stored in instances]
         which = f"run={run_id} instances={instances[0].position}-{instances[-1].position}"
         cleared = self._clear(records, which)
         return [
-            _case(stored, iter(texts), with_id=self.reveals) for stored, texts in zip(instances, cleared, strict=True)
+            _case(stored, of.get(stored.position, ()), iter(texts), reveals=self.reveals)
+            for stored, texts in zip(instances, cleared, strict=True)
         ]
 
     @abstractmethod
@@ -143,22 +189,28 @@ def open_clearer(site: "Site", store: "Store", *, reveal: bool, purpose: str) ->
     return Redacting(open_redactor(site.settings.redaction_policy, site.directory, shelf))
 
 
-def _texts(stored: "StoredInstance", *, with_id: bool) -> Iterator[str]:
+def _texts(stored: "StoredInstance", judged: Sequence[Judged], *, reveals: bool) -> Iterator[str]:
     """Every text of a case, in the order in which `_case` takes them back."""
     instance, response = stored.instance, stored.response
     if instance is not None:
-        if with_id:
+        if reveals:
             yield instance.id
         yield from (message.content for message in instance.messages)
         yield from (reference.text for reference in instance.references)
     if response is not None:
         yield response.text
         yield response.reasoning
+    for one in judged:
+        said = [text for of in one.words.values() for text in of.values()]
+        said += [text for reply in one.replies for text in (reply.text, reply.reasoning)]
+        yield from said if reveals else map(legible, said)
 
 
-def _case(stored: "StoredInstance", texts: Iterator[Redacted], *, with_id: bool) -> ClearedCase:
+def _case(
+    stored: "StoredInstance", judged: Sequence[Judged], texts: Iterator[Redacted], *, reveals: bool
+) -> ClearedCase:
     instance, response = stored.instance, stored.response
-    identity = next(texts) if with_id and instance is not None else None
+    identity = next(texts) if reveals and instance is not None else None
     prompt = references = None
     if instance is not None:
         prompt = tuple(ClearedMessage(message.role, next(texts)) for message in instance.messages)
@@ -176,4 +228,18 @@ def _case(stored: "StoredInstance", texts: Iterator[Redacted], *, with_id: bool)
         reasoning=None if response is None else next(texts),
         finish_reason=None if response is None else response.finish_reason,
         scores=stored.scores,
+        judgements=tuple(_judgement(one, texts) for one in judged),
+    )
+
+
+def _judgement(one: Judged, texts: Iterator[Redacted]) -> ClearedJudgement:
+    return ClearedJudgement(
+        metric=one.metric,
+        seat=one.seat.seat,
+        judge=one.judge,
+        grades=None if one.seat.grades is None else dict(one.seat.grades),
+        reason=one.seat.reason,
+        repaired=one.seat.repaired,
+        words={criterion: {field: next(texts) for field in of} for criterion, of in one.words.items()},
+        replies=tuple(ClearedReply(next(texts), next(texts), reply.finish_reason) for reply in one.replies),
     )

@@ -12,6 +12,7 @@ from agent.evaluation.summarise import RunSummary
 from agent.evaluation.usage import usage_lines
 from agent.exchange.shown_names import ShownNames
 from agent.redaction.clearing import ClearedCase, Clearer
+from agent.redaction.judgements import judged
 from agent.service.heads import Figure, RunHead, RunLine, data_words, run_figure, run_head, run_line
 from agent.store import RETRIED, Run, Store, Usage
 from agent.vocabulary import Unscored
@@ -97,9 +98,11 @@ def instances_page(store: Store, run: Run, page: int, clearer: Clearer, names: S
     if not 1 <= page <= pages:
         return None
     before = clearer.withheld
-    cases = clearer.clear(run.run_id, store.instances(run.run_id, (page - 1) * INSTANCES_A_PAGE, INSTANCES_A_PAGE))
+    instances = store.instances(run.run_id, (page - 1) * INSTANCES_A_PAGE, INSTANCES_A_PAGE)
+    shown = names.run(run)
+    cases = clearer.clear(run.run_id, instances, judged(store, shown, instances))
     views = tuple(CaseView(case, _status(case)) for case in cases)
-    return InstancesPage(run_head(names.run(run)), page, pages, views, clearer.withheld - before)
+    return InstancesPage(run_head(shown), page, pages, views, clearer.withheld - before)
 
 
 def page_count(store: Store, run: Run) -> int:

@@ -1,0 +1,101 @@
+"""What a jury gave for stored answers, before redaction; and a judge's words as they mean, not as they are spelt."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from agent.jury.rubric import Rubric
+from agent.jury.verdict import Verdict, read_verdict
+from agent.metrics.spec import Scale
+
+if TYPE_CHECKING:
+    from agent.store import Run, Store, StoredInstance
+    from agent.store.stored import Seat
+    from agent.vocabulary import Response
+
+# JSON's ways to write a character that may stand inside a name: `Anna\nKowalska`, `\u004bowalska`.
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([\"\\/bfnrt]))")
+_LETTERS = {"n": "\n", "r": "\n", "t": "\t", "b": " ", "f": " "}  # others stand for themselves
+_LAYERS = 8  # of escapes within escapes that are undone; deeper ones are taken apart
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What one seat of a jury gave for an answer, not cleared.
+
+    Attributes:
+        metric: the jury's score that it counts for.
+        judge: what the judge is called.
+        seat: its grades, or why there are none.
+        words: criterion -> field -> what the verdict says there; empty without a verdict, and after a purge.
+        replies: as the judge sent them, the first and the repair.
+    """
+
+    metric: str
+    judge: str
+    seat: "Seat"
+    words: Mapping[str, Mapping[str, str]]
+    replies: "tuple[Response, ...]"
+
+
+def judged(store: "Store", run: "Run", instances: "Sequence[StoredInstance]") -> dict[int, list[Judged]]:
+    """Return what every seat gave for some instances of a run, by position. `run` names judges as they are shown."""
+    juries = {metric["name"]: metric["jury"] for metric in run.details["metrics"] if "jury" in metric}
+    if not juries:
+        return {}
+    answers = {stored.position: stored.response for stored in instances}
+    found: dict[int, list[Judged]] = {}
+    for position, seats in store.every_seat(run.run_id, list(answers)).items():
+        answer = answers[position]
+        for metric, seat, judgement in seats:
+            jury = juries.get(metric, {})
+            words = {} if answer is None else _words(jury, seat, judgement.replies, answer.text)
+            one = Judged(metric, _judge_name(jury, seat.seat), seat, words, judgement.replies)
+            found.setdefault(position, []).append(one)
+    return found
+
+
+def legible(text: str) -> str:
+    """Return `text` with JSON's escapes undone, so that no name hides in the way it is spelt."""
+    for _ in range(_LAYERS):
+        plain = _ESCAPE.sub(_letter, text)
+        if plain == text:
+            return _joined(text)
+        text = plain
+    return _joined(text.replace("\\", " "))
+
+
+def _letter(escape: re.Match[str]) -> str:
+    return chr(int(escape[1], 16)) if escape[1] else _LETTERS.get(escape[2], escape[2])
+
+
+def _joined(text: str) -> str:
+    """Return `text` with each pair of surrogates as the one character it stands for."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+
+
+def _judge_name(jury: Mapping[str, Any], seat: int) -> str:
+    judges = jury.get("judges", ())
+    if seat >= len(judges):
+        return f"judge {seat + 1}"
+    _, model, name = judges[seat]
+    return str(name or model)
+
+
+def _words(
+    jury: Mapping[str, Any], seat: "Seat", replies: "Sequence[Response]", answer: str
+) -> Mapping[str, Mapping[str, str]]:
+    """Return what the reply that filled the seat says beside its grades."""
+    if seat.grades is None:
+        return {}
+    rubric = _rubric(jury, seat.grades)
+    verdicts = (read_verdict(reply.text, rubric, answer) for reply in replies)
+    return next((verdict.words for verdict in verdicts if isinstance(verdict, Verdict)), {})
+
+
+def _rubric(jury: Mapping[str, Any], grades: Mapping[str, float]) -> Rubric:
+    """Return the rubric of a jury as its run keeps it; of an imported one nothing is known but what it graded."""
+    criteria = tuple(jury.get("criteria") or grades)
+    fields = {criterion: tuple(jury.get("fields", {}).get(criterion, ())) for criterion in criteria}
+    return Rubric(criteria, fields, Scale(*jury.get("scale", (1, 5))))
