@@ -1,0 +1,53 @@
+"""Texts as judges are shown them: between marks that nobody who wrote them can have known, and plain text throughout.
+
+A text cannot close its fence, because the marker in it is unguessable. It cannot end the message either: whatever a
+chat template may read as a turn, a role or a thought is broken by a space, so that a tokenizer sees ordinary text.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable
+
+_LEAST_MARKER = 8  # characters
+
+# Characters without a shape, which some tokenizers drop before they look for their own tokens, and control characters.
+# Joiners stay, because scripts need them.
+_SHAPELESS = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]")
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_JOINERS = "[\u200c\u200d]*"
+
+# What may begin a token of some chat template, in ASCII or in the wide forms that normalisation makes ASCII of:
+# <|im_end|>, <｜User｜>, </s>, <start_of_turn>, <think>, <<SYS>>, <0x0A>; [INST], [/INST], [gMASK], [|user|].
+_ANGLE = re.compile(rf"([<＜﹤])(?={_JOINERS}(?:[|｜￨/／<＜﹤A-Za-zＡ-Ｚａ-ｚ_▁!]|0x))")
+_SQUARE = re.compile(
+    rf"([\[［])(?={_JOINERS}(?:[|｜￨]|[/／]?{_JOINERS}[gs]?[A-ZＡ-Ｚ][A-ZＡ-Ｚ0-9_\u200c\u200d]{{1,40}}[\]］]))"
+)
+
+
+def tame(text: str) -> str:
+    """Return `text` without shapeless and control characters, and with a space inside whatever may be a control token.
+
+    Letters, digits and signs stay as they are and in order; `<5` and `a < b` are untouched.
+    """
+    shown = _SHAPELESS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    shown = _CONTROL.sub("\ufffd", shown)
+    return _SQUARE.sub(r"\1 ", _ANGLE.sub(r"\1 ", shown))
+
+
+def unused_marker(marker: str, texts: Iterable[str]) -> str:
+    """Return `marker`, lengthened until it stands in none of the `texts`.
+
+    Raises:
+        ValueError: it is too short to be hard to guess, or more than letters and digits.
+    """
+    if len(marker) < _LEAST_MARKER or not marker.isalnum():
+        raise ValueError(f"a fence's marker has at least {_LEAST_MARKER} letters and digits")
+    together = "\n".join(texts).casefold()
+    while marker.casefold() in together:
+        marker += hashlib.sha256(marker.encode()).hexdigest()[:8]
+    return marker
+
+
+def fenced(name: str, text: str, marker: str) -> str:
+    """Return `text` between two marks that carry the marker."""
+    return f"[begin {name} {marker}]\n{tame(text)}\n[end {name} {marker}]"
