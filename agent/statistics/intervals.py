@@ -9,10 +9,10 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
+from agent.statistics.resampling import SEED, bca_interval, percentile_interval, resampled_means
 from protocol.figures import wilson
 
 RESAMPLES = 2_000
-SEED = 20_250_523  # any constant: the same scores always give the same interval
 FEWEST_RESAMPLES = 200
 MOST_WORK = 2_000_000  # items that a figure of a whole run is computed from, over all resamples
 
@@ -43,9 +43,8 @@ def mean_with_interval(scores: Sequence[tuple[bytes, float]], *, binary: bool) -
     """Return the mean of (unit, score) pairs and its 95 % interval.
 
     Binary scores get Wilson's interval, with the effective number of instances where units have several (Korn and
-    Graubard 1998; Franco et al. 2019 compare such intervals). Others get the percentile bootstrap over units (Efron and
-    Tibshirani 1993, chapter 13; Field and Welsh 2007 for clusters), seeded; none where all units agree, because then
-    the sample says nothing about how much they differ.
+    Graubard 1998; Franco et al. 2019 compare such intervals). Others get the BCa bootstrap over units, see
+    `bca_interval`; none where all units agree, because then the sample says nothing about how much they differ.
 
     Args:
         scores: one pair an instance; binary scores are 0 or 1.
@@ -65,7 +64,7 @@ def mean_with_interval(scores: Sequence[tuple[bytes, float]], *, binary: bool) -
     groups = list(clusters.values())
     if len({math.fsum(group) / len(group) for group in groups}) < 2:
         return Mean(n, len(clusters), value, None, None, "none")
-    low, high = _bootstrap(groups)
+    low, high = _bootstrap(groups, value)
     return Mean(n, len(clusters), value, low, high, "bootstrap")
 
 
@@ -85,24 +84,18 @@ def _effective_n(clusters: Sequence[Sequence[float]], p: float, n: int) -> float
     return min(n, n * binomial / between) if between > 0 else n
 
 
-def _bootstrap(clusters: Sequence[Sequence[float]]) -> tuple[float, float]:
+def _bootstrap(clusters: Sequence[Sequence[float]], value: float) -> tuple[float, float]:
     import numpy as np
 
     sums = np.array([math.fsum(cluster) for cluster in clusters])
-    sizes = np.array([len(cluster) for cluster in clusters])
-    generator = np.random.default_rng(SEED)
-    means = np.empty(RESAMPLES)
-    for i in range(RESAMPLES):  # one draw at a time keeps memory at one index array
-        drawn = generator.integers(0, len(clusters), len(clusters))
-        means[i] = sums[drawn].sum() / sizes[drawn].sum()
-    low, high = np.percentile(means, [2.5, 97.5])
-    return float(low), float(high)
+    sizes = np.array([float(len(cluster)) for cluster in clusters])
+    return bca_interval(value, resampled_means(sums, sizes, RESAMPLES), sums, sizes)
 
 
 def figure_with_interval(
     items: Sequence[tuple[Hashable, Item]], figure: Callable[[Sequence[Item]], float | None]
 ) -> Mean:
-    """Return a figure that only all items together have, with the percentile bootstrap over units.
+    """Return a figure that only all items together have, with the percentile bootstrap over units, seeded.
 
     Fewer resamples where there are many items: RESAMPLES up to 1,000 items, never under FEWEST_RESAMPLES.
 
@@ -128,5 +121,5 @@ def figure_with_interval(
             drawn.append(again)
     if len(set(drawn)) < 2:
         return Mean(len(items), len(clusters), value, None, None, "none")
-    low, high = np.percentile(drawn, [2.5, 97.5])
-    return Mean(len(items), len(clusters), value, float(low), float(high), "bootstrap")
+    low, high = percentile_interval(value, drawn, len(clusters))
+    return Mean(len(items), len(clusters), value, low, high, "bootstrap")

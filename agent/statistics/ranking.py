@@ -9,7 +9,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from protocol.figures import mean_win_rates
+from agent.statistics.resampling import BLOCK, SEED
+from protocol.figures import Z95, mean_win_rates
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.float64]
 
 RESAMPLES = 1_000
-SEED = 20_250_523  # any constant: the same scores always give the same figures
-BLOCK = 2_000_000  # drawn units in memory at a time
 DECIMALS = 12  # values that are equal to here are tied: sums in another order differ beyond
 
 
@@ -62,8 +61,11 @@ class Standing:
 def standings(columns: Sequence[Column]) -> Mapping[str, Standing]:
     """Return every model's standing.
 
-    Win rates and macro-averages get the percentile bootstrap over units, seeded, columns drawn independently of each
-    other. A model's ranks are those left by the others that are surely better and surely worse: whose win rate
+    Units are resampled with a seed, each column's independently of the others'. An interval is the hull of the
+    bootstrap's percentiles and of the normal interval by its standard error: drawing anew moves win rates towards the
+    middle, so that percentiles alone miss at both ends of the table. It says where the figure would lie with other
+    sets of as many questions; with ever more questions, win rates of models that differ at all go further apart.
+    A model's ranks are those left by the others that are surely better and surely worse: whose win rate
     differs from its own beyond an interval that holds for all these differences at once (Mogstad, Romano, Shaikh and
     Wilhelm 2024, "Inference for ranks", the marginal set). Percentiles of resampled ranks would promise too much
     where models are close.
@@ -126,7 +128,7 @@ def _resampled(
         here = [place for place, model in enumerate(models) if model in value]
         drawn = _drawn(column, value, [models[place] for place in here], generator)
         there = ~np.isnan(drawn)
-        macro[:, here] += np.where(there, drawn, 0)
+        macro[:, here] += np.where(there, _widened(column, value, models, here, drawn), 0)
         present[:, here] += there
         others = there.sum(axis=1, keepdims=True) - 1
         worse = (drawn[:, None, :] < drawn[:, :, None]).sum(axis=2)
@@ -136,6 +138,17 @@ def _resampled(
         contests[:, here] += counts
     with np.errstate(invalid="ignore"):
         return wins / contests, macro / present
+
+
+def _widened(
+    column: Column, value: Mapping[str, float], models: Sequence[str], here: Sequence[int], drawn: "Numbers"
+) -> "Numbers":
+    """Spread resampled means as new samples of so many units would lie, not as resamples do."""
+    import numpy as np
+
+    centre = np.array([value[models[place]] for place in here])
+    units = np.array([max(2, len(column.scores.get(models[place], ()))) for place in here])
+    return centre + (drawn - centre) * np.sqrt(units / (units - 1))
 
 
 def _drawn(column: Column, value: Mapping[str, float], models: Sequence[str], generator: Any) -> "Numbers":
@@ -174,12 +187,14 @@ def _times(units: int, resamples: int, generator: Any) -> "Numbers":
 
 
 def _interval(value: float | None, drawn: "Numbers", moves: bool) -> tuple[float | None, float | None]:
+    """Return the hull of the percentile interval and the normal one by the bootstrap's standard error."""
     import numpy as np
 
     if value is None or not moves:
         return None, None
     low, high = np.nanpercentile(drawn, [2.5, 97.5])
-    return min(value, float(low)), max(value, float(high))
+    half = Z95 * float(np.nanstd(drawn, ddof=1))
+    return max(0.0, min(value - half, float(low))), min(1.0, max(value + half, float(high)))
 
 
 def _ranks(

@@ -1,0 +1,252 @@
+"""Two models on the same instances: how much they differ, how sure that is, and what could have been seen. Pure.
+
+Pairs take out what makes instances hard or easy for both. Instances of one unit (a patient, a document) stay together.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from agent.statistics.power import detectable_difference, units_needed
+from agent.statistics.resampling import bca_interval, percentile_interval, resampled_means, unit_sums
+from protocol.figures import wilson
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.float64]
+
+RESAMPLES = 10_000  # a p value is to be small enough for a table of 37 benchmarks
+FEWEST_RESAMPLES = 2_000
+MOST_DRAWN = 20_000_000  # units drawn over all resamples
+LEAST = 1e-12  # differences are computed with rounding errors below this
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One instance's scores by both models, on the metric's scale; None where that model has none."""
+
+    unit: Hashable
+    a: float | None
+    b: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What the first model's mean is above the second's, over the instances that both have scores for.
+
+    Attributes:
+        n, units: instances that count, and units behind them.
+        mean_a, mean_b, value: None when n is 0; `value` is mean_a - mean_b.
+        low, high: its 95 % interval; None where nothing varies.
+        method: how the interval was made.
+        better_a, better_b: instances where one model scored above the other.
+        p: two-sided, of no difference; None when n is 0.
+        test: how it was made.
+        exact_p: of McNemar's exact test, where that test applies.
+        detectable: the smallest true difference that four of five such comparisons would see; None: not known.
+        needed: units it would take to see a difference as large as this one was; None: none, or not known.
+    """
+
+    n: int
+    units: int
+    mean_a: float | None
+    mean_b: float | None
+    value: float | None
+    low: float | None
+    high: float | None
+    method: Literal["newcombe", "bootstrap", "none"]
+    better_a: int
+    better_b: int
+    p: float | None
+    test: Literal["mcnemar mid-p", "bootstrap", "none"]
+    exact_p: float | None
+    detectable: float | None
+    needed: int | None
+
+
+NOTHING = Difference(0, 0, None, None, None, None, None, "none", 0, 0, None, "none", None, None, None)
+
+
+def paired_difference(pairs: Iterable[Pair], *, binary: bool) -> Difference:
+    """Compare two models on the same instances.
+
+    Binary scores of independent instances get Newcombe's interval (1998, paired data, method 10) and McNemar's mid-p
+    (Fagerland, Lydersen and Laake 2013). Everything else, also binary scores where units have several instances, gets
+    the BCa bootstrap over units, and the p value of `bootstrap_p`.
+
+    Args:
+        pairs: those that lack a score by either model do not count.
+        binary: whether a score can be nothing but 0 or 1.
+    """
+    both = [(pair.unit, pair.a, pair.b) for pair in pairs if pair.a is not None and pair.b is not None]
+    n, units = len(both), len({unit for unit, _, _ in both})
+    if not n:
+        return NOTHING
+    mean_a, mean_b = math.fsum(a for _, a, _ in both) / n, math.fsum(b for _, _, b in both) / n
+    value = math.fsum(a - b for _, a, b in both) / n
+    better_a, better_b = sum(a > b for _, a, b in both), sum(b > a for _, a, b in both)
+    if binary and units == n:
+        table = Counter((a, b) for _, a, b in both)
+        low, high = newcombe_paired(table[1, 1], table[1, 0], table[0, 1], table[0, 0])
+        error = smoothed_error(better_a, better_b, n)
+        p, exact_p = mcnemar_mid_p(better_a, better_b), mcnemar_exact_p(better_a, better_b)
+        return Difference(
+            *(n, units, mean_a, mean_b, value, low, high),
+            method="newcombe",
+            better_a=better_a,
+            better_b=better_b,
+            p=p,
+            test="mcnemar mid-p",
+            exact_p=exact_p,
+            detectable=detectable_difference(error, units),
+            needed=units_needed(error * math.sqrt(units), abs(value)),
+        )
+    sums, sizes = unit_sums((unit, a - b) for unit, a, b in both)
+    error = _standard_error(sums, sizes)
+    drawn = resampled_means(sums, sizes, resamples_for(units)) if error > LEAST else None
+    interval = (None, None) if drawn is None else bca_interval(value, drawn, sums, sizes)
+    return Difference(
+        *(n, units, mean_a, mean_b, value, *interval),
+        method="none" if drawn is None else "bootstrap",
+        better_a=better_a,
+        better_b=better_b,
+        p=least_p(sums) if drawn is None else bootstrap_p(value, drawn, sums),
+        test="bootstrap",
+        exact_p=None,
+        detectable=None if drawn is None else detectable_difference(error, units),
+        needed=None if drawn is None else units_needed(error * math.sqrt(units), abs(value)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Overall:
+    """The mean over benchmarks of their differences, all weighing the same; interval and p as in `Difference`."""
+
+    benchmarks: int
+    value: float
+    low: float | None
+    high: float | None
+    p: float
+
+
+def overall_difference(tables: Sequence[Sequence[Pair]]) -> Overall | None:
+    """Compare two models over several benchmarks, whose scores must all be on the scale from 0 to 1.
+
+    The percentile bootstrap over units, benchmarks drawn independently of each other. None without any pair.
+    """
+    import numpy as np
+
+    scored = [[(pair.unit, pair.a - pair.b) for pair in t if pair.a is not None and pair.b is not None] for t in tables]
+    benchmarks = [unit_sums(found) for found in scored if found]
+    if not benchmarks:
+        return None
+    value = math.fsum(float(sums.sum() / sizes.sum()) for sums, sizes in benchmarks) / len(benchmarks)
+    resamples = min(resamples_for(len(sums)) for sums, _ in benchmarks)
+    drawn = np.zeros(resamples)
+    for number, (sums, sizes) in enumerate(benchmarks):
+        drawn += resampled_means(sums, sizes, resamples, stream=number) / len(benchmarks)
+    everything = np.concatenate([sums for sums, _ in benchmarks])
+    if float(drawn.std()) <= LEAST:
+        return Overall(len(benchmarks), value, None, None, least_p(everything))
+    low, high = percentile_interval(value, drawn, len(everything))
+    return Overall(len(benchmarks), value, low, high, bootstrap_p(value, drawn, everything))
+
+
+def mcnemar_exact_p(b: int, c: int) -> float:
+    """Return the exact two-sided p of McNemar's test: the binomial one of `b` among b + c discordant pairs."""
+    return min(1.0, 2 * _tail(b, c))
+
+
+def mcnemar_mid_p(b: int, c: int) -> float:
+    """Return the mid-p of McNemar's test: what was seen counts half, so that it is not as timid as the exact test."""
+    if b == c == 0:
+        return 1.0
+    as_seen: float = math.comb(b + c, b) / 2 ** (b + c)
+    return 1 - as_seen / 2 if b == c else 2 * _tail(b, c) - as_seen
+
+
+def _tail(b: int, c: int) -> float:
+    """Return the probability of at most min(b, c) of b + c tosses of a fair coin, in whole numbers until the end."""
+    term = total = 1
+    for k in range(1, min(b, c) + 1):
+        term = term * (b + c - k + 1) // k
+        total += term
+    found: float = total / 2 ** (b + c)
+    return found
+
+
+def newcombe_paired(both: int, only_a: int, only_b: int, neither: int) -> tuple[float, float]:
+    """Return the 95 % interval of a difference of paired proportions (Newcombe 1998, paired data, method 10).
+
+    Wilson's intervals of the two proportions, put together with their correlation, which is corrected towards none.
+
+    Args:
+        both, only_a, only_b, neither: pairs where both are right, the first alone, the second alone, none.
+    """
+    n = both + only_a + only_b + neither
+    one, other = both + only_a, both + only_b
+    a, b = one / n, other / n
+    (low_a, high_a), (low_b, high_b) = wilson(one, n), wilson(other, n)
+    product = one * (n - one) * other * (n - other)
+    association = both * neither - only_a * only_b
+    if association > 0:
+        association = max(0.0, association - n / 2)
+    phi = association / math.sqrt(product) if product else 0.0
+    return a - b - _joined(a - low_a, high_b - b, phi), a - b + _joined(high_a - a, b - low_b, phi)
+
+
+def _joined(one: float, other: float, phi: float) -> float:
+    return math.sqrt(max(0.0, one**2 - 2 * phi * one * other + other**2))
+
+
+def bootstrap_p(value: float, drawn: "Numbers", sums: "Numbers") -> float:
+    """Return the two-sided p of a difference: how often resamples lie as far from it as it lies from 0.
+
+    Counted as if there were one resample more, which is as far, and as if resamples varied as much as new samples do
+    (Davison and Hinkley 1997, sections 4.4 and 2.3). It is never less than `least_p`, since few units cannot be surer.
+
+    Args:
+        value: the difference.
+        drawn: it in each resample.
+        sums: of the differences of each unit.
+    """
+    import numpy as np
+
+    widened = math.sqrt(len(sums) / (len(sums) - 1))
+    as_far = int((np.abs(drawn - value) * widened >= abs(value) - LEAST).sum())
+    return max(least_p(sums), (1 + as_far) / (1 + len(drawn)))
+
+
+def least_p(sums: "Numbers") -> float:
+    """Return the smallest p that any test of signs could give: all units that differ would have to agree."""
+    import numpy as np
+
+    differing = int((np.abs(sums) > LEAST).sum())
+    return min(1.0, math.ldexp(2.0, -differing))
+
+
+def resamples_for(units: int) -> int:
+    """Return how many resamples of so many units are drawn."""
+    return max(FEWEST_RESAMPLES, min(RESAMPLES, MOST_DRAWN // units))
+
+
+def smoothed_error(only_a: int, only_b: int, n: int) -> float:
+    """Return the standard error of a difference of paired proportions, with half an instance added to each cell.
+
+    So few or no discordant pairs do not look like certainty (Agresti and Min 2005).
+    """
+    b, c, total = only_a + 0.5, only_b + 0.5, n + 2
+    return math.sqrt(b + c - (b - c) ** 2 / total) / total
+
+
+def _standard_error(sums: "Numbers", sizes: "Numbers") -> float:
+    """Return the standard error of a mean over instances, linearised over units; 0 for one unit."""
+    m, n = len(sums), float(sizes.sum())
+    if m < 2:
+        return 0.0
+    away = sums - float(sums.sum()) / n * sizes
+    return math.sqrt(m / (m - 1) * float((away**2).sum())) / n

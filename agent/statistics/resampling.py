@@ -1,0 +1,113 @@
+"""The bootstrap over units (patients, documents) that all intervals here share. Pure, seeded.
+
+A unit is drawn with all its instances (Field and Welsh 2007): those of one patient are not independent of each other.
+"""
+
+import math
+from collections.abc import Hashable, Iterable, Sequence
+from functools import lru_cache
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+from agent.statistics.f_distribution import f_quantile
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.float64]
+
+SEED = 20_250_523  # any constant: the same scores always give the same interval
+BLOCK = 2_000_000  # drawn units in memory at a time
+_NORMAL = NormalDist()
+
+
+def resampled_means(sums: "Numbers", sizes: "Numbers", resamples: int, stream: int | None = None) -> "Numbers":
+    """Return the mean over instances in each resample of units, which have these sums of so many instances.
+
+    Args:
+        sums, sizes: of each unit.
+        resamples: how many.
+        stream: a number for draws that are independent of those with another number.
+    """
+    import numpy as np
+
+    generator = np.random.default_rng(SEED if stream is None else (SEED, stream))
+    units = len(sums)
+    means = np.empty(resamples)
+    step = max(1, BLOCK // units)
+    for start in range(0, resamples, step):
+        drawn = generator.integers(0, units, (min(step, resamples - start), units))
+        means[start : start + step] = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
+    return means
+
+
+def bca_interval(value: float, drawn: "Numbers", sums: "Numbers", sizes: "Numbers") -> tuple[float, float]:
+    """Return the 95 % interval of a mean by the BCa bootstrap, at the levels of `expanded`.
+
+    Bias-corrected and accelerated (Efron 1987; Efron and Tibshirani 1993, chapter 14), the acceleration by leaving
+    out one unit at a time. It always holds the value itself.
+
+    Args:
+        value: the mean.
+        drawn: from `resampled_means`.
+        sums, sizes: of the units, at least two of them.
+    """
+    import numpy as np
+
+    left_out = (sums.sum() - sums) / (sizes.sum() - sizes)
+    away = left_out.mean() - left_out
+    spread = float((away**2).sum())
+    acceleration = float((away**3).sum()) / (6 * spread**1.5) if spread > 0 else 0.0
+    share = (float((drawn < value).sum()) + float((drawn == value).sum()) / 2) / len(drawn)
+    bias = _NORMAL.inv_cdf(min(max(share, 1 / len(drawn)), 1 - 1 / len(drawn)))
+    reach = expanded(len(sums))
+    low, high = np.percentile(drawn, [100 * _level(end, bias, acceleration) for end in (-reach, reach)])
+    return min(value, float(low)), max(value, float(high))
+
+
+def percentile_interval(value: float, drawn: "Numbers | Sequence[float]", units: int) -> tuple[float, float]:
+    """Return the 95 % interval by the percentiles of resamples, at the levels of `expanded`. It holds the value."""
+    import numpy as np
+
+    level = _NORMAL.cdf(-expanded(units))
+    low, high = np.nanpercentile(drawn, [100 * level, 100 * (1 - level)])
+    return min(value, float(low)), max(value, float(high))
+
+
+@lru_cache(maxsize=4096)
+def expanded(units: int) -> float:
+    """Return how many standard deviations an interval reaches to hold 95 % with so many units.
+
+    Resamples of few units vary less than new samples would, by the factor (units - 1) / units, and what is known of
+    their spread is itself a sample's: Student's t instead of the normal distribution (Hesterberg 2015, "What teachers
+    should know about the bootstrap", expanded percentiles).
+
+    Raises:
+        ValueError: there are fewer than two units.
+    """
+    if units < 2:
+        raise ValueError("need at least two units")
+    return math.sqrt(units / (units - 1)) * student_quantile(0.975, units - 1)
+
+
+def student_quantile(p: float, freedom: int) -> float:
+    """Return the `p` quantile, 0.5 or more, of Student's t: its square has an F distribution."""
+    return math.sqrt(f_quantile(2 * p - 1, 1, freedom)) if p > 0.5 else 0.0
+
+
+def _level(reach: float, bias: float, acceleration: float) -> float:
+    moved = 1 - acceleration * (bias + reach)
+    if moved <= 0:  # the correction has no meaning so far out: the end of all resamples
+        return float(reach > 0)
+    return _NORMAL.cdf(bias + (bias + reach) / moved)
+
+
+def unit_sums(scores: Iterable[tuple[Hashable, float]]) -> "tuple[Numbers, Numbers]":
+    """Return the sum and the number of scores of each unit, from (unit, score) pairs."""
+    import numpy as np
+
+    groups: dict[Hashable, list[float]] = {}
+    for unit, score in scores:
+        groups.setdefault(unit, []).append(score)
+    return np.array([math.fsum(group) for group in groups.values()]), np.array([float(len(g)) for g in groups.values()])
