@@ -108,9 +108,9 @@ def paired_difference(pairs: Iterable[Pair], *, binary: bool) -> Difference:
     sums, sizes = unit_sums((unit, a - b) for unit, a, b in both)
     error = _standard_error(sums, sizes)
     drawn = resampled_means(sums, sizes, resamples_for(units)) if error > LEAST else None
-    interval = (None, None) if drawn is None else bca_interval(value, drawn, sums, sizes)
+    bounds = (None, None) if drawn is None else bca_interval(value, drawn, sums, sizes)
     return Difference(
-        *(n, units, mean_a, mean_b, value, *interval),
+        *(n, units, mean_a, mean_b, value, bounds[0], bounds[1]),
         method="none" if drawn is None else "bootstrap",
         better_a=better_a,
         better_b=better_b,
@@ -192,7 +192,7 @@ def newcombe_paired(both: int, only_a: int, only_b: int, neither: int) -> tuple[
     a, b = one / n, other / n
     (low_a, high_a), (low_b, high_b) = wilson(one, n), wilson(other, n)
     product = one * (n - one) * other * (n - other)
-    association = both * neither - only_a * only_b
+    association: float = both * neither - only_a * only_b
     if association > 0:
         association = max(0.0, association - n / 2)
     phi = association / math.sqrt(product) if product else 0.0

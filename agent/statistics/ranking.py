@@ -148,7 +148,8 @@ def _widened(
 
     centre = np.array([value[models[place]] for place in here])
     units = np.array([max(2, len(column.scores.get(models[place], ()))) for place in here])
-    return centre + (drawn - centre) * np.sqrt(units / (units - 1))
+    widened: Numbers = centre + (drawn - centre) * np.sqrt(units / (units - 1))
+    return widened
 
 
 def _drawn(column: Column, value: Mapping[str, float], models: Sequence[str], generator: Any) -> "Numbers":
