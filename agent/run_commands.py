@@ -11,6 +11,7 @@ from agent.site import Site
 
 if TYPE_CHECKING:
     from agent.catalog.deployments import Deployment
+    from agent.evaluation.judging import Judged
     from agent.evaluation.plan import Plan
     from agent.evaluation.run import RunOutcome
     from agent.evaluation.trial import Met
@@ -76,6 +77,14 @@ class ManyValues(click.Command):
     type=click.Choice(["intramural", "helm", "both"]),
     help="intramural: the right rules; helm: upstream's, faults included, for comparison; both: side by side.",
 )
+@click.option(
+    "--judges",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="YAML file of the jury (MedHELM's judges.yaml), whatever entries, benchmarks and the site name.",
+)
+@click.option(
+    "--no-judging", is_flag=True, help="Ask no jury now; `intramural judge` asks it about the stored answers."
+)
 @click.option("--replace", is_flag=True, help="Let go of a run that the suite holds with other instances or rules.")
 @click.option(
     "-d", "--dry-run", is_flag=True, help="Check everything and say what the run would take; ask no question."
@@ -126,8 +135,16 @@ def run(
     )
     if too_long:
         click.echo(f"{too_long} prompts do not fit their model; running again cannot help.", err=True)
+    unseated = sum(outcome.judged.open for outcome in outcomes)
     if failed:
         click.echo(f"{failed} instances have no answer; run the same command again to ask only those.", err=True)
+    if unseated:
+        click.echo(
+            f"of {unseated} answers a judge's seat is empty, for no reply came; run the same command again to ask only "
+            "those.",
+            err=True,
+        )
+    if failed or unseated:
         raise click.exceptions.Exit(EXIT_FAILED_INSTANCES)
 
 
@@ -204,8 +221,15 @@ def _outcome_line(outcome: "RunOutcome") -> str:
     interval = "" if mean.low is None else f" ({mean.low:.3f} to {mean.high:.3f})"
     return (
         f"{outcome.summary.run.name}  {main.metric} {value}{interval}  n={mean.n}  unscored: {unscored}  "
-        f"{_asked(outcome.asked, outcome.asked_for)}, kept {outcome.kept}"
+        f"{_asked(outcome.asked, outcome.asked_for)}, kept {outcome.kept}{judged_words(outcome.judged)}"
     )
+
+
+def judged_words(judged: "Judged") -> str:
+    """Say what the jury did, to be put behind a line; empty where it did nothing."""
+    if not judged.answers:
+        return ""
+    return f"; {judged.answers:,} answers judged with {judged.asked:,} requests to judges"
 
 
 def _asked(asked: int, asked_for: int) -> str:

@@ -30,6 +30,7 @@ from agent.errors import BenchmarkError, ConfigError
 from agent.evaluation.definition import chosen, free_arguments, lineage, parser_of, parts, prompt_limit
 from agent.evaluation.instances import Instances
 from agent.evaluation.measures import Rules, ScoringChoice
+from agent.evaluation.measuring import measured_by
 from agent.evaluation.seating import SeatedJudge, jury_of, mapped_jury, seated
 from agent.inference.capabilities import Capabilities
 from agent.inference.limits import HttpLimits
@@ -234,7 +235,7 @@ def _plan_run(
     mapping: Mapping[str, str],
     options: RunOptions,
 ) -> Plan:
-    check_available(benchmark.id, benchmark.metrics)
+    check_available(benchmark.id, benchmark.metrics, site.means)
     if options.server and entry.model_deployment:
         raise ConfigError(
             f"the run entry {entry.description!r} names a deployment, and --server another place to ask",
@@ -266,11 +267,14 @@ def _plan_run(
         model=entry.model,
         deployment=deployment,
         instances=Instances(read, limit, options.sample_seed),
-        rules=Rules.of(
-            metrics,
-            options.scoring or benchmark.scoring,
-            parser_of(benchmark),
-            lineage(benchmark, dataset.known),
+        rules=measured_by(
+            Rules.of(
+                metrics,
+                options.scoring or benchmark.scoring,
+                parser_of(benchmark),
+                lineage(benchmark, dataset.known),
+            ),
+            site.means,
         ),
         max_tokens=output_tokens(entry, benchmark, reasoning=deployment.reasoning),
         temperature=0.0 if change.temperature is None else change.temperature,

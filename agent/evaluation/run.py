@@ -1,15 +1,29 @@
-"""The main path of a run: plan, ask, score, summarise. A killed run continues where it stopped.
+"""The main path of a run: plan, ask, score, judge, summarise. A killed run continues where it stopped.
 
-States of a run in the store: (planned) -> asking -> ended; an ended run with failed instances goes back to asking
-when the command is given again. Answers and scores are kept in small transactions as they arrive.
+States of a run in the store: (planned) -> asking -> ended; an ended run with failed instances, or with open seats of
+its jury, goes back to asking when the command is given again. Answers, judgements and scores are kept in small
+transactions as they arrive.
 """
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from agent.errors import ConfigError
+from agent.evaluation.judging import (
+    NOTHING_JUDGED,
+    Judged,
+    Ways,
+    judge_run,
+    jury_measures,
+    meet_judges,
+    redactor_for,
+    unjudged,
+)
 from agent.evaluation.keeper import Keeper
+from agent.evaluation.measures import Rules
+from agent.evaluation.measuring import later_scores
 from agent.evaluation.plan import Plan, RunOptions, http_limits, plan_runs, request_identity
 from agent.evaluation.progress import Progress
 from agent.evaluation.summarise import RunSummary, summarise_run
@@ -18,9 +32,12 @@ from agent.inference.capabilities import Capabilities, Needs, check_needs
 from agent.inference.client import ask_all
 from agent.inference.limits import HttpLimits
 from agent.inference.probe import probe
+from agent.metrics import Means
 from agent.site import Site
 from agent.store import Run, Store
 from agent.vocabulary import ChatRequest, Failure, Instance, Reason, Response, RunEntry
+
+SCORES_AT_ONCE = 500  # of metrics measured later, in one transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +49,7 @@ class RunOutcome:
         asked_for: the instances that they are for.
         kept: instances whose answers or scores were there already.
         failed: instances that have no answer now, and would be asked by the same command again.
+        judged: what the jury did now.
     """
 
     summary: RunSummary
@@ -39,6 +57,7 @@ class RunOutcome:
     kept: int
     failed: int
     asked_for: int = 0
+    judged: Judged = NOTHING_JUDGED
 
     @property
     def too_long(self) -> int:
@@ -64,9 +83,11 @@ def run_entries(site: Site, entries: Sequence[RunEntry], options: RunOptions, pr
                 _refuse_to_lose(store, plan)
         found = asyncio.run(_probe_all(open_plans, limits))
         workarounds = {plan.name: check_needs(found[_served(plan)], needs_of(plan)) for plan in open_plans}
+        judges = asyncio.run(meet_judges([plan.jury for plan in open_plans], limits))
+        redactor = redactor_for(site, [plan.jury for plan in open_plans])
+        ways = Ways(limits, progress, judges, redactor, site.means)
         return [
-            settled.get(plan.name)
-            or _evaluate(store, plan, found[_served(plan)], workarounds[plan.name], limits, progress)
+            settled.get(plan.name) or _evaluate(store, plan, found[_served(plan)], workarounds[plan.name], ways)
             for plan in plans
         ]
 
@@ -100,6 +121,10 @@ def _settled(store: Store, plan: Plan) -> RunOutcome | None:
         return None
     if len(store.settled_positions(run.run_id)) < len(plan.instances):
         return None
+    if store.unmeasured(run.run_id):
+        return None
+    if plan.jury and unjudged(store, run.run_id, plan.rules):
+        return None
     if not store.holds_plan(run.run_id, store.plan_digest(_planned(store, plan, capabilities), plan.scored_by())):
         return None
     return RunOutcome(summarise_run(store, run), asked=0, kept=len(plan.instances), failed=0)
@@ -115,7 +140,8 @@ def _refuse_to_lose(store: Store, plan: Plan) -> None:
             f"suite {plan.suite} holds {plan.name} as it was imported, and this command would replace it",
             "Name another --suite, and join both with `intramural summarize --suites`; or give --replace.",
         )
-    changed = [
+    changed = ["another jury"] if _has_other_jury(store, run, plan) else []
+    changed += [
         what
         for what, key, now in (
             ("another scoring", "scoring", plan.scoring),
@@ -131,6 +157,14 @@ def _refuse_to_lose(store: Store, plan: Plan) -> None:
             f"suite {plan.suite} holds {plan.name} already, and this command would replace it: {', '.join(changed)}",
             "Name another --suite to keep both, or give --replace.",
         )
+
+
+def _has_other_jury(store: Store, run: Run, plan: Plan) -> bool:
+    """Whether judgements of another jury than the plan's are in the run."""
+    before, now = jury_measures(Rules.of_run(run.details)), jury_measures(plan.rules)
+    if not before or not store.has_seats(run.run_id, before[0].use.name):
+        return False
+    return not now or (before[0].use.judges, before[0].use.quorum) != (now[0].use.judges, now[0].use.quorum)
 
 
 def _stored(store: Store, plan: Plan) -> Run | None:
@@ -149,9 +183,9 @@ def _evaluate(
     plan: Plan,
     capabilities: Capabilities,
     workarounds: Sequence[str],
-    limits: HttpLimits,
-    progress: Progress,
+    ways: Ways,
 ) -> RunOutcome:
+    limits, progress = ways.limits, ways.progress
     with store.run_lock(store.run_id(plan.suite, plan.name)):
         run_id = store.begin_run(
             suite=plan.suite,
@@ -172,8 +206,12 @@ def _evaluate(
                 asyncio.run(_ask(store, plan, run_id, unanswered, keeper, limits, capabilities))
         finally:
             keeper.write()
-        store.end_run(run_id, stored_run_scores(store, run_id, plan.rules))
         progress.end()
+        _measure(store, run_id, plan.rules, ways.means)
+        judged = (
+            judge_run(store, run_id, plan.rules, plan.jury, f"Jury of {plan.model}", ways) if plan.jury else Judged()
+        )
+        store.end_run(run_id, stored_run_scores(store, run_id, plan.rules))
         run = _stored(store, plan)
         assert run is not None
         return RunOutcome(
@@ -182,7 +220,18 @@ def _evaluate(
             kept=len(plan.instances) - sum(map(len, unanswered.values())),
             failed=keeper.failed,
             asked_for=sum(map(len, unanswered.values())) - keeper.not_sent_for,
+            judged=judged,
         )
+
+
+def _measure(store: Store, run_id: str, rules: Rules, means: Means) -> None:
+    """Score what is measured when the answers are there, batch by batch."""
+    positions = store.unmeasured(run_id)
+    texts = store.each_instance(run_id, positions)
+    cases = ((one.position, one.instance, one.response) for one in texts if one.instance and one.response)
+    scores = later_scores(rules, cases, means) if positions else iter(())
+    while batch := list(islice(scores, SCORES_AT_ONCE)):
+        store.keep_scores(run_id, batch)
 
 
 def _score_what_is_stored(store: Store, run_id: str, instances: int, keeper: Keeper) -> dict[bytes, list[int]]:

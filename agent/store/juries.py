@@ -91,6 +91,11 @@ class Juries(Database):
         )
         return [position for (position,) in rows]
 
+    def has_seats(self, run_id: str, metric: str) -> bool:
+        """Whether any seat of a jury was asked about the run's answers."""
+        row = self._db.execute("SELECT 1 FROM seats WHERE run_id = ? AND metric = ? LIMIT 1", (run_id, metric))
+        return row.fetchone() is not None
+
     def forget_seats(self, run_id: str, seats_of: str, metrics: Sequence[str]) -> None:
         """Let another jury begin: what the seats gave goes, and with it every score that rests on them."""
         marks = ", ".join("?" for _ in metrics)

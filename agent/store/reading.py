@@ -63,6 +63,14 @@ class RunReader(Database):
         )
         return [(position, key, bool(answered)) for position, key, answered in rows]
 
+    def unmeasured(self, run_id: str) -> list[int]:
+        """Return the positions that a metric which is measured later has yet to be computed for."""
+        rows = self._db.execute(
+            "SELECT DISTINCT position FROM scores WHERE run_id = ? AND reason = ? ORDER BY position",
+            (run_id, Reason.NOT_MEASURED.value),
+        )
+        return [position for (position,) in rows]
+
     # scores
 
     def unit_scores(self, run_id: str, metric: str) -> list[UnitScore]:
