@@ -14,7 +14,9 @@ from pathlib import Path
 
 import click
 
+from agent.agreement_commands import agreement
 from agent.benchmark_commands import benchmarks
+from agent.calibration_commands import calibrate
 from agent.datasets_commands import datasets
 from agent.demo import demo
 from agent.enrolment_commands import enroll, registry, steward_key
@@ -73,8 +75,8 @@ def intramural(context: click.Context, directory: Path, log_level: str) -> None:
 
 
 for command in (
-    init, doctor, benchmarks, datasets, run, summarize, rescore, score, export, import_, view, submission, enroll,
-    registry, steward_key, purge, audit, baselines, demo,
+    init, doctor, benchmarks, datasets, run, summarize, rescore, score, agreement, export, import_, view, submission,
+    enroll, registry, steward_key, purge, audit, baselines, demo,
 ):  # fmt: skip
     intramural.add_command(command)
 

@@ -30,8 +30,8 @@ def rescore(
 ) -> None:
     """Score stored answers again by this version's rules.
 
-    All those of a suite; no model is asked, and what changed is said. Runs whose texts were purged, and runs
-    imported from HELM, stay as they are.
+    All those of a suite; no model and no judge is asked, and what changed is said. What judges replied is read again;
+    a seat without a reply stays open. Runs whose texts were purged, and runs imported from HELM, stay as they are.
     """
     from agent.evaluation.rescore import lost_rules, rescore_suite
 
@@ -46,7 +46,7 @@ def rescore(
                 + ", ".join(f"by {RULES[rules]} of {counted(count, 'run')}" for rules, count in lost.items()),
                 "Give --scoring both to keep both, or --replace.",
             )
-        outcomes = rescore_suite(store, suite, scoring)
+        outcomes = rescore_suite(store, suite, scoring, site.means)
     rows = [
         {
             "run": outcome.run.name,
@@ -92,6 +92,22 @@ def rescore(
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write a new file with a line for every instance, to be filled with answers; score nothing.",
 )
+@click.option(
+    "--judgements",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help='What judges elsewhere replied about them: one {"instance_id": ..., "judge": ..., "reply": ...} a line.',
+)
+@click.option(
+    "--judges",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="The jury, as in judges.yaml (default: every judge of --judgements has a seat).",
+)
+@click.option(
+    "--write-judge-prompts",
+    "prompts",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write a new file with what a judge is asked about each of --answers; score nothing.",
+)
 @click.option("--scoring", type=SCORING, help="Whose rules (default: the benchmark's).")
 @format_option("csv")
 @click.pass_obj
@@ -101,6 +117,9 @@ def score(
     data: Path,
     answers: Path | None,
     template: Path | None,
+    judgements: Path | None,
+    judges: Path | None,
+    prompts: Path | None,
     scoring: "ScoringChoice | None",
     form: str,
 ) -> None:
@@ -112,17 +131,32 @@ def score(
 
     An instance_id is what the data's own id column holds, else the row's number, beginning with 1. --write-template
     writes all of them to a file that only you can read: they may be ids of patients.
-    """
-    from agent.evaluation.score_answers import score_answers, write_template
 
-    if (answers is None) == (template is None):
+    Where a jury grades the answers, --judgements takes what judges replied elsewhere, read by the rules for judges that
+    are asked here; a second line of one judge about one answer is its reply to a request to repair the first.
+    --write-judge-prompts writes what to ask them, questions and answers in the clear, to a file that only you can read.
+    """
+    from agent.evaluation.score_answers import JudgedElsewhere, score_answers, write_judge_prompts, write_template
+
+    if (answers is None) == (template is None) or (template and (judgements or judges or prompts)):
         raise click.UsageError("give --answers to score them, or --write-template for a file to fill")
     if template is not None:
         count = write_template(site.own_benchmarks, benchmark, data, template)
         click.echo(f"{counted(count, 'instance')} written to {template.name}; fill each answer in")
         return
     assert answers is not None
-    scored = score_answers(site.own_benchmarks, benchmark, data, answers, scoring)
+    if prompts is not None:
+        if judgements is not None:
+            raise click.UsageError("give --judgements to score with them, or --write-judge-prompts to get them")
+        count = write_judge_prompts(site.own_benchmarks, benchmark, data, answers, prompts)
+        click.echo(
+            f"{counted(count, 'prompt')} written to {prompts.name}; they hold questions and answers in the clear"
+        )
+        return
+    if judges is not None and judgements is None:
+        raise click.UsageError("--judges names who sits on the jury of --judgements; give both")
+    judged = None if judgements is None else JudgedElsewhere(judgements, judges)
+    scored = score_answers(site.own_benchmarks, benchmark, data, answers, scoring, judged=judged, means=site.means)
     summary = scored.summary
     if form == "json":
         rows = summary_rows([summary], all_metrics=True)

@@ -75,6 +75,10 @@ class AnswersFile:
         if problems.told:
             raise BenchmarkError("\n".join(problems.told), advice)
 
+    def has(self, identity: str) -> bool:
+        """Whether there is an answer to an instance."""
+        return identity in self._places
+
     def answer(self, identity: str) -> str | None:
         """Return the answer to an instance, or None if the file has none."""
         if identity not in self._places:

@@ -4,7 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from agent.evaluation.measures import Rules
 from agent.evaluation.score import Verdict, answer_of
-from agent.jury.seats import helm_jury_score, is_open, jury_score
+from agent.jury.rubric import Rubric, rubric_of
+from agent.jury.seats import fill_seat, helm_jury_score, is_open, jury_score
+from agent.metrics import MetricUse
 from agent.store import Judgement, Seat
 from agent.vocabulary import Reason, Response, Unscored
 
@@ -13,9 +15,23 @@ Judged = tuple[Seat, Judgement]  # a seat, and the replies that it rests on
 
 def judged_answer(rules: Rules, response: Response) -> str | Unscored:
     """Return the text that judges are shown, or why there is none: a blank answer never goes to them."""
-    judged = [answer_of(rules, response, measure.rules) for measure in rules.measures if measure.of_jury]
-    shown = next((answer for answer in judged if isinstance(answer, str) and answer.strip()), None)
-    return shown if shown is not None else next(iter(judged), Unscored(Reason.NOT_APPLICABLE))
+    return answer_of(rules, response, "intramural")
+
+
+def regraded(judged: Sequence[Judged], use: MetricUse, answer: str) -> list[Judged]:
+    """Read the stored replies of a jury's seats again, by the rules of this version.
+
+    A seat whose judge is to be asked again stays so, unless what it replied is a verdict now.
+    """
+    rubric = rubric_of(use)
+    return [(_regraded(seat, judgement, rubric, answer), judgement) for seat, judgement in judged]
+
+
+def _regraded(seat: Seat, judgement: Judgement, rubric: Rubric, answer: str) -> Seat:
+    if seat.judgement_key is None or not judgement.replies:
+        return seat
+    filled = fill_seat(seat.seat, seat.judgement_key, judgement, rubric, answer)
+    return seat if filled.grades is None and is_open(seat) else filled
 
 
 def jury_verdicts(rules: Rules, response: Response, judged: Sequence[Judged]) -> Iterator[Verdict]:

@@ -1,26 +1,31 @@
-"""Scoring stored answers again, by this version's rules or by others, asking no model.
+"""Scoring stored answers again, by this version's rules or by others, asking no model and no judge.
 
 New scores are drafted beside the old and take their place in one transaction a run: killed at any point, a run has
 its old scores or its new ones, never some of each.
 """
 
 from collections import Counter
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
+from agent.errors import BenchmarkError
+from agent.evaluation.jury_scores import Judged, judged_answer, jury_verdicts, regraded
 from agent.evaluation.measures import Rules, ScoringChoice
-from agent.evaluation.score import score_response
+from agent.evaluation.measuring import later_scores, measured_by
+from agent.evaluation.score import Verdict, score_response
 from agent.evaluation.summarise import summarise_run
 from agent.evaluation.whole_run import run_scores
-from agent.metrics import Labelled
-from agent.store import Run, Store, StoredInstance
+from agent.metrics import Labelled, Means
+from agent.store import Run, Seat, Store, StoredInstance
 from agent.vocabulary import Failure, Instance, Reason, Response, Scoring, Unscored
 
 BATCH = 500  # instances whose new scores are written at a time
+_NOTHING = Means()
 # A score or a reason other than these rests on an answer: where none is stored any more, it was purged.
 _NEEDS_NO_ANSWER = frozenset(Reason) - {
     *(Reason.UNPARSED, Reason.LENGTH, Reason.NO_REFERENCE, Reason.NOT_JUDGED, Reason.NOT_IMPORTED),
-    Reason.NOT_APPLICABLE,
+    *(Reason.NOT_APPLICABLE, Reason.NO_QUORUM, Reason.NOT_MEASURED),
 }
 
 
@@ -44,18 +49,21 @@ class Rescored:
     left: str = ""
 
 
-def rescore_suite(store: Store, suite: str, scoring: ScoringChoice | None = None) -> list[Rescored]:
+def rescore_suite(
+    store: Store, suite: str, scoring: ScoringChoice | None = None, means: Means = _NOTHING
+) -> list[Rescored]:
     """Score every run of a suite again.
 
     Args:
         store: the site's.
         suite: whose runs.
         scoring: whose rules from now on; None: as each run was scored.
+        means: for metrics that need more than the answer.
 
     Raises:
         StoreError: another process is working on one of the runs.
     """
-    return [_rescore(store, run, scoring) for run in store.runs(suite)]
+    return [_rescore(store, run, scoring, means) for run in store.runs(suite)]
 
 
 def lost_rules(store: Store, suite: str, scoring: ScoringChoice | None) -> dict[Scoring, int]:
@@ -65,17 +73,23 @@ def lost_rules(store: Store, suite: str, scoring: ScoringChoice | None) -> dict[
     return {others[scoring]: both} if scoring in others and both else {}
 
 
-def _rescore(store: Store, run: Run, scoring: ScoringChoice | None) -> Rescored:
+def _rescore(store: Store, run: Run, scoring: ScoringChoice | None, means: Means) -> Rescored:
     if run.imported:
         return Rescored(run, left="it was imported, with scores made elsewhere")
+    try:
+        rules = measured_by(Rules.of_run(run.details, scoring), means)
+    except BenchmarkError as lacking:
+        return Rescored(run, left=str(lacking))
     with store.run_lock(run.run_id):
-        rules = Rules.of_run(run.details, scoring)
         before = _values(store, run)
         settled = store.settled_positions(run.run_id)
         purged = sum(_purged(stored, settled) for stored in store.each_instance(run.run_id))
         if purged:
             return Rescored(run, left=f"the texts of {purged} instances were purged")
-        changed = _draft(store, run.run_id, rules)
+        lost = _lost_judgements(store, run.run_id)
+        if lost:
+            return Rescored(run, left=f"what judges replied about {lost} answers was purged")
+        changed = _draft(store, run.run_id, rules, means)
         store.put_in_place(
             run.run_id,
             {**run.details, **rules.facts()},
@@ -107,28 +121,98 @@ def _purged(stored: StoredInstance, settled: Container[int]) -> bool:
     return not failed or not all(failed)
 
 
-def _draft(store: Store, run_id: str, rules: Rules) -> Counter[str]:
+def _lost_judgements(store: Store, run_id: str) -> int:
+    """Return how many answers have a seat whose verdict cannot be read again."""
+    return sum(
+        any(seat.judgement_key is not None and not judgement.replies for _, seat, judgement in seats)
+        for page in _pages(store, run_id)
+        for seats in store.every_seat(run_id, page).values()
+    )
+
+
+def _pages(store: Store, run_id: str) -> Iterator[range]:
+    positions = range(store.count_instances(run_id))
+    return (positions[start : start + BATCH] for start in range(0, len(positions), BATCH))
+
+
+def _draft(store: Store, run_id: str, rules: Rules, means: Means) -> Counter[str]:
     """Draft the new score of every instance that has an answer or a reason; return how many changed, by metric."""
     store.drop_draft(run_id)
-    scores: list[tuple[int, str, float | Unscored]] = []
-    labelled: list[tuple[int, str, Unscored | None]] = []
     changed: Counter[str] = Counter()
-    for stored in store.each_instance(run_id):
-        result = _result(stored)
-        if result is None or stored.instance is None:
-            continue
-        for verdict in score_response(rules, stored.instance, result):
-            name, value = verdict.measure.name, verdict.value
-            if verdict.measure.of_whole_run:
-                labelled.append((stored.position, name, value if isinstance(value, Unscored) else None))
-            elif not isinstance(value, Labelled):
-                scores.append((stored.position, name, value))
-                changed[name] += stored.scores.get(name) != value
-        if len(scores) + len(labelled) >= BATCH:
-            store.draft_scores(run_id, scores, labelled)
-            scores, labelled = [], []
-    store.draft_scores(run_id, scores, labelled)
+    for page in _pages(store, run_id):
+        scores: list[tuple[int, str, float | Unscored]] = []
+        labelled: list[tuple[int, str, Unscored | None]] = []
+        seats: list[tuple[int, str, Seat]] = []
+        kept = _jury_seats(store, run_id, rules, page)
+        for stored in store.each_instance(run_id, page):
+            result = _result(stored)
+            if result is None or stored.instance is None:
+                continue
+            judged = _judged_again(rules, result, kept.get(stored.position, []))
+            seats += [(stored.position, name, seat) for name, (seat, _) in judged]
+            for verdict in _verdicts(rules, stored.instance, result, [one for _, one in judged]):
+                name, value = verdict.measure.name, verdict.value
+                if verdict.measure.of_whole_run:
+                    labelled.append((stored.position, name, value if isinstance(value, Unscored) else None))
+                elif not isinstance(value, Labelled):
+                    scores.append((stored.position, name, value))
+                    changed[name] += stored.scores.get(name) != value
+        store.draft_scores(run_id, scores, labelled, seats)
+    _draft_later(store, run_id, rules, means, changed)
     return changed
+
+
+def _draft_later(store: Store, run_id: str, rules: Rules, means: Means, changed: Counter[str]) -> None:
+    """Draft what is measured in batches; count what changed."""
+    before: dict[int, Mapping[str, float | Unscored]] = {}  # of the cases that are being measured
+
+    def cases() -> Iterator[tuple[int, Instance, Response]]:
+        for stored in store.each_instance(run_id):
+            if stored.instance is not None and stored.response is not None:
+                before[stored.position] = stored.scores
+                yield stored.position, stored.instance, stored.response
+
+    if not any(measure.later for measure in rules.measures):
+        return
+    measured = later_scores(rules, cases(), means)
+    while found := list(islice(measured, BATCH)):
+        for position, name, value in found:
+            changed[name] += before[position].get(name) != value
+        for position in [position for position in before if position < found[-1][0]]:
+            del before[position]
+        store.draft_scores(run_id, found)
+
+
+def _jury_seats(store: Store, run_id: str, rules: Rules, page: Sequence[int]) -> dict[int, list[tuple[str, Judged]]]:
+    """Return the metric and the stored seat of every seat of these answers, by position."""
+    if not any(measure.of_jury for measure in rules.measures):
+        return {}
+    found = store.every_seat(run_id, page)
+    return {place: [(metric, (seat, said)) for metric, seat, said in seats] for place, seats in found.items()}
+
+
+def _judged_again(
+    rules: Rules, result: Response | Failure, kept: Sequence[tuple[str, Judged]]
+) -> list[tuple[str, Judged]]:
+    """Return the seats with what this version makes of the stored replies."""
+    answer = judged_answer(rules, result) if isinstance(result, Response) else None
+    if not kept or not isinstance(answer, str):
+        return list(kept)
+    use = next(measure.use for measure in rules.measures if measure.of_jury)
+    again = regraded([one for _, one in kept], use, answer)
+    return [(name, one) for (name, _), one in zip(kept, again, strict=True)]
+
+
+def _verdicts(
+    rules: Rules, instance: Instance, result: Response | Failure, judged: Sequence[Judged]
+) -> Iterator[Verdict]:
+    """Yield what an answer is worth, but for what is measured in batches."""
+    answered = isinstance(result, Response)
+    for verdict in score_response(rules, instance, result):
+        if not (answered and (verdict.measure.of_jury or verdict.measure.later)):
+            yield verdict
+    if isinstance(result, Response):
+        yield from jury_verdicts(rules, result, judged)
 
 
 def _result(stored: StoredInstance) -> Response | Failure | None:

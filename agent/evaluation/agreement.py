@@ -1,0 +1,239 @@
+"""How far the judges of a jury agree, and what their grades hang on besides the answer: from stored seats alone."""
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from statistics import fmean
+from typing import Any, Literal
+
+from agent.jury.family import same_family
+from agent.metrics import Judge
+from agent.statistics.agreement import ICC_FORMS, Icc, IccForm, icc, mean_icc
+from agent.statistics.alpha_interval import Alpha, alpha_with_interval
+from agent.statistics.correlation import stratified_spearman
+from agent.statistics.intervals import Mean, figure_with_interval, mean_with_interval
+from agent.store import Run, Store
+
+OVERALL = "(all)"  # a judge's mean over the criteria
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How far a jury's judges agree on one criterion, over the answers of all models that they graded.
+
+    Attributes:
+        benchmark: whose answers.
+        criterion: or OVERALL.
+        judges: the seats, by name.
+        answers: those with at least two valid verdicts; alpha is of these.
+        complete: those with a valid verdict in every seat; the correlations are of these.
+        units: distinct patients or documents behind `answers`.
+        interval, ordinal: Krippendorff's alpha, with bootstrap intervals over units.
+        icc: the six intraclass correlations.
+        method: how their intervals were made: from the F distribution where each answer is of a unit of its own,
+            else by the bootstrap over units.
+    """
+
+    benchmark: str
+    criterion: str
+    judges: tuple[str, ...]
+    answers: int
+    complete: int
+    units: int
+    interval: Alpha
+    ordinal: Alpha
+    icc: Mapping[IccForm, Icc]
+    method: Literal["F", "bootstrap"]
+
+
+@dataclass(frozen=True, slots=True)
+class Bias:
+    """What a grade goes with besides the answer.
+
+    Attributes:
+        kind: "length": rank correlation of grade and answer length within each model's answers; "judge": a judge's
+            grades minus the mean of the other judges' for the same answers; "family": the grades of judges of the
+            answering model's own family minus the others' for the same answers; "favour": how far a judge stands
+            above the others for models of its family, minus how far it does for other models.
+        benchmark: whose answers.
+        judge: by name; empty: the whole jury, or all judges of the model's family.
+        model: whose answers; empty: those of all models.
+        figure: n answers, the value (a correlation, or a difference on the jury's own scale) and its bootstrap
+            interval over units.
+    """
+
+    kind: Literal["length", "judge", "family", "favour"]
+    benchmark: str
+    judge: str
+    model: str
+    figure: Mean
+
+
+@dataclass(frozen=True, slots=True)
+class _Graded:
+    """One answer that was graded. `grades` has a map of criteria for each seat with a valid verdict."""
+
+    model: str
+    unit: bytes
+    length: int | None  # characters; None: its text was purged
+    grades: tuple[Mapping[str, float] | None, ...]
+
+    def of(self, criterion: str) -> list[float | None]:
+        """Return every seat's grade of one criterion."""
+        if criterion == OVERALL:
+            return [fmean(grades.values()) if grades else None for grades in self.grades]
+        return [grades.get(criterion) if grades else None for grades in self.grades]
+
+
+@dataclass(frozen=True, slots=True)
+class _Panel:
+    """One jury and everything it graded in a suite."""
+
+    benchmark: str
+    judges: tuple[Judge, ...]
+    answers: tuple[_Graded, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return seat_names(self.judges)
+
+    @property
+    def criteria(self) -> list[str]:
+        found = dict.fromkeys(chain.from_iterable(one or () for answer in self.answers for one in answer.grades))
+        return [*found, OVERALL] if len(found) > 1 else list(found)
+
+
+def seat_names(judges: Sequence[Judge]) -> tuple[str, ...]:
+    """Return a name for each seat; a name that several have is numbered."""
+    plain = [judge.name or judge.model_name or judge.model_deployment for judge in judges]
+    return tuple(
+        name if plain.count(name) == 1 else f"{name} ({plain[:place].count(name) + 1})"
+        for place, name in enumerate(plain)
+    )
+
+
+def suite_agreement(store: Store, suite: str, benchmark: str | None = None) -> tuple[list[Agreement], list[Bias]]:
+    """Say of every jury of a suite how far it agrees and what its grades go with.
+
+    Runs of one benchmark that were graded by the same judges in the same way are taken together.
+
+    Args:
+        store: the site's.
+        suite: whose runs.
+        benchmark: only this one.
+    """
+    agreements: list[Agreement] = []
+    biases: list[Bias] = []
+    for panel in _panels(store, [run for run in store.runs(suite) if benchmark in (None, run.benchmark)]):
+        agreements += [_agreement(panel, criterion) for criterion in panel.criteria]
+        biases += [bias for bias in _biases(panel) if bias.figure.n]
+    return agreements, biases
+
+
+def _panels(store: Store, runs: Sequence[Run]) -> Iterator[_Panel]:
+    of_jury: dict[str, list[tuple[Run, str, Mapping[str, Any]]]] = {}
+    for run in runs:
+        kept = next((kept for kept in run.details["metrics"] if kept.get("jury", {}).get("judges")), None)
+        if kept is not None:
+            jury = kept["jury"]
+            key = repr((run.benchmark, jury["judges"], jury["scale"], jury["criteria"], jury["fields"], jury["prompt"]))
+            of_jury.setdefault(key, []).append((run, kept["name"], jury))
+    for found in of_jury.values():
+        first, _, jury = found[0]
+        judges = tuple(Judge(*judge) for judge in jury["judges"])
+        answers = chain.from_iterable(_graded(store, run, metric, len(judges)) for run, metric, _ in found)
+        panel = _Panel(first.benchmark, judges, tuple(answers))
+        if panel.answers:
+            yield panel
+
+
+def _graded(store: Store, run: Run, metric: str, seats: int) -> Iterator[_Graded]:
+    found = store.seats(run.run_id, metric)
+    if not found:
+        return
+    units = [row.unit_key for row in store.unit_scores(run.run_id, metric)]
+    # Units without a name are numbers of rows, which every part of a benchmark's data has of its own.
+    part = (
+        b"" if run.details.get("unit_named", True) else repr(sorted(run.details.get("arguments", {}).items())).encode()
+    )
+    graded = [position for position, given in found.items() if any(seat.grades for seat in given)]
+    for stored in store.each_instance(run.run_id, graded):
+        by_seat = {seat.seat: seat.grades for seat in found[stored.position]}
+        length = None if stored.response is None else len(stored.response.text.strip())
+        grades = tuple(by_seat.get(seat) for seat in range(seats))
+        yield _Graded(run.model, part + units[stored.position], length, grades)
+
+
+def _agreement(panel: _Panel, criterion: str) -> Agreement:
+    rows = [(answer.unit, answer.of(criterion)) for answer in panel.answers]
+    rows = [(unit, row) for unit, row in rows if sum(grade is not None for grade in row) > 1]
+    units, table = [unit for unit, _ in rows], [row for _, row in rows]
+    clustered = len(set(units)) < len(units)
+    every = [range(len(panel.judges))] if len(panel.judges) > 1 else []
+    found: Mapping[IccForm, Icc] = icc(table)
+    if clustered and every:
+        found = {form: mean_icc(table, every, form, units=units) for form in ICC_FORMS}
+    return Agreement(
+        *(panel.benchmark, criterion, panel.names, len(rows)),
+        complete=sum(None not in row for row in table),
+        units=len(set(units)),
+        interval=alpha_with_interval(table, "interval", units),
+        ordinal=alpha_with_interval(table, "ordinal", units),
+        icc=found,
+        method="bootstrap" if clustered else "F",
+    )
+
+
+def _biases(panel: _Panel) -> Iterator[Bias]:
+    rows = [(answer, answer.of(OVERALL)) for answer in panel.answers]
+    yield Bias("length", panel.benchmark, "", "", _against_length((answer, _mean(row)) for answer, row in rows))
+    for seat, name in enumerate(panel.names):
+        own = ((answer, row[seat]) for answer, row in rows)
+        yield Bias("length", panel.benchmark, name, "", _against_length(own))
+    for seat, name in enumerate(panel.names):
+        apart = [(answer.unit, above) for answer, row in rows if (above := _above(row, {seat})) is not None]
+        yield Bias("judge", panel.benchmark, name, "", mean_with_interval(apart, binary=False))
+    for model in dict.fromkeys(answer.model for answer in panel.answers):
+        kin = {seat for seat, judge in enumerate(panel.judges) if same_family(judge.model_name, model)}
+        apart = [
+            (answer.unit, above)
+            for answer, row in rows
+            if answer.model == model and (above := _above(row, kin)) is not None
+        ]
+        yield Bias("family", panel.benchmark, "", model, mean_with_interval(apart, binary=False))
+    for seat, (judge, name) in enumerate(zip(panel.judges, panel.names, strict=True)):
+        both = [
+            (answer.unit, (same_family(judge.model_name, answer.model), above))
+            for answer, row in rows
+            if (above := _above(row, {seat})) is not None
+        ]
+        if len({kin for _, (kin, _) in both}) == 2:
+            yield Bias("favour", panel.benchmark, name, "", figure_with_interval(both, _difference))
+
+
+def _against_length(of: "Iterator[tuple[_Graded, float | None]]") -> Mean:
+    """Correlate grades with lengths of answers, each model's by itself."""
+    items = [
+        (answer.unit, (answer.model, (float(answer.length), grade)))
+        for answer, grade in of
+        if answer.length is not None and grade is not None
+    ]
+    return figure_with_interval(items, stratified_spearman)
+
+
+def _mean(row: Sequence[float | None]) -> float | None:
+    there = [grade for grade in row if grade is not None]
+    return fmean(there) if there else None
+
+
+def _above(row: Sequence[float | None], seats: set[int]) -> float | None:
+    """Return how far these seats stand above the others on one answer; None where either side gave nothing."""
+    inside = _mean([grade for seat, grade in enumerate(row) if seat in seats])
+    outside = _mean([grade for seat, grade in enumerate(row) if seat not in seats])
+    return None if inside is None or outside is None else inside - outside
+
+
+def _difference(items: Sequence[tuple[Hashable, float]]) -> float | None:
+    kin = [above for same, above in items if same]
+    others = [above for same, above in items if not same]
+    return fmean(kin) - fmean(others) if kin and others else None
