@@ -75,8 +75,8 @@ def intramural(context: click.Context, directory: Path, log_level: str) -> None:
 
 
 for command in (
-    init, doctor, benchmarks, datasets, run, summarize, rescore, score, agreement, export, import_, view, submission,
-    enroll, registry, steward_key, purge, audit, baselines, demo,
+    init, doctor, benchmarks, datasets, run, summarize, rescore, score, agreement, calibrate, export, import_,
+    view, submission, enroll, registry, steward_key, purge, audit, baselines, demo,
 ):  # fmt: skip
     intramural.add_command(command)
 

@@ -1,0 +1,152 @@
+"""What clinicians gave a sample, and what jury, judges and word metrics gave the same answers, as one table."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from agent.calibration.making import jury_measure
+from agent.evaluation.measures import Measure, Rules
+from agent.jury.seats import jury_score, quorum_of
+from agent.metrics import METRICS
+from agent.statistics.agreement import Ratings
+
+if TYPE_CHECKING:
+    from agent.store import Calibration, Seat, Store
+
+OVERALL = "overall"
+WORD_METRICS = ("rouge_l", "BERTScore-F")
+
+_Values = dict[str, float]  # criterion, or OVERALL -> number
+
+
+@dataclass(frozen=True, slots=True)
+class Grader:
+    """Who or what gave numbers: a clinician (R1, R2, ...), the jury, one of its judges, or a metric of words."""
+
+    name: str
+    kind: Literal["clinician", "jury", "judge", "metric"]
+
+
+@dataclass(frozen=True, slots=True)
+class RatingTable:
+    """All that is known of a sample's items.
+
+    Attributes:
+        criteria: names; beside them there is OVERALL, the mean of all criteria of one item and grader.
+        graders: the columns: clinicians, jury, judges, metrics.
+        units: of each row: the patient or document.
+        values: criterion or OVERALL -> rows of items. A metric has one number for an answer, the same under each.
+        changed: items left out because their run was made again since, with another answer or without it.
+        purged: items whose answer was purged, so that only its question could be seen to be the same.
+    """
+
+    criteria: tuple[str, ...]
+    graders: tuple[Grader, ...]
+    units: tuple[bytes, ...]
+    values: Mapping[str, Ratings]
+    changed: int
+    purged: int
+
+    def columns(self, *kinds: str) -> list[int]:
+        """Return the places of the graders of these kinds."""
+        return [place for place, grader in enumerate(self.graders) if grader.kind in kinds]
+
+
+def rating_table(store: "Store", calibration: "Calibration") -> RatingTable:
+    """Put together what every grader gave every item of a sample."""
+    plan = calibration.plan
+    criteria = tuple(plan["criteria"])
+    same, changed, purged = _same_answers(store, plan["items"])
+    found: dict[Grader, dict[str, _Values]] = {}
+    for rater in store.raters(calibration.name):
+        grader = Grader(f"R{rater.number}", "clinician")
+        found[grader] = {item: _with_overall(rater.grades.get(item, {}), criteria) for item in same}
+    units: dict[str, bytes] = {}
+    for run_id in dict.fromkeys(plan["items"][item]["run"] for item in same):
+        positions = {item: plan["items"][item]["position"] for item in same if plan["items"][item]["run"] == run_id}
+        scores = store.unit_scores(run_id, plan["metric"])
+        units |= {item: scores[position].unit_key for item, position in positions.items()}
+        for grader, position, values in _machines(store, run_id, criteria, plan["metric"]):
+            for item in (item for item, at in positions.items() if at == position):
+                found.setdefault(grader, {})[item] = values
+    order = ("clinician", "jury", "judge", "metric")
+    graders = tuple(sorted(found, key=lambda grader: order.index(grader.kind)))
+    ratings: dict[str, Ratings] = {
+        criterion: [[found[grader].get(item, {}).get(criterion) for grader in graders] for item in same]
+        for criterion in (*criteria, OVERALL)
+    }
+    return RatingTable(criteria, graders, tuple(units[item] for item in same), ratings, changed, purged)
+
+
+def _same_answers(store: "Store", items: Mapping[str, Mapping[str, object]]) -> tuple[list[str], int, int]:
+    """Return the items that still are what clinicians saw, how many are not, and of how many the answer is gone."""
+    by_run: dict[str, dict[int, str]] = {}
+    for item, place in items.items():
+        by_run.setdefault(str(place["run"]), {})[int(str(place["position"]))] = item
+    same: set[str] = set()
+    purged = 0
+    for run_id, by_position in by_run.items():
+        for stored in store.each_instance(run_id, sorted(by_position)):
+            item = by_position[stored.position]
+            if stored.request_key.hex() != items[item]["request"]:
+                continue
+            if stored.response is None:
+                purged += 1
+            elif store.answer_mark(stored.response.text) != items[item]["answer"]:
+                continue
+            same.add(item)
+    return [item for item in items if item in same], len(items) - len(same), purged
+
+
+def _machines(
+    store: "Store", run_id: str, criteria: Sequence[str], metric: str
+) -> Iterator[tuple[Grader, int, _Values]]:
+    """Yield (who, position, values) of jury, judges and metrics."""
+    run = store.run(run_id)
+    rules = Rules.of_run(run.details) if run is not None else None
+    measure = jury_measure(rules) if rules is not None else None
+    if rules is None or measure is None:
+        return
+    names = seat_names(measure)
+    for position, seats in store.seats(run_id, metric).items():
+        if values := _jury_values(seats, measure, criteria):
+            yield Grader("jury", "jury"), position, values
+        for seat in seats:
+            if seat.grades is not None and seat.seat < len(names):
+                yield Grader(names[seat.seat], "judge"), position, _with_overall(seat.grades, criteria)
+    for name in WORD_METRICS:
+        if any(one.name == name for one in rules.measures):
+            label = METRICS[name].display_name
+            for position, score in enumerate(store.unit_scores(run_id, name)):
+                if score.value is not None:
+                    yield Grader(label, "metric"), position, dict.fromkeys((*criteria, OVERALL), score.value)
+
+
+def _jury_values(seats: "Sequence[Seat]", measure: Measure, criteria: Sequence[str]) -> _Values:
+    """Return the jury's means, where enough of its seats gave a valid verdict."""
+    whole = jury_score(seats, measure.use)
+    valid = [seat.grades for seat in seats if seat.grades is not None]
+    if not isinstance(whole, float | int) or len(valid) < quorum_of(measure.use):
+        return {}
+    means = {}
+    for criterion in criteria:
+        given = [grades[criterion] for grades in valid if criterion in grades]
+        if given:
+            means[criterion] = sum(given) / len(given)
+    return {**means, OVERALL: float(whole)}
+
+
+def seat_names(measure: Measure) -> list[str]:
+    """Return what each seat of a jury is called; a second seat of one name is its #2."""
+    names: list[str] = []
+    for judge in measure.use.judges:
+        name = judge.name or judge.model_name
+        again = sum(one == name or one.startswith(f"{name} #") for one in names)
+        names.append(f"{name} #{again + 1}" if again else name)
+    return names
+
+
+def _with_overall(grades: Mapping[str, float], criteria: Sequence[str]) -> _Values:
+    """Add the mean over all criteria, if each has a grade."""
+    given = {criterion: float(grades[criterion]) for criterion in criteria if criterion in grades}
+    return {**given, OVERALL: sum(given.values()) / len(criteria)} if len(given) == len(criteria) else given

@@ -1,0 +1,240 @@
+"""The commands `calibrate new`, `import`, `report` and `list`: a jury set beside clinicians."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from agent.errors import ConfigError
+from agent.listing import format_option, show_rows
+from agent.site import Site
+
+if TYPE_CHECKING:
+    from agent.calibration.figures import Figure
+    from agent.calibration.ratings import RatingTable
+    from agent.store import Calibration, Store
+
+FEW_ITEMS = 30
+REPORT_COLUMNS = {
+    "criterion": "Criterion",
+    "who": "With clinicians",
+    "n": "n",
+    "icc": "ICC(2,1)",
+    "icc_low": "Low",
+    "icc_high": "High",
+    "z": "ICC(3,1) z",
+    "z_low": "Low",
+    "z_high": "High",
+    "above": "Above",
+    "above_low": "Low",
+    "above_high": "High",
+    "needed": "Needed",
+}
+
+
+@click.group()
+def calibrate() -> None:
+    """Set a jury beside clinicians: a blinded sample out, their grades in, agreement with intervals."""
+
+
+@calibrate.command()
+@click.argument("name")
+@click.option("--suite", default="default", show_default=True, help="Name of the collection of runs.")
+@click.option("--benchmark", required=True, help="The benchmark whose answers are graded.")
+@click.option("--items", type=click.IntRange(2, 10_000), default=60, show_default=True, help="Answers in all.")
+@click.option("--raters", type=click.IntRange(1, 50), default=2, show_default=True, help="Clinicians; each sees all.")
+@click.option("--seed", type=click.IntRange(0), help="The same seed chooses the same answers.")
+@click.option("--with-reference", is_flag=True, help="Show the right answer too, as the judges may see it.")
+@click.option("--reveal", is_flag=True, help="Original instead of redacted text; written to the audit log.")
+@click.option(
+    "--output", "--out", "out", required=True, type=click.Path(file_okay=False, path_type=Path), help="A new folder."
+)
+@click.pass_obj
+def new(
+    site: Site,
+    name: str,
+    suite: str,
+    benchmark: str,
+    items: int,
+    raters: int,
+    seed: int | None,
+    with_reference: bool,
+    reveal: bool,
+    out: Path,
+) -> None:
+    """Write a blinded sample of stored answers for clinicians to grade.
+
+    A CSV file for each clinician, in an order of its own, with columns to fill in, and instructions. An even share of
+    every model's answers; nothing says whose they are or what the jury gave. NAME is what the sample is called here.
+    """
+    from agent.calibration.making import Wanted, make_calibration
+
+    wanted = Wanted(name, suite, benchmark, items, raters, seed, with_reference, reveal)
+    made = make_calibration(site, wanted, out)
+    click.echo(
+        f"{made.items} answers of {_counted(made.models, 'model')}, of {_counted(made.units, 'patient or document')}: "
+        f"{', '.join(made.files)} and instructions.txt in {out.name}"
+    )
+    click.echo(made.note)
+    notes = {
+        f"{items} answers were asked for, and {made.items} are all that there are": made.items < items,
+        f"{_counted(made.purged, 'answer')} could not be chosen: a purge took their texts": made.purged > 0,
+        f"{_counted(made.withheld, 'text')} could not be cleared and are not shown": made.withheld > 0,
+        f"{_counted(made.too_long, 'item')} with a text longer than a spreadsheet's cell holds (32,767 characters): "
+        "spreadsheets cut or split it; open the file with another program": made.too_long > 0,
+        "with one clinician nothing is known of how far clinicians agree": raters == 1,
+    }
+    for note, applies in notes.items():
+        if applies:
+            click.echo(f"note: {note}", err=True)
+    click.echo(f'Next: intramural calibrate import {name} {out.name}/{made.files[0]} --rater "NAME OF THE CLINICIAN"')
+
+
+@calibrate.command(name="import")
+@click.argument("name")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--rater", required=True, help="Who graded; sealed in the store, shown as R1, R2, ...")
+@click.option("--replace", is_flag=True, help="Let go of what the same clinician gave before.")
+@click.pass_obj
+def import_ratings(site: Site, name: str, file: Path, rater: str, replace: bool) -> None:
+    """Take in a clinician's grades.
+
+    FILE may be partly filled in: blank cells are missing grades. A wrong cell is named, and nothing is taken in. Texts
+    and comments are not read.
+    """
+    from agent.calibration.sheet import read_sheet
+    from agent.metrics import Scale
+
+    rater = " ".join(rater.split())
+    if not rater:
+        raise ConfigError("the clinician has no name", "Give it with --rater.")
+    with site.store() as store:
+        plan = _known(store, name).plan
+        if store.has_rated(name, rater) and not replace:
+            raise ConfigError(
+                f"grades by this clinician are in calibration {name} already", "Give --replace to let go of them."
+            )
+        grades = read_sheet(file, list(plan["items"]), plan["criteria"], Scale(*plan["scale"]))
+        number = store.keep_ratings(name, rater, grades)
+        store.audit("calibration ratings", f"name={name} rater=R{number} items={len(grades)}")
+    full = sum(len(given) == len(plan["criteria"]) for given in grades.values())
+    click.echo(f"R{number}: {len(grades)} of {len(plan['items'])} answers graded, {full} on every criterion")
+    click.echo(f"Next: intramural calibrate report {name}")
+
+
+@calibrate.command()
+@click.argument("name")
+@click.option(
+    "--width",
+    type=click.FloatRange(0, 2, min_open=True, max_open=True),
+    default=0.2,
+    show_default=True,
+    help="Width of the interval that `Needed` is computed for.",
+)
+@format_option("csv")
+@click.pass_obj
+def report(site: Site, name: str, width: float, form: str) -> None:
+    """Show how far jury, judges and word metrics agree with clinicians, and clinicians with each other.
+
+    Per criterion and overall, on the same answers, with bootstrap intervals over patients or documents.
+    """
+    from agent.calibration.figures import figures
+    from agent.calibration.ratings import rating_table
+
+    with site.store() as store:
+        calibration = _known(store, name)
+        table = rating_table(store, calibration)
+    clinicians = len(table.columns("clinician"))
+    if not clinicians:
+        raise ConfigError(
+            f"no clinician's grades are in calibration {name}", "Take them in with `intramural calibrate import`."
+        )
+    rows = [_row(figure) for figure in figures(table, width)]
+    plan = calibration.plan
+    if form != "table":
+        columns = {column: "" for row in rows[:1] for column in row}
+        show_rows(rows, columns, form)
+    else:
+        title = f"Calibration {name}: {plan['benchmark']} of suite {plan['suite']}, {_counted(clinicians, 'clinician')}"
+        show_rows(rows, REPORT_COLUMNS, form, title=title)
+        click.echo(
+            "Each figure is a mean over pairs with a clinician, with its 95 % interval (bootstrap over "
+            f"{_counted(len(set(table.units)), 'patient or document')}).\n"
+            "ICC(2,1): absolute agreement. z: of z scores, whatever the scale. Above: z less that of the clinicians "
+            "with each other on the same answers.\n"
+            f"Needed: answers for an interval of ICC(2,1) of width {width:g} (for a metric, of z)."
+        )
+    for note in _notes(table, calibration, rows):
+        click.echo(f"note: {note}", err=True)
+
+
+@calibrate.command(name="list")
+@format_option("csv")
+@click.pass_obj
+def list_(site: Site, form: str) -> None:
+    """List the samples: what of, how large, whose grades are there."""
+    rows = []
+    with site.store() as store:
+        for one in store.calibrations():
+            raters = store.raters(one.name)
+            rows.append(
+                {
+                    "name": one.name,
+                    "suite": one.plan["suite"],
+                    "benchmark": one.plan["benchmark"],
+                    "items": len(one.plan["items"]),
+                    "asked": one.plan["raters"],
+                    "graded": len(raters),
+                    "grades": ", ".join(f"R{rater.number}: {len(rater.grades)}" for rater in raters),
+                    "made_at": datetime.fromtimestamp(one.made_at, UTC).date().isoformat(),
+                }
+            )
+    headings = ("Name", "Suite", "Benchmark", "Answers", "Clinicians", "Graded by", "Answers graded", "Made (UTC)")
+    keys = ("name", "suite", "benchmark", "items", "asked", "graded", "grades", "made_at")
+    show_rows(rows, dict(zip(keys, headings, strict=True)), form)
+
+
+def _known(store: "Store", name: str) -> "Calibration":
+    found = store.calibration(name)
+    if found is None:
+        known = ", ".join(one.name for one in store.calibrations()) or "none yet"
+        raise ConfigError(
+            f"there is no calibration {name} (here: {known})", "Make one with `intramural calibrate new`."
+        )
+    return found
+
+
+def _row(figure: "Figure") -> dict[str, Any]:
+    from agent.calibration.figures import CLINICIANS
+
+    row: dict[str, Any] = {
+        "criterion": figure.criterion,
+        "who": "each other" if figure.who == CLINICIANS else figure.who,
+        "kind": figure.kind,
+        "n": figure.n,
+        "units": figure.units,
+    }
+    parts = {"icc": figure.absolute, "z": figure.standardised, "z_k": figure.mean, "above": figure.above}
+    for key, icc in parts.items():
+        row |= {key: icc.value, f"{key}_low": icc.low, f"{key}_high": icc.high}
+    return {**row, "needed": figure.needed}
+
+
+def _notes(table: "RatingTable", calibration: "Calibration", rows: list[dict[str, Any]]) -> list[str]:
+    """Return what a reader should know of the sample."""
+    items = len(calibration.plan["items"])
+    notes: dict[str, int] = {
+        f"{table.changed} of {items} answers are left out: their run brought another answer since": table.changed,
+        f"{table.purged} of {items} answers were purged: that they are those which were graded is known by their "
+        "question alone": table.purged,
+        "the jury has graded none of these answers": not table.columns("jury"),
+        "one clinician: nothing is known of how far clinicians agree": len(table.columns("clinician")) == 1,
+        f"fewer than {FEW_ITEMS} answers: intervals are wide and rough": any(row["n"] < FEW_ITEMS for row in rows),
+    }
+    return [note for note, applies in notes.items() if applies]
+
+
+def _counted(count: int, what: str) -> str:
+    words = what.split(" or ")
+    return f"{count} " + " or ".join(word if count == 1 else f"{word}s" for word in words)
