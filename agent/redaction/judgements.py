@@ -90,8 +90,11 @@ def _words(
     if seat.grades is None:
         return {}
     rubric = _rubric(jury, seat.grades)
-    verdicts = (read_verdict(reply.text, rubric, answer) for reply in replies)
-    return next((verdict.words for verdict in verdicts if isinstance(verdict, Verdict)), {})
+    for reply in reversed(replies):
+        verdict = read_verdict(reply.text, rubric, answer)
+        if isinstance(verdict, Verdict) and verdict.grades == seat.grades:
+            return verdict.words
+    return {}
 
 
 def _rubric(jury: Mapping[str, Any], grades: Mapping[str, float]) -> Rubric:
