@@ -1,11 +1,18 @@
 """The key `metrics` of a definition."""
 
+import math
+from dataclasses import replace
+from pathlib import Path
+
 from agent.catalog.definition_files import DefinitionFiles
+from agent.catalog.judges import read_judges, read_quorum
 from agent.catalog.wording import nearest
 from agent.catalog.yaml_map import YamlMap
-from agent.metrics import METRICS, Judge, MetricUse
+from agent.jury.rubric import EXPLANATION, read_rubric_block
+from agent.metrics import METRICS, MetricUse, Scale
 
 JUDGE_METRIC = "jury_score"
+_MOST_GRADE = 1_000
 
 
 def read_metrics(m: YamlMap, files: DefinitionFiles) -> tuple[MetricUse, ...]:
@@ -29,21 +36,78 @@ def _metric(m: YamlMap, files: DefinitionFiles) -> MetricUse:
     if name != JUDGE_METRIC:
         m.finish()
         return MetricUse(name, options, helm_name=helm_name)
+    use = _jury(m, files, MetricUse(name, options, helm_name=helm_name))
+    m.finish()
+    return use
+
+
+def _jury(m: YamlMap, files: DefinitionFiles, use: MetricUse) -> MetricUse:
+    """Read what a jury is asked: criteria with their questions, or a prompt of its own that lists them."""
     criteria = m.pairs("criteria")
     prompt = ""
-    if not criteria or m.has("prompt_file"):
-        prompt, _ = files.text(m, "prompt_file")
-    judges: list[Judge] = []
-    for judge in m.maps("judges"):
-        judges.append(Judge(judge.name("name"), judge.name("model_name")))
-        judge.finish()
-    if not judges and not criteria:
-        m.note("judges", "expected a list of judges, each with `name` (deployment) and `model_name`, or `criteria`")
+    fields: dict[str, tuple[str, ...]] = dict.fromkeys(criteria, (EXPLANATION,))
     gold_shown = m.flag("gold_shown", True)
-    m.finish()
-    return MetricUse(
-        name, options, prompt, tuple(judges), helm_name=helm_name, criteria=criteria, gold_shown=gold_shown
+    if m.has("prompt_file"):
+        if criteria:
+            m.note("criteria", "give either `criteria` or a `prompt_file` that lists them")
+        prompt, path = files.text(m, "prompt_file")
+        if path is not None and prompt.strip():
+            fields = _rubric(m, prompt, path, gold_shown)
+            criteria = dict.fromkeys(fields, "")
+    elif not criteria:
+        m.note("criteria", "expected `criteria` (a map of name and question), or the `prompt_file` of a judge's prompt")
+    scale = _scale(m, Scale(0, 5) if prompt else Scale(1, 5))
+    judges = read_judges(m)
+    return replace(
+        use,
+        prompt=prompt,
+        judges=judges,
+        quorum=read_quorum(m, judges),
+        scale=scale,
+        criteria=criteria,
+        fields=fields,
+        gold_shown=gold_shown,
     )
+
+
+def _rubric(m: YamlMap, prompt: str, path: Path, gold_shown: bool) -> dict[str, tuple[str, ...]]:
+    if "{RESPONSE}" not in prompt:
+        m.note("prompt_file", f"{path}: a judge's prompt needs {{RESPONSE}}, where the answer stands")
+    if "{GOLD_RESPONSE}" in prompt and not gold_shown:
+        m.note("gold_shown", f"{path} shows {{GOLD_RESPONSE}}; take it out, or leave `gold_shown` away")
+    try:
+        return read_rubric_block(prompt)
+    except ValueError as why:
+        m.note("prompt_file", f"{path}: {why}")
+        return {}
+
+
+def _scale(m: YamlMap, default: Scale) -> Scale:
+    inner = m.map("scale")
+    if inner is None:
+        return default
+    low, high = _bound(inner, "low"), _bound(inner, "high")
+    inner.finish()
+    if low is None or high is None:
+        return default
+    if low >= high:
+        m.note("scale", "expected `low` below `high`; more is better")
+        return default
+    return Scale(low, high)
+
+
+def _bound(m: YamlMap, key: str) -> float | None:
+    text = m.text(key)
+    if not text:
+        return None
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number) or abs(number) > _MOST_GRADE:
+        m.note(key, f"expected a number from {-_MOST_GRADE} to {_MOST_GRADE}")
+        return None
+    return number
 
 
 def _option(m: YamlMap, key: str, default: bool | str) -> bool | str:

@@ -38,6 +38,7 @@ def definition(tmp_path: Path, text: str, prompt: str = "{note}") -> Path:
     return path
 
 
+JUDGE_PROMPT = '{QUESTION} {RESPONSE} <rubric_criteria>{"a": ["score"]}</rubric_criteria>'
 GOOD = """name: own
 description: ours
 prompt_file: prompt.txt
@@ -129,7 +130,7 @@ def test_every_problem_of_a_definition_at_once(tmp_path):
             GOOD.replace("dataset_file: data.csv", "data: {loader: csv, files: [{name: x.csv, sha256: abc}]}"),
             "data.files[1].sha256: expected 64",
         ),
-        (GOOD + "  - name: jury_score\n", "metrics[2].judges: expected a list of judges"),
+        (GOOD + "  - name: jury_score\n", "metrics[2].criteria: expected `criteria`"),
         (GOOD.replace("exact_match", "exact_match\n    stemmer: false"), "metrics[1].stemmer: unknown key"),
         (GOOD.replace("exact_match", "rouge_1\n    stemmer: maybe"), "metrics[1].stemmer: expected true or false"),
     ],
@@ -313,7 +314,7 @@ def test_the_dataset_that_units_come_from_is_what_the_definition_says_and_else_o
 
 
 def test_a_jury_is_read_and_refused_before_anything_is_asked(tmp_path):
-    (tmp_path / "judge.txt").write_text('{QUESTION} {RESPONSE} <rubric_criteria>{"a": ["score"]}</rubric_criteria>')
+    (tmp_path / "judge.txt").write_text(JUDGE_PROMPT)
     benchmark = load_benchmark(
         definition(
             tmp_path,
@@ -329,7 +330,7 @@ def test_a_jury_is_read_and_refused_before_anything_is_asked(tmp_path):
 
 
 def test_a_jury_alone_needs_no_right_answer(tmp_path):
-    (tmp_path / "judge.txt").write_text("{RESPONSE}")
+    (tmp_path / "judge.txt").write_text(JUDGE_PROMPT)
     (tmp_path / "data.csv").write_text("note\nx\n")
     text = GOOD.replace(
         "exact_match", "jury_score\n    prompt_file: judge.txt\n    judges: [{name: a/b, model_name: a/b}]"
@@ -394,7 +395,7 @@ def site(tmp_path):
 
 def naming(folder: Path, key: str, name: str) -> Path:
     """Write a definition whose `key` names the file."""
-    (folder / "judge.txt").write_text("{RESPONSE}")
+    (folder / "judge.txt").write_text(JUDGE_PROMPT)
     text = GOOD + "  - name: jury_score\n    prompt_file: judge.txt\n    judges: [{name: a/b, model_name: a/b}]\n"
     was = {"prompt_file": "prompt_file: prompt.txt", "dataset_file": "dataset_file: data.csv", "judge": "judge.txt"}[
         key
@@ -431,7 +432,7 @@ def test_a_definition_that_names_the_sites_keys_or_leaves_its_folder(site, monke
 @pytest.mark.parametrize("key", ["prompt_file", "dataset_file", "judge"])
 def test_a_definition_that_a_user_names_may_give_absolute_paths_but_not_of_keys(site, tmp_path, key):
     (tmp_path / "far").mkdir()
-    (tmp_path / "far" / "file.txt").write_text("{note}")
+    (tmp_path / "far" / "file.txt").write_text(JUDGE_PROMPT if key == "judge" else "{note}")
     path = naming(site, key, str(tmp_path / "far" / "file.txt"))
     load_benchmark(path, absolute_paths=True)
     (tmp_path / "far" / "link.txt").symlink_to(site.parent / "keys" / "token")

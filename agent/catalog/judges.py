@@ -1,0 +1,72 @@
+"""Judges, as a file of their own or a benchmark's definition lists them."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent.catalog.yaml_map import YamlMap, read_yaml
+from agent.errors import ConfigError
+from agent.metrics import Judge
+
+_MOST_SEATS = 99
+
+
+@dataclass(frozen=True, slots=True)
+class Jury:
+    """The seats of a jury. `quorum` is how many must give a valid verdict; None: more than half."""
+
+    judges: tuple[Judge, ...]
+    quorum: int | None = None
+
+
+def read_jury(path: Path) -> Jury:
+    """Read MedHELM's judges.yaml: `judges`, each with `name`, `model` and `model_deployment`, and our `quorum`.
+
+    The key names of a definition's judges, `name` (the deployment) and `model_name`, are read as well. Two judges of
+    one deployment are two seats.
+
+    Raises:
+        ConfigError: with every wrong key of the file.
+    """
+    m = read_yaml(path, ConfigError)
+    judges = read_judges(m)
+    if not judges and not m.problems:
+        m.note("judges", "expected a list of judges, each with `name`, `model` and `model_deployment`")
+    quorum = read_quorum(m, judges)
+    m.finish()
+    if m.problems:
+        raise ConfigError(f"{path}: " + "; ".join(m.problems), "Correct the jury's file; nothing was asked.")
+    return Jury(judges, quorum)
+
+
+def read_judges(m: YamlMap) -> tuple[Judge, ...]:
+    """Read the key `judges`, in either form; without it there are none."""
+    judges: list[Judge] = []
+    for inner in m.maps("judges"):
+        if inner.has("model_deployment"):
+            judges.append(Judge(inner.name("model_deployment"), _model(inner), inner.name("name", "")))
+        elif inner.has("model"):
+            inner.note("model_deployment", "is required beside `model`: the name in model_deployments.yaml")
+            inner.skip("model")
+            inner.skip("name")
+        else:
+            judges.append(Judge(inner.name("name"), inner.name("model_name")))
+        inner.finish()
+    if len(judges) > _MOST_SEATS:
+        m.note("judges", f"{len(judges)} judges; expected at most {_MOST_SEATS}")
+    names = [judge.name for judge in judges if judge.name]
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        m.note("judges", f"the name {name!r} is given twice; people could not tell the seats apart")
+    return tuple(judges)
+
+
+def _model(m: YamlMap) -> str:
+    key = "model_name" if m.has("model_name") and not m.has("model") else "model"
+    return m.name(key)
+
+
+def read_quorum(m: YamlMap, judges: tuple[Judge, ...]) -> int | None:
+    """Read the key `quorum`: at most as many as there are seats, where they are named."""
+    quorum = m.integer("quorum", None, high=_MOST_SEATS)
+    if quorum is not None and judges and quorum > len(judges):
+        m.note("quorum", f"{quorum} valid verdicts of {len(judges)} seats cannot be had")
+    return quorum
