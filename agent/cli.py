@@ -23,6 +23,7 @@ from agent.enrolment_commands import enroll, registry, steward_key
 from agent.errors import AgentError, StoreError
 from agent.exchange_commands import export, import_
 from agent.inference.baselines import baselines
+from agent.judge_commands import judge
 from agent.listing import printable, with_site
 from agent.run_commands import run
 from agent.score_commands import rescore, score
@@ -75,7 +76,7 @@ def intramural(context: click.Context, directory: Path, log_level: str) -> None:
 
 
 for command in (
-    init, doctor, benchmarks, datasets, run, summarize, rescore, score, agreement, calibrate, export, import_,
+    init, doctor, benchmarks, datasets, run, judge, summarize, rescore, score, agreement, calibrate, export, import_,
     view, submission, enroll, registry, steward_key, purge, audit, baselines, demo,
 ):  # fmt: skip
     intramural.add_command(command)

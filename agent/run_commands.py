@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from agent.evaluation.judging import Judged
     from agent.evaluation.plan import Plan
     from agent.evaluation.run import RunOutcome
+    from agent.evaluation.summarise import RunSummary
     from agent.evaluation.trial import Met
     from agent.store import Usage
 
@@ -139,11 +140,7 @@ def run(
     if failed:
         click.echo(f"{failed} instances have no answer; run the same command again to ask only those.", err=True)
     if unseated:
-        click.echo(
-            f"of {unseated} answers a judge's seat is empty, for no reply came; run the same command again to ask only "
-            "those.",
-            err=True,
-        )
+        click.echo(unseated_words(unseated), err=True)
     if failed or unseated:
         raise click.exceptions.Exit(EXIT_FAILED_INSTANCES)
 
@@ -214,13 +211,26 @@ def _say_what_came_of_it(site: Site, outcomes: "Sequence[RunOutcome]", deploymen
         click.echo(f"{len(priced)} runs together cost {total}")
 
 
-def _outcome_line(outcome: "RunOutcome") -> str:
-    main, mean = outcome.summary.main, outcome.summary.main.mean
+def unseated_words(answers: int) -> str:
+    """Say that seats are empty which another time may fill."""
+    return (
+        f"a judge's seat is empty for want of a reply, answers: {answers:,}; "
+        "run the same command again to ask only those."
+    )
+
+
+def score_words(summary: "RunSummary") -> str:
+    """Say what a run's main metric came to."""
+    main, mean = summary.main, summary.main.mean
     unscored = ", ".join(f"{count} {reason}" for reason, count in sorted(main.unscored.items())) or "none"
     value = "no score" if mean.value is None else f"{mean.value:.3f}"
     interval = "" if mean.low is None else f" ({mean.low:.3f} to {mean.high:.3f})"
+    return f"{main.metric} {value}{interval}  n={mean.n}  unscored: {unscored}"
+
+
+def _outcome_line(outcome: "RunOutcome") -> str:
     return (
-        f"{outcome.summary.run.name}  {main.metric} {value}{interval}  n={mean.n}  unscored: {unscored}  "
+        f"{outcome.summary.run.name}  {score_words(outcome.summary)}  "
         f"{_asked(outcome.asked, outcome.asked_for)}, kept {outcome.kept}{judged_words(outcome.judged)}"
     )
 

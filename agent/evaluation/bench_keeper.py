@@ -14,11 +14,12 @@ class BenchKeeper:
     """Keeps the judgements of one run.
 
     Attributes:
+        done: answers of which every seat has been asked.
         open: answers of which a seat brought no reply, for a reason that may pass.
     """
 
     def __init__(self, store: Store, run_id: str, progress: Progress) -> None:
-        self.open = 0
+        self.done = self.open = 0
         self._store = store
         self._run_id = run_id
         self._progress = progress
@@ -50,6 +51,7 @@ class BenchKeeper:
         self._seats += [(position, metric, seat) for seat in seats]
         if score is not None:
             self._scores.append((position, *score))
+        self.done += 1
         self.open += any(seat.reason in RETRIED for seat in seats)
         self._progress.advance()
         self._kept()

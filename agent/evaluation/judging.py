@@ -163,7 +163,7 @@ def judge_run(store: Store, run_id: str, rules: Rules, jury: Sequence[SeatedJudg
         keeper.write()
     _score_by_helm(store, run_id, rules, positions)
     ways.progress.end()
-    return Judged(hearing.asked, len(positions), hearing.keeper.open)
+    return Judged(hearing.asked, keeper.done, keeper.open)
 
 
 def _note_what_leaves(

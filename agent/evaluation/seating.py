@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from agent.catalog.deployment_map import mapped_name
 from agent.catalog.deployments import Deployment
+from agent.catalog.judges import read_jury
 from agent.catalog.wording import nearest
 from agent.errors import ConfigError
 from agent.metrics import JUDGED, Judge, MetricUse
@@ -60,8 +61,6 @@ def jury_of(
     if path is None and not use.judges and site.judges.is_file():
         path = site.judges
     if path is not None and (required or path.is_file()):
-        from agent.catalog.judges import read_jury
-
         jury = read_jury(path)
         use = replace(use, judges=jury.judges, quorum=use.quorum if jury.quorum is None else jury.quorum)
     if use.judges and use.quorum is not None and use.quorum > len(use.judges):

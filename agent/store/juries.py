@@ -78,6 +78,8 @@ class Juries(Database):
     def unjudged(self, run_id: str, seats_of: str, metrics: Sequence[str]) -> list[int]:
         """Return the positions whose answers a jury has yet to grade, or of which a seat is to be asked again.
 
+        Answers that were purged are left out: nobody can grade them any more.
+
         Args:
             run_id: whose.
             seats_of: the metric that the seats are kept under.
@@ -85,9 +87,11 @@ class Juries(Database):
         """
         marks, retried = ", ".join("?" for _ in metrics), ", ".join("?" for _ in RETRIED)
         rows = self._db.execute(
-            f"SELECT position FROM scores WHERE run_id = ? AND metric IN ({marks}) AND reason = ? UNION "  # noqa: S608
-            f"SELECT position FROM seats WHERE run_id = ? AND metric = ? AND reason IN ({retried}) ORDER BY 1",
-            (run_id, *metrics, Reason.NOT_JUDGED.value, run_id, seats_of, *RETRIED),
+            "SELECT i.position FROM run_instances i JOIN answers a ON a.request_key = i.request_key "  # noqa: S608
+            "JOIN records r ON r.record_key = i.record_key WHERE i.run_id = ? AND i.position IN ("
+            f"SELECT position FROM scores WHERE run_id = ? AND metric IN ({marks}) AND reason = ? UNION "
+            f"SELECT position FROM seats WHERE run_id = ? AND metric = ? AND reason IN ({retried})) ORDER BY 1",
+            (run_id, run_id, *metrics, Reason.NOT_JUDGED.value, run_id, seats_of, *RETRIED),
         )
         return [position for (position,) in rows]
 

@@ -64,10 +64,12 @@ class RunReader(Database):
         return [(position, key, bool(answered)) for position, key, answered in rows]
 
     def unmeasured(self, run_id: str) -> list[int]:
-        """Return the positions that a metric which is measured later has yet to be computed for."""
+        """Return the positions that a metric which is measured later has yet to be computed for, and can be."""
         rows = self._db.execute(
-            "SELECT DISTINCT position FROM scores WHERE run_id = ? AND reason = ? ORDER BY position",
-            (run_id, Reason.NOT_MEASURED.value),
+            "SELECT i.position FROM run_instances i JOIN answers a ON a.request_key = i.request_key "
+            "JOIN records r ON r.record_key = i.record_key WHERE i.run_id = ? AND i.position IN ("
+            "SELECT position FROM scores WHERE run_id = ? AND reason = ?) ORDER BY 1",
+            (run_id, run_id, Reason.NOT_MEASURED.value),
         )
         return [position for (position,) in rows]
 

@@ -1,0 +1,162 @@
+"""Judging the stored answers of a suite: the models that gave them need not be there any more."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from agent import __version__
+from agent.catalog.deployments import read_deployments
+from agent.errors import ConfigError
+from agent.evaluation.judging import (
+    NOTHING_JUDGED,
+    Judged,
+    Ways,
+    judge_notes,
+    judge_run,
+    jury_measures,
+    meet_judges,
+    redactor_for,
+    unjudged,
+)
+from agent.evaluation.measures import Rules
+from agent.evaluation.plan import http_limits
+from agent.evaluation.progress import Progress
+from agent.evaluation.seating import SeatedJudge, jury_of, seated
+from agent.evaluation.summarise import RunSummary, summarise_run
+from agent.metrics import MetricUse
+from agent.site import Site
+from agent.store import Run, Store
+
+_OTHER_JURY = "Give --replace to let them go, or leave out --judges to go on with the jury that there is."
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeOptions:
+    """What the command line says.
+
+    Attributes:
+        suite: whose answers.
+        judges: file of the jury; None: the one that each run has, else the site's.
+        benchmarks: those only; none: all.
+        max_in_flight: requests at once to each server.
+        replace: lets judgements of another jury go.
+    """
+
+    suite: str
+    judges: Path | None = None
+    benchmarks: Sequence[str] = ()
+    max_in_flight: int | None = None
+    replace: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What became of one run. `left` says why it was left as it was; empty if its jury was asked or had no need."""
+
+    summary: RunSummary
+    judged: Judged = NOTHING_JUDGED
+    left: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """One run whose jury may have something to do."""
+
+    run: Run
+    rules: Rules
+    use: MetricUse
+    changed: bool
+    jury: tuple[SeatedJudge, ...]
+
+
+def judge_suite(site: Site, options: JudgeOptions, progress: Progress) -> tuple[list[Heard], list[str]]:
+    """Ask juries about every stored answer of a suite that they have not graded; return runs, and notes for people.
+
+    Raises:
+        ConfigError: there is no such suite, no jury, or judgements of another jury would be lost; nothing was asked.
+        InferenceError: a judge cannot be asked; nothing was.
+    """
+    limits = http_limits(site)
+    with site.store() as store:
+        if options.suite not in store.suites():
+            known = ", ".join(store.suites()) or "none yet"
+            raise ConfigError(f"there is no suite {options.suite} (suites here: {known})", "Name one with --suite.")
+        runs = [
+            run for run in store.runs(options.suite) if not options.benchmarks or run.benchmark in options.benchmarks
+        ]
+        heard: dict[str, Heard] = {}
+        cases: list[_Case] = []
+        for run in runs:
+            if not any(kept.get("metric", kept["name"]) == "jury_score" for kept in run.details["metrics"]):
+                continue
+            left = _why_left(run)
+            case = None if left else _case(site, store, run, options)
+            if case is not None and (case.changed or unjudged(store, run.run_id, case.rules)):
+                cases.append(case)
+            heard[run.run_id] = Heard(summarise_run(store, run), left=left)
+        if not heard:
+            raise ConfigError(f"suite {options.suite} holds no run with a metric that a jury gives")
+        juries = [case.jury for case in cases]
+        found = asyncio.run(meet_judges(juries, limits))
+        ways = Ways(limits, progress, found, redactor_for(site, juries), site.means)
+        for case in cases:
+            heard[case.run.run_id] = _judge(store, case, ways)
+    notes = [note for jury in juries for note in judge_notes(jury, found)]
+    return list(heard.values()), list(dict.fromkeys(notes))
+
+
+def _why_left(run: Run) -> str:
+    if run.imported:
+        return "it was imported, with scores made elsewhere"
+    uses = [measure.use for measure in jury_measures(Rules.of_run(run.details))]
+    if not all(use.criteria or use.prompt for use in uses):
+        return "an earlier version kept nothing of what its jury is asked; give its `run` command again"
+    return ""
+
+
+def _case(site: Site, store: Store, run: Run, options: JudgeOptions) -> _Case:
+    """Return what is to be done about one run."""
+    before = Rules.of_run(run.details)
+    measures = jury_measures(before)
+    had = measures[0].use
+    use = jury_of(had, site, override=options.judges)
+    if not use.judges:
+        raise ConfigError(
+            f"{run.name} has no jury, and neither has the site",
+            f"Write {site.judges.name} into the site directory, or name a file with --judges.",
+        )
+    changed = (use.judges, use.quorum) != (had.judges, had.quorum)
+    if changed and store.has_seats(run.run_id, use.name) and not options.replace:
+        raise ConfigError(f"{run.name} holds judgements of another jury, and they would go", _OTHER_JURY)
+    if changed and run.details["agent_version"] != __version__:
+        raise ConfigError(
+            f"{run.name} was scored by another version, and its jury would change",
+            f"Give `intramural rescore --suite {run.suite}` first.",
+        )
+    rules = replace(
+        before,
+        measures=tuple(replace(one, use=use) if one.of_jury else one for one in before.measures),
+    )
+    jury = seated(use.judges, site, read_deployments(site.deployments), options.max_in_flight)
+    return _Case(run, rules, use, changed, jury)
+
+
+def _judge(store: Store, case: _Case, ways: Ways) -> Heard:
+    run_id = case.run.run_id
+    with store.run_lock(run_id):
+        if case.changed:
+            store.change_jury(
+                run_id,
+                {**case.run.details, "metrics": case.rules.facts()["metrics"]},
+                store.plan_digest(
+                    ((one.instance, one.request_key) for one in store.each_instance(run_id) if one.instance),
+                    case.rules.identity(),
+                ),
+                case.use.name,
+                [measure.name for measure in jury_measures(case.rules)],
+            )
+        judged = judge_run(store, run_id, case.rules, case.jury, case.run.model, ways)
+        now = store.run(run_id)
+        assert now is not None
+        return Heard(summarise_run(store, now), judged)
