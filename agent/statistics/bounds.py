@@ -1,5 +1,6 @@
 """What instances without a score could change: a figure between all of them wrong and all of them right. Pure."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 MATTERS = 0.01  # of the metric's range: a difference that a table shows
@@ -34,4 +35,24 @@ def bounds(value: float | None, n: int, unscored: int, low: float = 0.0, high: f
         return None
     known = 0.0 if value is None else value * n
     least, most = (known + low * unscored) / total, (known + high * unscored) / total
+    return Bounds(least, most, (most - least) / (high - low) > MATTERS)
+
+
+def difference_bounds(
+    pairs: Iterable[tuple[float | None, float | None]], low: float = 0.0, high: float = 1.0
+) -> Bounds | None:
+    """Return the bounds of a difference of two means over the same instances; None without any instance.
+
+    The lower one counts what the first model lacks as lowest and what the second lacks as highest, the upper one the
+    other way round.
+
+    Args:
+        pairs: both models' scores of every instance that both were asked, None where there is none.
+        low, high: the metric's range.
+    """
+    known = list(pairs)
+    if not known or high <= low:
+        return None
+    least = sum((low if a is None else a) - (high if b is None else b) for a, b in known) / len(known)
+    most = sum((high if a is None else a) - (low if b is None else b) for a, b in known) / len(known)
     return Bounds(least, most, (most - least) / (high - low) > MATTERS)

@@ -5,12 +5,12 @@ Pairs take out what makes instances hard or easy for both. Instances of one unit
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from agent.statistics.power import detectable_difference, units_needed
-from agent.statistics.resampling import bca_interval, percentile_interval, resampled_means, unit_sums
+from agent.statistics.resampling import SEED, bca_interval, percentile_interval, resampled_means, unit_sums
 from protocol.figures import wilson
 
 if TYPE_CHECKING:
@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 RESAMPLES = 10_000  # a p value is to be small enough for a table of 37 benchmarks
 FEWEST_RESAMPLES = 2_000
 MOST_DRAWN = 20_000_000  # units drawn over all resamples
+FEWEST_FIGURES = 200
+MOST_WORK = 1_000_000  # pairs of items that figures are computed from, over all resamples
 LEAST = 1e-12  # differences are computed with rounding errors below this
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +123,51 @@ def paired_difference(pairs: Iterable[Pair], *, binary: bool) -> Difference:
         exact_p=None,
         detectable=None if drawn is None else detectable_difference(error, units),
         needed=None if drawn is None else units_needed(error * math.sqrt(units), abs(value)),
+    )
+
+
+def figure_difference(
+    items: Sequence[tuple[Hashable, Item, Item]], figure: Callable[[Sequence[Item]], float | None]
+) -> Difference:
+    """Compare two models by a figure that only all items together have, as macro F1 is.
+
+    The percentile bootstrap over units draws both models' items together; see `figure_with_interval` for how often.
+
+    Args:
+        items: unit, the first model's item, the second's, an instance each.
+        figure: computes it from one model's items; None where it has no value.
+    """
+    import numpy as np
+
+    units: dict[Hashable, list[tuple[Item, Item]]] = {}
+    for unit, one, other in items:
+        units.setdefault(unit, []).append((one, other))
+    mean_a, mean_b = figure([one for _, one, _ in items]), figure([other for _, _, other in items])
+    if mean_a is None or mean_b is None:
+        return replace(NOTHING, n=len(items), units=len(units))
+    value, groups = mean_a - mean_b, list(units.values())
+    generator = np.random.default_rng(SEED)
+    drawn = []
+    for _ in range(max(FEWEST_FIGURES, min(FEWEST_RESAMPLES, MOST_WORK // len(items)))):
+        chosen = [pair for place in generator.integers(0, len(groups), len(groups)).tolist() for pair in groups[place]]
+        a, b = figure([one for one, _ in chosen]), figure([other for _, other in chosen])
+        if a is not None and b is not None:
+            drawn.append(a - b)
+    seen = replace(NOTHING, n=len(items), units=len(units), mean_a=mean_a, mean_b=mean_b, value=value)
+    differing = np.array([float(any(one != other for one, other in group)) for group in groups])
+    error = float(np.std(drawn, ddof=1)) if len(drawn) > 1 and len(groups) > 1 else 0.0
+    if error <= LEAST:
+        return replace(seen, p=least_p(differing), test="bootstrap")
+    low, high = percentile_interval(value, drawn, len(groups))
+    return replace(
+        seen,
+        low=low,
+        high=high,
+        method="bootstrap",
+        p=bootstrap_p(value, np.array(drawn), differing),
+        test="bootstrap",
+        detectable=detectable_difference(error, len(groups)),
+        needed=units_needed(error * math.sqrt(len(groups)), abs(value)),
     )
 
 

@@ -1,0 +1,280 @@
+"""Two models' answers to the same instances, side by side: what is compared, what is not, and why."""
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from agent.errors import ConfigError
+from agent.evaluation.measures import HELM_TWIN, Rules
+from agent.evaluation.score import score_response
+from agent.metrics import Labelled, figure
+from agent.statistics.paired import Pair
+from agent.store import Run, Store, UnitScore
+from agent.vocabulary import OWN_MAKING, Reason, Unscored
+
+NO_METRIC = "no metric of that name in both runs"
+NO_PAIR = "no instance that both have a score for"
+PURGED = "a figure of whole runs, and the answers were purged"
+# What an entry may set for each model by itself: it changes what is asked of no other.
+_OF_MODEL = frozenset({"model", "model_deployment", "num_output_tokens", "increase_max_tokens", "temperature", "stop"})
+_NOT_JUDGED = frozenset({Reason.NOT_JUDGED, Reason.NOT_MEASURED})
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A metric that only all answers together have: both models' labels by unit, and what is computed from them."""
+
+    items: Sequence[tuple[Hashable, Labelled, Labelled]]
+    compute: Callable[[Sequence[Labelled]], float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """One benchmark's instances that both models were asked, under one metric.
+
+    Attributes:
+        kept: what the first model's run keeps of the metric.
+        pairs: scores on the metric's scale; none for a metric of the whole run.
+        at_floor: the same, what a model left without a score by itself as the metric's lowest.
+        figure: of a metric of the whole run.
+        unscored_a, unscored_b: instances asked of both that lack that model's score, by reason.
+        only_a, only_b: instances that one was asked and the other was not.
+        stands_in: whether the benchmark's main metric has yet to be judged or measured.
+        imported: whether the runs were made elsewhere.
+    """
+
+    benchmark: str
+    kept: Mapping[str, Any]
+    pairs: tuple[Pair, ...] = ()
+    at_floor: tuple[Pair, ...] = ()
+    figure: Figure | None = None
+    unscored_a: Mapping[str, int] = field(default_factory=dict)
+    unscored_b: Mapping[str, int] = field(default_factory=dict)
+    only_a: int = 0
+    only_b: int = 0
+    stands_in: bool = False
+    imported: bool = False
+
+    @property
+    def scored(self) -> int:
+        """Instances that both have a score for."""
+        if self.figure is not None:
+            return len(self.figure.items)
+        return sum(pair.a is not None and pair.b is not None for pair in self.pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """Everything that two models can be compared by. `left_out` says of each other benchmark why it is not there."""
+
+    a: str
+    b: str
+    benchmarks: tuple[Paired, ...]
+    left_out: Mapping[str, str]
+
+
+def pair_models(store: Store, suites: Sequence[str], a: str, b: str, metric: str | None = None) -> Pairing:
+    """Put two models side by side in every benchmark that both ran.
+
+    Paired are runs of one definition, one state of the data, the same arguments, rules and jury; sampled ones meet in
+    the instances that both were asked. Of several such runs of a model the last one counts.
+
+    Args:
+        store: the site's.
+        suites: names of suites that are there.
+        a, b: names of models or deployments.
+        metric: by this metric; None: by each benchmark's main one.
+
+    Raises:
+        ConfigError: a model is not in the suites, is served by several deployments there, or is both.
+    """
+    found = [run for suite in suites for run in store.runs(suite)]
+    runs_a, runs_b = _runs_of(a, found), _runs_of(b, found)
+    if {run.run_id for run in runs_a} & {run.run_id for run in runs_b}:
+        raise ConfigError(f"{a} and {b} are one model", "Name two models.")
+    benchmarks, left_out = [], {}
+    for benchmark in sorted({run.benchmark for run in (*runs_a, *runs_b)}):
+        here_a = [run for run in runs_a if run.benchmark == benchmark]
+        here_b = [run for run in runs_b if run.benchmark == benchmark]
+        paired = _paired(store, here_a, here_b, metric)
+        if isinstance(paired, Paired):
+            benchmarks.append(paired)
+        else:
+            left_out[benchmark] = paired
+    return Pairing(a, b, tuple(benchmarks), left_out)
+
+
+def _runs_of(name: str, runs: Sequence[Run]) -> list[Run]:
+    mine = [run for run in runs if name in (run.model, run.deployment)]
+    if not mine:
+        known = ", ".join(sorted({run.model for run in runs})) or "none yet"
+        raise ConfigError(f"no run of {name} is there (models here: {known})", "Name a model of the suite.")
+    served = sorted({run.deployment for run in mine})
+    if len(served) > 1 and name not in served:
+        raise ConfigError(f"{name} is served by several deployments: {', '.join(served)}", "Name one of them instead.")
+    return [run for run in mine if run.deployment == name] if name in served else mine
+
+
+def _paired(store: Store, runs_a: Sequence[Run], runs_b: Sequence[Run], metric: str | None) -> Paired | str:
+    if not runs_a or not runs_b:
+        return "of one model only"
+    parts_a, parts_b = _newest(runs_a), _newest(runs_b)
+    parts = [part for part in parts_a if part in parts_b]
+    if not parts:
+        return _difference(runs_a[-1], runs_b[-1])
+    matched = [(parts_a[part], parts_b[part]) for part in parts]
+    kept = _metrics(matched, metric)
+    if not kept:
+        return NO_METRIC if metric else "by no metric of the same rules, options and jury in both runs"
+    tried = [_by_metric(store, matched, one) for one in kept]
+    if tried[0].scored == 0 and metric is None and _waits(tried[0]):
+        tried[0] = next((replace(one, stands_in=True) for one in tried[1:] if one.scored), tried[0])
+    if not tried[0].scored:
+        whole = bool(tried[0].kept.get("whole_run"))
+        return PURGED if whole and _waiting(tried[0]) == 0 else NO_PAIR
+    return tried[0]
+
+
+def _waits(paired: Paired) -> bool:
+    return bool((paired.unscored_a.keys() | paired.unscored_b.keys()) & _NOT_JUDGED)
+
+
+def _waiting(paired: Paired) -> int:
+    return sum(paired.unscored_a.values()) + sum(paired.unscored_b.values())
+
+
+def _newest(runs: Sequence[Run]) -> dict[Hashable, Run]:
+    return {_part(run): run for run in sorted(runs, key=lambda run: run.started_at)}
+
+
+def _part(run: Run) -> Hashable:
+    """Return what two runs must have in common to have asked the same: definition, data, arguments, origin."""
+    details = run.details
+    asked = {key: value for key, value in run.pairs if key not in {*_OF_MODEL, "data"}} | details.get("arguments", {})
+    origin = (details["origin"].get("kind"), run.suite) if run.imported else None
+    data = details.get("data", {})
+    return details.get("benchmark_digest"), data.get("digest"), data.get("known"), frozenset(asked.items()), origin
+
+
+def _difference(one: Run, other: Run) -> str:
+    """Say why no run of the one model asked the same as one of the other's."""
+    words = ("another definition of the benchmark", "other data", "another kind of data", "other arguments or parts")
+    pairs = zip((*words, "made elsewhere"), _parts(one), _parts(other), strict=True)
+    return ", ".join(word for word, a, b in pairs if a != b) or "other arguments or parts"
+
+
+def _parts(run: Run) -> tuple[Hashable, ...]:
+    found = _part(run)
+    assert isinstance(found, tuple)
+    return found
+
+
+def _metrics(matched: Sequence[tuple[Run, Run]], metric: str | None) -> list[Mapping[str, Any]]:
+    """Return the metrics that all these runs measured by the same rules, in the benchmark's order."""
+    first, *others = [run for pair in matched for run in pair]
+    return [
+        kept
+        for kept in first.details["metrics"]
+        if (kept["name"] == metric if metric else not kept["name"].endswith(HELM_TWIN))
+        and all(_same(first, kept, other) for other in others)
+    ]
+
+
+def _same(run: Run, kept: Mapping[str, Any], other: Run) -> bool:
+    theirs = next((one for one in other.details["metrics"] if one["name"] == kept["name"]), None)
+    ours = {key: value for key, value in kept.items() if key != "display_name"}
+    version = run.imported or run.details.get("agent_version") == other.details.get("agent_version")
+    return version and theirs is not None and ours == {key: v for key, v in theirs.items() if key != "display_name"}
+
+
+def _by_metric(store: Store, matched: Sequence[tuple[Run, Run]], kept: Mapping[str, Any]) -> Paired:
+    whole = Paired(matched[0][0].benchmark, kept, imported=matched[0][0].imported)
+    if kept.get("whole_run"):
+        return _figures(store, matched, whole)
+    pairs: list[Pair] = []
+    at_floor: list[Pair] = []
+    unscored: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
+    only_a = only_b = 0
+    for number, (run_a, run_b) in enumerate(matched):
+        rows_a = {row.instance_key: row for row in store.unit_scores(run_a.run_id, kept["name"])}
+        rows_b = {row.instance_key: row for row in store.unit_scores(run_b.run_id, kept["name"])}
+        asked = [key for key in rows_a if key in rows_b]
+        only_a, only_b = only_a + len(rows_a) - len(asked), only_b + len(rows_b) - len(asked)
+        for key in asked:
+            one, other = rows_a[key], rows_b[key]
+            if Reason.NOT_APPLICABLE in (one.reason, other.reason):
+                continue
+            unit = one.unit_key if run_a.details["unit_named"] else (number, one.unit_key)
+            pairs.append(Pair(unit, one.value, other.value))
+            at_floor.append(Pair(unit, _floor(one, kept["low"]), _floor(other, kept["low"])))
+            for row, reasons in zip((one, other), unscored, strict=True):
+                if row.value is None:
+                    reasons[row.reason or ""] += 1
+    return replace(
+        whole,
+        pairs=tuple(pairs),
+        at_floor=tuple(at_floor),
+        unscored_a=dict(unscored[0]),
+        unscored_b=dict(unscored[1]),
+        only_a=only_a,
+        only_b=only_b,
+    )
+
+
+def _floor(row: UnitScore, low: float) -> float | None:
+    return float(low) if row.value is None and row.reason in OWN_MAKING else row.value
+
+
+def _figures(store: Store, matched: Sequence[tuple[Run, Run]], whole: Paired) -> Paired:
+    """Take the labels of both models' answers from the store: a metric of the whole run keeps no scores."""
+    name = whole.kept["name"]
+    (measure,) = (one for one in Rules.of_run(matched[0][0].details).measures if one.name == name)
+    items: list[tuple[Hashable, Labelled, Labelled]] = []
+    unscored: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
+    only_a = only_b = 0
+    for number, (run_a, run_b) in enumerate(matched):
+        here_a, here_b = _labels(store, run_a, name), _labels(store, run_b, name)
+        asked = [key for key in here_a if key in here_b]
+        only_a, only_b = only_a + len(here_a) - len(asked), only_b + len(here_b) - len(asked)
+        for key in asked:
+            one, other = here_a[key], here_b[key]
+            if Reason.NOT_APPLICABLE in (one, other):
+                continue
+            if isinstance(one, Labelled) and isinstance(other, Labelled):
+                items.append((one.unit if run_a.details["unit_named"] else (number, key), one, other))
+            for found, reasons in zip((one, other), unscored, strict=True):
+                if isinstance(found, str):
+                    reasons[found] += 1
+
+    def compute(labelled: Sequence[Labelled]) -> float | None:
+        value = figure(measure.use, labelled, measure.rules)
+        return None if isinstance(value, Unscored) else value
+
+    return replace(
+        whole,
+        figure=Figure(items, compute),
+        unscored_a=dict(unscored[0]),
+        unscored_b=dict(unscored[1]),
+        only_a=only_a,
+        only_b=only_b,
+    )
+
+
+def _labels(store: Store, run: Run, name: str) -> dict[bytes, Labelled | str]:
+    """Return each instance's labels, or the reason why it has none. Purged ones are left out."""
+    rules = Rules.of_run(run.details)
+    rules = replace(rules, measures=tuple(measure for measure in rules.measures if measure.name == name))
+    found: dict[bytes, Labelled | str] = {}
+    for stored in store.each_instance(run.run_id):
+        kept = stored.scores.get(name)
+        if isinstance(kept, Unscored):
+            found[stored.instance_key] = kept.reason
+        elif stored.instance is not None and stored.response is not None:
+            (verdict,) = score_response(rules, stored.instance, stored.response)
+            value = verdict.value
+            if isinstance(value, Labelled):
+                found[stored.instance_key] = value
+            elif isinstance(value, Unscored):
+                found[stored.instance_key] = value.reason
+    return found
