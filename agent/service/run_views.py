@@ -3,8 +3,9 @@
 Texts of cases come by way of a `Clearer`: no text of a case is in a view but as `Redacted`.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from agent.catalog.deployments import Prices
 from agent.evaluation.subgroups import SubgroupSummary
@@ -115,6 +116,7 @@ def _settings(run: Run) -> Iterator[tuple[str, str]]:
     yield "Run", run.name
     yield "Deployment", run.deployment
     yield "Scoring", details["scoring"]
+    yield from _jury(details)
     if run.imported:
         yield "Imported", f"from a HELM run folder, SHA-256 {details['origin']['digest'][:16]}"
         yield "Instances", str(data["instances"])
@@ -139,6 +141,22 @@ def _settings(run: Run) -> Iterator[tuple[str, str]]:
     yield "Agent", details["agent_version"]
     for workaround in details["workarounds"]:
         yield "Worked around", workaround
+
+
+def _jury(details: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Say who judged, and when an answer has a score; nothing where no jury was named."""
+    jury = next((metric["jury"] for metric in details["metrics"] if metric.get("jury", {}).get("judges")), None)
+    if jury is None:
+        return
+    low, high = jury["scale"]
+    seats = len(jury["judges"])
+    yield "Jury", ", ".join(name or model for _, model, name in jury["judges"])
+    rule = (
+        ""
+        if "origin" in details
+        else f"at least {max(seats // 2 + 1, jury['quorum'] or 0)} of {seats} valid verdicts, "
+    )
+    yield "Jury's rule", f"{rule}grades from {low:g} to {high:g}"
 
 
 def _status(case: ClearedCase) -> str:
