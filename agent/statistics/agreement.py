@@ -22,6 +22,7 @@ RESAMPLES = 2_000
 SEED = 20_250_523  # any constant: the same ratings always give the same interval
 _Z95 = 1.959963984540054
 _TAIL = 0.975
+_ROUNDING = 1e-12  # figures that differ by less are the same
 _DRAWS_AT_ONCE = 2_000_000  # numbers in memory at a time
 
 
@@ -288,7 +289,7 @@ def _resampled(
         weights = generator.multinomial(len(places), np.full(len(places), 1 / len(places)), count).astype(float)
         again = figures(weights)
         drawn += again[np.isfinite(again)].tolist()
-    if len(drawn) < RESAMPLES / 2 or len(set(drawn)) < 2:
+    if len(drawn) < RESAMPLES / 2 or max(drawn) - min(drawn) < _ROUNDING:
         return Icc(value, None, None)
     low, high = np.percentile(drawn, [2.5, 97.5])
     return Icc(value, float(low), float(high))

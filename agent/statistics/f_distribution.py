@@ -1,11 +1,13 @@
 """Quantiles of the F distribution, for intervals of variance ratios. Pure."""
 
 import math
+from functools import lru_cache
 
 _WIDEST = 690.0  # |log F|; beyond it exp overflows
 _STEPS = 200  # of the bisection, and of the continued fraction where it converges slowly
 
 
+@lru_cache(1_000)
 def f_quantile(p: float, d1: float, d2: float) -> float:
     """Return the `p` quantile of F with `d1` and `d2` degrees of freedom, which need not be whole.
 

@@ -1,0 +1,322 @@
+"""Agreement of raters: published examples, other ways to the same figure, and what intervals promise."""
+
+import math
+from collections import Counter
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from agent.statistics.agreement import (
+    ICC_FORMS,
+    NO_ICC,
+    Icc,
+    IccForm,
+    Level,
+    Ratings,
+    icc,
+    icc_difference,
+    items_needed,
+    krippendorff_alpha,
+    mean_icc,
+)
+from agent.statistics.f_distribution import f_cdf, f_quantile
+
+# Shrout and Fleiss 1979, table 2: six targets, four judges.
+SHROUT_FLEISS = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+
+# Krippendorff 2011, Computing Krippendorff's alpha-reliability, part C: four observers, twelve units.
+KRIPPENDORFF = list(
+    zip(
+        [1, 2, 3, 3, 2, 1, 4, 1, 2, None, None, None],
+        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, None, 3],
+        [None, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, None],
+        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, None],
+        strict=True,
+    )
+)
+
+RATING = st.one_of(st.none(), st.integers(1, 5).map(float))
+
+
+def tables(rating: st.SearchStrategy[float | None], most: int = 12) -> st.SearchStrategy[list[list[float | None]]]:
+    return st.integers(2, 4).flatmap(
+        lambda k: st.lists(st.lists(rating, min_size=k, max_size=k), min_size=2, max_size=most)
+    )
+
+
+def drawn(seed: int, n: int, k: int, between: float, noise: float = 1.0, severity: float = 0.0) -> list[list[float]]:
+    """Normal ratings of n items by k raters."""
+    random = np.random.default_rng(seed)
+    items, raters = random.normal(0, between, (n, 1)), random.normal(0, severity, (1, k))
+    found: list[list[float]] = (items + raters + random.normal(0, noise, (n, k))).tolist()
+    return found
+
+
+# intraclass correlations
+
+
+def test_shrout_and_fleiss_table_gives_their_six_figures():
+    found = icc(SHROUT_FLEISS)
+    assert {form: round(found[form].value or 0, 2) for form in ICC_FORMS} == {
+        "ICC1": 0.17,
+        "ICC2": 0.29,
+        "ICC3": 0.71,
+        "ICC1k": 0.44,
+        "ICC2k": 0.62,
+        "ICC3k": 0.91,
+    }
+
+
+def test_shrout_and_fleiss_table_gives_the_intervals_that_psych_and_pingouin_print_for_it():
+    found = icc(SHROUT_FLEISS)
+    assert {form: (round(found[form].low or 0, 2), round(found[form].high or 0, 2)) for form in ICC_FORMS} == {
+        "ICC1": (-0.13, 0.72),
+        "ICC2": (0.02, 0.76),
+        "ICC3": (0.34, 0.95),
+        "ICC1k": (-0.88, 0.91),
+        "ICC2k": (0.07, 0.93),
+        "ICC3k": (0.68, 0.99),
+    }
+
+
+def by_sums_of_squares(rows: list[list[float]], form: IccForm) -> float | None:
+    """The textbook's way: deviations from means, squared and summed; formulas of Shrout and Fleiss 1979."""
+    n, k = len(rows), len(rows[0])
+    grand = sum(map(sum, rows)) / (n * k)
+    item, rater = [sum(row) / k for row in rows], [sum(column) / n for column in zip(*rows, strict=True)]
+    bms = k * sum((mean - grand) ** 2 for mean in item) / (n - 1)
+    jms = n * sum((mean - grand) ** 2 for mean in rater) / (k - 1)
+    wms = sum((rows[i][j] - item[i]) ** 2 for i in range(n) for j in range(k)) / (n * (k - 1))
+    ems = sum((rows[i][j] - item[i] - rater[j] + grand) ** 2 for i in range(n) for j in range(k)) / ((n - 1) * (k - 1))
+    above, below = {
+        "ICC1": (bms - wms, bms + (k - 1) * wms),
+        "ICC2": (bms - ems, bms + (k - 1) * ems + k * (jms - ems) / n),
+        "ICC3": (bms - ems, bms + (k - 1) * ems),
+        "ICC1k": (bms - wms, bms),
+        "ICC2k": (bms - ems, bms + (jms - ems) / n),
+        "ICC3k": (bms - ems, bms),
+    }[form]
+    return above / below if below > 1e-9 else None
+
+
+@given(tables(st.integers(0, 50).map(float)))
+def test_every_form_is_what_sums_of_squares_give(table: list[list[float]]):
+    found = icc(table)
+    if len({value for row in table for value in row}) == 1:
+        assert set(found.values()) == {NO_ICC}
+        return
+    for form in ICC_FORMS:
+        expected = by_sums_of_squares(table, form)
+        value, low, high = found[form].value, found[form].low, found[form].high
+        assert value == (None if expected is None else pytest.approx(expected, abs=1e-6, rel=1e-6)), form
+        if value is not None and low is not None and high is not None and form not in ("ICC2", "ICC2k"):
+            assert low - 1e-9 <= value <= high + 1e-9 <= 1 + 2e-9, form
+
+
+def test_raters_who_all_say_the_same_agree_fully_and_without_doubt():
+    assert set(icc([[1, 1, 1], [2, 2, 2], [5, 5, 5]]).values()) == {Icc(1.0, 1.0, 1.0)}
+
+
+def test_a_harsh_rater_counts_against_absolute_agreement_and_not_against_consistency():
+    found = icc([[1, 2], [2, 3], [3, 4], [4, 5]])
+    assert found["ICC3"] == Icc(1.0, 1.0, 1.0)
+    assert found["ICC2"].value == pytest.approx(10 / 13)
+    assert found["ICC1"].value is not None
+    assert found["ICC1"].value < 10 / 13
+
+
+@pytest.mark.parametrize(
+    "table", [[], [[1, 2]], [[1], [2]], [[3, 3], [3, 3]], [[None, 1], [2, None], [1, 1]]], ids=range(5)
+)
+def test_ratings_that_say_nothing_have_no_correlation(table: Ratings):
+    assert set(icc(table).values()) == {NO_ICC}
+
+
+def test_an_item_that_a_rater_left_out_is_left_out_whole():
+    with_gaps = [*SHROUT_FLEISS[:3], [None, 9, 9, 9], *SHROUT_FLEISS[3:], [1, 1, 1, None]]
+    assert icc(with_gaps) == icc(SHROUT_FLEISS)
+
+
+@pytest.mark.parametrize(
+    ("form", "between", "severity"), [("ICC1", 1.0, 0.0), ("ICC2", 1.0, 0.5), ("ICC3", 1.0, 0.5), ("ICC3k", 0.7, 0.0)]
+)
+def test_nominal_95_percent_of_intervals_hold_the_truth(form: IccForm, between: float, severity: float):
+    k, runs = 3, 800
+    true = between**2 / (between**2 + 1 + (severity**2 if form == "ICC2" else 0))
+    true = k * true / (1 + (k - 1) * true) if form.endswith("k") else true
+    found = [icc(drawn(seed, 25, k, between, severity=severity))[form] for seed in range(runs)]
+    hit = sum(one.low is not None and one.high is not None and one.low <= true <= one.high for one in found) / runs
+    assert 0.93 <= hit <= 0.97
+
+
+# bootstrap over units
+
+
+def test_the_bootstrapped_mean_of_one_group_is_the_correlation_of_that_group():
+    for form in ICC_FORMS:
+        assert mean_icc(SHROUT_FLEISS, [(0, 1, 2, 3)], form).value == pytest.approx(icc(SHROUT_FLEISS)[form].value)
+
+
+def test_z_scores_of_a_pair_give_pearsons_correlation_on_any_scale():
+    table = [[row[0], 1000 - 3.5 * row[1]] for row in drawn(1, 40, 2, 1.0)]
+    pearson = stats.pearsonr([row[0] for row in table], [row[1] for row in table]).statistic
+    found = mean_icc(table, [(0, 1)], "ICC3", standardised=True)
+    assert found.value == pytest.approx(pearson)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < pearson < found.high < 0
+
+
+def test_missing_ratings_take_an_item_out_of_their_own_pairs_only():
+    table: list[list[float | None]] = [list(row) for row in drawn(2, 30, 3, 1.0)]
+    for place in range(0, 30, 3):
+        table[place][2] = None
+    alone = [icc([[row[a], row[b]] for row in table])["ICC2"].value or 0 for a, b in ((0, 1), (0, 2), (1, 2))]
+    assert mean_icc(table, [(0, 1), (0, 2), (1, 2)], "ICC2").value == pytest.approx(sum(alone) / 3)
+
+
+def test_far_from_zero_nothing_is_lost():
+    near = drawn(3, 30, 2, 1.0)
+    far = [[1e6 + value for value in row] for row in near]
+    for form in ICC_FORMS:
+        assert mean_icc(far, [(0, 1)], form).value == pytest.approx(mean_icc(near, [(0, 1)], form).value, abs=1e-6)
+
+
+def test_copies_of_a_patients_items_make_nothing_surer():
+    items = drawn(4, 30, 2, 1.0)
+    once = mean_icc(items, [(0, 1)], "ICC3")
+    units = [place for place in range(30) for _ in range(5)]
+    again = mean_icc([row for row in items for _ in range(5)], [(0, 1)], "ICC3", units=units)
+    as_if_free = mean_icc([row for row in items for _ in range(5)], [(0, 1)], "ICC3")
+    assert once.low is not None
+    assert again.low == pytest.approx(once.low, abs=0.02)
+    assert as_if_free.low is not None
+    assert as_if_free.low > once.low + 0.05
+
+
+def test_a_jury_that_copies_one_clinician_is_no_better_than_the_other_and_the_difference_says_so():
+    table = [[a, b, a] for a, b in drawn(5, 60, 2, 1.0)]
+    same = icc_difference(table, [(0, 2)], [(0, 1)], "ICC3")
+    assert same.value is not None
+    assert same.low is not None
+    assert same.low > 0  # agreement of one with itself is above that of two
+    none = icc_difference(table, [(1, 2)], [(0, 1)], "ICC3")
+    assert none == Icc(0.0, None, None)  # the same two columns, whatever is resampled: nothing varies
+
+
+def test_nothing_is_said_of_one_unit():
+    found = mean_icc([[1, 2], [2, 2], [4, 5]], [(0, 1)], "ICC2", units=["p", "p", "p"])
+    assert found.value is not None
+    assert (found.low, found.high) == (None, None)
+    assert mean_icc([], [(0, 1)], "ICC2") == NO_ICC
+    assert mean_icc([[1, 1], [1, 1]], [(0, 1)], "ICC3") == NO_ICC
+    assert mean_icc([[1, 1], [1, 2]], [(0, 1)], "ICC3", standardised=True) == NO_ICC
+    assert mean_icc([[1, 2], [3, 4]], [], "ICC3") == NO_ICC
+
+
+def test_bootstrapped_intervals_of_a_sample_of_the_usual_size_hold_the_truth():
+    runs = 300
+    found = [mean_icc(drawn(seed, 60, 2, 1.0), [(0, 1)], "ICC3") for seed in range(runs)]
+    hit = sum(one.low is not None and one.high is not None and one.low <= 0.5 <= one.high for one in found) / runs
+    assert 0.92 <= hit <= 0.97
+
+
+# how many items
+
+
+@pytest.mark.parametrize(("value", "k", "width"), [(0.5, 2, 0.2), (0.8, 2, 0.2), (0.6, 3, 0.3), (0.3, 5, 0.25)])
+def test_so_many_items_give_an_interval_of_about_that_width(value: float, k: int, width: float):
+    n = items_needed(value, k, width)
+    between = math.sqrt(value / (1 - value))
+    widths = []
+    for seed in range(200):
+        found = icc(drawn(seed, n, k, between))["ICC1"]
+        widths.append((found.high or 0) - (found.low or 0))
+    assert float(np.mean(widths)) == pytest.approx(width, rel=0.06)
+
+
+def test_items_needed_refuses_what_no_plan_can_be_made_from():
+    for value, raters, width in ((1.1, 2, 0.2), (0.5, 1, 0.2), (0.5, 2, 0.0), (0.5, 2, 2.0)):
+        with pytest.raises(ValueError, match="need a correlation"):
+            items_needed(value, raters, width)
+    assert items_needed(1.0, 3, 0.2) == 2
+    assert items_needed(-0.5, 2, 0.2) == items_needed(0.0, 2, 0.2)
+
+
+# Krippendorff's alpha
+
+
+@pytest.mark.parametrize(("level", "published"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)])
+def test_krippendorffs_example_gives_his_figures(level: Level, published: float):
+    assert krippendorff_alpha(KRIPPENDORFF, level) == pytest.approx(published, abs=0.0005)
+
+
+def test_krippendorffs_binary_example_of_two_observers():
+    # Part A of the same paper: ten units, 0.095.
+    first, second = [0, 1, 0, 0, 0, 0, 0, 0, 1, 0], [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]
+    for level in ("nominal", "ordinal", "interval"):
+        found = krippendorff_alpha(list(zip(first, second, strict=True)), level)  # type: ignore[arg-type]
+        assert found == pytest.approx(0.095, abs=0.0005)
+
+
+def by_coincidences(table: Ratings, level: Level) -> float | None:
+    """The paper's own way: a matrix of coincidences, and a difference for each pair of values."""
+    items = [[rating for rating in row if rating is not None] for row in table]
+    matrix: Counter[tuple[float, float]] = Counter()
+    for item in items:
+        for a, b in permutations(range(len(item)), 2):
+            matrix[item[a], item[b]] += 1 / (len(item) - 1)  # type: ignore[assignment]
+    totals: Counter[float] = Counter()
+    for (value, _), weight in matrix.items():
+        totals[value] += weight  # type: ignore[assignment]
+    values, n = sorted(totals), sum(totals.values())
+
+    def difference(a: float, b: float) -> float:
+        if level == "nominal":
+            return float(a != b)
+        if level == "interval":
+            return (a - b) ** 2
+        low, high = sorted((values.index(a), values.index(b)))
+        return (sum(totals[value] for value in values[low : high + 1]) - (totals[a] + totals[b]) / 2) ** 2
+
+    observed = sum(weight * difference(a, b) for (a, b), weight in matrix.items())
+    expected = sum(totals[a] * totals[b] * difference(a, b) for a in values for b in values if a != b)
+    return None if len(values) < 2 else 1 - (n - 1) * observed / expected
+
+
+@given(tables(RATING), st.sampled_from(["nominal", "ordinal", "interval"]))
+def test_alpha_is_what_the_matrix_of_coincidences_gives(table: list[list[float | None]], level: Level):
+    found, expected = krippendorff_alpha(table, level), by_coincidences(table, level)
+    assert found == (None if expected is None else pytest.approx(expected, abs=1e-9))
+    assert found is None or found <= 1
+
+
+@pytest.mark.parametrize("table", [[], [[1, None], [None, 2]], [[2, 2], [2, 2]]], ids=["none", "no pair", "constant"])
+def test_ratings_that_say_nothing_have_no_alpha(table: Ratings):
+    assert krippendorff_alpha(table, "interval") is None
+
+
+# quantiles
+
+
+@given(
+    st.floats(0.001, 0.999),
+    st.one_of(st.floats(0.05, 5), st.floats(1, 5_000)),
+    st.one_of(st.floats(0.3, 5), st.floats(1, 5_000)),
+)
+def test_quantiles_of_f_are_scipys(p: float, d1: float, d2: float):
+    expected = stats.f.ppf(p, d1, d2)
+    found = f_quantile(p, d1, d2)
+    if 1e-200 < expected < 1e200:
+        assert found == pytest.approx(expected, rel=1e-7)
+        assert f_cdf(found, d1, d2) == pytest.approx(p, rel=1e-7)
+
+
+def test_quantiles_of_f_refuse_what_is_no_distribution():
+    for p, d1, d2 in ((0.0, 1, 1), (1.0, 1, 1), (0.5, 0, 1), (0.5, 1, -1)):
+        with pytest.raises(ValueError, match="need 0 < p < 1"):
+            f_quantile(p, d1, d2)
