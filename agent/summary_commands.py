@@ -2,15 +2,25 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from agent.errors import ConfigError
-from agent.listing import format_option, show_rows
+from agent.listing import format_option, printable, show_rows
 from agent.run_commands import ManyValues
 from agent.site import Site
+from agent.summary_tables import (
+    bounds_facts,
+    counts,
+    jury_facts,
+    rank_words,
+    show_juries,
+    show_standings,
+    standing_facts,
+)
 
 if TYPE_CHECKING:
     from agent.evaluation.summarise import MetricSummary, RunSummary
@@ -20,12 +30,16 @@ COLUMNS = {
     "mean": "Mean",
     "low": "Low",
     "high": "High",
+    "rank_range": "Rank",
+    "bound_range": "Bounds",
     "floor": "Floor",
     "n": "n",
     "units": "Units",
     "unscored": "Unscored",
 }
 FLOOR = "the mean, were what the model left without a score itself (empty, unparsed, length, content_filter) the lowest"
+RANK = "the best and the worst place among the models of the benchmark that the data allow, by floor"
+BOUNDS = "the mean, were every unscored instance wrong, or right; shown where they are more than 0.01 apart"
 BY_HELM = {"helm_mean": "HELM's mean", "helm_n": "HELM's n"}
 
 
@@ -36,6 +50,12 @@ BY_HELM = {"helm_mean": "HELM's mean", "helm_n": "HELM's n"}
 @click.option("--runs", "each_run", is_flag=True, help="A row for each run, also of parts of one benchmark.")
 @click.option("--all-metrics", is_flag=True, help="Every metric, not only each benchmark's main one.")
 @click.option("--subgroups", is_flag=True, help="By sex, age group or whatever a benchmark names of its patients.")
+@click.option(
+    "--plot",
+    type=click.Path(path_type=Path, allow_dash=True),
+    metavar="FILE.svg|-",
+    help="Draw dot plots and a heatmap into a file, or plain dot plots here (-).",
+)
 @format_option("csv")
 @click.pass_obj
 def summarize(
@@ -46,6 +66,7 @@ def summarize(
     each_run: bool,
     all_metrics: bool,
     subgroups: bool,
+    plot: Path | None,
     form: str,
 ) -> None:
     """Print a suite's leaderboard.
@@ -58,27 +79,64 @@ def summarize(
         raise ConfigError("--suites joins suites under a name", "Give the name with --release.")
     if release is not None and suite is not None:
         raise ConfigError("--suite and --release name two things to show", "Leave out one of the two.")
-    show = show_subgroups if subgroups else _show_leaderboard
+    if plot is not None:
+        _check_plot(plot, subgroups, form)
     if release is None:
         suite = suite or "default"
-        show(site, suite_summaries(site, suite, each_run), all_metrics, form, f"Suite {suite}")
+        _show(site, suite_summaries(site, suite, each_run), f"Suite {suite}", all_metrics, subgroups, plot, form)
         return
     from agent.exchange.releases import make_release, release_summaries
 
     if suites:
         for note in make_release(site, suites, release):
             click.echo(f"note: {note}", err=True)
-    show(site, release_summaries(site, release), all_metrics, form, f"Release {release}")
+    _show(site, release_summaries(site, release), f"Release {release}", all_metrics, subgroups, plot, form)
 
 
-def _show_leaderboard(
-    site: Site,  # noqa: ARG001 - summaries are all it shows
+def _check_plot(plot: Path, subgroups: bool, form: str) -> None:
+    if subgroups:
+        raise ConfigError("--plot draws leaderboards, not subgroups", "Leave out one of the two.")
+    if str(plot) == "-" and form != "table":
+        raise ConfigError(f"--plot - and --format {form} both write here", "Name a file: --plot FILE.svg.")
+    if str(plot) != "-" and plot.suffix != ".svg":
+        raise ConfigError("--plot writes SVG", "Name a file that ends in .svg, or - for a plot in the terminal.")
+
+
+def _show(
+    site: Site,
     summaries: "Sequence[RunSummary]",
-    all_metrics: bool,
-    form: str,
     title: str,
+    all_metrics: bool,
+    subgroups: bool,
+    plot: Path | None,
+    form: str,
 ) -> None:
+    if subgroups:
+        show_subgroups(site, summaries, all_metrics, form, title)
+        return
+    from agent.evaluation.standings import with_standings
+
+    with site.store() as store:
+        summaries = with_standings(store, summaries)
     show_summaries(summaries, all_metrics, form, title)
+    if plot is not None:
+        _draw(summaries, title, plot)
+
+
+def _draw(summaries: "Sequence[RunSummary]", title: str, plot: Path) -> None:
+    from agent.plots.charts import chart_of
+    from agent.plots.page import svg_file
+    from agent.plots.plain import plain_plot
+
+    chart = chart_of(summaries, title)
+    if str(plot) == "-":
+        click.echo(printable(plain_plot(chart)), nl=False)
+        return
+    try:
+        plot.write_bytes(svg_file(chart))
+    except OSError as why:
+        raise ConfigError(f"{plot.name} cannot be written ({why.strerror})", "Name a file in another folder.") from None
+    click.echo(f"Drawn: {plot.name}", err=True)
 
 
 def suite_summaries(site: Site, suite: str, each_run: bool = True) -> "list[RunSummary]":
@@ -112,7 +170,12 @@ def show_summaries(summaries: "Sequence[RunSummary]", all_metrics: bool, form: s
     shown = [{**_flat(row), "notes": " ".join(letters[note] for note in row["notes"])} for row in rows]
     columns = _columns(rows, all_metrics)
     show_rows(shown, columns, form, title=title)
-    click.echo("Low and High bound the 95 % interval. Means are over n scored instances of so many units.")
+    units = "of so many units" if "units" in columns else "each of a unit of its own"
+    click.echo(f"Low and High bound the 95 % interval. Means are over n scored instances, {units}.")
+    if "rank_range" in columns:
+        click.echo(f"Rank: {RANK}.")
+    if "bound_range" in columns:
+        click.echo(f"Bounds: {BOUNDS}.")
     if "floor" in columns:
         click.echo(f"Floor: {FLOOR}.")
     if not all_metrics:
@@ -127,7 +190,8 @@ def show_summaries(summaries: "Sequence[RunSummary]", all_metrics: bool, form: s
     reasons = sum((Counter(row["unscored_reasons"]) for row in rows), Counter[str]())
     if reasons:
         over = ", over all metrics" if all_metrics else ""
-        click.echo(f"Unscored{over}: " + ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items())))
+        click.echo(f"Unscored{over}: {counts(reasons)}")
+    show_juries(rows, all_metrics)
     _print_win_rates(summaries)
 
 
@@ -143,21 +207,58 @@ def _columns(rows: Sequence[Mapping[str, Any]], all_metrics: bool) -> dict[str, 
     columns |= COLUMNS
     if all(row["floor"] == row["mean"] for row in rows):
         del columns["floor"]
+    if all(row["units"] == row["n"] for row in rows):
+        del columns["units"]
+    if all(row["rank"] is None for row in rows):
+        del columns["rank_range"]
+    if not any(row["bounds"] and row["bounds"]["matters"] for row in rows):
+        del columns["bound_range"]
     return columns | (BY_HELM if any(row["helm"] for row in rows) else {}) | {"notes": "Notes"}
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the row with its lists and maps as single values, for a table or a spreadsheet."""
-    flat = {key: value for key, value in row.items() if key not in ("runs", "helm")}
+    flat = {key: value for key, value in row.items() if key not in ("runs", "helm", "standing", *_NESTED)}
     helm = row["helm"] or {}
     return {
         **flat,
+        **_flat_figures(row),
+        "rank_range": rank_words(row["rank"]),
+        **{f"model_{key}": value for key, value in (row["standing"] or {}).items() if key != "rank"},
+        "model_rank_range": rank_words((row["standing"] or {}).get("rank")),
         "parts": len(row["runs"]),
         "unscored_reasons": " ".join(f"{reason}={count}" for reason, count in row["unscored_reasons"].items()),
         **{f"helm_{key}": helm.get(key) for key in ("mean", "low", "high", "n", "unscored")},
         "data_problems": "; ".join(row["data_problems"]),
         "notes": "; ".join(row["notes"]),
     }
+
+
+_NESTED = ("bounds", "jury", "rank")
+
+
+def _flat_figures(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return bounds and jury of a row as single values."""
+    bounds, jury = row["bounds"] or {}, row["jury"] or {}
+    within = f"{_short(bounds['low'])}-{_short(bounds['high'])}" if bounds.get("matters") else None
+    without = jury.get("without_family") or {}
+    return {
+        "bound_low": bounds.get("low"),
+        "bound_high": bounds.get("high"),
+        "bound_range": within,
+        "judges": "; ".join(jury.get("judges", ())),
+        "seats": jury.get("seats"),
+        "seats_filled": jury.get("filled"),
+        "seats_repaired": jury.get("repaired"),
+        "seat_faults": " ".join(f"{reason}={count}" for reason, count in jury.get("faults", {}).items()),
+        "criteria": " ".join(f"{name}={one['mean']}" for name, one in jury.get("criteria", {}).items()),
+        "family_judges": "; ".join(jury.get("family", ())),
+        **{f"without_family_{key}": without.get(key) for key in ("mean", "low", "high")},
+    }
+
+
+def _short(value: float) -> str:
+    return f"{value:.2f}"
 
 
 def summary_rows(summaries: "Sequence[RunSummary]", all_metrics: bool) -> list[dict[str, Any]]:
@@ -173,6 +274,9 @@ def summary_rows(summaries: "Sequence[RunSummary]", all_metrics: bool) -> list[d
             "metric": metric.metric,
             **figures(metric),
             "helm": figures(metric.twin) if metric.twin else None,
+            "rank": summary.rank if metric is summary.main else None,
+            "standing": standing_facts(summary),
+            "cut_off": summary.cut_off,
             "scoring": summary.run.details["scoring"],
             "data": summary.run.details["data"]["known"],
             "data_problems": _data_problems(summary),
@@ -205,10 +309,13 @@ def figures(metric: "MetricSummary") -> dict[str, Any]:
         "unscored_reasons": metric.unscored,
         "not_applicable": metric.not_applicable,
         "mean": metric.mean.value,
+        "normalised": metric.normalised,
         "floor": metric.floor,
         "low": metric.mean.low,
         "high": metric.mean.high,
         "interval": metric.mean.method,
+        "bounds": bounds_facts(metric.bounds),
+        "jury": jury_facts(metric.jury),
     }
 
 
@@ -218,13 +325,10 @@ def _print_win_rates(summaries: "Sequence[RunSummary]") -> None:
     found = comparison(summaries)
     if len(found.rates) < 2:
         return
-    rows = [
-        {"model": model, "rate": rate}
-        for model, rate in sorted(found.rates.items(), key=lambda item: (-(item[1] or 0.0), item[0]))
-    ]
-    show_rows(rows, {"model": "Model", "rate": "Mean win rate"}, "table")
+    show_standings(summaries, found.rates)
     if found.columns:
-        click.echo(f"Win rates compare the floor, over {counted(found.columns, 'column')} of results of one kind.")
+        over = counted(found.columns, "column")
+        click.echo(f"Win rates and macro-averages take the floor, over {over} of results of one kind.")
     else:
         click.echo("There is no win rate: no two models have results that can be compared.")
     if found.left_out:
@@ -274,7 +378,11 @@ def show_subgroups(site: Site, summaries: "Sequence[RunSummary]", all_metrics: b
 
 def _show_subgroup_rows(rows: Sequence[Mapping[str, Any]], form: str, title: str) -> None:
     flat = [
-        {**row, "unscored_reasons": " ".join(f"{key}={count}" for key, count in row["unscored_reasons"].items())}
+        {
+            **{key: value for key, value in row.items() if key not in _NESTED},
+            **_flat_figures({"jury": None} | row),
+            "unscored_reasons": " ".join(f"{key}={count}" for key, count in row["unscored_reasons"].items()),
+        }
         for row in rows
     ]
     if form == "csv":
@@ -283,6 +391,7 @@ def _show_subgroup_rows(rows: Sequence[Mapping[str, Any]], form: str, title: str
     columns = {"benchmark": "Benchmark", "model": "Model"}
     columns |= {"arguments": "Arguments"} if len({row["arguments"] for row in rows}) > 1 else {}
     columns |= {"metric": "Metric", "attribute": "Attribute", "value": "Value"} | COLUMNS
+    del columns["rank_range"], columns["bound_range"]
     show_rows(flat, columns, form, title=title)
     click.echo("A value of - is of instances whose data does not say. Low and High bound the 95 % interval.")
     click.echo(f"Floor: {FLOOR}.")

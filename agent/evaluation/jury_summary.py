@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from agent.jury.family import same_family
 from agent.statistics.intervals import Mean, mean_with_interval
 from agent.store import Seat
 from agent.vocabulary import Reason
@@ -52,8 +53,6 @@ def jury_summary(kept: Mapping[str, Any], model: str, answers: Iterable[JudgedAn
     judges = kept["jury"]["judges"]
     if not judges:
         return None
-    from agent.jury.family import same_family
-
     names = _names(judges)
     own = frozenset(place for place, (_, judge, _) in enumerate(judges) if same_family(judge, model))
     filled = repaired = asked = 0

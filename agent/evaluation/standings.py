@@ -4,7 +4,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 
 from agent.evaluation.summarise import RunSummary, comparison, unit_scores
-from agent.statistics.ranking import Column, standings
+from agent.statistics.ranking import Column, column_ranks, standings
 from agent.store import Run, Store
 from agent.vocabulary import OWN_MAKING
 
@@ -22,9 +22,8 @@ def with_standings(store: Store, summaries: Sequence[RunSummary]) -> list[RunSum
     over_all = standings(columns) if columns else {}
     ranks: dict[int, tuple[int, int]] = {}
     for column, members in zip(columns, compared, strict=True):
-        for model, standing in standings([column]).items():
-            if standing.rank_low is not None and standing.rank_high is not None:
-                ranks.update(dict.fromkeys(members[model], (standing.rank_low, standing.rank_high)))
+        for model, rank in column_ranks(column).items():
+            ranks.update(dict.fromkeys(members[model], rank))
     return [
         replace(summary, rank=ranks.get(place), standing=over_all.get(summary.run.model))
         for place, summary in enumerate(summaries)

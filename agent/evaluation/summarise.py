@@ -31,7 +31,7 @@ class Note(StrEnum):
     MANY_CUT_OFF = "more than 20 % of the answers cut off by their length limit"
     ALL_THE_SAME = "0 % or 100 %: every answer scored the same"
     SEATS_EMPTY = "more than 10 % of the jury's seats without a valid verdict"
-    FAMILY = "a judge is of the judged model's family; below stands the score without it"
+    FAMILY = "a judge is of the judged model's family: see the score without it"
     SAMPLE = "a sample of the data"
     INVENTED = "invented data"
     UNKNOWN_DATA = "not a version of the data that the benchmark knows"

@@ -1,7 +1,7 @@
 """A heatmap of benchmarks by models, each cell with its number."""
 
 from agent.plots.charts import Chart
-from agent.plots.svg import INK, LETTER, PAPER, Drawing, clean, element, rectangle, shortened, text
+from agent.plots.svg import LETTER, PAPER, Drawing, clean, element, rectangle, shortened, text
 
 LABELS, CELL, ROW, TOP, BOTTOM = 300, 58, 26, 44, 54
 SLANT = 40  # degrees that the models' names rise
@@ -9,6 +9,7 @@ RISE, REACH = 0.643, 0.766  # its sine and cosine
 LEAST = 640
 MOST_LETTERS = 34
 LIGHT, DARK = (0xF0, 0xF4, 0xF7), (0x0B, 0x4A, 0x60)
+BLACK, WHITE_FROM = "#000000", 0.7  # letters have a contrast of 4.5 to 1 on every shade
 LEGEND = "From 0, the lowest of each metric, to 1, its highest. Empty: no result."
 
 
@@ -62,7 +63,7 @@ def _shade(value: float) -> tuple[str, str]:
     """Return a cell's colour and that of its letters: lightness falls evenly, and letters stand out from it."""
     share = min(1.0, max(0.0, value))
     red, green, blue = (round(light + share * (dark - light)) for light, dark in zip(LIGHT, DARK, strict=True))
-    return f"#{red:02x}{green:02x}{blue:02x}", PAPER if share > 0.55 else INK
+    return f"#{red:02x}{green:02x}{blue:02x}", PAPER if share > WHITE_FROM else BLACK
 
 
 def _description(chart: Chart) -> str:

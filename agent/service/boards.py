@@ -8,7 +8,9 @@ from string import ascii_lowercase
 
 from agent.evaluation.summarise import Note, RunSummary, win_rates
 from agent.exchange.imported import ELSEWHERE
+from agent.plots.charts import Chart, chart_of
 from agent.service.heads import Figure, RunHead, run_figure, run_head
+from agent.statistics.ranking import Standing
 from agent.store import Run
 
 OWN = "Own benchmarks"
@@ -28,13 +30,14 @@ class BoardRow:
 
     `apart` tells it from other runs of its model here: its deployment, its arguments. `parts` are the runs that were
     pooled, where there are several. `main` is the benchmark's main metric, or where that has no score the first that
-    has.
+    has. `rank` is the best and the worst that the data allow, by the main metric.
     """
 
     run: RunHead
     apart: tuple[str, ...]
     parts: tuple[PartLine, ...]
     main: Figure
+    rank: tuple[int, int] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +55,15 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class WinRate:
-    """A model's mean win rate over the suite's benchmarks, from 0 to 1; None where it has nobody to win against."""
+    """A model's mean win rate over the suite's benchmarks, from 0 to 1; None where it has nobody to win against.
+
+    `standing` says how sure it is, with the macro-average; None where that was not computed.
+    """
 
     model: str
     language_model: bool
     rate: float | None
+    standing: Standing | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +74,7 @@ class Leaderboard:
     win_rates: tuple[WinRate, ...]  # best first; empty for a single model
     legend: Mapping[Note, str]  # each note that some row has, and the letter that stands for it
     imported: bool  # whether some row was made elsewhere
+    chart: Chart  # what is drawn
 
 
 def leaderboard_of(summaries: Sequence[RunSummary]) -> Leaderboard:
@@ -77,7 +85,7 @@ def leaderboard_of(summaries: Sequence[RunSummary]) -> Leaderboard:
     for (_, category, benchmark, _), group in groupby(ordered, _board_of):
         own = sorted(group, key=_best_first)
         details, main = own[0].run.details, own[0].main
-        rows = tuple(BoardRow(run_head(s.run), apart[id(s)], _parts(s), run_figure(s, s.shown)) for s in own)
+        rows = tuple(BoardRow(run_head(s.run), apart[id(s)], _parts(s), run_figure(s, s.shown), s.rank) for s in own)
         twins = any(row.main.metric.twin is not None for row in rows)
         boards.append(
             Board(benchmark, details["display_name"], category, details["access"], main.display_name, twins, rows)
@@ -88,6 +96,7 @@ def leaderboard_of(summaries: Sequence[RunSummary]) -> Leaderboard:
         tuple(_win_rates(summaries)),
         dict(zip((note for note in Note if note in noted), ascii_lowercase, strict=False)),
         any(row.run.imported for board in boards for row in board.rows),
+        chart_of(ordered, "Local leaderboard"),
     )
 
 
@@ -139,6 +148,7 @@ def _parts(summary: RunSummary) -> tuple[PartLine, ...]:
 
 def _win_rates(summaries: Sequence[RunSummary]) -> list[WinRate]:
     mute = {summary.run.model for summary in summaries if not summary.run.details["language_model"]}
-    rates = [WinRate(model, model not in mute, rate) for model, rate in win_rates(summaries).items()]
+    standings = {summary.run.model: summary.standing for summary in summaries}
+    rates = [WinRate(model, model not in mute, rate, standings[model]) for model, rate in win_rates(summaries).items()]
     rates.sort(key=lambda line: (line.rate is None, -(line.rate or 0.0), line.model))
     return rates if len(rates) > 1 else []

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from agent.evaluation.summarise import MetricSummary, Note, RunSummary
+from agent.statistics.bounds import Bounds
 from agent.store import RETRIED, Run
 from agent.vocabulary import Reason
 
@@ -53,6 +54,7 @@ class Figure:
     unscored: int
     floor: float | None  # the mean with what the model left without a score as the metric's lowest
     notes: tuple[Note, ...]
+    bounds: Bounds | None  # the mean, were every unscored instance wrong, or right
 
 
 def run_head(run: Run) -> RunHead:
@@ -99,7 +101,7 @@ def run_figure(summary: RunSummary, metric: MetricSummary) -> Figure:
     """Return one metric of the run with its notes."""
     # That a model is no language model stands beside its name.
     notes = (note for note in summary.notes(metric) if note is not Note.NO_LANGUAGE_MODEL)
-    return Figure(metric, sum(metric.unscored.values()), metric.floor, tuple(notes))
+    return Figure(metric, sum(metric.unscored.values()), metric.floor, tuple(notes), metric.bounds)
 
 
 def moment_of(run: Run) -> datetime:

@@ -13,10 +13,11 @@ Each .html has a twin that ends in .json. All links are relative, so the pages w
 import hashlib
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent.catalog.benchmark import Benchmark
 from agent.catalog.deployments import Prices
+from agent.evaluation.standings import with_standings
 from agent.evaluation.subgroups import subgroup_summaries
 from agent.evaluation.summarise import RunSummary, summarise_benchmarks, summarise_run, summarise_suite
 from agent.exchange.releases import joined_release
@@ -163,12 +164,13 @@ class SitePages:
         return [run for suite in self._suites() for run in self._store.runs(suite)]
 
     def _suite_page(self, suite: str, runs: list[RunSummary]) -> SuitePage:
-        pooled = summarise_benchmarks(self._store, suite)
+        pooled = with_standings(self._store, summarise_benchmarks(self._store, suite))
         return suite_page(suite, list(map(self._names.summary, pooled)), list(map(self._names.summary, runs)))
 
     def _release_page(self, release: str) -> ReleasePage:
         called = {board.name: board.details["release"] for board in self._store.leaderboards()}
         joined = joined_release(self._store, release, self._catalogue)
+        joined = replace(joined, summaries=tuple(with_standings(self._store, joined.summaries)))
         return release_page(self._names.release(joined), called)
 
     def _run_page(self, summary: RunSummary) -> RunPage:

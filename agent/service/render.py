@@ -11,6 +11,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from agent.evaluation.summarise import MetricSummary
+from agent.plots.charts import Chart
+from agent.plots.dots import dot_plot
+from agent.plots.heatmap import heatmap
 from agent.redaction import Redacted
 from agent.redaction.tags import TAG
 from agent.service.boards import Board
@@ -48,7 +51,13 @@ class Renderer:
             lstrip_blocks=True,
         )
         self._environment.filters.update(
-            by_category=_by_category, case=_case, figure=_figure, moment=_moment, share=_share
+            by_category=_by_category,
+            case=_case,
+            drawn=_drawn,
+            figure=_figure,
+            juries=_juries,
+            moment=_moment,
+            share=_share,
         )
         self._environment.globals.update(
             site=site, note=note, reveals=reveals, slug=slug, content_security_policy=CONTENT_SECURITY_POLICY
@@ -83,11 +92,27 @@ def _by_category(boards: Sequence[Board]) -> list[tuple[str, list[Board]]]:
     return [(category, list(group)) for category, group in groupby(boards, lambda board: board.category)]
 
 
+def _juries(boards: Sequence[Board]) -> list[tuple[str, MetricSummary]]:
+    """Return the metrics that a jury gave, each with what it is of."""
+    return [
+        (f"{board.name}: {row.run.model}", row.main.metric)
+        for board in boards
+        for row in board.rows
+        if row.main.metric.jury is not None
+    ]
+
+
 def _case(text: object) -> Markup:
     """Draw text of a case, its tags marked. Anything that did not come through redaction stops the page."""
     if not isinstance(text, Redacted):
         raise TypeError("text of a case reached a page without redaction")
     return Markup(TAG.sub(r'<span class="tag">\g<0></span>', str(escape(text))))  # noqa: S704 - escaped right here
+
+
+def _drawn(chart: Chart, kind: str) -> Markup:
+    """Draw a leaderboard's dot plot ("dots") or heatmap; the drawing escapes what it writes."""
+    drawing = dot_plot(chart) if kind == "dots" else heatmap(chart)
+    return Markup(drawing.markup(kind))  # noqa: S704
 
 
 def _figure(value: float | None, metric: MetricSummary | None = None) -> str:

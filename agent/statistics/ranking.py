@@ -96,6 +96,20 @@ def standings(columns: Sequence[Column]) -> Mapping[str, Standing]:
     }
 
 
+def column_ranks(column: Column) -> dict[str, tuple[int, int]]:
+    """Return the best and the worst rank by value that one column allows each model; see `standings`.
+
+    Empty where nothing can be resampled, and for a single model.
+    """
+    import numpy as np
+
+    value = _values(column)
+    if len(value) < 2 or all(len(units) < 2 for units in column.scores.values()):
+        return {}
+    drawn = _drawn(column, value, list(value), np.random.default_rng(SEED))
+    return _ranks(list(value), value, drawn)
+
+
 def _values(column: Column) -> dict[str, float]:
     found = {}
     for model, units in column.scores.items():
@@ -198,13 +212,11 @@ def _interval(value: float | None, drawn: "Numbers", moves: bool) -> tuple[float
     return max(0.0, min(value - half, float(low))), min(1.0, max(value + half, float(high)))
 
 
-def _ranks(
-    models: Sequence[str], rates: Mapping[str, float | None], drawn: "Numbers"
-) -> dict[str, tuple[int | None, int | None]]:
+def _ranks(models: Sequence[str], rates: Mapping[str, float | None], drawn: "Numbers") -> dict[str, tuple[int, int]]:
     import numpy as np
 
     found = np.array([rates[model] or 0.0 for model in models])
-    ranks: dict[str, tuple[int | None, int | None]] = {}
+    ranks: dict[str, tuple[int, int]] = {}
     for place, model in enumerate(models):
         others = [n for n in range(len(models)) if n != place]
         difference = found[others] - found[place]

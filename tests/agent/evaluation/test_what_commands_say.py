@@ -74,9 +74,11 @@ def test_a_board_with_a_shy_model_has_floors_and_wins_by_them(site: Site):
     table = shown(site)
     assert "Floor" in table.splitlines()[1] + table.splitlines()[2]
     assert "Floor: the mean, were what the model left without a score itself (empty, unparsed, length" in table
-    assert "Win rates compare the floor, over 1 column of results of one kind." in table
-    rates = {words[0]: words[-1] for line in table.splitlines() if len(words := line.split()) == 2}
-    assert (rates[BOLD], rates[SHY]) == ("1.000", "0.000")
+    assert "Win rates and macro-averages take the floor, over 1 column of results of one kind." in table
+    of_models = table.partition("Mean win rate")[2].splitlines()
+    stand = {words[0]: words[1:] for line in of_models if len(words := line.split()) == 8}
+    assert (stand[BOLD][:2], stand[SHY][:2]) == (["1", "1.000"], ["2", "0.000"])
+    assert (stand[BOLD][4], stand[SHY][4]) == ("0.600", "0.250")
     rows = {row["model"]: row for row in json.loads(shown(site, "--format", "json"))}
     assert (rows[SHY]["mean"], rows[SHY]["floor"]) == (1.0, 0.25)
     assert (rows[BOLD]["mean"], rows[BOLD]["floor"]) == (0.6, 0.6)

@@ -1,0 +1,139 @@
+"""Tables below a leaderboard: what juries did, and where the models stand over all benchmarks."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from agent.listing import show_rows
+
+if TYPE_CHECKING:
+    from agent.evaluation.jury_summary import JurySummary
+    from agent.evaluation.summarise import RunSummary
+    from agent.statistics.bounds import Bounds
+    from agent.statistics.intervals import Mean
+
+MOST_CRITERIA = 4  # with a column of their own
+SEATS = {
+    "benchmark": "Benchmark",
+    "model": "Model",
+    "seats": "Seats filled",
+    "repaired": "Repaired",
+    "faults": "Without a verdict",
+}
+STANDINGS = {
+    "model": "Model",
+    "rank": "Rank",
+    "win_rate": "Mean win rate",
+    "win_low": "Low",
+    "win_high": "High",
+    "macro": "Macro-average",
+    "macro_low": "Low",
+    "macro_high": "High",
+}
+
+
+def rank_words(rank: tuple[int | None, int | None] | None) -> str | None:
+    """Write a range of ranks: `2-4`, or `1` where it is no range."""
+    if rank is None or rank[0] is None:
+        return None
+    return str(rank[0]) if rank[0] == rank[1] else f"{rank[0]}-{rank[1]}"
+
+
+def counts(of: Mapping[str, int]) -> str:
+    """Write counts by reason, most first."""
+    return ", ".join(f"{count} {reason}" for reason, count in sorted(of.items(), key=lambda item: (-item[1], item[0])))
+
+
+def bounds_facts(bounds: "Bounds | None") -> dict[str, Any] | None:
+    """Return what unscored instances could change, as JSON shows it."""
+    return None if bounds is None else {"low": bounds.low, "high": bounds.high, "matters": bounds.matters}
+
+
+def jury_facts(jury: "JurySummary | None") -> dict[str, Any] | None:
+    """Return what a jury did, as JSON shows it."""
+    if jury is None:
+        return None
+    return {
+        "judges": list(jury.judges),
+        "seats": jury.seats,
+        "filled": jury.filled,
+        "repaired": jury.repaired,
+        "faults": dict(jury.faults),
+        "criteria": {name: _mean(mean) for name, mean in jury.criteria.items()},
+        "family": list(jury.family),
+        "without_family": None if jury.without_family is None else _mean(jury.without_family),
+    }
+
+
+def _mean(mean: "Mean") -> dict[str, Any]:
+    return {"mean": mean.value, "low": mean.low, "high": mean.high, "n": mean.n}
+
+
+def standing_facts(summary: "RunSummary") -> dict[str, Any] | None:
+    """Return where the summary's model stands over all benchmarks, as JSON shows it."""
+    standing = summary.standing
+    if standing is None:
+        return None
+    return {
+        "rank": None if standing.rank_low is None else [standing.rank_low, standing.rank_high],
+        **{key: getattr(standing, key) for key in STANDINGS if key not in ("model", "rank")},
+    }
+
+
+def show_juries(rows: Sequence[Mapping[str, Any]], several: bool) -> None:
+    """Print what the juries of a leaderboard's rows did; nothing where there are none.
+
+    Args:
+        rows: as `summary_rows` makes them.
+        several: whether rows of several metrics stand in the leaderboard, so that each must be named.
+    """
+    judged = [row for row in rows if row["jury"]]
+    if not judged:
+        return
+    names = list(dict.fromkeys(name for row in judged for name in row["jury"]["criteria"]))
+    columns = {"benchmark": "Benchmark", "model": "Model"}
+    columns |= {"metric": "Metric"} if several else {}
+    columns |= {"mean": "Mean"}
+    columns |= {"without": "Without family"} if any(row["jury"]["family"] for row in judged) else {}
+    apart = len(names) <= MOST_CRITERIA
+    columns |= {f"criterion {name}": name.capitalize() for name in names} if apart else {"criteria": "Criteria"}
+    shown = [_jury_row(row) for row in judged]
+    show_rows(shown, columns, "table", title="Juries, each on its own scale", folds=not apart)
+    show_rows(shown, SEATS, "table", title="Seats of the juries, one a judge and answer", folds=True)
+    for model, judges in {row["model"]: row["jury"]["family"] for row in judged if row["jury"]["family"]}.items():
+        click.echo(f"Of the family of {model}: {', '.join(judges)}.")
+
+
+def _jury_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    jury = row["jury"]
+    without = jury["without_family"] or {}
+    means = {name: mean["mean"] for name, mean in jury["criteria"].items()}
+    return {
+        **{key: row[key] for key in ("benchmark", "model", "metric", "mean")},
+        "without": _with_interval(without) if jury["family"] else None,
+        "seats": f"{jury['filled']} of {jury['seats']}",
+        "repaired": jury["repaired"],
+        "faults": counts(jury["faults"]) or "-",
+        "criteria": ", ".join(f"{name} {'-' if mean is None else f'{mean:.2f}'}" for name, mean in means.items()),
+        **{f"criterion {name}": mean for name, mean in means.items()},
+    }
+
+
+def _with_interval(mean: Mapping[str, Any]) -> str:
+    if mean.get("mean") is None:
+        return "none left"
+    return f"{mean['mean']:.3f}" + (f" ({mean['low']:.2f}-{mean['high']:.2f})" if mean["low"] is not None else "")
+
+
+def show_standings(summaries: "Sequence[RunSummary]", rates: Mapping[str, float | None]) -> None:
+    """Print where the models stand over all benchmarks, the best first."""
+    found = {one.run.model: one.standing for one in summaries if one.standing is not None}
+    rows = []
+    for model, rate in sorted(rates.items(), key=lambda item: (-(item[1] or 0.0), item[0])):
+        standing = found.get(model)
+        told = {} if standing is None else {key: getattr(standing, key, None) for key in STANDINGS}
+        ranks = None if standing is None else rank_words((standing.rank_low, standing.rank_high))
+        rows.append({**told, "model": model, "rank": ranks, "win_rate": rate})
+    columns = STANDINGS if found else {"model": "Model", "win_rate": "Mean win rate"}
+    show_rows(rows, columns, "table")
