@@ -9,7 +9,7 @@ counts; by HELM's its end is cut off without a word. The best over the reference
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from agent.errors import AgentError, BenchmarkError
@@ -108,13 +108,14 @@ def _loaded(encoder: EncoderFolder, threads: int) -> "Encoder":
     return Encoder(encoder, threads)
 
 
-def not_measured(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
+def _not_measured(rules: Scoring, answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
     """Return that the answer has yet to be measured: one answer alone is never sent through an encoder."""
-    return Unscored(Reason.NOT_MEASURED)
+    return Unscored(Reason.NOT_MEASURED if comparison(answer, instance, rules).golds else Reason.NO_REFERENCE)
 
 
 def _metric(name: str, display_name: str, doc: str) -> MetricSpec:
-    return MetricSpec(name, display_name, 0, 1, False, doc, fn=not_measured, later=True)
+    ours, theirs = partial(_not_measured, "intramural"), partial(_not_measured, "helm")
+    return MetricSpec(name, display_name, 0, 1, False, doc, fn=ours, helm_fn=theirs, later=True)
 
 
 SPECS = (

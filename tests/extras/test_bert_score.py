@@ -1,0 +1,141 @@
+"""BERTScore is that of the package bert-score, for encoders of several kinds; where the package fails, ours does not."""
+
+from pathlib import Path
+
+import pytest
+
+from agent.metrics import Means
+from agent.metrics.bert_score import Comparison, Triple, check, comparison, triples
+from agent.vocabulary import Instance, Message, Reason, Reference, Unscored
+from tests.extras.encoders import WORDS, invented_encoder, pairs, real_encoder
+
+LONG = " ".join(WORDS * 25)  # 800 words: more than 512 tokens
+
+
+@pytest.fixture(scope="module", params=["distilbert", "roberta"])
+def invented(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return invented_encoder(tmp_path_factory.mktemp("encoder") / request.param, request.param)
+
+
+def means(layer: int | None = 6, folder: Path | None = None) -> Means:
+    return Means(folder or real_encoder(), layer, 2)
+
+
+def theirs(answers: list[str], golds: list[str] | list[list[str]], folder: Path, layer: int) -> list[Triple]:
+    """Ask the package, a pair at a time: in a batch, its padding can stand for a token that is like nothing."""
+    from bert_score import BERTScorer
+
+    scorer = BERTScorer(model_type=str(folder), num_layers=layer, batch_size=1)
+    columns = scorer.score(answers, golds, batch_size=1)
+    return [tuple(map(float, row)) for row in zip(*columns, strict=True)]
+
+
+def ours(made: list[tuple[str, str]], folder: Path, layer: int) -> list[Triple | Unscored]:
+    return triples([Comparison(answer, (gold,), "helm") for answer, gold in made], means(layer, folder))
+
+
+def assert_same(found: list[Triple | Unscored], expected: list[Triple]) -> None:
+    assert len(found) == len(expected)
+    for mine, other in zip(found, expected, strict=True):
+        assert mine == pytest.approx(other, abs=1e-5)
+
+
+@pytest.mark.parametrize("layer", [1, 4, 6])
+def test_a_real_encoder_gives_the_packages_figures(layer):
+    made = pairs(40)
+    assert_same(
+        ours(made, real_encoder(), layer), theirs([a for a, _ in made], [g for _, g in made], real_encoder(), layer)
+    )
+
+
+@pytest.mark.parametrize("layer", [1, 3])
+def test_encoders_of_other_kinds_give_the_packages_figures(invented, layer):
+    made = pairs(40, 3, most=20)
+    assert_same(ours(made, invented, layer), theirs([a for a, _ in made], [g for _, g in made], invented, layer))
+
+
+def test_by_helms_rules_a_long_text_is_cut_off_where_the_package_cuts_it(invented):
+    for folder, layer in ((real_encoder(), 2), (invented, 2)):
+        made = [(LONG, "chest pain"), ("no acute abnormality", LONG), (LONG, LONG[200:])]
+        assert_same(ours(made, folder, layer), theirs([a for a, _ in made], [g for _, g in made], folder, layer))
+
+
+def test_the_best_of_several_references_is_the_packages():
+    golds = ["left lower lobe", "chest pain with breath", "follow up"]
+    (found,) = triples([Comparison("follow up in two weeks", tuple(golds), "helm")], means())
+    assert_same([found], theirs(["follow up in two weeks"], [golds], real_encoder(), 6))
+
+
+def test_by_our_rules_the_end_of_a_long_answer_counts():
+    other = f"{LONG} headache"
+    by_us = triples([Comparison(text, (LONG,), "intramural") for text in (LONG, other)], means())
+    by_helm = triples([Comparison(text, (LONG,), "helm") for text in (LONG, other)], means())
+    assert by_us[0] == pytest.approx((1, 1, 1), abs=1e-5)
+    assert by_us[1][0] < by_us[0][0] - 1e-4
+    assert by_helm[1] == pytest.approx(by_helm[0], abs=1e-6)
+
+
+def test_a_text_that_fits_has_the_same_figures_by_both_rules():
+    made = pairs(20, 5)
+    by_us = triples([Comparison(a, (g,), "intramural") for a, g in made], means())
+    assert_same(by_us, ours(made, real_encoder(), 6))
+
+
+def test_a_pairs_figures_do_not_depend_on_its_neighbours():
+    made = [*pairs(30, 8), (LONG, LONG[100:])]
+    together = triples([Comparison(a, (g,), "intramural") for a, g in made], means())
+    for pair, figures in list(zip(made, together, strict=True))[::6]:
+        (alone,) = triples([Comparison(pair[0], (pair[1],), "intramural")], means())
+        assert alone == pytest.approx(figures, abs=1e-5)
+
+
+def test_blank_answers_and_references_fail_nobody():
+    """The package fails on both with transformers 5."""
+    asked = [
+        Comparison("", ("chest pain",), "helm"),
+        Comparison("chest pain", ("",), "helm"),
+        Comparison("chest pain", ("", "chest pain"), "helm"),
+        Comparison("\x07", ("chest pain",), "intramural"),
+        Comparison("chest pain", ("\x07",), "intramural"),
+        Comparison("chest pain", (), "intramural"),
+        Comparison("chest pain", ("\x07", "chest pain"), "intramural"),
+    ]
+    zero, one = (0.0, 0.0, 0.0), pytest.approx((1, 1, 1), abs=1e-5)
+    no_reference, unread = Unscored(Reason.NO_REFERENCE), Unscored(Reason.UNPARSED)
+    assert triples(asked, means()) == [zero, zero, one, unread, no_reference, no_reference, one]
+
+
+def test_a_reference_of_unknown_characters_is_none():
+    instance = Instance("1", "1", (Message("user", "?"),), (Reference("𓀀 𓀁 𓀂", True), Reference("no", False)))
+    assert triples([comparison("𓂀", instance, "intramural")], means()) == [Unscored(Reason.NO_REFERENCE)]
+    (by_helm,) = triples([comparison("no", instance, "helm")], means())
+    assert by_helm[2] == pytest.approx(1, abs=1e-5)  # a reference that is marked wrong counts there
+
+
+def test_the_encoder_is_loaded_once(monkeypatch):
+    import transformers
+
+    from agent.metrics import bert_score
+
+    bert_score._loaded.cache_clear()
+    loads = []
+    load = transformers.AutoModel.from_pretrained
+    monkeypatch.setattr(
+        transformers.AutoModel, "from_pretrained", lambda *args, **more: loads.append(args) or load(*args, **more)
+    )
+    for _ in range(3):
+        triples([Comparison("chest pain", ("pain",), "intramural")], means(3))
+    assert len(loads) == 1
+
+
+def test_a_folder_that_cannot_be_loaded_says_so(tmp_path):
+    import shutil
+
+    from agent.errors import ConfigError
+
+    broken = tmp_path / "encoder"
+    shutil.copytree(real_encoder(), broken)
+    (broken / "tokenizer.json").write_text("{}")
+    check("own", means(6, broken))  # what it looks at is whole
+    with pytest.raises(ConfigError, match="cannot be loaded"):
+        triples([Comparison("pain", ("pain",), "helm")], means(6, broken))
