@@ -17,6 +17,7 @@ import click
 from agent.agreement_commands import agreement
 from agent.benchmark_commands import benchmarks
 from agent.calibration_commands import calibrate
+from agent.comparison_commands import compare
 from agent.datasets_commands import datasets
 from agent.demo import demo
 from agent.enrolment_commands import enroll, registry, steward_key
@@ -76,8 +77,8 @@ def intramural(context: click.Context, directory: Path, log_level: str) -> None:
 
 
 for command in (
-    init, doctor, benchmarks, datasets, run, judge, summarize, rescore, score, agreement, calibrate, export, import_,
-    view, submission, enroll, registry, steward_key, purge, audit, baselines, demo,
+    init, doctor, benchmarks, datasets, run, judge, summarize, rescore, score, agreement, compare, calibrate, export,
+    import_, view, submission, enroll, registry, steward_key, purge, audit, baselines, demo,
 ):  # fmt: skip
     intramural.add_command(command)
 

@@ -1,0 +1,248 @@
+"""The command `compare`: two models on the instances that both answered."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from agent.errors import ConfigError
+from agent.listing import format_option, printable, show_rows
+from agent.run_commands import ManyValues
+from agent.site import Site
+
+if TYPE_CHECKING:
+    from agent.evaluation.versus import Duel, Versus
+    from agent.statistics.bounds import Bounds
+    from agent.statistics.paired import Difference
+
+COLUMNS = {
+    "benchmark": "Benchmark",
+    "n": "n",
+    "units": "Units",
+    "mean_a": "A",
+    "mean_b": "B",
+    "difference": "A - B",
+    "low": "Low",
+    "high": "High",
+    "p": "p",
+    "holm_p": "Holm p",
+    "detectable": "MDD",
+    "words": "In words",
+}
+ALL = "all, 0 to 1"
+
+
+@click.command(cls=ManyValues)
+@click.argument("model_a")
+@click.argument("model_b")
+@click.option("--suite", help="Name of the collection of runs.  [default: default]")
+@click.option("--suites", multiple=True, help="Look in these suites together.")
+@click.option("--metric", help="By this metric (default: each benchmark's main one).")
+@click.option(
+    "--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw it into a file, or in plain letters here (-)."
+)
+@format_option("csv")
+@click.pass_obj
+def compare(
+    site: Site,
+    model_a: str,
+    model_b: str,
+    suite: str | None,
+    suites: Sequence[str],
+    metric: str | None,
+    plot: Path | None,
+    form: str,
+) -> None:
+    """Compare two models on the instances that both answered.
+
+    For every benchmark: the difference of their means with its 95 % interval, p without and with Holm's correction
+    for all benchmarks shown, and the smallest difference that could well have been seen (MDD). Models are named as in
+    `intramural summarize`, or by their deployment.
+    """
+    from agent.evaluation.pairing import pair_models
+    from agent.evaluation.versus import meet
+
+    if suite is not None and suites:
+        raise ConfigError("--suite and --suites both say where to look", "Leave out one of the two.")
+    if plot is not None:
+        _check_plot(plot, form)
+    names = list(dict.fromkeys(suites or (suite or "default",)))
+    with site.store() as store:
+        if missing := [name for name in names if name not in store.suites()]:
+            known = ", ".join(store.suites()) or "none yet"
+            raise ConfigError(f"there is no suite {missing[0]} (suites here: {known})", "Name a suite with --suite.")
+        pairing = pair_models(store, names, model_a, model_b, metric)
+        left_out = "; ".join(f"{benchmark}: {why}" for benchmark, why in pairing.left_out.items())
+        if not pairing.benchmarks:
+            raise ConfigError(
+                f"{model_a} and {model_b} have nothing to compare ({left_out})", "Run both models on the same data."
+            )
+        found = meet(pairing)
+    rows = comparison_rows(found)
+    if form == "table":
+        _show_table(rows, found, model_a, model_b, f"Suite {names[0]}" if len(names) == 1 else ", ".join(names))
+        if left_out:
+            click.echo(f"Left out: {printable(left_out)}")
+    elif form == "json":
+        show_rows(rows, {}, form)
+    else:
+        flat = [_flat(row) for row in rows]
+        show_rows(flat, dict.fromkeys(flat[0], ""), form)
+    if form != "table" and left_out:
+        click.echo(f"left out: {printable(left_out)}", err=True)
+    if plot is not None:
+        _draw(found, model_a, model_b, plot)
+
+
+def comparison_rows(found: "Versus") -> list[dict[str, Any]]:
+    """Return a row a benchmark, as JSON shows it, and one for all together where there are several."""
+    rows = [_row(duel) for duel in found.duels]
+    overall = found.overall
+    if overall is not None and overall.benchmarks > 1:
+        nothing = dict.fromkeys(rows[0])
+        said = {"benchmark": ALL, "difference": overall.value, "low": overall.low, "high": overall.high}
+        reached = overall.p <= 0.05
+        words = f"{'A' if overall.value > 0 else 'B'} better" if reached else "no difference seen"
+        rows.append(nothing | said | {"p": overall.p, "benchmarks": overall.benchmarks, "words": words})
+    return rows
+
+
+def _row(duel: "Duel") -> dict[str, Any]:
+    paired, found = duel.paired, duel.difference
+    return {
+        "benchmark": paired.benchmark,
+        "benchmarks": 1,
+        "metric": paired.kept["name"],
+        "scale": [paired.kept["low"], paired.kept["high"]],
+        **_figures(found),
+        "holm_p": duel.holm_p,
+        "better_a": found.better_a,
+        "better_b": found.better_b,
+        "units_needed": found.needed,
+        "unscored_a": dict(paired.unscored_a),
+        "unscored_b": dict(paired.unscored_b),
+        "only_a": paired.only_a,
+        "only_b": paired.only_b,
+        "floor": None if duel.at_floor is None else _figures(duel.at_floor),
+        "bounds": _bounds(duel.bounds),
+        "stands_in": paired.stands_in,
+        "words": duel.words(),
+    }
+
+
+def _figures(found: "Difference") -> dict[str, Any]:
+    return {
+        "n": found.n,
+        "units": found.units,
+        "mean_a": found.mean_a,
+        "mean_b": found.mean_b,
+        "difference": found.value,
+        "low": found.low,
+        "high": found.high,
+        "interval": found.method,
+        "p": found.p,
+        "test": found.test,
+        "exact_p": found.exact_p,
+        "detectable": found.detectable,
+    }
+
+
+def _bounds(found: "Bounds | None") -> dict[str, Any] | None:
+    return None if found is None else {"low": found.low, "high": found.high, "matters": found.matters}
+
+
+def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the row with its maps as single values, for a spreadsheet."""
+    floor, bounds, scale = row["floor"] or {}, row["bounds"] or {}, row["scale"] or (None, None)
+    flat = {key: value for key, value in row.items() if key not in ("floor", "bounds", "scale", "words")}
+    return {
+        **flat,
+        **{key: _counts(row[key]) for key in ("unscored_a", "unscored_b")},
+        "scale_low": scale[0],
+        "scale_high": scale[1],
+        **{f"floor_{key}": floor.get(key) for key in ("difference", "low", "high", "p")},
+        "least": bounds.get("low"),
+        "most": bounds.get("high"),
+        "words": row["words"],
+    }
+
+
+def _counts(reasons: Mapping[str, int] | None) -> str:
+    return " ".join(f"{reason}={count}" for reason, count in (reasons or {}).items())
+
+
+def _show_table(rows: Sequence[Mapping[str, Any]], found: "Versus", a: str, b: str, title: str) -> None:
+    shown = [{**row, "p": _p(row["p"]), "holm_p": _p(row["holm_p"])} for row in rows]
+    columns = dict(COLUMNS)
+    if all(row["units"] == row["n"] for row in rows):
+        del columns["units"]
+    if len(found.duels) == 1:
+        del columns["holm_p"]
+    show_rows(shown, columns, "table", title=f"{title}: A is {a}, B is {b}", folds=True)
+    click.echo("Over the instances that both have a score for. Low and High bound the 95 % interval of A - B.")
+    click.echo("MDD: four of five such comparisons see a true difference of this size; smaller ones may stay unseen.")
+    if len(found.duels) > 1:
+        click.echo("Holm p: corrected for all benchmarks shown. Words go by it: up to 0.05 is a difference.")
+    metrics: dict[str, list[str]] = {}
+    for duel in found.duels:
+        kept = duel.paired.kept
+        scale = "" if (kept["low"], kept["high"]) == (0, 1) else f" from {kept['low']:g} to {kept['high']:g}"
+        metrics.setdefault(f"{kept['name']}{scale}", []).append(duel.paired.benchmark)
+    click.echo("Metrics: " + "; ".join(f"{metric} ({', '.join(names)})" for metric, names in metrics.items()))
+    for duel in found.duels:
+        for line in _about(duel):
+            click.echo(f"{duel.paired.benchmark}: {line}")
+
+
+def _p(value: float | None) -> str | None:
+    if value is None:
+        return None
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def _about(duel: "Duel") -> list[str]:
+    """Say what a reader should know of one benchmark's row."""
+    paired, lines = duel.paired, []
+    lacking = [
+        f"{sum(reasons.values())} of {model} ({', '.join(f'{n} {why}' for why, n in Counter(reasons).most_common())})"
+        for model, reasons in (("A", paired.unscored_a), ("B", paired.unscored_b))
+        if reasons
+    ]
+    if lacking:
+        lines.append(f"unscored {' and '.join(lacking)}")
+    if duel.at_floor is not None and duel.at_floor.value is not None:
+        floor = duel.at_floor
+        between = "" if floor.low is None else f" ({floor.low:.3f} to {floor.high:.3f})"
+        lines.append(f"A - B is {floor.value:.3f}{between} if what a model left without a score itself is the lowest")
+    if duel.bounds is not None and duel.bounds.matters:
+        lines.append(f"whatever is unscored is worth, A - B is {duel.bounds.low:.3f} to {duel.bounds.high:.3f}")
+    if paired.only_a or paired.only_b:
+        lines.append(f"asked of one alone: {paired.only_a} of A, {paired.only_b} of B")
+    if paired.stands_in:
+        lines.append("its main metric has yet to be judged or measured; another one stands here")
+    return lines
+
+
+def _check_plot(plot: Path, form: str) -> None:
+    if str(plot) == "-" and form != "table":
+        raise ConfigError(f"--plot - and --format {form} both write here", "Name a file: --plot FILE.svg.")
+    if str(plot) != "-" and plot.suffix != ".svg":
+        raise ConfigError("--plot writes SVG", "Name a file that ends in .svg, or - for a plot in the terminal.")
+
+
+def _draw(found: "Versus", a: str, b: str, plot: Path) -> None:
+    from agent.plots.differences import differences_chart
+    from agent.plots.dots import dot_plot
+    from agent.plots.plain import plain_plot
+
+    chart = differences_chart(found, a, b)
+    if str(plot) == "-":
+        click.echo(printable(plain_plot(chart)), nl=False)
+        return
+    try:
+        plot.write_bytes((dot_plot(chart).markup("differences") + "\n").encode())
+    except OSError as why:
+        raise ConfigError(f"{plot.name} cannot be written ({why.strerror})", "Name a file in another folder.") from None
+    click.echo(f"Drawn: {plot.name}", err=True)

@@ -1,0 +1,49 @@
+"""What is drawn of two models that meet: their difference in each benchmark, no difference in the middle."""
+
+from agent.evaluation.versus import Duel, Versus
+from agent.plots.charts import Chart, Grid, Panel, Point
+
+FEWEST_REACH = 0.05  # of the metric's range: a smaller difference does not fill the scale
+
+
+def differences_chart(found: Versus, a: str, b: str) -> Chart:
+    """Say what to draw: one panel, whose scale reaches as far to A's side as to B's. All as shares of metrics' ranges.
+
+    The scale holds every interval; bounds of what is unscored may reach beyond it, and are cut there.
+    """
+    reach = max([FEWEST_REACH, *(abs(end) for duel in found.duels for end in _ends(duel))])
+    points = tuple(_point(duel, reach) for duel in found.duels)
+    ends = (f"B better by {reach:.3f}", f"A better by {reach:.3f}")
+    panel = Panel(
+        "A - B", "difference of means, as a share of each metric's range; no difference in the middle", ends, points
+    )
+    return Chart(f"A is {a}, B is {b}", (panel,), Grid((), (), ()))
+
+
+def _range(duel: Duel) -> float:
+    return float(duel.paired.kept["high"] - duel.paired.kept["low"])
+
+
+def _ends(duel: Duel) -> list[float]:
+    found = duel.difference
+    return [end / _range(duel) for end in (found.value, found.low, found.high) if end is not None]
+
+
+def _point(duel: Duel, reach: float) -> Point:
+    found, bounds = duel.difference, duel.bounds
+
+    def place(value: float | None) -> float | None:
+        return None if value is None else min(1.0, max(0.0, (value / _range(duel) / reach + 1) / 2))
+
+    matters = bounds is not None and bounds.matters
+    said = "no difference" if found.value is None else f"{found.value:+.3f}"
+    if found.low is not None and found.high is not None:
+        said += f" ({found.low:+.3f} to {found.high:+.3f})"
+    return Point(
+        duel.paired.benchmark,
+        *(place(found.value), place(found.low), place(found.high)),
+        least=place(bounds.low) if bounds is not None and matters else None,
+        most=place(bounds.high) if bounds is not None and matters else None,
+        said=f"{said}, n {found.n}",
+        baseline=False,
+    )
