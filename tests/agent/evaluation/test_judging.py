@@ -4,9 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from agent.errors import ConfigError, InferenceError
+from agent.evaluation.judge_suite import Heard, JudgeOptions, judge_suite
+from agent.evaluation.progress import Progress
 from agent.site import Site, create_site
 from agent.vocabulary import Reason, Unscored
 from tests.agent.evaluation.juries import (
+    NOTE,
+    acts,
     deploy,
     judge_server,
     judged,
@@ -17,7 +22,7 @@ from tests.agent.evaluation.juries import (
     write_jury,
 )
 from tests.agent.evaluation.runs import run
-from tests.agent.fault_server import FaultServer
+from tests.agent.fault_server import Action, Asked, FaultServer, Message, Status
 
 ENTRY = "open:model=m"
 
@@ -75,3 +80,216 @@ def test_a_reply_that_is_no_verdict_is_repaired_once_and_both_replies_are_kept(s
         (one,) = store.runs("s")
         ((_, _, judgement),) = store.every_seat(one.run_id, [0])[0]
         assert [reply.text for reply in judgement.replies] == ["Good!", verdict(1, 2)]
+
+
+def with_setting(site: Site, line: str) -> Site:
+    path = site.directory / "site.yaml"
+    path.write_text(path.read_text() + line + "\n")
+    return Site(site.directory)
+
+
+def judge(site: Site, **options: object) -> list[Heard]:
+    return judge_suite(site, JudgeOptions("s", **options), Progress(quiet=True))[0]  # type: ignore[arg-type]
+
+
+def test_blank_answers_never_go_to_a_judge(site: Site):
+    open_benchmark(site)
+    blank = acts(Message({"role": "assistant", "content": "  "}), Message({"role": "assistant", "content": "Words"}))
+    with FaultServer(models=["m"], fault=blank) as model, judge_server(says(verdict())) as a:
+        deploy(site, {"a": a.url})
+        write_jury(site.judges, "a")
+        run(site, model.url, ENTRY, max_in_flight=1)
+        assert kept(site)[0] == [Unscored(Reason.EMPTY), 4.5, 4.5]
+        assert len(judged(a)) == 2
+
+
+def test_equal_answers_to_equal_questions_are_judged_once(site: Site):
+    open_benchmark(site, instances=8, same=True)
+    with FaultServer(models=["m"], answer="The same") as model, judge_server(says(verdict())) as a:
+        deploy(site, {"a": a.url})
+        write_jury(site.judges, "a")
+        (outcome,) = run(site, model.url, ENTRY)
+        assert kept(site)[0] == [4.5] * 8
+        assert len(judged(a)) == 1
+        assert (outcome.judged.asked, outcome.judged.answers) == (1, 8)
+
+
+def test_two_seats_of_one_deployment_are_two_seats_and_share_a_reply(site: Site):
+    open_benchmark(site, instances=2)
+    with FaultServer(models=["m"], answer="Words") as model, judge_server(says(verdict())) as a:
+        deploy(site, {"a": a.url})
+        entry = "  - {name: NAME, model: test/a, model_deployment: local/a}\n"
+        site.judges.write_text("judges:\n" + entry.replace("NAME", "one") + entry.replace("NAME", "two"))
+        run(site, model.url, ENTRY)
+        assert [len(seats) for seats in kept(site)[1].values()] == [2, 2]
+        assert len(judged(a)) == 2
+
+
+def test_nothing_is_asked_where_a_judge_is_not_there(site: Site):
+    open_benchmark(site)
+    with FaultServer(models=["m"], answer="Words") as model:
+        deploy(site, {"a": "http://127.0.0.1:9/v1"})
+        write_jury(site.judges, "a")
+        with pytest.raises(InferenceError, match="judge local/a: the server refuses connections") as raised:
+            run(site, model.url, ENTRY)
+        assert "run --no-judging" in raised.value.advice
+        assert [asked for asked in model.asked if NOTE in asked.prompt] == []
+
+
+@pytest.mark.parametrize(
+    ("jury", "said"),
+    [
+        ("judges:\n- {name: x, model: test/x, model_deployment: local/x}\n", "there is no deployment 'local/x'"),
+        ("judges:\n- {name: a, model: test/x, model_deployment: local/a}\n", "serves 'test/a'"),
+        ("quorum: 2\njudges:\n- {name: a, model: test/a, model_deployment: local/a}\n", "quorum"),
+    ],
+)
+def test_a_jury_that_cannot_sit_is_refused_before_anything_is_asked(site: Site, jury: str, said: str):
+    open_benchmark(site)
+    with FaultServer(models=["m"], answer="Words") as model:
+        deploy(site, {"a": "http://127.0.0.1:9/v1"})
+        site.judges.write_text(jury)
+        with pytest.raises(ConfigError, match=said):
+            run(site, model.url, ENTRY)
+        assert model.asked == []
+
+
+def test_a_reference_baseline_is_no_judge(site: Site):
+    open_benchmark(site)
+    with (
+        FaultServer(models=["m"], answer="Words") as model,
+        judge_server(says(verdict()), extra_model_keys={"language_model": False}) as a,
+    ):
+        deploy(site, {"a": a.url})
+        write_jury(site.judges, "a")
+        with pytest.raises(InferenceError, match="no language model"):
+            run(site, model.url, ENTRY)
+        assert not any(NOTE in asked.prompt for asked in model.asked)
+
+
+def test_answers_are_judged_later_when_the_model_is_gone(site: Site, tmp_path: Path):
+    open_benchmark(site)
+    deploy(site, {"a": "http://127.0.0.1:9/v1"})
+    write_jury(site.judges, "a")
+    with FaultServer(models=["m"], answer="Words") as model:
+        (outcome,) = run(site, model.url, ENTRY, no_judging=True)
+        assert outcome.judged.answers == 0
+        url = model.url
+    with judge_server(says(verdict())) as a:
+        deploy(site, {"a": a.url})
+        (heard,) = judge(site)
+        assert (heard.judged.answers, heard.summary.main.mean.value) == (3, 4.5)
+        (again,) = judge(site)
+        assert again.judged.asked == 0
+        (settled,) = run(site, url, ENTRY)
+        assert (settled.kept, settled.summary.main.mean.value) == (3, 4.5)
+
+
+def test_another_jury_takes_over_only_when_told_to(site: Site, tmp_path: Path):
+    open_benchmark(site)
+    with (
+        FaultServer(models=["m"], answer="Words") as model,
+        judge_server(says(verdict(4, 4))) as a,
+        judge_server(says(verdict(2, 2))) as b,
+    ):
+        deploy(site, {"a": a.url, "b": b.url})
+        one, two = write_jury(tmp_path / "one.yaml", "a"), write_jury(tmp_path / "two.yaml", "b")
+        run(site, model.url, ENTRY, judges=one)
+        asked = len(model.asked)
+        with pytest.raises(ConfigError, match="another jury"):
+            run(site, model.url, ENTRY, judges=two)
+        with pytest.raises(ConfigError, match="another jury"):
+            judge(site, judges=two)
+        assert kept(site)[0] == [4.0] * 3
+        judge(site, judges=two, replace=True)
+        assert kept(site)[0] == [2.0] * 3
+        (settled,) = run(site, model.url, ENTRY, judges=two)
+        assert len(model.asked) == asked  # the same plan, and nothing left to do
+        assert settled.summary.main.mean.value == 2.0
+        run(site, model.url, ENTRY, judges=one, replace=True)
+        assert kept(site)[0] == [4.0] * 3
+        assert [len(judged(server)) for server in (a, b)] == [3, 3]  # the first jury's replies are still there
+        assert sum(NOTE in asked.prompt for asked in model.asked) == 3
+
+
+def test_a_jury_can_begin_where_there_was_none(site: Site):
+    open_benchmark(site)
+    with FaultServer(models=["m"], answer="Words") as model, judge_server(says(verdict())) as a:
+        run(site, model.url, ENTRY)
+        with pytest.raises(ConfigError, match="no jury"):
+            judge(site)
+        deploy(site, {"a": a.url})
+        write_jury(site.judges, "a")
+        (heard,) = judge(site)
+        assert heard.judged.answers == 3
+        assert kept(site)[0] == [4.5] * 3
+
+
+def test_a_judge_that_fails_leaves_its_seat_open_and_is_asked_again_alone(site: Site):
+    open_benchmark(site, instances=4)
+    broken = acts(Status(500))
+    site = with_setting(site, "max_attempts: 1")
+    with (
+        FaultServer(models=["m"], answer="Words") as model,
+        judge_server(says(verdict(3, 3))) as a,
+        judge_server(says(verdict(3, 3))) as b,
+        judge_server(broken) as c,
+    ):
+        deploy(site, {"a": a.url, "b": b.url, "c": c.url})
+        write_jury(site.judges, "abc")
+        (outcome,) = run(site, model.url, ENTRY)
+        scores, seats = kept(site)
+        assert scores == [3.0] * 4
+        assert [of[2].reason for of in seats.values()] == ["server_error"] * 4
+        assert (outcome.judged.open, outcome.failed) == (4, 0)
+        c.fault = says(verdict(5, 4.5))
+        (again,) = run(site, model.url, ENTRY)
+        assert (again.judged.open, again.judged.asked) == (0, 4)
+        assert kept(site)[0] == [pytest.approx((3 + 3 + 4.75) / 3)] * 4
+        assert [len(judged(server)) for server in (a, b)] == [4, 4]
+
+
+def test_a_connection_that_breaks_before_the_repair_leaves_the_first_reply(site: Site):
+    open_benchmark(site, instances=1)
+    site = with_setting(site, "max_attempts: 1")
+    script = acts(Message({"role": "assistant", "content": "Hm."}), Status(503))
+    with FaultServer(models=["m"], answer="Words") as model, judge_server(script) as a:
+        deploy(site, {"a": a.url})
+        write_jury(site.judges, "a")
+        (outcome,) = run(site, model.url, ENTRY)
+        assert outcome.judged.open == 1
+        assert kept(site)[0] == [Unscored(Reason.NOT_JUDGED)]
+        a.fault = says(verdict(2, 2))
+        run(site, model.url, ENTRY)
+        assert kept(site)[0] == [2.0]
+        assert [len(asked.body["messages"]) > 2 for asked in judged(a)] == [False, True, True]
+
+
+def test_judges_of_one_server_share_its_limit_and_leave_no_place_idle(site: Site):
+    open_benchmark(site, instances=24)
+    at_once: list[int] = []
+
+    def script(asked: Asked) -> Action | None:
+        if NOTE in asked.prompt:
+            at_once.append(shared.in_flight)
+        return says(verdict())(asked)
+
+    with FaultServer(models=["m"], answer="Words") as model, judge_server(script, latency_s=0.02) as shared:
+        deploy(site, {"a": shared.url, "b": shared.url, "c": shared.url}, more="    max_in_flight: 4\n")
+        write_jury(site.judges, "abc")
+        run(site, model.url, ENTRY)
+        assert kept(site)[0] == [4.5] * 24
+    assert len(at_once) == 72
+    assert max(at_once) == 4
+
+
+def test_helms_rule_reads_first_replies_and_stands_beside_ours(site: Site):
+    open_benchmark(site, instances=1)
+    with FaultServer(models=["m"], answer="Words") as model, judge_server(says(verdict(2.9, 9), verdict(3, 3))) as a:
+        deploy(site, {"a": a.url})
+        write_jury(site.judges, "a")
+        run(site, model.url, ENTRY, scoring="both")
+        with site.store() as store:
+            (one,) = store.runs("s")
+            (instance,) = store.instances(one.run_id, 0, 1)
+        assert instance.scores == {"jury_score": 3.0, "jury_score@helm": (2 + 9) / 2}
