@@ -89,9 +89,13 @@ def _rouge_l_sum(gold: list[list[str]], predicted: list[list[str]]) -> float:
     if not right or not given:
         return 0.0
     sizes, hits = (given.total(), right.total()), 0
-    for line in gold:
-        united = set().union(*(_places_in_common(line, other) for other in predicted))
-        for place in sorted(united):
+    others = [(line, frozenset(line)) for line in {tuple(line) for line in predicted}]
+    united: dict[tuple[str, ...], list[int]] = {}  # by distinct line: a text may say one a thousand times
+    for line in map(tuple, gold):
+        if line not in united:
+            near = (other for other, words in others if not words.isdisjoint(line))
+            united[line] = sorted(set().union(*(_places_in_common(line, other) for other in near)))
+        for place in united[line]:
             word = line[place]
             if given[word] > 0 and right[word] > 0:
                 hits += 1
