@@ -31,7 +31,7 @@ COLUMNS = {
     "detectable": "MDD",
     "words": "In words",
 }
-ALL = "all, 0 to 1"
+ALL = "all together"
 
 
 @click.command(cls=ManyValues)
@@ -100,12 +100,12 @@ def comparison_rows(found: "Versus") -> list[dict[str, Any]]:
     """Return a row a benchmark, as JSON shows it, and one for all together where there are several."""
     rows = [_row(duel) for duel in found.duels]
     overall = found.overall
-    if overall is not None and overall.benchmarks > 1:
+    if overall is not None and len(overall.counted) > 1:
         nothing = dict.fromkeys(rows[0])
         said = {"benchmark": ALL, "difference": overall.value, "low": overall.low, "high": overall.high}
         reached = overall.p <= 0.05
         words = f"{'A' if overall.value > 0 else 'B'} better" if reached else "no difference seen"
-        rows.append(nothing | said | {"p": overall.p, "benchmarks": overall.benchmarks, "words": words})
+        rows.append(nothing | said | {"p": overall.p, "benchmarks": len(overall.counted), "words": words})
     return rows
 
 
@@ -185,6 +185,11 @@ def _show_table(rows: Sequence[Mapping[str, Any]], found: "Versus", a: str, b: s
     click.echo("MDD: four of five such comparisons see a true difference of this size; smaller ones may stay unseen.")
     if len(found.duels) > 1:
         click.echo("Holm p: corrected for all benchmarks shown. Words go by it: up to 0.05 is a difference.")
+    if rows[-1]["benchmark"] == ALL:
+        click.echo(
+            f"{ALL.capitalize()}: the mean of {len(found.in_overall)} benchmarks' differences as shares of their "
+            f"metrics' ranges, what a model left without a score itself as the lowest ({', '.join(found.in_overall)})."
+        )
     metrics: dict[str, list[str]] = {}
     for duel in found.duels:
         kept = duel.paired.kept
@@ -192,8 +197,10 @@ def _show_table(rows: Sequence[Mapping[str, Any]], found: "Versus", a: str, b: s
         metrics.setdefault(f"{kept['name']}{scale}", []).append(duel.paired.benchmark)
     click.echo("Metrics: " + "; ".join(f"{metric} ({', '.join(names)})" for metric, names in metrics.items()))
     for duel in found.duels:
-        for line in _about(duel):
-            click.echo(f"{duel.paired.benchmark}: {line}")
+        if lines := _about(duel):
+            click.echo(f"{duel.paired.benchmark}: {'; '.join(lines)}")
+    if stands_in := [duel.paired.benchmark for duel in found.duels if duel.paired.stands_in]:
+        click.echo(f"Main metric yet to be judged or measured, another stands here: {', '.join(stands_in)}")
 
 
 def _p(value: float | None) -> str | None:
@@ -220,8 +227,6 @@ def _about(duel: "Duel") -> list[str]:
         lines.append(f"whatever is unscored is worth, A - B is {duel.bounds.low:.3f} to {duel.bounds.high:.3f}")
     if paired.only_a or paired.only_b:
         lines.append(f"asked of one alone: {paired.only_a} of A, {paired.only_b} of B")
-    if paired.stands_in:
-        lines.append("its main metric has yet to be judged or measured; another one stands here")
     return lines
 
 

@@ -60,10 +60,15 @@ class Duel:
 
 @dataclass(frozen=True, slots=True)
 class Versus:
-    """Everything that two models differ in. `overall` is over benchmarks whose scores instances have."""
+    """Everything that two models differ in.
+
+    `overall` is over benchmarks with enough units and a score for each instance, what a model left without a score
+    by itself as the lowest: nobody wins by leaving questions out. `in_overall` names them.
+    """
 
     duels: tuple[Duel, ...]
     overall: Overall | None
+    in_overall: tuple[str, ...]
 
 
 def meet(pairing: Pairing) -> Versus:
@@ -74,7 +79,9 @@ def meet(pairing: Pairing) -> Versus:
         Duel(paired, found, _at_floor(paired), _bounds(paired), corrected.get(number, 1.0))
         for number, (paired, found) in enumerate(zip(pairing.benchmarks, differences, strict=True))
     )
-    return Versus(duels, overall_difference([_shares(paired) for paired in pairing.benchmarks if paired.pairs]))
+    overall = overall_difference([_shares(paired) for paired in pairing.benchmarks])
+    counted = overall.counted if overall else ()
+    return Versus(duels, overall, tuple(pairing.benchmarks[place].benchmark for place in counted))
 
 
 def _difference(paired: Paired) -> Difference:
@@ -94,11 +101,11 @@ def _bounds(paired: Paired) -> Bounds | None:
 
 
 def _shares(paired: Paired) -> Sequence[Pair]:
-    """Return the pairs on a scale from 0 to 1, the same for all metrics."""
+    """Return the pairs at the floor, on a scale from 0 to 1, the same for all metrics."""
     low, reach = paired.kept["low"], paired.kept["high"] - paired.kept["low"]
     return [
         Pair(pair.unit, *(None if value is None else (value - low) / reach for value in (pair.a, pair.b)))
-        for pair in paired.pairs
+        for pair in paired.at_floor
     ]
 
 

@@ -23,6 +23,7 @@ RESAMPLES = 10_000  # a p value is to be small enough for a table of 37 benchmar
 FEWEST_RESAMPLES = 2_000
 MOST_DRAWN = 20_000_000  # units drawn over all resamples
 FEWEST_FIGURES = 200
+FEWEST_UNITS = 10  # of a benchmark that counts in the difference over all of them
 MOST_WORK = 1_000_000  # pairs of items that figures are computed from, over all resamples
 LEAST = 1e-12  # differences are computed with rounding errors below this
 
@@ -173,9 +174,12 @@ def figure_difference(
 
 @dataclass(frozen=True, slots=True)
 class Overall:
-    """The mean over benchmarks of their differences, all weighing the same; interval and p as in `Difference`."""
+    """The mean over benchmarks of their differences, all weighing the same; interval and p as in `Difference`.
 
-    benchmarks: int
+    `counted` are the places of the benchmarks that are in it.
+    """
+
+    counted: tuple[int, ...]
     value: float
     low: float | None
     high: float | None
@@ -185,24 +189,28 @@ class Overall:
 def overall_difference(tables: Sequence[Sequence[Pair]]) -> Overall | None:
     """Compare two models over several benchmarks, whose scores must all be on the scale from 0 to 1.
 
-    The percentile bootstrap over units, benchmarks drawn independently of each other. None without any pair.
+    The percentile bootstrap over units, benchmarks drawn independently of each other. Benchmarks of fewer than
+    FEWEST_UNITS units do not count: a handful of units resampled looks surer than it is, and one unit quite sure.
+    None where no benchmark counts.
     """
     import numpy as np
 
     scored = [[(pair.unit, pair.a - pair.b) for pair in t if pair.a is not None and pair.b is not None] for t in tables]
-    benchmarks = [unit_sums(found) for found in scored if found]
-    if not benchmarks:
+    counted = tuple(n for n, found in enumerate(scored) if len({unit for unit, _ in found}) >= FEWEST_UNITS)
+    if not counted:
         return None
+    benchmarks = [unit_sums(scored[n]) for n in counted]
     value = math.fsum(float(sums.sum() / sizes.sum()) for sums, sizes in benchmarks) / len(benchmarks)
     resamples = min(resamples_for(len(sums)) for sums, _ in benchmarks)
-    drawn = np.zeros(resamples)
+    drawn = np.full(resamples, value)
     for number, (sums, sizes) in enumerate(benchmarks):
-        drawn += resampled_means(sums, sizes, resamples, stream=number) / len(benchmarks)
+        again, m = resampled_means(sums, sizes, resamples, stream=number), len(sums)
+        drawn += (again - float(sums.sum() / sizes.sum())) * math.sqrt(m / (m - 1)) / len(benchmarks)
     everything = np.concatenate([sums for sums, _ in benchmarks])
     if float(drawn.std()) <= LEAST:
-        return Overall(len(benchmarks), value, None, None, least_p(everything))
+        return Overall(counted, value, None, None, least_p(everything))
     low, high = percentile_interval(value, drawn, len(everything))
-    return Overall(len(benchmarks), value, low, high, bootstrap_p(value, drawn, everything))
+    return Overall(counted, value, low, high, bootstrap_p(value, drawn, everything))
 
 
 def mcnemar_exact_p(b: int, c: int) -> float:

@@ -84,16 +84,15 @@ def standings(columns: Sequence[Column]) -> Mapping[str, Standing]:
     won, averaged = _resampled(columns, values, models)
     moving = _moving(columns, values)
     ranks = _ranks(ranked, rates, won[:, [models.index(model) for model in ranked]]) if moving else {}
-    return {
-        model: Standing(
-            rates[model],
-            *_interval(rates[model], won[:, place], model in moving),
-            *ranks.get(model, (None, None)),
-            macros.get(model),
-            *_interval(macros.get(model), averaged[:, place], any(column.scores.get(model) for column in columns)),
-        )
-        for place, model in enumerate(models)
-    }
+    standing: dict[str, Standing] = {}
+    for place, model in enumerate(models):
+        rate, macro = rates[model], macros.get(model)
+        win_low, win_high = _interval(rate, won[:, place], model in moving)
+        rank_low, rank_high = ranks[model] if model in ranks else (None, None)
+        varies = any(column.scores.get(model) for column in columns)
+        macro_low, macro_high = _interval(macro, averaged[:, place], varies)
+        standing[model] = Standing(rate, win_low, win_high, rank_low, rank_high, macro, macro_low, macro_high)
+    return standing
 
 
 def column_ranks(column: Column) -> dict[str, tuple[int, int]]:
