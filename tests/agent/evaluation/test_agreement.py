@@ -1,0 +1,184 @@
+"""`intramural agreement`: a jury that agrees, one that does not, and judges with habits, all asked for real."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from agent.agreement_commands import agreement
+from agent.catalog.run_entries import parse_run_entry
+from agent.evaluation.agreement import OVERALL
+from agent.evaluation.plan import RunOptions
+from agent.evaluation.progress import Progress
+from agent.evaluation.run import run_entries
+from agent.metrics import Judge
+from agent.site import Site
+from agent.statistics.agreement import icc, krippendorff_alpha
+from agent.store import Seat
+from tests.agent.evaluation.judged_runs import JUDGES, ROWS, judged_site, judges, serve, verdict
+from tests.agent.fault_server import FaultServer
+
+# What each judge gives the answers, in order: the first is mild, the second severe.
+ACCURACY = [(4, 2, 5), (3, 1, 3), (4, 3, 4), (2, 1, 3), (5, 1, 3), (3, 2, 4)]
+MODELS = ("hospital/b", "judge/a", *(f"maker/{judge}" for judge in JUDGES))
+
+
+def graded(number: int, judge: str) -> str | None:
+    grade = ACCURACY[number][JUDGES.index(judge)]
+    return "No." if (number, judge) == (5, "judge-three") else verdict(grade, 3)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    site = judged_site(tmp_path_factory.mktemp("judged") / "site")
+    with FaultServer(models=MODELS, fault=judges(graded, lambda n: "rest " * (n + 1))) as server:
+        serve(site, server)
+        entries = [parse_run_entry(f"graded:model={model}") for model in MODELS[:2]]
+        run_entries(site, entries, RunOptions("s"), Progress(quiet=True))
+        yield site
+
+
+def said(site: Site, *words: str) -> Result:
+    return CliRunner().invoke(agreement, ["--suite", "s", *words], obj=site)
+
+
+def rows_of(site: Site, *words: str) -> list[dict[str, object]]:
+    done = said(site, "--format", "json", *words)
+    assert done.exit_code == 0, (done.output, done.exception)
+    found: list[dict[str, object]] = json.loads(done.stdout)
+    return found
+
+
+def test_agreement_is_that_of_the_grades_by_criterion_and_over_all(site: Site):
+    found = {row["criterion"]: row for row in rows_of(site) if row["kind"] == "agreement"}
+    assert list(found) == ["accuracy", "clarity", OVERALL]
+    ratings: list[list[float | None]] = [[*row] for row in ACCURACY]
+    ratings[5][2] = None
+    row, twice = found["accuracy"], ratings * 2  # two models gave the same answers
+    assert (row["answers"], row["complete"], row["units"], row["seats"]) == (12, 10, 3, 3)
+    assert row["judges"] == list(JUDGES)
+    assert row["alpha_interval"] == pytest.approx(krippendorff_alpha(twice, "interval"))
+    assert row["alpha_ordinal"] == pytest.approx(krippendorff_alpha(twice, "ordinal"))
+    for form, expected in icc(twice).items():
+        assert row[form.lower()] == pytest.approx(expected.value)
+    assert row["icc_limits"] == "bootstrap"  # six answers of three patients are not six patients
+    overall = found[OVERALL]
+    assert overall["icc3"] == pytest.approx(row["icc3"])  # half of the same differences
+
+
+def test_a_criterion_on_which_all_say_the_same_has_no_agreement_to_measure(site: Site):
+    (row,) = (row for row in rows_of(site) if row.get("criterion") == "clarity")
+    assert (row["alpha_interval"], row["icc1"], row["icc3k_low"]) == (None, None, None)
+    assert row["answers"] == 12
+
+
+def test_habits_of_judges_stand_beside_it(site: Site):
+    rows = rows_of(site)
+    severity = {row["judge"]: row for row in rows if row["kind"] == "judge"}
+    rated = [(a - (b + c) / 2) / 2 for a, b, c in ACCURACY[:5]] + [(3 - 2) / 2]
+    assert severity["judge-one"]["value"] == pytest.approx(sum(rated) / 6)
+    assert severity["judge-one"]["n"] == 12
+    assert float(str(severity["judge-two"]["high"])) < 0  # it is the severe one, beyond chance
+    lengths = {row["judge"]: row for row in rows if row["kind"] == "length"}
+    assert list(lengths) == ["", *JUDGES]
+    assert -1 <= float(str(lengths["judge-three"]["value"])) <= 1
+    assert "family" not in {row["kind"] for row in rows}
+
+
+def test_a_judge_that_favours_its_own_family_is_found(site: Site, tmp_path: Path):
+    own = judged_site(tmp_path / "site")
+    (own.directory / "judges.yaml").write_text(
+        "judges:\n"
+        "  - {name: kin, model: meta/llama-3.3-70b-instruct, model_deployment: local/llama-3.3-70b-instruct}\n"
+        "  - {name: other, model: maker/judge-two, model_deployment: local/judge-two}\n"
+    )
+    models = ("meta/llama-3-8b", "hospital/b", "meta/llama-3.3-70b-instruct", "maker/judge-two")
+
+    def says(asked: object) -> object:
+        from tests.agent.fault_server import Asked, Message
+
+        assert isinstance(asked, Asked)
+        model, prompt = asked.body["model"], asked.prompt
+        if model == "meta/llama-3-8b":
+            text = "I, the llama, say rest."
+        elif model == "hospital/b":
+            text = "Rest."
+        else:
+            favours = model.startswith("meta") and "I, the llama" in prompt
+            number = next((n for n in range(6) if f"invented note {n}" in prompt), None)
+            if number is None:
+                return None
+            text = verdict(2 + number % 2 + 2 * favours, 2 + number % 2 + 2 * favours)
+        return Message({"role": "assistant", "content": text})
+
+    with FaultServer(models=models, fault=says) as server:  # type: ignore[arg-type]
+        serve(own, server)
+        entries = [parse_run_entry(f"graded:model={model}") for model in models[:2]]
+        run_entries(own, entries, RunOptions("s"), Progress(quiet=True))
+    rows = rows_of(own)
+    (family,) = (row for row in rows if row["kind"] == "family")
+    (favour,) = (row for row in rows if row["kind"] == "favour")
+    assert (family["model"], family["value"], family["n"]) == ("meta/llama-3-8b", 2.0, 6)
+    assert (favour["judge"], favour["value"], favour["n"]) == ("kin", 2.0, 12)
+    shown = said(own)
+    assert "judges of other families" in shown.stdout
+
+
+def test_longer_answers_that_get_better_grades_are_noticed(site: Site):
+    better = [
+        (n, "jury_score", Seat(seat, {"accuracy": min(5, 1 + n), "clarity": 1 + n / 8}, None))
+        for n in range(len(ROWS))
+        for seat in range(3)
+    ]
+    with site.store() as store:
+        ids = [run.run_id for run in store.runs("s")]
+        before = {one: store.seats(one, "jury_score") for one in ids}
+        for one in ids:
+            store.keep_scores(one, [], (), better)
+        found = [row for row in rows_of(site) if row["kind"] == "length"]
+        for one in ids:
+            store.keep_scores(
+                one, [], (), [(n, "jury_score", seat) for n, seats in before[one].items() for seat in seats]
+            )
+    assert found[0]["judge"] == ""
+    assert found[0]["value"] == pytest.approx(1)
+
+
+def test_tables_are_read_at_120_columns(site: Site):
+    done = said(site)
+    assert done.exit_code == 0, (done.output, done.exception)
+    assert max(len(line) for line in done.stdout.splitlines()) <= 120
+    assert "ICC(2,1)" in done.stdout
+    assert "judge-two" in done.stdout
+
+
+def test_a_spreadsheet_has_every_figure_in_a_column_of_its_own(site: Site):
+    done = said(site, "--format", "csv")
+    assert done.exit_code == 0
+    head, *lines = done.stdout.splitlines()
+    assert {"kind", "icc2k_low", "alpha_ordinal", "value"} <= set(head.split(","))
+    assert len(lines) == 3 + 4 + 3
+
+
+def test_where_no_jury_graded_it_says_what_to_do(tmp_path: Path):
+    site = judged_site(tmp_path / "site")
+    with FaultServer(models=["hospital/b"]) as server:
+        serve(site, server)
+        run_entries(
+            site, [parse_run_entry("graded:model=hospital/b")], RunOptions("s", no_judging=True), Progress(quiet=True)
+        )
+    done = said(site)
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert "no jury has graded" in done.stderr
+    unknown = said(site, "--benchmark", "nothing")
+    assert "holds no run of nothing" in str(unknown.exception)
+    assert "there is no suite" in str(CliRunner().invoke(agreement, ["--suite", "x"], obj=site).exception)
+
+
+def test_seats_of_one_judge_are_told_apart():
+    from agent.evaluation.agreement import seat_names
+
+    twice = [Judge("local/a", "maker/a"), Judge("local/b", "maker/a"), Judge("local/c", "maker/c", "c")]
+    assert seat_names(twice) == ("maker/a (1)", "maker/a (2)", "c")
