@@ -1,5 +1,6 @@
 """The commands `calibrate new`, `import`, `report` and `list`: a jury set beside clinicians."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,17 +19,11 @@ if TYPE_CHECKING:
 FEW_ITEMS = 30
 REPORT_COLUMNS = {
     "criterion": "Criterion",
-    "who": "With clinicians",
+    "who": "Clinicians and",
     "n": "n",
     "icc": "ICC(2,1)",
-    "icc_low": "Low",
-    "icc_high": "High",
-    "z": "ICC(3,1) z",
-    "z_low": "Low",
-    "z_high": "High",
-    "above": "Above",
-    "above_low": "Low",
-    "above_high": "High",
+    "z": "ICC(3,1) of z scores",
+    "above": "Above theirs",
     "needed": "Needed",
 }
 
@@ -157,13 +152,14 @@ def report(site: Site, name: str, width: float, form: str) -> None:
         show_rows(rows, columns, form)
     else:
         title = f"Calibration {name}: {plan['benchmark']} of suite {plan['suite']}, {_counted(clinicians, 'clinician')}"
-        show_rows(rows, REPORT_COLUMNS, form, title=title)
+        shown = [{**row, **{key: _with_limits(row, key) for key in ("icc", "z", "above")}} for row in rows]
+        show_rows(shown, REPORT_COLUMNS, form, title=title)
         click.echo(
-            "Each figure is a mean over pairs with a clinician, with its 95 % interval (bootstrap over "
-            f"{_counted(len(set(table.units)), 'patient or document')}).\n"
-            "ICC(2,1): absolute agreement. z: of z scores, whatever the scale. Above: z less that of the clinicians "
-            "with each other on the same answers.\n"
-            f"Needed: answers for an interval of ICC(2,1) of width {width:g} (for a metric, of z)."
+            "Each figure is a mean over pairs with a clinician. In brackets: its 95 % interval,\n"
+            f"a bootstrap over {_counted(len(set(table.units)), 'patient or document')}.\n"
+            "ICC(2,1) is absolute agreement; that of z scores does not mind scales, and metrics have it alone.\n"
+            "Above theirs: the latter less what clinicians have with each other on the same answers.\n"
+            f"Needed: answers for an interval of ICC(2,1), or a metric's of z scores, of width {width:g}."
         )
     for note in _notes(table, calibration, rows):
         click.echo(f"note: {note}", err=True)
@@ -210,7 +206,7 @@ def _row(figure: "Figure") -> dict[str, Any]:
 
     row: dict[str, Any] = {
         "criterion": figure.criterion,
-        "who": "each other" if figure.who == CLINICIANS else figure.who,
+        "who": "other clinicians" if figure.who == CLINICIANS else figure.who,
         "kind": figure.kind,
         "n": figure.n,
         "units": figure.units,
@@ -219,6 +215,13 @@ def _row(figure: "Figure") -> dict[str, Any]:
     for key, icc in parts.items():
         row |= {key: icc.value, f"{key}_low": icc.low, f"{key}_high": icc.high}
     return {**row, "needed": figure.needed}
+
+
+def _with_limits(row: Mapping[str, Any], key: str) -> str | None:
+    value, low, high = (row[name] for name in (key, f"{key}_low", f"{key}_high"))
+    if value is None:
+        return None
+    return f"{value:.2f}" if low is None or high is None else f"{value:.2f} ({low:.2f} to {high:.2f})"
 
 
 def _notes(table: "RatingTable", calibration: "Calibration", rows: list[dict[str, Any]]) -> list[str]:

@@ -13,7 +13,7 @@ from agent.statistics.agreement import Ratings
 if TYPE_CHECKING:
     from agent.store import Calibration, Seat, Store
 
-OVERALL = "overall"
+OVERALL = "(all)"  # the mean over all criteria
 WORD_METRICS = ("rouge_l", "BERTScore-F")
 
 _Values = dict[str, float]  # criterion, or OVERALL -> number
