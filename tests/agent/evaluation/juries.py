@@ -64,7 +64,7 @@ def open_benchmark(site: Site, instances: int = 3, name: str = "open", more: str
         site,
         name,
         rows,
-        "max_tokens: 64\nmetrics:\n  - name: jury_score\n    criteria:\n"
+        "max_tokens: 64\ngold: {column: correct_answer}\nmetrics:\n  - name: jury_score\n    criteria:\n"
         "      accuracy: Is it right?\n      clarity: Is it plain?\n" + more,
     )
 
