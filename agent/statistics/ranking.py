@@ -9,7 +9,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from agent.statistics.resampling import BLOCK, SEED
+from agent.statistics.resampling import SEED
 from protocol.figures import Z95, mean_win_rates
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.float64]
 
 RESAMPLES = 1_000
+BLOCK = 250_000  # drawn units in memory at a time: what a processor keeps close
 DECIMALS = 12  # values that are equal to here are tied: sums in another order differ beyond
 
 
@@ -85,10 +86,11 @@ def standings(columns: Sequence[Column]) -> Mapping[str, Standing]:
     moving = _moving(columns, values)
     ranks = _ranks(ranked, rates, won[:, [models.index(model) for model in ranked]]) if moving else {}
     standing: dict[str, Standing] = {}
+    unknown: tuple[int | None, int | None] = None, None
     for place, model in enumerate(models):
         rate, macro = rates[model], macros.get(model)
         win_low, win_high = _interval(rate, won[:, place], model in moving)
-        rank_low, rank_high = ranks[model] if model in ranks else (None, None)
+        rank_low, rank_high = ranks.get(model, unknown)
         varies = any(column.scores.get(model) for column in columns)
         macro_low, macro_high = _interval(macro, averaged[:, place], varies)
         standing[model] = Standing(rate, win_low, win_high, rank_low, rank_high, macro, macro_low, macro_high)
@@ -183,12 +185,14 @@ def _drawn(column: Column, value: Mapping[str, float], models: Sequence[str], ge
         mine = column.scores[models[place]]
         rows = [units[unit] for unit in mine]
         sums[rows, at], sizes[rows, at] = np.array(list(mine.values()), dtype=float).T
+    both, width = np.hstack([sums, sizes]), len(resampled)
     step = max(1, BLOCK // len(units))
     for start in range(0, RESAMPLES, step):
         rows_now = min(step, RESAMPLES - start)
         times = _times(len(units), rows_now, generator)
         with np.errstate(invalid="ignore"):
-            found[start : start + rows_now, resampled] = np.round((times @ sums) / (times @ sizes), DECIMALS)
+            totals = times @ both
+            found[start : start + rows_now, resampled] = np.round(totals[:, :width] / totals[:, width:], DECIMALS)
     return found
 
 
