@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test lint bench size test-servers test-parity clean
+.PHONY: demo test lint bench size test-servers test-extras test-parity clean
 
 demo: $(VENV)/installed
 	$(BIN)/intramural demo --dir intramural-demo
@@ -20,6 +20,7 @@ lint: $(VENV)/installed-test
 bench: $(VENV)/installed-test
 	$(BIN)/python tests/bench/run_bench.py
 	$(BIN)/python tests/bench/load_bench.py
+	$(BIN)/python tests/bench/metrics_bench.py
 
 # Number of packages and installed size of the base install, in an environment of its own.
 size:
@@ -28,6 +29,10 @@ size:
 # Real language-model servers, in an environment of their own.
 test-servers: $(VENV)/installed-test
 	sh tests/servers/run.sh
+
+# BERTScore with a real encoder, in an environment of its own with torch and the package it is compared with.
+test-extras: $(VENV)/installed-test
+	sh tests/extras/run.sh
 
 # HELM itself, in an environment of its own: the same scores, and exports that it accepts.
 test-parity: $(VENV)/installed-test
@@ -44,4 +49,4 @@ $(VENV)/installed-test: pyproject.toml
 	touch $(VENV)/installed $@
 
 clean:
-	rm -rf $(VENV) .venv-servers .venv-helm build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .venv-servers .venv-extras .venv-helm build dist .mypy_cache .ruff_cache .pytest_cache

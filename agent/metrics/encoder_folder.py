@@ -73,7 +73,7 @@ def encoder_folder(folder: Path, layer: int | None = None) -> EncoderFolder:
     """
     config = _config(folder)
     family = config.get("model_type")
-    if family not in FAMILIES:
+    if not isinstance(family, str) or family not in FAMILIES:
         raise _wrong(f"config.json: model_type is none of {', '.join(sorted(FAMILIES))}")
     layers = config.get("num_hidden_layers", config.get("n_layers"))
     positions = config.get("max_position_embeddings")

@@ -19,9 +19,9 @@ class RougeWorkers:
     A process that cannot be started or dies costs time only: what it was given is computed here.
     """
 
-    def __init__(self, workers: int, patience_s: float = PATIENCE_S) -> None:
+    def __init__(self, workers: int, patience_s: float | None = None) -> None:
         self._workers = workers
-        self._patience_s = patience_s
+        self._patience_s = PATIENCE_S if patience_s is None else patience_s
         self._spent_s = 0.0
         self._children: list[subprocess.Popen[str]] | None = None  # None: not started yet
 

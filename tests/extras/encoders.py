@@ -4,11 +4,12 @@ import importlib.util
 import random
 from pathlib import Path
 
-WORDS = (
+_TEXT = (
     "patient admitted with chest pain shortness of breath history hypertension diabetes mellitus started on metformin "
     "daily radiograph shows no acute abnormality follow up in two weeks discharge stable afebrile denies nausea left "
     "right lower lobe"
-).split()
+)
+WORDS = _TEXT.split()
 
 
 def real_encoder() -> Path:

@@ -1,4 +1,4 @@
-"""BERTScore is that of the package bert-score, for encoders of several kinds; where the package fails, ours does not."""
+"""BERTScore is that of the package bert-score, for encoders of several kinds; where the package fails, ours goes on."""
 
 from pathlib import Path
 
