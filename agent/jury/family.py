@@ -61,6 +61,7 @@ _KNOWN: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("nova", ("nova",)),
 )
 _WHOLE = {"phi", "yi", "nova", "aya", "command", "palm", "kimi"}  # words of other names too: taken only as a whole
+_WORD = re.compile(r"[a-z]+[0-9]*")
 _OPENAI_SERIES = re.compile(r"o[134]")
 
 
@@ -76,17 +77,17 @@ def same_family(a: str, b: str) -> bool:
 
 def _families(model_name: str) -> tuple[str, ...]:
     organisation, _, name = model_name.casefold().rpartition("/")
-    words = re.findall(r"[a-z]+", name)
+    words = _WORD.findall(name)
     found = [known for word in words for known in _of_word(word)]
     if not found and organisation.rpartition("/")[2] in ("", "openai") and _OPENAI_SERIES.match(name):
         found = ["gpt"]
     if not found:
-        found = [known for word in re.findall(r"[a-z]+", organisation) for known in _of_word(word)]
-    return tuple(dict.fromkeys(found)) or (words[0] if words else name,)
+        found = [known for word in _WORD.findall(organisation) for known in _of_word(word)]
+    return tuple(dict.fromkeys(found)) or (words[0].rstrip("0123456789") if words else name,)
 
 
 def _of_word(word: str) -> tuple[str, ...]:
     for beginning, families in _KNOWN:
-        if word == beginning or (word.startswith(beginning) and beginning not in _WHOLE):
+        if word.rstrip("0123456789") == beginning or (word.startswith(beginning) and beginning not in _WHOLE):
             return families
     return ()

@@ -105,6 +105,9 @@ _DECODER = json.JSONDecoder(
 )
 
 
+_BRACE = re.compile(r'\{\s*["}]')  # what may begin an object
+
+
 def _attempts(text: str, rubric: Rubric) -> Iterator[dict[str, Any] | str]:
     """Yield what may be meant as a verdict, in order: well-formed objects, and the text of broken ones."""
     names = "|".join(re.escape(json.dumps(name, ensure_ascii=False)) for name in rubric.criteria)
@@ -123,8 +126,9 @@ def _objects(text: str) -> Iterator[dict[str, Any] | str]:
     Raises:
         _TooMuchError: the text is so entangled that going on would take too long.
     """
-    work, start = 0, text.find("{")
-    while start >= 0:
+    work, found = 0, _BRACE.search(text)
+    while found:
+        start = found.start()
         try:
             value, end = _DECODER.raw_decode(text, start)
         except json.JSONDecodeError as why:
@@ -139,7 +143,7 @@ def _objects(text: str) -> Iterator[dict[str, Any] | str]:
             yield value
         if work > _MOST_WORK:
             raise _TooMuchError
-        start = text.find("{", end)
+        found = _BRACE.search(text, end)
 
 
 def _outermost(value: object, rubric: Rubric) -> Iterator[dict[str, Any]]:
