@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from agent.jury.family import same_family
 from agent.metrics import Judge
-from agent.statistics.agreement import ICC_FORMS, Icc, IccForm, icc, mean_icc
+from agent.statistics.agreement import Icc, IccForm, Ratings, icc, mean_icc
 from agent.statistics.alpha_interval import Alpha, alpha_with_interval
-from agent.statistics.correlation import stratified_spearman
+from agent.statistics.correlation import rank_correlation
 from agent.statistics.intervals import Mean, figure_with_interval, mean_with_interval
 from agent.store import Run, Store
 
@@ -169,19 +169,37 @@ def _agreement(panel: _Panel, criterion: str) -> Agreement:
     rows = [(unit, row) for unit, row in rows if sum(grade is not None for grade in row) > 1]
     units, table = [unit for unit, _ in rows], [row for _, row in rows]
     clustered = len(set(units)) < len(units)
-    every = [range(len(panel.judges))] if len(panel.judges) > 1 else []
-    found: Mapping[IccForm, Icc] = icc(table)
-    if clustered and every:
-        found = {form: mean_icc(table, every, form, units=units) for form in ICC_FORMS}
     return Agreement(
         *(panel.benchmark, criterion, panel.names, len(rows)),
         complete=sum(None not in row for row in table),
         units=len(set(units)),
         interval=alpha_with_interval(table, "interval", units),
         ordinal=alpha_with_interval(table, "ordinal", units),
-        icc=found,
+        icc=_of_clusters(table, units, len(panel.judges)) if clustered else icc(table),
         method="bootstrap" if clustered else "F",
     )
+
+
+def _of_clusters(table: Ratings, units: Sequence[bytes], judges: int) -> dict[IccForm, Icc]:
+    """Return the correlations with intervals by resampled units.
+
+    Those of the mean of all judges rise with those of one (Spearman 1910, Brown 1910), and so do their limits.
+    """
+    found = icc(table)
+    for one, of_mean in _FORMS.items():
+        limits = mean_icc(table, [range(judges)], one, units=units)
+        found[one] = Icc(found[one].value, limits.low, limits.high)
+        stepped = (_stepped_up(limits.low, judges), _stepped_up(limits.high, judges))
+        found[of_mean] = Icc(found[of_mean].value, *stepped)
+    return found
+
+
+_FORMS: dict[IccForm, IccForm] = {"ICC1": "ICC1k", "ICC2": "ICC2k", "ICC3": "ICC3k"}
+
+
+def _stepped_up(single: float | None, judges: int) -> float | None:
+    below = 0.0 if single is None else 1 + (judges - 1) * single
+    return None if single is None or below <= 0 else judges * single / below
 
 
 def _biases(panel: _Panel) -> Iterator[Bias]:
@@ -214,11 +232,11 @@ def _biases(panel: _Panel) -> Iterator[Bias]:
 def _against_length(of: "Iterator[tuple[_Graded, float | None]]") -> Mean:
     """Correlate grades with lengths of answers, each model's by itself."""
     items = [
-        (answer.unit, (answer.model, (float(answer.length), grade)))
+        (answer.unit, answer.model, (float(answer.length), grade))
         for answer, grade in of
         if answer.length is not None and grade is not None
     ]
-    return figure_with_interval(items, stratified_spearman)
+    return rank_correlation(items)
 
 
 def _mean(row: Sequence[float | None]) -> float | None:

@@ -43,17 +43,15 @@ def alpha_with_interval(
 
     table = np.array([[np.nan if one is None else one for one in row] for _, row in counted], dtype=float)
     there = ~np.isnan(table)
-    values, flat = np.unique(table[there], return_inverse=True)
-    codes = np.zeros(table.shape, dtype=int)
-    codes[there] = flat
     unit_of = np.array([places[key] for key, _ in counted])
+    figure = _Ordinal(table, there) if level == "ordinal" else _Interval(table, there)
     generator = np.random.default_rng(SEED)
     drawn: list[float] = []
     at_once = max(1, min(RESAMPLES, _AT_ONCE // table.size))
     for start in range(0, RESAMPLES, at_once):
         count = min(at_once, RESAMPLES - start)
         weights = generator.multinomial(len(places), np.full(len(places), 1 / len(places)), count)[:, unit_of]
-        found = _alphas(codes, there, weights.astype(float), values, level == "ordinal")
+        found = figure.alphas(weights.astype(float))
         drawn += found[np.isfinite(found)].tolist()
     if len(drawn) < RESAMPLES / 2 or len(set(drawn)) < 2:
         return Alpha(value, None, None)
@@ -61,26 +59,55 @@ def alpha_with_interval(
     return Alpha(value, float(low), float(high))
 
 
-def _alphas(
-    codes: "NDArray[Any]", there: "NDArray[Any]", weights: "NDArray[Any]", values: "NDArray[Any]", ordinal: bool
-) -> "NDArray[Any]":
-    """Return alpha of every resample; `weights` says how often each row is in it."""
-    import numpy as np
+class _Interval:
+    """Alpha of numbers: sums over rows are all it needs."""
 
-    rated = there.sum(axis=1)
-    per_row = np.zeros((len(codes), len(values)))  # how often each row has each value
-    for column in range(codes.shape[1]):
-        rows = np.nonzero(there[:, column])[0]
-        per_row[rows, codes[rows, column]] += 1
-    counts = weights @ per_row
-    scale = np.cumsum(counts, axis=1) - counts / 2 if ordinal else np.tile(values - values.mean(), (len(counts), 1))
-    placed = np.where(there, scale[:, codes], 0.0)  # resample, row, rater
-    sums, squares = placed.sum(axis=2), np.square(placed).sum(axis=2)
-    within = 2 * (rated * squares - np.square(sums)) / (rated - 1)
-    observed = (weights * within).sum(axis=1)
-    total = counts.sum(axis=1)
-    expected = 2 * (total * (counts * np.square(scale)).sum(axis=1) - np.square((counts * scale).sum(axis=1)))
-    varied = (counts > 0).sum(axis=1) > 1
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found: NDArray[Any] = np.where(varied, 1 - (total - 1) * observed / expected, np.nan)
-    return found
+    def __init__(self, table: "NDArray[Any]", there: "NDArray[Any]") -> None:
+        import numpy as np
+
+        values = np.where(there, table - table[there].mean(), 0.0)
+        self._rated, self._sums = there.sum(axis=1), values.sum(axis=1)
+        self._squares = np.square(values).sum(axis=1)
+        self._within = 2 * (self._rated * self._squares - np.square(self._sums)) / (self._rated - 1)
+        self._least = 1e-12 * max(1.0, float(self._squares.max()))
+
+    def alphas(self, weights: "NDArray[Any]") -> "NDArray[Any]":
+        """Return alpha of every resample; `weights` says how often each row is in it. Not a number: nothing varies."""
+        import numpy as np
+
+        total = weights @ self._rated
+        expected = 2 * (total * (weights @ self._squares) - np.square(weights @ self._sums))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found: NDArray[Any] = 1 - (total - 1) * (weights @ self._within) / expected
+        return np.where(expected > self._least, found, np.nan)
+
+
+class _Ordinal:
+    """Alpha of mid-ranks, which are others in every resample."""
+
+    def __init__(self, table: "NDArray[Any]", there: "NDArray[Any]") -> None:
+        import numpy as np
+
+        values, flat = np.unique(table[there], return_inverse=True)
+        self._there, self._codes = there, np.zeros(table.shape, dtype=int)
+        self._codes[there] = flat
+        order = np.argsort(flat, kind="stable")
+        self._row_of = np.nonzero(there)[0][order]  # of each rating, by its value
+        self._begins = np.searchsorted(flat[order], np.arange(len(values)))
+        self._rated = there.sum(axis=1)
+
+    def alphas(self, weights: "NDArray[Any]") -> "NDArray[Any]":
+        """As `_Interval.alphas`."""
+        import numpy as np
+
+        counts = np.add.reduceat(weights[:, self._row_of], self._begins, axis=1)
+        ranks = np.cumsum(counts, axis=1) - counts / 2
+        placed = np.where(self._there, ranks[:, self._codes], 0.0)  # resample, row, rater
+        sums, squares = placed.sum(axis=2), np.square(placed).sum(axis=2)
+        within = 2 * (self._rated * squares - np.square(sums)) / (self._rated - 1)
+        observed = (weights * within).sum(axis=1)
+        total = counts.sum(axis=1)
+        expected = 2 * (total * (counts * np.square(ranks)).sum(axis=1) - np.square((counts * ranks).sum(axis=1)))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found: NDArray[Any] = 1 - (total - 1) * observed / expected
+        return np.where((counts > 0).sum(axis=1) > 1, found, np.nan)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from agent.statistics.agreement import krippendorff_alpha
-from agent.statistics.alpha_interval import Alpha, _alphas, alpha_with_interval
+from agent.statistics.alpha_interval import Alpha, _Interval, _Ordinal, alpha_with_interval
 
 RATINGS: list[list[float | None]] = [
     [1, 1, None], [2, 2, 3], [3, 3, 3], [3, 3.5, 3], [2, 2, 2], [1, 2, 3], [4, 4, 4], [1, 1, 2], [2, 2, 2],
@@ -18,10 +18,9 @@ RATINGS: list[list[float | None]] = [
 def test_each_resample_has_the_alpha_of_its_rows_written_out(level: Literal["ordinal", "interval"]):
     table = np.array([[np.nan if one is None else one for one in row] for row in RATINGS if row != [None, None, 1]])
     there = ~np.isnan(table)
-    values = np.unique(table[there])
-    codes = np.where(there, np.searchsorted(values, table), 0)
+    figure = _Ordinal(table, there) if level == "ordinal" else _Interval(table, there)
     weights = np.random.default_rng(1).integers(0, 4, (50, len(table)))
-    ours = _alphas(codes, there, weights.astype(float), values, level == "ordinal")
+    ours = figure.alphas(weights.astype(float))
     kept = [row for row in RATINGS if row != [None, None, 1]]
     for times, alpha in zip(weights, ours, strict=True):
         written_out = [row for row, count in zip(kept, times, strict=True) for _ in range(count)]

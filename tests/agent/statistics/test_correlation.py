@@ -2,12 +2,14 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from agent.statistics.correlation import spearman, stratified_spearman
+from agent.statistics import correlation as module
+from agent.statistics.correlation import rank_correlation, spearman, stratified_spearman
 
 VALUES = st.lists(st.tuples(st.integers(-5, 5), st.floats(-9, 9, allow_subnormal=False)), min_size=2, max_size=40)
 
@@ -41,3 +43,30 @@ def test_a_stratum_without_variation_counts_for_nothing():
     assert stratified_spearman([(2, (5.0, 5.0)), (3, (6.0, 7.0))]) is None
     assert stratified_spearman([]) is None
     assert not math.isnan(spearman([(1, 1), (1, 1)]) or 0)
+
+
+def test_its_interval_is_that_of_resamples_written_out():
+    generator = np.random.default_rng(3)
+    items = [
+        (unit, model, (float(length), float(length // 7 + generator.integers(0, 6))))
+        for model in "ab"
+        for unit, length in enumerate(generator.integers(1, 60, 40).tolist())
+    ]
+    found = rank_correlation(items)
+    again = np.random.default_rng(module.SEED)
+    drawn = []
+    for _ in range(module.RESAMPLES):
+        chosen = again.integers(0, 40, 40)
+        drawn.append(
+            stratified_spearman([(model, pair) for place in chosen for unit, model, pair in items if unit == place])
+        )
+    low, high = np.percentile([one for one in drawn if one is not None], [2.5, 97.5])
+    assert (found.low, found.high) == pytest.approx((low, high))
+    assert found.value == stratified_spearman([(model, pair) for _, model, pair in items])
+    assert (found.n, found.units) == (80, 40)
+
+
+def test_one_unit_has_no_interval():
+    found = rank_correlation([(1, "a", (1.0, 2.0)), (1, "a", (2.0, 3.0))])
+    assert (found.value, found.low, found.method) == (pytest.approx(1), None, "none")
+    assert rank_correlation([]).value is None
