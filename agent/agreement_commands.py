@@ -24,7 +24,7 @@ COLUMNS = {
 ONE = {"icc1": "ICC(1)", "icc2": "ICC(2,1)", "icc3": "ICC(3,1)"}
 MEAN = {"icc1k": "ICC(1,k)", "icc2k": "ICC(2,k)", "icc3k": "ICC(3,k)"}
 BIAS = {
-    "about": "Grades against",
+    "about": "Grades and",
     "benchmark": "Benchmark",
     "judge": "Judge",
     "model": "Model",
@@ -131,7 +131,10 @@ def _show(agreements: "Sequence[Agreement]", biases: "Sequence[Bias]", suite: st
     show_rows(shown, head | ONE, "table", title="One judge")
     show_rows(shown, head | MEAN, "table", title="The mean of all judges")
     click.echo("Alpha is over answers that two judges or more graded, ICC over those that all of them did.")
-    click.echo("In brackets: 95 % intervals. ICC(1) and (2,1): absolute agreement; ICC(3,1): but for severity.")
+    click.echo(
+        "ICC(1) and (2,1): absolute agreement; ICC(3,1): judges may differ in severity. In brackets: 95 % intervals;"
+    )
+    click.echo("where answers share units they are resampled units, and fewer than 10 of those have none.")
     for names in dict.fromkeys(one.judges for one in agreements):
         click.echo(f"Judges: {', '.join(names)}")
     if not biases:
@@ -149,4 +152,5 @@ def _with_limits(row: Mapping[str, Any], name: str) -> str | None:
     value, low, high = (row[key] for key in (name, f"{name}_low", f"{name}_high"))
     if value is None:
         return None
-    return f"{value:.2f}" if low is None or high is None else f"{value:.2f} ({low:.2f} to {high:.2f})"
+    numbers = [round(one, 2) + 0.0 for one in (value, low, high) if one is not None]  # no minus before a 0
+    return "{:.2f} ({:.2f} to {:.2f})".format(*numbers) if len(numbers) == 3 else f"{numbers[0]:.2f}"

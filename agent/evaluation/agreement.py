@@ -10,7 +10,7 @@ from agent.jury.family import same_family
 from agent.metrics import Judge
 from agent.statistics.agreement import Icc, IccForm, Ratings, icc, mean_icc
 from agent.statistics.alpha_interval import Alpha, alpha_with_interval
-from agent.statistics.correlation import rank_correlation
+from agent.statistics.correlation import FEWEST_UNITS, rank_correlation
 from agent.statistics.intervals import Mean, figure_with_interval, mean_with_interval
 from agent.store import Run, Store
 
@@ -133,7 +133,7 @@ def suite_agreement(store: Store, suite: str, benchmark: str | None = None) -> t
 def _panels(store: Store, runs: Sequence[Run]) -> Iterator[_Panel]:
     of_jury: dict[str, list[tuple[Run, str, Mapping[str, Any]]]] = {}
     for run in runs:
-        kept = next((kept for kept in run.details["metrics"] if kept.get("jury", {}).get("judges")), None)
+        kept = next((kept for kept in run.details.get("metrics", ()) if kept.get("jury", {}).get("judges")), None)
         if kept is not None:
             jury = kept["jury"]
             key = repr((run.benchmark, jury["judges"], jury["scale"], jury["criteria"], jury["fields"], jury["prompt"]))
@@ -186,6 +186,8 @@ def _of_clusters(table: Ratings, units: Sequence[bytes], judges: int) -> dict[Ic
     Those of the mean of all judges rise with those of one (Spearman 1910, Brown 1910), and so do their limits.
     """
     found = icc(table)
+    if len(set(units)) < FEWEST_UNITS:
+        return {form: Icc(one.value, None, None) for form, one in found.items()}
     for one, of_mean in _FORMS.items():
         limits = mean_icc(table, [range(judges)], one, units=units)
         found[one] = Icc(found[one].value, limits.low, limits.high)

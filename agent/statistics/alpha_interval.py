@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 RESAMPLES = 1_000
 SEED = 20_250_523  # any constant: the same ratings always give the same interval
+FEWEST_UNITS = 10  # resamples of fewer say nothing
 _AT_ONCE = 2_000_000  # ratings in memory at a time, over the resamples
 
 
@@ -28,6 +29,8 @@ def alpha_with_interval(
 ) -> Alpha:
     """Return alpha with the percentile bootstrap over units, seeded; ranks are taken again in each resample.
 
+    Fewer than FEWEST_UNITS have no interval.
+
     Args:
         ratings: a row an item, a column a rater, None where there is none.
         level: what the numbers are.
@@ -37,7 +40,7 @@ def alpha_with_interval(
     keys = list(range(len(ratings))) if units is None else list(units)
     counted = [(key, row) for key, row in zip(keys, ratings, strict=True) if sum(one is not None for one in row) > 1]
     places = {key: place for place, key in enumerate(dict.fromkeys(key for key, _ in counted))}
-    if value is None or len(places) < 2:
+    if value is None or len(places) < FEWEST_UNITS:
         return Alpha(value, None, None)
     import numpy as np
 

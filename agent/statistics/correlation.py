@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 RESAMPLES = 1_000
 SEED = 20_250_523  # any constant: the same values always give the same interval
+FEWEST_UNITS = 10  # resamples of fewer say nothing
 
 Pair = tuple[float, float]
 
@@ -49,7 +50,8 @@ def stratified_spearman(pairs: Sequence[tuple[Hashable, Pair]]) -> float | None:
 def rank_correlation(items: Sequence[tuple[Hashable, Hashable, Pair]]) -> Mean:
     """Return `stratified_spearman` with the percentile bootstrap over units, seeded.
 
-    Units are drawn as wholes, over all strata; ranks are taken again in each resample.
+    Units are drawn as wholes, over all strata; ranks are taken again in each resample. Fewer than
+    FEWEST_UNITS have no interval.
 
     Args:
         items: unit, stratum and the two values of each item.
@@ -57,7 +59,7 @@ def rank_correlation(items: Sequence[tuple[Hashable, Hashable, Pair]]) -> Mean:
     units = {unit: place for place, unit in enumerate(dict.fromkeys(unit for unit, _, _ in items))}
     value = stratified_spearman([(stratum, pair) for _, stratum, pair in items])
     none = Mean(len(items), len(units), value, None, None, "none")
-    if value is None or len(units) < 2:
+    if value is None or len(units) < FEWEST_UNITS:
         return none
     import numpy as np
 
