@@ -221,7 +221,7 @@ def _with_limits(row: Mapping[str, Any], key: str) -> str | None:
     value, low, high = (row[name] for name in (key, f"{key}_low", f"{key}_high"))
     if value is None:
         return None
-    return f"{value:.2f}" if low is None or high is None else f"{value:.2f} ({low:.2f} to {high:.2f})"
+    return f"{value:z.2f}" if low is None or high is None else f"{value:z.2f} ({low:z.2f} to {high:z.2f})"
 
 
 def _notes(table: "RatingTable", calibration: "Calibration", rows: list[dict[str, Any]]) -> list[str]:
