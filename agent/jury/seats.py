@@ -11,6 +11,7 @@ from agent.metrics import MetricUse
 from agent.store.stored import RETRIED, Judgement, Seat
 from agent.vocabulary import Reason, Response, Unscored
 
+_MOST_SQUARED = 1e150  # upstream squares a score, and stops where that overflows
 WITHHELD = "withheld"  # a seat's reason: the texts could not be cleared for a judge outside, so nothing was sent
 
 
@@ -104,7 +105,8 @@ def _helm_scores(reply: str, rubric: Rubric) -> list[int]:
     try:
         given = _helm_json(reply)
         if all(_helm_has(given, criterion, rubric.fields[criterion]) for criterion in rubric.criteria):
-            return [int(value[SCORE]) for value in given.values()]
+            scores = [int(value[SCORE]) for value in given.values()]
+            return scores if all(abs(score) < _MOST_SQUARED for score in scores) else []
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         pass
     return []
