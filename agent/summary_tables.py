@@ -61,7 +61,7 @@ def jury_facts(jury: "JurySummary | None") -> dict[str, Any] | None:
         "repaired": jury.repaired,
         "faults": dict(jury.faults),
         "criteria": {name: _mean(mean) for name, mean in jury.criteria.items()},
-        "family": list(jury.family),
+        "family": jury.of_family,
         "without_family": None if jury.without_family is None else _mean(jury.without_family),
     }
 

@@ -24,7 +24,7 @@ class JurySummary:
         repaired: filled seats whose judge was asked to mend its first reply.
         faults: why seats gave none: word -> seats. Seats that nobody was asked for yet are `not_judged`.
         criteria: criterion -> the mean of what the valid seats gave, answer by answer.
-        family: names of the judges of the judged model's family.
+        family: seats, from 0, whose judges are of the judged model's family.
         without_family: the score from the other judges alone, more than half of whom must have given a verdict; None
             where no judge is of the family, or all are.
     """
@@ -35,8 +35,13 @@ class JurySummary:
     repaired: int
     faults: Mapping[str, int]
     criteria: Mapping[str, Mean]
-    family: tuple[str, ...] = ()
+    family: tuple[int, ...] = ()
     without_family: Mean | None = None
+
+    @property
+    def of_family(self) -> list[str]:
+        """The judges of the judged model's family, by name."""
+        return [self.judges[seat] for seat in self.family]
 
 
 def jury_summary(kept: Mapping[str, Any], model: str, answers: Iterable[JudgedAnswer]) -> JurySummary | None:
@@ -53,7 +58,6 @@ def jury_summary(kept: Mapping[str, Any], model: str, answers: Iterable[JudgedAn
     judges = kept["jury"]["judges"]
     if not judges:
         return None
-    names = _names(judges)
     own = frozenset(place for place, (_, judge, _) in enumerate(judges) if same_family(judge, model))
     filled = repaired = asked = 0
     faults: Counter[str] = Counter()
@@ -79,19 +83,19 @@ def jury_summary(kept: Mapping[str, Any], model: str, answers: Iterable[JudgedAn
         if 2 * len(others) > len(judges) - len(own):
             without.append((unit, _mean([_mean(list((seat.grades or {}).values())) for seat in others])))
     return JurySummary(
-        names,
+        seat_names(judges),
         seats=asked * len(judges),
         filled=filled,
         repaired=repaired,
         faults={str(reason): count for reason, count in sorted(faults.items())},
         criteria={name: mean_with_interval(found, binary=False) for name, found in criteria.items()},
-        family=tuple(names[place] for place in sorted(own)),
+        family=tuple(sorted(own)),
         without_family=mean_with_interval(without, binary=False) if 0 < len(own) < len(judges) else None,
     )
 
 
-def _names(judges: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """Return what to call each seat; seats of one judge are numbered."""
+def seat_names(judges: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Return what to call each seat of the judges that a run keeps; seats of one judge are numbered."""
     plain = [name or model for _, model, name in judges]
     seen: Counter[str] = Counter()
     names = []

@@ -5,12 +5,13 @@ labels, so that two runs stay two runs.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from agent.catalog.run_entries import EXPANDERS
 from agent.errors import ConfigError
+from agent.evaluation.jury_summary import seat_names
 from agent.evaluation.summarise import MetricSummary, RunSummary
 from agent.exchange.helm_names import metric_title, name_of_run_spec, words_of_run_spec
 from agent.exchange.imported import ELSEWHERE
@@ -48,7 +49,10 @@ class ShownNames:
         metrics = summary.metrics
         if summary.run.imported and summary.run.run_id:
             metrics = tuple(map(_with_own_title, metrics))
-        return replace(summary, run=self.run(summary.run), metrics=metrics, runs=tuple(map(self.run, summary.runs)))
+        run = self.run(summary.run)
+        kept = {one["name"]: one for one in run.details.get("metrics", ())}
+        metrics = tuple(_with_shown_judges(metric, kept) for metric in metrics)
+        return replace(summary, run=run, metrics=metrics, runs=tuple(map(self.run, summary.runs)))
 
     def release(self, joined: JoinedRelease) -> JoinedRelease:
         """Return the release with its runs as they are shown."""
@@ -146,6 +150,14 @@ def _is_listed(run: Run, key: str, value: str) -> bool:
     if key == "data":
         return _DIGEST.fullmatch(value) is not None
     return key in EXPANDERS and _SETTING.fullmatch(value) is not None
+
+
+def _with_shown_judges(metric: MetricSummary, kept: Mapping[str, Any]) -> MetricSummary:
+    """Call the judges of a metric's jury as the shown run does."""
+    if metric.jury is None:
+        return metric
+    judges = kept[metric.metric]["jury"]["judges"]
+    return replace(metric, jury=replace(metric.jury, judges=seat_names(judges)))
 
 
 def _with_own_title(metric: MetricSummary) -> MetricSummary:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from agent.evaluation.jury_summary import JurySummary
 from agent.evaluation.progress import Progress
 from agent.evaluation.summarise import summarise_run
 from agent.exchange.columns import INSTANCES, RUNS
@@ -77,6 +78,11 @@ def run_rows(store: Store, run: Run, names: ShownNames) -> Iterator[dict[str, An
             "low": metric.mean.low,
             "high": metric.mean.high,
             "interval": metric.mean.method,
+            "normalised": metric.normalised,
+            "bound_low": None if metric.bounds is None else metric.bounds.low,
+            "bound_high": None if metric.bounds is None else metric.bounds.high,
+            "cut_off": summary.cut_off,
+            **_jury(metric.jury),
             "data": run.details["data"]["known"],
             "imported": run.imported,
             "state": run.state,
@@ -86,6 +92,18 @@ def run_rows(store: Store, run: Run, names: ShownNames) -> Iterator[dict[str, An
             "requests": usage.attempts,
             "asked_seconds": usage.asked_seconds,
         }
+
+
+_JURY = ("seats", "seats_filled", "seats_repaired", "seat_faults", "criteria", "family_judges", "without_family")
+
+
+def _jury(jury: JurySummary | None) -> dict[str, Any]:
+    if jury is None:
+        return dict.fromkeys(_JURY)
+    without = None if jury.without_family is None else jury.without_family.value
+    criteria = {name: mean.value for name, mean in jury.criteria.items()}
+    counts = (jury.seats, jury.filled, jury.repaired, dict(jury.faults))
+    return dict(zip(_JURY, (*counts, criteria, jury.of_family, without), strict=True))
 
 
 def instance_rows(store: Store, run: Run, clearer: Clearer, shown: Run) -> Iterator[dict[str, Any]]:

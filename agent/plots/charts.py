@@ -74,7 +74,7 @@ def chart_of(summaries: Sequence[RunSummary], title: str) -> Chart:
             points[id(one)] = _point(one, f"{_model(one, served)} {arguments}".strip())
         metric = group[0].shown
         best_first = sorted(points.values(), key=lambda point: (-_known(point.value), point.label))
-        ends = (_number(metric.low, metric), _number(metric.high, metric))
+        ends = (f"{metric.low:g}", f"{metric.high:g}")
         panels.append(Panel(benchmark, metric.display_name, ends, tuple(best_first)))
         parts: dict[str, dict[str, float | None]] = {}
         for one in group:

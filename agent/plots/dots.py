@@ -55,10 +55,10 @@ def _point(point: Point, y: float) -> list[str]:
     label = shortened(point.label, LABELS - GAP)
     whole = [element("title", clean(point.label))] if label != point.label else []
     parts = [element("g", *whole, text(0, y + 4, label))]
-    if point.least is not None and point.most is not None:
-        parts.append(rectangle(_x(point.least), y - 0.75, _x(point.most) - _x(point.least), 1.5, kind="quiet"))
     if point.low is not None and point.high is not None:
         parts.append(rectangle(_x(point.low), y - 4, max(2.0, _x(point.high) - _x(point.low)), 8, kind="band"))
+    if point.least is not None and point.most is not None:
+        parts.append(rectangle(_x(point.least), y - 0.75, _x(point.most) - _x(point.least), 1.5, kind="quiet"))
     if point.value is not None:
         kind, fill = ("hollow", PAPER) if point.baseline else ("dot", ACCENT)
         at = {"cx": _x(point.value), "cy": y, "r": 4.5}

@@ -17,6 +17,7 @@ from agent.plots.heatmap import heatmap
 from agent.redaction import Redacted
 from agent.redaction.tags import TAG
 from agent.service.boards import Board
+from agent.service.heads import Figure
 from agent.service.run_views import InstancesPage, RunPage
 from agent.service.suite_views import ReleasePage, SitePage, SuitePage
 
@@ -55,6 +56,7 @@ class Renderer:
             case=_case,
             drawn=_drawn,
             figure=_figure,
+            juried=_juried,
             juries=_juries,
             moment=_moment,
             share=_share,
@@ -90,6 +92,11 @@ def _twin(path: str) -> str:
 def _by_category(boards: Sequence[Board]) -> list[tuple[str, list[Board]]]:
     """Group boards as they stand; Jinja's own `groupby` would order categories anew."""
     return [(category, list(group)) for category, group in groupby(boards, lambda board: board.category)]
+
+
+def _juried(figures: Sequence[Figure]) -> list[tuple[str, MetricSummary]]:
+    """Return the metrics of a run that a jury gave, each with its name."""
+    return [(one.metric.display_name, one.metric) for one in figures if one.metric.jury is not None]
 
 
 def _juries(boards: Sequence[Board]) -> list[tuple[str, MetricSummary]]:
