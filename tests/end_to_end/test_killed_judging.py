@@ -17,8 +17,8 @@ from tests.agent.evaluation.runs import run
 from tests.agent.fault_server import Action, Asked, FaultServer, Message
 from tests.end_to_end.conftest import ROOT, intramural
 
-INSTANCES = 150
-KILLS = 5
+INSTANCES = 90
+KILLS = 4
 
 
 def script(asked: Asked) -> Action | None:
@@ -33,7 +33,7 @@ def script(asked: Asked) -> Action | None:
 
 
 def digest(asked: Asked) -> str:
-    return f"{zlib.crc32(json.dumps(asked.body['messages']).encode())}-{asked.body['model']}"
+    return f"{zlib.crc32(json.dumps(asked.body['messages']).encode())}-{asked.headers['host']}"
 
 
 def replies_kept(site: Site) -> set[str]:
@@ -65,7 +65,7 @@ def test_killed_at_random_points_and_resumed(tmp_path: Path):
         command = [sys.executable, "-m", "agent", "--site"]
         whole = intramural("--site", undisturbed.directory, "judge", "--suite", "s")
         assert whole.returncode == 0, whole.stderr
-        assert "150 answers judged" in whole.stdout
+        assert f"{INSTANCES} answers judged" in whole.stdout
         expected = kept(undisturbed)
         site_command = [*command, str(site.directory), "judge", "--suite", "s", "--quiet"]
         before_kept: set[str] = set()
@@ -100,7 +100,7 @@ def test_killed_at_random_points_and_resumed(tmp_path: Path):
     assert {place: [seat.grades for seat in of] for place, of in seats.items()} == {
         place: [seat.grades for seat in of] for place, of in expected[1].items()
     }
-    assert sum(seat.repaired for of in seats.values() for seat in of) > 20
+    assert sum(seat.repaired for of in seats.values() for seat in of) > 10
 
 
 def judged_after(server: FaultServer, count: int) -> list[Asked]:
