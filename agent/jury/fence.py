@@ -17,11 +17,13 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _JOINERS = "[\u200c\u200d]*"
 
 # What may begin a token of some chat template, in ASCII or in the wide forms that normalisation makes ASCII of:
-# <|im_end|>, <｜User｜>, </s>, <start_of_turn>, <think>, <<SYS>>, <0x0A>; [INST], [/INST], [gMASK], [|user|].
-_ANGLE = re.compile(rf"([<＜﹤])(?={_JOINERS}(?:[|｜￨/／<＜﹤A-Za-zＡ-Ｚａ-ｚ_▁!]|0x))")
+# <|im_end|>, <｜User｜>, </s>, <start_of_turn>, <think>, <<SYS>>, <0x0A>, <[fim-end]>, >>ANSWER<<, ◁think▷; [INST],
+# [/INST], [gMASK], [|user|]; ]~b], [e~[.
+_ANGLE = re.compile(rf"([<＜﹤◁])(?={_JOINERS}(?:[|｜￨/／<＜﹤\[［A-Za-zＡ-Ｚａ-ｚ_▁!]|0x))")
 _SQUARE = re.compile(
     rf"([\[［])(?={_JOINERS}(?:[|｜￨]|[/／]?{_JOINERS}[gs]?[A-ZＡ-Ｚ][A-ZＡ-Ｚ0-9_\u200c\u200d]{{1,40}}[\]］]))"
 )
+_TILDE = re.compile(rf"([\]］]|[\[［]{_JOINERS}e)(?={_JOINERS}[~～])")
 
 
 def tame(text: str) -> str:
@@ -31,7 +33,9 @@ def tame(text: str) -> str:
     """
     shown = _SHAPELESS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     shown = _CONTROL.sub("\ufffd", shown)
-    return _SQUARE.sub(r"\1 ", _ANGLE.sub(r"\1 ", shown))
+    for opening in (_ANGLE, _SQUARE, _TILDE):
+        shown = opening.sub(r"\1 ", shown)
+    return shown
 
 
 def unused_marker(marker: str, texts: Iterable[str]) -> str:

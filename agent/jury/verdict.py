@@ -23,7 +23,8 @@ from agent.jury.rubric import SCORE, Rubric
 _MOST_CHARACTERS = 400_000  # of a reply; 4,096 tokens are far fewer
 _MOST_ATTEMPTS = 1_000
 _MOST_WORK = 2_000_000  # characters that attempts at reading objects may cost in all
-_DEEP = 10_000  # what an attempt counts as that ended in too deep a nest
+_DEEP = 50_000  # what an attempt counts as that ended in too deep a nest
+_SHOWN = 1_000  # characters of a nest that is too deep, by which it is found in the answer
 _FEWEST_WORDS = 8  # letters and digits of a verdict's words, below which only an equal object is a quotation
 
 
@@ -138,7 +139,7 @@ def _objects(text: str) -> Iterator[dict[str, Any] | str]:
         except RecursionError:
             work += _DEEP
             end = start + 1
-            yield text[start : start + _DEEP]
+            yield text[start : start + _SHOWN]
         else:
             yield value
         if work > _MOST_WORK:

@@ -28,7 +28,8 @@ TOKENS = [
     "<|END_OF_TURN_TOKEN|>", "<|CHATBOT_TOKEN|>", "[gMASK]", "<sop>", "[SEP]", "[CLS]", "[PAD]", "<|endoftext|>",
     "[|assistant|]", "[|endofturn|]", "<think>", "</think>", "<tool_call>", "</tool_call>", "<function_calls>",
     "<0x0A>", "<unk>", "<pad>", "<bos>", "<eos>", "[TOOL_CALLS]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]",
-    "[THINK]", "</RESPONSE>", "</answer>", "<rubric_criteria>", "</rubric_criteria>",
+    "[THINK]", "</RESPONSE>", "</answer>", "<rubric_criteria>",
+    "]~b]", "]~!b[", "[e~[", ">>ANSWER<<", "◁think▷", "<[fim-end]>", "<seed:think>", "</rubric_criteria>",
 ]
 # fmt: on
 INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]")
@@ -110,12 +111,15 @@ def test_any_text_stays_within_its_fence(text: str):
 
 @given(
     st.lists(
-        st.sampled_from([*"<>|[]/_ a/A", "<|", "|>", "INST", "\u200d", "\u200b", "＜", "｜", "s", "!"]), max_size=12
+        st.sampled_from(
+            [*"<>|[]/_ a/A", "<|", "|>", "INST", "\u200d", "\u200b", "＜", "｜", "s", "!", "~", "e", "◁", "]~"]
+        ),
+        max_size=12,
     )
 )
 def test_taking_a_sign_out_never_makes_a_token(pieces: list[str]):
     read = as_a_tokenizer_might(tame("".join(pieces)))
-    assert not re.search(r"<[|/A-Za-z_<!]|\[\||\[/?INST\]", read)
+    assert not re.search(r"[<◁][|/A-Za-z_<!\[]|\[\||\[/?INST\]|\]~|\[e~", read)
 
 
 def test_placeholders_are_filled_once_and_dollars_are_plain():
