@@ -94,6 +94,34 @@ def test_the_clustered_interval_covers_the_truth_as_often_as_it_says():
     assert alone < covered  # pretending that the instances are independent covers less
 
 
+def skewed(draw: np.random.Generator) -> list[tuple[bytes, float]]:
+    """50 documents with a few high scores; their mean is 1 / 7."""
+    return units(draw.beta(0.5, 3, 50).tolist())
+
+
+def clustered(draw: np.random.Generator) -> list[tuple[bytes, float]]:
+    """50 patients with 1 to 5 scores each, alike within a patient, skewed between them; the mean is 0.2."""
+    found = []
+    for patient, (level, notes) in enumerate(zip(draw.beta(1, 4, 50), draw.integers(1, 6, 50), strict=True)):
+        found += [(str(patient).encode(), float(level * draw.uniform(0.5, 1.5))) for _ in range(notes)]
+    return found
+
+
+def mostly_nothing(draw: np.random.Generator) -> list[tuple[bytes, float]]:
+    """50 documents of which one in five scores anything at all; the mean is 1 / 7."""
+    return units(np.where(draw.random(50) < 0.2, draw.beta(5, 2, 50), 0).tolist())
+
+
+@pytest.mark.parametrize(("study", "truth"), [(skewed, 1 / 7), (clustered, 0.2), (mostly_nothing, 1 / 7)])
+def test_a_bootstrap_interval_covers_the_truth_as_often_as_it_says(study, truth, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(statistics, "RESAMPLES", 600)
+    draw, covered = np.random.default_rng(2), 0
+    for _ in range(1_200):
+        mean = mean_with_interval(study(draw), binary=False)
+        covered += mean.low <= truth <= mean.high
+    assert 0.93 <= covered / 1_200 <= 0.97
+
+
 @pytest.fixture
 def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
     """What holds of any number of resamples holds of 200, in a tenth of the time."""

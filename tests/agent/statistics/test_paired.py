@@ -1,0 +1,305 @@
+"""Two models on the same instances: published examples, exact enumeration, scipy, and simulations."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest, bootstrap, nct
+from scipy.stats import t as student
+
+from agent.statistics import paired, resampling
+from agent.statistics.bounds import bounds, difference_bounds
+from agent.statistics.multiple import holm
+from agent.statistics.paired import (
+    Pair,
+    figure_difference,
+    mcnemar_exact_p,
+    mcnemar_mid_p,
+    newcombe_paired,
+    overall_difference,
+    paired_difference,
+)
+from agent.statistics.power import detectable_difference, units_needed
+from agent.statistics.resampling import bca_interval, expanded, resampled_means, student_quantile
+
+
+def pairs(differences, units=None):
+    """Pairs whose first model is above the second by so much."""
+    units = range(len(differences)) if units is None else units
+    return [Pair(unit, 0.5 + d, 0.5) for unit, d in zip(units, differences, strict=True)]
+
+
+def table(both: int, only_a: int, only_b: int, neither: int) -> list[Pair]:
+    cells = [(1.0, 1.0)] * both + [(1.0, 0.0)] * only_a + [(0.0, 1.0)] * only_b + [(0.0, 0.0)] * neither
+    return [Pair(unit, a, b) for unit, (a, b) in enumerate(cells)]
+
+
+@pytest.mark.parametrize(
+    ("cells", "exact", "mid"),
+    [
+        ((1, 1, 7, 12), 0.0703, 0.0391),  # airway hyper-responsiveness, Fagerland, Lydersen and Laake 2013
+        ((59, 6, 16, 80), 0.0525, 0.0347),  # complete responses, the same
+    ],
+)
+def test_mcnemars_tests_give_the_published_examples(cells, exact, mid):
+    found = paired_difference(table(*cells), binary=True)
+    assert found.test == "mcnemar mid-p"
+    assert (round(found.exact_p, 4), round(found.p, 4)) == (exact, mid)
+
+
+@pytest.mark.parametrize(
+    ("cells", "low", "high"),
+    [((14, 5, 0, 22), 0.011, 0.226), ((1, 1, 7, 12), -0.507, -0.026)],
+    ids=["Altman 2000, table 6.2", "Fagerland 2014"],
+)
+def test_newcombes_interval_gives_the_published_examples(cells, low, high):
+    found = paired_difference(table(*cells), binary=True)
+    assert (found.low, found.high) == pytest.approx((low, high), abs=6e-4)
+
+
+@given(st.integers(0, 40), st.integers(0, 40))
+def test_mcnemars_exact_test_is_the_binomial_one_and_the_mid_p_is_below_it(b, c):
+    exact = mcnemar_exact_p(b, c)
+    assert exact == pytest.approx(binomtest(b, b + c).pvalue if b + c else 1.0, abs=1e-12)
+    assert exact == mcnemar_exact_p(c, b)
+    assert 0 < mcnemar_mid_p(b, c) <= exact
+
+
+def test_ten_thousand_discordant_pairs_overflow_nothing():
+    assert mcnemar_mid_p(6_000, 4_000) < 1e-80
+    assert mcnemar_exact_p(5_000, 5_000) == 1.0
+
+
+@given(st.tuples(*[st.integers(0, 30)] * 4).filter(lambda cells: sum(cells) > 0))
+def test_newcombes_interval_holds_the_difference_and_turns_round_with_the_models(cells):
+    both, a, b, neither = cells
+    n = sum(cells)
+    low, high = newcombe_paired(*cells)
+    assert -1 - 1e-9 <= low <= (a - b) / n + 1e-9
+    assert (a - b) / n - 1e-9 <= high <= 1 + 1e-9
+    assert newcombe_paired(both, b, a, neither) == pytest.approx((-high, -low), abs=1e-9)
+
+
+def test_newcombes_interval_covers_as_often_as_it_says():
+    """4,000 comparisons of 60 instances; the second model is right in 70 %, the first in 60 %, often on the same."""
+    draw = np.random.default_rng(4)
+    counts = draw.multinomial(60, [0.52, 0.08, 0.18, 0.22], 4_000)
+    inside = [low <= -0.1 <= high for low, high in (newcombe_paired(*map(int, row)) for row in counts)]
+    assert 0.93 <= np.mean(inside) <= 0.97
+
+
+def test_resampled_means_are_those_of_all_possible_resamples():
+    sums, sizes = np.array([0.2, 1.5, 0.1, 2.0]), np.array([1.0, 2.0, 1.0, 3.0])
+    every = [
+        sum(sums[i] for i in drawn) / sum(sizes[i] for i in drawn) for drawn in itertools.product(range(4), repeat=4)
+    ]
+    found = resampled_means(sums, sizes, 40_000)
+    assert set(np.round(found, 9)) == set(np.round(every, 9))
+    for level in (5, 25, 50, 75, 95):
+        assert np.percentile(found, level) == pytest.approx(np.percentile(every, level), abs=0.02)
+
+
+def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch):
+    sums, sizes = np.random.default_rng(1).random(300), np.ones(300)
+    whole = resampled_means(sums, sizes, 500)
+    monkeypatch.setattr(resampling, "BLOCK", 1_000)
+    assert np.allclose(resampled_means(sums, sizes, 500), whole)
+
+
+def test_the_bca_interval_agrees_with_scipys_where_units_are_many():
+    values = np.random.default_rng(2).exponential(1, 400)
+    drawn = resampled_means(values, np.ones(400), 20_000)
+    found = bca_interval(float(values.mean()), drawn, values, np.ones(400))
+    expected = bootstrap((values,), np.mean, n_resamples=20_000, method="BCa", rng=3).confidence_interval
+    assert found == pytest.approx((expected.low, expected.high), abs=0.012)
+    assert found[1] - values.mean() > values.mean() - found[0]  # it leans to where the long tail is
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 3, 9, 30, 1_000, 100_000])
+@pytest.mark.parametrize("p", [0.8, 0.975])
+def test_students_quantiles_are_scipys(p: float, freedom: int):
+    assert student_quantile(p, freedom) == pytest.approx(student.ppf(p, freedom), rel=1e-7)
+
+
+def test_an_interval_of_few_units_reaches_further():
+    assert expanded(100_000) == pytest.approx(1.96, abs=1e-3)
+    assert expanded(10) == pytest.approx(math.sqrt(10 / 9) * 2.2622, abs=1e-3)
+    with pytest.raises(ValueError, match="two units"):
+        expanded(1)
+
+
+def test_the_paired_interval_is_of_the_differences_not_of_the_models():
+    draw = np.random.default_rng(3)
+    hard = draw.random(200)
+    found = paired_difference([Pair(n, h * 0.9 + 0.05, h * 0.9) for n, h in enumerate(hard)], binary=False)
+    assert found.value == pytest.approx(0.05)
+    assert (found.low, found.high, found.method) == (None, None, "none")  # nothing but rounding varies
+    noisy = paired_difference(
+        [Pair(n, h + e, h) for n, (h, e) in enumerate(zip(hard, draw.normal(0.02, 0.05, 200), strict=True))],
+        binary=False,
+    )
+    assert noisy.high - noisy.low < 0.02  # the models' own means are known to 0.08 at best
+    assert noisy.low <= noisy.value <= noisy.high
+
+
+def test_instances_of_one_patient_make_nothing_surer():
+    differences = np.random.default_rng(5).normal(0.1, 0.3, 40).tolist()
+    alone = paired_difference(pairs(differences * 5), binary=False)
+    together = paired_difference(pairs(differences * 5, [n % 40 for n in range(200)]), binary=False)
+    assert (together.n, together.units) == (200, 40)
+    assert together.high - together.low > 1.8 * (alone.high - alone.low)
+    assert together.p > alone.p
+    assert together.detectable > 1.8 * alone.detectable
+
+
+def test_right_and_wrong_of_one_patients_questions_are_no_mcnemar_table():
+    asked = [Pair(n // 4, 1.0, float(n % 8 > 3)) for n in range(40)]
+    found = paired_difference(asked, binary=True)
+    assert (found.test, found.exact_p, found.method) == ("bootstrap", None, "bootstrap")
+    assert found.p >= 2 ** (1 - 5)  # five patients differ
+
+
+@pytest.mark.parametrize(("units", "least"), [(1, 1.0), (2, 0.5), (5, 0.0625)])
+def test_few_units_that_agree_are_not_sure(units: int, least: float):
+    assert paired_difference(pairs([0.3] * units), binary=False).p == least
+    varied = paired_difference(pairs([0.3 + 0.001 * n for n in range(units)]), binary=False)
+    assert varied.p >= least
+
+
+def test_equal_scores_are_no_difference():
+    found = paired_difference(pairs([0.0] * 50), binary=False)
+    assert (found.value, found.p, found.low, found.better_a, found.better_b) == (0.0, 1.0, None, 0, 0)
+
+
+def test_instances_that_one_model_has_no_score_for_do_not_count():
+    found = paired_difference([Pair(1, None, 0.4), Pair(2, 0.3, None), Pair(3, None, None)], binary=False)
+    assert (found.n, found.value, found.p) == (0, None, None)
+    assert paired_difference([Pair(1, None, 1.0), *table(1, 1, 0, 0)], binary=True).n == 2
+
+
+def test_where_there_is_no_difference_the_bootstrap_seldom_sees_one():
+    """2,000 comparisons of 25 patients with 1 to 4 skewed scores each; 5 % may be below 0.05."""
+    draw, low = np.random.default_rng(6), 0
+    for _ in range(2_000):
+        sums, sizes = [], []
+        for _ in range(25):
+            n = int(draw.integers(1, 5))
+            sums.append(float((draw.gamma(0.7, 1, n) - draw.gamma(0.7, 1, n)).sum() + draw.normal(0, 0.5) * n))
+            sizes.append(float(n))
+        drawn = resampled_means(np.array(sums), np.array(sizes), 1_000)
+        low += paired.bootstrap_p(sum(sums) / sum(sizes), drawn, np.array(sums)) <= 0.05
+    assert 0.035 <= low / 2_000 <= 0.06
+
+
+@pytest.mark.parametrize("units", [10, 30, 200])
+def test_a_difference_of_the_detectable_size_is_seen_four_times_in_five(units: int):
+    error = 1 / math.sqrt(units)
+    effect = detectable_difference(error, units) / error
+    critical = student.ppf(0.975, units - 1)
+    power = 1 - nct.cdf(critical, units - 1, effect) + nct.cdf(-critical, units - 1, effect)
+    assert power == pytest.approx(0.8, abs=0.01)
+
+
+def test_units_needed_are_those_from_which_on_it_is_seen():
+    assert detectable_difference(0.1, 1) is None
+    assert units_needed(0.0, 0.1) is None
+    assert units_needed(1.0, 0.0) is None
+    assert units_needed(1.0, 1e-9) is None
+    needed = units_needed(0.5, 0.1)
+    assert needed == pytest.approx((1.959964 + 0.841621) ** 2 * 25, rel=0.02)  # the textbook's normal approximation
+    assert detectable_difference(0.5 / math.sqrt(needed), needed) <= 0.1
+    assert detectable_difference(0.5 / math.sqrt(needed - 1), needed - 1) > 0.1
+
+
+def test_no_discordant_pair_is_not_certainty():
+    found = paired_difference(table(30, 0, 0, 10), binary=True)
+    assert (found.value, found.p) == (0.0, 1.0)
+    assert found.low < -0.05 < 0.05 < found.high
+    assert found.detectable > 0.05
+
+
+def closed_testing(p_values: dict[str, float]) -> dict[str, float]:
+    """Every set of hypotheses gets Bonferroni's p; a hypothesis the largest of the sets it is in."""
+    names = list(p_values)
+    sets = [s for size in range(1, len(names) + 1) for s in itertools.combinations(names, size)]
+    return {name: max(min(1.0, len(s) * min(p_values[one] for one in s)) for s in sets if name in s) for name in names}
+
+
+@given(st.dictionaries(st.sampled_from("abcdefg"), st.floats(0, 1), max_size=7))
+def test_holms_p_values_are_those_of_closed_testing(p_values):
+    assert holm(p_values) == pytest.approx(closed_testing(p_values), abs=1e-12)
+
+
+def test_holms_published_example():
+    found = holm({"a": 0.01, "b": 0.04, "c": 0.03, "d": 0.005})  # as R's p.adjust gives them
+    assert found == pytest.approx({"a": 0.03, "b": 0.06, "c": 0.06, "d": 0.02})
+    assert list(found) == ["a", "b", "c", "d"]
+
+
+def accuracy(items):
+    return sum(items) / len(items) if items else None
+
+
+def test_a_figure_of_all_items_that_is_a_mean_differs_as_means_do():
+    draw = np.random.default_rng(8)
+    a, b = draw.random(80).tolist(), draw.random(80).tolist()
+    by_figure = figure_difference(list(zip(range(80), a, b, strict=True)), accuracy)
+    by_pair = paired_difference([Pair(n, x, y) for n, (x, y) in enumerate(zip(a, b, strict=True))], binary=False)
+    assert by_figure.value == pytest.approx(by_pair.value)
+    assert (by_figure.low, by_figure.high) == pytest.approx((by_pair.low, by_pair.high), abs=0.015)
+    assert by_figure.p == pytest.approx(by_pair.p, abs=0.04)
+    assert by_figure.detectable == pytest.approx(by_pair.detectable, rel=0.1)
+
+
+def test_a_figure_of_equal_items_or_of_none_has_no_interval():
+    same = figure_difference([(n, 1.0, 1.0) for n in range(5)], accuracy)
+    assert (same.value, same.low, same.p) == (0.0, None, 1.0)
+    assert figure_difference([], accuracy).value is None
+
+
+def test_all_benchmarks_weigh_the_same_whatever_their_size():
+    draw = np.random.default_rng(9)
+    large = pairs(draw.normal(0.1, 0.2, 900).tolist())
+    small = pairs(draw.normal(-0.1, 0.2, 30).tolist())
+    found = overall_difference([large, small])
+    means = [np.mean([pair.a - pair.b for pair in table]) for table in (large, small)]
+    assert found.value == pytest.approx(np.mean(means))
+    error = math.sqrt(0.2**2 / 900 + 0.2**2 / 30) / 2
+    assert (found.high - found.low) / 2 == pytest.approx(1.96 * error, rel=0.25)
+    assert found.low < found.value < found.high
+
+
+def test_a_benchmark_of_one_question_does_not_decide_over_all():
+    sure = [Pair(1, 1.0, 0.0)]
+    found = overall_difference([sure, pairs(np.random.default_rng(1).normal(0, 0.2, 100).tolist())])
+    assert found.counted == (1,)
+    assert found.p > 0.05
+    assert overall_difference([sure]) is None
+
+
+def test_what_is_unscored_is_bounded_by_all_wrong_and_all_right():
+    found = bounds(0.8, 90, 10)
+    assert (found.low, found.high, found.matters) == (pytest.approx(0.72), pytest.approx(0.82), True)
+    assert not bounds(0.8, 995, 5).matters
+    assert bounds(None, 0, 4, 1, 5) == bounds(3.0, 0, 4, 1, 5)
+    assert bounds(None, 0, 0) is None
+    assert bounds(3.0, 1, 1, 1, 5).high == 4.0
+
+
+def test_a_differences_bounds_count_each_models_gaps_against_it_and_for_it():
+    found = difference_bounds([(1.0, 0.0), (None, 1.0), (0.0, None), (None, None)])
+    assert (found.low, found.high) == ((1 - 1 - 1 - 1) / 4, (1 + 0 + 0 + 1) / 4)
+    assert difference_bounds([]) is None
+    assert not difference_bounds([(1.0, 0.0)]).matters
+
+
+@given(st.lists(st.tuples(*[st.one_of(st.none(), st.floats(0, 1))] * 2), min_size=1, max_size=20))
+def test_no_filling_in_of_gaps_leaves_the_bounds(scores):
+    found = difference_bounds(scores)
+    for fill_a, fill_b in itertools.product((0.0, 0.3, 1.0), repeat=2):
+        filled = [(fill_a if a is None else a, fill_b if b is None else b) for a, b in scores]
+        value = sum(a - b for a, b in filled) / len(filled)
+        assert found.low - 1e-9 <= value <= found.high + 1e-9
