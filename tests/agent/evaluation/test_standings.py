@@ -1,0 +1,111 @@
+"""Where models stand among each other, from the scores that a store holds."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from agent.evaluation.standings import with_standings
+from agent.evaluation.summarise import RunSummary, comparison, summarise_benchmarks, win_rates
+from agent.vocabulary import Reason
+from tests.agent.service.filled_site import Case, FilledSite, case, failed, filled_site, graded, unscored
+
+
+@pytest.fixture
+def filled(tmp_path: Path) -> FilledSite:
+    return filled_site(tmp_path)
+
+
+def standing(filled: FilledSite) -> list[RunSummary]:
+    with filled.site.store() as store:
+        return with_standings(store, summarise_benchmarks(store, "november"))
+
+
+def by_chance(right: int, of: int, seed: int) -> list[Case]:
+    """`right` right answers anywhere among `of`."""
+    chosen = set(random.Random(seed).sample(range(of), right))
+    return [case(number, score=float(number in chosen)) for number in range(of)]
+
+
+def test_models_far_apart_have_one_rank_each_and_close_ones_share_a_range(filled: FilledSite):
+    filled.add(by_chance(95, 100, 1), entry="pubmed_qa:model=a/best")
+    filled.add(by_chance(52, 100, 2), entry="pubmed_qa:model=b/fair")
+    filled.add(by_chance(50, 100, 3), entry="pubmed_qa:model=c/fair")
+    filled.add(by_chance(10, 100, 4), entry="pubmed_qa:model=d/worst")
+    ranks = {one.run.model: one.rank for one in standing(filled)}
+    assert ranks == {"a/best": (1, 1), "b/fair": (2, 3), "c/fair": (2, 3), "d/worst": (4, 4)}
+
+
+def test_win_rates_with_intervals_are_those_of_the_comparison_and_lie_in_them(filled: FilledSite):
+    for seed, (benchmark, counts) in enumerate({"pubmed_qa": (70, 60, 20), "med_qa": (40, 55, 30)}.items()):
+        for number, (model, right) in enumerate(zip(("a/a", "b/b", "c/c"), counts, strict=True)):
+            cases = [*by_chance(right, 80, 10 * seed + number), *map(unscored, range(80, 80 + 5 * number))]
+            filled.add(cases, entry=f"{benchmark}:model={model}")
+    summaries = standing(filled)
+    rates = win_rates(summaries)
+    for one in summaries:
+        found = one.standing
+        assert found is not None
+        assert found.win_rate == pytest.approx(rates[one.run.model])
+        assert found.win_low is not None
+        assert found.win_high is not None
+        assert found.win_low <= found.win_rate <= found.win_high
+    a = next(one.standing for one in summaries if one.run.model == "a/a")
+    assert a is not None
+    assert a.macro == pytest.approx((70 / 80 + 40 / 80) / 2)
+
+
+def test_what_a_model_left_unscored_itself_lowers_its_standing_and_a_servers_failure_does_not(filled: FilledSite):
+    filled.add([*graded(50, 50), *map(unscored, range(50, 100))], entry="pubmed_qa:model=a/shy")
+    filled.add([*graded(60, 80), *map(failed, range(80, 100))], entry="pubmed_qa:model=b/cut")
+    found = {one.run.model: one.standing for one in standing(filled)}
+    shy, cut = found["a/shy"], found["b/cut"]
+    assert shy is not None
+    assert cut is not None
+    assert (shy.macro, cut.macro) == (0.5, 0.75)
+    assert (shy.win_rate, cut.win_rate) == (0.0, 1.0)
+
+
+def test_a_jurys_score_counts_as_its_place_on_its_scale(filled: FilledSite):
+    kept = {"name": "m", "metric": "m", "display_name": "M", "helm_name": "m", "binary": False}
+    metric = kept | {"scoring": "intramural", "whole_run": False, "options": {}, "low": 1, "high": 5}
+    for model, score in (("a/a", 4.0), ("b/b", 2.0)):
+        cases = [case(number, score=score + number % 2 / 2) for number in range(20)]
+        filled.add(cases, entry=f"pubmed_qa:model={model}", metrics=[metric])
+    found = {one.run.model: one.standing for one in standing(filled)}
+    assert found["a/a"] is not None
+    assert found["a/a"].macro == pytest.approx((4.25 - 1) / 4)
+
+
+def test_one_model_and_a_figure_without_instances_stand_nowhere(filled: FilledSite):
+    filled.add(graded(5, 10), entry="pubmed_qa:model=a/a")
+    (alone,) = standing(filled)
+    assert (alone.rank, alone.standing) == (None, None)
+    filled.add([failed(n, Reason.SERVER_ERROR) for n in range(3)], entry="pubmed_qa:model=b/dead")
+    assert [one.rank for one in standing(filled)] == [None, None]
+
+
+def test_runs_of_parts_that_a_table_shows_as_one_row_count_as_one_value(filled: FilledSite):
+    for model, right in (("a/a", 18), ("b/b", 4)):
+        filled.add(graded(right, 20), entry=f"pubmed_qa:model={model}")
+        filled.add(graded(right // 2, 20), entry=f"pubmed_qa:model={model},temperature=0.5")
+    summaries = standing(filled)
+    assert len(comparison(summaries).members) == 1
+    assert {one.run.model: one.rank for one in summaries} == {"a/a": (1, 1), "b/b": (2, 2)}
+
+
+def test_a_run_knows_how_many_of_its_answers_were_cut_off(filled: FilledSite):
+    from dataclasses import replace
+
+    from agent.vocabulary import Response
+
+    cases = graded(6, 10)
+    for number in range(3):
+        result = cases[number].result
+        assert isinstance(result, Response)
+        cases[number] = replace(cases[number], result=replace(result, finish_reason="length"))
+    run_id = filled.add([*cases, failed(10)])
+    with filled.site.store() as store:
+        assert store.cut_off(run_id) == (3, 10)
+        (found,) = summarise_benchmarks(store, "november")
+    assert found.cut_off == 0.3

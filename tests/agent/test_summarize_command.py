@@ -1,0 +1,145 @@
+"""`summarize` for people who read tables of juries, ranks and bounds, and who draw them."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner, Result
+
+from agent.errors import ConfigError
+from agent.store import Seat
+from agent.summary_commands import summarize
+from agent.vocabulary import Reason, Unscored
+from tests.agent.service.filled_site import FilledSite, case, filled_site, graded, unscored
+
+JUDGES = [
+    ["site/llama", "meta/llama-3.3-70b-instruct", "llama"],
+    ["site/qwen", "qwen/qwen2.5-72b-instruct", "qwen"],
+    ["site/phi", "microsoft/phi-4", "phi"],
+]
+CRITERIA = ("accuracy", "completeness", "clarity")
+
+
+def jury_metric(judges: list[list[str]] = JUDGES) -> dict[str, Any]:
+    jury = {"judges": judges, "quorum": None, "scale": [1, 5], "criteria": dict.fromkeys(CRITERIA, "?")}
+    return {
+        **{"name": "jury_score", "metric": "jury_score", "display_name": "Jury score", "helm_name": "jury_score"},
+        **{"low": 1, "high": 5, "binary": False, "scoring": "intramural", "whole_run": False, "options": {}},
+        "jury": jury | {"fields": {}, "prompt": "", "gold_shown": True},
+    }
+
+
+def judged_run(filled: FilledSite, model: str, level: float, n: int = 40, judges: list[list[str]] = JUDGES) -> None:
+    """A run that three judges graded: the third failed on every fifth answer, the second on the first."""
+    chance = random.Random(model)
+    cases, kept = [], []
+    for number in range(n):
+        seats = [Seat(at, dict.fromkeys(CRITERIA, level + chance.choice((-0.5, 0, 0.5))), None) for at in range(3)]
+        if number % 5 == 0:
+            seats[2] = Seat(2, None, "no_json", repaired=True)
+        if number == 0:
+            seats[1] = Seat(1, None, Reason.TIMEOUT)
+        valid = [sum(seat.grades.values()) / 3 for seat in seats if seat.grades]
+        score = sum(valid) / len(valid) if len(valid) > 1 else Unscored(Reason.NOT_JUDGED)
+        cases.append(case(number, score=score))
+        kept += [(number, "jury_score", seat) for seat in seats]
+    run_id = filled.add(cases, entry=f"mtsamples_replicate:model={model}", metrics=[jury_metric(judges)])
+    with filled.site.store() as store:
+        store.keep_scores(run_id, [], [], kept)
+
+
+@pytest.fixture
+def filled(tmp_path: Path) -> FilledSite:
+    filled = filled_site(tmp_path)
+    judged_run(filled, "meta/llama-3.1-8b-instruct", 3)
+    judged_run(filled, "google/gemma-3-27b-it", 4)
+    filled.add([*graded(60, 100), *map(unscored, range(100, 120))], entry="pubmed_qa:model=google/gemma-3-27b-it")
+    filled.add(graded(0, 120), entry="pubmed_qa:model=meta/llama-3.1-8b-instruct")
+    return filled
+
+
+def summarized(filled: FilledSite, *words: str) -> Result:
+    done = CliRunner().invoke(summarize, ["--suite", "november", *words], obj=filled.site)
+    if isinstance(done.exception, Exception):
+        raise done.exception
+    return done
+
+
+def row(table: str, *words: str) -> str:
+    return next(line for line in table.splitlines() if all(word in line for word in words))
+
+
+def test_a_jurys_seats_failures_criteria_and_family_stand_below_the_scores(filled: FilledSite):
+    told = summarized(filled).stdout
+    juries = told.partition("Juries, each on its own scale")[2]
+    heading = row(juries, "Without family")
+    assert heading.split()[-3:] == ["Accuracy", "Completeness", "Clarity"]
+    assert " - " in row(juries, "mtsamples_replicate", "gemma")  # nobody of its family judged it
+    assert "(" in row(juries, "mtsamples_replicate", "llama")
+    seats = told.partition("Seats of the juries")[2]
+    assert "111 of 120" in row(seats, "mtsamples_replicate", "llama")
+    assert "8 no_json, 1 timeout" in row(seats, "mtsamples_replicate", "llama")
+    assert "Of the family of meta/llama-3.1-8b-instruct: llama." in told
+    assert "a judge is of the judged model's family" in told
+
+
+def test_tables_fit_a_terminal_of_120_columns(filled: FilledSite):
+    told = summarized(filled, "--plot", "-").stdout
+    assert max(len(line.rstrip()) for line in told.splitlines()) <= 120
+
+
+def test_warnings_ranks_and_bounds_stand_where_they_matter(filled: FilledSite):
+    told = summarized(filled).stdout
+    assert "0 % or 100 %: every answer scored the same" in told
+    assert "more than 5 % unscored" in told
+    gemma, llama = row(told, "pubmed_qa", "gemma"), row(told, "pubmed_qa", "llama")
+    assert "0.50-0.67" in gemma
+    assert (gemma.split()[5], llama.split()[5]) == ("1", "2")
+    assert "Bounds: the mean, were every unscored instance wrong, or right" in told
+
+
+def test_whole_values_are_in_json_and_csv(filled: FilledSite):
+    rows = {(r["benchmark"], r["model"]): r for r in json.loads(summarized(filled, "--format", "json").stdout)}
+    llama = rows["mtsamples_replicate", "meta/llama-3.1-8b-instruct"]
+    assert (llama["jury"]["seats"], llama["jury"]["filled"]) == (120, 111)
+    assert llama["jury"]["family"] == ["llama"]
+    assert llama["jury"]["without_family"]["mean"] is not None
+    assert llama["normalised"] == pytest.approx((llama["mean"] - 1) / 4)
+    gemma = rows["pubmed_qa", "google/gemma-3-27b-it"]
+    assert gemma["bounds"] == {"low": 0.5, "high": pytest.approx(80 / 120), "matters": True}
+    assert (gemma["rank"], gemma["standing"]["win_rate"]) == ([1, 1], 1.0)
+    told = summarized(filled, "--format", "csv").stdout.splitlines()
+    assert {"bound_low", "seats_filled", "without_family_mean", "model_macro", "rank_range"} <= set(told[0].split(","))
+    assert "{" not in "".join(told)
+
+
+def test_a_leaderboard_is_drawn_into_a_file_the_same_each_time(filled: FilledSite, tmp_path: Path):
+    one, other = tmp_path / "one.svg", tmp_path / "other.svg"
+    assert "Drawn: one.svg" in summarized(filled, "--plot", str(one)).stderr
+    summarized(filled, "--plot", str(other), "--format", "json")
+    assert one.read_bytes() == other.read_bytes()
+    root = ElementTree.parse(one).getroot()
+    words = {text.text for text in root.iter("{http://www.w3.org/2000/svg}text")}
+    assert {"pubmed_qa", "mtsamples_replicate", "google/gemma-3-27b-it"} <= words
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--plot", "x.png"], "--plot writes SVG"),
+        (["--plot", "-", "--format", "json"], "both write here"),
+        (["--plot", "-", "--subgroups"], "not subgroups"),
+        (["--plot", "no/such/folder/x.svg"], "x.svg cannot be written"),
+    ],
+)
+def test_a_plot_that_cannot_be_is_refused_in_words(filled: FilledSite, words: list[str], said: str):
+    with pytest.raises(ConfigError, match=said):
+        summarized(filled, *words)
+
+
+def test_a_plot_that_cannot_be_is_refused_before_anything_is_printed(filled: FilledSite):
+    done = CliRunner().invoke(summarize, ["--suite", "november", "--plot", "x.png"], obj=filled.site)
+    assert done.stdout == ""
