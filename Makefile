@@ -20,6 +20,7 @@ lint: $(VENV)/installed-test
 bench: $(VENV)/installed-test
 	$(BIN)/python tests/bench/run_bench.py
 	$(BIN)/python tests/bench/load_bench.py
+	$(BIN)/python tests/bench/jury_bench.py
 	$(BIN)/python tests/bench/metrics_bench.py
 
 # Number of packages and installed size of the base install, in an environment of its own.

@@ -10,16 +10,22 @@ import asyncio
 import json
 from typing import Any
 
-ANSWER = json.dumps(
-    {
-        "id": "chatcmpl-mock",
-        "object": "chat.completion",
-        "created": 1_700_000_000,
-        "model": "mock/mock-model",
-        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "Yes"}}],
-        "usage": {"prompt_tokens": 400, "completion_tokens": 1, "total_tokens": 401},
-    }
-).encode()
+
+def answer_of(content: str) -> bytes:
+    """Return the body of every reply."""
+    return json.dumps(
+        {
+            "id": "chatcmpl-mock",
+            "object": "chat.completion",
+            "created": 1_700_000_000,
+            "model": "mock/mock-model",
+            "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": content}}],
+            "usage": {"prompt_tokens": 400, "completion_tokens": 1, "total_tokens": 401},
+        }
+    ).encode()
+
+
+SHORT = answer_of("Yes")
 MODELS = json.dumps(
     {"object": "list", "data": [{"id": "mock/mock-model", "object": "model", "owned_by": "mock"}]}
 ).encode()
@@ -28,8 +34,8 @@ MODELS = json.dumps(
 class Connection(asyncio.Protocol):
     """One HTTP/1.1 connection, kept alive; one request at a time."""
 
-    def __init__(self, slots: asyncio.Semaphore, latency_s: float, counts: dict[str, int]) -> None:
-        self.slots, self.latency_s, self.counts = slots, latency_s, counts
+    def __init__(self, slots: asyncio.Semaphore, latency_s: float, counts: dict[str, int], body: bytes) -> None:
+        self.slots, self.latency_s, self.counts, self.body = slots, latency_s, counts, body
         self.waiting = b""
         self.tasks: set[asyncio.Task[None]] = set()
 
@@ -53,15 +59,16 @@ class Connection(asyncio.Protocol):
         elif head.startswith(b"GET"):
             self.reply(MODELS)
         else:
-            task = asyncio.ensure_future(self.answer())
+            long = b'"max_tokens":4096' in rest  # a judge is asked
+            task = asyncio.ensure_future(self.answer(self.body if long else SHORT))
             self.tasks.add(task)
             task.add_done_callback(self.tasks.discard)
 
-    async def answer(self) -> None:
+    async def answer(self, body: bytes) -> None:
         async with self.slots:
             self.counts["requests"] += 1
             await asyncio.sleep(self.latency_s)
-        self.reply(ANSWER)
+        self.reply(body)
 
     def reply(self, body: bytes) -> None:
         self.transport.write(
@@ -69,11 +76,11 @@ class Connection(asyncio.Protocol):
         )
 
 
-async def serve(port: int, latency_s: float, slots: int) -> None:
+async def serve(port: int, latency_s: float, slots: int, answer: str) -> None:
     """Serve until killed."""
-    semaphore, counts = asyncio.Semaphore(slots), {"requests": 0}
+    semaphore, counts, body = asyncio.Semaphore(slots), {"requests": 0}, answer_of(answer)
     server = await asyncio.get_running_loop().create_server(
-        lambda: Connection(semaphore, latency_s, counts), "127.0.0.1", port, backlog=1024
+        lambda: Connection(semaphore, latency_s, counts, body), "127.0.0.1", port, backlog=1024
     )
     print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", flush=True)
     await server.serve_forever()
@@ -84,5 +91,6 @@ if __name__ == "__main__":
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--latency-ms", type=float, default=50.0)
     parser.add_argument("--slots", type=int, default=256)
+    parser.add_argument("--answer", default="Yes", help="to requests of 4,096 tokens; others are told Yes")
     options = parser.parse_args()
-    asyncio.run(serve(options.port, options.latency_ms / 1000, options.slots))
+    asyncio.run(serve(options.port, options.latency_ms / 1000, options.slots, options.answer))
