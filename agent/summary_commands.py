@@ -380,7 +380,7 @@ def _show_subgroup_rows(rows: Sequence[Mapping[str, Any]], form: str, title: str
     flat = [
         {
             **{key: value for key, value in row.items() if key not in _NESTED},
-            **_flat_figures({"jury": None} | row),
+            **_flat_figures(row),
             "unscored_reasons": " ".join(f"{key}={count}" for key, count in row["unscored_reasons"].items()),
         }
         for row in rows
