@@ -21,7 +21,7 @@ from agent.inference.probe import probe
 from agent.inference.window import window_of
 from agent.keys import KeyRole, load_signer, read_data_key
 from agent.site import Site
-from agent.vocabulary import ChatRequest, Failure, Message, Response
+from agent.vocabulary import ChatRequest, Failure, Message, Response, Unscored
 
 Verdict = Literal["ok", "warning", "failed"]
 
@@ -59,6 +59,8 @@ def examine(site: Site, server: str | None = None, model: str | None = None) -> 
     yield _guarded("store", lambda: _store(site))
     yield from _benchmarks(site)
     yield _guarded("redaction", lambda: _redaction(site))
+    if site.settings.bertscore_model is not None:
+        yield _guarded("BERTScore", lambda: _bertscore(site))
     yield _guarded("disclosure policy", lambda: _disclosure(site))
     yield _guarded("outgoing", lambda: _outgoing(site))
     yield from _servers(site, server, model)
@@ -147,6 +149,21 @@ def _redaction(site: Site) -> Check:
             5,
         )
     return Check("redaction", "ok", f"engine ready ({redactor.policy}); planted identifiers were removed")
+
+
+def _bertscore(site: Site) -> Check:
+    from agent.metrics import Means, bert_score
+
+    encoder = bert_score.check("this site", site.means)
+    probe_of = bert_score.Comparison("chest pain", ("chest pain",), "intramural")
+    (figures,) = bert_score.triples([probe_of], Means(encoder.folder, encoder.layer))
+    if isinstance(figures, Unscored) or abs(figures[2] - 1) > 1e-3:
+        return Check("BERTScore", "failed", "a text is not like itself", "Copy the encoder's folder again.", 2)
+    return Check(
+        "BERTScore",
+        "ok",
+        f"encoder ready ({encoder.family}, layer {encoder.layer} of {encoder.layers}, sha256 {encoder.digest[:16]})",
+    )
 
 
 def _disclosure(site: Site) -> Check:

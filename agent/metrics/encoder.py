@@ -60,7 +60,7 @@ class Encoder:
         try:
             with torch.random.fork_rng(devices=[]):  # loading may draw numbers
                 model = transformers.AutoModel.from_pretrained(
-                    folder.folder, local_files_only=True, use_safetensors=True, dtype=torch.float32
+                    folder.folder, local_files_only=True, use_safetensors=True
                 )
             kind = {"add_prefix_space": True} if folder.family == "roberta" else {}
             self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(
@@ -73,10 +73,8 @@ class Encoder:
         self._device = "cpu"
         if torch.cuda.is_available() and torch.cuda.mem_get_info()[0] > _ROOM:
             self._device = "cuda"
-        self._model = model.eval().to(self._device)
-        self._width = (
-            min(folder.positions, self._tokenizer.model_max_length) - 2
-        )  # the first and last token are special
+        self._model = model.float().eval().to(self._device)
+        self._width = min(folder.positions, self._tokenizer.model_max_length) - 2  # beside the special tokens
         self._around = self._tokenizer.cls_token_id, self._tokenizer.sep_token_id
 
     def compare(self, comparisons: Sequence[tuple[str, Sequence[str], bool]]) -> list[list[Figures | None] | None]:

@@ -183,3 +183,15 @@ def test_baselines_are_well_in_every_respect(site: Site):
     assert {check.what: check.finding for check in checks if check.verdict == "failed"} == {}
     (window,) = [check for check in checks if check.what.endswith("context window")]
     assert (window.verdict, window.finding[:13]) == ("ok", "131072 tokens")
+
+
+def test_an_encoder_that_cannot_be_used(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    assert "BERTScore" not in [check.what for check in examine(site)]
+    site = setting(site, "bertscore_model: encoder")
+    monkeypatch.setattr("agent.metrics.bert_score.missing_packages", lambda: ("torch",))
+    check = found(site, "BERTScore")
+    assert (check.verdict, check.exit_code) == ("failed", 3)
+    assert "needs torch, which is not installed" in check.finding
+    assert "pip install" in check.advice
+    monkeypatch.setattr("agent.metrics.bert_score.missing_packages", lambda: ())
+    assert "config.json cannot be read" in found(site, "BERTScore").finding
