@@ -14,7 +14,7 @@ from agent.errors import ConfigError
 from agent.evaluation.jury_scores import judged_answer
 from agent.evaluation.measures import HELM_TWIN, Measure, Rules
 from agent.jury.prompts import Matter, matter_of
-from agent.jury.rubric import rubric_of
+from agent.jury.rubric import Rubric, rubric_of
 from agent.new_folder import new_folder
 from agent.vocabulary import Reason
 
@@ -88,6 +88,15 @@ def jury_measure(rules: Rules) -> Measure | None:
     return next((one for one in rules.measures if one.of_jury and not one.name.endswith(HELM_TWIN)), None)
 
 
+def unit_of(run: "Run", unit_key: bytes) -> bytes:
+    """Return what tells units apart: units without a name are numbers of rows, of which every part of the data has its
+    own.
+    """
+    if run.details.get("unit_named", True):
+        return unit_key
+    return unit_key + repr(sorted(run.details.get("arguments", {}).items())).encode()
+
+
 def make_calibration(site: "Site", wanted: Wanted, out: Path) -> Made:
     """Choose answers, write a file for each clinician and the instructions into the new folder `out`, keep the plan.
 
@@ -102,7 +111,7 @@ def make_calibration(site: "Site", wanted: Wanted, out: Path) -> Made:
     with site.store() as store:
         _check_name(store, wanted.name)
         runs = _runs(store, wanted.suite, wanted.benchmark)
-        measure = _one_rubric(runs)
+        measure, rubric = _one_rubric(runs)
         candidates = _candidates(store, runs, measure.name)
         seed = secrets.randbits(32) if wanted.seed is None else wanted.seed
         items, purged = _choose(store, runs, candidates, wanted, seed)
@@ -110,7 +119,6 @@ def make_calibration(site: "Site", wanted: Wanted, out: Path) -> Made:
         names = codes(len(items), random.SystemRandom())
         for row, name in zip(rows, names, strict=True):
             row[ITEM] = name
-        rubric = rubric_of(measure.use)
         plan = {
             "suite": wanted.suite,
             "benchmark": wanted.benchmark,
@@ -137,7 +145,7 @@ def make_calibration(site: "Site", wanted: Wanted, out: Path) -> Made:
                 order = random.Random(f"{seed} {file}").sample(rows, len(rows))  # noqa: S311 (an order, no secret)
                 content = sheet(order, rubric.criteria, rubric.scale, with_reference=wanted.with_reference)
                 _write(folder / file, content)
-            _write(folder / INSTRUCTIONS, _instructions(measure, len(items), note).encode("utf-8", "replace"))
+            _write(folder / INSTRUCTIONS, _instructions(measure, rubric, len(items), note).encode("utf-8", "replace"))
             store.keep_calibration(wanted.name, plan)
             store.audit("calibration made", f"name={wanted.name} items={len(items)} raters={wanted.raters}")
     models = {run.run_id: run.model for run in runs}
@@ -173,26 +181,37 @@ def _runs(store: "Store", suite: str, benchmark: str) -> "list[Run]":
         raise ConfigError(
             f"suite {suite} has no run of benchmark {benchmark} (it has {known})", "Name a benchmark with --benchmark."
         )
-    judged = [run for run in runs if any("jury" in kept for kept in run.details["metrics"])]
+    judged = [run for run in runs if _rubric(run) is not None]
     if not judged:
         raise ConfigError(
-            f"no jury grades benchmark {benchmark}: there is nothing to set beside clinicians",
-            "Name a benchmark with a jury_score.",
+            f"no run of benchmark {benchmark} says what a jury is to grade: there is nothing to set beside clinicians",
+            "Name a benchmark with a jury_score, and run it with this version.",
         )
     # Answers of reference baselines would take clinicians' time, where a language model's are there.
     return [run for run in judged if run.details.get("language_model", True)] or judged
 
 
-def _one_rubric(runs: "Sequence[Run]") -> Measure:
+def _rubric(run: "Run") -> tuple[Measure, Rubric] | None:
+    """Return the run's jury metric and what its verdicts hold; None where no jury grades it, or nobody knows by what.
+
+    Imported runs, and those of earlier versions, may have a jury's scores and not its criteria.
+    """
+    measure = jury_measure(Rules.of_run(run.details))
+    try:
+        return None if measure is None else (measure, rubric_of(measure.use))
+    except ValueError:
+        return None
+
+
+def _one_rubric(runs: "Sequence[Run]") -> tuple[Measure, Rubric]:
     """Return the runs' jury metric, which must ask the same of all answers."""
-    measures = [measure for run in runs if (measure := jury_measure(Rules.of_run(run.details))) is not None]
-    rubrics = {(rubric_of(one.use).criteria, one.use.scale, one.name) for one in measures}
-    if len(rubrics) > 1:
+    found = [rubric for run in runs if (rubric := _rubric(run)) is not None]
+    if len({(measure.name, rubric.criteria, rubric.scale) for measure, rubric in found}) > 1:
         raise ConfigError(
             f"the runs of benchmark {runs[0].benchmark} were made with juries of different criteria or scales",
             "Run them again with one definition, or put those that belong together into a suite of their own.",
         )
-    return measures[0]
+    return found[0]
 
 
 def _candidates(store: "Store", runs: "Sequence[Run]", metric: str) -> dict[str, list[Candidate]]:
@@ -201,7 +220,7 @@ def _candidates(store: "Store", runs: "Sequence[Run]", metric: str) -> dict[str,
     for run in runs:
         for position, score in enumerate(store.unit_scores(run.run_id, metric)):
             if score.value is not None or score.reason in _GRADABLE:
-                one = Candidate(run.run_id, position, score.unit_key, score.instance_key)
+                one = Candidate(run.run_id, position, unit_of(run, score.unit_key), score.instance_key)
                 found.setdefault(run.model, []).append(one)
     if not found:
         raise ConfigError(
@@ -277,9 +296,8 @@ def _cleared(
     return rows, withheld, note
 
 
-def _instructions(measure: Measure, count: int, note: str) -> str:
+def _instructions(measure: Measure, rubric: Rubric, count: int, note: str) -> str:
     """Return what a clinician should know, in plain text."""
-    rubric = rubric_of(measure.use)
     low, high = rubric.scale.low, rubric.scale.high
     lines = [
         f"Please grade {count} answers. Every row of your file is one: a question and the answer that was given.",

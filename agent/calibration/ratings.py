@@ -4,14 +4,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from agent.calibration.making import jury_measure
+from agent.calibration.making import jury_measure, unit_of
+from agent.evaluation.agreement import seat_names
 from agent.evaluation.measures import Measure, Rules
 from agent.jury.seats import jury_score, quorum_of
 from agent.metrics import METRICS
 from agent.statistics.agreement import Ratings
 
 if TYPE_CHECKING:
-    from agent.store import Calibration, Seat, Store
+    from agent.store import Calibration, Run, Seat, Store
 
 OVERALL = "(all)"  # the mean over all criteria
 WORD_METRICS = ("rouge_l", "BERTScore-F")
@@ -62,13 +63,15 @@ def rating_table(store: "Store", calibration: "Calibration") -> RatingTable:
         grader = Grader(f"R{rater.number}", "clinician")
         found[grader] = {item: _with_overall(rater.grades.get(item, {}), criteria) for item in same}
     units: dict[str, bytes] = {}
-    for run_id in dict.fromkeys(plan["items"][item]["run"] for item in same):
-        positions = {item: plan["items"][item]["position"] for item in same if plan["items"][item]["run"] == run_id}
-        scores = store.unit_scores(run_id, plan["metric"])
-        units |= {item: scores[position].unit_key for item, position in positions.items()}
-        for grader, position, values in _machines(store, run_id, criteria, plan["metric"]):
-            for item in (item for item, at in positions.items() if at == position):
-                found.setdefault(grader, {})[item] = values
+    for run in (run for run in store.runs(plan["suite"]) if run.benchmark == plan["benchmark"]):
+        items = {plan["items"][item]["position"]: item for item in same if plan["items"][item]["run"] == run.run_id}
+        if not items:
+            continue
+        scores = store.unit_scores(run.run_id, plan["metric"])
+        units |= {item: unit_of(run, scores[position].unit_key) for position, item in items.items()}
+        for grader, position, values in _machines(store, run, criteria, plan["metric"]):
+            if position in items:
+                found.setdefault(grader, {})[items[position]] = values
     order = ("clinician", "jury", "judge", "metric")
     graders = tuple(sorted(found, key=lambda grader: order.index(grader.kind)))
     ratings: dict[str, Ratings] = {
@@ -99,16 +102,15 @@ def _same_answers(store: "Store", items: Mapping[str, Mapping[str, object]]) -> 
 
 
 def _machines(
-    store: "Store", run_id: str, criteria: Sequence[str], metric: str
+    store: "Store", run: "Run", criteria: Sequence[str], metric: str
 ) -> Iterator[tuple[Grader, int, _Values]]:
     """Yield (who, position, values) of jury, judges and metrics."""
-    run = store.run(run_id)
-    rules = Rules.of_run(run.details) if run is not None else None
-    measure = jury_measure(rules) if rules is not None else None
-    if rules is None or measure is None:
+    rules = Rules.of_run(run.details)
+    measure = jury_measure(rules)
+    if measure is None:
         return
-    names = seat_names(measure)
-    for position, seats in store.seats(run_id, metric).items():
+    names = seat_names(measure.use.judges)
+    for position, seats in store.seats(run.run_id, metric).items():
         if values := _jury_values(seats, measure, criteria):
             yield Grader("jury", "jury"), position, values
         for seat in seats:
@@ -117,7 +119,7 @@ def _machines(
     for name in WORD_METRICS:
         if any(one.name == name for one in rules.measures):
             label = METRICS[name].display_name
-            for position, score in enumerate(store.unit_scores(run_id, name)):
+            for position, score in enumerate(store.unit_scores(run.run_id, name)):
                 if score.value is not None:
                     yield Grader(label, "metric"), position, dict.fromkeys((*criteria, OVERALL), score.value)
 
@@ -134,16 +136,6 @@ def _jury_values(seats: "Sequence[Seat]", measure: Measure, criteria: Sequence[s
         if given:
             means[criterion] = sum(given) / len(given)
     return {**means, OVERALL: float(whole)}
-
-
-def seat_names(measure: Measure) -> list[str]:
-    """Return what each seat of a jury is called; a second seat of one name is its #2."""
-    names: list[str] = []
-    for judge in measure.use.judges:
-        name = judge.name or judge.model_name
-        again = sum(one == name or one.startswith(f"{name} #") for one in names)
-        names.append(f"{name} #{again + 1}" if again else name)
-    return names
 
 
 def _with_overall(grades: Mapping[str, float], criteria: Sequence[str]) -> _Values:

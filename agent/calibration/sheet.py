@@ -55,12 +55,12 @@ def read_sheet(path: Path, items: Sequence[str], criteria: Sequence[str], scale:
     """
     problems = Problems(path.name)
     rows = _rows(path, problems)
-    columns = _columns(rows[0] if rows else [], criteria, scale, problems)
+    item_column, columns = _columns(rows[0] if rows else [], criteria, scale, problems)
     known = set(items)
     found: Grades = {}
     first_rows: dict[str, int] = {}
     for number, row in enumerate(rows[1:], 2):
-        item = row[columns[ITEM]].strip() if columns[ITEM] < len(row) else ""
+        item = row[item_column].strip() if item_column < len(row) else ""
         if not item:
             if any(cell.strip() for cell in row):
                 problems.add(f"row {number}", "has no item code; did a long text break into several rows?")
@@ -97,7 +97,7 @@ def _rows(path: Path, problems: Problems) -> list[list[str]]:
         raise problems.stop("the whole file", f"is longer than {_MOST_BYTES // 2**20} MiB")
     if content[:4] in (b"PK\x03\x04", b"\xd0\xcf\x11\xe0"):
         raise problems.stop("the whole file", "is a spreadsheet's own format; save it as CSV (UTF-8)")
-    text = _decoded(content)
+    text = _decoded(content).replace("\r\n", "\n").replace("\r", "\n")
     header = text.split("\n", 1)[0]
     delimiter = max(",;\t", key=header.count)
     csv.field_size_limit(_MOST_BYTES)
@@ -120,22 +120,24 @@ def _decoded(content: bytes) -> str:
         return content.decode("cp1252", "replace")
 
 
-def _columns(header: Sequence[str], criteria: Sequence[str], scale: Scale, problems: Problems) -> dict[str, int]:
-    """Return where the item and each criterion stands."""
-    wanted = {ITEM: {ITEM}}
-    for criterion in criteria:
-        names = (criterion, heading(criterion, scale))
-        wanted[criterion] = {_folded(form) for name in names for form in (name, spreadsheet_cell(name))}
-    found: dict[str, int] = {}
-    for name, forms in wanted.items():
-        places = [place for place, cell in enumerate(header) if _folded(cell) in forms]
-        if name != ITEM and len(places) > 1:  # a criterion may be called like a column of texts
-            places = [place for place in places if _folded(header[place]) == _folded(heading(name, scale))] or places
-        if len(places) == 1:
-            found[name] = places[0]
-        else:
-            what = "is missing" if not places else "is there twice or more"
-            problems.add("row 1", f"the column {name if name == ITEM else heading(name, scale)} {what}")
+def _columns(
+    header: Sequence[str], criteria: Sequence[str], scale: Scale, problems: Problems
+) -> tuple[int, dict[str, int]]:
+    """Return where the item stands, and each criterion: first by its full heading, for it may be called like a text."""
+    folded = [_folded(cell) for cell in header]
+
+    def place(*names: str) -> int:
+        for name in names:
+            places = [at for at, cell in enumerate(folded) if cell in (_folded(name), _folded(spreadsheet_cell(name)))]
+            if len(places) == 1:
+                return places[0]
+            if places:
+                problems.add("row 1", f"the column {names[0]} is there twice or more")
+                return 0
+        problems.add("row 1", f"the column {names[0]} is missing")
+        return 0
+
+    found = place(ITEM), {criterion: place(heading(criterion, scale), criterion) for criterion in criteria}
     problems.check()
     return found
 

@@ -5,6 +5,7 @@ import io
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from agent.catalog.benchmark import survey_benchmarks
 from agent.evaluation.measures import Rules
@@ -56,7 +57,7 @@ def add_run(
 ) -> str:
     catalogue, _ = survey_benchmarks(filled.site.own_benchmarks)
     wanted = [use for use in catalogue[BENCHMARK].metrics if use.name in ("jury_score", ROUGE)]
-    uses = [replace(use, judges=JUDGES) if use.name == "jury_score" else use for use in wanted]
+    uses = [replace(use, judges=JUDGES, **jury) if use.name == "jury_score" else use for use in wanted]
     rules = Rules.of(uses, "intramural", AnswerParser("text"), "")
     facts = rules.facts()["metrics"]
     run_id = filled.add(given, suite=suite, entry=f"{BENCHMARK}:model={model}", metrics=facts)

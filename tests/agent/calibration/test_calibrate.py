@@ -11,6 +11,7 @@ import pytest
 
 from agent.calibration.ratings import OVERALL
 from agent.calibration.sheet import ANSWER, ITEM, QUESTION, REFERENCE
+from agent.metrics import Scale
 from agent.site import Site
 from tests.agent.calibration.graded_site import (
     BENCHMARK,
@@ -195,7 +196,7 @@ def test_purged_answers_are_left_out_and_said(filled: FilledSite):
     [
         (("new", "x", "--suite", "none", "--benchmark", BENCHMARK, "--out", "o"), "there is no suite none"),
         (("new", "x", "--suite", "spring", "--benchmark", "none", "--out", "o"), "has no run of benchmark none"),
-        (("new", "x", "--suite", "spring", "--benchmark", "pubmed_qa", "--out", "o"), "no jury grades benchmark"),
+        (("new", "x", "--suite", "spring", "--benchmark", "pubmed_qa", "--out", "o"), "says what a jury is to grade"),
         (("new", "a b", "--suite", "spring", "--benchmark", BENCHMARK, "--out", "o"), "1 to 64 letters"),
         (("new", "x", "--suite", "spring", "--benchmark", BENCHMARK, "--out", "full"), "exists and is not empty"),
         (("report", "none"), "there is no calibration none (here: none yet)"),
@@ -209,6 +210,39 @@ def test_what_cannot_be_sampled_is_refused_by_name(filled: FilledSite, words: tu
     done = calibrate(filled, *words)
     assert (done.returncode, said in done.stderr) == (2, True), done.stderr
     assert "none yet" in calibrate(filled, "report", "y").stderr
+
+
+def test_runs_whose_juries_were_asked_different_things_are_not_mixed(filled: FilledSite):
+    add_run(filled, MODELS[0], cases(MODELS[0], 3), judged=False)
+    add_run(filled, MODELS[1], cases(MODELS[1], 3), judged=False, scale=Scale(0, 10))
+    done, _ = make(filled)
+    assert (done.returncode, "juries of different criteria or scales" in done.stderr) == (2, True)
+
+
+def test_a_run_of_which_nobody_knows_what_its_jury_was_asked_is_left_out(filled: FilledSite):
+    add_run(filled, MODELS[0], cases(MODELS[0], 3), judged=False, criteria={})
+    add_run(filled, MODELS[1], cases(MODELS[1], 3), judged=False)
+    done, sheets = make(filled)
+    assert "3 answers of 1 model" in done.stdout
+    assert {row[ANSWER] for row in read(sheets / "rater-1.csv")} == {answer(MODELS[1], n) for n in range(3)}
+
+
+def test_a_jury_with_a_prompt_of_its_own_has_it_in_the_instructions(filled: FilledSite):
+    prompt = 'Grade {RESPONSE}: 0 is unsafe.\n<rubric_criteria>{"safety": ["score"]}</rubric_criteria>'
+    add_run(filled, MODELS[0], cases(MODELS[0], 3), judged=False, prompt=prompt, criteria={}, scale=Scale(0, 5))
+    _, sheets = make(filled)
+    assert prompt in (sheets / "instructions.txt").read_text("utf-8")
+    assert list(read(sheets / "rater-1.csv")[0]) == ["item", "question", "answer", "safety (0 to 5)", "comment"]
+
+
+def test_a_sample_that_could_not_be_written_is_not_kept(filled: FilledSite, tmp_path: Path):
+    add_run(filled, MODELS[0], cases(MODELS[0], 3), judged=False)
+    (tmp_path / "file").touch()
+    done, _ = make(filled, out="file/sheets")
+    assert done.returncode == 2
+    assert json.loads(calibrate(filled, "list", "--format", "json").stdout) == []
+    done, _ = make(filled)
+    assert done.returncode == 0
 
 
 def test_a_name_is_taken_once(graded: FilledSite):
