@@ -8,6 +8,7 @@ from agent.catalog.benchmark import load_benchmark
 from agent.catalog.judges import read_jury
 from agent.errors import BenchmarkError, ConfigError
 from agent.metrics import Judge, MetricUse, Scale
+from tests.agent.terminal import intramural
 
 MEDHELMS = """
 # a comment, as MedHELM's file has some
@@ -171,3 +172,11 @@ def test_a_mistake_in_what_a_jury_is_asked_is_named(tmp_path, keys, prompt, said
     with pytest.raises(BenchmarkError) as caught:
         metric(tmp_path, keys, prompt)
     assert said.replace("{folder}", str(tmp_path)) in str(caught.value)
+
+
+def test_a_benchmark_with_a_judges_prompt_passes_its_check(tmp_path):
+    metric(tmp_path, "prompt_file: judge.txt\n    judges: [{name: local/one, model_name: org/one}]")
+    (tmp_path / "data.csv").write_text("note\n67-year-old with a cough\n", "utf-8")
+    checked = intramural("benchmarks", "check", "own.yaml", cwd=tmp_path)
+    assert checked.returncode == 0, checked.stderr
+    assert "metrics: jury_score [faithful, safe]" in checked.stdout
