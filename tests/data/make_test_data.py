@@ -39,7 +39,16 @@ PROVENANCE = {
   baselines/predictions/LED_clinicalnlp_taskC_test2_division_combined.csv; Yim et al. 2023
 - Licence: CC BY 4.0, https://creativecommons.org/licenses/by/4.0/. Changes: other columns left out.
 - Published (results/LED_clinicalnlp_taskC_test2_division_combined.json, ALL): ROUGE-1 .351424, ROUGE-2 .085733,
-  ROUGE-L .126481, F-measure without stemming
+  ROUGE-L .126481, ROUGE-Lsum .308420, F-measure without stemming
+""",
+    "mts_dialog": """# mts_dialog: summaries of four models and what people found in them
+- summaries.csv: 400 rows (100 conversations, four models): Reference Summary, Automatic Summary, and FactualF1, by
+  people's count of the facts that both have.
+- Source: https://github.com/abachaa/MTS-Dialog, commit 3ff0801933608d6f570468c13125125fb5cabdea, Correlation-Study/
+  MTS-Dialog-Automatic-Summaries-ValidationSet.csv and MTS-Dialog-Manual-Scores4CorrelationStudy.csv, joined by
+  their order; Ben Abacha et al. 2023
+- Licence: CC BY 4.0, https://creativecommons.org/licenses/by/4.0/. Changes: other columns left out.
+- ROUGE-1 F to FactualF1: Pearson 0.407, without stemming
 """,
     "medcalc_bench": """# medcalc_bench: the published answers
 - answers.csv: Row Number, Category, Ground Truth Answer, Lower Limit and Upper Limit of all 1,047 test rows.
@@ -112,6 +121,15 @@ def make(source: Path) -> None:
     (HERE / "aci_bench").mkdir(exist_ok=True)
     (HERE / "aci_bench/led_test2.json").write_text(
         json.dumps(notes, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
+    )
+
+    study = source / "mts_dialog"
+    summaries = read_csv(study / "MTS-Dialog-Automatic-Summaries-ValidationSet.csv")
+    people = read_csv(study / "MTS-Dialog-Manual-Scores4CorrelationStudy.csv")
+    write_csv(
+        HERE / "mts_dialog/summaries.csv",
+        ["Reference Summary", "Automatic Summary", "FactualF1"],
+        [made | said for made, said in zip(summaries, people, strict=True)],
     )
 
     write_csv(

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import statistics
 from pathlib import Path
 
 import pytest
@@ -81,7 +82,12 @@ def test_med_mcqa_gpt_35_outputs_by_the_source_and_by_ourselves():
 
 @pytest.mark.parametrize(
     ("name", "published", "stemmed"),
-    [("rouge_1", 0.351424, 0.379658), ("rouge_2", 0.085733, 0.090270), ("rouge_l", 0.126481, 0.132735)],
+    [
+        ("rouge_1", 0.351424, 0.379658),
+        ("rouge_2", 0.085733, 0.090270),
+        ("rouge_l", 0.126481, 0.132735),
+        ("rouge_lsum", 0.308420, 0.332218),
+    ],
 )
 def test_aci_bench_led_model_on_test_set_2(name, published, stemmed):
     notes = json.loads((DATA / "aci_bench/led_test2.json").read_text(encoding="utf-8"))
@@ -91,6 +97,16 @@ def test_aci_bench_led_model_on_test_set_2(name, published, stemmed):
     assert round(sum(scores) / 40, 6) == published
     helm = [score(use, note["predicted"], instance(Reference(note["reference"], True)), "helm") for note in notes]
     assert round(sum(helm) / 40, 6) == stemmed  # HELM stems whatever the benchmark says
+
+
+def test_mts_dialog_rouge_agrees_with_people_as_far_as_it_does():
+    """Facts that people found in 400 summaries of four models, against ROUGE-1: Pearson 0.407."""
+    made = rows("mts_dialog/summaries.csv")
+    use = MetricUse("rouge_1", {"stemmer": False})
+    found = [score(use, row["Automatic Summary"], instance(Reference(row["Reference Summary"], True))) for row in made]
+    people = [float(row["FactualF1"]) for row in made]
+    assert len(found) == 400
+    assert round(statistics.correlation(found, people), 3) == 0.407
 
 
 def test_medcalc_gold_is_right_in_every_row_and_upstream_fails_a_third():
