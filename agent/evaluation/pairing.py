@@ -41,7 +41,7 @@ class Paired:
         unscored_a, unscored_b: instances asked of both that lack that model's score, by reason.
         only_a, only_b: instances that one was asked and the other was not.
         stands_in: whether the benchmark's main metric has yet to be judged or measured.
-        imported: whether the runs were made elsewhere.
+        runs_a, runs_b: names of the runs that were taken; `passed_over` counts earlier ones of the same parts.
     """
 
     benchmark: str
@@ -54,7 +54,9 @@ class Paired:
     only_a: int = 0
     only_b: int = 0
     stands_in: bool = False
-    imported: bool = False
+    runs_a: tuple[str, ...] = ()
+    runs_b: tuple[str, ...] = ()
+    passed_over: int = 0
 
     @property
     def scored(self) -> int:
@@ -127,21 +129,29 @@ def _paired(store: Store, runs_a: Sequence[Run], runs_b: Sequence[Run], metric: 
     kept = _metrics(matched, metric)
     if not kept:
         return NO_METRIC if metric else "by no metric of the same rules, options and jury in both runs"
-    tried = [_by_metric(store, matched, one) for one in kept]
-    if tried[0].scored == 0 and metric is None and _waits(tried[0]):
-        tried[0] = next((replace(one, stands_in=True) for one in tried[1:] if one.scored), tried[0])
-    if not tried[0].scored:
-        whole = bool(tried[0].kept.get("whole_run"))
-        return PURGED if whole and _waiting(tried[0]) == 0 else NO_PAIR
-    return tried[0]
+    found = _first_with_scores(store, matched, kept, standing_in=metric is None)
+    if not found.scored:
+        return PURGED if found.kept.get("whole_run") and not (found.unscored_a or found.unscored_b) else NO_PAIR
+    passed_over = sum(_part(run) in parts for run in (*runs_a, *runs_b)) - 2 * len(parts)
+    return replace(found, passed_over=passed_over)
+
+
+def _first_with_scores(
+    store: Store, matched: Sequence[tuple[Run, Run]], kept: Sequence[Mapping[str, Any]], *, standing_in: bool
+) -> Paired:
+    """Return the first of these metrics; the next one with scores where it has yet to be judged or measured."""
+    main = _by_metric(store, matched, kept[0])
+    if main.scored or not standing_in or not _waits(main):
+        return main
+    for other in kept[1:]:
+        found = _by_metric(store, matched, other)
+        if found.scored:
+            return replace(found, stands_in=True)
+    return main
 
 
 def _waits(paired: Paired) -> bool:
     return bool((paired.unscored_a.keys() | paired.unscored_b.keys()) & _NOT_JUDGED)
-
-
-def _waiting(paired: Paired) -> int:
-    return sum(paired.unscored_a.values()) + sum(paired.unscored_b.values())
 
 
 def _newest(runs: Sequence[Run]) -> dict[Hashable, Run]:
@@ -189,7 +199,11 @@ def _same(run: Run, kept: Mapping[str, Any], other: Run) -> bool:
 
 
 def _by_metric(store: Store, matched: Sequence[tuple[Run, Run]], kept: Mapping[str, Any]) -> Paired:
-    whole = Paired(matched[0][0].benchmark, kept, imported=matched[0][0].imported)
+    whole = Paired(
+        *(matched[0][0].benchmark, kept),
+        runs_a=tuple(run.name for run, _ in matched),
+        runs_b=tuple(run.name for _, run in matched),
+    )
     if kept.get("whole_run"):
         return _figures(store, matched, whole)
     pairs: list[Pair] = []
