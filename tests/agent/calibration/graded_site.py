@@ -53,8 +53,9 @@ def add_graded(filled: FilledSite, count: int = 30, *, suite: str = "spring", mo
 
 
 def add_run(
-    filled: FilledSite, model: str, given: Sequence[Case], *, suite: str = "spring", judged: bool = True
+    filled: FilledSite, model: str, given: Sequence[Case], *, suite: str = "spring", judged: bool = True, **jury: Any
 ) -> str:
+    """Store a run; `jury` replaces what its jury is asked."""
     catalogue, _ = survey_benchmarks(filled.site.own_benchmarks)
     wanted = [use for use in catalogue[BENCHMARK].metrics if use.name in ("jury_score", ROUGE)]
     uses = [replace(use, judges=JUDGES, **jury) if use.name == "jury_score" else use for use in wanted]

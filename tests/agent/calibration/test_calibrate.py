@@ -229,7 +229,9 @@ def test_a_run_of_which_nobody_knows_what_its_jury_was_asked_is_left_out(filled:
 
 def test_a_jury_with_a_prompt_of_its_own_has_it_in_the_instructions(filled: FilledSite):
     prompt = 'Grade {RESPONSE}: 0 is unsafe.\n<rubric_criteria>{"safety": ["score"]}</rubric_criteria>'
-    add_run(filled, MODELS[0], cases(MODELS[0], 3), judged=False, prompt=prompt, criteria={}, scale=Scale(0, 5))
+    add_run(
+        filled, MODELS[0], cases(MODELS[0], 3), judged=False, prompt=prompt, fields={"safety": ()}, scale=Scale(0, 5)
+    )
     _, sheets = make(filled)
     assert prompt in (sheets / "instructions.txt").read_text("utf-8")
     assert list(read(sheets / "rater-1.csv")[0]) == ["item", "question", "answer", "safety (0 to 5)", "comment"]
