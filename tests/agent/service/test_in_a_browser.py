@@ -72,6 +72,24 @@ def test_files_are_styled_and_linked_without_a_server(page: Page, folder: Path):
     assert page.complaints == []  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_drawing_is_whole_on_a_wide_screen_and_moves_by_keyboard_on_a_narrow_one(
+    browser: Browser, folder: Path, scheme: str
+):
+    for width in (1200, 400):
+        context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)  # type: ignore[arg-type]
+        page = context.new_page()
+        page.goto((folder / "suites/november/index.html").as_uri())
+        assert page.evaluate(DRAWN) == []
+        moves = "[...document.querySelectorAll('.drawing')].map(e => e.scrollWidth > e.clientWidth)"
+        assert page.evaluate(moves) == [width == 400] * 2
+        page.focus(".drawing >> nth=0")
+        page.keyboard.press("ArrowRight")
+        page.wait_for_timeout(300)
+        assert (page.evaluate("document.querySelector('.drawing').scrollLeft") > 0) is (width == 400)
+        context.close()
+
+
 @pytest.mark.parametrize("width", [400, 1200])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_everything_fits_the_window_and_stands_out(
@@ -163,7 +181,7 @@ def test_a_narrow_leaderboard_names_every_figure_and_is_still_a_table(browser: B
 
 # Every element with text of its own that the window, or a box around it that hides what is too much, cuts off.
 HIDDEN = """
-() => [...document.querySelectorAll('body *:not(.skip, .unseen, thead *, thead)')]
+() => [...document.querySelectorAll('body *:not(.skip, .unseen, thead *, thead, .drawing *)')]
   .filter(e => [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim()))
   .filter(e => {
     const box = e.getBoundingClientRect();
@@ -178,6 +196,23 @@ HIDDEN = """
     return box.left < 0 || box.right > innerWidth + 1;
   })
   .map(e => e.tagName + '.' + e.className + ' ' + e.textContent.trim().slice(0, 40))
+"""
+
+# Every text of a drawing that lies outside of it, and every one that is too faint (WCAG 2.2, 1.4.3).
+DRAWN = """
+() => {
+  const parse = c => c.match(/[\\d.]+/g).map(Number);
+  const lum = c => parse(c).slice(0, 3).map(v => v / 255)
+      .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+      .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  return [...document.querySelectorAll('.plot text')].filter(e => {
+    const box = e.getBoundingClientRect(), edge = e.closest('svg').getBoundingClientRect();
+    const behind = e.parentElement.querySelector('rect[fill]') || e.closest('svg').querySelector('rect');
+    const [a, b] = [lum(getComputedStyle(e).fill), lum(getComputedStyle(behind).fill)].sort((x, y) => y - x);
+    const outside = box.left < edge.left - 1 || box.right > edge.right + 1 || box.top < edge.top - 1;
+    return outside || box.bottom > edge.bottom + 1 || (a + 0.05) / (b + 0.05) < 4.5;
+  }).map(e => e.textContent);
+}
 """
 
 # Every heading of a column whose text runs into the next column.
