@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from agent.statistics.power import detectable_difference, units_needed
-from agent.statistics.resampling import SEED, bca_interval, percentile_interval, resampled_means, unit_sums
-from protocol.figures import wilson
+from agent.statistics.resampling import SEED, bca_interval, expanded, percentile_interval, resampled_means, unit_sums
+from protocol.figures import Z95, wilson
 
 if TYPE_CHECKING:
     import numpy as np
@@ -263,8 +263,8 @@ def _joined(one: float, other: float, phi: float) -> float:
 def bootstrap_p(value: float, drawn: "Numbers", sums: "Numbers") -> float:
     """Return the two-sided p of a difference: how often resamples lie as far from it as it lies from 0.
 
-    Counted as if there were one resample more, which is as far, and as if resamples varied as much as new samples do
-    (Davison and Hinkley 1997, sections 4.4 and 2.3). It is never less than `least_p`, since few units cannot be surer.
+    Counted as if there were one resample more, which is as far (Davison and Hinkley 1997, section 4.4), and as wide as
+    an interval is for so few units, see `expanded`. It is never less than `least_p`, since few units cannot be surer.
 
     Args:
         value: the difference.
@@ -273,7 +273,7 @@ def bootstrap_p(value: float, drawn: "Numbers", sums: "Numbers") -> float:
     """
     import numpy as np
 
-    widened = math.sqrt(len(sums) / (len(sums) - 1))
+    widened = expanded(len(sums)) / Z95
     as_far = int((np.abs(drawn - value) * widened >= abs(value) - LEAST).sum())
     return max(least_p(sums), (1 + as_far) / (1 + len(drawn)))
 
