@@ -10,7 +10,6 @@ from agent.jury.verdict import Fault
 from agent.metrics import MetricUse, Scale
 from agent.vocabulary import Instance, Message
 
-MOST_TOKENS = 4_096  # of a reply, as upstream asks for
 _QUOTED_REPLY = 4_000  # characters of a faulty reply that the judge is shown again, from its end
 _PLACEHOLDER = re.compile(r"\{(QUESTION|RESPONSE|GOLD_RESPONSE)\}")
 

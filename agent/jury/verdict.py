@@ -1,7 +1,7 @@
 """A judge's verdict, read strictly from its reply: every score that was asked for, in range, or what is wrong.
 
-A verdict is the last JSON object in the reply that names a criterion; prose, reasoning and code fences around it are
-passed over. What the judge only quotes is no verdict: an object that stands in the answer, however it is spaced or
+A verdict is the last JSON object in the reply that names a criterion; prose and code fences around it are passed over,
+and so is a thought that the reply begins with. What the judge only quotes is no verdict: an object that stands in the answer, however it is spaced or
 escaped, or the example of the jury's own prompt. Nothing is guessed, and nothing has a default.
 """
 
@@ -69,8 +69,9 @@ def read_verdict(reply: str, rubric: Rubric, answer: str) -> Verdict | Fault:
         return Fault.NO_TEXT
     if len(reply) > _MOST_CHARACTERS:
         return Fault.TOO_LONG
+    said = _after_thought(reply)
     try:
-        attempts = list(islice(_attempts(reply, rubric), _MOST_ATTEMPTS + 1))
+        attempts = list(islice(_attempts(said, rubric), _MOST_ATTEMPTS + 1))
     except _TooMuchError:
         return Fault.TOO_LONG
     if len(attempts) > _MOST_ATTEMPTS:
@@ -85,6 +86,13 @@ def read_verdict(reply: str, rubric: Rubric, answer: str) -> Verdict | Fault:
         elif not source.holds_object(attempt) and not _is_example(attempt, rubric):
             return _checked(attempt, rubric)
     return Fault.QUOTED
+
+
+def _after_thought(reply: str) -> str:
+    """Return what follows the thought that a reply begins with: a draft in it is no verdict. Unended, all is thought."""
+    if not reply.lstrip().startswith("<think>"):
+        return reply
+    return reply.partition("</think>")[2]
 
 
 class _TooMuchError(Exception):

@@ -128,6 +128,9 @@ def test_an_equal_object_is_a_quotation_without_any_words():
         (verdict_json().replace('"clarity"', '"accuracy"'), Fault.DUPLICATE_KEY),
         (verdict_json().replace('"score"', '"sc\\u006fre"'), HONEST),
         (f"[{verdict_json()}]", HONEST),
+        (f"<think>{verdict_json(5, 5, 5)}? No.</think>{verdict_json()}", HONEST),
+        (f"\n<think>Perhaps {verdict_json(5, 5, 5)}, but", Fault.NO_VERDICT),  # a draft, and no verdict after it
+        (f"<think>{verdict_json(5, 5, 5)}</think>\nIt is poor.", Fault.NO_VERDICT),
         (json.dumps(verdict_json()), Fault.NO_VERDICT),  # a text that holds JSON is not JSON twice
     ],
 )
