@@ -10,22 +10,27 @@ from urllib.parse import urlsplit
 
 from agent.catalog.benchmark import Benchmark, survey_benchmarks
 from agent.catalog.deployments import Deployment, ad_hoc, read_deployments
+from agent.catalog.judges import read_jury
 from agent.datasets.check import read_data
 from agent.datasets.register import data_state
 from agent.errors import AgentError, ConfigError
 from agent.evaluation.plan import http_limits, reachable
+from agent.evaluation.seating import seated
 from agent.inference.capabilities import Capabilities
 from agent.inference.client import ask_all
 from agent.inference.limits import HttpLimits
 from agent.inference.probe import probe
 from agent.inference.window import window_of
+from agent.jury.seats import quorum_of
 from agent.keys import KeyRole, load_signer, read_data_key
+from agent.metrics import Judge, MetricUse
 from agent.site import Site
 from agent.vocabulary import ChatRequest, Failure, Message, Response, Unscored
 
 Verdict = Literal["ok", "warning", "failed"]
 
 PATIENCE_S = 60.0  # a server that loads a model needs longer, and runs give it that; a person at a terminal does not
+FEWEST_SEATS = 2  # of a jury; fewer cannot disagree
 ANSWER_TOKENS = 1024  # room for a model that thinks before it answers
 IDENTIFIERS = ("Margarethe Oberhuber-Quill", "555-867-5309", "MRN 4471982", "03/14/1951")
 SPECIMEN = "Patient name: {}, phone {}, {}, born {}, was seen for chest pain.".format(*IDENTIFIERS)
@@ -64,6 +69,8 @@ def examine(site: Site, server: str | None = None, model: str | None = None) -> 
     yield _guarded("disclosure policy", lambda: _disclosure(site))
     yield _guarded("outgoing", lambda: _outgoing(site))
     yield from _servers(site, server, model)
+    if site.judges.is_file() and server is None:
+        yield _guarded("jury", lambda: _jury(site))
 
 
 def _guarded(what: str, check: Callable[[], Check]) -> Check:
@@ -185,6 +192,9 @@ def _outgoing(site: Site) -> Check:
     finding = (
         f"submissions go to {urlsplit(aggregator).hostname}{way}" if aggregator else "submissions go out as files only"
     )
+    judges = len(site.settings.outside_judge_hosts)
+    if judges:
+        finding += f"; redacted text may be sent to judges on {judges} hosts outside"
     if outside:
         return Check(
             "outgoing",
@@ -240,7 +250,7 @@ def _server(site: Site, deployment: Deployment) -> Iterator[Check]:
         yield Check(what, "warning", f"cannot be used: {deployment.problem}", "Runs that name it are refused.")
         return
     try:
-        deployment = reachable(deployment, site)
+        deployment = _askable(deployment, site)
         capabilities = asyncio.run(probe(deployment, _limits(site)))
     except AgentError as error:
         finding = str(error).removeprefix(f"deployment {deployment.name}: ")
@@ -260,6 +270,28 @@ def _server(site: Site, deployment: Deployment) -> Iterator[Check]:
                 feature.finding,
                 "Runs that need it are refused or say how they do without.",
             )
+
+
+def _askable(deployment: Deployment, site: Site) -> Deployment:
+    """Return the deployment as it is asked: as a model's, or as that of a judge outside."""
+    if urlsplit(deployment.base_url).hostname not in site.settings.outside_judge_hosts:
+        return reachable(deployment, site)
+    (seat,) = seated([Judge(deployment.name, deployment.model_name)], site, {deployment.name: deployment})
+    return seat.deployment
+
+
+def _jury(site: Site) -> Check:
+    """Say who sits on the site's jury; its servers are looked at with the other deployments."""
+    jury = read_jury(site.judges)
+    seats = seated(jury.judges, site, read_deployments(site.deployments))
+    quorum = quorum_of(MetricUse("jury_score", judges=jury.judges, quorum=jury.quorum))
+    outside = sum(seat.outside for seat in seats)
+    sent = f"; {outside} of them outside, which are sent redacted text only" if outside else ""
+    names = ", ".join(dict.fromkeys(seat.deployment.name for seat in seats))
+    finding = f"{len(seats)} seats ({names}), of which {quorum} must give a valid verdict{sent}"
+    if len(seats) < FEWEST_SEATS:
+        return Check("jury", "warning", finding, "One judge's taste is no jury: name three of different families.")
+    return Check("jury", "ok", finding)
 
 
 def _called(deployment: Deployment) -> str:

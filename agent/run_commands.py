@@ -150,11 +150,13 @@ def _say_what_it_would_take(site: Site, plans: "Sequence[Plan]") -> None:
     import asyncio
 
     from agent.evaluation.forecast import forecast_lines, together_lines
+    from agent.evaluation.judging_forecast import judging_lines, meet_all_judges
     from agent.evaluation.plan import http_limits
     from agent.evaluation.trial import forecast_plan, meet_servers, served
 
     limits = http_limits(site)
     servers = asyncio.run(meet_servers(plans, limits))
+    judges = asyncio.run(meet_all_judges(plans, limits))
     refused: list[AgentError] = []
     forecasts = []
     for plan in plans:
@@ -167,10 +169,11 @@ def _say_what_it_would_take(site: Site, plans: "Sequence[Plan]") -> None:
         for line in (
             *forecast_lines(forecasts[-1], met.pace, plan.deployment.prices),
             *_notes(plan, met, refused),
+            *judging_lines(plan, judges),
         ):
             click.echo(f"  {line}")
     if len(plans) > 1:
-        click.echo(f"{len(plans)} runs together")
+        click.echo(f"{len(plans)} runs together{', without judging' if judges else ''}")
         paces, prices = [servers[served(plan)].pace for plan in plans], [plan.deployment.prices for plan in plans]
         for line in together_lines(forecasts, paces, prices):
             click.echo(f"  {line}")
@@ -194,21 +197,26 @@ def _notes(plan: "Plan", met: "Met", refused: list[AgentError]) -> list[str]:
 
 
 def _say_what_came_of_it(site: Site, outcomes: "Sequence[RunOutcome]", deployments: "Mapping[str, Deployment]") -> None:
-    from agent.evaluation.usage import Cost, total_cost, usage_cost, usage_lines
+    from agent.evaluation.usage import Cost, judging_lines, total_cost, usage_cost, usage_lines
 
     with site.store() as store:
         priced: list[Cost | None] = []
-        usages: list[Usage] = [store.usage(outcome.summary.run.run_id) for outcome in outcomes]
-    for outcome, usage in zip(outcomes, usages, strict=True):
+        runs = [outcome.summary.run.run_id for outcome in outcomes]
+        usages: list[Usage] = [store.usage(run_id) for run_id in runs]
+        judgings: list[Usage] = [store.judging_usage(run_id) for run_id in runs]
+    for outcome, usage, judging in zip(outcomes, usages, judgings, strict=True):
         click.echo(_outcome_line(outcome))
         deployment = deployments.get(outcome.summary.run.deployment)
         prices = deployment.prices if deployment else None
         for line in usage_lines(usage, prices, all_asked_now=not outcome.kept):
             click.echo(f"  {line}")
+        for line in judging_lines(judging):
+            click.echo(f"  {line}")
         priced.append(usage_cost(usage, prices))
     total = total_cost(priced) if len(priced) > 1 else None
     if total:
-        click.echo(f"{len(priced)} runs together cost {total}")
+        without = ", without judging" if any(judging.answers for judging in judgings) else ""
+        click.echo(f"{len(priced)} runs together cost {total}{without}")
 
 
 def unseated_words(answers: int) -> str:

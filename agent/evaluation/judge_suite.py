@@ -24,6 +24,7 @@ from agent.evaluation.plan import http_limits
 from agent.evaluation.progress import Progress
 from agent.evaluation.seating import SeatedJudge, jury_of, seated
 from agent.evaluation.summarise import RunSummary, summarise_run
+from agent.jury.rubric import rubric_of
 from agent.metrics import MetricUse
 from agent.site import Site
 from agent.store import Run, Store
@@ -110,7 +111,9 @@ def _why_left(run: Run) -> str:
     if run.imported:
         return "it was imported, with scores made elsewhere"
     uses = [measure.use for measure in jury_measures(Rules.of_run(run.details))]
-    if not all(use.criteria or use.prompt for use in uses):
+    try:
+        rubric_of(uses[0])
+    except ValueError:  # what it is asked was not kept before this version
         return "an earlier version kept nothing of what its jury is asked; give its `run` command again"
     return ""
 

@@ -60,15 +60,16 @@ async def meet_servers(plans: Sequence[Plan], limits: HttpLimits) -> Mapping[tup
         ConfigError: a deployment's address, tokenizer file, proxy or CA bundle cannot be used.
     """
     asked = {served(plan): plan for plan in plans}
-    return {key: await _meet(plan, limits) for key, plan in asked.items()}
+    return {key: await meet(plan.deployment, plan.max_in_flight, limits) for key, plan in asked.items()}
 
 
-async def _meet(plan: Plan, limits: HttpLimits) -> Met:
+async def meet(deployment: Endpoint, max_in_flight: int, limits: HttpLimits) -> Met:
+    """Probe and time one server."""
     try:
-        capabilities = await probe(plan.deployment, _brief(limits))
+        capabilities = await probe(deployment, _brief(limits))
     except InferenceError as error:
         return Met(problem=str(error))
-    pace = await time_server(plan.deployment, capabilities, limits, plan.max_in_flight)
+    pace = await time_server(deployment, capabilities, limits, max_in_flight)
     return Met(capabilities, pace, "" if pace else "the server answered none of the trial's questions")
 
 

@@ -68,6 +68,19 @@ def usage_lines(usage: Usage, prices: Prices | None, *, all_asked_now: bool) -> 
     return lines
 
 
+def judging_lines(usage: Usage) -> list[str]:
+    """Return what the judgements of one run took, apart from its answers; `usage.answers` are judgements here."""
+    if not usage.answers:
+        return []
+    lines = [
+        f"jury: {usage.answers:,} judgements, {usage.attempts:,} requests to judges, "
+        f"{usage.prompt_tokens:,} tokens in, {usage.completion_tokens:,} tokens out, {duration(usage.answer_seconds)} of judges' time"
+    ]
+    if usage.uncounted:
+        lines.append(f"judgements whose tokens a server did not count: {usage.uncounted:,}; the sums are without them")
+    return lines
+
+
 def _cost_of(usage: Usage, prices: Prices) -> str:
     found = usage_cost(usage, prices)
     assert found is not None

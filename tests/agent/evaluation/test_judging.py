@@ -3,7 +3,10 @@
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from agent.cli import intramural
+from agent.doctor import Check, examine
 from agent.errors import ConfigError, InferenceError
 from agent.evaluation.judge_suite import Heard, JudgeOptions, judge_suite
 from agent.evaluation.progress import Progress
@@ -21,7 +24,7 @@ from tests.agent.evaluation.juries import (
     verdict,
     write_jury,
 )
-from tests.agent.evaluation.runs import run
+from tests.agent.evaluation.runs import NOWHERE, run
 from tests.agent.fault_server import Action, Asked, FaultServer, Message, Status
 
 ENTRY = "open:model=m"
@@ -293,3 +296,53 @@ def test_helms_rule_reads_first_replies_and_stands_beside_ours(site: Site):
             (one,) = store.runs("s")
             (instance,) = store.instances(one.run_id, 0, 1)
         assert instance.scores == {"jury_score": 3.0, "jury_score@helm": (2 + 9) / 2}
+
+
+def test_a_dry_run_says_what_each_judge_would_take_and_sends_no_case(site: Site):
+    open_benchmark(site)
+    with FaultServer(models=["m"], answer="Words") as model, judge_server(says(verdict())) as a:
+        deploy(site, {"a": a.url, "b": NOWHERE})
+        write_jury(site.judges, "ab")
+        words = ["--site", str(site.directory), "run", "--server", model.url, "-r", ENTRY]
+        done = CliRunner().invoke(intramural, [*words, "--dry-run"])
+        assert done.exit_code == 0, done.output
+        assert "judge local/a: 3 requests, about " in done.output
+        assert "judge local/a: at most 12,288 tokens out" in done.output
+        assert "judge local/b cannot be asked" in done.output
+        assert not any(NOTE in asked.prompt for server in (model, a) for asked in server.asked)
+        deploy(site, {"a": a.url, "b": a.url})
+        done = CliRunner().invoke(intramural, [*words, "--quiet"])
+        assert done.exit_code == 0, done.output
+        assert "3 answers judged with 6 requests to judges" in done.output
+        assert "jury: 6 judgements, 6 requests to judges" in done.output
+
+
+def test_seats_that_stay_empty_end_with_the_exit_code_that_says_run_again(site: Site):
+    open_benchmark(site)
+    site = with_setting(site, "max_attempts: 1")
+    with FaultServer(models=["m"], answer="Words") as model, judge_server(acts(Status(500))) as a:
+        deploy(site, {"a": a.url})
+        write_jury(site.judges, "a")
+        words = ["--site", str(site.directory), "run", "--server", model.url, "-r", ENTRY, "--suite", "s", "--quiet"]
+        done = CliRunner().invoke(intramural, words)
+        assert done.exit_code == 9
+        assert "answers: 3; run the same command again" in done.output
+        assert kept(site)[0] == [Unscored(Reason.NOT_JUDGED)] * 3
+        done = CliRunner().invoke(intramural, ["--site", str(site.directory), "judge", "--suite", "s", "--quiet"])
+        assert done.exit_code == 9
+
+
+def test_doctor_says_who_sits_on_the_sites_jury(site: Site):
+    with judge_server(says(verdict())) as a:
+        deploy(site, {"a": a.url, "b": a.url, "c": a.url})
+        write_jury(site.judges, "abc", "quorum: 3\n")
+        assert "3 seats (local/a, local/b, local/c), of which 3 must give" in found(site, "jury").finding
+        write_jury(site.judges, "a")
+        assert found(site, "jury").verdict == "warning"
+        write_jury(site.judges, "ax")
+        assert found(site, "jury").verdict == "failed"
+        assert found(site, "jury").exit_code == 2
+
+
+def found(site: Site, what: str) -> Check:
+    return next(check for check in examine(site) if check.what == what)
