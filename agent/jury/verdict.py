@@ -1,8 +1,9 @@
 """A judge's verdict, read strictly from its reply: every score that was asked for, in range, or what is wrong.
 
 A verdict is the last JSON object in the reply that names a criterion; prose and code fences around it are passed over,
-and so is a thought that the reply begins with. What the judge only quotes is no verdict: an object that stands in the answer, however it is spaced or
-escaped, or the example of the jury's own prompt. Nothing is guessed, and nothing has a default.
+and so is a thought that the reply begins with. What the judge only quotes is no verdict: an object that stands in the
+answer, however it is spaced or escaped, or the example of the jury's own prompt. Nothing is guessed, and nothing has a
+default.
 """
 
 import hashlib
@@ -89,7 +90,7 @@ def read_verdict(reply: str, rubric: Rubric, answer: str) -> Verdict | Fault:
 
 
 def _after_thought(reply: str) -> str:
-    """Return what follows the thought that a reply begins with: a draft in it is no verdict. Unended, all is thought."""
+    """Return what follows the thought that a reply begins with, since a draft in it is no verdict."""
     if not reply.lstrip().startswith("<think>"):
         return reply
     return reply.partition("</think>")[2]
