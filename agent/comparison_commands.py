@@ -128,6 +128,8 @@ def _row(duel: "Duel") -> dict[str, Any]:
         "floor": None if duel.at_floor is None else _figures(duel.at_floor),
         "bounds": _bounds(duel.bounds),
         "stands_in": paired.stands_in,
+        "family_a": list(paired.family_a),
+        "family_b": list(paired.family_b),
         "runs_a": list(paired.runs_a),
         "runs_b": list(paired.runs_b),
         "words": duel.words(),
@@ -162,7 +164,7 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **flat,
         **{key: _counts(row[key]) for key in ("unscored_a", "unscored_b")},
-        **{key: " ".join(row[key] or ()) for key in ("runs_a", "runs_b")},
+        **{key: " ".join(row[key] or ()) for key in ("family_a", "family_b", "runs_a", "runs_b")},
         "scale_low": scale[0],
         "scale_high": scale[1],
         **{f"floor_{key}": floor.get(key) for key in ("difference", "low", "high", "p")},
@@ -230,6 +232,9 @@ def _about(duel: "Duel") -> list[str]:
         lines.append(f"whatever is unscored is worth, A - B is {duel.bounds.low:.3f} to {duel.bounds.high:.3f}")
     if paired.only_a or paired.only_b:
         lines.append(f"asked of one alone: {paired.only_a} of A, {paired.only_b} of B")
+    for model, judges in (("A", paired.family_a), ("B", paired.family_b)):
+        if judges:
+            lines.append(f"of {model}'s own family are the judges {', '.join(judges)}")
     if paired.passed_over:
         lines.append(f"the last run of each counts, {paired.passed_over} earlier passed over")
     return lines

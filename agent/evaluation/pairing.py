@@ -8,6 +8,7 @@ from typing import Any
 from agent.errors import ConfigError
 from agent.evaluation.measures import HELM_TWIN, Rules
 from agent.evaluation.score import score_response
+from agent.jury.family import same_family
 from agent.metrics import Labelled, figure
 from agent.statistics.paired import Pair
 from agent.store import Run, Store, UnitScore
@@ -41,6 +42,7 @@ class Paired:
         unscored_a, unscored_b: instances asked of both that lack that model's score, by reason.
         only_a, only_b: instances that one was asked and the other was not.
         stands_in: whether the benchmark's main metric has yet to be judged or measured.
+        family_a, family_b: judges of the model's own family, who may favour its answers.
         runs_a, runs_b: names of the runs that were taken; `passed_over` counts earlier ones of the same parts.
     """
 
@@ -54,6 +56,8 @@ class Paired:
     only_a: int = 0
     only_b: int = 0
     stands_in: bool = False
+    family_a: tuple[str, ...] = ()
+    family_b: tuple[str, ...] = ()
     runs_a: tuple[str, ...] = ()
     runs_b: tuple[str, ...] = ()
     passed_over: int = 0
@@ -201,6 +205,8 @@ def _same(run: Run, kept: Mapping[str, Any], other: Run) -> bool:
 def _by_metric(store: Store, matched: Sequence[tuple[Run, Run]], kept: Mapping[str, Any]) -> Paired:
     whole = Paired(
         *(matched[0][0].benchmark, kept),
+        family_a=_family(kept, matched[0][0].model),
+        family_b=_family(kept, matched[0][1].model),
         runs_a=tuple(run.name for run, _ in matched),
         runs_b=tuple(run.name for _, run in matched),
     )
@@ -234,6 +240,11 @@ def _by_metric(store: Store, matched: Sequence[tuple[Run, Run]], kept: Mapping[s
         only_a=only_a,
         only_b=only_b,
     )
+
+
+def _family(kept: Mapping[str, Any], model: str) -> tuple[str, ...]:
+    judges = (judge for _, judge, _ in kept.get("jury", {}).get("judges", ()))
+    return tuple(dict.fromkeys(judge for judge in judges if same_family(judge, model)))
 
 
 def _floor(row: UnitScore, low: float) -> float | None:
