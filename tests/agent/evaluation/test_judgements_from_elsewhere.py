@@ -1,5 +1,6 @@
 """`intramural score --judgements`: replies of judges who were asked elsewhere, scored by the rules for our own."""
 
+import io
 import json
 import stat
 from collections.abc import Iterable
@@ -7,7 +8,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from hypothesis import given
+from hypothesis import strategies as st
 
+from agent.errors import BenchmarkError
 from agent.evaluation import judgements_file as module
 from agent.score_commands import score
 from agent.site import Site
@@ -141,6 +145,32 @@ def test_a_wrong_line_is_named_and_nothing_is_scored(site: Site, answers: Path, 
     assert f"j.jsonl: line 3: {said}" in str(done.exception)
     assert CANARY not in str(done.exception)
     assert done.stdout == ""
+
+
+LINES = st.one_of(
+    st.binary(max_size=60),
+    st.builds(
+        lambda *parts: json.dumps(dict(zip(("instance_id", "judge", "reply"), parts, strict=True))).encode(),
+        *[st.one_of(st.sampled_from(["1", "2", "a", " "]), st.integers(0, 2), st.none(), st.text(max_size=8))] * 3,
+    ),
+)
+
+
+@given(st.lists(LINES, max_size=8))
+def test_whatever_a_file_holds_is_replies_or_an_error_that_quotes_nothing(lines: list[bytes]):
+    content = b"\n".join(lines)
+    try:
+        file = module.JudgementsFile("j.jsonl", io.BytesIO(content))
+    except BenchmarkError as wrong:
+        told = str(wrong)
+    else:
+        told = ""
+    if told:
+        assert all(line.startswith("j.jsonl: ") for line in told.splitlines())
+        return
+    said = [file.replies(identity, judge) for identity, judge in file._places]
+    assert all(1 <= len(replies) <= 2 for replies in said)
+    assert sum(map(len, said)) == sum(bool(line.strip()) for line in content.split(b"\n"))
 
 
 def test_a_stranger_to_the_named_jury_is_told(site: Site, answers: Path, tmp_path: Path):

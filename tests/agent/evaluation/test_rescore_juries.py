@@ -1,5 +1,7 @@
 """Scoring again where a jury graded: from stored replies, atomically with what each seat gave, and asking nobody."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +20,8 @@ from agent.store import Seat, Store
 from agent.vocabulary import Reason
 from tests.agent.evaluation.judged_runs import JUDGES, ROWS, judged_site, judges, serve, verdict
 from tests.agent.fault_server import FaultServer
+from tests.end_to_end.conftest import ROOT
+from tests.end_to_end.test_killed_exchange import KILLED
 
 MODELS = ("hospital/b", *(f"maker/{judge}" for judge in JUDGES))
 
@@ -79,6 +83,9 @@ def test_helms_rule_is_reckoned_from_the_first_replies(site: Site, server: Fault
     assert {(row["jury_score"], row["jury_score@helm"]) for row in scores} == {(3.625, (4 + 3 + 2 + 5) / 4)}
     assert again == seats
     assert {change.metric: change.after for change in done.changes}["jury_score@helm"] == 3.5
+    asked = len(server.asked)
+    run(site, scoring="both")
+    assert len(server.asked) == asked
 
 
 def test_a_stricter_reader_closes_seats_and_takes_the_score_with_them(site: Site, monkeypatch: pytest.MonkeyPatch):
@@ -124,6 +131,22 @@ def test_killed_in_mid_draft_it_leaves_seats_and_scores_of_one_making(site: Site
         scores, seats = kept(store)
     assert {row["jury_score"] for row in scores} == {1.0}
     assert {seat.reason for given in seats.values() for seat in given} == {Fault.OUT_OF_RANGE}
+
+
+@pytest.mark.parametrize("at", ["draft_scores:0", "draft_scores:1", "put_in_place:0"])
+def test_killed_outright_it_has_taken_nothing_away(site: Site, at: str):
+    with site.store() as store:
+        before = kept(store)
+    words = ["--site", str(site.directory), "rescore", "--suite", "s", "--scoring", "both"]
+    command = [sys.executable, "-c", KILLED, f"agent.store.Store:{at}", *words]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, timeout=60)
+    assert ended.returncode == -9, ended.stderr
+    with site.store() as store:
+        assert kept(store) == before
+        rescore_suite(store, "s", "both")
+        scores, seats = kept(store)
+    assert seats == before[1]
+    assert {row["jury_score@helm"] for row in scores} == {3.5}
 
 
 def test_seats_without_a_reply_stay_open_and_are_asked_by_the_next_run(site: Site):
