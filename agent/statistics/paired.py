@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 RESAMPLES = 10_000  # a p value is to be small enough for a table of 37 benchmarks
 FEWEST_RESAMPLES = 2_000
-MOST_DRAWN = 20_000_000  # units drawn over all resamples
+MOST_DRAWN = 5_000_000  # units drawn over all resamples
 FEWEST_FIGURES = 200
 FEWEST_UNITS = 10  # of a benchmark that counts in the difference over all of them
 MOST_WORK = 1_000_000  # pairs of items that figures are computed from, over all resamples
@@ -201,10 +201,9 @@ def overall_difference(tables: Sequence[Sequence[Pair]]) -> Overall | None:
         return None
     benchmarks = [unit_sums(scored[n]) for n in counted]
     value = math.fsum(float(sums.sum() / sizes.sum()) for sums, sizes in benchmarks) / len(benchmarks)
-    resamples = min(resamples_for(len(sums)) for sums, _ in benchmarks)
-    drawn = np.full(resamples, value)
+    drawn = np.full(FEWEST_RESAMPLES, value)
     for number, (sums, sizes) in enumerate(benchmarks):
-        again, m = resampled_means(sums, sizes, resamples, stream=number), len(sums)
+        again, m = resampled_means(sums, sizes, FEWEST_RESAMPLES, stream=number), len(sums)
         drawn += (again - float(sums.sum() / sizes.sum())) * math.sqrt(m / (m - 1)) / len(benchmarks)
     everything = np.concatenate([sums for sums, _ in benchmarks])
     if float(drawn.std()) <= LEAST:
