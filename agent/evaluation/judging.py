@@ -23,7 +23,7 @@ from agent.inference.limits import HttpLimits
 from agent.inference.probe import probe
 from agent.jury.prompts import Matter, judge_messages, matter_of, repair_messages, response_format
 from agent.jury.rubric import Rubric, rubric_of
-from agent.jury.seats import WITHHELD, fill_seat, is_open, jury_score, read_reply
+from agent.jury.seats import WITHHELD, fill_seat, is_open, jury_score
 from agent.jury.verdict import Fault
 from agent.metrics import Means, MetricUse
 from agent.redaction import Redactor, open_redactor
@@ -188,6 +188,7 @@ class _Question:
     answer: str
     waiting: list[tuple[int, int]]  # (position, seat)
     replies: tuple[Response, ...] = ()
+    given: Seat | None = None  # what the replies so far give, whichever seat it is
 
     @property
     def judgement(self) -> Judgement:
@@ -367,13 +368,11 @@ class _Hearing:
         return None
 
     def _needs_repair(self, server: _Server, question: _Question) -> bool:
-        """Whether the one reply there is must be repaired; if so, that is put in line."""
-        if len(question.replies) != 1:
+        """Read what there is. Whether the one reply must be repaired; if so, that is put in line."""
+        question.given = fill_seat(0, question.key, question.judgement, self._rubric, question.answer)
+        if len(question.replies) != 1 or question.given.reason is None:
             return False
-        (reply,) = question.replies
-        fault = read_reply(reply, self._rubric, question.answer)
-        if not isinstance(fault, Fault):
-            return False
+        fault, (reply,) = Fault(question.given.reason), question.replies
         messages = repair_messages(question.asked.messages, reply.text, fault, self._rubric)
         server.repairs.append((question, replace(question.asked, messages=messages)))
         return True
@@ -395,8 +394,8 @@ class _Hearing:
         """Fill the seats that wait for this question."""
         self._open.pop(question.key, None)
         for position, seat in question.waiting:
-            if question.replies and (failure is None or failure.reason not in RETRIED):
-                filled = fill_seat(seat, question.key, question.judgement, self._rubric, question.answer)
+            if question.given is not None and (failure is None or failure.reason not in RETRIED):
+                filled = replace(question.given, seat=seat)
             else:
                 assert failure is not None
                 filled = Seat(
