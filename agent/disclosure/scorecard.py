@@ -88,7 +88,7 @@ def _submittable(benchmark: Benchmark) -> list[MetricUse]:
 def _why_not(use: MetricUse) -> str:
     """Say why no site could submit a metric; empty if one could."""
     if use.name in JUDGED:
-        return "no jury grades answers in this version"
+        return "grades of different juries cannot be merged yet"
     if use.name not in METRICS:
         return "it is not available in this version"
     return "it is a figure of the whole run, which no site could submit" if METRICS[use.name].fn is None else ""
