@@ -34,6 +34,7 @@ def export(site: Site, suite: str, form: ExportForm, out: Path, reveal: bool) ->
     jsonl, csv, parquet: the tables runs and instances, and summary.json. helm: run folders that helm-summarize and
     helm-server read.
     """
+    from agent.evaluation.standings import with_standings
     from agent.exchange.helm_export import export_helm
     from agent.exchange.shown_names import shown_summaries
     from agent.exchange.table_files import check_writable
@@ -41,7 +42,10 @@ def export(site: Site, suite: str, form: ExportForm, out: Path, reveal: bool) ->
     from agent.new_folder import new_folder
 
     check_writable(form)
-    rows = summary_rows(shown_summaries(site, suite_summaries(site, suite), reveal=reveal), all_metrics=True)
+    summaries = suite_summaries(site, suite)
+    with site.store() as store:
+        summaries = with_standings(store, summaries)
+    rows = summary_rows(shown_summaries(site, summaries, reveal=reveal), all_metrics=True)
     with new_folder(out) as folder:
         if form == "helm":
             count = export_helm(site, suite, folder, reveal=reveal)

@@ -209,9 +209,9 @@ def _columns(rows: Sequence[Mapping[str, Any]], all_metrics: bool) -> dict[str, 
         del columns["floor"]
     if all(row["units"] == row["n"] for row in rows):
         del columns["units"]
-    if all(row["rank"] is None for row in rows):
+    if all_metrics or all(row["rank"] is None for row in rows):  # beside names of metrics there is no room
         del columns["rank_range"]
-    if not any(row["bounds"] and row["bounds"]["matters"] for row in rows):
+    if all_metrics or not any(row["bounds"] and row["bounds"]["matters"] for row in rows):
         del columns["bound_range"]
     return columns | (BY_HELM if any(row["helm"] for row in rows) else {}) | {"notes": "Notes"}
 

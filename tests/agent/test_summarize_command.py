@@ -86,8 +86,9 @@ def test_a_jurys_seats_failures_criteria_and_family_stand_below_the_scores(fille
     assert "a judge is of the judged model's family" in told
 
 
-def test_tables_fit_a_terminal_of_120_columns(filled: FilledSite):
-    told = summarized(filled, "--plot", "-").stdout
+@pytest.mark.parametrize("more", [["--plot", "-"], ["--runs"]])
+def test_tables_fit_a_terminal_of_120_columns(filled: FilledSite, more: list[str]):
+    told = summarized(filled, *more).stdout
     assert max(len(line.rstrip()) for line in told.splitlines()) <= 120
 
 

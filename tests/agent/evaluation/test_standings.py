@@ -1,13 +1,14 @@
 """Where models stand among each other, from the scores that a store holds."""
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from agent.evaluation.standings import with_standings
-from agent.evaluation.summarise import RunSummary, comparison, summarise_benchmarks, win_rates
-from agent.vocabulary import Reason
+from agent.evaluation.summarise import RunSummary, comparison, summarise_benchmarks, summarise_suite, win_rates
+from agent.vocabulary import Reason, Response
 from tests.agent.service.filled_site import Case, FilledSite, case, failed, filled_site, graded, unscored
 
 
@@ -94,11 +95,25 @@ def test_runs_of_parts_that_a_table_shows_as_one_row_count_as_one_value(filled: 
     assert {one.run.model: one.rank for one in summaries} == {"a/a": (1, 1), "b/b": (2, 2)}
 
 
+def test_rows_without_names_are_other_units_in_another_part_and_the_same_for_another_model(filled: FilledSite):
+    details = {"unit_named": False}
+    for model, rights in (("a/a", (18, 16)), ("b/b", (2, 4))):
+        for condition, right in zip(("alcohol_dependence", "homelessness"), rights, strict=True):
+            entry = f"clear:condition={condition},model={model}"
+            cases = [
+                replace(one, instance=replace(one.instance, unit=str(n), id=f"{condition} {n}"))
+                for n, one in enumerate(graded(right, 20))
+            ]
+            filled.add(cases, entry=entry, **details)
+    with filled.site.store() as store:
+        for each in (summarise_suite(store, "november"), summarise_benchmarks(store, "november")):
+            found = {one.run.model: (one.rank, one.standing) for one in with_standings(store, each)}
+            rank, over_all = found["a/a"]
+            assert over_all is not None
+            assert (rank, over_all.macro) == ((1, 1), 34 / 40)
+
+
 def test_a_run_knows_how_many_of_its_answers_were_cut_off(filled: FilledSite):
-    from dataclasses import replace
-
-    from agent.vocabulary import Response
-
     cases = graded(6, 10)
     for number in range(3):
         result = cases[number].result
