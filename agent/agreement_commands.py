@@ -89,6 +89,7 @@ def agreement_row(found: "Agreement") -> dict[str, Any]:
     return {
         "kind": "agreement",
         "benchmark": found.benchmark,
+        "jury": found.jury,
         "criterion": found.criterion,
         "judges": list(found.judges),
         "seats": len(found.judges),
@@ -108,6 +109,7 @@ def bias_row(found: "Bias") -> dict[str, Any]:
     return {
         "kind": found.kind,
         "benchmark": found.benchmark,
+        "jury": found.jury,
         "judge": found.judge,
         "model": found.model,
         "n": figure.n,
@@ -126,8 +128,9 @@ def _show(agreements: "Sequence[Agreement]", biases: "Sequence[Bias]", suite: st
     rows = [agreement_row(one) for one in agreements]
     figures = ("alpha_interval", "alpha_ordinal", *ONE, *MEAN)
     shown = [{**row, **{name: _with_limits(row, name) for name in figures}} for row in rows]
-    show_rows(shown, COLUMNS, "table", title=f"Suite {suite}: how far the judges agree")
-    head = {"benchmark": "Benchmark", "criterion": "Criterion", "complete": "n"}
+    several = {"jury": "Jury"} if any(row["jury"] > 1 for row in rows) else {}
+    show_rows(shown, _with(COLUMNS, several), "table", title=f"Suite {suite}: how far the judges agree")
+    head = _with({"benchmark": "Benchmark", "criterion": "Criterion", "complete": "n"}, several)
     show_rows(shown, head | ONE, "table", title="One judge")
     show_rows(shown, head | MEAN, "table", title="The mean of all judges")
     click.echo("Alpha is over answers that two judges or more graded, ICC over those that all of them did.")
@@ -135,17 +138,26 @@ def _show(agreements: "Sequence[Agreement]", biases: "Sequence[Bias]", suite: st
         "ICC(1) and (2,1): absolute agreement; ICC(3,1): judges may differ in severity. In brackets: 95 % intervals;"
     )
     click.echo("where answers share units they are resampled units, and fewer than 10 of those have none.")
-    for names in dict.fromkeys(one.judges for one in agreements):
-        click.echo(f"Judges: {', '.join(names)}")
+    for benchmark, jury, names in dict.fromkeys((one.benchmark, one.jury, one.judges) for one in agreements):
+        click.echo(f"Judges of {benchmark}{f', jury {jury}' if several else ''}: {', '.join(names)}")
     if not biases:
         return
     checks = [{**bias_row(one), "about": ABOUT[one.kind], "judge": one.judge or "-"} for one in biases]
-    columns = dict(BIAS)
+    columns = _with(BIAS, several)
     if not any(one.model for one in biases):
         del columns["model"]
     show_rows([{**row, "model": row["model"] or "-"} for row in checks], columns, "table", title="What grades go with")
     for kind in dict.fromkeys(one.kind for one in biases):
         click.echo(f"  {ABOUT[kind]}: {EXPLAINED[kind]}")
+
+
+def _with(columns: Mapping[str, str], jury: Mapping[str, str]) -> dict[str, str]:
+    """Return columns with the jury's behind the benchmark's."""
+    return {
+        place: heading
+        for key, word in columns.items()
+        for place, heading in ((key, word), *(jury.items() if key == "benchmark" else ()))
+    }
 
 
 def _with_limits(row: Mapping[str, Any], name: str) -> str | None:

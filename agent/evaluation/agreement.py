@@ -1,5 +1,6 @@
 """How far the judges of a jury agree, and what their grades hang on besides the answer: from stored seats alone."""
 
+from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -23,6 +24,7 @@ class Agreement:
 
     Attributes:
         benchmark: whose answers.
+        jury: from 1: which of those that graded the benchmark in this suite.
         criterion: or OVERALL.
         judges: the seats, by name.
         answers: those with at least two valid verdicts; alpha is of these.
@@ -35,6 +37,7 @@ class Agreement:
     """
 
     benchmark: str
+    jury: int
     criterion: str
     judges: tuple[str, ...]
     answers: int
@@ -56,6 +59,7 @@ class Bias:
             answering model's own family minus the others' for the same answers; "favour": how far a judge stands
             above the others for models of its family, minus how far it does for other models.
         benchmark: whose answers.
+        jury: as of `Agreement`.
         judge: by name; empty: the whole jury, or all judges of the model's family.
         model: whose answers; empty: those of all models.
         figure: n answers, the value (a correlation, or a difference on the jury's own scale) and its bootstrap
@@ -64,6 +68,7 @@ class Bias:
 
     kind: Literal["length", "judge", "family", "favour"]
     benchmark: str
+    jury: int
     judge: str
     model: str
     figure: Mean
@@ -90,6 +95,7 @@ class _Panel:
     """One jury and everything it graded in a suite."""
 
     benchmark: str
+    number: int
     judges: tuple[Judge, ...]
     answers: tuple[_Graded, ...]
 
@@ -136,15 +142,19 @@ def _panels(store: Store, runs: Sequence[Run]) -> Iterator[_Panel]:
         kept = next((kept for kept in run.details.get("metrics", ()) if kept.get("jury", {}).get("judges")), None)
         if kept is not None:
             jury = kept["jury"]
-            key = repr((run.benchmark, jury["judges"], jury["scale"], jury["criteria"], jury["fields"], jury["prompt"]))
+            # Not the fields: of an imported jury they are those that its verdicts happen to share.
+            key = repr(
+                (run.benchmark, run.imported, *(jury[fact] for fact in ("judges", "scale", "criteria", "prompt")))
+            )
             of_jury.setdefault(key, []).append((run, kept["name"], jury))
+    numbers: Counter[str] = Counter()
     for found in of_jury.values():
         first, _, jury = found[0]
         judges = tuple(Judge(*judge) for judge in jury["judges"])
-        answers = chain.from_iterable(_graded(store, run, metric, len(judges)) for run, metric, _ in found)
-        panel = _Panel(first.benchmark, judges, tuple(answers))
-        if panel.answers:
-            yield panel
+        answers = tuple(chain.from_iterable(_graded(store, run, metric, len(judges)) for run, metric, _ in found))
+        if answers:
+            numbers[first.benchmark] += 1
+            yield _Panel(first.benchmark, numbers[first.benchmark], judges, answers)
 
 
 def _graded(store: Store, run: Run, metric: str, seats: int) -> Iterator[_Graded]:
@@ -170,7 +180,7 @@ def _agreement(panel: _Panel, criterion: str) -> Agreement:
     units, table = [unit for unit, _ in rows], [row for _, row in rows]
     clustered = len(set(units)) < len(units)
     return Agreement(
-        *(panel.benchmark, criterion, panel.names, len(rows)),
+        *(panel.benchmark, panel.number, criterion, panel.names, len(rows)),
         complete=sum(None not in row for row in table),
         units=len(set(units)),
         interval=alpha_with_interval(table, "interval", units),
@@ -206,13 +216,15 @@ def _stepped_up(single: float | None, judges: int) -> float | None:
 
 def _biases(panel: _Panel) -> Iterator[Bias]:
     rows = [(answer, answer.of(OVERALL)) for answer in panel.answers]
-    yield Bias("length", panel.benchmark, "", "", _against_length((answer, _mean(row)) for answer, row in rows))
+    yield Bias(
+        "length", panel.benchmark, panel.number, "", "", _against_length((answer, _mean(row)) for answer, row in rows)
+    )
     for seat, name in enumerate(panel.names):
         own = ((answer, row[seat]) for answer, row in rows)
-        yield Bias("length", panel.benchmark, name, "", _against_length(own))
+        yield Bias("length", panel.benchmark, panel.number, name, "", _against_length(own))
     for seat, name in enumerate(panel.names):
         apart = [(answer.unit, above) for answer, row in rows if (above := _above(row, {seat})) is not None]
-        yield Bias("judge", panel.benchmark, name, "", mean_with_interval(apart, binary=False))
+        yield Bias("judge", panel.benchmark, panel.number, name, "", mean_with_interval(apart, binary=False))
     for model in dict.fromkeys(answer.model for answer in panel.answers):
         kin = {seat for seat, judge in enumerate(panel.judges) if same_family(judge.model_name, model)}
         apart = [
@@ -220,7 +232,7 @@ def _biases(panel: _Panel) -> Iterator[Bias]:
             for answer, row in rows
             if answer.model == model and (above := _above(row, kin)) is not None
         ]
-        yield Bias("family", panel.benchmark, "", model, mean_with_interval(apart, binary=False))
+        yield Bias("family", panel.benchmark, panel.number, "", model, mean_with_interval(apart, binary=False))
     for seat, (judge, name) in enumerate(zip(panel.judges, panel.names, strict=True)):
         both = [
             (answer.unit, (same_family(judge.model_name, answer.model), above))
@@ -228,7 +240,7 @@ def _biases(panel: _Panel) -> Iterator[Bias]:
             if (above := _above(row, {seat})) is not None
         ]
         if len({kin for _, (kin, _) in both}) == 2:
-            yield Bias("favour", panel.benchmark, name, "", figure_with_interval(both, _difference))
+            yield Bias("favour", panel.benchmark, panel.number, name, "", figure_with_interval(both, _difference))
 
 
 def _against_length(of: "Iterator[tuple[_Graded, float | None]]") -> Mean:

@@ -162,6 +162,23 @@ def test_a_spreadsheet_has_every_figure_in_a_column_of_its_own(site: Site):
     assert len(lines) == 3 + 4 + 3
 
 
+def test_runs_of_two_juries_are_not_taken_together(tmp_path: Path):
+    site = judged_site(tmp_path / "site")
+    (site.directory / "two.yaml").write_text((site.directory / "judges.yaml").read_text().rpartition("  - ")[0])
+    with FaultServer(models=MODELS, fault=judges(graded)) as server:
+        serve(site, server)
+        for model, file in zip(MODELS[:2], ("judges.yaml", "two.yaml"), strict=True):
+            run_entries(
+                site,
+                [parse_run_entry(f"graded:model={model}")],
+                RunOptions("s", judges=site.directory / file),
+                Progress(quiet=True),
+            )
+    found = [(row["jury"], row["seats"], row["answers"]) for row in rows_of(site) if row.get("criterion") == "accuracy"]
+    assert found == [(1, 3, 6), (2, 2, 6)]
+    assert "Judges of graded, jury 2: judge-one, judge-two\n" in said(site).stdout
+
+
 def test_where_no_jury_graded_it_says_what_to_do(tmp_path: Path):
     site = judged_site(tmp_path / "site")
     with FaultServer(models=["hospital/b"]) as server:
