@@ -1,11 +1,13 @@
 """How small a difference a comparison can be expected to see, and how many units it takes to see one. Pure."""
 
 import math
+from statistics import NormalDist
 
 from agent.statistics.resampling import student_quantile
 
 POWER = 0.8  # how often a true difference of the detectable size is seen
 MOST_UNITS = 10_000_000
+_LARGE = NormalDist().inv_cdf(0.975) + NormalDist().inv_cdf(POWER)  # standard errors, of very many units
 
 
 def detectable_difference(error: float, units: int) -> float | None:
@@ -35,16 +37,13 @@ def units_needed(spread: float, difference: float) -> int | None:
     """
     if spread <= 0 or difference <= 0:
         return None
-    low, high = 2, MOST_UNITS
-    if _seen(spread, high) > difference:
+    by_normal = (_LARGE * spread / difference) ** 2  # a few too few, since Student's t reaches further
+    if by_normal > MOST_UNITS:
         return None
-    while low < high:
-        middle = (low + high) // 2
-        if _seen(spread, middle) <= difference:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    units = max(2, math.ceil(by_normal))
+    while _seen(spread, units) > difference:
+        units += 1
+    return units
 
 
 def _seen(spread: float, units: int) -> float:

@@ -9,7 +9,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from agent.statistics.resampling import SEED
+from agent.statistics.resampling import BLOCK, SEED
 from protocol.figures import Z95, mean_win_rates
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.float64]
 
 RESAMPLES = 1_000
-BLOCK = 250_000  # drawn units in memory at a time: what a processor keeps close
 DECIMALS = 12  # values that are equal to here are tied: sums in another order differ beyond
 
 

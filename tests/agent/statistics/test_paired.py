@@ -267,8 +267,9 @@ def test_all_benchmarks_weigh_the_same_whatever_their_size():
     found = overall_difference([large, small])
     means = [np.mean([pair.a - pair.b for pair in table]) for table in (large, small)]
     assert found.value == pytest.approx(np.mean(means))
-    error = math.sqrt(0.2**2 / 900 + 0.2**2 / 30) / 2
-    assert (found.high - found.low) / 2 == pytest.approx(1.96 * error, rel=0.25)
+    spreads = [np.std([pair.a - pair.b for pair in table], ddof=1) for table in (large, small)]
+    error = math.sqrt(spreads[0] ** 2 / 900 + spreads[1] ** 2 / 30) / 2
+    assert (found.high - found.low) / 2 == pytest.approx(1.96 * error, rel=0.06)
     assert found.low < found.value < found.high
 
 
