@@ -18,6 +18,7 @@ from agent.summary_commands import counted
     type=click.Path(dir_okay=False, path_type=Path),
     help="YAML file of the jury (MedHELM's judges.yaml); else each run's own, else the site's judges.yaml.",
 )
+@click.option("--only", multiple=True, help="Ask these judges only (name or deployment); the others another time.")
 @click.option("-b", "--benchmarks", multiple=True, help="Runs of these benchmarks only.")
 @click.option(
     "-n", "--max-in-flight", "--num-threads", "max_in_flight", type=click.IntRange(1, 4096), help="Requests at once."
@@ -29,6 +30,7 @@ def judge(
     site: Site,
     suite: str,
     judges: Path | None,
+    only: Sequence[str],
     benchmarks: Sequence[str],
     max_in_flight: int | None,
     replace: bool,
@@ -42,7 +44,7 @@ def judge(
     from agent.evaluation.judge_suite import JudgeOptions, judge_suite
     from agent.evaluation.progress import Progress
 
-    options = JudgeOptions(suite, judges, benchmarks, max_in_flight, replace)
+    options = JudgeOptions(suite, judges, benchmarks, max_in_flight, replace, only)
     heard, notes = judge_suite(site, options, Progress(quiet=quiet))
     for note in notes:
         click.echo(f"note: {printable(note)}", err=True)

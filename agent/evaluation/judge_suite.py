@@ -7,6 +7,7 @@ from pathlib import Path
 
 from agent import __version__
 from agent.catalog.deployments import read_deployments
+from agent.catalog.wording import nearest
 from agent.errors import ConfigError
 from agent.evaluation.judging import (
     NOTHING_JUDGED,
@@ -42,6 +43,7 @@ class JudgeOptions:
         benchmarks: those only; none: all.
         max_in_flight: requests at once to each server.
         replace: lets judgements of another jury go.
+        only: judges that are asked now, by name or deployment; none: all. The others' seats stay as they are.
     """
 
     suite: str
@@ -49,6 +51,7 @@ class JudgeOptions:
     benchmarks: Sequence[str] = ()
     max_in_flight: int | None = None
     replace: bool = False
+    only: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,18 +96,35 @@ def judge_suite(site: Site, options: JudgeOptions, progress: Progress) -> tuple[
                 continue
             left = _why_left(run)
             case = None if left else _case(site, store, run, options)
+            if case is not None:
+                _asked_now(case, options.only)  # a name that nobody bears is said before anything is asked
             if case is not None and (case.changed or unjudged(store, run.run_id, case.rules)):
                 cases.append(case)
             heard[run.run_id] = Heard(summarise_run(store, run), left=left)
         if not heard:
             raise ConfigError(f"suite {options.suite} holds no run with a metric that a jury gives")
-        juries = [case.jury for case in cases]
+        juries = [_asked_now(case, options.only) for case in cases]
         found = asyncio.run(meet_judges(juries, limits))
         ways = Ways(limits, progress, found, redactor_for(site, juries), site.means)
         for case in cases:
             heard[case.run.run_id] = _judge(store, case, ways)
     notes = [note for jury in juries for note in judge_notes(jury, found)]
     return list(heard.values()), list(dict.fromkeys(notes))
+
+
+def _asked_now(case: _Case, only: Sequence[str]) -> tuple[SeatedJudge, ...]:
+    """Return the seats that are asked now."""
+    names = {name for seat in case.jury for name in _names(seat)}
+    if unknown := [name for name in only if name not in names]:
+        raise ConfigError(
+            f"the jury of {case.run.name} has no judge {unknown[0]!r}{nearest(unknown[0], names)}",
+            "Give --only a judge's name, or the name of its deployment.",
+        )
+    return tuple(seat for seat in case.jury if not only or set(only) & set(_names(seat)))
+
+
+def _names(seat: SeatedJudge) -> tuple[str, ...]:
+    return tuple(name for name in (seat.judge.name, seat.deployment.name) if name)
 
 
 def _why_left(run: Run) -> str:

@@ -101,7 +101,8 @@ def unjudged(store: Store, run_id: str, rules: Rules) -> list[int]:
     measures = jury_measures(rules)
     if not measures or not measures[0].use.judges:
         return []
-    return store.unjudged(run_id, measures[0].use.name, [measure.name for measure in measures])
+    use = measures[0].use
+    return store.unjudged(run_id, use.name, [measure.name for measure in measures], len(use.judges))
 
 
 def jury_measures(rules: Rules) -> list[Measure]:
@@ -116,7 +117,7 @@ class Ways:
     Attributes:
         limits: of talking to a server.
         progress: says how far it is.
-        judges: what each judge's server honours.
+        judges: what each judge's server honours; one that is not among them is not asked now, and its seat stays.
         redactor: clears what judges outside are sent; None where there is none.
         means: what metrics that are measured later may use.
     """
@@ -251,6 +252,7 @@ class _Hearing:
         self._use: MetricUse = measures[0].use
         self._measure = next((one.name for one in measures if one.rules == "intramural"), None)
         self._rubric: Rubric = rubric_of(self._use)
+        self._now = [number for number, judge in enumerate(jury) if served(judge) in found]  # seats that are asked
         self._given: dict[int, dict[int, Seat]] = {}
         self._open: dict[bytes, _Question] = {}
 
@@ -258,10 +260,12 @@ class _Hearing:
         """Ask every judge at once, each within the limit of its server."""
         stored = self._store.seats(self._run_id, self._use.name)
         for position in positions:
-            self._given[position] = {seat.seat: seat for seat in stored.get(position, ()) if not is_open(seat)}
-            if len(self._given[position]) == len(self._jury):
-                self._done(position)
-        servers = [self._server(judge, positions) for judge in {served(judge): judge for judge in self._jury}.values()]
+            self._given[position] = {
+                seat.seat: seat for seat in stored.get(position, ()) if not (is_open(seat) and seat.seat in self._now)
+            }
+            self._done_if_asked(position)
+        judges = {served(self._jury[number]): self._jury[number] for number in self._now}
+        servers = [self._server(judge, positions) for judge in judges.values()]
         at_once: dict[str, int] = {}
         for server in servers:
             address, limit = server.judge.deployment.base_url, server.judge.max_in_flight
@@ -406,11 +410,12 @@ class _Hearing:
     def _fill(self, position: int, seat: Seat) -> None:
         """Take what a seat gave; when all have, the answer is done."""
         self._given[position][seat.seat] = seat
-        if len(self._given[position]) == len(self._jury):
-            self._done(position)
+        self._done_if_asked(position)
 
-    def _done(self, position: int) -> None:
-        """Score an answer of which every seat has been asked."""
+    def _done_if_asked(self, position: int) -> None:
+        """Score an answer of which every seat has been asked that is asked now."""
+        if any(number not in self._given[position] for number in self._now):
+            return
         given = self._given.pop(position)
         seats = [given[number] for number in sorted(given)]
         score = None if self._measure is None else (self._measure, jury_score(seats, self._use))

@@ -75,8 +75,8 @@ class Juries(Database):
             found.setdefault(position, []).append(Seat(seat, given, reason, bool(repaired), key))
         return found
 
-    def unjudged(self, run_id: str, seats_of: str, metrics: Sequence[str]) -> list[int]:
-        """Return the positions whose answers a jury has yet to grade, or of which a seat is to be asked again.
+    def unjudged(self, run_id: str, seats_of: str, metrics: Sequence[str], seats: int) -> list[int]:
+        """Return the positions whose answers a jury has yet to grade, or of which a seat is yet to be asked, or again.
 
         Answers that were purged are left out: nobody can grade them any more.
 
@@ -84,14 +84,16 @@ class Juries(Database):
             run_id: whose.
             seats_of: the metric that the seats are kept under.
             metrics: those that rest on them.
+            seats: of the jury.
         """
         marks, retried = ", ".join("?" for _ in metrics), ", ".join("?" for _ in RETRIED)
         rows = self._db.execute(
             "SELECT i.position FROM run_instances i JOIN answers a ON a.request_key = i.request_key "  # noqa: S608
             "JOIN records r ON r.record_key = i.record_key WHERE i.run_id = ? AND i.position IN ("
             f"SELECT position FROM scores WHERE run_id = ? AND metric IN ({marks}) AND reason = ? UNION "
-            f"SELECT position FROM seats WHERE run_id = ? AND metric = ? AND reason IN ({retried})) ORDER BY 1",
-            (run_id, run_id, *metrics, Reason.NOT_JUDGED.value, run_id, seats_of, *RETRIED),
+            "SELECT position FROM seats WHERE run_id = ? AND metric = ? GROUP BY position "
+            f"HAVING COUNT(*) < ? OR SUM(reason IS NOT NULL AND reason IN ({retried})) > 0) ORDER BY 1",
+            (run_id, run_id, *metrics, Reason.NOT_JUDGED.value, run_id, seats_of, seats, *RETRIED),
         )
         return [position for (position,) in rows]
 

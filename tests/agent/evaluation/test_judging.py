@@ -346,3 +346,26 @@ def test_doctor_says_who_sits_on_the_sites_jury(site: Site):
 
 def found(site: Site, what: str) -> Check:
     return next(check for check in examine(site) if check.what == what)
+
+
+def test_judges_that_share_one_card_are_asked_one_after_the_other(site: Site):
+    open_benchmark(site)
+    with FaultServer(models=["m"], answer="Words") as model, judge_server(says(verdict(4, 4))) as card:
+        deploy(site, {"a": card.url, "b": NOWHERE, "c": NOWHERE})
+        write_jury(site.judges, "abc")
+        run(site, model.url, ENTRY, no_judging=True)
+        judge(site, only=["a"])
+        assert kept(site)[0] == [Unscored(Reason.NOT_JUDGED)] * 3
+        deploy(site, {"a": NOWHERE, "b": card.url, "c": NOWHERE})
+        judge(site, only=["local/b"])
+        assert kept(site)[0] == [4.0] * 3  # two of three are a quorum
+        card.fault = says(verdict(1, 1))
+        deploy(site, {"a": NOWHERE, "b": NOWHERE, "c": card.url})
+        (last,) = judge(site, only=["c"])
+        assert (last.judged.asked, last.judged.open) == (3, 0)
+        assert kept(site)[0] == [3.0] * 3
+        assert [len(seats) for seats in kept(site)[1].values()] == [3, 3, 3]
+        (nothing,) = judge(site)
+        assert nothing.judged.asked == 0
+        with pytest.raises(ConfigError, match="no judge 'd'"):
+            judge(site, only=["d"])
