@@ -51,11 +51,12 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Everything that is drawn of one leaderboard."""
+    """Everything that is drawn of one leaderboard. `what` is what its dots are, in a word."""
 
     title: str
     panels: tuple[Panel, ...]
     grid: Grid
+    what: str = "mean"
 
 
 def chart_of(summaries: Sequence[RunSummary], title: str) -> Chart:

@@ -2,6 +2,7 @@
 
 from agent.evaluation.versus import Duel, Versus
 from agent.plots.charts import Chart, Grid, Panel, Point
+from agent.statistics.paired import FEWEST_UNITS
 
 FEWEST_REACH = 0.05  # of the metric's range: a smaller difference does not fill the scale
 
@@ -9,15 +10,20 @@ FEWEST_REACH = 0.05  # of the metric's range: a smaller difference does not fill
 def differences_chart(found: Versus, a: str, b: str) -> Chart:
     """Say what to draw: one panel, whose scale reaches as far to A's side as to B's. All as shares of metrics' ranges.
 
-    The scale holds every interval; bounds of what is unscored may reach beyond it, and are cut there.
+    The scale holds the interval of every benchmark of ten units or more. Wider ones are cut at its ends, and so are
+    the bounds of what is unscored.
     """
-    reach = max([FEWEST_REACH, *(abs(end) for duel in found.duels for end in _ends(duel))])
+    told = [duel for duel in found.duels if duel.difference.units >= FEWEST_UNITS] or found.duels
+    reach = max([FEWEST_REACH, *(abs(end) for duel in told for end in _ends(duel))])
     points = tuple(_point(duel, reach) for duel in found.duels)
     ends = (f"B better by {reach:.3f}", f"A better by {reach:.3f}")
     panel = Panel(
-        "A - B", "difference of means, as a share of each metric's range; no difference in the middle", ends, points
+        "A - B",
+        "difference of means as a share of each metric's range, cut at the ends",
+        ends,
+        points,
     )
-    return Chart(f"A is {a}, B is {b}", (panel,), Grid((), (), ()))
+    return Chart(f"A is {a}, B is {b}", (panel,), Grid((), (), ()), "difference")
 
 
 def _range(duel: Duel) -> float:
@@ -36,9 +42,10 @@ def _point(duel: Duel, reach: float) -> Point:
         return None if value is None else min(1.0, max(0.0, (value / _range(duel) / reach + 1) / 2))
 
     matters = bounds is not None and bounds.matters
-    said = "no difference" if found.value is None else f"{found.value:+.3f}"
-    if found.low is not None and found.high is not None:
-        said += f" ({found.low:+.3f} to {found.high:+.3f})"
+    value, *interval = (None if end is None else end / _range(duel) for end in (found.value, found.low, found.high))
+    said = "none" if value is None else f"{value:+.3f}"
+    if None not in interval:
+        said += " ({:+.3f} to {:+.3f})".format(*interval)
     return Point(
         duel.paired.benchmark,
         *(place(found.value), place(found.low), place(found.high)),

@@ -6,7 +6,7 @@ from agent.plots.svg import ACCENT, PAPER, Drawing, clean, element, rectangle, s
 WIDTH, LABELS, SCALE, GAP = 980, 300, 410, 16
 ROW, HEAD, FOOT, TOP, BOTTOM = 22, 30, 26, 44, 34
 LEGEND = (
-    "Dot: mean. Broad band: 95 % interval. Thin line: where the mean could be, were all unscored wrong or right. "
+    "Dot: {what}. Broad band: 95 % interval. Thin line: where the {what} could be, were all unscored wrong or right. "
     "Hollow: no language model."
 )
 
@@ -19,7 +19,7 @@ def dot_plot(chart: Chart) -> Drawing:
     for panel in chart.panels:
         parts += _panel(panel, y)
         y += _height(panel)
-    parts.append(text(0, height - 12, LEGEND, kind="quiet", size=12))
+    parts.append(text(0, height - 12, LEGEND.format(what=chart.what), kind="quiet", size=12))
     return Drawing(WIDTH, height, chart.title, _description(chart), parts)
 
 

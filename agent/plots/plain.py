@@ -4,7 +4,7 @@ from agent.plots.charts import Chart, Point
 
 STRIP = 41  # letters of a scale
 LABEL = 36
-LEGEND = "o mean, - its 95 % interval, . where it could be were all unscored wrong or right; scales end to end."
+LEGEND = "o {what}, - its 95 % interval, . where it could be were all unscored wrong or right; scales end to end."
 
 
 def plain_plot(chart: Chart) -> str:
@@ -14,7 +14,7 @@ def plain_plot(chart: Chart) -> str:
     for panel in chart.panels:
         lines += ["", f"{panel.title}  {panel.metric}  {panel.ends[0]} to {panel.ends[1]}"]
         lines += [f"  {_cut(point.label, width):{width}}  |{_strip(point)}|  {point.said}" for point in panel.points]
-    return "\n".join([*lines, "", LEGEND]) + "\n"
+    return "\n".join([*lines, "", LEGEND.format(what=chart.what)]) + "\n"
 
 
 def _strip(point: Point) -> str:
