@@ -42,10 +42,10 @@ def _point(duel: Duel, reach: float) -> Point:
         return None if value is None else min(1.0, max(0.0, (value / _range(duel) / reach + 1) / 2))
 
     matters = bounds is not None and bounds.matters
-    value, *interval = (None if end is None else end / _range(duel) for end in (found.value, found.low, found.high))
+    value, low, high = (None if end is None else end / _range(duel) for end in (found.value, found.low, found.high))
     said = "none" if value is None else f"{value:+.3f}"
-    if None not in interval:
-        said += " ({:+.3f} to {:+.3f})".format(*interval)
+    if low is not None and high is not None:
+        said += f" ({low:+.3f} to {high:+.3f})"
     return Point(
         duel.paired.benchmark,
         *(place(found.value), place(found.low), place(found.high)),

@@ -1,0 +1,65 @@
+"""What two models' meeting comes to, from scores alone."""
+
+import numpy as np
+import pytest
+
+from agent.evaluation.pairing import Paired, Pairing
+from agent.evaluation.versus import meet
+from agent.plots.differences import differences_chart
+from agent.statistics.paired import Pair
+from protocol.figures import mean_win_rates
+
+JURY = {"name": "jury_score", "low": 1, "high": 5, "binary": False}
+SHARE = {"name": "rouge_1", "low": 0, "high": 1, "binary": False}
+
+
+def paired(name: str, kept: dict, scores: list[tuple[float, float]]) -> Paired:
+    pairs = tuple(Pair(unit, a, b) for unit, (a, b) in enumerate(scores))
+    return Paired(name, kept, pairs, pairs)
+
+
+def noisy(seed: int, above: float, n: int, reach: float = 1.0) -> list[tuple[float, float]]:
+    draw = np.random.default_rng(seed)
+    return [(b + above + e, b) for b, e in zip(draw.random(n) * reach, draw.normal(0, 0.1 * reach, n), strict=True)]
+
+
+def test_a_jurys_points_and_shares_weigh_the_same_together():
+    jury, rouge = paired("open", JURY, noisy(1, 0.4, 50, 4.0)), paired("closed", SHARE, noisy(2, 0.1, 80))
+    found = meet(Pairing("a", "b", (jury, rouge), {}))
+    points, share = (duel.difference.value for duel in found.duels)
+    assert points == pytest.approx(0.4, abs=0.2)  # on its own scale
+    assert found.overall.value == pytest.approx((points / 4 + share) / 2)
+    assert found.in_overall == ("open", "closed")
+
+
+def test_a_drawing_puts_benchmarks_of_all_scales_beside_each_other():
+    jury, rouge = paired("open", JURY, noisy(1, 0.4, 50, 4.0)), paired("closed", SHARE, noisy(2, 0.1, 80))
+    tiny = paired("tiny", SHARE, [(1.0, 0.0), (0.0, 0.0), (1.0, 0.1)])
+    found = meet(Pairing("a", "b", (jury, rouge, tiny), {}))
+    (panel,) = differences_chart(found, "a", "b").panels
+    reach = max(
+        abs(end) / r for d, r in zip(found.duels, (4, 1), strict=False) for end in (d.difference.low, d.difference.high)
+    )
+    assert panel.ends[1] == f"A better by {reach:.3f}"
+    for duel, point, scale in zip(found.duels, panel.points, (4, 1, 1), strict=True):
+        place = (duel.difference.value / scale / reach + 1) / 2
+        assert point.value == pytest.approx(min(1.0, place))
+        assert 0 <= point.low <= point.value <= point.high <= 1
+        assert point.said.startswith(f"{duel.difference.value / scale:+.3f} (")
+
+
+def test_p_values_are_corrected_for_the_benchmarks_that_have_one():
+    tables = [paired(f"b{n}", SHARE, noisy(n, 0.05 if n == 3 else 0.0, 60)) for n in range(6)]
+    found = meet(Pairing("a", "b", tuple(tables), {}))
+    ps = [duel.difference.p for duel in found.duels]
+    assert found.duels[3].holm_p == pytest.approx(min(1.0, 6 * ps[3]))
+    assert all(duel.holm_p >= duel.difference.p for duel in found.duels)
+    assert [duel.sure for duel in found.duels].count(True) == 1
+
+
+def test_two_models_in_a_pairing_win_as_a_leaderboard_of_two_says():
+    tables = [paired(f"b{n}", SHARE, noisy(n, above, 60)) for n, above in enumerate((0.2, 0.2, -0.2))]
+    found = meet(Pairing("a", "b", tuple(tables), {}))
+    rows = {m: {d.paired.benchmark: getattr(d.difference, f"mean_{m}") for d in found.duels} for m in "ab"}
+    assert mean_win_rates(rows)["a"] == pytest.approx(2 / 3)
+    assert [duel.words() for duel in found.duels] == ["A better", "A better", "B better"]
