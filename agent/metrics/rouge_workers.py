@@ -43,17 +43,19 @@ class RougeWorkers:
             self._spent_s += time.perf_counter() - began
             return lambda: found
         children = tuple(self._children)
-        shares = [comparisons[first :: len(children)] for first in range(len(children))]
+        # Neighbours stay together: the metrics of one answer share the words it was cut into.
+        size = -(-len(comparisons) // len(children))
+        shares = [comparisons[size * number : size * (number + 1)] for number in range(len(children))]
         asked = [_ask(child, share) for child, share in zip(children, shares, strict=True)]
 
         def gather() -> list[float]:
-            figures = [0.0] * len(comparisons)
-            for first, (child, share, is_asked) in enumerate(zip(children, shares, asked, strict=True)):
+            figures: list[float] = []
+            for child, share, is_asked in zip(children, shares, asked, strict=True):
                 reply = _reply(child, len(share)) if is_asked else None
                 if reply is None:
                     self._lose(child)
                     reply = [one.best() for one in share]
-                figures[first :: len(children)] = reply
+                figures += reply
             return figures
 
         return gather

