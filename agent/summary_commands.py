@@ -207,7 +207,7 @@ def _columns(rows: Sequence[Mapping[str, Any]], all_metrics: bool) -> dict[str, 
     columns |= COLUMNS
     if all(row["floor"] == row["mean"] for row in rows):
         del columns["floor"]
-    if all(row["units"] == row["n"] for row in rows):
+    if any(row["n"] for row in rows) and all(row["units"] == row["n"] for row in rows):
         del columns["units"]
     if all_metrics or all(row["rank"] is None for row in rows):  # beside names of metrics there is no room
         del columns["rank_range"]

@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 
 from agent.errors import ConfigError
 from agent.store import Seat
+from agent.store.releases import LeaderboardCell
 from agent.summary_commands import summarize
 from agent.vocabulary import Reason, Unscored
 from tests.agent.service.filled_site import FilledSite, case, filled_site, graded, unscored
@@ -125,6 +126,28 @@ def test_a_leaderboard_is_drawn_into_a_file_the_same_each_time(filled: FilledSit
     root = ElementTree.parse(one).getroot()
     words = {text.text for text in root.iter("{http://www.w3.org/2000/svg}text")}
     assert {"pubmed_qa", "mtsamples_replicate", "google/gemma-3-27b-it"} <= words
+
+
+def test_the_published_table_has_its_published_standings_and_nobody_knows_how_sure_they_are(filled: FilledSite):
+    paper = json.loads((Path(__file__).parents[1] / "aggregator" / "paper_scores.json").read_text("utf-8"))
+    cells = [
+        LeaderboardCell(
+            benchmark, benchmark, model, "jury_score" if max(row.values()) > 1 else "exact_match", "", value, None
+        )
+        for benchmark, row in paper["scores"].items()
+        for model, value in row.items()
+    ]
+    with filled.site.store() as store:
+        store.keep_leaderboard("paper", {"release": "paper", "date": "", "digest": ""}, cells)
+    words = ["--suites", "paper", "--release", "R"]
+    told = CliRunner().invoke(summarize, [*words, "--plot", "-"], obj=filled.site).stdout
+    table = told.partition("Mean win rate")[2].partition("Win rates and macro-averages")[0]
+    found = {cells[0]: cells[1:] for line in table.splitlines() if len(cells := line.split()) == 8}
+    rates = {model: f"{rate:.3f}" for model, rate in paper["mean_win_rates"]["37"].items()}
+    assert {model: figures[1] for model, figures in found.items()} == rates
+    assert (found["o3-mini"][4], found["gemini-1.5-pro"][4]) == ("0.773", "0.675")
+    assert all(figures[place] == "-" for figures in found.values() for place in (0, 2, 3, 5, 6))
+    assert "over 37 columns of results of one kind" in told
 
 
 @pytest.mark.parametrize(
