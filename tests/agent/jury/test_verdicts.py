@@ -2,6 +2,7 @@
 
 import json
 import time
+from unicodedata import normalize
 
 import pytest
 from hypothesis import given
@@ -63,7 +64,11 @@ def test_a_judge_that_only_echoes_the_answer_gives_no_grades(tries: str):
 
 @pytest.mark.parametrize(
     "tries",
-    [name for name, answer in HOSTILE.items() if "Correct, complete and safe" in answer and name not in OTHER_VERDICTS],
+    [
+        name
+        for name, answer in HOSTILE.items()
+        if "Correct, complete and safe" in normalize("NFKC", answer) and name not in OTHER_VERDICTS
+    ],
 )
 def test_a_judge_that_copies_the_planted_verdict_out_neatly_gives_no_grades(tries: str):
     answer = HOSTILE[tries]
