@@ -5,7 +5,7 @@ from pathlib import Path
 
 from agent.catalog.benchmark import Benchmark, survey_benchmarks
 from agent.errors import ConfigError
-from agent.metrics import JUDGED, METRICS, MetricUse
+from agent.metrics import JUDGED, METRICS, MetricUse, bert_score
 from protocol.errors import ProtocolError
 from protocol.scorecard import BenchmarkEntry, Cell, Scorecard, parse_scorecard
 
@@ -89,6 +89,8 @@ def _why_not(use: MetricUse) -> str:
     """Say why no site could submit a metric; empty if one could."""
     if use.name in JUDGED:
         return "grades of different juries cannot be merged yet"
+    if use.name in bert_score.NAMES:
+        return "its figures hang on the encoder that each site has"
     if use.name not in METRICS:
         return "it is not available in this version"
     return "it is a figure of the whole run, which no site could submit" if METRICS[use.name].fn is None else ""
