@@ -10,7 +10,7 @@ from typing import IO, Self, cast
 
 from agent.metrics.rouge import Comparison
 
-PATIENCE_S = 1.0  # of computing here before other processes are started: each takes half a second to load
+PATIENCE_S = 5.0  # of computing here, some 1,500 notes, before others are started: each takes a second to load
 
 
 class RougeWorkers:
