@@ -1,6 +1,7 @@
 """What is told of a jury beside its score: seats, repairs, failures, criteria, and judges of the model's family."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,9 +10,13 @@ from hypothesis import strategies as st
 
 from agent.evaluation.jury_summary import JudgedAnswer, jury_summary
 from agent.evaluation.summarise import MetricSummary, Note, RunSummary, metric_summary
+from agent.site import create_site
 from agent.statistics.intervals import Mean
 from agent.store import Run, Seat
 from agent.vocabulary import Reason
+from tests.agent.evaluation.juries import deploy, judge_server, open_benchmark, says, verdict, write_jury
+from tests.agent.evaluation.runs import run
+from tests.agent.fault_server import FaultServer
 
 JUDGES = [
     ["site/llama", "meta/llama-3.3-70b-instruct", "llama"],
@@ -145,3 +150,25 @@ def test_more_than_a_fifth_cut_off_by_length_is_a_warning(cut_off: float | None,
     metric = metric_summary(kept(), [(bytes([n]), 3.0) for n in range(10 - by_length)], {Reason.LENGTH: by_length})
     one = summary(metric, cut_off=cut_off)
     assert (Note.MANY_CUT_OFF in one.notes(metric)) is warned
+
+
+def test_a_run_that_real_judges_graded_is_summed_up_as_it_went(tmp_path: Path):
+    site = create_site(tmp_path / "site", "Test")
+    open_benchmark(site, instances=4)
+    good, chatty, mended = verdict(4, 5), "I like it.", says("Well.", verdict(2, 3), verdict(2, 3))
+    with (
+        FaultServer(models=["m"], answer="An answer") as model,
+        judge_server(says(good)) as a,
+        judge_server(says(chatty)) as b,
+        judge_server(mended) as c,
+    ):
+        deploy(site, {"a": a.url, "b": b.url, "c": c.url})
+        write_jury(site.judges, "abc")
+        (outcome,) = run(site, model.url, "open:model=m")
+    jury = outcome.summary.main.jury
+    assert jury is not None
+    assert (jury.seats, jury.filled, jury.repaired, sum(jury.faults.values())) == (12, 8, 1, 4)
+    assert {name: mean.value for name, mean in jury.criteria.items()} == {"accuracy": 3.0, "clarity": 4.0}
+    assert outcome.summary.main.mean.value == 3.5
+    assert outcome.summary.main.normalised == 0.625
+    assert Note.SEATS_EMPTY in outcome.summary.notes(outcome.summary.main)
