@@ -21,6 +21,7 @@ from agent.inference.capabilities import Capabilities, Needs, check_needs
 from agent.inference.client import ask_all
 from agent.inference.limits import HttpLimits
 from agent.inference.probe import probe
+from agent.inference.window import window_of
 from agent.jury.prompts import Matter, judge_messages, matter_of, repair_messages, response_format
 from agent.jury.rubric import Rubric, rubric_of
 from agent.jury.seats import WITHHELD, fill_seat, is_open, jury_score
@@ -53,6 +54,11 @@ class Judged:
 
 
 NOTHING_JUDGED = Judged()
+
+
+def room_for_verdict(window: int | None) -> int:
+    """Return how many tokens a verdict may have: never more than half of its judge's window, the rest is to read."""
+    return MAX_TOKENS if window is None else max(1, min(MAX_TOKENS, window // 2))
 
 
 def served(judge: SeatedJudge) -> tuple[str, str]:
@@ -352,7 +358,7 @@ class _Hearing:
         asked = ChatRequest(
             deployment.served_model,
             judge_messages(self._use, matter, self._store.fence_marker(text)),
-            MAX_TOKENS,
+            room_for_verdict(window_of(deployment, capabilities)),
             extra_body=more,
         )
         key = self._store.judgement_key(deployment.name, request_identity(asked))

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.evaluation.forecast import CHARACTERS_A_TOKEN, Forecast, PromptSize, forecast, forecast_lines
-from agent.evaluation.judging import MAX_TOKENS, jury_measures, served
+from agent.evaluation.judging import jury_measures, room_for_verdict, served
 from agent.evaluation.plan import Plan
 from agent.evaluation.seating import SeatedJudge
 from agent.evaluation.trial import Met, meet
@@ -54,8 +54,9 @@ def forecast_judging(plan: Plan, met: Mapping[tuple[str, str], Met]) -> list[Jud
 
 def _forecast(judge: SeatedJudge, met: Met, sizes: Sequence[PromptSize]) -> Forecast:
     window = window_of(judge.deployment, met.capabilities)
-    budget = prompt_budget(window, MAX_TOKENS, None)
-    return forecast(sizes, {}, max_tokens=MAX_TOKENS, budget=budget, can_shorten=False, thinks=True)
+    room = room_for_verdict(window)
+    budget = prompt_budget(window, room, None)
+    return forecast(sizes, {}, max_tokens=room, budget=budget, can_shorten=False, thinks=True)
 
 
 def _sizes(plan: Plan, use: MetricUse) -> list[PromptSize]:

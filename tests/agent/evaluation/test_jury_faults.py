@@ -295,3 +295,11 @@ def test_a_quorum_only_ever_raises_the_bar(jury: Make, quorum: int):
     write_jury(bench.site.judges, "abc", f"quorum: {quorum}\n")
     bench.run()
     assert bench.scores() == ([NO_QUORUM] * 2 if quorum == 3 else [3.0, 3.0])
+
+
+def test_a_judge_with_a_small_window_has_half_of_it_to_read(jury: Make):
+    bench = jury(says(GOOD))
+    deploy(bench.site, {"a": bench.servers[0].url}, "    max_sequence_length: 3000\n")
+    assert bench.command() == 0
+    assert bench.scores() == [2.0, 2.0]
+    assert {asked.body["max_tokens"] for asked in judged(bench.servers[0])} == {1500}
