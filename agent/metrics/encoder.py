@@ -57,15 +57,12 @@ class Encoder:
         transformers.utils.logging.disable_progress_bar()
         torch.set_num_threads(max(1, threads))
         self._torch = torch
+        closed = {"local_files_only": True, "trust_remote_code": False}  # no hub, and no code of the folder's own
         try:
             with torch.random.fork_rng(devices=[]):  # loading may draw numbers
-                model = transformers.AutoModel.from_pretrained(
-                    folder.folder, local_files_only=True, use_safetensors=True
-                )
+                model = transformers.AutoModel.from_pretrained(folder.folder, use_safetensors=True, **closed)
             kind = {"add_prefix_space": True} if folder.family == "roberta" else {}
-            self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(
-                folder.folder, local_files_only=True, **kind
-            )
+            self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(folder.folder, **closed, **kind)
         except (OSError, ValueError, KeyError, TypeError, RuntimeError, ImportError) as error:
             raise ConfigError(f"bertscore_model: the folder cannot be loaded ({type(error).__name__})", SET) from None
         stack = model.transformer if folder.family == "distilbert" else model.encoder
