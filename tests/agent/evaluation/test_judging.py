@@ -369,3 +369,63 @@ def test_judges_that_share_one_card_are_asked_one_after_the_other(site: Site):
         assert nothing.judged.asked == 0
         with pytest.raises(ConfigError, match="no judge 'd'"):
             judge(site, only=["d"])
+
+
+def test_a_run_entry_names_its_jury_and_a_deployment_map_finds_it_here(site: Site, tmp_path: Path):
+    open_benchmark(site)
+    with FaultServer(models=["m"], answer="Words") as model, judge_server(says(verdict(2, 2))) as a:
+        deploy(site, {"m": model.url, "a": a.url, "b": NOWHERE})
+        site.deployments.write_text(site.deployments.read_text().replace("name: judge", "name: m", 1))
+        write_jury(site.judges, "b")  # the site's own is passed over
+        theirs = tmp_path / "theirs.yaml"
+        theirs.write_text("judges:\n- {name: g, model: openai/g, model_deployment: stanford/a}\n")
+        mapping = tmp_path / "map.yaml"
+        mapping.write_text("theirs/m: local/m\nstanford/*: local/*\n")
+        entry = f"open:model=theirs/m,jury_config_path={theirs}"
+        run(site, None, entry, deployment_map=mapping)  # type: ignore[arg-type]
+        assert kept(site)[0] == [2.0] * 3
+        with site.store() as store:
+            (one,) = store.runs("s")
+        assert one.details["metrics"][0]["jury"]["judges"] == [["local/a", "test/a", ""]]
+        assert str(tmp_path) not in one.name
+
+
+def test_a_jury_file_that_is_not_there_is_said_unless_nobody_judges(site: Site, tmp_path: Path):
+    open_benchmark(site)
+    entry = f"open:model=m,jury_config_path={tmp_path / 'none.yaml'}"
+    with FaultServer(models=["m"], answer="Words") as model:
+        with pytest.raises(ConfigError, match=r"none\.yaml"):
+            run(site, model.url, entry)
+        assert model.asked == []
+        run(site, model.url, entry, no_judging=True)
+        assert kept(site)[0] == [Unscored(Reason.NOT_JUDGED)] * 3
+
+
+@pytest.mark.parametrize("how", [{"refuses": ["response_format"]}, {"ignores": ["response_format"]}], ids=str)
+def test_a_server_without_schemas_is_told_the_form_in_words_alone(site: Site, how: dict[str, list[str]]):
+    open_benchmark(site, instances=1)
+    with FaultServer(models=["m"], answer="Words") as model, judge_server(says(verdict()), **how) as a:
+        deploy(site, {"a": a.url})
+        write_jury(site.judges, "a")
+        run(site, model.url, ENTRY)
+        assert kept(site)[0] == [4.5]
+        assert ["response_format" in asked.body for asked in judged(a)] == [False]
+
+
+def test_what_does_not_fit_a_judge_closes_its_seat(site: Site):
+    open_benchmark(site, instances=2)
+    too_long = Status(400, body=b'{"error": {"message": "maximum context length is 10 tokens"}}')
+    with (
+        FaultServer(models=["m"], answer="Words") as model,
+        judge_server(acts(too_long)) as a,
+        judge_server(says(verdict(3, 3))) as b,
+    ):
+        deploy(site, {"a": a.url, "b": b.url})
+        write_jury(site.judges, "ab")
+        (outcome,) = run(site, model.url, ENTRY)
+        scores, seats = kept(site)
+        assert scores == [Unscored(Reason.NO_QUORUM)] * 2
+        assert [of[0].reason for of in seats.values()] == ["context_length"] * 2
+        assert outcome.judged.open == 0
+        run(site, model.url, ENTRY)
+        assert len(judged(a)) == 2
