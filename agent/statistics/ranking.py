@@ -70,6 +70,11 @@ def standings(columns: Sequence[Column]) -> Mapping[str, Standing]:
     Wilhelm 2024, "Inference for ranks", the marginal set). Percentiles of resampled ranks would promise too much
     where models are close.
     """
+    return standings_and_ranks(columns)[0]
+
+
+def standings_and_ranks(columns: Sequence[Column]) -> tuple[Mapping[str, Standing], list[dict[str, tuple[int, int]]]]:
+    """Return every model's standing, and for each column what `column_ranks` says, from the same draws."""
     models = list(dict.fromkeys(model for column in columns for model in (*column.scores, *column.fixed)))
     values = [_values(column) for column in columns]
     rates = mean_win_rates(
@@ -81,7 +86,7 @@ def standings(columns: Sequence[Column]) -> Mapping[str, Standing]:
         if (found := [value[model] for value in values if model in value])
     }
     ranked = [model for model in models if rates[model] is not None]
-    won, averaged = _resampled(columns, values, models)
+    won, averaged, drawn = _resampled(columns, values, models)
     moving = _moving(columns, values)
     ranks = _ranks(ranked, rates, won[:, [models.index(model) for model in ranked]]) if moving else {}
     standing: dict[str, Standing] = {}
@@ -93,7 +98,7 @@ def standings(columns: Sequence[Column]) -> Mapping[str, Standing]:
         varies = any(column.scores.get(model) for column in columns)
         macro_low, macro_high = _interval(macro, averaged[:, place], varies)
         standing[model] = Standing(rate, win_low, win_high, rank_low, rank_high, macro, macro_low, macro_high)
-    return standing
+    return standing, [_ranks_of(*one) for one in zip(columns, values, drawn, strict=True)]
 
 
 def column_ranks(column: Column) -> dict[str, tuple[int, int]]:
@@ -104,9 +109,12 @@ def column_ranks(column: Column) -> dict[str, tuple[int, int]]:
     import numpy as np
 
     value = _values(column)
+    return _ranks_of(column, value, _drawn(column, value, list(value), np.random.default_rng(SEED)))
+
+
+def _ranks_of(column: Column, value: Mapping[str, float], drawn: "Numbers") -> dict[str, tuple[int, int]]:
     if len(value) < 2 or all(len(units) < 2 for units in column.scores.values()):
         return {}
-    drawn = _drawn(column, value, list(value), np.random.default_rng(SEED))
     return _ranks(list(value), value, drawn)
 
 
@@ -131,16 +139,21 @@ def _moving(columns: Sequence[Column], values: Sequence[Mapping[str, float]]) ->
 
 def _resampled(
     columns: Sequence[Column], values: Sequence[Mapping[str, float]], models: Sequence[str]
-) -> "tuple[Numbers, Numbers]":
-    """Return the win rate and the macro-average of every model in every resample, NaN where there is none."""
+) -> "tuple[Numbers, Numbers, list[Numbers]]":
+    """Return the win rate and the macro-average of every model in every resample, NaN where there is none.
+
+    And each column's resampled values of its own models, in the order of `values`.
+    """
     import numpy as np
 
     generator = np.random.default_rng(SEED)
     wins, macro = np.zeros((RESAMPLES, len(models))), np.zeros((RESAMPLES, len(models)))
     contests, present = np.zeros(wins.shape), np.zeros(wins.shape)
+    each = []
     for column, value in zip(columns, values, strict=True):
-        here = [place for place, model in enumerate(models) if model in value]
-        drawn = _drawn(column, value, [models[place] for place in here], generator)
+        here = [models.index(model) for model in value]
+        drawn = _drawn(column, value, list(value), generator)
+        each.append(drawn)
         there = ~np.isnan(drawn)
         macro[:, here] += np.where(there, _widened(column, value, models, here, drawn), 0)
         present[:, here] += there
@@ -151,7 +164,7 @@ def _resampled(
         wins[:, here] += np.where(counts, (worse + tied / 2) / np.maximum(others, 1), 0)
         contests[:, here] += counts
     with np.errstate(invalid="ignore"):
-        return wins / contests, macro / present
+        return wins / contests, macro / present, each
 
 
 def _widened(
@@ -209,8 +222,11 @@ def _interval(value: float | None, drawn: "Numbers", moves: bool) -> tuple[float
 
     if value is None or not moves:
         return None, None
-    low, high = np.nanpercentile(drawn, [2.5, 97.5])
-    half = Z95 * float(np.nanstd(drawn, ddof=1))
+    known = drawn[~np.isnan(drawn)]
+    if len(known) < 2:
+        return None, None
+    low, high = np.percentile(known, [2.5, 97.5])
+    half = Z95 * float(known.std(ddof=1))
     return max(0.0, min(value - half, float(low))), min(1.0, max(value + half, float(high)))
 
 
@@ -223,9 +239,10 @@ def _ranks(models: Sequence[str], rates: Mapping[str, float | None], drawn: "Num
         others = [n for n in range(len(models)) if n != place]
         difference = found[others] - found[place]
         again = drawn[:, others] - drawn[:, [place]]
-        error = np.nanstd(again, axis=0, ddof=1)
+        again = np.where(np.isnan(again), difference, again)  # a resample without this model moves nothing
+        error = np.std(again, axis=0, ddof=1)
         moved = error > 10.0**-DECIMALS
-        far = np.nanmax(np.abs(again - difference)[:, moved] / error[moved], axis=1) if moved.any() else np.zeros(1)
-        reach = np.where(moved, float(np.nanpercentile(far, 95)) * error, 10.0**-DECIMALS)
+        far = np.max(np.abs(again - difference)[:, moved] / error[moved], axis=1) if moved.any() else np.zeros(1)
+        reach = np.where(moved, float(np.percentile(far, 95)) * error, 10.0**-DECIMALS)
         ranks[model] = (1 + int((difference > reach).sum()), len(models) - int((difference < -reach).sum()))
     return ranks

@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 import time
+import warnings
 from collections import Counter
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.statistics import ranking
-from agent.statistics.ranking import Column, column_ranks, standings
+from agent.statistics.ranking import Column, column_ranks, standings, standings_and_ranks
 from protocol.figures import mean_win_rates
 
 PAPER = json.loads((Path(__file__).parents[2] / "aggregator" / "paper_scores.json").read_text())
@@ -78,13 +79,14 @@ scores = st.dictionaries(
 fixed = st.dictionaries(st.sampled_from("cde"), st.sampled_from([0.0, 0.25, 1.0]))
 
 
-def plainly(columns: list[Column], models: list[str], drawn: list[list[list[int]]]) -> list[tuple[dict, dict]]:
+def plainly(columns: list[Column], drawn: list[list[list[int]]]) -> list[tuple[dict, dict]]:
     """What each resample comes to, a model and a unit at a time. `drawn` are places of units, by column."""
     found = []
     for resample in range(len(drawn[0])):
         table, values = {}, {}
         for number, one in enumerate(columns):
-            units = list(dict.fromkeys(unit for model in models for unit in one.scores.get(model, ())))
+            order = ranking._values(one)
+            units = list(dict.fromkeys(unit for model in order for unit in one.scores.get(model, ())))
             for model in {*one.scores, *one.fixed}:
                 mine = one.scores.get(model, {})
                 if mine:
@@ -119,12 +121,36 @@ def test_resamples_of_all_columns_are_what_a_plain_computation_gives(columns, se
         patch.setattr(ranking, "_times", times)
         patch.setattr(ranking, "_widened", lambda column, value, models, here, drawn: drawn)
         models = list(dict.fromkeys(model for one in columns for model in (*one.scores, *one.fixed)))
-        won, averaged = ranking._resampled(columns, [ranking._values(one) for one in columns], models)
-    for row, (rates, macros) in enumerate(plainly(columns, models, drawn)):
+        won, averaged, _ = ranking._resampled(columns, [ranking._values(one) for one in columns], models)
+    for row, (rates, macros) in enumerate(plainly(columns, drawn)):
         for place, model in enumerate(models):
             rate, macro = rates.get(model), macros.get(model)
             assert won[row, place] == pytest.approx(math.nan if rate is None else rate, nan_ok=True)
             assert averaged[row, place] == pytest.approx(math.nan if macro is None else macro, nan_ok=True)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.builds(Column, scores, fixed), max_size=4))
+def test_gaps_of_every_kind_bring_no_warning_and_no_nonsense(columns):
+    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
+        warnings.simplefilter("error")
+        patch.setattr(ranking, "RESAMPLES", 40)
+        found = standings(columns)
+        assert standings_and_ranks(columns)[0] == found
+        ranked = [column_ranks(one) for one in columns]
+    for one, ranks in zip(columns, ranked, strict=True):
+        for low, high in ranks.values():
+            assert 1 <= low <= high <= len({*one.scores, *one.fixed})
+    rates = sorted((one.win_rate for one in found.values() if one.win_rate is not None), reverse=True)
+    for one in found.values():
+        if one.win_low is not None:
+            assert 0 <= one.win_low <= one.win_rate + 1e-9
+            assert one.win_rate - 1e-9 <= one.win_high <= 1
+        if one.rank_low is not None:
+            assert 1 <= one.rank_low <= 1 + rates.index(one.win_rate) <= one.rank_high <= len(rates)
+        if one.macro_low is not None:
+            assert 0 <= one.macro_low <= one.macro + 1e-9
+            assert one.macro - 1e-9 <= one.macro_high <= 1
 
 
 def test_the_point_values_are_those_of_a_plain_leaderboard():
@@ -235,5 +261,6 @@ def test_a_leaderboard_of_medhelms_size_is_ready_in_seconds():
         Column({f"m{k}": {u: (float(x), 1) for u, x in enumerate(row)} for k, row in enumerate(rows)}) for rows in right
     ]
     before = time.process_time()
-    assert len(standings(columns)) == 10
+    found, ranks = standings_and_ranks(columns)
+    assert (len(found), len(ranks)) == (10, 37)
     assert time.process_time() - before < 6  # 2 s on two cores; a neighbour on them may double it
