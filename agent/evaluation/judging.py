@@ -73,7 +73,8 @@ async def meet_judges(juries: Sequence[Sequence[SeatedJudge]], limits: HttpLimit
         InferenceError: a judge cannot be reached, lacks what judging needs, or is no language model.
     """
     judges = {served(judge): judge for jury in juries for judge in jury}
-    return {key: await _meet(judge, limits) for key, judge in judges.items()}
+    found = await asyncio.gather(*(_meet(judge, limits) for judge in judges.values()))
+    return dict(zip(judges, found, strict=True))
 
 
 async def _meet(judge: SeatedJudge, limits: HttpLimits) -> Capabilities:
