@@ -4,7 +4,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 
 from agent.evaluation.summarise import RunSummary, comparison, unit_scores
-from agent.statistics.ranking import Column, column_ranks, standings
+from agent.statistics.ranking import Column, standings_and_ranks
 from agent.store import Run, Store
 from agent.vocabulary import OWN_MAKING
 
@@ -19,10 +19,10 @@ def with_standings(store: Store, summaries: Sequence[RunSummary]) -> list[RunSum
         _column(store, {model: [summaries[place] for place in places] for model, places in members.items()})
         for members in compared
     ]
-    over_all = standings(columns) if columns else {}
+    over_all, by_column = standings_and_ranks(columns)
     ranks: dict[int, tuple[int, int]] = {}
-    for column, members in zip(columns, compared, strict=True):
-        for model, rank in column_ranks(column).items():
+    for found, members in zip(by_column, compared, strict=True):
+        for model, rank in found.items():
             ranks.update(dict.fromkeys(members[model], rank))
     return [
         replace(summary, rank=ranks.get(place), standing=over_all.get(summary.run.model))
