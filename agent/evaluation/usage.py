@@ -74,7 +74,8 @@ def judging_lines(usage: Usage) -> list[str]:
         return []
     lines = [
         f"jury: {usage.answers:,} judgements, {usage.attempts:,} requests to judges, "
-        f"{usage.prompt_tokens:,} tokens in, {usage.completion_tokens:,} tokens out, {duration(usage.answer_seconds)} of judges' time"
+        f"{usage.prompt_tokens:,} tokens in, {usage.completion_tokens:,} tokens out, "
+        f"{duration(usage.answer_seconds)} of judges' time"
     ]
     if usage.uncounted:
         lines.append(f"judgements whose tokens a server did not count: {usage.uncounted:,}; the sums are without them")
