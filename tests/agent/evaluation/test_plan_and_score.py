@@ -31,7 +31,7 @@ LIMITS = (
     "outage_grace_s",
 )  # fmt: skip
 DEPLOYMENT = Deployment("local/b", "a/b", "http://127.0.0.1:9/v1", "b")
-RULES = Rules.of((MetricUse("exact_match"), MetricUse("rouge_1")), "intramural", AnswerParser("text"), "l")
+RULES = Rules.of((MetricUse("exact_match"), MetricUse("f1_score")), "intramural", AnswerParser("text"), "l")
 
 
 def scores_of(result: Response | Failure, rules: Rules = RULES, instance: Instance = INSTANCE) -> dict[str, object]:
@@ -353,12 +353,12 @@ def response(text: str, finish: str = "stop") -> Response:
 )
 def test_what_is_missing_is_unscored_with_its_reason(result: Response | Failure, reason: Reason):
     scores = scores_of(result)
-    assert scores == {"exact_match": Unscored(reason), "rouge_1": Unscored(reason)}
+    assert scores == {"exact_match": Unscored(reason), "f1_score": Unscored(reason)}
 
 
 def test_text_that_was_cut_off_is_an_answer_still():
     scores = scores_of(response("Yes", "length"))
-    assert scores == {"exact_match": 1.0, "rouge_1": 1.0}
+    assert scores == {"exact_match": 1.0, "f1_score": 1.0}
 
 
 def test_parity_scores_an_empty_answer_as_upstream_does():
