@@ -95,7 +95,7 @@ def _print_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], 
     for place, (key, heading) in enumerate(columns.items(), 1):
         folded = folds and place == len(columns)
         table.add_column(
-            heading,
+            Text(printable(heading)),
             justify="right" if key in numeric else "left",
             no_wrap=not folded,
             overflow="fold",

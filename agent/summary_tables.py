@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.listing import show_rows
+from agent.listing import printable, show_rows
 
 if TYPE_CHECKING:
     from agent.evaluation.jury_summary import JurySummary
@@ -102,7 +102,7 @@ def show_juries(rows: Sequence[Mapping[str, Any]], several: bool) -> None:
     show_rows(shown, columns, "table", title="Juries, each on its own scale", folds=not apart)
     show_rows(shown, SEATS, "table", title="Seats of the juries, one a judge and answer", folds=True)
     for model, judges in {row["model"]: row["jury"]["family"] for row in judged if row["jury"]["family"]}.items():
-        click.echo(f"Of the family of {model}: {', '.join(judges)}.")
+        click.echo(printable(f"Of the family of {model}: {', '.join(judges)}."))
 
 
 def _jury_row(row: Mapping[str, Any]) -> dict[str, Any]:

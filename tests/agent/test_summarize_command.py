@@ -33,7 +33,9 @@ def jury_metric(judges: list[list[str]] = JUDGES) -> dict[str, Any]:
     }
 
 
-def judged_run(filled: FilledSite, model: str, level: float, n: int = 40, judges: list[list[str]] = JUDGES) -> None:
+def judged_run(
+    filled: FilledSite, model: str, level: float, n: int = 40, judges: list[list[str]] = JUDGES, **details: Any
+) -> None:
     """A run that three judges graded: the third failed on every fifth answer, the second on the first."""
     chance = random.Random(model)
     cases, kept = [], []
@@ -47,7 +49,9 @@ def judged_run(filled: FilledSite, model: str, level: float, n: int = 40, judges
         score = sum(valid) / len(valid) if len(valid) > 1 else Unscored(Reason.NOT_JUDGED)
         cases.append(case(number, score=score))
         kept += [(number, "jury_score", seat) for seat in seats]
-    run_id = filled.add(cases, entry=f"mtsamples_replicate:model={model}", metrics=[jury_metric(judges)])
+    run_id = filled.add(
+        cases, entry=f"mtsamples_replicate:model={model}", **{"metrics": [jury_metric(judges)], **details}
+    )
     with filled.site.store() as store:
         store.keep_scores(run_id, [], [], kept)
 
@@ -85,6 +89,17 @@ def test_a_jurys_seats_failures_criteria_and_family_stand_below_the_scores(fille
     assert "8 no_json, 1 timeout" in row(seats, "mtsamples_replicate", "llama")
     assert "Of the family of meta/llama-3.1-8b-instruct: llama." in told
     assert "a judge is of the judged model's family" in told
+
+
+def test_names_of_criteria_and_judges_take_no_terminal_over_and_are_no_markup(tmp_path: Path):
+    filled = filled_site(tmp_path)
+    metric = jury_metric([["d", "google/gemma\x1b[2J", ""], *JUDGES])
+    metric["jury"]["criteria"] = {"[/bold]\x1b[2Jtrue": "?"}
+    judged_run(filled, "google/gemma-3", 3, metrics=[metric])
+    told = summarized(filled, "--plot", "-").stdout
+    assert "\x1b" not in told
+    assert "[/bold]" in told
+    assert "Of the family of google/gemma-3: google/gemma" in told
 
 
 @pytest.mark.parametrize("more", [["--plot", "-"], ["--runs"]])
