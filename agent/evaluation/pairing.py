@@ -187,19 +187,28 @@ def _parts(run: Run) -> tuple[Hashable, ...]:
 def _metrics(matched: Sequence[tuple[Run, Run]], metric: str | None) -> list[Mapping[str, Any]]:
     """Return the metrics that all these runs measured by the same rules, in the benchmark's order."""
     first, *others = [run for pair in matched for run in pair]
-    return [
-        kept
-        for kept in first.details["metrics"]
-        if (kept["name"] == metric if metric else not kept["name"].endswith(HELM_TWIN))
-        and all(_same(first, kept, other) for other in others)
-    ]
+    found: list[Mapping[str, Any]] = []
+    for kept in first.details["metrics"]:
+        if kept["name"] != metric if metric else kept["name"].endswith(HELM_TWIN):
+            continue
+        theirs = [next((one for one in run.details["metrics"] if one["name"] == kept["name"]), None) for run in others]
+        alike = [
+            one for run, one in zip(others, theirs, strict=True) if one is not None and _same(first, kept, run, one)
+        ]
+        if len(alike) == len(others):
+            scale = [(one["low"], one["high"]) for one in (kept, *alike)]
+            found.append({**kept, "low": min(low for low, _ in scale), "high": max(high for _, high in scale)})
+    return found
 
 
-def _same(run: Run, kept: Mapping[str, Any], other: Run) -> bool:
-    theirs = next((one for one in other.details["metrics"] if one["name"] == kept["name"]), None)
-    ours = {key: value for key, value in kept.items() if key != "display_name"}
+def _same(run: Run, kept: Mapping[str, Any], other: Run, theirs: Mapping[str, Any]) -> bool:
+    """Whether two runs measured by the same rules, options and jury, on the same scale.
+
+    Of a metric that was imported the scale may have been guessed from each run's own values.
+    """
+    left_out = {"display_name", *(("low", "high") if run.imported else ())}
     version = run.imported or run.details.get("agent_version") == other.details.get("agent_version")
-    return version and theirs is not None and ours == {key: v for key, v in theirs.items() if key != "display_name"}
+    return version and all(kept.get(key) == theirs.get(key) for key in (kept.keys() | theirs.keys()) - left_out)
 
 
 def _by_metric(store: Store, matched: Sequence[tuple[Run, Run]], kept: Mapping[str, Any]) -> Paired:

@@ -11,6 +11,8 @@ from click.testing import CliRunner, Result
 
 from agent.comparison_commands import compare
 from agent.errors import ConfigError
+from agent.exchange.helm_export import export_helm
+from agent.exchange.helm_import import import_helm
 from agent.run_commands import run
 from agent.site import Site, create_site
 from tests.agent.evaluation.runs import write_benchmark
@@ -280,6 +282,40 @@ def test_a_spreadsheet_and_a_drawing_hold_the_same_figures(site: Site, tmp_path:
     line = next(line for line in plain.splitlines() if line.startswith("  own") and "|" in line)
     strip = line.split("|")[1]
     assert strip.index("o") > len(strip) // 2  # A is better: right of the middle
+
+
+def test_runs_that_came_back_from_helm_compare_as_they_did_before(site: Site, tmp_path: Path):
+    write(site, range(30))
+    asked(site, *both(), answers=right_below(good=20, poor=12))
+    export_helm(site, "s", tmp_path / "out", reveal=True)
+    import_helm(site, tmp_path / "out", "back")
+    (before,), (after,) = rows(site), rows(site, "--suites", "back")
+    same = ("n", "mean_a", "mean_b", "difference", "low", "high", "p", "words")
+    assert [after[key] for key in same] == [before[key] for key in same]
+    refused = compared(site, "--suites", "back", models=(GOOD, "test/absent"))
+    assert "no run of test/absent" in str(refused.exception)
+
+
+def test_what_was_run_here_is_not_paired_with_what_was_made_elsewhere(site: Site, tmp_path: Path):
+    write(site, range(30))
+    asked(site, both()[1], answers=right_below(good=20, poor=12), suite="t")
+    export_helm(site, "t", tmp_path / "out", reveal=True)
+    import_helm(site, tmp_path / "out", "back")
+    asked(site, both()[0], answers=right_below(good=20, poor=12))
+    refused = compared(site, "--suites", "s", "back")
+    assert "made elsewhere" in str(refused.exception)
+
+
+def test_a_jury_that_has_yet_to_grade_leaves_the_next_metric_and_says_so(site: Site):
+    criteria = "    criteria: {accuracy: Is it right?}\n"
+    more = f"gold: {{column: gold}}\nmetrics:\n  - name: jury_score\n{criteria}  - name: quasi_exact_match\n"
+    rows_of = [{"note": f"invented note {n}.", "gold": "yes"} for n in range(20)]
+    write_benchmark(site, "own", rows_of, more)
+    asked(site, *both(), answers=lambda model, n: "yes" if n < (15 if model == "good" else 10) else "no")
+    (row,) = rows(site)
+    assert (row["metric"], row["stands_in"], row["n"]) == ("quasi_exact_match", True, 20)
+    assert "Main metric yet to be judged or measured, another stands here: own" in compared(site).stdout
+    assert "no instance that both have a score for" in str(compared(site, "--metric", "jury_score").exception)
 
 
 def test_nothing_of_a_case_is_said(site: Site):
