@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from agent.evaluation.run import RunOutcome
     from agent.evaluation.summarise import RunSummary
     from agent.evaluation.trial import Met
-    from agent.store import Usage
+    from agent.store import Run, Store, Usage
 
 EXIT_FAILED_INSTANCES = 9
 
@@ -197,26 +197,37 @@ def _notes(plan: "Plan", met: "Met", refused: list[AgentError]) -> list[str]:
 
 
 def _say_what_came_of_it(site: Site, outcomes: "Sequence[RunOutcome]", deployments: "Mapping[str, Deployment]") -> None:
+    from agent.catalog.deployments import read_deployments
     from agent.evaluation.usage import Cost, judging_lines, total_cost, usage_cost, usage_lines
 
     with site.store() as store:
         priced: list[Cost | None] = []
         runs = [outcome.summary.run.run_id for outcome in outcomes]
         usages: list[Usage] = [store.usage(run_id) for run_id in runs]
-        judgings: list[Usage] = [store.judging_usage(run_id) for run_id in runs]
+        judgings: list[dict[str, Usage]] = [_judging(store, outcome.summary.run) for outcome in outcomes]
+    judges = read_deployments(site.deployments) if any(judgings) else {}
     for outcome, usage, judging in zip(outcomes, usages, judgings, strict=True):
         click.echo(_outcome_line(outcome))
         deployment = deployments.get(outcome.summary.run.deployment)
         prices = deployment.prices if deployment else None
         for line in usage_lines(usage, prices, all_asked_now=not outcome.kept):
             click.echo(f"  {line}")
-        for line in judging_lines(judging):
+        for line in judging_lines(judging, {name: one.prices for name, one in judges.items()}):
             click.echo(f"  {line}")
         priced.append(usage_cost(usage, prices))
     total = total_cost(priced) if len(priced) > 1 else None
     if total:
-        without = ", without judging" if any(judging.answers for judging in judgings) else ""
+        without = ", without judging" if any(judgings) else ""
         click.echo(f"{len(priced)} runs together cost {total}{without}")
+
+
+def _judging(store: "Store", run: "Run") -> "dict[str, Usage]":
+    """Return what a run's judgements took, by the judge's deployment."""
+    seats: dict[str, list[int]] = {}
+    juries = (kept["jury"]["judges"] for kept in run.details["metrics"] if "jury" in kept)
+    for number, (deployment, model, _) in enumerate(next(juries, ())):
+        seats.setdefault(deployment or model, []).append(number)
+    return {name: store.judging_usage(run.run_id, numbers) for name, numbers in seats.items()}
 
 
 def unseated_words(answers: int) -> str:

@@ -208,9 +208,7 @@ def _evaluate(
             keeper.write()
         progress.end()
         _measure(store, run_id, plan.rules, ways.means)
-        judged = (
-            judge_run(store, run_id, plan.rules, plan.jury, f"Jury of {plan.model}", ways) if plan.jury else Judged()
-        )
+        judged = judge_run(store, run_id, plan.rules, plan.jury, plan.model, ways) if plan.jury else Judged()
         store.end_run(run_id, stored_run_scores(store, run_id, plan.rules))
         run = _stored(store, plan)
         assert run is not None

@@ -1,7 +1,7 @@
 """What a run's answers cost, in tokens, time and money: lines for a person. Pure; what nobody says stays unknown."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.catalog.deployments import Prices
@@ -68,17 +68,27 @@ def usage_lines(usage: Usage, prices: Prices | None, *, all_asked_now: bool) -> 
     return lines
 
 
-def judging_lines(usage: Usage) -> list[str]:
-    """Return what the judgements of one run took, apart from its answers; `usage.answers` are judgements here."""
-    if not usage.answers:
-        return []
-    lines = [
-        f"jury: {usage.answers:,} judgements, {usage.attempts:,} requests to judges, "
-        f"{usage.prompt_tokens:,} tokens in, {usage.completion_tokens:,} tokens out, "
-        f"{duration(usage.answer_seconds)} of judges' time"
-    ]
-    if usage.uncounted:
-        lines.append(f"judgements whose tokens a server did not count: {usage.uncounted:,}; the sums are without them")
+def judging_lines(judges: Mapping[str, Usage], prices: Mapping[str, Prices | None]) -> list[str]:
+    """Return what the judgements of one run took and cost, judge by judge, apart from its answers.
+
+    Args:
+        judges: usage by deployment; `Usage.answers` are judgements here.
+        prices: by deployment.
+    """
+    lines = []
+    for name, usage in judges.items():
+        if not usage.answers:
+            continue
+        lines.append(
+            f"judge {name}: {usage.answers:,} judgements, {usage.attempts:,} requests, "
+            f"{usage.prompt_tokens:,} tokens in, {usage.completion_tokens:,} tokens out, "
+            f"{duration(usage.answer_seconds / usage.answers)} each"
+        )
+        if usage.uncounted:
+            lines.append(f"judgements whose tokens the server did not count: {usage.uncounted:,}; without them")
+        found = usage_cost(usage, prices.get(name))
+        if found is not None and found.tokens is not None:
+            lines.append(f"cost: {cost_text(Cost(found.currency, found.tokens, None))}")
     return lines
 
 

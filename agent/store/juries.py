@@ -112,14 +112,15 @@ class Juries(Database):
             (Reason.NOT_JUDGED.value, run_id, *metrics, Reason.NO_QUORUM.value),
         )
 
-    def judging_usage(self, run_id: str) -> Usage:
-        """Sum up what the judgements of a run cost, each counted once however many seats share it."""
+    def judging_usage(self, run_id: str, seats: Sequence[int]) -> Usage:
+        """Sum up what the judgements of these seats of a run cost, each counted once however many of them share it."""
+        marks = ", ".join("?" for _ in seats)
         row = self._db.execute(
-            "SELECT COUNT(*), COALESCE(SUM(prompt_tokens), 0), COALESCE(SUM(completion_tokens), 0), "
+            "SELECT COUNT(*), COALESCE(SUM(prompt_tokens), 0), COALESCE(SUM(completion_tokens), 0), "  # noqa: S608
             "COALESCE(SUM(prompt_tokens IS NULL OR completion_tokens IS NULL), 0), COALESCE(SUM(attempts), 0), 0, 0, "
             "COALESCE(SUM(seconds), 0.0), 0.0 FROM judgements "
-            "WHERE judgement_key IN (SELECT judgement_key FROM seats WHERE run_id = ?)",
-            (run_id,),
+            f"WHERE judgement_key IN (SELECT judgement_key FROM seats WHERE run_id = ? AND seat IN ({marks}))",
+            (run_id, *seats),
         ).fetchone()
         return Usage(*row)
 

@@ -314,7 +314,8 @@ def test_a_dry_run_says_what_each_judge_would_take_and_sends_no_case(site: Site)
         done = CliRunner().invoke(intramural, [*words, "--quiet"])
         assert done.exit_code == 0, done.output
         assert "3 answers judged with 6 requests to judges" in done.output
-        assert "jury: 6 judgements, 6 requests to judges" in done.output
+        assert "judge local/a: 3 judgements, 3 requests, " in done.output
+        assert "judge local/b: 3 judgements, 3 requests, " in done.output
 
 
 def test_seats_that_stay_empty_end_with_the_exit_code_that_says_run_again(site: Site):
