@@ -1,16 +1,18 @@
 """Juries of scripted judges on loopback: what they are asked, what is kept, and what happens when they fail."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from agent.cli import intramural
 from agent.doctor import Check, examine
-from agent.errors import ConfigError, InferenceError
+from agent.errors import ConfigError, InferenceError, StoreError
 from agent.evaluation.judge_suite import Heard, JudgeOptions, judge_suite
 from agent.evaluation.progress import Progress
 from agent.site import Site, create_site
+from agent.store import Store
 from agent.vocabulary import Reason, Unscored
 from tests.agent.evaluation.juries import (
     NOTE,
@@ -430,3 +432,45 @@ def test_what_does_not_fit_a_judge_closes_its_seat(site: Site):
         assert outcome.judged.open == 0
         run(site, model.url, ENTRY)
         assert len(judged(a)) == 2
+
+
+def test_grades_outlive_the_texts_that_were_purged(site: Site):
+    open_benchmark(site)
+    with FaultServer(models=["m"], answer="Words") as model, judge_server(says(verdict(3, 3))) as a:
+        deploy(site, {"a": a.url})
+        write_jury(site.judges, "a")
+        run(site, model.url, ENTRY)
+        with site.store() as store:
+            assert store.purge(0) > 0
+        (heard,) = judge(site)
+        assert heard.judged.asked == 0
+        (outcome,) = run(site, model.url, ENTRY)
+        assert (outcome.kept, outcome.summary.main.mean.value) == (3, 3.0)
+        assert len(judged(a)) == 3
+
+
+def test_a_store_that_refuses_ends_the_judging_and_the_next_time_completes_it(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+):
+    open_benchmark(site, instances=200)
+    real, calls = Store.keep_scores, 0
+
+    def refuses(self: Store, *given: Any, **more: Any) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            raise StoreError("the store cannot be written (SQLITE_FULL)")
+        real(self, *given, **more)
+
+    with FaultServer(models=["m"], answer="Words") as model, judge_server(says(verdict(3, 3))) as a:
+        deploy(site, {"a": a.url})
+        write_jury(site.judges, "a")
+        run(site, model.url, ENTRY, no_judging=True)
+        monkeypatch.setattr(Store, "keep_scores", refuses)
+        with pytest.raises(StoreError, match="SQLITE_FULL"):
+            judge(site)
+        asked = len(judged(a))
+        assert asked < 200
+        (heard,) = judge(site)
+        assert kept(site)[0] == [3.0] * 200
+        assert heard.judged.open == 0
