@@ -54,7 +54,7 @@ EXPLAINED = {
 @format_option("csv")
 @click.pass_obj
 def agreement(site: Site, suite: str, benchmark: str | None, form: str) -> None:
-    """Say how far the judges of a suite agree, and what their grades go with.
+    """Say how far a suite's judges agree.
 
     By benchmark and criterion, and over a judge's mean of all criteria: Krippendorff's alpha and the intraclass
     correlations of one judge and of the mean of all, with 95 % intervals. Then how grades go with the length of the

@@ -30,7 +30,7 @@ REPORT_COLUMNS = {
 
 @click.group()
 def calibrate() -> None:
-    """Set a jury beside clinicians: a blinded sample out, their grades in, agreement with intervals."""
+    """Set a jury beside clinicians: sample, ratings, agreement."""
 
 
 @calibrate.command()
@@ -130,7 +130,7 @@ def import_ratings(site: Site, name: str, file: Path, rater: str, replace: bool)
 @format_option("csv")
 @click.pass_obj
 def report(site: Site, name: str, width: float, form: str) -> None:
-    """Show how far jury, judges and word metrics agree with clinicians, and clinicians with each other.
+    """Show how far jury, judges and clinicians agree.
 
     Per criterion and overall, on the same answers, with bootstrap intervals over patients or documents.
     """
