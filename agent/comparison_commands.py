@@ -98,13 +98,15 @@ def compare(
 
 def comparison_rows(found: "Versus") -> list[dict[str, Any]]:
     """Return a row a benchmark, as JSON shows it, and one for all together where there are several."""
+    from agent.evaluation.versus import found_in
+
     rows = [_row(duel) for duel in found.duels]
     overall = found.overall
     if overall is not None and len(overall.counted) > 1:
         nothing = dict.fromkeys(rows[0])
         said = {"benchmark": ALL, "difference": overall.value, "low": overall.low, "high": overall.high}
-        reached = overall.p <= 0.05
-        words = f"{'A' if overall.value > 0 else 'B'} better" if reached else "no difference seen"
+        better = f"{'A' if overall.value > 0 else 'B'} better"
+        words = better if found_in(overall, overall.p) else "no difference seen"
         rows.append(nothing | said | {"p": overall.p, "benchmarks": len(overall.counted), "words": words})
     return rows
 
@@ -189,7 +191,9 @@ def _show_table(rows: Sequence[Mapping[str, Any]], found: "Versus", a: str, b: s
     click.echo("Over the instances that both have a score for. Low and High bound the 95 % interval of A - B.")
     click.echo("MDD: four of five such comparisons see a true difference of this size; smaller ones may stay unseen.")
     if len(found.duels) > 1:
-        click.echo("Holm p: corrected for all benchmarks shown. Words go by it: up to 0.05 is a difference.")
+        click.echo(
+            "Holm p: corrected for all benchmarks shown. Words go by it and the interval: up to 0.05 is a difference."
+        )
     if rows[-1]["benchmark"] == ALL:
         click.echo(
             f"{ALL.capitalize()}: the mean of {len(found.in_overall)} benchmarks' differences as shares of their "

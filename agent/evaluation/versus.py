@@ -31,7 +31,7 @@ class Duel:
     @property
     def sure(self) -> bool:
         """Whether one model is better, also beside the other benchmarks."""
-        return self.holm_p <= SURE
+        return found_in(self.difference, self.holm_p)
 
     def words(self) -> str:
         """Say what was found, with A and B for the models."""
@@ -39,7 +39,7 @@ class Duel:
         better = "A" if (found.value or 0.0) > 0 else "B"
         if self.sure:
             said = f"{better} better"
-        elif found.p is not None and found.p <= SURE:
+        elif found_in(found, found.p):
             said = f"{better} better here, but not sure among several benchmarks"
         elif found.value == 0 and found.better_a == found.better_b == 0 and self.paired.figure is None:
             said = "all scores equal"
@@ -110,4 +110,10 @@ def _shares(paired: Paired) -> Sequence[Pair]:
 
 
 def _same_finding(found: Difference, better: str) -> bool:
-    return found.p is not None and found.p <= SURE and ((found.value or 0.0) > 0) == (better == "A")
+    return found_in(found, found.p) and ((found.value or 0.0) > 0) == (better == "A")
+
+
+def found_in(found: Difference | Overall, p: float | None) -> bool:
+    """Whether p and interval both say that there is a difference; close to their limits they may disagree."""
+    holds_none = found.low is not None and found.high is not None and found.low <= 0 <= found.high
+    return p is not None and p <= SURE and not holds_none

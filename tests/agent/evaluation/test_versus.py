@@ -1,12 +1,14 @@
 """What two models' meeting comes to, from scores alone."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from agent.evaluation.pairing import Paired, Pairing
-from agent.evaluation.versus import meet
+from agent.evaluation.versus import found_in, meet
 from agent.plots.differences import differences_chart
-from agent.statistics.paired import Pair
+from agent.statistics.paired import NOTHING, Pair
 from protocol.figures import mean_win_rates
 
 JURY = {"name": "jury_score", "low": 1, "high": 5, "binary": False}
@@ -63,3 +65,11 @@ def test_two_models_in_a_pairing_win_as_a_leaderboard_of_two_says():
     rows = {m: {d.paired.benchmark: getattr(d.difference, f"mean_{m}") for d in found.duels} for m in "ab"}
     assert mean_win_rates(rows)["a"] == pytest.approx(2 / 3)
     assert [duel.words() for duel in found.duels] == ["A better", "A better", "B better"]
+
+
+def test_where_interval_and_p_disagree_nothing_was_found():
+    unsure = replace(NOTHING, n=40, units=40, value=0.04, low=-0.001, high=0.08, p=0.049)
+    assert not found_in(unsure, unsure.p)
+    assert found_in(replace(unsure, low=0.001), 0.049)
+    assert not found_in(replace(unsure, low=0.001), 0.06)
+    assert found_in(replace(unsure, low=None, high=None), 0.01)
