@@ -2,16 +2,22 @@
 
 import random
 from dataclasses import replace
+from itertools import islice
+from pathlib import Path
 
 import pytest
 
 from agent.errors import BenchmarkError
 from agent.evaluation import measuring
+from agent.evaluation import run as main_path
 from agent.evaluation.measures import Rules
 from agent.evaluation.measuring import later_scores, measured_by
 from agent.evaluation.score import score_response
 from agent.metrics import AnswerParser, Means, MetricUse, bert_score, score
+from agent.site import Site, create_site
 from agent.vocabulary import Failure, Instance, Message, Reason, Reference, Response, Unscored
+from tests.agent.evaluation.runs import run, write_benchmark
+from tests.agent.fault_server import FaultServer
 
 ROUGE = ("rouge_1", "rouge_2", "rouge_l", "rouge_lsum")
 
@@ -117,3 +123,33 @@ def test_bertscore_without_an_encoder_is_refused_where_rules_are_made():
     with pytest.raises(BenchmarkError, match="BERTScore needs"):
         measured_by(rules("rouge_1", "BERTScore-F"), Means())
     assert measured_by(rules("rouge_1"), Means()) == rules("rouge_1")
+
+
+def test_a_run_that_stops_while_it_measures_measures_the_rest_when_it_is_given_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    site = create_site(tmp_path / "site", "Test")
+    rows = [{"note": f"number {i}", "gold": f"fever for {i} days"} for i in range(40)]
+    write_benchmark(site, "own", rows, "gold: {column: gold}\nmetrics:\n  - name: rouge_l\n  - name: exact_match\n")
+
+    def measured(site: Site) -> list[float | None]:
+        with site.store() as store:
+            (found,) = store.runs("s")
+            return [one.value for one in store.unit_scores(found.run_id, "rouge_l")]
+
+    def stops(*given):
+        yield from islice(later_scores(*given), 11)
+        raise KeyboardInterrupt
+
+    with FaultServer(models=["a/b"]) as server:
+        monkeypatch.setattr(main_path, "later_scores", stops)
+        monkeypatch.setattr(main_path, "SCORES_AT_ONCE", 4)
+        with pytest.raises(KeyboardInterrupt):
+            run(site, server.url, "own:model=a/b")
+        assert sum(value is not None for value in measured(site)) == 8  # whole batches
+        before = len(server.asked)
+        monkeypatch.setattr(main_path, "later_scores", later_scores)
+        (outcome,) = run(site, server.url, "own:model=a/b")
+    assert (outcome.asked, outcome.kept) == (0, 40)
+    assert all("Note: number" not in asked.prompt for asked in server.asked[before:])
+    assert None not in measured(site)
