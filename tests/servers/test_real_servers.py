@@ -166,3 +166,41 @@ def test_a_benchmark_runs_from_the_command_line_to_the_leaderboard(real_server, 
     assert "medcalc_bench" in first
     assert intramural(site, *run)  # again: everything is kept
     assert intramural(site, "summarize", "--suite", "servers", "--format", "json") == first
+
+
+def test_a_jury_that_babbles_settles_every_answer_without_a_score(real_server, found, tmp_path):
+    """A judge of random weights gives no verdict: the run completes, its seats stay empty, and nothing is scored."""
+    if found.state("json_schema") == "honoured":
+        pytest.skip(f"{real_server.name} makes even this model write a verdict in due form")
+    site = tmp_path / "site"
+    subprocess.run([sys.executable, "-m", "agent", "init", str(site), "--site-name", "Test"], check=True)
+    folder = site / "benchmarks" / "open"
+    folder.mkdir(parents=True)
+    (folder / "data.csv").write_text("note,correct_answer\nA cough.,Rest.\nA fever.,Water.\n", "utf-8")
+    (folder / "prompt.txt").write_text("Note: {note}\nAdvice:", "utf-8")
+    (folder / "benchmark.yaml").write_text(
+        "name: open\ndescription: d\nprompt_file: prompt.txt\ndataset_file: data.csv\nmax_tokens: 8\n"
+        "metrics:\n  - name: jury_score\n    criteria: {accuracy: Is it right?, clarity: Is it plain?}\n",
+        "utf-8",
+    )
+    (site / "model_deployments.yaml").write_text(
+        "model_deployments:\n  - name: local/judge\n    model_name: test/judge\n    client_spec:\n"
+        f"      class_name: VLLMChatClient\n      args: {{base_url: '{real_server.url}', "
+        f"vllm_model_name: '{real_server.model}'}}\n    max_sequence_length: {2048 if found.counting else 240}\n",
+        "utf-8",
+    )
+    seats = [f"  - {{name: {name}, model: test/judge, model_deployment: local/judge}}\n" for name in ("one", "two")]
+    (site / "judges.yaml").write_text("judges:\n" + "".join(seats), "utf-8")
+    run = ["run", "--server", real_server.url, "--suite", "jury", "--quiet", "-r", f"open:model={real_server.model}"]
+    intramural(site, *run)
+    (row,) = json.loads(intramural(site, "summarize", "--suite", "jury", "--format", "json"))
+    assert row["n"] == 0
+    assert row["mean"] is None
+    assert row["unscored_reasons"] == {"no_quorum": 2}
+    intramural(site, *run)  # again: no judge is asked twice
+    intramural(site, "export", "--suite", "jury", "--out", str(tmp_path / "out"))
+    lines = (tmp_path / "out" / "instances.jsonl").read_text("utf-8").splitlines()
+    seats = [seat for line in lines for seat in json.loads(line)["judgements"]]
+    assert [seat["grades"] for seat in seats] == [None] * 4
+    assert {seat["reason"] for seat in seats} <= {"no_verdict", "cut_off", "no_text", "too_long"}
+    assert all(seat["repaired"] and len(seat["replies"]) == 2 for seat in seats)
