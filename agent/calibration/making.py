@@ -273,27 +273,19 @@ def _cleared(
     site: "Site", store: "Store", items: Sequence[_Item], wanted: Wanted
 ) -> tuple[list[dict[str, str]], int, str]:
     """Return the rows fit to be seen, how many texts were withheld, and what was done to texts."""
+    from agent.redaction.clearing import open_clearer
+
     records = [[item.matter.question, item.matter.gold, item.matter.answer] for item in items]
-    withheld, note = 0, "Texts are shown as they are."
-    if wanted.reveal:
-        from agent.redaction.redacted import reveal_record
-
-        event = f"calibration name={wanted.name} items={len(items)}"
-        every = [text for record in records for text in record]
-        texts = iter(reveal_record(every, lambda said: store.audit("reveal", said), event))
-        shown = [[next(texts) for _ in record] for record in records]
-    else:
-        from agent.redaction import open_redactor
-
-        redactor = open_redactor(site.settings.redaction_policy, site.directory)
-        shown = [redactor.redact_record(record) for record in records]
-        withheld = sum(redactor.withheld.values())
-        note = f"Texts are redacted under policy {redactor.policy}: marks in brackets stand for what was taken out."
+    clearer = open_clearer(site, store, reveal=wanted.reveal, purpose="calibration")
+    shown = clearer.clear_records(records, f"name={wanted.name} items={len(items)}")
+    note = "Texts are shown as they are."
+    if not wanted.reveal:
+        note = f"{clearer.note.removesuffix('.')}: marks in brackets stand for what was taken out."
     rows: list[dict[str, str]] = []
     for question, gold, answer in shown:
         reference = {REFERENCE: gold} if wanted.with_reference else {}
         rows.append({QUESTION: question, **reference, ANSWER: answer})
-    return rows, withheld, note
+    return rows, clearer.withheld, note
 
 
 def _instructions(measure: Measure, rubric: Rubric, count: int, note: str) -> str:

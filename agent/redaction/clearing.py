@@ -122,15 +122,15 @@ class Clearer(ABC):
         of = judged or {}
         records = [list(_texts(stored, of.get(stored.position, ()), reveals=self.reveals)) for stored in instances]
         which = f"run={run_id} instances={instances[0].position}-{instances[-1].position}"
-        cleared = self._clear(records, which)
+        cleared = self.clear_records(records, which)
         return [
             _case(stored, of.get(stored.position, ()), iter(texts), reveals=self.reveals)
             for stored, texts in zip(instances, cleared, strict=True)
         ]
 
     @abstractmethod
-    def _clear(self, records: Sequence[Sequence[str]], which: str) -> list[list[Redacted]]:
-        """Clear the texts of several records; `which` names them without any text of a case."""
+    def clear_records(self, records: Sequence[Sequence[str]], which: str) -> list[list[Redacted]]:
+        """Clear the texts of several records, each by itself; `which` names them without any text of a case."""
 
 
 class Redacting(Clearer):
@@ -147,7 +147,7 @@ class Redacting(Clearer):
         """How many texts could not be cleared so far."""
         return sum(self._redactor.withheld.values())
 
-    def _clear(self, records: Sequence[Sequence[str]], which: str) -> list[list[Redacted]]:
+    def clear_records(self, records: Sequence[Sequence[str]], which: str) -> list[list[Redacted]]:
         del which
         return [self._redactor.redact_record(record) for record in records]
 
@@ -168,7 +168,7 @@ class Revealing(Clearer):
         self._audit = audit
         self._purpose = purpose
 
-    def _clear(self, records: Sequence[Sequence[str]], which: str) -> list[list[Redacted]]:
+    def clear_records(self, records: Sequence[Sequence[str]], which: str) -> list[list[Redacted]]:
         every = [text for record in records for text in record]
         texts = iter(reveal_record(every, self._audit, f"{self._purpose} {which}"))
         return [[next(texts) for _ in record] for record in records]
