@@ -148,6 +148,7 @@ class Redacting(Clearer):
         return sum(self._redactor.withheld.values())
 
     def clear_records(self, records: Sequence[Sequence[str]], which: str) -> list[list[Redacted]]:
+        """Redact each record's texts together."""
         del which
         return [self._redactor.redact_record(record) for record in records]
 
@@ -169,6 +170,7 @@ class Revealing(Clearer):
         self._purpose = purpose
 
     def clear_records(self, records: Sequence[Sequence[str]], which: str) -> list[list[Redacted]]:
+        """Return the texts as they are, after the audit entry."""
         every = [text for record in records for text in record]
         texts = iter(reveal_record(every, self._audit, f"{self._purpose} {which}"))
         return [[next(texts) for _ in record] for record in records]
