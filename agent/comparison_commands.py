@@ -125,9 +125,14 @@ def _row(duel: "Duel") -> dict[str, Any]:
         "units_needed": found.needed,
         "unscored_a": dict(paired.unscored_a),
         "unscored_b": dict(paired.unscored_b),
+        "inapplicable_a": paired.inapplicable_a,
+        "inapplicable_b": paired.inapplicable_b,
         "only_a": paired.only_a,
         "only_b": paired.only_b,
+        "seats_empty_a": paired.seats_empty_a,
+        "seats_empty_b": paired.seats_empty_b,
         "floor": None if duel.at_floor is None else _figures(duel.at_floor),
+        "without_family": None if duel.without_family is None else _figures(duel.without_family),
         "bounds": _bounds(duel.bounds),
         "stands_in": paired.stands_in,
         "family_a": list(paired.family_a),
@@ -161,15 +166,20 @@ def _bounds(found: "Bounds | None") -> dict[str, Any] | None:
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the row with its maps as single values, for a spreadsheet."""
-    floor, bounds, scale = row["floor"] or {}, row["bounds"] or {}, row["scale"] or (None, None)
-    flat = {key: value for key, value in row.items() if key not in ("floor", "bounds", "scale", "words")}
+    bounds, scale = row["bounds"] or {}, row["scale"] or (None, None)
+    maps = ("floor", "without_family", "bounds", "scale", "words")
+    flat = {key: value for key, value in row.items() if key not in maps}
     return {
         **flat,
         **{key: _counts(row[key]) for key in ("unscored_a", "unscored_b")},
         **{key: " ".join(row[key] or ()) for key in ("family_a", "family_b", "runs_a", "runs_b")},
         "scale_low": scale[0],
         "scale_high": scale[1],
-        **{f"floor_{key}": floor.get(key) for key in ("difference", "low", "high", "p")},
+        **{
+            f"{name}_{key}": (row[name] or {}).get(key)
+            for name in ("floor", "without_family")
+            for key in ("n", "difference", "low", "high", "p")
+        },
         "least": bounds.get("low"),
         "most": bounds.get("high"),
         "words": row["words"],
@@ -189,7 +199,11 @@ def _show_table(rows: Sequence[Mapping[str, Any]], found: "Versus", a: str, b: s
         del columns["holm_p"]
     show_rows(shown, columns, "table", title=f"{title}: A is {a}, B is {b}", folds=True)
     click.echo("Over the instances that both have a score for. Low and High bound the 95 % interval of A - B.")
-    click.echo("MDD: four of five such comparisons see a true difference of this size; smaller ones may stay unseen.")
+    several = " among the benchmarks shown" if len(found.duels) > 1 else ""
+    click.echo(
+        f"MDD: four of five such comparisons see a true difference of this size{several}; smaller ones may stay "
+        "unseen. Without one, no difference could be seen."
+    )
     if len(found.duels) > 1:
         click.echo(
             "Holm p: corrected for all benchmarks shown. Words go by it and the interval: up to 0.05 is a difference."
@@ -228,10 +242,15 @@ def _about(duel: "Duel") -> list[str]:
     ]
     if lacking:
         lines.append(f"unscored {' and '.join(lacking)}")
+    if paired.inapplicable_a or paired.inapplicable_b:
+        lines.append(f"left out as not applicable: {paired.inapplicable_a} of A, {paired.inapplicable_b} of B")
+    if paired.seats_empty_a or paired.seats_empty_b:
+        lines.append(
+            f"without a verdict of some judge: {paired.seats_empty_a} of A, {paired.seats_empty_b} of B, of "
+            f"{paired.scored} answers; each pair of answers is by the judges of both"
+        )
     if duel.at_floor is not None and duel.at_floor.value is not None:
-        floor = duel.at_floor
-        between = "" if floor.low is None else f" ({floor.low:.3f} to {floor.high:.3f})"
-        lines.append(f"A - B is {floor.value:.3f}{between} if what a model left without a score itself is the lowest")
+        lines.append(f"A - B is {_between(duel.at_floor)} if what a model left without a score itself is the lowest")
     if duel.bounds is not None and duel.bounds.matters:
         lines.append(f"whatever is unscored is worth, A - B is {duel.bounds.low:.3f} to {duel.bounds.high:.3f}")
     if paired.only_a or paired.only_b:
@@ -239,9 +258,18 @@ def _about(duel: "Duel") -> list[str]:
     for model, judges in (("A", paired.family_a), ("B", paired.family_b)):
         if judges:
             lines.append(f"of {model}'s own family are the judges {', '.join(judges)}")
+    if duel.without_family is not None and duel.without_family.value is not None:
+        lines.append(
+            f"without judges of either family A - B is {_between(duel.without_family)}, n {duel.without_family.n}"
+        )
     if paired.passed_over:
         lines.append(f"the last run of each counts, {paired.passed_over} earlier passed over")
     return lines
+
+
+def _between(found: "Difference") -> str:
+    between = "" if found.low is None else f" ({found.low:.3f} to {found.high:.3f})"
+    return f"{found.value:.3f}{between}"
 
 
 def _check_plot(plot: Path, form: str) -> None:

@@ -1,17 +1,19 @@
 """Two models' answers to the same instances, side by side: what is compared, what is not, and why."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agent.errors import ConfigError
 from agent.evaluation.measures import HELM_TWIN, Rules
+from agent.evaluation.paired_seats import filled, scores_by_both
 from agent.evaluation.score import score_response
+from agent.evaluation.whole_run import blank_labels
 from agent.jury.family import same_family
 from agent.metrics import Labelled, figure
 from agent.statistics.paired import Pair
-from agent.store import Run, Store, UnitScore
+from agent.store import Run, Seat, Store, UnitScore
 from agent.vocabulary import OWN_MAKING, Reason, Unscored
 
 NO_METRIC = "no metric of that name in both runs"
@@ -24,9 +26,13 @@ _NOT_JUDGED = frozenset({Reason.NOT_JUDGED, Reason.NOT_MEASURED})
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A metric that only all answers together have: both models' labels by unit, and what is computed from them."""
+    """A metric that only all answers together have: both models' labels by unit, and what is computed from them.
+
+    `at_floor` has those of more answers: what a model left without any by itself names no label at all.
+    """
 
     items: Sequence[tuple[Hashable, Labelled, Labelled]]
+    at_floor: Sequence[tuple[Hashable, Labelled, Labelled]]
     compute: Callable[[Sequence[Labelled]], float | None]
 
 
@@ -36,10 +42,16 @@ class Paired:
 
     Attributes:
         kept: what the first model's run keeps of the metric.
-        pairs: scores on the metric's scale; none for a metric of the whole run.
+        pairs: scores on the metric's scale; none for a metric of the whole run. A jury's are by the judges
+            that gave both answers a verdict: one who was away for some answers of one model would shift that model's
+            mean by being harsh or lenient.
         at_floor: the same, what a model left without a score by itself as the metric's lowest.
         figure: of a metric of the whole run.
+        without_family: the same by judges of neither model's family alone, where more than half of those gave both a
+            verdict; none where no judge is of a family, or all are.
+        seats_empty_a, seats_empty_b: of the pairs, answers that lack a verdict of some judge.
         unscored_a, unscored_b: instances asked of both that lack that model's score, by reason.
+        inapplicable_a, inapplicable_b: instances whose answer by that model the metric says nothing of.
         only_a, only_b: instances that one was asked and the other was not.
         stands_in: whether the benchmark's main metric has yet to be judged or measured.
         family_a, family_b: judges of the model's own family, who may favour its answers.
@@ -50,9 +62,14 @@ class Paired:
     kept: Mapping[str, Any]
     pairs: tuple[Pair, ...] = ()
     at_floor: tuple[Pair, ...] = ()
+    without_family: tuple[Pair, ...] = ()
     figure: Figure | None = None
+    seats_empty_a: int = 0
+    seats_empty_b: int = 0
     unscored_a: Mapping[str, int] = field(default_factory=dict)
     unscored_b: Mapping[str, int] = field(default_factory=dict)
+    inapplicable_a: int = 0
+    inapplicable_b: int = 0
     only_a: int = 0
     only_b: int = 0
     stands_in: bool = False
@@ -221,20 +238,32 @@ def _by_metric(store: Store, matched: Sequence[tuple[Run, Run]], kept: Mapping[s
     )
     if kept.get("whole_run"):
         return _figures(store, matched, whole)
+    judges, family = _seats_of(kept, (matched[0][0].model, matched[0][1].model))
+    others = judges - family
     pairs: list[Pair] = []
     at_floor: list[Pair] = []
+    without_family: list[Pair] = []
     unscored: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
-    only_a = only_b = 0
+    seats_empty, inapplicable, only = [0, 0], [0, 0], [0, 0]
     for number, (run_a, run_b) in enumerate(matched):
-        rows_a = {row.instance_key: row for row in store.unit_scores(run_a.run_id, kept["name"])}
-        rows_b = {row.instance_key: row for row in store.unit_scores(run_b.run_id, kept["name"])}
+        rows_a, rows_b = _rows(store, run_a, kept["name"], judges), _rows(store, run_b, kept["name"], judges)
         asked = [key for key in rows_a if key in rows_b]
-        only_a, only_b = only_a + len(rows_a) - len(asked), only_b + len(rows_b) - len(asked)
+        for side, rows in enumerate((rows_a, rows_b)):
+            only[side] += len(rows) - len(asked)
         for key in asked:
-            one, other = rows_a[key], rows_b[key]
+            (one, seats), (other, their_seats) = sides = rows_a[key], rows_b[key]
             if Reason.NOT_APPLICABLE in (one.reason, other.reason):
+                for side, (row, _) in enumerate(sides):
+                    inapplicable[side] += row.reason == Reason.NOT_APPLICABLE
                 continue
             unit = one.unit_key if run_a.details["unit_named"] else (number, one.unit_key)
+            if one.value is not None and other.value is not None:
+                for side, (_, of) in enumerate(sides):
+                    seats_empty[side] += filled(of) < judges
+                if filled(seats) != filled(their_seats) and (by_both := scores_by_both(seats, their_seats, judges)):
+                    one, other = replace(one, value=by_both[0]), replace(other, value=by_both[1])
+                if family and (by_others := scores_by_both(seats, their_seats, others, len(others) // 2 + 1)):
+                    without_family.append(Pair(unit, *by_others))
             pairs.append(Pair(unit, one.value, other.value))
             at_floor.append(Pair(unit, _floor(one, kept["low"]), _floor(other, kept["low"])))
             for row, reasons in zip((one, other), unscored, strict=True):
@@ -244,11 +273,35 @@ def _by_metric(store: Store, matched: Sequence[tuple[Run, Run]], kept: Mapping[s
         whole,
         pairs=tuple(pairs),
         at_floor=tuple(at_floor),
+        without_family=tuple(without_family),
+        seats_empty_a=seats_empty[0],
+        seats_empty_b=seats_empty[1],
         unscored_a=dict(unscored[0]),
         unscored_b=dict(unscored[1]),
-        only_a=only_a,
-        only_b=only_b,
+        inapplicable_a=inapplicable[0],
+        inapplicable_b=inapplicable[1],
+        only_a=only[0],
+        only_b=only[1],
     )
+
+
+def _rows(
+    store: Store, run: Run, metric: str, judges: Collection[int]
+) -> dict[bytes, tuple[UnitScore, Sequence[Seat]]]:
+    """Return each instance's score, and what the judges gave, if it is theirs."""
+    seats = store.seats(run.run_id, metric) if judges else {}
+    return {
+        row.instance_key: (row, seats.get(place, ())) for place, row in enumerate(store.unit_scores(run.run_id, metric))
+    }
+
+
+def _seats_of(kept: Mapping[str, Any], models: Sequence[str]) -> tuple[frozenset[int], frozenset[int]]:
+    """Return the jury's seats, and those of a model's family; none where scores are by HELM's rules."""
+    if kept.get("scoring") == "helm" or "jury" not in kept:
+        return frozenset(), frozenset()
+    judges = [judge for _, judge, _ in kept["jury"]["judges"]]
+    own = {seat for seat, judge in enumerate(judges) if any(same_family(judge, model) for model in models)}
+    return frozenset(range(len(judges))), frozenset(own)
 
 
 def _family(kept: Mapping[str, Any], model: str) -> tuple[str, ...]:
@@ -265,18 +318,25 @@ def _figures(store: Store, matched: Sequence[tuple[Run, Run]], whole: Paired) ->
     name = whole.kept["name"]
     (measure,) = (one for one in Rules.of_run(matched[0][0].details).measures if one.name == name)
     items: list[tuple[Hashable, Labelled, Labelled]] = []
+    at_floor: list[tuple[Hashable, Labelled, Labelled]] = []
     unscored: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
-    only_a = only_b = 0
+    inapplicable, only = [0, 0], [0, 0]
     for number, (run_a, run_b) in enumerate(matched):
         here_a, here_b = _labels(store, run_a, name), _labels(store, run_b, name)
         asked = [key for key in here_a if key in here_b]
-        only_a, only_b = only_a + len(here_a) - len(asked), only_b + len(here_b) - len(asked)
+        for side, here in enumerate((here_a, here_b)):
+            only[side] += len(here) - len(asked)
         for key in asked:
-            one, other = here_a[key], here_b[key]
+            (one, floor), (other, their_floor) = here_a[key], here_b[key]
             if Reason.NOT_APPLICABLE in (one, other):
+                for side, found in enumerate((one, other)):
+                    inapplicable[side] += found == Reason.NOT_APPLICABLE
                 continue
-            if isinstance(one, Labelled) and isinstance(other, Labelled):
-                items.append((one.unit if run_a.details["unit_named"] else (number, key), one, other))
+            if floor is not None and their_floor is not None:
+                unit = floor.unit if run_a.details["unit_named"] else (number, key)
+                at_floor.append((unit, floor, their_floor))
+                if isinstance(one, Labelled) and isinstance(other, Labelled):
+                    items.append((unit, one, other))
             for found, reasons in zip((one, other), unscored, strict=True):
                 if isinstance(found, str):
                     reasons[found] += 1
@@ -287,28 +347,30 @@ def _figures(store: Store, matched: Sequence[tuple[Run, Run]], whole: Paired) ->
 
     return replace(
         whole,
-        figure=Figure(items, compute),
+        figure=Figure(items, at_floor, compute),
         unscored_a=dict(unscored[0]),
         unscored_b=dict(unscored[1]),
-        only_a=only_a,
-        only_b=only_b,
+        inapplicable_a=inapplicable[0],
+        inapplicable_b=inapplicable[1],
+        only_a=only[0],
+        only_b=only[1],
     )
 
 
-def _labels(store: Store, run: Run, name: str) -> dict[bytes, Labelled | str]:
-    """Return each instance's labels, or the reason why it has none. Purged ones are left out."""
+def _labels(store: Store, run: Run, name: str) -> dict[bytes, tuple[Labelled | str, Labelled | None]]:
+    """Return each instance's labels, or why it has none, and those it has at the floor. Purged ones are left out."""
     rules = Rules.of_run(run.details)
     rules = replace(rules, measures=tuple(measure for measure in rules.measures if measure.name == name))
-    found: dict[bytes, Labelled | str] = {}
+    found: dict[bytes, tuple[Labelled | str, Labelled | None]] = {}
     for stored in store.each_instance(run.run_id):
-        kept = stored.scores.get(name)
-        if isinstance(kept, Unscored):
-            found[stored.instance_key] = kept.reason
-        elif stored.instance is not None and stored.response is not None:
+        value: object = stored.scores.get(name)
+        if not isinstance(value, Unscored) and stored.instance is not None and stored.response is not None:
             (verdict,) = score_response(rules, stored.instance, stored.response)
             value = verdict.value
-            if isinstance(value, Labelled):
-                found[stored.instance_key] = value
-            elif isinstance(value, Unscored):
-                found[stored.instance_key] = value.reason
+        if isinstance(value, Labelled):
+            found[stored.instance_key] = value, value
+        elif isinstance(value, Unscored):
+            instance = stored.instance if value.reason in OWN_MAKING else None
+            floor = None if instance is None else blank_labels(rules.measures[0], instance)
+            found[stored.instance_key] = str(value.reason), floor
     return found

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from agent.evaluation.pairing import Paired, Pairing
 from agent.statistics.bounds import Bounds, difference_bounds
 from agent.statistics.multiple import holm
 from agent.statistics.paired import Difference, Overall, Pair, figure_difference, overall_difference, paired_difference
-
-SURE = 0.05  # p up to here says that two models differ
+from agent.statistics.power import ALPHA
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,15 +18,20 @@ class Duel:
     Attributes:
         difference: over the instances that both models have a score for.
         at_floor: the same with what each left without a score by itself as the lowest; None where there is none such.
+        without_family: the same by judges of neither model's family; None where no judge is of one, or all are.
         bounds: of the difference, were everything unscored as bad, or as good, as can be for the first model.
         holm_p: p corrected for all benchmarks of the table.
+        floor_p, family_p: the same of a table that has `at_floor`, or `without_family`, where there is such.
     """
 
     paired: Paired
     difference: Difference
     at_floor: Difference | None
+    without_family: Difference | None
     bounds: Bounds | None
     holm_p: float
+    floor_p: float
+    family_p: float
 
     @property
     def sure(self) -> bool:
@@ -51,11 +56,18 @@ class Duel:
         if not self.sure:
             return []
         doubts = []
-        if self.at_floor is not None and not _same_finding(self.at_floor, better):
+        if self.at_floor is not None and not _same_finding(self.at_floor, self.floor_p, better):
             doubts.append("not if what a model left unanswered counts as wrong")
-        if self.bounds is not None and self.bounds.matters and self.bounds.low <= 0 <= self.bounds.high:
+        if self.without_family is not None and not _same_finding(self.without_family, self.family_p, better):
+            doubts.append("not without judges of a model's own family")
+        if self.bounds is not None and self.bounds.matters and self._could_turn(self.bounds, better):
             doubts.append("what is unscored could turn it")
         return doubts
+
+    def _could_turn(self, bounds: Bounds, better: str) -> bool:
+        """Whether the interval, moved to where the difference lies at worst, holds none."""
+        value, low, high = (end or 0.0 for end in (self.difference.value, self.difference.low, self.difference.high))
+        return bounds.low - (value - low) <= 0 if better == "A" else bounds.high + (high - value) >= 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,27 +85,52 @@ class Versus:
 
 def meet(pairing: Pairing) -> Versus:
     """Compare the two models of a pairing."""
-    differences = [_difference(paired) for paired in pairing.benchmarks]
-    corrected = holm({number: found.p for number, found in enumerate(differences) if found.p is not None})
+    tests = len(pairing.benchmarks)
+    differences = [_difference(paired, tests) for paired in pairing.benchmarks]
+    at_floor = [_at_floor(paired, tests) for paired in pairing.benchmarks]
+    without_family = [_without_family(paired, tests) for paired in pairing.benchmarks]
+    corrected, floors, others = (_corrected(differences, instead) for instead in ((), at_floor, without_family))
     duels = tuple(
-        Duel(paired, found, _at_floor(paired), _bounds(paired), corrected.get(number, 1.0))
-        for number, (paired, found) in enumerate(zip(pairing.benchmarks, differences, strict=True))
+        Duel(
+            *(paired, differences[n], at_floor[n], without_family[n], _bounds(paired)),
+            *(table.get(n, 1.0) for table in (corrected, floors, others)),
+        )
+        for n, paired in enumerate(pairing.benchmarks)
     )
     overall = overall_difference([_shares(paired) for paired in pairing.benchmarks])
     counted = overall.counted if overall else ()
     return Versus(duels, overall, tuple(pairing.benchmarks[place].benchmark for place in counted))
 
 
-def _difference(paired: Paired) -> Difference:
+def _corrected(differences: Sequence[Difference], instead: Sequence[Difference | None]) -> dict[int, float]:
+    """Return Holm's p of a table in which other differences stand where there are such, by place."""
+    table = [other or one for one, other in zip_longest(differences, instead)]
+    return holm({place: one.p for place, one in enumerate(table) if one is not None and one.p is not None})
+
+
+def _difference(paired: Paired, tests: int) -> Difference:
     if paired.figure is not None:
-        return figure_difference(paired.figure.items, paired.figure.compute)
-    return paired_difference(paired.pairs, binary=paired.kept["binary"])
+        return figure_difference(paired.figure.items, paired.figure.compute, reach=_reach(paired), tests=tests)
+    return _of_pairs(paired, paired.pairs, tests)
 
 
-def _at_floor(paired: Paired) -> Difference | None:
-    if paired.pairs == paired.at_floor:
-        return None
-    return paired_difference(paired.at_floor, binary=paired.kept["binary"])
+def _at_floor(paired: Paired, tests: int) -> Difference | None:
+    figure = paired.figure
+    if figure is not None and len(figure.items) < len(figure.at_floor):
+        return figure_difference(figure.at_floor, figure.compute, reach=_reach(paired), tests=tests)
+    return None if paired.pairs == paired.at_floor else _of_pairs(paired, paired.at_floor, tests)
+
+
+def _without_family(paired: Paired, tests: int) -> Difference | None:
+    return _of_pairs(paired, paired.without_family, tests) if paired.without_family else None
+
+
+def _of_pairs(paired: Paired, pairs: Sequence[Pair], tests: int) -> Difference:
+    return paired_difference(pairs, binary=paired.kept["binary"], reach=_reach(paired), tests=tests)
+
+
+def _reach(paired: Paired) -> float:
+    return float(paired.kept["high"] - paired.kept["low"])
 
 
 def _bounds(paired: Paired) -> Bounds | None:
@@ -102,18 +139,18 @@ def _bounds(paired: Paired) -> Bounds | None:
 
 def _shares(paired: Paired) -> Sequence[Pair]:
     """Return the pairs at the floor, on a scale from 0 to 1, the same for all metrics."""
-    low, reach = paired.kept["low"], paired.kept["high"] - paired.kept["low"]
+    low, reach = paired.kept["low"], _reach(paired)
     return [
         Pair(pair.unit, *(None if value is None else (value - low) / reach for value in (pair.a, pair.b)))
         for pair in paired.at_floor
     ]
 
 
-def _same_finding(found: Difference, better: str) -> bool:
-    return found_in(found, found.p) and ((found.value or 0.0) > 0) == (better == "A")
+def _same_finding(found: Difference, p: float, better: str) -> bool:
+    return found_in(found, p) and ((found.value or 0.0) > 0) == (better == "A")
 
 
 def found_in(found: Difference | Overall, p: float | None) -> bool:
     """Whether p and interval both say that there is a difference; close to their limits they may disagree."""
     holds_none = found.low is not None and found.high is not None and found.low <= 0 <= found.high
-    return p is not None and p <= SURE and not holds_none
+    return p is not None and p <= ALPHA and not holds_none

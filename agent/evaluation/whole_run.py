@@ -6,7 +6,7 @@ from functools import partial
 
 from agent.evaluation.measures import Measure, Rules
 from agent.evaluation.score import Verdict, score_response
-from agent.metrics import Labelled, figure, labels
+from agent.metrics import METRICS, Labelled, figure, labels
 from agent.statistics.intervals import Mean, figure_with_interval
 from agent.store import RunScore, Store
 from agent.vocabulary import OWN_MAKING, Instance, Response, Unscored
@@ -54,9 +54,9 @@ class GatheredLabels:
         if isinstance(value, Labelled):
             self._items.setdefault(measure.name, []).append(value)
         elif isinstance(value, Unscored) and value.reason in OWN_MAKING:
-            right = labels(measure.use, "A", instance, measure.rules)  # any answer: only what is right is taken
-            if isinstance(right, Labelled):
-                self._blank.setdefault(measure.name, []).append(replace(right, predicted=frozenset()))
+            blank = blank_labels(measure, instance)
+            if blank is not None:
+                self._blank.setdefault(measure.name, []).append(blank)
 
     def scores(self) -> list[RunScore]:
         """Compute every metric of the whole run."""
@@ -69,8 +69,16 @@ class GatheredLabels:
         return RunScore(measure.name, mean.value, mean.low, mean.high, mean.n, mean.units, floor)
 
 
+def blank_labels(measure: Measure, instance: Instance) -> Labelled | None:
+    """Return the labels of an answer that names none; None where the instance has no right ones."""
+    right = labels(measure.use, "A", instance, measure.rules)  # any answer: only what is right is taken
+    return replace(right, predicted=frozenset()) if isinstance(right, Labelled) else None
+
+
 def _mean(measure: Measure, items: Sequence[Labelled]) -> Mean:
-    return figure_with_interval([(item.unit, item) for item in items], partial(_figure, measure))
+    spec = METRICS[measure.use.name]
+    units = [(item.unit, item) for item in items]
+    return figure_with_interval(units, partial(_figure, measure), within=(spec.low, spec.high))
 
 
 def _figure(measure: Measure, items: Sequence[Labelled]) -> float | None:

@@ -9,12 +9,20 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from agent.statistics.resampling import SEED, bca_interval, percentile_interval, resampled_means
+from agent.statistics.resampling import (
+    SEED,
+    bca_interval,
+    percentile_interval,
+    resampled_means,
+    student_quantile,
+    unit_sums,
+)
 from protocol.figures import wilson
 
 RESAMPLES = 2_000
 FEWEST_RESAMPLES = 200
 MOST_WORK = 2_000_000  # items that a figure of a whole run is computed from, over all resamples
+ANYWHERE = (-math.inf, math.inf)
 
 Item = TypeVar("Item")
 
@@ -39,7 +47,9 @@ class Mean:
     method: Literal["wilson", "bootstrap", "none"]
 
 
-def mean_with_interval(scores: Sequence[tuple[bytes, float]], *, binary: bool) -> Mean:
+def mean_with_interval(
+    scores: Sequence[tuple[bytes, float]], *, binary: bool, within: tuple[float, float] = ANYWHERE
+) -> Mean:
     """Return the mean of (unit, score) pairs and its 95 % interval.
 
     Binary scores get Wilson's interval, with the effective number of instances where units have several (Korn and
@@ -49,6 +59,7 @@ def mean_with_interval(scores: Sequence[tuple[bytes, float]], *, binary: bool) -
     Args:
         scores: one pair an instance; binary scores are 0 or 1.
         binary: whether a score can be nothing else.
+        within: the lowest and the highest mean that there can be; the interval ends there.
     """
     n = len(scores)
     if n == 0:
@@ -61,18 +72,25 @@ def mean_with_interval(scores: Sequence[tuple[bytes, float]], *, binary: bool) -
         effective = _effective_n(list(clusters.values()), value, n)
         low, high = wilson(value * effective, effective)
         return Mean(n, len(clusters), value, low, high, "wilson")
-    groups = list(clusters.values())
-    if len({math.fsum(group) / len(group) for group in groups}) < 2:
+    sums, sizes = unit_sums(scores)
+    if len({math.fsum(group) / len(group) for group in clusters.values()}) < 2:
         return Mean(n, len(clusters), value, None, None, "none")
-    low, high = _bootstrap(groups, value)
-    return Mean(n, len(clusters), value, low, high, "bootstrap")
+    interval = bca_interval(value, resampled_means(sums, sizes, RESAMPLES), sums, sizes)
+    return Mean(n, len(clusters), value, *_cut(interval, value, within), "bootstrap")
+
+
+def _cut(interval: tuple[float, float], value: float, within: tuple[float, float]) -> tuple[float, float]:
+    """End an interval where the range ends; a value beside a range that was guessed stays in it."""
+    low, high = interval
+    return min(value, max(low, within[0])), max(value, min(high, within[1]))
 
 
 def _effective_n(clusters: Sequence[Sequence[float]], p: float, n: int) -> float:
     """Return how many independent instances a proportion of clustered ones is worth, at most n.
 
-    n over the design effect, the ratio of the variance between units (linearised, with the correction for few of
-    them) to the binomial one. Where it cannot be seen, because all answers are the same, each unit counts once.
+    n over the design effect, the ratio of the variance between units (linearised) to the binomial one; less the fewer
+    units that variance is seen in, by the ratio of Student's quantiles (Korn and Graubard 1998), but not below one.
+    Where it cannot be seen, because all answers are the same, each unit counts once.
     """
     m = len(clusters)
     if m == n:
@@ -81,19 +99,15 @@ def _effective_n(clusters: Sequence[Sequence[float]], p: float, n: int) -> float
     if m < 2 or binomial == 0:
         return m
     between = m / (m - 1) * math.fsum((math.fsum(c) - p * len(c)) ** 2 for c in clusters) / n**2
-    return min(n, n * binomial / between) if between > 0 else n
-
-
-def _bootstrap(clusters: Sequence[Sequence[float]], value: float) -> tuple[float, float]:
-    import numpy as np
-
-    sums = np.array([math.fsum(cluster) for cluster in clusters])
-    sizes = np.array([float(len(cluster)) for cluster in clusters])
-    return bca_interval(value, resampled_means(sums, sizes, RESAMPLES), sums, sizes)
+    known = min(n, n * binomial / between) if between > 0 else n
+    return max(1.0, known * (student_quantile(0.975, n - 1) / student_quantile(0.975, m - 1)) ** 2)
 
 
 def figure_with_interval(
-    items: Sequence[tuple[Hashable, Item]], figure: Callable[[Sequence[Item]], float | None]
+    items: Sequence[tuple[Hashable, Item]],
+    figure: Callable[[Sequence[Item]], float | None],
+    *,
+    within: tuple[float, float] = ANYWHERE,
 ) -> Mean:
     """Return a figure that only all items together have, with the percentile bootstrap over units, seeded.
 
@@ -102,6 +116,7 @@ def figure_with_interval(
     Args:
         items: one pair of unit and item an instance.
         figure: computes it; None where it has no value.
+        within: the lowest and the highest that it can be; the interval ends there.
     """
     value = figure([item for _, item in items]) if items else None
     clusters: dict[Hashable, list[Item]] = {}
@@ -121,5 +136,5 @@ def figure_with_interval(
             drawn.append(again)
     if len(set(drawn)) < 2:
         return Mean(len(items), len(clusters), value, None, None, "none")
-    low, high = percentile_interval(value, drawn, len(clusters))
-    return Mean(len(items), len(clusters), value, low, high, "bootstrap")
+    interval = percentile_interval(value, drawn, len(clusters))
+    return Mean(len(items), len(clusters), value, *_cut(interval, value, within), "bootstrap")

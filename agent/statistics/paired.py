@@ -9,8 +9,18 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from agent.statistics.power import detectable_difference, units_needed
-from agent.statistics.resampling import SEED, bca_interval, expanded, percentile_interval, resampled_means, unit_sums
+from agent.statistics.power import ALPHA, detectable_difference, units_needed
+from agent.statistics.resampling import (
+    SEED,
+    bca_interval,
+    expanded,
+    percentile_interval,
+    percentiles,
+    resampled_means,
+    student_p,
+    student_quantile,
+    unit_sums,
+)
 from protocol.figures import Z95, wilson
 
 if TYPE_CHECKING:
@@ -52,7 +62,8 @@ class Difference:
         p: two-sided, of no difference; None when n is 0.
         test: how it was made.
         exact_p: of McNemar's exact test, where that test applies.
-        detectable: the smallest true difference that four of five such comparisons would see; None: not known.
+        detectable: the smallest true difference that four of five such comparisons would see, by p as it is corrected
+            for all that are made together; None: none could be seen, or it is not known.
         needed: units it would take to see a difference as large as this one was; None: none, or not known.
     """
 
@@ -76,16 +87,19 @@ class Difference:
 NOTHING = Difference(0, 0, None, None, None, None, None, "none", 0, 0, None, "none", None, None, None)
 
 
-def paired_difference(pairs: Iterable[Pair], *, binary: bool) -> Difference:
+def paired_difference(pairs: Iterable[Pair], *, binary: bool, reach: float = math.inf, tests: int = 1) -> Difference:
     """Compare two models on the same instances.
 
     Binary scores of independent instances get Newcombe's interval (1998, paired data, method 10) and McNemar's mid-p
     (Fagerland, Lydersen and Laake 2013). Everything else, also binary scores where units have several instances, gets
-    the BCa bootstrap over units, and the p value of `bootstrap_p`.
+    the BCa bootstrap over units, and the p value of `bootstrap_p`. The interval holds 0 where p is above 0.05: what one
+    of the two does not exclude is not excluded.
 
     Args:
         pairs: those that lack a score by either model do not count.
         binary: whether a score can be nothing but 0 or 1.
+        reach: from the lowest score to the highest: no difference is larger.
+        tests: how many such comparisons are made together.
     """
     both = [(pair.unit, pair.a, pair.b) for pair in pairs if pair.a is not None and pair.b is not None]
     n, units = len(both), len({unit for unit, _, _ in both})
@@ -100,43 +114,70 @@ def paired_difference(pairs: Iterable[Pair], *, binary: bool) -> Difference:
         error = smoothed_error(better_a, better_b, n)
         p, exact_p = mcnemar_mid_p(better_a, better_b), mcnemar_exact_p(better_a, better_b)
         return Difference(
-            *(n, units, mean_a, mean_b, value, low, high),
+            *(n, units, mean_a, mean_b, value, *_as_p_says((low, high), p, reach)),
             method="newcombe",
             better_a=better_a,
             better_b=better_b,
             p=p,
             test="mcnemar mid-p",
             exact_p=exact_p,
-            detectable=detectable_difference(error, units),
-            needed=units_needed(error * math.sqrt(units), abs(value)),
+            detectable=detectable_difference(error, units, tests, reach),
+            needed=units_needed(error * math.sqrt(units), abs(value), tests),
         )
     sums, sizes = unit_sums((unit, a - b) for unit, a, b in both)
     error = _standard_error(sums, sizes)
-    drawn = resampled_means(sums, sizes, resamples_for(units)) if error > LEAST else None
-    bounds = (None, None) if drawn is None else bca_interval(value, drawn, sums, sizes)
-    return Difference(
-        *(n, units, mean_a, mean_b, value, bounds[0], bounds[1]),
-        method="none" if drawn is None else "bootstrap",
+    seen = Difference(
+        *(n, units, mean_a, mean_b, value, None, None),
+        method="none",
         better_a=better_a,
         better_b=better_b,
-        p=least_p(sums) if drawn is None else bootstrap_p(value, drawn, sums),
+        p=least_p(sums),
         test="bootstrap",
         exact_p=None,
-        detectable=None if drawn is None else detectable_difference(error, units),
-        needed=None if drawn is None else units_needed(error * math.sqrt(units), abs(value)),
+        detectable=None,
+        needed=None,
+    )
+    if error <= LEAST:
+        return seen
+    drawn = resampled_means(sums, sizes, resamples_for(units))
+    p = bootstrap_p(value, drawn, sums)
+    low, high = _as_p_says(bca_interval(value, drawn, sums, sizes), p, reach)
+    return replace(
+        seen,
+        low=low,
+        high=high,
+        method="bootstrap",
+        p=p,
+        detectable=detectable_difference(error, units, tests, reach),
+        needed=units_needed(error * math.sqrt(units), abs(value), tests),
     )
 
 
+def _as_p_says(interval: tuple[float, float], p: float, reach: float) -> tuple[float, float]:
+    """Return the interval with 0 in it where p does not exclude that, and nothing that cannot be."""
+    low, high = interval
+    if p > ALPHA:
+        low, high = min(low, 0.0), max(high, 0.0)
+    return max(low, -reach), min(high, reach)
+
+
 def figure_difference(
-    items: Sequence[tuple[Hashable, Item, Item]], figure: Callable[[Sequence[Item]], float | None]
+    items: Sequence[tuple[Hashable, Item, Item]],
+    figure: Callable[[Sequence[Item]], float | None],
+    *,
+    reach: float = math.inf,
+    tests: int = 1,
 ) -> Difference:
     """Compare two models by a figure that only all items together have, as macro F1 is.
 
     The percentile bootstrap over units draws both models' items together; see `figure_with_interval` for how often.
+    Where no resample lies as far from the difference as 0 does, p is by Student's t: resamples of many items are too
+    few to say how small it is.
 
     Args:
         items: unit, the first model's item, the second's, an instance each.
         figure: computes it from one model's items; None where it has no value.
+        reach, tests: as in `paired_difference`.
     """
     import numpy as np
 
@@ -156,19 +197,23 @@ def figure_difference(
             drawn.append(a - b)
     seen = replace(NOTHING, n=len(items), units=len(units), mean_a=mean_a, mean_b=mean_b, value=value)
     differing = np.array([float(any(one != other for one, other in group)) for group in groups])
-    error = float(np.std(drawn, ddof=1)) if len(drawn) > 1 and len(groups) > 1 else 0.0
+    m = len(groups)
+    error = math.sqrt(m / (m - 1)) * float(np.std(drawn)) if len(drawn) > 1 and m > 1 else 0.0
     if error <= LEAST:
         return replace(seen, p=least_p(differing), test="bootstrap")
-    low, high = percentile_interval(value, drawn, len(groups))
+    p = bootstrap_p(value, np.array(drawn), differing)
+    if p <= 1 / (1 + len(drawn)):
+        p = max(least_p(differing), min(p, student_p(value / error, m - 1)))
+    low, high = _as_p_says(percentile_interval(value, drawn, m, apart=int(differing.sum())), p, reach)
     return replace(
         seen,
         low=low,
         high=high,
         method="bootstrap",
-        p=bootstrap_p(value, np.array(drawn), differing),
+        p=p,
         test="bootstrap",
-        detectable=detectable_difference(error, len(groups)),
-        needed=units_needed(error * math.sqrt(len(groups)), abs(value)),
+        detectable=detectable_difference(error, m, tests, reach),
+        needed=units_needed(error * math.sqrt(m), abs(value), tests),
     )
 
 
@@ -189,9 +234,10 @@ class Overall:
 def overall_difference(tables: Sequence[Sequence[Pair]]) -> Overall | None:
     """Compare two models over several benchmarks, whose scores must all be on the scale from 0 to 1.
 
-    The percentile bootstrap over units, benchmarks drawn independently of each other. Benchmarks of fewer than
-    FEWEST_UNITS units do not count: a handful of units resampled looks surer than it is, and one unit quite sure.
-    None where no benchmark counts.
+    The percentile bootstrap over units, benchmarks drawn independently of each other, at the levels of Student's t with
+    the degrees of freedom of Welch and Satterthwaite: where few noisy units make most of the doubt, they count and not
+    the many quiet ones. Benchmarks of fewer than FEWEST_UNITS units are not in it: a handful of units resampled looks
+    surer than it is, and one unit quite sure. None where no benchmark counts.
     """
     import numpy as np
 
@@ -202,14 +248,20 @@ def overall_difference(tables: Sequence[Sequence[Pair]]) -> Overall | None:
     benchmarks = [unit_sums(scored[n]) for n in counted]
     value = math.fsum(float(sums.sum() / sizes.sum()) for sums, sizes in benchmarks) / len(benchmarks)
     drawn = np.full(FEWEST_RESAMPLES, value)
+    variances = []
     for number, (sums, sizes) in enumerate(benchmarks):
         again, m = resampled_means(sums, sizes, FEWEST_RESAMPLES, stream=number), len(sums)
         drawn += (again - float(sums.sum() / sizes.sum())) * math.sqrt(m / (m - 1)) / len(benchmarks)
+        variances.append(_standard_error(sums, sizes) ** 2)
     everything = np.concatenate([sums for sums, _ in benchmarks])
     if float(drawn.std()) <= LEAST:
         return Overall(counted, value, None, None, least_p(everything))
-    low, high = percentile_interval(value, drawn, len(everything))
-    return Overall(counted, value, low, high, bootstrap_p(value, drawn, everything))
+    freedom = sum(variances) ** 2 / sum(
+        v**2 / (len(sums) - 1) for v, (sums, _) in zip(variances, benchmarks, strict=True)
+    )
+    errors = student_quantile(0.975, freedom)
+    p = bootstrap_p(value, drawn, everything, errors)
+    return Overall(counted, value, *_as_p_says(percentiles(value, drawn, errors), p, 1.0), p)
 
 
 def mcnemar_exact_p(b: int, c: int) -> float:
@@ -259,7 +311,7 @@ def _joined(one: float, other: float, phi: float) -> float:
     return math.sqrt(max(0.0, one**2 - 2 * phi * one * other + other**2))
 
 
-def bootstrap_p(value: float, drawn: "Numbers", sums: "Numbers") -> float:
+def bootstrap_p(value: float, drawn: "Numbers", sums: "Numbers", errors: float | None = None) -> float:
     """Return the two-sided p of a difference: how often resamples lie as far from it as it lies from 0.
 
     Counted as if there were one resample more, which is as far (Davison and Hinkley 1997, section 4.4), and as wide as
@@ -269,10 +321,11 @@ def bootstrap_p(value: float, drawn: "Numbers", sums: "Numbers") -> float:
         value: the difference.
         drawn: it in each resample.
         sums: of the differences of each unit.
+        errors: how many standard errors an interval reaches; None: `expanded`.
     """
     import numpy as np
 
-    widened = expanded(len(sums)) / Z95
+    widened = (errors or expanded(len(sums))) / Z95
     as_far = int((np.abs(drawn - value) * widened >= abs(value) - LEAST).sum())
     return max(least_p(sums), (1 + as_far) / (1 + len(drawn)))
 

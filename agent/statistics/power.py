@@ -7,44 +7,56 @@ from agent.statistics.resampling import student_quantile
 
 POWER = 0.8  # how often a true difference of the detectable size is seen
 MOST_UNITS = 10_000_000
-_LARGE = NormalDist().inv_cdf(0.975) + NormalDist().inv_cdf(POWER)  # standard errors, of very many units
+ALPHA = 0.05  # p up to here says that there is a difference
 
 
-def detectable_difference(error: float, units: int) -> float | None:
+def detectable_difference(error: float, units: int, tests: int = 1, most: float = math.inf) -> float | None:
     """Return the smallest true difference that is seen (two-sided, 5 %) in four of five such comparisons.
 
     (t_0.975 + t_0.8) standard errors, by Student's t with units - 1 degrees of freedom, which follows the noncentral t
-    closely (Julious 2004). Exact tables and simulations differ from it by little from ten units on.
+    closely (Julious 2004). Exact tables and simulations differ from it by little from ten units on. Among several
+    tests the 5 % are shared out, as the first step of Holm's correction does: what is seen so is seen by Holm's too.
 
     Args:
         error: standard error of the difference, in the difference's unit.
-        units: independent units behind it; with fewer than two nothing is known, and None returned.
+        units: independent units behind it.
+        tests: how many comparisons are made together.
+        most: the largest difference that there can be.
+
+    Returns:
+        None where no difference could be seen: it would be larger than `most`, or p is not small enough even where all
+        units agree, see `paired.least_p`.
     """
-    if units < 2:
+    alpha = ALPHA / tests
+    if units < 2 or math.ldexp(2.0, -units) > alpha:
         return None
-    return (student_quantile(0.975, units - 1) + student_quantile(POWER, units - 1)) * error
+    found = (student_quantile(1 - alpha / 2, units - 1) + student_quantile(POWER, units - 1)) * error
+    return found if found <= most else None
 
 
-def units_needed(spread: float, difference: float) -> int | None:
+def units_needed(spread: float, difference: float, tests: int = 1) -> int | None:
     """Return how many units it takes to see a true difference, with the power of `detectable_difference`.
 
     Args:
         spread: standard deviation of the differences between units.
         difference: above 0, in the same unit.
+        tests: how many comparisons are made together.
 
     Returns:
         None where it takes more than MOST_UNITS, or nothing differs.
     """
     if spread <= 0 or difference <= 0:
         return None
-    by_normal = (_LARGE * spread / difference) ** 2  # a few too few, since Student's t reaches further
+    normal = NormalDist()
+    errors = normal.inv_cdf(1 - ALPHA / tests / 2) + normal.inv_cdf(POWER)  # standard errors, of very many units
+    by_normal = (errors * spread / difference) ** 2  # a few too few, since Student's t reaches further
     if by_normal > MOST_UNITS:
         return None
     units = max(2, math.ceil(by_normal))
-    while _seen(spread, units) > difference:
+    while _seen(spread, units, tests) > difference:
         units += 1
     return units
 
 
-def _seen(spread: float, units: int) -> float:
-    return detectable_difference(spread / math.sqrt(units), units) or math.inf
+def _seen(spread: float, units: int, tests: int) -> float:
+    return detectable_difference(spread / math.sqrt(units), units, tests) or math.inf

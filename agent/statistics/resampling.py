@@ -9,7 +9,7 @@ from functools import lru_cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
-from agent.statistics.f_distribution import f_quantile
+from agent.statistics.f_distribution import f_cdf, f_quantile
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 SEED = 20_250_523  # any constant: the same scores always give the same interval
 BLOCK = 250_000  # drawn units in memory at a time: what a processor keeps close
+FEW_UNITS = 8  # below it resamples alone promise too much
 _NORMAL = NormalDist()
 
 
@@ -59,22 +60,66 @@ def bca_interval(value: float, drawn: "Numbers", sums: "Numbers", sizes: "Number
 
     left_out = (sums.sum() - sums) / (sizes.sum() - sizes)
     away = left_out.mean() - left_out
-    spread = float((away**2).sum())
-    acceleration = float((away**3).sum()) / (6 * spread**1.5) if spread > 0 else 0.0
+    cubed = float((away**2).sum()) ** 1.5
+    acceleration = float((away**3).sum()) / (6 * cubed) if cubed > 0 else 0.0
     share = (float((drawn < value).sum()) + float((drawn == value).sum()) / 2) / len(drawn)
     bias = _NORMAL.inv_cdf(min(max(share, 1 / len(drawn)), 1 - 1 / len(drawn)))
     reach = expanded(len(sums))
     low, high = np.percentile(drawn, [100 * _level(end, bias, acceleration) for end in (-reach, reach)])
-    return min(value, float(low)), max(value, float(high))
+    far = _reach_of_few(float(drawn.std()), len(sums), len(sums) - _most_alike(sums / sizes))
+    return min(value - far, float(low)), max(value + far, float(high))
 
 
-def percentile_interval(value: float, drawn: "Numbers | Sequence[float]", units: int) -> tuple[float, float]:
-    """Return the 95 % interval by the percentiles of resamples, at the levels of `expanded`. It holds the value."""
+def percentile_interval(
+    value: float, drawn: "Numbers | Sequence[float]", units: int, apart: int | None = None
+) -> tuple[float, float]:
+    """Return the 95 % interval by the percentiles of resamples, at the levels of `expanded`. It holds the value.
+
+    Args:
+        value: the figure.
+        drawn: it in each resample.
+        units: at least two.
+        apart: how many of them are not like most others; None: all.
+    """
     import numpy as np
 
-    level = _NORMAL.cdf(-expanded(units))
-    low, high = np.nanpercentile(drawn, [100 * level, 100 * (1 - level)])
+    low, high = percentiles(value, drawn, expanded(units))
+    far = _reach_of_few(float(np.std(drawn)), units, units if apart is None else apart)
+    return min(value - far, low), max(value + far, high)
+
+
+def percentiles(value: float, drawn: "Numbers | Sequence[float]", errors: float) -> tuple[float, float]:
+    """Return what resamples reach at the levels of so many standard errors to both sides. It holds the value."""
+    import numpy as np
+
+    level = _NORMAL.cdf(-errors)
+    low, high = np.percentile(drawn, [100 * level, 100 * (1 - level)])
     return min(value, float(low)), max(value, float(high))
+
+
+def _reach_of_few(spread: float, units: int, apart: int) -> float:
+    """Return how far an interval reaches at least where few units tell how much units vary; 0 where enough do.
+
+    No resample lies outside the units that are there: of two units the resampled interval holds the truth in one case
+    of two. Student's t does not stop there. Where most units are alike (no difference in 95 of 100 answers, a jury's
+    best grade for nearly all) it has as many degrees of freedom as there are units apart from them.
+
+    Args:
+        spread: standard deviation of the resamples.
+        units: at least two.
+        apart: those that are not like most others.
+    """
+    telling = max(2, min(units, apart + 1))  # differences that are but rounding are no reason to stop
+    if telling >= FEW_UNITS or spread == 0:
+        return 0.0
+    return math.sqrt(units / (units - 1)) * spread * student_quantile(0.975, telling - 1)
+
+
+def _most_alike(values: "Numbers") -> int:
+    """Return how many units have the most common value."""
+    import numpy as np
+
+    return int(np.unique(np.round(values, 12), return_counts=True)[1].max())
 
 
 @lru_cache(maxsize=4096)
@@ -94,9 +139,14 @@ def expanded(units: int) -> float:
 
 
 @lru_cache(maxsize=4096)
-def student_quantile(p: float, freedom: int) -> float:
+def student_quantile(p: float, freedom: float) -> float:
     """Return the `p` quantile, 0.5 or more, of Student's t: its square has an F distribution."""
     return math.sqrt(f_quantile(2 * p - 1, 1, freedom)) if p > 0.5 else 0.0
+
+
+def student_p(ratio: float, freedom: float) -> float:
+    """Return the two-sided p of so many standard errors, by Student's t."""
+    return 1 - f_cdf(ratio**2, 1, freedom)
 
 
 def _level(reach: float, bias: float, acceleration: float) -> float:
