@@ -82,15 +82,16 @@ def jury_summary(kept: Mapping[str, Any], model: str, answers: Iterable[JudgedAn
         others = [seat for seat in valid if seat.seat not in own]
         if 2 * len(others) > len(judges) - len(own):
             without.append((unit, _mean([_mean(list((seat.grades or {}).values())) for seat in others])))
+    within = kept["low"], kept["high"]
     return JurySummary(
         seat_names(judges),
         seats=asked * len(judges),
         filled=filled,
         repaired=repaired,
         faults={str(reason): count for reason, count in sorted(faults.items())},
-        criteria={name: mean_with_interval(found, binary=False) for name, found in criteria.items()},
+        criteria={name: mean_with_interval(found, binary=False, within=within) for name, found in criteria.items()},
         family=tuple(sorted(own)),
-        without_family=mean_with_interval(without, binary=False) if 0 < len(own) < len(judges) else None,
+        without_family=mean_with_interval(without, binary=False, within=within) if 0 < len(own) < len(judges) else None,
     )
 
 
