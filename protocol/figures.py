@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 Z95 = 1.959963984540054  # two-sided 95 % quantile of the standard normal distribution
+DECIMALS = 12  # values that are equal to here are tied: sums in another order differ beyond
 
 
 def wilson(successes: float, n: float, z: float = Z95) -> tuple[float, float]:
@@ -42,7 +43,7 @@ def mean_win_rates(table: Mapping[str, Mapping[str, float]]) -> dict[str, float 
 
     For each column with at least two models: wins = models strictly worse + (models tied - 1) / 2, over the
     number of models in the column less one. A model's figure is the mean over the columns where it has a value;
-    None where it has no such column.
+    None where it has no such column. Values that are equal to DECIMALS are tied.
 
     Args:
         table: model -> benchmark -> main score; higher is better.
@@ -50,7 +51,7 @@ def mean_win_rates(table: Mapping[str, Mapping[str, float]]) -> dict[str, float 
     columns: dict[str, dict[str, float]] = {}
     for model, row in table.items():
         for benchmark, value in row.items():
-            columns.setdefault(benchmark, {})[model] = value
+            columns.setdefault(benchmark, {})[model] = round(value, DECIMALS)
     rates: dict[str, list[float]] = {model: [] for model in table}
     for column in columns.values():
         if len(column) < 2:

@@ -21,6 +21,7 @@ class Result:
         parts: arguments and data of its runs; those of one model's results are put together before they are compared.
         value: None where there is none.
         weight: instances behind it.
+        barred: why it takes part in no comparison; None where it may.
     """
 
     model: str
@@ -29,6 +30,12 @@ class Result:
     parts: frozenset[Hashable]
     value: float | None
     weight: int
+    barred: str | None = None
+
+    @property
+    def left_out(self) -> str | None:
+        """Why it is in no column, whatever the others are."""
+        return self.barred or (NO_VALUE if self.value is None else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,20 +74,17 @@ def compare(results: Sequence[Result]) -> Comparison:
     Several results of one benchmark and model (subsets, conditions) are weighted by their instances, as HELM merges
     them.
     """
-    wholes = _wholes([(place, one) for place, one in enumerate(results) if one.value is not None])
+    wholes = _wholes([(place, one) for place, one in enumerate(results) if one.left_out is None])
     models = Counter(whole.column for whole in wholes)
     table: dict[str, dict[Hashable, float]] = {one.model: {} for one in results}
     members: dict[Hashable, dict[str, tuple[int, ...]]] = {}
-    left_out: Counter[str] = Counter()
+    left_out = Counter(one.left_out for one in results if one.left_out is not None)
     for whole in wholes:
         if models[whole.column] > 1:
             table[whole.model][whole.column] = whole.value
             members.setdefault(whole.column, {})[whole.model] = whole.places
         else:
             left_out[_why_alone(whole, wholes)] += whole.results
-    lacking = sum(one.value is None for one in results)
-    if lacking:
-        left_out[NO_VALUE] += lacking
     names = {column: str(number) for number, column in enumerate(models)}
     rates = mean_win_rates({model: {names[key]: v for key, v in row.items()} for model, row in table.items()})
     return Comparison(rates, len(members), dict(left_out), tuple(members.values()))

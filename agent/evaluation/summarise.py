@@ -1,5 +1,6 @@
 """From stored scores to a leaderboard: n, unscored by reason, mean and interval of every run and metric."""
 
+import json
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +21,9 @@ FEW_UNITS = 30
 MANY_UNSCORED = 0.05
 MANY_CUT_OFF = 0.2
 MANY_SEATS_EMPTY = 0.1
+NOT_ENDED = "has not ended"
+LACKING = "more than 5 % without a score for reasons that are not the model's own"
+_PENDING = frozenset({Reason.NOT_JUDGED, Reason.NOT_MEASURED, Reason.NOT_ASKED, Reason.NOT_IMPORTED})
 
 
 class Note(StrEnum):
@@ -29,7 +33,7 @@ class Note(StrEnum):
     FEW_UNITS = "fewer than 30 units"
     MANY_UNSCORED = "more than 5 % unscored"
     MANY_CUT_OFF = "more than 20 % of the answers cut off by their length limit"
-    ALL_THE_SAME = "0 % or 100 %: every answer scored the same"
+    ALL_THE_SAME = "every answer scored the same"
     SEATS_EMPTY = "more than 10 % of the jury's seats without a valid verdict"
     FAMILY = "a judge is of the judged model's family: see the score without it"
     SAMPLE = "a sample of the data"
@@ -48,7 +52,7 @@ class MetricSummary:
 
     `unscored` leaves out the instances that the metric asks nothing of, which are `not_applicable`. `twin` is the same
     metric by HELM's rules, where a run keeps both. `floor_of_run` is known of a metric of the whole run alone, `jury`
-    of one that a jury gives.
+    of one that a jury gives. `uniform` says that FEW_UNITS or more answers all have one score.
     """
 
     metric: str
@@ -62,6 +66,7 @@ class MetricSummary:
     not_applicable: int = 0
     floor_of_run: float | None = None
     jury: JurySummary | None = None
+    uniform: bool = False
 
     def share(self, value: float | None) -> float | None:
         """Place a value on the metric's scale, 0 the lowest and 1 the highest: what averages over metrics take."""
@@ -74,9 +79,9 @@ class MetricSummary:
 
     @property
     def bounds(self) -> Bounds | None:
-        """What the mean would be, were every unscored instance wrong, or right; None where that cannot be told.
+        """What the mean would be, were every unscored instance wrong, or right; None where there is nothing to tell.
 
-        Of a metric of the whole run nobody can tell; before anything is scored it is the whole range.
+        That is before anything is scored, and of a metric of the whole run that lacks any instance.
         """
         if self.mean.value is None or self.mean.n == 0 or (self.whole_run and self.unscored):
             return None
@@ -91,16 +96,29 @@ class MetricSummary:
     def floor(self) -> float | None:
         """The value if what the model left without a score by itself counted as the metric's lowest.
 
-        Failures of servers, references and juries never count. None where there is nothing to tell from.
+        Failures of servers, references and juries never count. None where there is nothing to tell from, and while much
+        has yet to be asked, judged or measured: what a model failed is known at once, and would weigh too much.
         """
         value, n = self.mean.value, self.mean.n
         own = sum(count for reason, count in self.unscored.items() if reason in OWN_MAKING)
-        if self.whole_run and own:
+        pending = sum(count for reason, count in self.unscored.items() if reason in _PENDING)
+        if not own:
+            return value
+        if pending > MANY_UNSCORED * (n + sum(self.unscored.values())):
+            return None
+        if self.whole_run:
             return self.floor_of_run
-        if value is not None:
-            return (value * n + self.low * own) / (n + own) if own else value
-        waits = self.unscored.keys() & {Reason.NOT_JUDGED, Reason.NOT_IMPORTED}
-        return float(self.low) if own and not waits else None
+        return float(self.low) if value is None else (value * n + self.low * own) / (n + own)
+
+    @property
+    def lacking(self) -> bool:
+        """Whether more than MANY_UNSCORED lack a score for reasons that are not the model's own.
+
+        Without those whose reference is missing, which no model can have a score for.
+        """
+        others = sum(n for reason, n in self.unscored.items() if reason not in {*OWN_MAKING, Reason.NO_REFERENCE})
+        asked = self.mean.n + sum(self.unscored.values()) - self.unscored.get(Reason.NO_REFERENCE, 0)
+        return others > MANY_UNSCORED * asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +163,7 @@ class RunSummary:
             Note.FEW_UNITS: 0 < mean.units < FEW_UNITS,
             Note.MANY_UNSCORED: unscored > MANY_UNSCORED * asked,
             Note.MANY_CUT_OFF: cut_off > MANY_CUT_OFF,
-            Note.ALL_THE_SAME: mean.value in (metric.low, metric.high),
+            Note.ALL_THE_SAME: metric.uniform or mean.value in (metric.low, metric.high),
             Note.SEATS_EMPTY: jury is not None and jury.seats - jury.filled > MANY_SEATS_EMPTY * jury.seats,
             Note.FAMILY: jury is not None and bool(jury.family),
             Note.SAMPLE: details["data"]["known"] == "sample",
@@ -209,7 +227,7 @@ def _pool_of(run: Run) -> object:
         data["digest"] if data["named"] else "",
         tuple(sorted(given)),
         tuple(sorted(set(details["overrides"]) - given)),
-        run.imported,
+        *(run.imported, tuple((kept["name"], _options(kept), _jury(run, kept)) for kept in details["metrics"])),
     )
 
 
@@ -291,11 +309,12 @@ def metric_summary(
     kept: Mapping[str, Any], scored: Sequence[tuple[bytes, float]], unscored: Mapping[str, int]
 ) -> MetricSummary:
     """Summarise the scores of instances. `kept` is what is kept of the metric with a run."""
-    mean = mean_with_interval(scored, binary=kept["binary"])
+    mean = mean_with_interval(scored, binary=kept["binary"], within=(kept["low"], kept["high"]))
     lacking = {reason: count for reason, count in unscored.items() if reason != Reason.NOT_APPLICABLE}
     return MetricSummary(
         *(kept["name"], kept["display_name"], kept["low"], kept["high"], mean, lacking),
         not_applicable=unscored.get(Reason.NOT_APPLICABLE, 0),
+        uniform=len(scored) >= FEW_UNITS and len({value for _, value in scored}) == 1,
     )
 
 
@@ -352,7 +371,8 @@ def win_rates(summaries: Sequence[RunSummary]) -> Mapping[str, float | None]:
 def comparison(summaries: Sequence[RunSummary]) -> Comparison:
     """Compare the models by the floor of each benchmark's main metric: nobody wins by leaving questions out.
 
-    Nor by a metric that stands in for the main one. Compared are results of one kind only, see `_result`.
+    Nor by a metric that stands in for the main one. Compared are results of one kind only, see `_result`, of runs that
+    have ended and lack next to nothing for reasons that are not the model's.
     """
     return compare([_result(summary) for summary in summaries])
 
@@ -372,6 +392,8 @@ def _result(summary: RunSummary) -> Result:
     traits: dict[str, Hashable] = {
         "another main metric": main.metric,
         "other scoring rules": (kept.get("scoring", details.get("scoring")), version),
+        "another encoder or other options of the metric": _options(kept),
+        "another jury": _jury(summary.run, kept),
         "made elsewhere": (details["origin"].get("kind"), summary.run.suite) if imported else None,
         "another definition of the benchmark": details.get("benchmark_digest"),
         "another kind of data": data.get("known"),
@@ -382,7 +404,18 @@ def _result(summary: RunSummary) -> Result:
         parts=frozenset(_part(run) for run in runs),
         value=main.floor,
         weight=main.weight,
+        barred=NOT_ENDED if summary.run.state != "ended" else LACKING if main.lacking else None,
     )
+
+
+def _options(kept: Mapping[str, Any]) -> str:
+    return json.dumps(kept.get("options", {}), sort_keys=True)
+
+
+def _jury(run: Run, kept: Mapping[str, Any]) -> str | None:
+    """Return who graded by what. Of a jury made elsewhere that is its judges: the rest is read off their replies."""
+    jury: Mapping[str, Any] | None = kept.get("jury")
+    return None if jury is None else json.dumps(jury["judges"] if run.imported else jury, sort_keys=True)
 
 
 def _sample(run: Run) -> Hashable:

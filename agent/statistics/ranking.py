@@ -9,8 +9,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from agent.statistics.resampling import BLOCK, SEED
-from protocol.figures import Z95, mean_win_rates
+from agent.statistics.resampling import BLOCK, SEED, expanded
+from protocol.figures import DECIMALS, Z95, mean_win_rates
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.float64]
 
 RESAMPLES = 1_000
-DECIMALS = 12  # values that are equal to here are tied: sums in another order differ beyond
+FEWEST_UNITS = 10  # that tell anything of who is better: fewer, drawn again, look surer than they are
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,8 @@ class Standing:
         rank_low, rank_high: best and worst rank by win rate that the data allow, 1 is the best.
         macro: the plain mean over all columns where the model has a value; None without one.
 
-    An interval is None where nothing could be resampled: without instances nobody knows how sure a value is.
+    An interval is None where nothing could be resampled: without instances nobody knows how sure a value is. So it is
+    of a model that has FEWEST_UNITS units nowhere; its ranks are then all of them.
     """
 
     win_rate: float | None
@@ -68,7 +69,9 @@ def standings(columns: Sequence[Column]) -> Mapping[str, Standing]:
     A model's ranks are those left by the others that are surely better and surely worse: whose win rate
     differs from its own beyond an interval that holds for all these differences at once (Mogstad, Romano, Shaikh and
     Wilhelm 2024, "Inference for ranks", the marginal set). Percentiles of resampled ranks would promise too much
-    where models are close.
+    where models are close. All reach further by what few units make an interval wider, see `expanded`, and models of
+    fewer than FEWEST_UNITS units are never told apart: of models that are equal, one in twenty has a range that leaves
+    out a rank, whatever the number of units.
     """
     return standings_and_ranks(columns)[0]
 
@@ -87,18 +90,24 @@ def standings_and_ranks(columns: Sequence[Column]) -> tuple[Mapping[str, Standin
     }
     ranked = [model for model in models if rates[model] is not None]
     won, averaged, drawn = _resampled(columns, values, models)
-    moving = _moving(columns, values)
-    ranks = _ranks(ranked, rates, won[:, [models.index(model) for model in ranked]]) if moving else {}
+    by_column = [_ranks_of(*one) for one in zip(columns, values, drawn, strict=True)]
+    contests = [place for place, value in enumerate(values) if len(value) > 1]
+    units = {model: _units([columns[place] for place in contests], model) for model in models}
+    if len(contests) == 1:  # a win rate is then a rank, which a resample turns round or leaves as it is
+        ranks = by_column[contests[0]]
+    elif any(len(mine) > 1 for place in contests for mine in columns[place].scores.values()):
+        ranks = _ranks(ranked, rates, won[:, [models.index(model) for model in ranked]], units)
+    else:
+        ranks = {}
     standing: dict[str, Standing] = {}
     unknown: tuple[int | None, int | None] = None, None
     for place, model in enumerate(models):
         rate, macro = rates[model], macros.get(model)
-        win_low, win_high = _interval(rate, won[:, place], model in moving)
+        win_low, win_high = _interval(rate, won[:, place], units[model])
         rank_low, rank_high = ranks.get(model, unknown)
-        varies = any(column.scores.get(model) for column in columns)
-        macro_low, macro_high = _interval(macro, averaged[:, place], varies)
+        macro_low, macro_high = _interval(macro, averaged[:, place], _units(columns, model))
         standing[model] = Standing(rate, win_low, win_high, rank_low, rank_high, macro, macro_low, macro_high)
-    return standing, [_ranks_of(*one) for one in zip(columns, values, drawn, strict=True)]
+    return standing, by_column
 
 
 def column_ranks(column: Column) -> dict[str, tuple[int, int]]:
@@ -115,7 +124,7 @@ def column_ranks(column: Column) -> dict[str, tuple[int, int]]:
 def _ranks_of(column: Column, value: Mapping[str, float], drawn: "Numbers") -> dict[str, tuple[int, int]]:
     if len(value) < 2 or all(len(units) < 2 for units in column.scores.values()):
         return {}
-    return _ranks(list(value), value, drawn)
+    return _ranks(list(value), value, drawn, {model: _units([column], model) for model in value})
 
 
 def _values(column: Column) -> dict[str, float]:
@@ -127,14 +136,10 @@ def _values(column: Column) -> dict[str, float]:
     return {model: round(value, DECIMALS) for model, value in column.fixed.items()} | found
 
 
-def _moving(columns: Sequence[Column], values: Sequence[Mapping[str, float]]) -> set[str]:
-    """Return the models whose win rate a resample can change: somebody in one of their columns has instances."""
-    return {
-        model
-        for column, value in zip(columns, values, strict=True)
-        if len(value) > 1 and any(len(units) > 1 for units in column.scores.values())
-        for model in value
-    }
+def _units(columns: Sequence[Column], model: str) -> int:
+    """Return the units of the model in the column where it has fewest of those that say anything; 0 without any."""
+    counts = (sum(n > 0 for _, n in column.scores.get(model, {}).values()) for column in columns)
+    return min((count for count in counts if count >= FEWEST_UNITS), default=0)
 
 
 def _resampled(
@@ -216,21 +221,23 @@ def _times(units: int, resamples: int, generator: Any) -> "Numbers":
     return np.bincount(drawn.ravel(), minlength=resamples * units).reshape(resamples, units).astype(float)
 
 
-def _interval(value: float | None, drawn: "Numbers", moves: bool) -> tuple[float | None, float | None]:
+def _interval(value: float | None, drawn: "Numbers", units: int) -> tuple[float | None, float | None]:
     """Return the hull of the percentile interval and the normal one by the bootstrap's standard error."""
     import numpy as np
 
-    if value is None or not moves:
+    if value is None or not units:
         return None, None
     known = drawn[~np.isnan(drawn)]
     if len(known) < 2:
         return None, None
     low, high = np.percentile(known, [2.5, 97.5])
-    half = Z95 * float(known.std(ddof=1))
+    half = expanded(units) * float(known.std(ddof=1))
     return max(0.0, min(value - half, float(low))), min(1.0, max(value + half, float(high)))
 
 
-def _ranks(models: Sequence[str], rates: Mapping[str, float | None], drawn: "Numbers") -> dict[str, tuple[int, int]]:
+def _ranks(
+    models: Sequence[str], rates: Mapping[str, float | None], drawn: "Numbers", units: Mapping[str, int]
+) -> dict[str, tuple[int, int]]:
     import numpy as np
 
     found = np.array([rates[model] or 0.0 for model in models])
@@ -244,5 +251,11 @@ def _ranks(models: Sequence[str], rates: Mapping[str, float | None], drawn: "Num
         moved = error > 10.0**-DECIMALS
         far = np.max(np.abs(again - difference)[:, moved] / error[moved], axis=1) if moved.any() else np.zeros(1)
         reach = np.where(moved, float(np.percentile(far, 95)) * error, 10.0**-DECIMALS)
+        reach *= [_widening(min(units[model], units[models[other]])) for other in others]
         ranks[model] = (1 + int((difference > reach).sum()), len(models) - int((difference < -reach).sum()))
     return ranks
+
+
+def _widening(units: int) -> float:
+    """Return how much further than among many units a difference must reach to tell two models apart."""
+    return expanded(units) / Z95 if units >= FEWEST_UNITS else math.inf

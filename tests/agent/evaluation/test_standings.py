@@ -1,15 +1,30 @@
 """Where models stand among each other, from the scores that a store holds."""
 
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from agent.catalog.benchmark import survey_benchmarks
+from agent.evaluation.measures import Rules
 from agent.evaluation.standings import with_standings
-from agent.evaluation.summarise import RunSummary, comparison, summarise_benchmarks, summarise_suite, win_rates
+from agent.evaluation.summarise import (
+    LACKING,
+    NOT_ENDED,
+    RunSummary,
+    comparison,
+    summarise_benchmarks,
+    summarise_suite,
+    win_rates,
+)
+from agent.metrics import AnswerParser, Judge
 from agent.vocabulary import Reason, Response
 from tests.agent.service.filled_site import Case, FilledSite, case, failed, filled_site, graded, unscored
+from tests.agent.service.judged import JUDGES
+
+LENIENT = (Judge("local/lenient", "lenient/l", "lenient"),)
 
 
 @pytest.fixture
@@ -58,13 +73,80 @@ def test_win_rates_with_intervals_are_those_of_the_comparison_and_lie_in_them(fi
 
 def test_what_a_model_left_unscored_itself_lowers_its_standing_and_a_servers_failure_does_not(filled: FilledSite):
     filled.add([*graded(50, 50), *map(unscored, range(50, 100))], entry="pubmed_qa:model=a/shy")
-    filled.add([*graded(60, 80), *map(failed, range(80, 100))], entry="pubmed_qa:model=b/cut")
+    filled.add([*graded(60, 80), *map(failed, range(80, 84))], entry="pubmed_qa:model=b/cut")
     found = {one.run.model: one.standing for one in standing(filled)}
     shy, cut = found["a/shy"], found["b/cut"]
     assert shy is not None
     assert cut is not None
     assert (shy.macro, cut.macro) == (0.5, 0.75)
     assert (shy.win_rate, cut.win_rate) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("more", "ended", "why"),
+    [
+        ([case(n) for n in range(3, 200)], False, NOT_ENDED),
+        ([failed(n) for n in range(3, 200)], True, LACKING),
+        ([unscored(n, Reason.NO_QUORUM) for n in range(3, 200)], True, LACKING),
+    ],
+)
+def test_three_lucky_answers_of_two_hundred_win_against_nobody(
+    filled: FilledSite, more: list[Case], ended: bool, why: str
+):
+    filled.add([case(n, score=float(n % 10 != 0)) for n in range(200)], entry="pubmed_qa:model=a/careful")
+    filled.add([case(n, score=float(n % 9 != 0)) for n in range(200)], entry="pubmed_qa:model=c/other")
+    filled.add([*graded(3, 3), *more], entry="pubmed_qa:model=b/lucky", ended=ended)
+    summaries = standing(filled)
+    lucky = next(one for one in summaries if one.run.model == "b/lucky")
+    assert (lucky.rank, lucky.standing) == (None, None)
+    found = comparison(summaries)
+    assert (found.rates["b/lucky"], found.left_out) == (None, {why: 1})
+    assert {one.rank for one in summaries if one is not lucky} == {(1, 2)}
+
+
+def test_a_few_failures_of_a_server_and_many_missing_references_leave_nobody_out(filled: FilledSite):
+    for model, right in (("a/a", 70), ("b/b", 10)):
+        without = [unscored(n, Reason.NO_REFERENCE) for n in range(80, 120)]
+        filled.add([*graded(right, 76), *map(failed, range(76, 80)), *without], entry=f"pubmed_qa:model={model}")
+    assert [one.rank for one in standing(filled)] == [(1, 1), (2, 2)]
+
+
+def test_models_with_equal_floors_are_tied_though_one_has_its_floor_by_an_unscored_answer(filled: FilledSite):
+    filled.add(graded(15, 23), entry="pubmed_qa:model=a/a")
+    filled.add([*graded(15, 22), unscored(22)], entry="pubmed_qa:model=b/b")
+    summaries = standing(filled)
+    assert win_rates(summaries) == {"a/a": 0.5, "b/b": 0.5}
+    for one in summaries:
+        assert one.standing is not None
+        assert (one.standing.win_rate, one.rank) == (0.5, (1, 2))
+
+
+def judged(filled: FilledSite, entry: str, judges: Sequence[Judge]) -> None:
+    catalogue, _ = survey_benchmarks(filled.site.own_benchmarks)
+    uses = [replace(use, judges=tuple(judges)) for use in catalogue["medication_qa"].metrics[:1]]
+    rules = Rules.of(uses, "intramural", AnswerParser("text"), "")
+    cases = [case(n, score=3.0 + n % 2, identity=entry) for n in range(30)]
+    filled.add(cases, entry=entry, metrics=rules.facts()["metrics"])
+
+
+def test_models_that_two_juries_graded_are_not_ranked_against_each_other(filled: FilledSite):
+    judged(filled, "medication_qa:model=a/one", JUDGES)
+    judged(filled, "medication_qa:model=b/two", LENIENT)
+    summaries = standing(filled)
+    found = comparison(summaries)
+    assert (found.rates, found.left_out) == ({"a/one": None, "b/two": None}, {"another jury": 2})
+    assert [one.rank for one in summaries] == [None, None]
+    judged(filled, "medication_qa:model=c/three", JUDGES)
+    assert comparison(standing(filled)).rates == {"a/one": 0.5, "b/two": None, "c/three": 0.5}
+
+
+@pytest.mark.parametrize(("second", "rows"), [(JUDGES, 1), (LENIENT, 2)])
+def test_parts_of_a_benchmark_that_two_juries_graded_are_no_whole(
+    filled: FilledSite, second: Sequence[Judge], rows: int
+):
+    judged(filled, "clear:condition=homelessness,model=a/a", JUDGES)
+    judged(filled, "clear:condition=alcohol_dependence,model=a/a", second)
+    assert len(standing(filled)) == rows
 
 
 def test_a_jurys_score_counts_as_its_place_on_its_scale(filled: FilledSite):

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from agent.evaluation.comparison import OTHER_PARTS
-from agent.evaluation.summarise import MetricSummary, RunSummary, comparison, metric_summary, win_rates
+from agent.evaluation.comparison import NO_OTHER_MODEL, OTHER_PARTS
+from agent.evaluation.summarise import LACKING, MetricSummary, RunSummary, comparison, metric_summary, win_rates
 from agent.statistics.intervals import Mean
 from agent.store import Run
 from agent.vocabulary import OWN_MAKING, Reason
@@ -63,6 +63,19 @@ def test_a_metric_that_a_jury_has_yet_to_give_has_no_floor():
     assert of("a", None, {Reason.NOT_JUDGED: 9, Reason.EMPTY: 1}, 0).main.floor is None
 
 
+def test_answers_that_wait_for_their_jury_weigh_as_much_as_failures_that_are_known_at_once():
+    """Ten answers judged at 5.0, ten empty, eighty that may become anything."""
+    half = MetricSummary("m", "M", 1, 5, Mean(10, 10, 5.0, None, None, "none"), {"not_judged": 80, "empty": 10})
+    assert half.floor is None
+    assert half.lacking
+    nearly = replace(half, mean=replace(half.mean, n=86), unscored={"not_judged": 4, "empty": 10})
+    assert nearly.floor == pytest.approx((86 * 5 + 10) / 96)
+    assert not nearly.lacking
+    assert replace(half, unscored={"not_judged": 80}).floor == 5.0
+    result = of("a", 1.0, {"not_measured": 80, "empty": 10})
+    assert comparison([result, of("b", 0.5, {})]).left_out == {LACKING: 1, NO_OTHER_MODEL: 1}
+
+
 @pytest.mark.parametrize(
     ("change", "why"),
     [
@@ -70,6 +83,10 @@ def test_a_metric_that_a_jury_has_yet_to_give_has_no_floor():
         ({"agent_version": "0.0.1"}, "other scoring rules"),
         ({"benchmark_digest": "e"}, "another definition of the benchmark"),
         ({"sampled": 50}, "another sample"),
+        (
+            {"metrics": [{"name": "m", "options": {"encoder": "sha256:e"}}]},
+            "another encoder or other options of the metric",
+        ),
         ({"data": {"known": "sample", "digest": "d", "instances": 100}}, "another kind of data"),
         ({"data": {"known": "official", "digest": "e", "instances": 100}}, OTHER_PARTS),
         ({"arguments": {"condition": "homelessness"}}, OTHER_PARTS),
