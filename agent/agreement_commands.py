@@ -43,8 +43,15 @@ ABOUT = {
 EXPLAINED = {
     "length": "rank correlation with the answer's characters, within each model's answers",
     "judge": "how far the judge stands above the mean of the others, on the jury's scale",
-    "family": "how far judges of the model's own family stand above the others, for the same answers",
-    "favour": "how much further the judge stands above the others for models of its own family than for the rest",
+    "family": "how far judges of the model's own family stand above the others, for the same answers:\n"
+    "    favour, severity, or grades that lie less far apart",
+    "favour": "how much further the judge stands above judges of other families for models of its own\n"
+    "    than for the rest: favour, or grades that lie less far apart; a dash where the answers are too unlike,\n"
+    "    which the others grade more than a standard deviation apart",
+}
+LIMITS = {
+    "F": "F, where each answer is of a unit of its own; of ICC(1) and (2): for judges like these",
+    "bootstrap": "units, resampled where answers share them; for exactly these judges, others like them may agree less",
 }
 
 
@@ -96,6 +103,7 @@ def agreement_row(found: "Agreement") -> dict[str, Any]:
         "answers": found.answers,
         "complete": found.complete,
         "units": found.units,
+        "complete_units": found.complete_units,
         **_limits("alpha_interval", found.interval),
         **_limits("alpha_ordinal", found.ordinal),
         **{key: value for form, one in found.icc.items() for key, value in _limits(form.lower(), one).items()},
@@ -127,17 +135,22 @@ def _limits(name: str, figure: Any) -> dict[str, float | None]:
 def _show(agreements: "Sequence[Agreement]", biases: "Sequence[Bias]", suite: str) -> None:
     rows = [agreement_row(one) for one in agreements]
     figures = ("alpha_interval", "alpha_ordinal", *ONE, *MEAN)
-    shown = [{**row, **{name: _with_limits(row, name) for name in figures}} for row in rows]
+    shown = [{**row, **{name: _with_limits(row, name) for name in figures}, "by": _by(row)} for row in rows]
     several = {"jury": "Jury"} if any(row["jury"] > 1 for row in rows) else {}
     show_rows(shown, _with(COLUMNS, several), "table", title=f"Suite {suite}: how far the judges agree")
-    head = _with({"benchmark": "Benchmark", "criterion": "Criterion", "complete": "n"}, several)
-    show_rows(shown, head | ONE, "table", title="One judge")
-    show_rows(shown, head | MEAN, "table", title="The mean of all judges")
-    click.echo("Alpha is over answers that two judges or more graded, ICC over those that all of them did.")
-    click.echo(
-        "ICC(1) and (2,1): absolute agreement; ICC(3,1): judges may differ in severity. In brackets: 95 % intervals;"
+    head = _with(
+        {"benchmark": "Benchmark", "criterion": "Criterion", "complete": "n", "complete_units": "Units"}, several
     )
-    click.echo("where answers share units they are resampled units, and fewer than 10 of those have none.")
+    limits = {"by": "Limits by"}
+    show_rows(shown, head | ONE | limits, "table", title="One judge")
+    show_rows(shown, head | MEAN | limits, "table", title="The mean of all judges")
+    click.echo("Alpha is over answers that two judges or more graded, ICC over those that all of them did.")
+    click.echo("ICC(1) and (2,1): absolute agreement; ICC(3,1): judges may differ in severity.")
+    click.echo(
+        "In brackets: 95 % intervals; those of alpha by resampled units, fewer than 10 of which have none, of ICC by"
+    )
+    for method in dict.fromkeys(row["icc_limits"] for row in rows):
+        click.echo(f"  {LIMITS[method]}")
     for benchmark, jury, names in dict.fromkeys((one.benchmark, one.jury, one.judges) for one in agreements):
         click.echo(f"Judges of {benchmark}{f', jury {jury}' if several else ''}: {', '.join(names)}")
     if not biases:
@@ -149,6 +162,13 @@ def _show(agreements: "Sequence[Agreement]", biases: "Sequence[Bias]", suite: st
     show_rows([{**row, "model": row["model"] or "-"} for row in checks], columns, "table", title="What grades go with")
     for kind in dict.fromkeys(one.kind for one in biases):
         click.echo(f"  {ABOUT[kind]}: {EXPLAINED[kind]}")
+
+
+def _by(row: Mapping[str, Any]) -> str | None:
+    """Return how the limits of a row's correlations were made, in a word; None where it has none."""
+    if all(row[f"{form}_low"] is None for form in ONE):
+        return None
+    return {"F": "F", "bootstrap": "units"}[row["icc_limits"]]
 
 
 def _with(columns: Mapping[str, str], jury: Mapping[str, str]) -> dict[str, str]:

@@ -1,6 +1,6 @@
-"""The commands `calibrate new`, `import`, `report` and `list`: a jury set beside clinicians."""
+"""The commands `calibrate new`, `import`, `report`, `list` and `delete`: a jury set beside clinicians."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from agent.calibration.ratings import RatingTable
     from agent.store import Calibration, Store
 
-FEW_ITEMS = 30
+FEW_UNITS = 30
 REPORT_COLUMNS = {
     "criterion": "Criterion",
     "who": "Clinicians and",
@@ -95,8 +95,8 @@ def new(
 def import_ratings(site: Site, name: str, file: Path, rater: str, replace: bool) -> None:
     """Take in a clinician's grades.
 
-    FILE may be partly filled in: blank cells are missing grades. A wrong cell is named, and nothing is taken in. Texts
-    and comments are not read.
+    FILE may be partly filled in: blank cells are missing grades. A wrong cell is named, and nothing is taken in. Only
+    grades are read.
     """
     from agent.calibration.sheet import read_sheet
     from agent.metrics import Scale
@@ -145,24 +145,53 @@ def report(site: Site, name: str, width: float, form: str) -> None:
         raise ConfigError(
             f"no clinician's grades are in calibration {name}", "Take them in with `intramural calibrate import`."
         )
-    rows = [_row(figure) for figure in figures(table, width)]
-    plan = calibration.plan
+    found = list(figures(table, width))
+    rows = [_row(figure) for figure in found]
+    plan, units = calibration.plan, len(set(table.units))
     if form != "table":
         columns = {column: "" for row in rows[:1] for column in row}
         show_rows(rows, columns, form)
     else:
         title = f"Calibration {name}: {plan['benchmark']} of suite {plan['suite']}, {_counted(clinicians, 'clinician')}"
-        shown = [{**row, **{key: _with_limits(row, key) for key in ("icc", "z", "above")}} for row in rows]
+        shown = [
+            {**row, **{key: _with_limits(row, key) for key in ("icc", "z", "above")}, "n": _range(figure)}
+            for row, figure in zip(rows, found, strict=True)
+        ]
         show_rows(shown, REPORT_COLUMNS, form, title=title)
         click.echo(
-            "Each figure is a mean over pairs with a clinician. In brackets: its 95 % interval,\n"
-            f"a bootstrap over {_counted(len(set(table.units)), 'patient or document')}.\n"
+            "Each figure is a mean over pairs with a clinician; n: answers that the two of a pair both graded.\n"
+            f"In brackets: 95 % intervals, resampled over {_counted(units, 'patient or document')} (none below 10).\n"
+            "It is for exactly these clinicians and judges: others like them may agree less.\n"
             "ICC(2,1) is absolute agreement; that of z scores does not mind scales, and metrics have it alone.\n"
-            "Above theirs: the latter less what clinicians have with each other on the same answers.\n"
-            f"Needed: answers for an interval of ICC(2,1), or a metric's of z scores, of width {width:g}."
+            "Above theirs: the latter less what the two clinicians of a pair have with each other, on answers of all "
+            "three.\n"
+            f"Needed: about so many patients or documents for an interval of ICC(2,1), or a metric's of z scores,\n"
+            f"of width {width:g}."
         )
-    for note in _notes(table, calibration, rows):
+    for note in _notes(table, calibration, found):
         click.echo(f"note: {note}", err=True)
+
+
+@calibrate.command()
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def delete(site: Site, name: str, yes: bool) -> None:
+    """Delete a sample, with clinicians' names and grades.
+
+    Sheets outside the store stay where they are, and can no longer be taken in. The audit log says that it was done.
+    """
+    from agent.calibration.making import delete_calibration
+
+    with site.store() as store:
+        _known(store, name)
+        raters = _counted(len(store.raters(name)), "clinician")
+    if not yes and not click.confirm(f"Delete calibration {name} with the names and grades of {raters}?"):
+        click.echo("Nothing was deleted.")
+        raise click.exceptions.Exit(1)
+    with site.store() as store:
+        delete_calibration(store, name)
+    click.echo(f"Calibration {name} is deleted, with the names and grades of {raters}.")
 
 
 @calibrate.command(name="list")
@@ -210,11 +239,18 @@ def _row(figure: "Figure") -> dict[str, Any]:
         "kind": figure.kind,
         "n": figure.n,
         "units": figure.units,
+        "pairs": "; ".join(f"{names}: {n}" for names, n in figure.pairs.items()),
     }
     parts = {"icc": figure.absolute, "z": figure.standardised, "z_k": figure.mean, "above": figure.above}
     for key, icc in parts.items():
         row |= {key: icc.value, f"{key}_low": icc.low, f"{key}_high": icc.high}
-    return {**row, "needed": figure.needed}
+    return {**row, "above_n": figure.above_n, "needed": figure.needed}
+
+
+def _range(figure: "Figure") -> str:
+    """Return how many answers its pairs have in common, from the fewest to the most."""
+    few, many = min(figure.pairs.values(), default=0), max(figure.pairs.values(), default=0)
+    return str(few) if few == many else f"{few} to {many}"
 
 
 def _with_limits(row: Mapping[str, Any], key: str) -> str | None:
@@ -224,16 +260,23 @@ def _with_limits(row: Mapping[str, Any], key: str) -> str | None:
     return f"{value:z.2f}" if low is None or high is None else f"{value:z.2f} ({low:z.2f} to {high:z.2f})"
 
 
-def _notes(table: "RatingTable", calibration: "Calibration", rows: list[dict[str, Any]]) -> list[str]:
+def _notes(table: "RatingTable", calibration: "Calibration", found: "Sequence[Figure]") -> list[str]:
     """Return what a reader should know of the sample."""
+    from agent.calibration.figures import FEWEST_ANSWERS
+
     items = len(calibration.plan["items"])
+    left_out = dict.fromkeys(f"{names} ({n})" for figure in found for names, n in figure.left_out.items())
     notes: dict[str, int] = {
         f"{table.changed} of {items} answers are left out: their run brought another answer since": table.changed,
         f"{table.purged} of {items} answers were purged: that they are those which were graded is known by their "
         "question alone": table.purged,
         "the jury has graded none of these answers": not table.columns("jury"),
+        "several juries graded these answers; each is set beside clinicians by itself": len(table.columns("jury")) > 1,
         "one clinician: nothing is known of how far clinicians agree": len(table.columns("clinician")) == 1,
-        f"fewer than {FEW_ITEMS} answers: intervals are wide and rough": any(row["n"] < FEW_ITEMS for row in rows),
+        f"left out, for fewer than {FEWEST_ANSWERS} answers in common: {', '.join(left_out)}": bool(left_out),
+        f"fewer than {FEW_UNITS} patients or documents: intervals are wide and rough": any(
+            figure.units < FEW_UNITS for figure in found
+        ),
     }
     return [note for note, applies in notes.items() if applies]
 

@@ -1,13 +1,15 @@
 """How far clinicians agree with each other, and jury, judges and word metrics with them. Pure."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 from agent.calibration.ratings import OVERALL, Grader, RatingTable
-from agent.statistics.agreement import NO_ICC, Icc, Ratings, icc_difference, items_needed, mean_icc
+from agent.statistics.agreement import FEWEST_UNITS, NO_ICC, Icc, Ratings, icc_above, mean_icc
 
 CLINICIANS = "clinicians"
+FEWEST_ANSWERS = 10  # that graders have in common; what fewer say would drown the rest
 _Pairs = list[tuple[int, int]]
 
 
@@ -15,17 +17,23 @@ _Pairs = list[tuple[int, int]]
 class Figure:
     """One comparison on one criterion: a mean over pairs, each clinician with another or with `who`.
 
+    A pair weighs as many as it has answers in common, and counts from FEWEST_ANSWERS on.
+
     Attributes:
         criterion: or OVERALL.
         who: CLINICIANS for those among themselves, else the grader that is set beside them.
         kind: of `who`.
-        n: answers that at least one of the pairs graded both.
+        n: answers that at least one of the pairs that count graded both.
         units: patients or documents behind them.
+        pairs: answers in common of each pair that counts.
+        left_out: the same of pairs that have too few to count, and have some.
         absolute: ICC(2,1), absolute agreement; none for a metric, whose scale is another.
         standardised: ICC(3,1) of z scores, which does not mind scales: of a pair, Pearson's correlation.
         mean: ICC(3,k) of z scores.
-        above: `standardised` less that of the clinicians among themselves on the same answers.
-        needed: answers that an interval of the wanted width takes; None where there is no figure to plan from.
+        above: by how much `standardised` of `who` with the two of a pair of clinicians is above theirs with each other,
+            over the answers that all three graded.
+        above_n: answers that are in it.
+        needed: units that an interval of the wanted width takes, by the width of this one; None where there is none.
     """
 
     criterion: str
@@ -33,10 +41,13 @@ class Figure:
     kind: str
     n: int
     units: int
+    pairs: dict[str, int]
+    left_out: dict[str, int]
     absolute: Icc
     standardised: Icc
     mean: Icc
     above: Icc
+    above_n: int
     needed: int | None
 
 
@@ -51,37 +62,60 @@ def figures(table: RatingTable, width: float) -> Iterator[Figure]:
     pairs = list(combinations(clinicians, 2))
     # With one criterion the mean over criteria is that criterion.
     for criterion in (*table.criteria, OVERALL) if len(table.criteria) > 1 else table.criteria:
-        ratings = table.values[criterion]
         if pairs:
-            yield _figure(criterion, Grader(CLINICIANS, "clinician"), table, ratings, pairs, [], width)
+            yield _figure(table, criterion, Grader(CLINICIANS, "clinician"), pairs, NO_ICC, 0, width)
         for place in table.columns("jury", "judge", "metric"):
-            beside = [(place, clinician) for clinician in clinicians]
-            yield _figure(criterion, table.graders[place], table, ratings, beside, pairs, width)
+            ratings = table.values[criterion]
+            both = [pair for pair in pairs if _common(ratings, (*pair, place)) >= FEWEST_ANSWERS]
+            above = icc_above(ratings, place, both, units=table.units)
+            rows = _rows(ratings, [(*pair, place) for pair in both])
+            beside = [(clinician, place) for clinician in clinicians]
+            yield _figure(table, criterion, table.graders[place], beside, above, len(rows), width)
 
 
 def _figure(
-    criterion: str, who: Grader, table: RatingTable, ratings: Ratings, pairs: _Pairs, others: _Pairs, width: float
+    table: RatingTable, criterion: str, who: Grader, pairs: _Pairs, above: Icc, above_n: int, width: float
 ) -> Figure:
-    rows = [place for place, row in enumerate(ratings) if _graded(row, pairs)]
-    kept = [ratings[place] for place in rows]
-    units = [table.units[place] for place in rows]
-    absolute = NO_ICC if who.kind == "metric" else mean_icc(kept, pairs, "ICC2", units=units)
-    standardised = mean_icc(kept, pairs, "ICC3", units=units, standardised=True)
-    above = icc_difference(kept, pairs, others, "ICC3", units=units, standardised=True) if others else NO_ICC
-    planned = standardised.value if who.kind == "metric" else absolute.value
+    ratings = table.values[criterion]
+    common = {pair: _common(ratings, pair) for pair in pairs}
+    kept = [pair for pair, n in common.items() if n >= FEWEST_ANSWERS]
+    rows = _rows(ratings, kept)
+    units = len({table.units[place] for place in rows})
+    absolute = NO_ICC if who.kind == "metric" else mean_icc(ratings, kept, "ICC2", units=table.units)
+    standardised = mean_icc(ratings, kept, "ICC3", units=table.units, standardised=True)
+    names = {pair: " and ".join(table.graders[place].name for place in pair) for pair in pairs}
     return Figure(
         criterion,
         who.name,
         who.kind,
         len(rows),
-        len(set(units)),
+        units,
+        {names[pair]: common[pair] for pair in kept},
+        {names[pair]: n for pair, n in common.items() if 0 < n < FEWEST_ANSWERS},
         absolute,
         standardised,
-        mean_icc(kept, pairs, "ICC3k", units=units, standardised=True),
+        mean_icc(ratings, kept, "ICC3k", units=table.units, standardised=True),
         above,
-        None if planned is None else items_needed(min(1.0, planned), 2, width),
+        above_n,
+        _needed(standardised if who.kind == "metric" else absolute, units, width),
     )
 
 
-def _graded(row: Sequence[float | None], pairs: _Pairs) -> bool:
-    return any(row[one] is not None and row[other] is not None for one, other in pairs)
+def _needed(seen: Icc, units: int, width: float) -> int | None:
+    """Return how many units give an interval of this width: widths shrink with the root of their number."""
+    if seen.low is None or seen.high is None:
+        return None
+    return max(FEWEST_UNITS, math.ceil(units * ((seen.high - seen.low) / width) ** 2))
+
+
+def _rows(ratings: Ratings, groups: Sequence[Sequence[int]]) -> list[int]:
+    """Return the places of answers that all of at least one group graded."""
+    return [
+        place
+        for place, row in enumerate(ratings)
+        if any(all(row[column] is not None for column in columns) for columns in groups)
+    ]
+
+
+def _common(ratings: Ratings, columns: Sequence[int]) -> int:
+    return len(_rows(ratings, [columns]))

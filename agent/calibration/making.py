@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agent.calibration.sample import Candidate, choose, codes
 from agent.calibration.sheet import ANSWER, ITEM, LONGEST_CELL, QUESTION, REFERENCE, heading, sheet
@@ -105,7 +105,7 @@ def make_calibration(site: "Site", wanted: Wanted, out: Path) -> Made:
 
     Raises:
         ConfigError: the name is taken or none, there is no such suite or benchmark in it, no jury grades it, its runs
-            have different juries' criteria, there are no answers, or the folder is in use.
+            have different juries' criteria or prompts, there are no answers, or the folder is in use.
         RedactionError: the redaction policy is wrong.
     """
     with site.store() as store:
@@ -140,14 +140,11 @@ def make_calibration(site: "Site", wanted: Wanted, out: Path) -> Made:
             },
         }
         files = tuple(f"rater-{number}.csv" for number in range(1, wanted.raters + 1))
-        with store.whole(), new_folder(out) as folder:
-            for file in files:
-                order = random.Random(f"{seed} {file}").sample(rows, len(rows))  # noqa: S311 (an order, no secret)
-                content = sheet(order, rubric.criteria, rubric.scale, with_reference=wanted.with_reference)
-                _write(folder / file, content)
-            _write(folder / INSTRUCTIONS, _instructions(measure, rubric, len(items), note).encode("utf-8", "replace"))
-            store.keep_calibration(wanted.name, plan)
-            store.audit("calibration made", f"name={wanted.name} items={len(items)} raters={wanted.raters}")
+        written = {INSTRUCTIONS: _instructions(measure, rubric, len(items), note).encode("utf-8", "replace")}
+        for file in files:
+            order = random.Random(f"{seed} {file}").sample(rows, len(rows))  # noqa: S311 (an order, no secret)
+            written[file] = sheet(order, rubric.criteria, rubric.scale, with_reference=wanted.with_reference)
+        _hand_out(store, wanted, plan, out, written)
     models = {run.run_id: run.model for run in runs}
     return Made(
         items=len(items),
@@ -161,13 +158,41 @@ def make_calibration(site: "Site", wanted: Wanted, out: Path) -> Made:
     )
 
 
+def _hand_out(store: "Store", wanted: Wanted, plan: Mapping[str, Any], out: Path, written: Mapping[str, bytes]) -> None:
+    """Keep the plan, then let the folder appear: sheets whose sample nobody knows would be of no use."""
+    kept = False
+    try:
+        with new_folder(out) as folder:
+            for file, content in written.items():
+                _write(folder / file, content)
+            with store.whole():
+                store.keep_calibration(wanted.name, plan)
+                store.audit("calibration made", f"name={wanted.name} items={len(plan['items'])} raters={wanted.raters}")
+            kept = True
+    except ConfigError:  # the folder could not take its name
+        if kept:
+            delete_calibration(store, wanted.name)
+        raise
+
+
+def delete_calibration(store: "Store", name: str) -> None:
+    """Delete a sample with clinicians' names and grades, and write so to the audit log."""
+    with store.whole():
+        raters = len(store.raters(name))
+        store.delete_calibration(name)
+        store.audit("calibration deleted", f"name={name} raters={raters}")
+
+
 def _check_name(store: "Store", name: str) -> None:
     if not _NAME.fullmatch(name):
         raise ConfigError(
             "the name of a calibration is 1 to 64 letters, digits, dots, dashes and underscores", "Choose another name."
         )
     if store.calibration(name) is not None:
-        raise ConfigError(f"there is a calibration {name} already", "Choose another name.")
+        raise ConfigError(
+            f"there is a calibration {name} already",
+            f"Choose another name, or let go of it with `intramural calibrate delete {name}`.",
+        )
 
 
 def _runs(store: "Store", suite: str, benchmark: str) -> "list[Run]":
@@ -206,9 +231,13 @@ def _rubric(run: "Run") -> tuple[Measure, Rubric] | None:
 def _one_rubric(runs: "Sequence[Run]") -> tuple[Measure, Rubric]:
     """Return the runs' jury metric, which must ask the same of all answers."""
     found = [rubric for run in runs if (rubric := _rubric(run)) is not None]
-    if len({(measure.name, rubric.criteria, rubric.scale) for measure, rubric in found}) > 1:
+    asked = {
+        (measure.name, rubric.criteria, rubric.scale, repr(dict(measure.use.criteria)), measure.use.prompt)
+        for measure, rubric in found
+    }
+    if len(asked) > 1:
         raise ConfigError(
-            f"the runs of benchmark {runs[0].benchmark} were made with juries of different criteria or scales",
+            f"the runs of benchmark {runs[0].benchmark} have juries of different criteria or scales or prompts",
             "Run them again with one definition, or put those that belong together into a suite of their own.",
         )
     return found[0]
@@ -296,8 +325,8 @@ def _instructions(measure: Measure, rubric: Rubric, count: int, note: str) -> st
         "Who or what gave it is not said, and rows are in no order. Grade each by itself, without talking it over.",
         "",
         f"A grade is a number from {low:g} (worst) to {high:g} (best); decimals are fine. Leave a cell blank where you",
-        "cannot say. Change nothing in the column `item`. Comments are for yourself: they are not read in.",
-        "Save as CSV. You may stop at any time and hand in what you have.",
+        "cannot say. Change nothing in the column `item`. Only grades are read in: what you write elsewhere is",
+        "lost. Save as CSV. You may stop at any time and hand in what you have.",
         "",
         note,
         "",

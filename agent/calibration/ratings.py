@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from agent.calibration.making import jury_measure, unit_of
-from agent.evaluation.agreement import seat_names
+from agent.evaluation.agreement import asked_alike, seat_names
 from agent.evaluation.measures import Measure, Rules
 from agent.jury.seats import jury_score, quorum_of
 from agent.metrics import METRICS
@@ -22,7 +22,10 @@ _Values = dict[str, float]  # criterion, or OVERALL -> number
 
 @dataclass(frozen=True, slots=True)
 class Grader:
-    """Who or what gave numbers: a clinician (R1, R2, ...), the jury, one of its judges, or a metric of words."""
+    """Who or what gave numbers: a clinician (R1, R2, ...), the jury, one of its judges, or a metric of words.
+
+    Where runs had different juries these are `jury 1`, `jury 2`; and so are metrics with different options.
+    """
 
     name: str
     kind: Literal["clinician", "jury", "judge", "metric"]
@@ -63,13 +66,16 @@ def rating_table(store: "Store", calibration: "Calibration") -> RatingTable:
         grader = Grader(f"R{rater.number}", "clinician")
         found[grader] = {item: _with_overall(rater.grades.get(item, {}), criteria) for item in same}
     units: dict[str, bytes] = {}
+    runs: list[tuple[Run, dict[int, str]]] = []
     for run in (run for run in store.runs(plan["suite"]) if run.benchmark == plan["benchmark"]):
         items = {plan["items"][item]["position"]: item for item in same if plan["items"][item]["run"] == run.run_id}
-        if not items:
-            continue
+        if items:
+            runs.append((run, items))
+    versions = _versions([run for run, _ in runs])
+    for run, items in runs:
         scores = store.unit_scores(run.run_id, plan["metric"])
         units |= {item: unit_of(run, scores[position].unit_key) for position, item in items.items()}
-        for grader, position, values in _machines(store, run, criteria, plan["metric"]):
+        for grader, position, values in _machines(store, run, criteria, versions):
             if position in items:
                 found.setdefault(grader, {})[items[position]] = values
     order = ("clinician", "jury", "judge", "metric")
@@ -101,27 +107,51 @@ def _same_answers(store: "Store", items: Mapping[str, Mapping[str, object]]) -> 
     return [item for item in items if item in same], len(items) - len(same), purged
 
 
+_Versions = Mapping[str, Sequence[str]]  # a measure's name -> everything that it is in these runs
+
+
+def _versions(runs: "Sequence[Run]") -> _Versions:
+    found: dict[str, dict[str, None]] = {}
+    for measure in (measure for run in runs for measure in Rules.of_run(run.details).measures):
+        if measure.name in WORD_METRICS or measure.use.judges:
+            found.setdefault(measure.name, {})[_what(measure)] = None
+    return {name: list(each) for name, each in found.items()}
+
+
+def _what(measure: Measure) -> str:
+    """Return what tells the measure from others of its name."""
+    facts = measure.facts()
+    jury = (asked_alike(facts["jury"]), quorum_of(measure.use)) if measure.of_jury else ()
+    return repr((sorted(facts["options"].items()), jury))
+
+
+def _label(name: str, measure: Measure, versions: _Versions) -> str:
+    known = versions.get(measure.name, ())
+    return name if len(known) < 2 else f"{name} {known.index(_what(measure)) + 1}"
+
+
 def _machines(
-    store: "Store", run: "Run", criteria: Sequence[str], metric: str
+    store: "Store", run: "Run", criteria: Sequence[str], versions: _Versions
 ) -> Iterator[tuple[Grader, int, _Values]]:
     """Yield (who, position, values) of jury, judges and metrics."""
     rules = Rules.of_run(run.details)
     measure = jury_measure(rules)
     if measure is None:
         return
-    names = seat_names(measure.use.judges)
-    for position, seats in store.seats(run.run_id, metric).items():
+    jury = _label("jury", measure, versions)
+    names = [name if jury == "jury" else f"{name} ({jury})" for name in seat_names(measure.use.judges)]
+    for position, seats in store.seats(run.run_id, measure.name).items():
         if values := _jury_values(seats, measure, criteria):
-            yield Grader("jury", "jury"), position, values
+            yield Grader(jury, "jury"), position, values
         for seat in seats:
             if seat.grades is not None and seat.seat < len(names):
                 yield Grader(names[seat.seat], "judge"), position, _with_overall(seat.grades, criteria)
-    for name in WORD_METRICS:
-        if any(one.name == name for one in rules.measures):
-            label = METRICS[name].display_name
-            for position, score in enumerate(store.unit_scores(run.run_id, name)):
+    for one in rules.measures:
+        if one.name in WORD_METRICS:
+            grader = Grader(_label(METRICS[one.name].display_name, one, versions), "metric")
+            for position, score in enumerate(store.unit_scores(run.run_id, one.name)):
                 if score.value is not None:
-                    yield Grader(label, "metric"), position, dict.fromkeys((*criteria, OVERALL), score.value)
+                    yield grader, position, dict.fromkeys((*criteria, OVERALL), score.value)
 
 
 def _jury_values(seats: "Sequence[Seat]", measure: Measure, criteria: Sequence[str]) -> _Values:

@@ -12,7 +12,7 @@ from agent.files import open_plain
 from agent.listing import spreadsheet_cell
 from agent.metrics import Scale
 
-ITEM, QUESTION, REFERENCE, ANSWER, COMMENT = "item", "question", "reference", "answer", "comment"
+ITEM, QUESTION, REFERENCE, ANSWER = "item", "question", "reference", "answer"
 LONGEST_CELL = 32_767  # characters that common spreadsheets keep of one cell
 _MOST_BYTES = 64 * 2**20
 _GRADE = re.compile(r"[+-]?[0-9]{1,9}(?:[.,][0-9]{1,9})?")
@@ -37,9 +37,9 @@ def sheet(rows: Sequence[Mapping[str, str]], criteria: Sequence[str], scale: Sca
     texts = [ITEM, QUESTION, *([REFERENCE] if with_reference else []), ANSWER]
     file = io.StringIO(newline="")
     writer = csv.writer(file)
-    writer.writerow([*texts, *(spreadsheet_cell(heading(criterion, scale)) for criterion in criteria), COMMENT])
+    writer.writerow([*texts, *(spreadsheet_cell(heading(criterion, scale)) for criterion in criteria)])
     for row in rows:
-        writer.writerow([*(spreadsheet_cell(row[text]) for text in texts), *("" for _ in criteria), ""])
+        writer.writerow([*(spreadsheet_cell(row[text]) for text in texts), *("" for _ in criteria)])
     return file.getvalue().encode("utf-8-sig", "replace")  # the mark tells spreadsheets that it is UTF-8
 
 
@@ -47,7 +47,7 @@ def read_sheet(path: Path, items: Sequence[str], criteria: Sequence[str], scale:
     """Read a filled-in file; blank cells and rows that are not there are missing grades.
 
     As spreadsheets save it: separated by commas, semicolons or tabs, decimals with a point or a comma, columns in any
-    order. Only items and grades are read; texts and comments are not.
+    order. Only items and grades are read; texts, and columns that somebody added, are not.
 
     Raises:
         BenchmarkError: lists every wrong cell by its row (as a spreadsheet counts, the headings are row 1) and column;

@@ -1,5 +1,7 @@
 """How far the judges of a jury agree, and what their grades hang on besides the answer: from stored seats alone."""
 
+import json
+import math
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +13,7 @@ from agent.jury.family import same_family
 from agent.metrics import Judge
 from agent.statistics.agreement import Icc, IccForm, Ratings, icc, mean_icc
 from agent.statistics.alpha_interval import Alpha, alpha_with_interval
-from agent.statistics.correlation import FEWEST_UNITS, rank_correlation
+from agent.statistics.correlation import rank_correlation
 from agent.statistics.intervals import Mean, figure_with_interval, mean_with_interval
 from agent.store import Run, Store
 
@@ -30,10 +32,11 @@ class Agreement:
         answers: those with at least two valid verdicts; alpha is of these.
         complete: those with a valid verdict in every seat; the correlations are of these.
         units: distinct patients or documents behind `answers`.
+        complete_units: the same of `complete`.
         interval, ordinal: Krippendorff's alpha, with bootstrap intervals over units.
         icc: the six intraclass correlations.
-        method: how their intervals were made: from the F distribution where each answer is of a unit of its own,
-            else by the bootstrap over units.
+        method: how their intervals were made: from the F distribution where each answer is of a unit of its own, and
+            then those of ICC(1) and (2) are for judges like these; else by the bootstrap over units, for exactly these.
     """
 
     benchmark: str
@@ -43,6 +46,7 @@ class Agreement:
     answers: int
     complete: int
     units: int
+    complete_units: int
     interval: Alpha
     ordinal: Alpha
     icc: Mapping[IccForm, Icc]
@@ -57,13 +61,14 @@ class Bias:
         kind: "length": rank correlation of grade and answer length within each model's answers; "judge": a judge's
             grades minus the mean of the other judges' for the same answers; "family": the grades of judges of the
             answering model's own family minus the others' for the same answers; "favour": how far a judge stands
-            above the others for models of its family, minus how far it does for other models.
+            above those of other families for models of its family, minus how far it does for other models.
         benchmark: whose answers.
         jury: as of `Agreement`.
         judge: by name; empty: the whole jury, or all judges of the model's family.
         model: whose answers; empty: those of all models.
         figure: n answers, the value (a correlation, or a difference on the jury's own scale) and its bootstrap
-            interval over units.
+            interval over units. No value of "favour" where the others grade the two lots of answers more than a
+            standard deviation apart: a judge who uses less of the scale would look like one who favours.
     """
 
     kind: Literal["length", "judge", "family", "favour"]
@@ -118,6 +123,20 @@ def seat_names(judges: Sequence[Judge]) -> tuple[str, ...]:
     )
 
 
+def asked_alike(jury: Mapping[str, Any]) -> str:
+    """Return what tells one jury from another: its judges, and all that decides what they are asked.
+
+    Not the fields: of an imported jury they are those that its verdicts happen to share.
+
+    Args:
+        jury: as a run keeps it.
+    """
+    # Lists and pairs, as they come back from the store.
+    return json.dumps(
+        [jury.get(fact) for fact in ("judges", "scale", "criteria", "prompt")] + [jury.get("gold_shown", True)]
+    )
+
+
 def suite_agreement(store: Store, suite: str, benchmark: str | None = None) -> tuple[list[Agreement], list[Bias]]:
     """Say of every jury of a suite how far it agrees and what its grades go with.
 
@@ -141,12 +160,8 @@ def _panels(store: Store, runs: Sequence[Run]) -> Iterator[_Panel]:
     for run in runs:
         kept = next((kept for kept in run.details.get("metrics", ()) if kept.get("jury", {}).get("judges")), None)
         if kept is not None:
-            jury = kept["jury"]
-            # Not the fields: of an imported jury they are those that its verdicts happen to share.
-            key = repr(
-                (run.benchmark, run.imported, *(jury[fact] for fact in ("judges", "scale", "criteria", "prompt")))
-            )
-            of_jury.setdefault(key, []).append((run, kept["name"], jury))
+            key = repr((run.benchmark, run.imported, asked_alike(kept["jury"])))
+            of_jury.setdefault(key, []).append((run, kept["name"], kept["jury"]))
     numbers: Counter[str] = Counter()
     for found in of_jury.values():
         first, _, jury = found[0]
@@ -178,11 +193,13 @@ def _agreement(panel: _Panel, criterion: str) -> Agreement:
     rows = [(answer.unit, answer.of(criterion)) for answer in panel.answers]
     rows = [(unit, row) for unit, row in rows if sum(grade is not None for grade in row) > 1]
     units, table = [unit for unit, _ in rows], [row for _, row in rows]
-    clustered = len(set(units)) < len(units)
+    whole = [unit for unit, row in rows if None not in row]
+    clustered = len(set(whole)) < len(whole)
     return Agreement(
         *(panel.benchmark, panel.number, criterion, panel.names, len(rows)),
-        complete=sum(None not in row for row in table),
+        complete=len(whole),
         units=len(set(units)),
+        complete_units=len(set(whole)),
         interval=alpha_with_interval(table, "interval", units),
         ordinal=alpha_with_interval(table, "ordinal", units),
         icc=_of_clusters(table, units, len(panel.judges)) if clustered else icc(table),
@@ -196,8 +213,6 @@ def _of_clusters(table: Ratings, units: Sequence[bytes], judges: int) -> dict[Ic
     Those of the mean of all judges rise with those of one (Spearman 1910, Brown 1910), and so do their limits.
     """
     found = icc(table)
-    if len(set(units)) < FEWEST_UNITS:
-        return {form: Icc(one.value, None, None) for form, one in found.items()}
     for one, of_mean in _FORMS.items():
         limits = mean_icc(table, [range(judges)], one, units=units)
         found[one] = Icc(found[one].value, limits.low, limits.high)
@@ -233,14 +248,42 @@ def _biases(panel: _Panel) -> Iterator[Bias]:
             if answer.model == model and (above := _above(row, kin)) is not None
         ]
         yield Bias("family", panel.benchmark, panel.number, "", model, mean_with_interval(apart, binary=False))
-    for seat, (judge, name) in enumerate(zip(panel.judges, panel.names, strict=True)):
-        both = [
-            (answer.unit, (same_family(judge.model_name, answer.model), above))
-            for answer, row in rows
-            if (above := _above(row, {seat})) is not None
-        ]
-        if len({kin for _, (kin, _) in both}) == 2:
-            yield Bias("favour", panel.benchmark, panel.number, name, "", figure_with_interval(both, _difference))
+    for seat, name in enumerate(panel.names):
+        both = list(_beside_strangers(panel, seat, rows))
+        if len({kin for _, kin, _, _ in both}) == 2:
+            items = [(unit, (kin, own - others)) for unit, kin, own, others in both]
+            figure = figure_with_interval(items, _difference)
+            if _apart([(kin, others) for _, kin, _, others in both]):
+                figure = Mean(figure.n, figure.units, None, None, None, "none")
+            yield Bias("favour", panel.benchmark, panel.number, name, "", figure)
+
+
+def _beside_strangers(
+    panel: _Panel, seat: int, rows: Sequence[tuple[_Graded, Sequence[float | None]]]
+) -> Iterator[tuple[bytes, bool, float, float]]:
+    """Yield (unit, whether the answer is of the judge's family, its grade, the mean of judges of other families).
+
+    Others are of neither the judge's family nor the answering model's: who favours the same, or its own, is no measure.
+    """
+    judge = panel.judges[seat].model_name
+    for answer, row in rows:
+        others = _mean(
+            [
+                grade
+                for grade, other in zip(row, panel.judges, strict=True)
+                if not same_family(other.model_name, judge) and not same_family(other.model_name, answer.model)
+            ]
+        )
+        own = row[seat]
+        if own is not None and others is not None:
+            yield answer.unit, same_family(judge, answer.model), own, others
+
+
+def _apart(grades: Sequence[tuple[bool, float]]) -> bool:
+    """Whether the two lots of grades lie more than their standard deviation apart, as far as that can be seen."""
+    lots = [[grade for which, grade in grades if which is kin] for kin in (True, False)]
+    within = sum((grade - fmean(lot)) ** 2 for lot in lots for grade in lot) / max(1, len(grades) - 2)
+    return abs(fmean(lots[0]) - fmean(lots[1])) > max(math.sqrt(within), 1e-9)
 
 
 def _against_length(of: "Iterator[tuple[_Graded, float | None]]") -> Mean:

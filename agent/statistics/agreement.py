@@ -5,7 +5,7 @@ Ratings are a table: a row an item, a column a rater, None where a rater gave no
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -20,7 +20,7 @@ IccForm = Literal["ICC1", "ICC2", "ICC3", "ICC1k", "ICC2k", "ICC3k"]
 ICC_FORMS: tuple[IccForm, ...] = get_args(IccForm)
 RESAMPLES = 2_000
 SEED = 20_250_523  # any constant: the same ratings always give the same interval
-_Z95 = 1.959963984540054
+FEWEST_UNITS = 10  # resamples of fewer say nothing
 _TAIL = 0.975
 _ROUNDING = 1e-12  # figures that differ by less are the same
 _DRAWS_AT_ONCE = 2_000_000  # numbers in memory at a time
@@ -220,66 +220,73 @@ def mean_icc(
 ) -> Icc:
     """Return the mean of one intraclass correlation over groups of raters, with a percentile bootstrap over units.
 
-    The way to set raters side by side: over all pairs of clinicians, over all pairs of one clinician and a jury. All
-    groups are computed from the same resampled units, 2,000 times, so that what raters share is in the interval.
+    The way to set raters side by side: over all pairs of clinicians, over all pairs of one clinician and a jury. A
+    group weighs as many as there are items that all of it rated; one that has no correlation, because nothing varies,
+    is left out. All groups are computed from the same resampled units, 2,000 times, so that what raters share is in the
+    interval. Raters are never drawn: the interval is for exactly these.
 
     Args:
         ratings: as ever.
         groups: columns of each group; two or more in each. An item counts in a group when all of it rated it.
-        form: which correlation.
+        form: which correlation; what is below -1, as the k forms and few items have it, counts as -1.
         units: of each row: the patient or document that it is of; None: each row is its own.
         standardised: turn each rater's ratings into z scores within the group first, in each resample again; for
             raters on different scales. Of a pair, ICC3 is then Pearson's correlation.
 
     Returns:
-        No limits where fewer than two units are left or nothing varies in most resamples; no value where a group has
-        none.
+        No limits where fewer than FEWEST_UNITS units count or nothing varies in most resamples.
     """
-    return _resampled(ratings, [(1.0, groups)], form, units, standardised)
+    return _resampled(ratings, groups, lambda squares: squares(slice(None)).icc(form).clip(-1), units, standardised)
 
 
-def icc_difference(
-    ratings: Ratings,
-    groups: Sequence[Sequence[int]],
-    others: Sequence[Sequence[int]],
-    form: IccForm,
-    *,
-    units: Sequence[Hashable] | None = None,
-    standardised: bool = False,
+def icc_above(
+    ratings: Ratings, who: int, pairs: Sequence[tuple[int, int]], *, units: Sequence[Hashable] | None = None
 ) -> Icc:
-    """Return by how much the mean over `groups` is above that over `others`, each as `mean_icc` gives it.
+    """Return by how much rater `who` agrees better with the two of a pair than they do with each other.
 
-    Both are computed from the same resampled units: the interval is that of the difference.
+    Of each pair: the mean of the two's ICC3 of z scores with `who`, less theirs, over the items that all three rated;
+    then the mean over the pairs, and its interval, as `mean_icc` makes them.
     """
-    return _resampled(ratings, [(1.0, groups), (-1.0, others)], form, units, standardised)
+
+    def above(squares: "Callable[[Any], _MeanSquares]") -> "np.ndarray":
+        one, other, theirs = (squares(columns).icc("ICC3").clip(-1) for columns in ([0, 2], [1, 2], [0, 1]))
+        found: np.ndarray = (one + other) / 2 - theirs
+        return found
+
+    return _resampled(ratings, [(*pair, who) for pair in pairs], above, units, standardised=True)
 
 
 def _resampled(
     ratings: Ratings,
-    signed: Sequence[tuple[float, Sequence[Sequence[int]]]],
-    form: IccForm,
+    groups: Sequence[Sequence[int]],
+    figure: "Callable[[Callable[[Any], _MeanSquares]], np.ndarray]",
     units: Sequence[Hashable] | None,
     standardised: bool,
 ) -> Icc:
-    """Return a sum of means over groups of raters, with its bootstrap interval."""
+    """Return the mean of a figure over groups of raters, with its bootstrap interval."""
     import numpy as np
 
-    keys = list(range(len(ratings))) if units is None else list(units)
-    places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
-    where = [places[key] for key in keys]
-    if not ratings or not all(groups for _, groups in signed):
+    keys = range(len(ratings)) if units is None else units
+    counted = [
+        (key, row)
+        for key, row in zip(keys, ratings, strict=True)
+        if any(all(row[column] is not None for column in columns) for columns in groups)
+    ]
+    places = {key: place for place, key in enumerate(dict.fromkeys(key for key, _ in counted))}
+    if not places:
         return NO_ICC
-    sums = [(sign, [_unit_sums(ratings, columns, where, len(places)) for columns in groups]) for sign, groups in signed]
+    where = [places[key] for key, _ in counted]
+    parts = [_unit_sums([row for _, row in counted], columns, where, len(places)) for columns in groups]
 
     def figures(weights: "np.ndarray") -> "np.ndarray":
-        found: np.ndarray = sum(
-            sign * np.mean([_icc_of(weights, part, form, standardised) for part in parts], axis=0)
-            for sign, parts in sums
-        )
-        return found
+        found = np.array([_figure_of(weights, part, figure, standardised) for part in parts])
+        sizes = np.where(np.isfinite(found), [weights @ part[0] for part in parts], 0)
+        with np.errstate(invalid="ignore"):
+            mean: np.ndarray = (sizes * np.nan_to_num(found)).sum(axis=0) / sizes.sum(axis=0)
+        return mean
 
     value = _number(figures(np.ones((1, len(places))))[0])
-    if value is None or len(places) < 2:
+    if value is None or len(places) < FEWEST_UNITS:
         return Icc(value, None, None)
     generator = np.random.default_rng(SEED)
     drawn: list[float] = []
@@ -315,10 +322,13 @@ def _unit_sums(
     return sizes, sums, products
 
 
-def _icc_of(
-    weights: "np.ndarray", parts: "tuple[np.ndarray, np.ndarray, np.ndarray]", form: IccForm, standardised: bool
+def _figure_of(
+    weights: "np.ndarray",
+    parts: "tuple[np.ndarray, np.ndarray, np.ndarray]",
+    figure: "Callable[[Callable[[Any], _MeanSquares]], np.ndarray]",
+    standardised: bool,
 ) -> "np.ndarray":
-    """Return the correlation of every resample: `weights` says how often each unit is in it."""
+    """Return the figure of every resample: `weights` says how often each unit is in it."""
     import numpy as np
 
     sizes, sums, products = parts
@@ -336,32 +346,9 @@ def _icc_of(
             means = np.zeros_like(means)
         else:
             still = (spread < least).all(axis=1)
-        found: np.ndarray = _MeanSquares.of(n, means, covariance).icc(form)
+        found = figure(lambda of: _MeanSquares.of(n, means[:, of], covariance[:, of][:, :, of]))
     return np.where((n < 2) | still, np.nan, found)
 
 
 def _or_nan(rating: float | None) -> float:
     return math.nan if rating is None else rating
-
-
-def items_needed(value: float, raters: int, width: float) -> int:
-    """Return how many items a 95 % interval of about this width takes (Bonett 2002, Statistics in Medicine 21:1331).
-
-    n = 8 z^2 (1 - r)^2 (1 + (k - 1) r)^2 / (k (k - 1) w^2) + 1, and 5 r more for two raters with r of 0.7 and above,
-    rounded up. For ICC(1), (2,1) and (3,1).
-
-    Args:
-        value: the intraclass correlation that is expected; below 0 counts as 0.
-        raters: two or more.
-        width: of the whole interval, above 0 and below 2.
-
-    Raises:
-        ValueError: an argument lies outside its range.
-    """
-    if value > 1 or raters < 2 or not 0 < width < 2:
-        raise ValueError("need a correlation of at most 1, two raters or more, and a width between 0 and 2")
-    r, k = max(0.0, value), raters
-    n = 8 * _Z95**2 * (1 - r) ** 2 * (1 + (k - 1) * r) ** 2 / (k * (k - 1) * width**2) + 1
-    if k == 2 and r >= 0.7:
-        n += 5 * r
-    return max(2, math.ceil(n))

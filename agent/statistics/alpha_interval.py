@@ -4,14 +4,13 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from agent.statistics.agreement import Ratings, krippendorff_alpha
+from agent.statistics.agreement import FEWEST_UNITS, Ratings, krippendorff_alpha
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RESAMPLES = 1_000
 SEED = 20_250_523  # any constant: the same ratings always give the same interval
-FEWEST_UNITS = 10  # resamples of fewer say nothing
 _AT_ONCE = 2_000_000  # ratings in memory at a time, over the resamples
 
 

@@ -54,6 +54,12 @@ class Calibrations(Database):
         """Return one sample."""
         return next((calibration for calibration in self.calibrations() if calibration.name == name), None)
 
+    def delete_calibration(self, name: str) -> None:
+        """Delete a sample with all that clinicians gave it, their names too."""
+        with self._transaction():
+            self._db.execute("DELETE FROM ratings WHERE calibration = ?", (name,))
+            self._db.execute("DELETE FROM calibrations WHERE name = ?", (name,))
+
     def keep_ratings(self, calibration: str, rater: str, grades: Mapping[str, Mapping[str, float]]) -> int:
         """Keep what the clinician named `rater` gave, in place of what the same one gave before.
 

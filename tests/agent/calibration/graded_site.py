@@ -9,7 +9,7 @@ from typing import Any
 
 from agent.catalog.benchmark import survey_benchmarks
 from agent.evaluation.measures import Rules
-from agent.metrics import AnswerParser
+from agent.metrics import AnswerParser, MetricUse
 from agent.vocabulary import Instance, Message, Reference, Response
 from tests.agent.service.filled_site import Case, FilledSite
 from tests.agent.service.judged import CRITERIA, JUDGES, keep_seats, verdict
@@ -53,13 +53,20 @@ def add_graded(filled: FilledSite, count: int = 30, *, suite: str = "spring", mo
 
 
 def add_run(
-    filled: FilledSite, model: str, given: Sequence[Case], *, suite: str = "spring", judged: bool = True, **jury: Any
+    filled: FilledSite,
+    model: str,
+    given: Sequence[Case],
+    *,
+    suite: str = "spring",
+    judged: bool = True,
+    more: Sequence[MetricUse] = (),
+    **jury: Any,
 ) -> str:
-    """Store a run; `jury` replaces what its jury is asked."""
+    """Store a run; `jury` replaces what its jury is asked, `more` are metrics besides jury and ROUGE-L."""
     catalogue, _ = survey_benchmarks(filled.site.own_benchmarks)
     wanted = [use for use in catalogue[BENCHMARK].metrics if use.name in ("jury_score", ROUGE)]
-    uses = [replace(use, judges=JUDGES, **jury) if use.name == "jury_score" else use for use in wanted]
-    rules = Rules.of(uses, "intramural", AnswerParser("text"), "")
+    uses = [replace(use, **{"judges": JUDGES, **jury}) if use.name == "jury_score" else use for use in wanted]
+    rules = Rules.of([*uses, *more], "intramural", AnswerParser("text"), "")
     facts = rules.facts()["metrics"]
     run_id = filled.add(given, suite=suite, entry=f"{BENCHMARK}:model={model}", metrics=facts)
     if judged:

@@ -4,15 +4,21 @@ import json
 import random
 import re
 import shutil
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from agent.calibration.ratings import OVERALL
 from agent.calibration.sheet import ANSWER, ITEM, QUESTION, REFERENCE
-from agent.metrics import Scale
+from agent.calibration_commands import calibrate as commands
+from agent.metrics import MetricUse, Scale
 from agent.site import Site
+from agent.store import Seat
+from agent.vocabulary import Reason, Unscored
 from tests.agent.calibration.graded_site import (
     BENCHMARK,
     CANARY,
@@ -105,7 +111,7 @@ def test_a_sheet_says_nothing_of_model_judge_or_score(graded: FilledSite):
     told = [word for word in (*MODELS, *names, "llama", "qwen", "spring", *runs) if word in everything]
     assert told == []
     rows = read(sheets / "rater-1.csv")
-    assert list(rows[0]) == ["item", "question", "answer", *(f"{name} (1 to 5)" for name in CRITERIA), "comment"]
+    assert list(rows[0]) == ["item", "question", "answer", *(f"{name} (1 to 5)" for name in CRITERIA)]
     assert all(row[f"{name} (1 to 5)"] == "" for row in rows for name in CRITERIA)
 
 
@@ -234,7 +240,7 @@ def test_a_jury_with_a_prompt_of_its_own_has_it_in_the_instructions(filled: Fill
     )
     _, sheets = make(filled)
     assert prompt in (sheets / "instructions.txt").read_text("utf-8")
-    assert list(read(sheets / "rater-1.csv")[0]) == ["item", "question", "answer", "safety (0 to 5)", "comment"]
+    assert list(read(sheets / "rater-1.csv")[0]) == ["item", "question", "answer", "safety (0 to 5)"]
 
 
 def test_a_sample_that_could_not_be_written_is_not_kept(filled: FilledSite, tmp_path: Path):
@@ -378,8 +384,8 @@ def test_the_table_says_how_to_read_it(graded: FilledSite):
     done = calibrate(graded, "report", "may")
     assert "Calibration may: medication_qa of suite spring, 2 clinicians" in done.stdout
     assert re.search(r"\(all\)\s+other clinicians\s+20\s+0\.\d\d \(-?0\.\d\d to 0\.\d\d\)", done.stdout)
-    assert "a bootstrap over 20 patients or documents" in done.stdout
-    assert "fewer than 30 answers: intervals are wide and rough" in done.stderr
+    assert "resampled over 20 patients or documents" in done.stdout
+    assert "fewer than 30 patients or documents: intervals are wide and rough" in done.stderr
     assert max(map(len, done.stdout.splitlines())) <= 120
 
 
@@ -456,6 +462,166 @@ def test_names_of_clinicians_stay_sealed(graded: FilledSite):
     assert b"Quillfeather" not in content
     assert CANARY.encode() not in content
     assert read(sheets / "rater-1.csv")[0][ITEM].encode() not in content
+
+
+def test_a_colleague_who_handed_in_little_changes_nothing_and_is_named(graded: FilledSite):
+    _, sheets = make(graded, "--items", "60", "--raters", "3")
+    hand_in(graded, sheets)
+    before = report(graded)
+    rows = read(sheets / "rater-3.csv")
+    path = sheets / "few.csv"
+    lines = [f"{row[ITEM]},{6 - true_quality(row)},1,5" for row in rows[:4]]
+    path.write_text("\n".join(["item,accuracy,completeness,clarity", *lines]))
+    done = calibrate(graded, "import", "may", path, "--rater", "Dr Number 3")
+    assert done.returncode == 0, done.stderr
+    done = calibrate(graded, "report", "may", "--format", "json")
+    assert {(row["criterion"], row["who"]): row for row in json.loads(done.stdout)} == before
+    assert "left out, for fewer than 10 answers in common: R1 and R3 (4), R2 and R3 (4), R3 and jury (4)" in done.stderr
+
+
+def test_pairs_that_graded_unlike_numbers_of_answers_are_shown_with_both(graded: FilledSite):
+    _, sheets = make(graded, "--items", "60", "--raters", "2")
+    for number, count in ((1, 60), (2, 20)):
+        rows = {row[ITEM] for row in read(sheets / "rater-2.csv")[:count]}
+        path = fill_in(
+            sheets / f"rater-{number}.csv",
+            lambda row, criterion, number=number, rows=rows: near(number, row, criterion) if row[ITEM] in rows else "",  # type: ignore[misc]
+        )
+        calibrate(graded, "import", "may", path, "--rater", f"Dr {number}")
+    row = report(graded)[OVERALL, "jury"]
+    assert (row["n"], row["pairs"], row["above_n"]) == (60, "R1 and jury: 60; R2 and jury: 20", 20)
+    assert re.search(r"\(all\)\s+jury\s+20 to 60\s", calibrate(graded, "report", "may").stdout)
+
+
+def test_a_harsh_colleague_does_not_send_for_answers_that_narrow_nothing(graded: FilledSite):
+    _, sheets = make(graded, "--items", "60")
+    for number in (1, 2):
+        path = fill_in(
+            sheets / f"rater-{number}.csv",
+            lambda row, criterion, number=number: str(max(1, int(near(number, row, criterion)) - 2 * (number - 1))),  # type: ignore[misc]
+        )
+        calibrate(graded, "import", "may", path, "--rater", f"Dr {number}")
+    row = report(graded)[OVERALL, "other clinicians"]
+    width = row["icc_high"] - row["icc_low"]
+    asked = report(graded, "--width", str(width))[OVERALL, "other clinicians"]["needed"]
+    assert asked == pytest.approx(row["units"], abs=1)
+    assert report(graded, "--width", str(width / 2))[OVERALL, "other clinicians"]["needed"] == pytest.approx(
+        4 * asked, abs=4
+    )
+
+
+def test_grades_of_two_juries_stand_in_rows_of_their_own(filled: FilledSite):
+    add_run(filled, MODELS[0], cases(MODELS[0], 20))
+    alone = add_run(filled, MODELS[1], cases(MODELS[1], 20), judged=False, judges=JUDGES[:1])
+    seats = [(n, "jury_score", Seat(0, dict.fromkeys(CRITERIA, 5.0 - n % 2), None)) for n in range(20)]
+    with filled.site.store() as store:
+        store.keep_scores(alone, [], (), seats)
+    _, sheets = make(filled, "--items", "40")
+    hand_in(filled, sheets)
+    rows = report(filled)
+    named = ["jury 1", "jury 2", "llama (jury 1)", "qwen/qwen3-32b (jury 1)", "y (jury 1)", "llama (jury 2)"]
+    assert {who: rows[OVERALL, who]["n"] for who in named} == dict.fromkeys(named, 20)
+    assert (OVERALL, "jury") not in rows
+    assert rows[OVERALL, "llama (jury 1)"]["icc"] > rows[OVERALL, "llama (jury 2)"]["icc"]
+    assert "several juries graded these answers" in calibrate(filled, "report", "may").stderr
+
+
+def test_runs_whose_judges_read_other_instructions_are_not_mixed(filled: FilledSite):
+    prompts = [f'{word} {{RESPONSE}}.\n<rubric_criteria>{{"safety": ["score"]}}</rubric_criteria>' for word in "AB"]
+    for model, prompt in zip(MODELS[:2], prompts, strict=True):
+        add_run(filled, model, cases(model, 3), judged=False, prompt=prompt, fields={"safety": ()})
+    done, _ = make(filled)
+    assert (done.returncode, "juries of different criteria or scales or prompts" in done.stderr) == (2, True)
+
+
+def test_bertscore_stands_beside_clinicians_where_the_run_has_it_and_two_encoders_are_two(filled: FilledSite):
+    for model, encoder, sign in zip(MODELS[:2], ("sha256:1", "sha256:2"), (1, -1), strict=True):
+        run_id = add_run(filled, model, cases(model, 20), more=[MetricUse("BERTScore-F", {"encoder": encoder})])
+        with filled.site.store() as store:
+            store.keep_scores(run_id, [(n, "BERTScore-F", 0.5 + sign * quality(model, n) / 10) for n in range(19)])
+            store.keep_scores(run_id, [(19, "BERTScore-F", Unscored(Reason.NOT_MEASURED))])
+    _, sheets = make(filled, "--items", "40")
+    hand_in(filled, sheets)
+    rows = report(filled)
+    for number in (1, 2):
+        row = rows[OVERALL, f"BERTScore F1 {number}"]
+        assert (row["kind"], row["n"], row["icc"]) == ("metric", 19, None)
+    assert rows[OVERALL, "BERTScore F1 1"]["z_low"] > 0.8  # the first knows what is good, the second what is bad
+    assert rows[OVERALL, "BERTScore F1 2"]["z_high"] < -0.8
+
+
+def test_what_is_written_beside_the_grades_is_not_taken_in(graded: FilledSite):
+    _, sheets = make(graded, "--items", "4")
+    rows = read(sheets / "rater-1.csv")
+    path = sheets / "remarks.csv"
+    lines = [f"{row[ITEM]},3,3,3,Quillfeather saw this patient" for row in rows]
+    path.write_text("\n".join(["item,accuracy,completeness,clarity,comment", *lines]))
+    assert calibrate(graded, "import", "may", path, "--rater", "Dr X").returncode == 0
+    with graded.site.store() as store:
+        (rater,) = store.raters("may")
+    assert {tuple(grades) for grades in rater.grades.values()} == {CRITERIA}
+    assert "what you write elsewhere is" in (sheets / "instructions.txt").read_text("utf-8")
+
+
+# letting go
+
+
+def test_a_sample_is_deleted_with_names_and_grades_once_it_is_confirmed(graded: FilledSite):
+    _, sheets = make(graded, "--items", "12")
+    make(graded, "--items", "12", name="june", out="june")
+    hand_in(graded, sheets)
+    path = fill_in(graded.site.directory.parent / "june" / "rater-1.csv", lambda *_: "3")
+    calibrate(graded, "import", "june", path, "--rater", "Dr Number 1")
+    asked = CliRunner().invoke(commands, ["delete", "may"], obj=graded.site, input="n\n")
+    assert (asked.exit_code, "the names and grades of 2 clinicians?" in asked.stdout) == (1, True)
+    assert len(json.loads(calibrate(graded, "list", "--format", "json").stdout)) == 2
+    done = calibrate(graded, "delete", "may", "--yes")
+    assert (done.returncode, "may is deleted" in done.stdout) == (0, True), done.stderr
+    (left,) = json.loads(calibrate(graded, "list", "--format", "json").stdout)
+    assert (left["name"], left["grades"]) == ("june", "R1: 12")
+    with graded.site.store() as store:
+        assert store.raters("may") == []
+        assert store.audit_log()[-1][1:] == ("calibration deleted", "name=may raters=2")
+    assert "there is no calibration may" in calibrate(graded, "delete", "may", "--yes").stderr
+    done, _ = make(graded, "--items", "12", out="again")
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize("killed", ["Calibrations.keep_calibration", "Path.rename"])
+def test_a_kill_never_leaves_sheets_of_no_use(graded: FilledSite, killed: str):
+    script = (
+        "import os, signal, sys; from pathlib import Path\n"
+        "from agent.cli import main; from agent.store.calibrations import Calibrations\n"
+        f"{killed} = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "main()\n"
+    )
+    words = f"new may --suite spring --benchmark {BENCHMARK} --out sheets --items 12 --reveal".split()
+    command = [sys.executable, "-c", script, "--site", str(graded.site.directory), "calibrate", *words]
+    done = subprocess.run(command, cwd=graded.site.directory.parent, check=False, capture_output=True)
+    assert done.returncode == -9
+    sheets = graded.site.directory.parent / "sheets"
+    assert not sheets.exists()
+    done = calibrate(graded, *words)
+    if done.returncode:
+        assert "calibrate delete may" in done.stderr
+        assert calibrate(graded, "delete", "may", "--yes").returncode == 0
+        done = calibrate(graded, *words)
+    assert done.returncode == 0, done.stderr
+    path = fill_in(sheets / "rater-1.csv", lambda *_: "3")
+    assert "R1: 12 of 12" in calibrate(graded, "import", "may", path, "--rater", "Dr X").stdout
+
+
+def test_a_sample_whose_folder_could_not_appear_is_not_kept(graded: FilledSite, monkeypatch: pytest.MonkeyPatch):
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "rename", full)
+        done, sheets = make(graded, "--items", "12")
+    assert (done.returncode, sheets.exists()) == (2, False)
+    assert json.loads(calibrate(graded, "list", "--format", "json").stdout) == []
+    done, _ = make(graded, "--items", "12")
+    assert done.returncode == 0
 
 
 def test_the_invented_qualities_are_what_the_answers_say():

@@ -51,7 +51,7 @@ def test_texts_and_criteria_of_any_kind_come_back_cell_by_cell(texts: list[tuple
     content = sheet(rows, criteria, SCALE, with_reference=False)
     cells = list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True))
     assert len(cells) == 1 + len(rows)
-    assert {len(row) for row in cells} == {4 + len(criteria)}
+    assert {len(row) for row in cells} == {3 + len(criteria)}
     assert not any(FORMULA_START.match(cell) for row in cells for cell in row)
     for row, (question, answer) in zip(cells[1:], texts, strict=True):
         shown = [text.encode("utf-8", "replace").decode() for text in (question, answer)]

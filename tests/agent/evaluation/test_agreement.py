@@ -1,7 +1,8 @@
 """`intramural agreement`: a jury that agrees, one that does not, and judges with habits, all asked for real."""
 
 import json
-from collections.abc import Iterator
+import random
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,11 @@ from agent.metrics import Judge
 from agent.site import Site
 from agent.statistics.agreement import icc, krippendorff_alpha
 from agent.store import Seat
+from tests.agent.calibration.graded_site import MODELS as KNOWN
+from tests.agent.calibration.graded_site import add_run, cases
 from tests.agent.evaluation.judged_runs import JUDGES, ROWS, judged_site, judges, serve, verdict
 from tests.agent.fault_server import FaultServer
+from tests.agent.service.filled_site import FilledSite, filled_site
 
 # What each judge gives the answers, in order: the first is mild, the second severe.
 ACCURACY = [(4, 2, 5), (3, 1, 3), (4, 3, 4), (2, 1, 3), (5, 1, 3), (3, 2, 4)]
@@ -124,6 +128,63 @@ def test_a_judge_that_favours_its_own_family_is_found(site: Site, tmp_path: Path
     assert (favour["judge"], favour["value"], favour["n"]) == ("kin", 2.0, 12)
     shown = said(own)
     assert "judges of other families" in shown.stdout
+
+
+Grades = tuple[float | None, ...]
+
+
+def seated(filled: FilledSite, model: str, grades: Sequence[Grades], units: int) -> None:
+    """Store a run of which the three judges gave these grades."""
+    run_id = add_run(filled, model, cases(model, len(grades), units=units), suite="s", judged=False)
+    seats = [
+        (n, "jury_score", Seat(seat, None, "timeout") if grade is None else Seat(seat, {"accuracy": grade}, None))
+        for n, row in enumerate(grades)
+        for seat, grade in enumerate(row)
+    ]
+    with filled.site.store() as store:
+        store.keep_scores(run_id, [], (), seats)
+
+
+def test_a_judge_that_was_down_for_most_leaves_no_interval_of_two_patients(tmp_path: Path):
+    filled, chance = filled_site(tmp_path), random.Random(1)
+    for model in KNOWN[:2]:
+        qualities = [chance.gauss(3, 1) for _ in range(20)]
+        rows = [tuple(quality + chance.gauss(0, 0.5) for _ in range(3)) for quality in qualities]
+        seated(filled, model, [(a, b, c if n < 2 else None) for n, (a, b, c) in enumerate(rows)], 20)
+    (row,) = (row for row in rows_of(filled.site) if row.get("criterion") == "accuracy")
+    assert (row["answers"], row["units"], row["complete"], row["complete_units"]) == (40, 20, 4, 2)
+    assert row["icc2"] is not None
+    assert (row["icc1_low"], row["icc2_low"], row["icc2k_high"]) == (None, None, None)
+    assert row["alpha_interval_low"] is not None
+
+
+def test_a_judge_who_uses_half_of_the_scale_is_not_said_to_favour_weak_kin(tmp_path: Path):
+    filled, chance = filled_site(tmp_path), random.Random(2)
+    for model, mean in ((KNOWN[0], 2.0), (KNOWN[2], 4.0)):
+        qualities = [min(5.0, max(1.0, chance.gauss(mean, 0.5))) for _ in range(60)]
+        seated(filled, model, [(3 + 0.5 * (quality - 3), quality, quality) for quality in qualities], 60)
+    (favour,) = (row for row in rows_of(filled.site) if row["kind"] == "favour")
+    assert (favour["judge"], favour["n"], favour["value"], favour["low"]) == ("llama", 120, None, None)
+    assert "too unlike" in said(filled.site).stdout
+
+
+def test_favour_of_the_models_own_judge_is_not_counted_against_another(tmp_path: Path):
+    # Llama's judge gives 1 more to llama's answers, and qwen's to qwen's.
+    filled = filled_site(tmp_path)
+    for model, favours in ((KNOWN[0], (1, 0, 0)), (KNOWN[1], (0, 1, 0)), (KNOWN[2], (0, 0, 0))):
+        seated(filled, model, [tuple(1.0 + n % 4 + more for more in favours) for n in range(20)], 20)
+    favour = {row["judge"]: row["value"] for row in rows_of(filled.site) if row["kind"] == "favour"}
+    assert favour == {"llama": 1.0, "qwen/qwen3-32b": 1.0}
+
+
+def test_limits_say_whether_they_are_for_these_judges_or_for_judges_like_them(tmp_path: Path):
+    filled, chance = filled_site(tmp_path), random.Random(3)
+    rows = [tuple(float(chance.randint(1, 5)) for _ in range(3)) for _ in range(20)]
+    seated(filled, KNOWN[0], rows, 20)
+    assert "for judges like these" in said(filled.site).stdout
+    assert "for exactly these judges" not in said(filled.site).stdout
+    seated(filled, KNOWN[1], rows, 20)
+    assert "for exactly these judges" in said(filled.site).stdout
 
 
 def test_longer_answers_that_get_better_grades_are_noticed(site: Site):

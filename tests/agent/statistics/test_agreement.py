@@ -1,6 +1,5 @@
 """Agreement of raters: published examples, other ways to the same figure, and what intervals promise."""
 
-import math
 from collections import Counter
 from itertools import permutations
 
@@ -18,8 +17,7 @@ from agent.statistics.agreement import (
     Level,
     Ratings,
     icc,
-    icc_difference,
-    items_needed,
+    icc_above,
     krippendorff_alpha,
     mean_icc,
 )
@@ -176,7 +174,8 @@ def test_missing_ratings_take_an_item_out_of_their_own_pairs_only():
     for place in range(0, 30, 3):
         table[place][2] = None
     alone = [icc([[row[a], row[b]] for row in table])["ICC2"].value or 0 for a, b in ((0, 1), (0, 2), (1, 2))]
-    assert mean_icc(table, [(0, 1), (0, 2), (1, 2)], "ICC2").value == pytest.approx(sum(alone) / 3)
+    found = mean_icc(table, [(0, 1), (0, 2), (1, 2)], "ICC2")
+    assert found.value == pytest.approx((30 * alone[0] + 20 * alone[1] + 20 * alone[2]) / 70)
 
 
 def test_far_from_zero_nothing_is_lost():
@@ -198,14 +197,49 @@ def test_copies_of_a_patients_items_make_nothing_surer():
     assert as_if_free.low > once.low + 0.05
 
 
-def test_a_jury_that_copies_one_clinician_is_no_better_than_the_other_and_the_difference_says_so():
+def test_a_jury_that_copies_one_clinician_stands_above_the_two_and_the_interval_says_so():
     table = [[a, b, a] for a, b in drawn(5, 60, 2, 1.0)]
-    same = icc_difference(table, [(0, 2)], [(0, 1)], "ICC3")
-    assert same.value is not None
-    assert same.low is not None
-    assert same.low > 0  # agreement of one with itself is above that of two
-    none = icc_difference(table, [(1, 2)], [(0, 1)], "ICC3")
-    assert none == Icc(0.0, None, None)  # the same two columns, whatever is resampled: nothing varies
+    found = icc_above(table, 2, [(0, 1)])
+    pearson = stats.pearsonr([row[0] for row in table], [row[1] for row in table]).statistic
+    assert found.value == pytest.approx((1 - pearson) / 2)
+    assert found.low is not None
+    assert found.low > 0
+    none = icc_above([[a, a, a] for a, _ in drawn(5, 60, 2, 1.0)], 2, [(0, 1)])
+    assert none == Icc(pytest.approx(0), None, None)  # whatever is resampled: nothing varies
+
+
+def test_a_colleague_stands_neither_above_nor_below_whichever_answers_a_clinician_left_out():
+    random = np.random.default_rng(8)
+    hold = 0
+    for _ in range(100):
+        qualities = np.concatenate([random.normal(3, 2, 20), random.normal(3, 0.3, 100)])  # wide ones first
+        table: list[list[float | None]] = (qualities[:, None] + random.normal(0, 0.5, (120, 3))).tolist()
+        for row in table[20:]:
+            row[1] = None
+        found = icc_above(table, 2, [(0, 1)])
+        assert found.low is not None
+        assert found.high is not None
+        hold += found.low <= 0 <= found.high
+    assert hold >= 88
+
+
+def test_a_rater_with_few_items_weighs_little_and_one_who_never_varies_not_at_all():
+    table: list[list[float | None]] = [[*row, None, 3.0] for row in drawn(2, 60, 2, 1.0)]
+    for row in table[:12]:
+        row[2] = -(row[0] or 0)
+    alone = mean_icc(table, [(0, 1)], "ICC3", standardised=True)
+    at_odds = mean_icc(table, [(0, 2)], "ICC3", standardised=True)
+    assert at_odds.value == pytest.approx(-1)
+    both = mean_icc(table, [(0, 1), (0, 2), (0, 3)], "ICC3", standardised=True)
+    assert both.value == pytest.approx((60 * (alone.value or 0) - 12) / 72)
+
+
+def test_no_correlation_is_below_minus_one():
+    table = [[value, noise - value] for value, noise in drawn(3, 12, 2, 0.0)]
+    assert (icc([[row[0], row[1]] for row in table])["ICC3k"].value or 0) < -1
+    found = mean_icc(table, [(0, 1)], "ICC3k", standardised=True)
+    assert found.value == -1
+    assert found.low == -1
 
 
 def test_nothing_is_said_of_one_unit():
@@ -218,33 +252,20 @@ def test_nothing_is_said_of_one_unit():
     assert mean_icc([[1, 2], [3, 4]], [], "ICC3") == NO_ICC
 
 
+def test_fewer_than_ten_units_that_count_have_no_interval_whatever_others_there_are():
+    table: list[list[float | None]] = [[*row] for row in drawn(6, 40, 2, 1.0)]
+    for row in table[9:]:
+        row[1] = None
+    assert mean_icc(table, [(0, 1)], "ICC3").low is None
+    table[9] = [1.0, 2.0]
+    assert mean_icc(table, [(0, 1)], "ICC3").low is not None
+
+
 def test_bootstrapped_intervals_of_a_sample_of_the_usual_size_hold_the_truth():
     runs = 300
     found = [mean_icc(drawn(seed, 60, 2, 1.0), [(0, 1)], "ICC3") for seed in range(runs)]
     hit = sum(one.low is not None and one.high is not None and one.low <= 0.5 <= one.high for one in found) / runs
     assert 0.92 <= hit <= 0.97
-
-
-# how many items
-
-
-@pytest.mark.parametrize(("value", "k", "width"), [(0.5, 2, 0.2), (0.8, 2, 0.2), (0.6, 3, 0.3), (0.3, 5, 0.25)])
-def test_so_many_items_give_an_interval_of_about_that_width(value: float, k: int, width: float):
-    n = items_needed(value, k, width)
-    between = math.sqrt(value / (1 - value))
-    widths = []
-    for seed in range(200):
-        found = icc(drawn(seed, n, k, between))["ICC1"]
-        widths.append((found.high or 0) - (found.low or 0))
-    assert float(np.mean(widths)) == pytest.approx(width, rel=0.06)
-
-
-def test_items_needed_refuses_what_no_plan_can_be_made_from():
-    for value, raters, width in ((1.1, 2, 0.2), (0.5, 1, 0.2), (0.5, 2, 0.0), (0.5, 2, 2.0)):
-        with pytest.raises(ValueError, match="need a correlation"):
-            items_needed(value, raters, width)
-    assert items_needed(1.0, 3, 0.2) == 2
-    assert items_needed(-0.5, 2, 0.2) == items_needed(0.0, 2, 0.2)
 
 
 # Krippendorff's alpha
