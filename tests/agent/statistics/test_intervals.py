@@ -4,15 +4,20 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from scipy.stats import binomtest, bootstrap
+from scipy.stats import binomtest, bootstrap, sem
+from scipy.stats import t as student
 
 from agent.statistics import intervals as statistics
 from agent.statistics.intervals import FEWEST_RESAMPLES, figure_with_interval, mean_with_interval
 from protocol.figures import mean_win_rates, normal_interval, wilson
 
 
+def bytes_of(number: int) -> bytes:
+    return str(number).encode()
+
+
 def units(values):
-    return [(str(i).encode(), value) for i, value in enumerate(values)]
+    return [(bytes_of(i), value) for i, value in enumerate(values)]
 
 
 @pytest.mark.parametrize(("successes", "n"), [(0, 10), (1, 10), (81, 263), (15, 148), (500, 500), (390, 500)])
@@ -79,19 +84,30 @@ def test_equal_scores_say_nothing_about_how_much_they_vary():
 
 
 def test_the_clustered_interval_covers_the_truth_as_often_as_it_says():
-    """2,000 studies of 40 patients with 1 to 6 questions each, alike within a patient; the truth is 0.7."""
+    """600 studies of 40 patients with 1 to 6 questions each, alike within a patient; the truth is 0.7."""
     draw, covered, alone = np.random.default_rng(1), 0, 0
-    for _ in range(2_000):
-        scores = []
-        for patient in range(40):
-            chance = draw.beta(7 / 2, 3 / 2)
-            scores += [(str(patient).encode(), float(draw.random() < chance)) for _ in range(draw.integers(1, 7))]
+    for _ in range(600):
+        patients = np.repeat(np.arange(40), draw.integers(1, 7, 40)).tolist()
+        chances = draw.beta(7 / 2, 3 / 2, 40)[patients]
+        scores = list(zip(map(bytes_of, patients), (draw.random(len(patients)) < chances).astype(float), strict=True))
         mean = mean_with_interval(scores, binary=True)
         covered += mean.low <= 0.7 <= mean.high
         low, high = wilson(sum(score for _, score in scores), len(scores))
         alone += low <= 0.7 <= high
-    assert 0.93 <= covered / 2_000 <= 0.975
+    assert 0.93 <= covered / 600 <= 0.975
     assert alone < covered  # pretending that the instances are independent covers less
+
+
+@pytest.mark.parametrize("patients", [2, 3, 5, 8])
+def test_a_proportion_of_many_questions_about_few_patients_is_no_surer_than_it_says(patients: int):
+    """400 studies of 20 questions a patient, whose chances lie anywhere; the truth is 0.5."""
+    draw, covered = np.random.default_rng(3), 0
+    names = [bytes_of(patient) for patient in range(patients) for _ in range(20)]
+    for _ in range(400):
+        right = draw.random((patients, 20)) < draw.random((patients, 1))
+        mean = mean_with_interval(list(zip(names, right.ravel().astype(float), strict=True)), binary=True)
+        covered += mean.low <= 0.5 <= mean.high
+    assert covered / 400 >= 0.93
 
 
 def skewed(draw: np.random.Generator) -> list[tuple[bytes, float]]:
@@ -103,7 +119,7 @@ def clustered(draw: np.random.Generator) -> list[tuple[bytes, float]]:
     """50 patients with 1 to 5 scores each, alike within a patient, skewed between them; the mean is 0.2."""
     found = []
     for patient, (level, notes) in enumerate(zip(draw.beta(1, 4, 50), draw.integers(1, 6, 50), strict=True)):
-        found += [(str(patient).encode(), float(level * draw.uniform(0.5, 1.5))) for _ in range(notes)]
+        found += [(bytes_of(patient), score) for score in (level * draw.uniform(0.5, 1.5, notes)).tolist()]
     return found
 
 
@@ -114,18 +130,63 @@ def mostly_nothing(draw: np.random.Generator) -> list[tuple[bytes, float]]:
 
 @pytest.mark.parametrize(("study", "truth"), [(skewed, 1 / 7), (clustered, 0.2), (mostly_nothing, 1 / 7)])
 def test_a_bootstrap_interval_covers_the_truth_as_often_as_it_says(study, truth, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(statistics, "RESAMPLES", 400)
+    monkeypatch.setattr(statistics, "RESAMPLES", 300)
     draw, covered = np.random.default_rng(2), 0
-    for _ in range(1_000):
+    for _ in range(500):
         mean = mean_with_interval(study(draw), binary=False)
         covered += mean.low <= truth <= mean.high
-    assert 0.93 <= covered / 1_000 <= 0.97
+    assert 0.925 <= covered / 500 <= 0.975
 
 
 @pytest.fixture
 def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
     """What holds of any number of resamples holds of 200, in a tenth of the time."""
     monkeypatch.setattr(statistics, "RESAMPLES", 200)
+
+
+@pytest.mark.usefixtures("few_resamples")
+@pytest.mark.parametrize("n", range(2, 8))
+def test_an_interval_of_a_handful_of_patients_covers_the_truth_as_often_as_it_says(n: int):
+    draw, covered, skewed_covered = np.random.default_rng(n), 0, 0
+    for _ in range(250):
+        mean = mean_with_interval(units(draw.normal(0.5, 0.1, n).tolist()), binary=False)
+        covered += mean.low <= 0.5 <= mean.high
+        mean = mean_with_interval(units(draw.beta(2, 5, n).tolist()), binary=False)
+        skewed_covered += mean.low <= 2 / 7 <= mean.high
+    assert covered / 250 >= 0.92
+    assert skewed_covered / 250 >= 0.9
+
+
+@pytest.mark.parametrize("values", [[0.4, 0.5], [0.2, 0.3, 0.25], [0.4, 0.1, 0.3, 0.35, 0.5, 0.2, 0.3]])
+def test_an_interval_of_a_handful_of_patients_is_at_least_students(values):
+    expected = student.interval(0.95, len(values) - 1, np.mean(values), sem(values))
+    for found in (
+        mean_with_interval(units(values), binary=False),
+        figure_with_interval(list(enumerate(values)), average),
+    ):
+        assert found.low <= expected[0] + 0.03 * (expected[1] - expected[0])
+        assert found.high >= expected[1] - 0.03 * (expected[1] - expected[0])
+        assert found.high - found.low < 1.5 * (expected[1] - expected[0])
+
+
+def test_an_interval_ends_where_the_scale_does():
+    mean = mean_with_interval(units([4.5, 5.0]), binary=False, within=(1, 5))
+    assert (mean.low, mean.high) == (pytest.approx(4.75 - 12.706 * 0.25, abs=0.15), 5)
+    assert figure_with_interval(list(enumerate([0.9, 1.0])), average, within=(0, 1)).high == 1
+    guessed = mean_with_interval(units([1.2] * 5 + [1.3]), binary=False, within=(0, 1))  # a range that was guessed
+    assert guessed.low <= guessed.value <= guessed.high
+
+
+@pytest.mark.usefixtures("few_resamples")
+def test_a_jury_that_gives_nearly_every_answer_its_best_grade_leaves_doubt():
+    """250 studies of 60 answers, one in twenty two points below the best; the mean is 4.9."""
+    draw, covered, shown = np.random.default_rng(5), 0, 0
+    for _ in range(250):
+        mean = mean_with_interval(units(5 - 2.0 * (draw.random(60) < 0.05)), binary=False, within=(1, 5))
+        if mean.low is not None:
+            shown += 1
+            covered += mean.low <= 4.9 <= mean.high
+    assert covered / shown >= 0.93
 
 
 @pytest.mark.usefixtures("few_resamples")

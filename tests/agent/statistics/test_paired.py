@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest, bootstrap, nct
+from scipy.stats import binomtest, bootstrap, nct, sem
 from scipy.stats import t as student
 
 from agent.statistics import paired, resampling
@@ -190,6 +190,41 @@ def test_where_there_is_no_difference_the_bootstrap_seldom_sees_one():
     assert 0.035 <= low / 2_000 <= 0.06
 
 
+@pytest.fixture
+def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paired, "RESAMPLES", 300)
+    monkeypatch.setattr(paired, "FEWEST_RESAMPLES", 300)
+
+
+@pytest.mark.usefixtures("few_resamples")
+def test_a_jury_that_grades_few_answers_differently_leaves_doubt():
+    """400 comparisons of 50 answers, of which one in twenty differs, skewed; resamples alone hold 0.83."""
+    draw, covered, shown = np.random.default_rng(11), 0, 0
+    for _ in range(400):
+        differences = (draw.random(50) < 0.05) * draw.exponential(0.5, 50)
+        found = paired_difference(pairs(differences.tolist()), binary=False)
+        if found.low is not None:
+            shown += 1
+            covered += found.low <= 0.025 <= found.high
+    assert covered / shown >= 0.89
+
+
+def test_two_patients_do_not_exclude_what_their_p_does_not():
+    found = paired_difference(pairs([0.1, 0.2]), binary=False, reach=1)
+    assert found.p >= 0.5
+    assert found.low <= 0 <= found.high
+    assert found.high - found.low > 0.5
+    assert (found.detectable, found.low >= -1, found.high <= 1) == (None, True, True)
+
+
+@given(st.tuples(*[st.integers(0, 12)] * 4).filter(lambda cells: sum(cells) > 0))
+def test_an_interval_never_excludes_what_mcnemars_test_does_not(cells):
+    found = paired_difference(table(*cells), binary=True)
+    assert found.p <= 0.05 or found.low <= 0 <= found.high
+    assert found.low <= found.value + 1e-9
+    assert found.value - 1e-9 <= found.high
+
+
 @pytest.mark.parametrize("units", [10, 30, 200])
 def test_a_difference_of_the_detectable_size_is_seen_four_times_in_five(units: int):
     error = 1 / math.sqrt(units)
@@ -197,6 +232,22 @@ def test_a_difference_of_the_detectable_size_is_seen_four_times_in_five(units: i
     critical = student.ppf(0.975, units - 1)
     power = 1 - nct.cdf(critical, units - 1, effect) + nct.cdf(-critical, units - 1, effect)
     assert power == pytest.approx(0.8, abs=0.01)
+
+
+def test_what_is_detectable_among_many_benchmarks_is_seen_by_holms_p_four_times_in_five():
+    units, tests = 200, 37
+    effect = detectable_difference(1.0, units, tests)
+    critical = student.ppf(1 - 0.05 / tests / 2, units - 1)  # what Holm's first step asks for
+    assert 1 - nct.cdf(critical, units - 1, effect) == pytest.approx(0.8, abs=0.01)
+    assert effect > 1.4 * detectable_difference(1.0, units)
+    assert units_needed(1.0, 0.1, tests) > 1.8 * units_needed(1.0, 0.1)
+
+
+def test_a_difference_that_cannot_be_or_that_no_test_would_believe_is_not_detectable():
+    assert detectable_difference(0.4, 20, most=1.0) is None  # larger than the metric's range
+    assert detectable_difference(0.01, 5) is None  # five patients that agree: p is 0.0625
+    assert detectable_difference(0.01, 6) is not None
+    assert detectable_difference(0.01, 10, tests=37) is None
 
 
 def test_units_needed_are_those_from_which_on_it_is_seen():
@@ -254,6 +305,28 @@ def test_a_figure_of_equal_items_or_of_none_has_no_interval():
     same = figure_difference([(n, 1.0, 1.0) for n in range(5)], accuracy)
     assert (same.value, same.low, same.p) == (0.0, None, 1.0)
     assert figure_difference([], accuracy).value is None
+
+
+def test_a_clear_difference_of_a_large_runs_figure_survives_the_correction_for_many_benchmarks():
+    draw = np.random.default_rng(12)
+    items = [(n, 1.0, b) for n, b in enumerate((draw.random(5_000) < 0.3).astype(float).tolist())]
+    found = figure_difference(items, accuracy)
+    assert found.value == pytest.approx(0.7, abs=0.03)
+    assert 37 * found.p < 1e-6
+    unclear = figure_difference([(n, float(n % 2), float(n % 3 > 0)) for n in range(6)], accuracy)
+    assert unclear.p >= 2 ** (1 - 4)
+
+
+def test_few_noisy_patients_are_not_surer_for_many_quiet_ones_of_another_benchmark():
+    """Where one benchmark of ten makes the doubt, it is Student's t of nine degrees that holds; not of 508."""
+    draw = np.random.default_rng(13)
+    noisy, quiet = draw.normal(0.1, 0.3, 10), draw.normal(0, 0.02, 500)
+    found = overall_difference([pairs(noisy.tolist()), pairs(quiet.tolist())])
+    errors = sem(noisy), sem(quiet)
+    freedom = (errors[0] ** 2 + errors[1] ** 2) ** 2 / (errors[0] ** 4 / 9 + errors[1] ** 4 / 499)
+    reach = student.ppf(0.975, freedom) * math.hypot(*errors) / 2
+    assert (found.high - found.low) / 2 == pytest.approx(reach, rel=0.1)
+    assert reach > 1.1 * 1.96 * math.hypot(*errors) / 2
 
 
 def test_all_benchmarks_weigh_the_same_whatever_their_size():
