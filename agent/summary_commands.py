@@ -38,7 +38,7 @@ COLUMNS = {
     "unscored": "Unscored",
 }
 FLOOR = "the mean, were what the model left without a score itself (empty, unparsed, length, content_filter) the lowest"
-RANK = "the best and the worst place among the models of the benchmark that the data allow, by floor"
+RANK = "the best and the worst place by floor that the data allow (Mean may order the models another way)"
 BOUNDS = "the mean, were every unscored instance wrong, or right; shown where they are more than 0.01 apart"
 BY_HELM = {"helm_mean": "HELM's mean", "helm_n": "HELM's n"}
 
@@ -253,7 +253,7 @@ def _flat_figures(row: Mapping[str, Any]) -> dict[str, Any]:
         "seat_faults": " ".join(f"{reason}={count}" for reason, count in jury.get("faults", {}).items()),
         "criteria": " ".join(f"{name}={one['mean']}" for name, one in jury.get("criteria", {}).items()),
         "family_judges": "; ".join(jury.get("family", ())),
-        **{f"without_family_{key}": without.get(key) for key in ("mean", "low", "high")},
+        **{f"without_family_{key}": without.get(key) for key in ("mean", "low", "high", "n")},
     }
 
 
@@ -333,7 +333,7 @@ def _print_win_rates(summaries: "Sequence[RunSummary]") -> None:
         click.echo("There is no win rate: no two models have results that can be compared.")
     if found.left_out:
         why = "; ".join(f"{count}: {words}" for words, count in found.left_out.items())
-        click.echo(f"In no win rate are {counted(sum(found.left_out.values()), 'result')} ({why}).")
+        click.echo(f"In no rank or win rate are {counted(sum(found.left_out.values()), 'result')} ({why}).")
 
 
 def counted(count: int, of: str) -> str:

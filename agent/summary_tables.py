@@ -1,6 +1,7 @@
 """Tables below a leaderboard: what juries did, and where the models stand over all benchmarks."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from agent.statistics.intervals import Mean
 
 MOST_CRITERIA = 4  # with a column of their own
+WITHOUT = "by the other judges alone, over n answers; they may be milder or stricter with every model"
 SEATS = {
     "benchmark": "Benchmark",
     "model": "Model",
@@ -101,8 +103,33 @@ def show_juries(rows: Sequence[Mapping[str, Any]], several: bool) -> None:
     shown = [_jury_row(row) for row in judged]
     show_rows(shown, columns, "table", title="Juries, each on its own scale", folds=not apart)
     show_rows(shown, SEATS, "table", title="Seats of the juries, one a judge and answer", folds=True)
-    for model, judges in {row["model"]: row["jury"]["family"] for row in judged if row["jury"]["family"]}.items():
-        click.echo(printable(f"Of the family of {model}: {', '.join(judges)}."))
+    for line in (*_juries(judged), *_families(judged)):
+        click.echo(printable(line))
+    if "without" in columns:
+        click.echo(f"Without family: {WITHOUT}.")
+
+
+def _juries(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Say who judged what; of a benchmark that several juries graded, whose answers too."""
+    juries: dict[tuple[str, ...], dict[str, list[str]]] = {}
+    for row in rows:
+        juries.setdefault(tuple(row["jury"]["judges"]), {}).setdefault(row["benchmark"], []).append(row["model"])
+    times = Counter(benchmark for graded in juries.values() for benchmark in graded)
+    for judges, graded in juries.items():
+        of = (name if times[name] == 1 else f"{name} ({', '.join(dict.fromkeys(m))})" for name, m in graded.items())
+        yield f"Judges of {', '.join(of)}: {', '.join(judges)}."
+
+
+def _families(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Say which judges are of the family of each model, benchmark by benchmark where that differs."""
+    families: dict[str, dict[tuple[str, ...], list[str]]] = {}
+    for row in rows:
+        if kin := tuple(row["jury"]["family"]):
+            families.setdefault(row["model"], {}).setdefault(kin, []).append(row["benchmark"])
+    for model, found in families.items():
+        for judges, benchmarks in found.items():
+            where = f" in {', '.join(dict.fromkeys(benchmarks))}" if len(found) > 1 else ""
+            yield f"Of the family of {model}{where}: {', '.join(judges)}."
 
 
 def _jury_row(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -123,7 +150,8 @@ def _jury_row(row: Mapping[str, Any]) -> dict[str, Any]:
 def _with_interval(mean: Mapping[str, Any]) -> str:
     if mean.get("mean") is None:
         return "none left"
-    return f"{mean['mean']:.3f}" + (f" ({mean['low']:.2f}-{mean['high']:.2f})" if mean["low"] is not None else "")
+    interval = f" ({mean['low']:.2f}-{mean['high']:.2f})" if mean["low"] is not None else ""
+    return f"{mean['mean']:.3f}{interval}, n {mean['n']}"
 
 
 def show_standings(summaries: "Sequence[RunSummary]", rates: Mapping[str, float | None]) -> None:

@@ -197,8 +197,9 @@ def summarise_benchmarks(store: Store, suite: str) -> list[RunSummary]:
     return pool_runs(store, store.runs(suite))
 
 
-def pool_runs(store: Store, of: Sequence[Run]) -> list[RunSummary]:
-    """Summarise these runs as `summarise_benchmarks` does those of a suite."""
+def pool_runs(store: Store, of: Sequence[Run], known: Iterable[RunSummary] = ()) -> list[RunSummary]:
+    """Summarise these runs as `summarise_benchmarks` does those of a suite; `known` are not summarised again."""
+    each = {summary.run.run_id: summary for summary in known}
     groups: dict[object, list[Run]] = {}
     for run in of:
         groups.setdefault(_pool_of(run), []).append(run)
@@ -209,7 +210,7 @@ def pool_runs(store: Store, of: Sequence[Run]) -> list[RunSummary]:
         if len(parts) == len(runs) > 1 and not store.shared_instances([run.run_id for run in runs]):
             summaries.append(_pooled(store, runs))
         else:
-            summaries += [summarise_run(store, run) for run in runs]
+            summaries += [each.get(run.run_id) or summarise_run(store, run) for run in runs]
     return summaries
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from string import ascii_lowercase
 
-from agent.evaluation.summarise import Note, RunSummary, win_rates
+from agent.evaluation.summarise import Note, RunSummary, comparison
 from agent.exchange.imported import ELSEWHERE
 from agent.plots.charts import Chart, chart_of
 from agent.service.heads import Figure, RunHead, run_figure, run_head
@@ -72,6 +72,7 @@ class Leaderboard:
 
     boards: tuple[Board, ...]
     win_rates: tuple[WinRate, ...]  # best first; empty for a single model
+    left_out: Mapping[str, int]  # why results are in no rank or win rate, and how many for each reason
     legend: Mapping[Note, str]  # each note that some row has, and the letter that stands for it
     imported: bool  # whether some row was made elsewhere
     chart: Chart  # what is drawn
@@ -90,10 +91,12 @@ def leaderboard_of(summaries: Sequence[RunSummary]) -> Leaderboard:
         boards.append(
             Board(benchmark, details["display_name"], category, details["access"], main.display_name, twins, rows)
         )
+    compared = comparison(summaries)
     noted = {note for board in boards for row in board.rows for note in row.main.notes}
     return Leaderboard(
         tuple(boards),
-        tuple(_win_rates(summaries)),
+        tuple(_win_rates(summaries, compared.rates)),
+        compared.left_out,
         dict(zip((note for note in Note if note in noted), ascii_lowercase, strict=False)),
         any(row.run.imported for board in boards for row in board.rows),
         chart_of(ordered, "Local leaderboard"),
@@ -146,9 +149,9 @@ def _parts(summary: RunSummary) -> tuple[PartLine, ...]:
     return tuple(PartLine(run.run_id, ", ".join(_pairs(run)) or "plain") for run in summary.runs)
 
 
-def _win_rates(summaries: Sequence[RunSummary]) -> list[WinRate]:
+def _win_rates(summaries: Sequence[RunSummary], of: Mapping[str, float | None]) -> list[WinRate]:
     mute = {summary.run.model for summary in summaries if not summary.run.details["language_model"]}
     standings = {summary.run.model: summary.standing for summary in summaries}
-    rates = [WinRate(model, model not in mute, rate, standings[model]) for model, rate in win_rates(summaries).items()]
+    rates = [WinRate(model, model not in mute, rate, standings[model]) for model, rate in of.items()]
     rates.sort(key=lambda line: (line.rate is None, -(line.rate or 0.0), line.model))
     return rates if len(rates) > 1 else []

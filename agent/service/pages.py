@@ -19,7 +19,7 @@ from agent.catalog.benchmark import Benchmark
 from agent.catalog.deployments import Prices
 from agent.evaluation.standings import with_standings
 from agent.evaluation.subgroups import subgroup_summaries
-from agent.evaluation.summarise import RunSummary, summarise_benchmarks, summarise_run, summarise_suite
+from agent.evaluation.summarise import RunSummary, pool_runs, summarise_run, summarise_suite
 from agent.exchange.releases import joined_release
 from agent.exchange.shown_names import ShownNames
 from agent.redaction.clearing import Clearer
@@ -164,7 +164,7 @@ class SitePages:
         return [run for suite in self._suites() for run in self._store.runs(suite)]
 
     def _suite_page(self, suite: str, runs: list[RunSummary]) -> SuitePage:
-        pooled = with_standings(self._store, summarise_benchmarks(self._store, suite))
+        pooled = with_standings(self._store, pool_runs(self._store, [one.run for one in runs], runs))
         return suite_page(suite, list(map(self._names.summary, pooled)), list(map(self._names.summary, runs)))
 
     def _release_page(self, release: str) -> ReleasePage:

@@ -1,5 +1,7 @@
 """`summarize` for people who read tables of juries, ranks and bounds, and who draw them."""
 
+import csv
+import io
 import json
 import random
 from pathlib import Path
@@ -34,7 +36,13 @@ def jury_metric(judges: list[list[str]] = JUDGES) -> dict[str, Any]:
 
 
 def judged_run(
-    filled: FilledSite, model: str, level: float, n: int = 40, judges: list[list[str]] = JUDGES, **details: Any
+    filled: FilledSite,
+    model: str,
+    level: float,
+    n: int = 40,
+    judges: list[list[str]] = JUDGES,
+    benchmark: str = "mtsamples_replicate",
+    **details: Any,
 ) -> None:
     """A run that three judges graded: the third failed on every fifth answer, the second on the first."""
     chance = random.Random(model)
@@ -49,9 +57,7 @@ def judged_run(
         score = sum(valid) / len(valid) if len(valid) > 1 else Unscored(Reason.NOT_JUDGED)
         cases.append(case(number, score=score))
         kept += [(number, "jury_score", seat) for seat in seats]
-    run_id = filled.add(
-        cases, entry=f"mtsamples_replicate:model={model}", **{"metrics": [jury_metric(judges)], **details}
-    )
+    run_id = filled.add(cases, entry=f"{benchmark}:model={model}", **{"metrics": [jury_metric(judges)], **details})
     with filled.site.store() as store:
         store.keep_scores(run_id, [], [], kept)
 
@@ -89,6 +95,43 @@ def test_a_jurys_seats_failures_criteria_and_family_stand_below_the_scores(fille
     assert "8 no_json, 1 timeout" in row(seats, "mtsamples_replicate", "llama")
     assert "Of the family of meta/llama-3.1-8b-instruct: llama." in told
     assert "a judge is of the judged model's family" in told
+
+
+def test_who_judged_stands_below_the_seats_and_two_juries_of_one_benchmark_are_told_apart(filled: FilledSite):
+    told = summarized(filled).stdout
+    assert "Judges of mtsamples_replicate: llama, qwen, phi." in told
+    judged_run(filled, "b/two", 4, judges=[*JUDGES[:2], ["site/lenient", "lenient/l", "lenient"]])
+    told = summarized(filled).stdout
+    models = "google/gemma-3-27b-it, meta/llama-3.1-8b-instruct"
+    assert f"Judges of mtsamples_replicate ({models}): llama, qwen, phi." in told
+    assert "Judges of mtsamples_replicate (b/two): llama, qwen, lenient." in told
+    assert "1: another jury" in told
+
+
+def test_each_benchmark_names_its_own_judges_of_the_family(filled: FilledSite):
+    big = [["site/big", "meta/llama-405b", "big"], *JUDGES[1:]]
+    judged_run(filled, "meta/llama-3.1-8b-instruct", 3, judges=big, benchmark="medication_qa")
+    told = summarized(filled).stdout
+    assert "Of the family of meta/llama-3.1-8b-instruct in medication_qa: big." in told
+    assert "Of the family of meta/llama-3.1-8b-instruct in mtsamples_replicate: llama." in told
+
+
+def test_the_score_without_the_family_says_how_many_answers_it_is_over_and_what_it_is_not(filled: FilledSite):
+    told = summarized(filled).stdout
+    # phi failed on every fifth answer of 40, and one of the two others is no majority of them
+    assert ", n 32" in row(told.partition("Juries, each")[2], "mtsamples_replicate", "llama")
+    assert "they may be milder or stricter with every model" in told
+    lines = csv.DictReader(io.StringIO(summarized(filled, "--format", "csv").stdout))
+    assert [one["without_family_n"] for one in lines if one["family_judges"]] == ["32"]
+
+
+def test_a_jury_that_gives_everything_the_same_middle_grade_is_a_warning(tmp_path: Path):
+    filled = filled_site(tmp_path)
+    for n in (29, 30):
+        cases = [case(number, score=3.0) for number in range(n)]
+        filled.add(cases, entry="mtsamples_replicate:model=a/a", suite=str(n), metrics=[jury_metric()])
+    said = [CliRunner().invoke(summarize, ["--suite", str(n)], obj=filled.site).stdout for n in (29, 30)]
+    assert ["every answer scored the same" in told for told in said] == [False, True]
 
 
 def test_names_of_criteria_and_judges_take_no_terminal_over_and_are_no_markup(tmp_path: Path):

@@ -11,7 +11,7 @@ from agent.exchange.shown_names import ShownNames
 from agent.redaction.clearing import Redacting
 from agent.service.pages import SitePages
 from tests.agent.service.conftest import OpenPages
-from tests.agent.service.filled_site import FilledSite, filled_site, graded, unscored
+from tests.agent.service.filled_site import FilledSite, failed, filled_site, graded, unscored
 from tests.agent.test_summarize_command import JUDGES, judged_run
 
 SUITE = "suites/november/index.html"
@@ -41,11 +41,18 @@ def test_the_suite_page_shows_ranks_bounds_and_what_each_jury_did(filled: Filled
     juries = page.partition("<h2>Juries</h2>")[2].partition("</section>")[0]
     assert "111 of 120" in juries
     assert "8 no json, 1 timeout" in juries
-    assert "without llama" in juries
+    assert "32 answers, without llama" in juries
     assert "accuracy 3." in juries
     rates = page.partition("<h2>Mean win rates</h2>")[2].partition("</section>")[0]
     assert rates.count("<tr>") == 3
     assert "Macro-average" in rates
+
+
+def test_the_suite_page_says_what_is_in_no_rank_and_why(filled: FilledSite, open_pages: OpenPages):
+    filled.add([*graded(3, 3), *map(failed, range(3, 120))], entry="pubmed_qa:model=b/lucky")
+    page = shown(open_pages(filled.site))
+    reason = "more than 5 % without a score for reasons that are not the model's own"
+    assert f"In no rank or win rate: 1 result ({reason})." in html.unescape(page)
 
 
 def test_a_run_page_shows_its_jury_too(filled: FilledSite, open_pages: OpenPages):
