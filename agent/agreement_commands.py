@@ -147,7 +147,7 @@ def _show(agreements: "Sequence[Agreement]", biases: "Sequence[Bias]", suite: st
     click.echo("Alpha is over answers that two judges or more graded, ICC over those that all of them did.")
     click.echo("ICC(1) and (2,1): absolute agreement; ICC(3,1): judges may differ in severity.")
     click.echo(
-        "In brackets: 95 % intervals; those of alpha by resampled units, fewer than 10 of which have none, of ICC by"
+        "In brackets: 95 % intervals, of fewer than 10 resampled units none. Of alpha by resampled units, of ICC by"
     )
     for method in dict.fromkeys(row["icc_limits"] for row in rows):
         click.echo(f"  {LIMITS[method]}")

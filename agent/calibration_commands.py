@@ -262,10 +262,11 @@ def _with_limits(row: Mapping[str, Any], key: str) -> str | None:
 
 def _notes(table: "RatingTable", calibration: "Calibration", found: "Sequence[Figure]") -> list[str]:
     """Return what a reader should know of the sample."""
-    from agent.calibration.figures import FEWEST_ANSWERS
+    from agent.calibration.figures import FEWEST_ANSWERS, one_grade
 
     items = len(calibration.plan["items"])
     left_out = dict.fromkeys(f"{names} ({n})" for figure in found for names, n in figure.left_out.items())
+    alike = {grader: ", ".join(criteria) for grader, criteria in one_grade(table).items()}
     notes: dict[str, int] = {
         f"{table.changed} of {items} answers are left out: their run brought another answer since": table.changed,
         f"{table.purged} of {items} answers were purged: that they are those which were graded is known by their "
@@ -274,6 +275,9 @@ def _notes(table: "RatingTable", calibration: "Calibration", found: "Sequence[Fi
         "several juries graded these answers; each is set beside clinicians by itself": len(table.columns("jury")) > 1,
         "one clinician: nothing is known of how far clinicians agree": len(table.columns("clinician")) == 1,
         f"left out, for fewer than {FEWEST_ANSWERS} answers in common: {', '.join(left_out)}": bool(left_out),
+        f"one grade for every answer, so no z scores: {'; '.join(f'{who} ({of})' for who, of in alike.items())}": bool(
+            alike
+        ),
         f"fewer than {FEW_UNITS} patients or documents: intervals are wide and rough": any(
             figure.units < FEW_UNITS for figure in found
         ),

@@ -73,6 +73,17 @@ def figures(table: RatingTable, width: float) -> Iterator[Figure]:
             yield _figure(table, criterion, table.graders[place], beside, above, len(rows), width)
 
 
+def one_grade(table: RatingTable) -> dict[str, list[str]]:
+    """Return who gave every answer the same: grader -> criteria. They have no z scores and are no part of those."""
+    found: dict[str, list[str]] = {}
+    for place, grader in enumerate(table.graders):
+        for criterion in table.criteria:
+            given = [row[place] for row in table.values[criterion] if row[place] is not None]
+            if len(given) >= FEWEST_ANSWERS and len(set(given)) == 1:
+                found.setdefault(grader.name, []).append(criterion)
+    return found
+
+
 def _figure(
     table: RatingTable, criterion: str, who: Grader, pairs: _Pairs, above: Icc, above_n: int, width: float
 ) -> Figure:

@@ -493,6 +493,19 @@ def test_pairs_that_graded_unlike_numbers_of_answers_are_shown_with_both(graded:
     assert re.search(r"\(all\)\s+jury\s+20 to 60\s", calibrate(graded, "report", "may").stdout)
 
 
+def test_a_colleague_who_gave_all_answers_one_grade_is_named(graded: FilledSite):
+    _, sheets = make(graded, "--items", "30", "--raters", "3")
+    hand_in(graded, sheets)
+    before = report(graded)
+    path = fill_in(sheets / "rater-3.csv", lambda _, criterion: "3" if criterion == "clarity" else "")
+    calibrate(graded, "import", "may", path, "--rater", "Dr Number 3")
+    after = report(graded)
+    assert after["clarity", "jury"]["z"] == pytest.approx(before["clarity", "jury"]["z"])
+    assert after["clarity", "jury"]["above"] == pytest.approx(before["clarity", "jury"]["above"])
+    assert after["clarity", "other clinicians"]["icc"] < before["clarity", "other clinicians"]["icc"] / 2
+    assert "one grade for every answer, so no z scores: R3 (clarity)" in calibrate(graded, "report", "may").stderr
+
+
 def test_a_harsh_colleague_does_not_send_for_answers_that_narrow_nothing(graded: FilledSite):
     _, sheets = make(graded, "--items", "60")
     for number in (1, 2):
