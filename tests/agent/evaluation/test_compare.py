@@ -15,6 +15,7 @@ from agent.exchange.helm_export import export_helm
 from agent.exchange.helm_import import import_helm
 from agent.run_commands import run
 from agent.site import Site, create_site
+from agent.vocabulary import Reason, Unscored
 from tests.agent.evaluation.runs import write_benchmark
 from tests.agent.fault_server import Asked, FaultServer, Message
 
@@ -263,6 +264,38 @@ def test_a_figure_of_whole_runs_is_compared_by_its_labels(site: Site):
     with site.store() as store:
         store.purge(0)
     assert "the answers were purged" in str(compared(site).exception)
+
+
+def test_a_model_that_leaves_hard_questions_out_is_doubted_by_figures_of_whole_runs_too(site: Site):
+    more = "gold: {column: gold}\nmetrics:\n  - name: classification_macro_f1\n"
+    notes = [{"note": f"invented note {n}.", "gold": "yes" if n % 2 else "no"} for n in range(60)]
+    write_benchmark(site, "own", notes, more)
+
+    def answers(model: str, n: int) -> str:
+        if model == "good":
+            return ("yes" if n % 2 else "no") if n < 36 else " "
+        return "yes" if (n % 3 > 0) == bool(n % 2) else "no"
+
+    asked(site, *both(), answers=answers)
+    (row,) = rows(site)
+    assert (row["n"], row["mean_a"], row["unscored_a"]) == (36, 1.0, {"empty": 24})
+    assert row["floor"]["n"] == 60
+    # by hand: 18 of 30 right of each class, none wrong: precision 1, recall 0.6
+    assert row["floor"]["mean_a"] == pytest.approx(2 * 0.6 / 1.6)
+    assert row["words"] == "A better; not if what a model left unanswered counts as wrong"
+
+
+def test_what_a_metric_says_nothing_of_by_a_models_own_choice_is_counted(tmp_path: Path):
+    from tests.agent.service.filled_site import case, filled_site
+
+    filled = filled_site(tmp_path)
+    chosen = Unscored(Reason.NOT_APPLICABLE)
+    filled.add([case(n, score=chosen if n < 30 else 1.0) for n in range(40)], entry="pubmed_qa:model=a/shy", suite="s")
+    filled.add([case(n, score=chosen if n > 37 else 0.0) for n in range(40)], entry="pubmed_qa:model=b/bold", suite="s")
+    (row,) = rows(filled.site, models=("a/shy", "b/bold"))
+    assert (row["n"], row["inapplicable_a"], row["inapplicable_b"]) == (8, 30, 2)
+    table = compared(filled.site, models=("a/shy", "b/bold")).stdout
+    assert "left out as not applicable: 30 of A, 2 of B" in table
 
 
 def test_a_spreadsheet_and_a_drawing_hold_the_same_figures(site: Site, tmp_path: Path):

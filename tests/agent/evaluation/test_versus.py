@@ -73,3 +73,41 @@ def test_where_interval_and_p_disagree_nothing_was_found():
     assert found_in(replace(unsure, low=0.001), 0.049)
     assert not found_in(replace(unsure, low=0.001), 0.06)
     assert found_in(replace(unsure, low=None, high=None), 0.01)
+
+
+def unanswered(name: str, right: tuple[int, int], shy: int, n: int = 60) -> Paired:
+    """A alone is right `right[0]` times and B alone `right[1]` times; A leaves the last `shy` without an answer."""
+    scores = [(1.0, 0.0)] * right[0] + [(0.0, 1.0)] * right[1] + [(1.0, 1.0)] * (n - sum(right) - shy)
+    both = [Pair(unit, *pair) for unit, pair in enumerate(scores)]
+    lacking = [Pair(len(both) + unit, None, 1.0) for unit in range(shy)]
+    floor = [replace(pair, a=0.0) for pair in lacking]
+    kept = {"name": "exact_match", "low": 0, "high": 1, "binary": True}
+    return Paired(name, kept, (*both, *lacking), (*both, *floor), unscored_a={"unparsed": shy})
+
+
+def test_a_doubt_about_what_was_left_unanswered_goes_by_p_as_the_finding_does():
+    table = unanswered("one", (26, 2), 8)
+    (alone,) = meet(Pairing("a", "b", (table,), {})).duels
+    assert alone.at_floor.p < 0.05
+    assert "left unanswered" not in alone.words()
+    others = [paired(f"b{n}", SHARE, noisy(n, 0.0, 20)) for n in range(36)]
+    among = meet(Pairing("a", "b", (table, *others), {})).duels[0]
+    assert among.words().startswith("A better; not if what a model left unanswered counts as wrong")
+
+
+def test_bounds_that_nearly_reach_no_difference_raise_the_doubt_of_their_own_sampling():
+    table = unanswered("one", (26, 4), 12)
+    (duel,) = meet(Pairing("a", "b", (table,), {})).duels
+    assert duel.bounds.low > 0  # whatever A's missing answers are worth it was better on these questions
+    assert "what is unscored could turn it" in duel.words()
+    sure = unanswered("one", (40, 1), 2)
+    assert meet(Pairing("a", "b", (sure,), {})).duels[0].words() == "A better"
+
+
+def test_what_could_be_seen_shrinks_among_many_benchmarks():
+    table = paired("one", SHARE, noisy(1, 0.0, 60))
+    (alone,) = meet(Pairing("a", "b", (table,), {})).duels
+    many = meet(Pairing("a", "b", (table, *(paired(f"b{n}", SHARE, noisy(n, 0.0, 20)) for n in range(36))), {}))
+    assert many.duels[0].difference.detectable > 1.3 * alone.difference.detectable
+    few = paired("few", SHARE, [(0.9, 0.1), (0.8, 0.7)])
+    assert meet(Pairing("a", "b", (few,), {})).duels[0].difference.detectable is None
