@@ -55,13 +55,19 @@ class Database:
 
     def _migrate(self) -> None:
         scripts = sorted((Path(__file__).parent / "migrations").glob("*.sql"))
-        (done,) = self._db.execute("PRAGMA user_version").fetchone()
-        if done > len(scripts):
-            raise StoreError("the store was written by a newer version of the agent", "Install the newer version.")
-        for number, script in enumerate(scripts[done:], done + 1):
-            self._db.executescript(
-                f"BEGIN IMMEDIATE;\n{script.read_text('utf-8')}\nPRAGMA user_version={number};\nCOMMIT;"
-            )
+        if self._version() == len(scripts):
+            return
+        with self._transaction():
+            done = self._version()  # another command may have brought it up to date while this one waited
+            if done > len(scripts):
+                raise StoreError("the store was written by a newer version of the agent", "Install the newer version.")
+            for script in scripts[done:]:
+                for statement in _statements(script.read_text("utf-8")):
+                    self._db.execute(statement)
+            self._db.execute(f"PRAGMA user_version={len(scripts)}")
+
+    def _version(self) -> int:
+        return int(self._db.execute("PRAGMA user_version").fetchone()[0])
 
     def _check_key(self) -> None:
         """Refuse a data key that this store was not made with, before anything is written under it."""
@@ -98,6 +104,16 @@ class Database:
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
                 raise
+
+
+def _statements(script: str) -> Iterator[str]:
+    """Yield the statements of a script, each of which ends a line; `executescript` would commit what is open."""
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
 
 
 @contextmanager

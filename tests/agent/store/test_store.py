@@ -4,7 +4,9 @@ import os
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -415,3 +417,38 @@ def test_new_scores_take_the_place_of_the_old_at_once_or_not_at_all(store: Store
     found = store.run(run_id)
     assert found is not None
     assert found.details == {"metrics": ["x"]}
+
+
+def test_an_old_store_is_opened_by_several_commands_at_once(path: Path):
+    """As by the service and a command after an upgrade: whoever waits finds the tables up to date."""
+    scripts = sorted(Path("agent/store/migrations").glob("*.sql"))
+    path.parent.mkdir(parents=True)
+    path.touch(0o600)
+    first = sqlite3.connect(path, isolation_level=None)
+    first.execute("PRAGMA journal_mode=WAL")
+    first.executescript(
+        "".join(script.read_text() for script in scripts[:-1]) + f"PRAGMA user_version={len(scripts) - 1};"
+    )
+    first.executescript("BEGIN IMMEDIATE;" + scripts[-1].read_text())
+    with ThreadPoolExecutor(4) as pool:
+        others = [pool.submit(lambda: Store(path, Vault(KEY)).close()) for _ in range(4)]
+        time.sleep(0.3)  # they wait for the first to write
+        first.execute(f"PRAGMA user_version={len(scripts)}")
+        first.execute("COMMIT")
+        for other in others:
+            other.result(20)
+    first.close()
+    Store(path, Vault(KEY)).close()
+
+
+def test_a_new_store_is_made_by_several_commands_at_once(tmp_path: Path):
+    with ThreadPoolExecutor(6) as pool:
+        for round_ in range(5):
+            path, together = tmp_path / f"{round_}" / "store.sqlite", threading.Barrier(6)
+
+            def opened(path: Path = path, together: threading.Barrier = together) -> None:
+                together.wait(20)
+                Store(path, Vault(KEY)).close()
+
+            for other in [pool.submit(opened) for _ in range(6)]:
+                other.result(40)
