@@ -66,7 +66,8 @@ class Duel:
 
     def _could_turn(self, bounds: Bounds, better: str) -> bool:
         """Whether the interval, moved to where the difference lies at worst, holds none."""
-        value, low, high = (end or 0.0 for end in (self.difference.value, self.difference.low, self.difference.high))
+        value = self.difference.value or 0.0
+        low, high = (value if end is None else end for end in (self.difference.low, self.difference.high))
         return bounds.low - (value - low) <= 0 if better == "A" else bounds.high + (high - value) >= 0
 
 

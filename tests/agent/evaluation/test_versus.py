@@ -100,6 +100,10 @@ def test_bounds_that_nearly_reach_no_difference_raise_the_doubt_of_their_own_sam
     (duel,) = meet(Pairing("a", "b", (table,), {})).duels
     assert duel.bounds.low > 0  # whatever A's missing answers are worth it was better on these questions
     assert "what is unscored could turn it" in duel.words()
+    still = [Pair(n, 0.9, 0.1) for n in range(40)]
+    lacking = paired("one", SHARE, [])
+    same = replace(lacking, pairs=(*still, Pair(40, None, 0.5)), at_floor=(*still, Pair(40, 0.0, 0.5)))
+    assert meet(Pairing("a", "b", (same,), {})).duels[0].words() == "A better"  # it varies in nothing: no interval
     sure = unanswered("one", (40, 1), 2)
     assert meet(Pairing("a", "b", (sure,), {})).duels[0].words() == "A better"
 
