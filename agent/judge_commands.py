@@ -5,10 +5,10 @@ from pathlib import Path
 
 import click
 
+from agent.catalog.wording import counted
 from agent.listing import printable
 from agent.run_commands import EXIT_FAILED_INSTANCES, ManyValues, judged_words, score_words, unseated_words
 from agent.site import Site
-from agent.summary_commands import counted
 
 
 @click.command(cls=ManyValues)

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agent.catalog.wording import counted
 from agent.errors import ConfigError
 from agent.listing import format_option, show_rows
 from agent.site import Site
-from agent.summary_commands import counted, show_summaries, summary_rows
+from agent.summary_commands import show_summaries, summary_rows
 
 if TYPE_CHECKING:
     from agent.evaluation.measures import ScoringChoice

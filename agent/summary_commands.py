@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from agent.catalog.wording import counted
 from agent.errors import ConfigError
 from agent.listing import format_option, printable, show_rows
 from agent.run_commands import ManyValues
@@ -334,11 +335,6 @@ def _print_win_rates(summaries: "Sequence[RunSummary]") -> None:
     if found.left_out:
         why = "; ".join(f"{count}: {words}" for words, count in found.left_out.items())
         click.echo(f"In no rank or win rate are {counted(sum(found.left_out.values()), 'result')} ({why}).")
-
-
-def counted(count: int, of: str) -> str:
-    """Return a count with its word: "1 run", "2 runs"."""
-    return f"1 {of}" if count == 1 else f"{count} {of}s"
 
 
 def show_subgroups(site: Site, summaries: "Sequence[RunSummary]", all_metrics: bool, form: str, title: str) -> None:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent.catalog.wording import counted
 from agent.catalog.yaml_map import YamlMap, read_yaml
 from agent.errors import ConfigError
 from agent.metrics import Judge
@@ -65,8 +66,11 @@ def _model(m: YamlMap) -> str:
 
 
 def read_quorum(m: YamlMap, judges: tuple[Judge, ...]) -> int | None:
-    """Read the key `quorum`: at most as many as there are seats, where they are named."""
+    """Read the key `quorum`: where seats are named, more than half of them and at most all."""
     quorum = m.integer("quorum", None, high=_MOST_SEATS)
-    if quorum is not None and judges and quorum > len(judges):
-        m.note("quorum", f"{quorum} valid verdicts of {len(judges)} seats cannot be had")
+    seats = len(judges)
+    if quorum is not None and judges and quorum > seats:
+        m.note("quorum", f"{quorum} valid verdicts of {counted(seats, 'seat')} cannot be had")
+    elif quorum is not None and judges and 2 * quorum <= seats:
+        m.note("quorum", f"{quorum} of {seats} seats is no majority; expected at least {seats // 2 + 1}, or none")
     return quorum

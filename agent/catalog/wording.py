@@ -16,6 +16,11 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f" (did you mean {by_case[found[0]]!r}?)" if found else ""
 
 
+def counted(count: int, of: str) -> str:
+    """Return a count with its word: "1 run", "2 runs"."""
+    return f"1 {of}" if count == 1 else f"{count:,} {of}s"
+
+
 def unseen(text: str, *, one_line: bool = True) -> str:
     """Return the first character of `text` that would not be seen as it is, as "U+001B", or nothing.
 

@@ -1,13 +1,17 @@
 """Judging the stored answers of a suite: the models that gave them need not be there any more."""
 
 import asyncio
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agent import __version__
+from agent.catalog.benchmark import survey_benchmarks
 from agent.catalog.deployments import read_deployments
-from agent.catalog.wording import nearest
+from agent.catalog.judges import read_jury
+from agent.catalog.wording import counted, nearest
 from agent.errors import ConfigError
 from agent.evaluation.judging import (
     NOTHING_JUDGED,
@@ -23,14 +27,17 @@ from agent.evaluation.judging import (
 from agent.evaluation.measures import Rules
 from agent.evaluation.plan import http_limits
 from agent.evaluation.progress import Progress
-from agent.evaluation.seating import SeatedJudge, jury_of, seated
+from agent.evaluation.rescore import purged_words
+from agent.evaluation.seating import SeatedJudge, jury_of, seated, stricter
 from agent.evaluation.summarise import RunSummary, summarise_run
 from agent.jury.rubric import rubric_of
-from agent.metrics import MetricUse
+from agent.metrics import JUDGED, MetricUse
 from agent.site import Site
 from agent.store import Run, Store
+from agent.vocabulary import Reason
 
 _OTHER_JURY = "Give --replace to let them go, or leave out --judges to go on with the jury that there is."
+_Defined = Mapping[str, MetricUse]  # the metric that a jury gives, by benchmark, as definitions here have it
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,29 +85,37 @@ def judge_suite(site: Site, options: JudgeOptions, progress: Progress) -> tuple[
     """Ask juries about every stored answer of a suite that they have not graded; return runs, and notes for people.
 
     Raises:
-        ConfigError: there is no such suite, no jury, or judgements of another jury would be lost; nothing was asked.
+        ConfigError: there is no such suite, benchmark or jury, or judgements of another jury would be lost; nothing
+            was asked.
         InferenceError: a judge cannot be asked; nothing was.
     """
+    if options.replace and options.judges is None:
+        raise ConfigError(
+            "--replace lets a jury go, and no other is named",
+            "Name it with --judges FILE; without both, each run goes on with the jury that it has.",
+        )
     limits = http_limits(site)
+    benchmarks, _ = survey_benchmarks(site.own_benchmarks)
+    defined = {one.id: use for one in benchmarks.values() for use in one.metrics if use.name in JUDGED}
     with site.store() as store:
         if options.suite not in store.suites():
             known = ", ".join(store.suites()) or "none yet"
             raise ConfigError(f"there is no suite {options.suite} (suites here: {known})", "Name one with --suite.")
-        runs = [
-            run for run in store.runs(options.suite) if not options.benchmarks or run.benchmark in options.benchmarks
-        ]
+        runs = _runs(store, options)
         heard: dict[str, Heard] = {}
         cases: list[_Case] = []
         for run in runs:
             if not any(kept.get("metric", kept["name"]) == "jury_score" for kept in run.details["metrics"]):
                 continue
-            left = _why_left(run)
-            case = None if left else _case(site, store, run, options)
-            if case is not None:
+            summary = summarise_run(store, run)
+            case = _why_left(run) or _case(site, store, run, options, defined)
+            if isinstance(case, _Case):
                 _asked_now(case, options.only)  # a name that nobody bears is said before anything is asked
-            if case is not None and (case.changed or unjudged(store, run.run_id, case.rules)):
-                cases.append(case)
-            heard[run.run_id] = Heard(summarise_run(store, run), left=left)
+                if case.changed or unjudged(store, run.run_id, case.rules):
+                    cases.append(case)
+                elif summary.main.unscored.get(Reason.NOT_JUDGED):
+                    case = purged_words(store, run.run_id)
+            heard[run.run_id] = Heard(summary, left=case if isinstance(case, str) else "")
         if not heard:
             raise ConfigError(f"suite {options.suite} holds no run with a metric that a jury gives")
         juries = [_asked_now(case, options.only) for case in cases]
@@ -109,7 +124,43 @@ def judge_suite(site: Site, options: JudgeOptions, progress: Progress) -> tuple[
         for case in cases:
             heard[case.run.run_id] = _judge(store, case, ways)
     notes = [note for jury in juries for note in judge_notes(jury, found)]
+    if options.judges is None:
+        notes += _passed_over(site, runs, defined)
     return list(heard.values()), list(dict.fromkeys(notes))
+
+
+def _runs(store: Store, options: JudgeOptions) -> list[Run]:
+    """Return the suite's runs, of the benchmarks that were named."""
+    runs = store.runs(options.suite)
+    there = {run.benchmark for run in runs}
+    if unknown := [name for name in options.benchmarks if name not in there]:
+        raise ConfigError(
+            f"suite {options.suite} holds no run of benchmark {unknown[0]!r}{nearest(unknown[0], there)}",
+            f"It has runs of: {', '.join(sorted(there))}.",
+        )
+    return [run for run in runs if not options.benchmarks or run.benchmark in options.benchmarks]
+
+
+def _passed_over(site: Site, runs: Sequence[Run], defined: _Defined) -> list[str]:
+    """Say which runs go on with a jury that is not the one of the site's file, though no benchmark names theirs."""
+    if not site.judges.is_file():
+        return []
+    kept: Counter[str] = Counter()
+    with suppress(ConfigError):  # a file with faults is none that anybody asked for
+        jury = read_jury(site.judges)
+        for run in runs:
+            measures = jury_measures(Rules.of_run(run.details))
+            definition = defined.get(run.benchmark)
+            if run.imported or not measures or definition is None or definition.judges:
+                continue
+            use = measures[0].use
+            if use.judges and (use.judges, use.quorum) != (jury.judges, stricter(definition, jury)):
+                kept[", ".join(judge.name or judge.model_name for judge in use.judges)] += 1
+    return [
+        f"{counted(many, 'run')} {'keeps its' if many == 1 else 'keep their'} jury ({names}), and {site.judges.name} "
+        "of the site is another: give that as --judges FILE, with --replace"
+        for names, many in kept.items()
+    ]
 
 
 def _asked_now(case: _Case, only: Sequence[str]) -> tuple[SeatedJudge, ...]:
@@ -118,7 +169,8 @@ def _asked_now(case: _Case, only: Sequence[str]) -> tuple[SeatedJudge, ...]:
     if unknown := [name for name in only if name not in names]:
         raise ConfigError(
             f"the jury of {case.run.name} has no judge {unknown[0]!r}{nearest(unknown[0], names)}",
-            "Give --only a judge's name, or the name of its deployment.",
+            "Give --only a judge's name, or that of its deployment: "
+            + "; ".join(" or ".join(_names(seat)) for seat in case.jury),
         )
     return tuple(seat for seat in case.jury if not only or set(only) & set(_names(seat)))
 
@@ -138,20 +190,27 @@ def _why_left(run: Run) -> str:
     return ""
 
 
-def _case(site: Site, store: Store, run: Run, options: JudgeOptions) -> _Case:
-    """Return what is to be done about one run."""
+def _case(site: Site, store: Store, run: Run, options: JudgeOptions, defined: _Defined) -> _Case | str:
+    """Return what is to be done about one run, or why it is left as it is."""
     before = Rules.of_run(run.details)
-    measures = jury_measures(before)
-    had = measures[0].use
-    use = jury_of(had, site, override=options.judges)
+    had = jury_measures(before)[0].use
+    use = had
+    if options.judges or not had.judges:
+        # A run keeps one quorum, which may be its jury's: what the benchmark asks for is in its definition.
+        definition = defined.get(run.benchmark)
+        asked_for = definition.quorum if definition else None
+        use = jury_of(replace(had, judges=(), quorum=asked_for), site, run.benchmark, override=options.judges)
     if not use.judges:
         raise ConfigError(
             f"{run.name} has no jury, and neither has the site",
             f"Write {site.judges.name} into the site directory, or name a file with --judges.",
         )
     changed = (use.judges, use.quorum) != (had.judges, had.quorum)
-    if changed and store.has_seats(run.run_id, use.name) and not options.replace:
-        raise ConfigError(f"{run.name} holds judgements of another jury, and they would go", _OTHER_JURY)
+    if changed and store.has_seats(run.run_id, use.name):
+        if purged := purged_words(store, run.run_id):
+            return purged  # nobody could grade those answers again
+        if not options.replace:
+            raise ConfigError(f"{run.name} holds judgements of another jury, and they would go", _OTHER_JURY)
     if changed and run.details["agent_version"] != __version__:
         raise ConfigError(
             f"{run.name} was scored by another version, and its jury would change",

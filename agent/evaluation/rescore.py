@@ -9,6 +9,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from agent.catalog.wording import counted
 from agent.errors import BenchmarkError
 from agent.evaluation.jury_scores import Judged, judged_answer, jury_verdicts, regraded
 from agent.evaluation.measures import Rules, ScoringChoice
@@ -90,10 +91,8 @@ def _rescore(
         return Rescored(run, left=str(lacking))
     with store.run_lock(run.run_id):
         before = _values(store, run)
-        settled = store.settled_positions(run.run_id)
-        purged = sum(_purged(stored, settled) for stored in store.each_instance(run.run_id))
-        if purged:
-            return Rescored(run, left=f"the texts of {purged} instances were purged")
+        if purged := purged_words(store, run.run_id):
+            return Rescored(run, left=purged)
         lost = _lost_judgements(store, run.run_id)
         if lost:
             return Rescored(run, left=f"what judges replied about {lost} answers was purged")
@@ -116,6 +115,13 @@ def _rescore(
     return Rescored(
         now, tuple(Change(name, before.get(name), after.get(name), changed[name], instances) for name in names)
     )
+
+
+def purged_words(store: Store, run_id: str) -> str:
+    """Say how many instances of a run have texts that were purged; nothing where all are there."""
+    settled = store.settled_positions(run_id)
+    purged = sum(_purged(stored, settled) for stored in store.each_instance(run_id))
+    return f"the texts of {counted(purged, 'instance')} were purged" if purged else ""
 
 
 def _purged(stored: StoredInstance, settled: Container[int]) -> bool:

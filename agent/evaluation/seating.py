@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 from agent.catalog.deployment_map import mapped_name
 from agent.catalog.deployments import Deployment
-from agent.catalog.judges import read_jury
-from agent.catalog.wording import nearest
+from agent.catalog.judges import Jury, read_jury
+from agent.catalog.wording import counted, nearest
 from agent.errors import ConfigError
 from agent.metrics import JUDGED, Judge, MetricUse
 from agent.site import Site
@@ -40,20 +40,29 @@ class SeatedJudge:
 
 
 def jury_of(
-    use: MetricUse, site: Site, *, override: Path | None = None, named: str | None = None, required: bool = True
+    use: MetricUse,
+    site: Site,
+    benchmark: str,
+    *,
+    override: Path | None = None,
+    named: str | None = None,
+    required: bool = True,
 ) -> MetricUse:
     """Return the metric with the judges that grade this run, in this order: those of the command line, those that the
     run entry names, the benchmark's own, the site's. Without any of them it has none, and nothing is judged.
 
+    The quorum is the stricter one of what the benchmark and the jury's file ask for.
+
     Args:
-        use: a metric; returned as it is unless a jury gives it.
+        use: a metric as its benchmark defines it; returned as it is unless a jury gives it.
         site: may have a `judges.yaml`.
+        benchmark: whose metric it is, for messages.
         override: the file of the command line.
         named: the file of the run entry (`jury_config_path`).
         required: whether that file must be there.
 
     Raises:
-        ConfigError: a file of judges is missing or wrong, or the quorum asks for more seats than there are.
+        ConfigError: a file of judges is missing or wrong, or the benchmark asks for more seats than there are.
     """
     if use.name not in JUDGED:
         return use
@@ -62,13 +71,19 @@ def jury_of(
         path = site.judges
     if path is not None and (required or path.is_file()):
         jury = read_jury(path)
-        use = replace(use, judges=jury.judges, quorum=use.quorum if jury.quorum is None else jury.quorum)
-    if use.judges and use.quorum is not None and use.quorum > len(use.judges):
-        raise ConfigError(
-            f"the quorum of a jury is {use.quorum}, and it has {len(use.judges)} seats",
-            "Name more judges, or a lower quorum.",
-        )
+        if use.quorum is not None and use.quorum > len(jury.judges):
+            raise ConfigError(
+                f"{benchmark} asks for {counted(use.quorum, 'valid verdict')}, and the jury of {path.name} has "
+                f"{counted(len(jury.judges), 'seat')}",
+                "Name more judges, or a lower quorum in the benchmark's definition.",
+            )
+        use = replace(use, judges=jury.judges, quorum=stricter(use, jury))
     return use
+
+
+def stricter(use: MetricUse, jury: Jury) -> int | None:
+    """Return the quorum where a benchmark's metric and a jury may each ask for one; None: more than half."""
+    return max((quorum for quorum in (use.quorum, jury.quorum) if quorum is not None), default=None)
 
 
 def mapped_jury(use: MetricUse, mapping: Mapping[str, str], deployments: Mapping[str, Deployment]) -> MetricUse:

@@ -289,7 +289,7 @@ def test_an_answer_that_cannot_be_scored_never_reaches_a_judge(jury: Make):
     assert len(judged(bench.servers[0])) == 1
 
 
-@pytest.mark.parametrize("quorum", [1, 2, 3])
+@pytest.mark.parametrize("quorum", [2, 3])
 def test_a_quorum_only_ever_raises_the_bar(jury: Make, quorum: int):
     bench = jury(twice("no"), says(GOOD), says(BETTER))
     write_jury(bench.site.judges, "abc", f"quorum: {quorum}\n")
