@@ -295,7 +295,7 @@ def _metrics(site: Site, entry: RunEntry, benchmark: Benchmark, options: RunOpti
     """The benchmark's, with the judges of this run."""
     named = None if options.ignore_data_paths else entry.arguments.get("jury_config_path")
     return tuple(
-        jury_of(use, site, override=options.judges, named=named, required=not options.no_judging)
+        jury_of(use, site, benchmark.id, override=options.judges, named=named, required=not options.no_judging)
         for use in benchmark.metrics
     )
 

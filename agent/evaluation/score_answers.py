@@ -24,6 +24,7 @@ from agent.evaluation.jury_summary import JudgedAnswer, jury_summary
 from agent.evaluation.measures import HELM_TWIN, Rules, ScoringChoice
 from agent.evaluation.measuring import later_scores, measured_by
 from agent.evaluation.score import Verdict, score_response
+from agent.evaluation.seating import stricter
 from agent.evaluation.summarise import MetricSummary, RunSummary, metric_summary, paired, whole_run_summary
 from agent.evaluation.whole_run import GatheredLabels
 from agent.jury.prompts import judge_messages, matter_of
@@ -182,12 +183,12 @@ def _replies(
     if judged is None:
         yield None, None
         return
-    quorum = _graded(benchmark).quorum
+    use = _graded(benchmark)
     jury = None if judged.judges is None else read_jury(judged.judges)
     names = None if jury is None else _names(jury)
     with JudgementsFile.open(judged.replies, names) as replies:
         jury = jury or Jury(tuple(Judge("", name, name) for name in replies.judges), None)
-        quorum = quorum if jury.quorum is None else jury.quorum
+        quorum = stricter(use, jury)
         if quorum is not None and quorum > len(jury.judges):
             raise ConfigError(
                 f"the quorum of the jury is {quorum}, and it has {len(jury.judges)} seats",
