@@ -16,6 +16,7 @@ from agent.evaluation.answers_file import each_line, read_line
 from agent.files import open_plain
 
 MOST_JUDGES = 100  # more are a file whose columns were mixed up
+LONGEST_NAME = 200
 _KEYS = ("instance_id", "judge", "reply")
 _REPLIES = 2  # the first, and the repaired one
 
@@ -51,6 +52,10 @@ class JudgementsFile:
             judge = found["judge"].strip()
             if not judge:
                 problems.add(f"line {number}", "its judge has no name")
+                continue
+            if len(judge) > LONGEST_NAME or not judge.isprintable():
+                expected = f"expected are up to {LONGEST_NAME} printable characters, without line breaks"
+                problems.add(f"line {number}", f"its judge's name cannot be shown; {expected}")
                 continue
             if seats is not None and judge not in judges:
                 problems.add(f"line {number}", "is of a judge that --judges does not name")

@@ -1,5 +1,6 @@
 """An encoder in memory: vectors of texts, and how alike two texts are by them. Loaded once, and offline."""
 
+import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from agent.errors import ConfigError
-from agent.metrics.encoder_folder import SET, EncoderFolder
+from agent.metrics.encoder_folder import LEAST_POSITIONS, SET, EncoderFolder
 
 _BATCH_TOKENS = 8_192  # padded tokens that pass through the encoder at once
 _ROOM = 2 * 2**30  # bytes that must be free on a graphics card; a model server may have taken the rest
@@ -43,7 +44,7 @@ class Encoder:
     """An encoder up to the layer that is compared. Uses a graphics card where one has room, else the processor.
 
     Raises:
-        ConfigError: the folder's files do not make a model.
+        ConfigError: the folder's files do not make a whole model.
     """
 
     def __init__(self, folder: EncoderFolder, threads: int) -> None:
@@ -60,25 +61,44 @@ class Encoder:
         closed = {"local_files_only": True, "trust_remote_code": False}  # no hub, and no code of the folder's own
         try:
             with torch.random.fork_rng(devices=[]):  # loading may draw numbers
-                model = transformers.AutoModel.from_pretrained(folder.folder, use_safetensors=True, **closed)
+                model, found = transformers.AutoModel.from_pretrained(
+                    folder.folder, use_safetensors=True, output_loading_info=True, **closed
+                )
             kind = {"add_prefix_space": True} if folder.family == "roberta" else {}
             self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(folder.folder, **closed, **kind)
         except (OSError, ValueError, KeyError, TypeError, RuntimeError, ImportError) as error:
             raise ConfigError(f"bertscore_model: the folder cannot be loaded ({type(error).__name__})", SET) from None
+        # transformers fills what the weights lack with random numbers. Nobody looks at what comes out of the pooler.
+        if lacking := sorted(name for name in found["missing_keys"] if not name.startswith("pooler.")):
+            raise ConfigError(
+                f"bertscore_model: the weights lack {len(lacking)} tensors of the model that config.json names, "
+                f"such as {lacking[0]}",
+                SET,
+            )
         stack = model.transformer if folder.family == "distilbert" else model.encoder
         stack.layer = stack.layer[: folder.layer]  # what lies above is never looked at
         self._device = "cpu"
         if torch.cuda.is_available() and torch.cuda.mem_get_info()[0] > _ROOM:
             self._device = "cuda"
         self._model = model.float().eval().to(self._device)
-        self._width = min(folder.positions, self._tokenizer.model_max_length) - 2  # beside the special tokens
+        longest = self._tokenizer.model_max_length
         self._around = self._tokenizer.cls_token_id, self._tokenizer.sep_token_id
+        if not isinstance(longest, int | float) or not longest >= LEAST_POSITIONS or None in self._around:
+            raise ConfigError(
+                "bertscore_model: the tokenizer has no signs for a text's ends, or takes fewer than "
+                f"{LEAST_POSITIONS} tokens (model_max_length of tokenizer_config.json)",
+                SET,
+            )
+        self._width = int(min(folder.positions, longest)) - 2  # beside the special tokens
 
     def compare(self, comparisons: Sequence[tuple[str, Sequence[str], bool]]) -> list[list[Figures | None] | None]:
         """Compare (an answer, its references, whether long texts are cut off).
 
         Returns, in the same order, a figure triple for every reference, None for one that the encoder cannot read; or
         None for an answer without a single token.
+
+        Raises:
+            ConfigError: the encoder computes what is no number.
         """
         tokens: dict[str, list[int]] = {}
         for text in dict.fromkeys(one for answer, golds, _ in comparisons for one in (answer, *golds)):
@@ -153,6 +173,8 @@ class Encoder:
             precision = float(alike.max(dim=1).values[1:-1].mean())
             recall = float(alike.max(dim=0).values[1:-1].mean())
         whole = precision + recall
+        if not math.isfinite(whole):
+            raise ConfigError("bertscore_model: the encoder's vectors are no numbers; its weights are damaged", SET)
         return precision, recall, 2 * precision * recall / whole if whole > 0 else 0.0
 
 

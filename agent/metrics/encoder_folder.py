@@ -31,7 +31,9 @@ _CHOSEN = {
     ("roberta", 24): 17,
 }
 _READ = (".json", ".txt", ".model", ".safetensors")  # what transformers reads of a folder
+_TOKENIZER_FILES = ("vocab_file", "merges_file", "spm_file", "tokenizer_file", "fast_tokenizer_files")
 _PACKAGES = ("torch", "transformers")
+LEAST_POSITIONS = 16  # tokens that an encoder takes at once, or its windows see nothing
 INSTALL = "Install the extra: pip install 'intramural[bertscore]'."
 SET = (
     "Set bertscore_model in site.yaml to the folder of an encoder, such as a copy of distilbert-base-uncased; "
@@ -71,13 +73,13 @@ def encoder_folder(folder: Path, layer: int | None = None) -> EncoderFolder:
     Raises:
         ConfigError: it is no such folder, its kind is unknown, a file is cut off, or there is no such layer.
     """
-    config = _config(folder)
+    config = _json(folder, "config.json")
     family = config.get("model_type")
     if not isinstance(family, str) or family not in FAMILIES:
         raise _wrong(f"config.json: model_type is none of {', '.join(sorted(FAMILIES))}")
     layers = config.get("num_hidden_layers", config.get("n_layers"))
     positions = config.get("max_position_embeddings")
-    if type(layers) is not int or layers < 1 or type(positions) is not int or positions < 16:
+    if type(layers) is not int or layers < 1 or type(positions) is not int or positions < LEAST_POSITIONS:
         raise _wrong("config.json: expected the numbers num_hidden_layers (or n_layers) and max_position_embeddings")
     _look_at_weights(folder)
     if not any((folder / name).is_file() for name in ("tokenizer.json", "vocab.txt", "vocab.json")):
@@ -93,21 +95,39 @@ def encoder_folder(folder: Path, layer: int | None = None) -> EncoderFolder:
             f"bertscore_layer: the encoder has no layer {chosen}", f"Give a number from 1 to {layers}, or leave it out."
         )
     held = [path for path in sorted(folder.iterdir()) if path.suffix in _READ and path.is_file()]
+    _look_at_names(folder, config, {path.name for path in held})
     stamps = tuple((path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in held)
     fits = positions - _POSITIONS_LOST.get(family, 0)
     return EncoderFolder(folder, family, layers, chosen, fits, _digest(folder, stamps))
 
 
-def _config(folder: Path) -> dict[str, Any]:
+def _json(folder: Path, name: str) -> dict[str, Any]:
     try:
-        found = json.loads((folder / "config.json").read_bytes())
+        found = json.loads((folder / name).read_bytes())
     except OSError as error:
-        raise _wrong(f"config.json cannot be read ({error.strerror})") from None
+        raise _wrong(f"{name} cannot be read ({error.strerror})") from None
     except (ValueError, RecursionError):
-        raise _wrong("config.json is no JSON") from None
+        raise _wrong(f"{name} is no JSON") from None
     if not isinstance(found, dict):
-        raise _wrong("config.json: expected a map")
+        raise _wrong(f"{name}: expected a map")
     return found
+
+
+def _look_at_names(folder: Path, config: dict[str, Any], held: set[str]) -> None:
+    """See that what is loaded is what the digest covers: transformers follows the names of files within some files."""
+    if (folder / "adapter_config.json").exists():
+        raise _wrong("it holds an adapter (adapter_config.json), whose weights belong to a model elsewhere")
+    named: dict[str, list[Any]] = {"config.json": [config.get("transformers_weights")]}
+    if "tokenizer_config.json" in held:
+        settings = _json(folder, "tokenizer_config.json")
+        named["tokenizer_config.json"] = [settings.get(key) for key in _TOKENIZER_FILES]
+    for index in sorted(name for name in held if name.endswith(".safetensors.index.json")):
+        shards = _json(folder, index).get("weight_map")
+        named[index] = list(shards.values()) if isinstance(shards, dict) else [shards]
+    for file, names in named.items():
+        each = [one for name in names for one in (name if isinstance(name, list) else [name])]
+        if not all(one is None or (isinstance(one, str) and one in held) for one in each):
+            raise _wrong(f"{file} names a file that is not in the folder")
 
 
 def _look_at_weights(folder: Path) -> None:

@@ -132,6 +132,13 @@ def test_the_other_metrics_are_as_ever_and_nobody_is_judged_without_a_file(site:
         (f'{{"instance_id": 1, "judge": ["{CANARY}"], "reply": "x"}}', "its judge is not a text"),
         ('{"instance_id": 1, "judge": "a", "reply": 5}', "its reply is not a text"),
         ('{"instance_id": 1, "judge": " ", "reply": "x"}', "its judge has no name"),
+        (
+            '{"instance_id": 1, "judge": "\\u001b[31mRED\\u001b]0;pwn\\u0007", "reply": "x"}',
+            "its judge's name cannot be shown",
+        ),
+        ('{"instance_id": 1, "judge": "x\\u009b31mRED\\u202e", "reply": "x"}', "its judge's name cannot be shown"),
+        ('{"instance_id": 1, "judge": "half a \\ud800 character", "reply": "x"}', "its judge's name cannot be shown"),
+        (f'{{"instance_id": 1, "judge": "{CANARY * 20}", "reply": "x"}}', "its judge's name cannot be shown"),
         ('{"instance_id": null, "judge": "a", "reply": "x"}', "its instance_id is neither"),
         (f'{{"instance_id": "{CANARY}", "judge": "a", "reply": "x"}}', "has an instance_id that the answers do not"),
         ('{"instance_id": 1, "judge": "a", "reply": "third"}', "is a third reply: lines 1 and 2"),

@@ -107,6 +107,49 @@ def test_weights_in_a_pickle_are_not_read(folder):
         encoder_folder(folder)
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("model.safetensors.index.json", {"weight_map": {"w": "../elsewhere/other.safetensors"}}),
+        (
+            "model.safetensors.index.json",
+            {"weight_map": {"v": "model.safetensors", "w": "/elsewhere/other.safetensors"}},
+        ),
+        ("model.safetensors.index.json", {"weight_map": {"w": "deeper/model.safetensors"}}),
+        ("model.safetensors.index.json", {"weight_map": {"w": "model-00002-of-00002.safetensors"}}),
+        ("model.safetensors.index.json", {"weight_map": ["../x"]}),
+        ("model.safetensors.index.json", {"weight_map": 1}),
+        ("config.json", {**CONFIG, "transformers_weights": "deeper/model.safetensors"}),
+        ("tokenizer_config.json", {"tokenizer_file": "/elsewhere/tokenizer.json"}),
+        ("tokenizer_config.json", {"fast_tokenizer_files": ["../elsewhere/tokenizer.4.0.0.json"]}),
+    ],
+)
+def test_weights_and_words_from_outside_the_folder_are_refused(folder, name, content):
+    """They could be exchanged, and the digest would stay."""
+    other = folder / "deeper"
+    other.mkdir()
+    (other / "model.safetensors").write_bytes(weights())
+    (folder / name).write_text(json.dumps(content))
+    with pytest.raises(ConfigError, match=f"{name} names a file that is not in the folder"):
+        encoder_folder(folder)
+
+
+def test_an_adapter_to_a_model_elsewhere_is_refused(folder):
+    (folder / "adapter_config.json").write_text('{"base_model_name_or_path": "/elsewhere"}')
+    with pytest.raises(ConfigError, match="adapter"):
+        encoder_folder(folder)
+
+
+def test_weights_in_several_files_of_the_folder_are_read(folder):
+    (folder / "model.safetensors").rename(folder / "model-00001-of-00001.safetensors")
+    index = {"weight_map": {"w": "model-00001-of-00001.safetensors"}}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    (folder / "tokenizer_config.json").write_text(
+        '{"tokenizer_file": null, "fast_tokenizer_files": ["tokenizer.json"]}'
+    )
+    assert encoder_folder(folder).layer == 5
+
+
 @pytest.mark.parametrize("layer", [0, 7])
 def test_a_layer_that_is_not_there_is_refused(folder, layer):
     with pytest.raises(ConfigError, match=f"no layer {layer}") as refused:
