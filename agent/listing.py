@@ -13,10 +13,18 @@ import click
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-# A spreadsheet takes cells that begin so for formulas, in full-width signs too.
 _NARROWEST = 24  # characters of a column that folds
+_TERMINAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")  # controls it, or no character
 
+# A spreadsheet takes cells that begin so for formulas, in full-width signs too.
 FORMULA_START = re.compile(r"\s*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+# Where lists are written with semicolons, as in German, it begins a cell after each of a text, and a row at each break.
+_WITHIN = r"""(?<=[;\t\r\n])(?=(?:[^\S\t\r\n]|")*[%s])"""
+_FORMULA_WITHIN = re.compile(_WITHIN % "=@\uff1d\uff20")
+# + and - are marks of a list too: they are left alone in a line that calls nothing.
+_CALL = re.compile(r"[(|!\uff08]")
+_CALL_WITHIN = re.compile(_WITHIN % r"=+\-@\uff1d\uff0b\uff0d\uff20")
+_LINE = re.compile(r"[\r\n]?[^\r\n]+")
 
 
 def format_option(*extra: str) -> Callable[[Command], Command]:
@@ -58,22 +66,27 @@ def show_rows(
         folds: fold the last column of a table to the terminal's width; the others keep their lines whole.
     """
     if form == "json":
-        click.echo(json.dumps([dict(row) for row in rows], indent=2, ensure_ascii=False))
+        shown = json.dumps([dict(row) for row in rows], indent=2, ensure_ascii=False)
+        click.echo("".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in shown))
     elif form == "csv":
         writer = csv.writer(sys.stdout)
         writer.writerow(columns)
         for row in rows:
-            writer.writerow([spreadsheet_cell(row.get(key)) for key in columns])
+            writer.writerow([_TERMINAL.sub("\ufffd", spreadsheet_cell(row.get(key))) for key in columns])
     else:
         _print_table(rows, columns, title, folds)
 
 
 def spreadsheet_cell(value: Any) -> str:
-    """Write a value as a cell of a CSV file; a text that a spreadsheet would run begins with an apostrophe."""
-    text = "" if value is None else str(value)
-    if isinstance(value, str) and FORMULA_START.match(text):
-        return "'" + text
-    return text
+    """Write a value as a cell of a CSV file; before what a spreadsheet would run stands an apostrophe."""
+    if not isinstance(value, str):
+        return "" if value is None else str(value)
+    text = _LINE.sub(_without_formulas, value)
+    return "'" + text if FORMULA_START.match(text) else text
+
+
+def _without_formulas(line: re.Match[str]) -> str:
+    return (_CALL_WITHIN if _CALL.search(line[0]) else _FORMULA_WITHIN).sub("'", line[0])
 
 
 def _print_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], title: str, folds: bool) -> None:

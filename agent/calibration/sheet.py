@@ -26,7 +26,7 @@ def heading(criterion: str, scale: Scale) -> str:
 
 
 def sheet(rows: Sequence[Mapping[str, str]], criteria: Sequence[str], scale: Scale, *, with_reference: bool) -> bytes:
-    """Return a file to be filled in. A text that a spreadsheet would run as a formula begins with an apostrophe.
+    """Return a file to be filled in. Before what a spreadsheet would run as a formula stands an apostrophe.
 
     Args:
         rows: by the names above, cleared for the reader.

