@@ -12,46 +12,29 @@ from agent.site import Site
 if TYPE_CHECKING:
     from agent.evaluation.agreement import Agreement, Bias
 
-COLUMNS = {
-    "benchmark": "Benchmark",
-    "criterion": "Criterion",
-    "answers": "n",
-    "units": "Units",
-    "seats": "Seats",
-    "alpha_interval": "Alpha",
-    "alpha_ordinal": "Ordinal alpha",
-}
-ONE = {"icc1": "ICC(1)", "icc2": "ICC(2,1)", "icc3": "ICC(3,1)"}
-MEAN = {"icc1k": "ICC(1,k)", "icc2k": "ICC(2,k)", "icc3k": "ICC(3,k)"}
-BIAS = {
-    "about": "Grades and",
-    "benchmark": "Benchmark",
-    "judge": "Judge",
-    "model": "Model",
-    "n": "n",
-    "units": "Units",
-    "value": "Value",
-    "low": "Low",
-    "high": "High",
-}
-ABOUT = {
-    "length": "length of the answer",
-    "judge": "the other judges",
-    "family": "judges of other families",
-    "favour": "others, family less rest",
+ALPHAS = {"alpha_interval": "Alpha", "alpha_ordinal": "Ordinal alpha"}
+# Those of the first kind are in JSON and CSV: they are as if every answer had judges of its own.
+ONE = {"icc2": "ICC(2,1)", "icc3": "ICC(3,1)"}
+MEAN = {"icc2k": "ICC(2,k)", "icc3k": "ICC(3,k)"}
+CHECKS = {
+    "length": "Length of the answer and grades",
+    "judge": "Judges beside the others",
+    "family": "Judges of the model's family beside those of others",
+    "favour": "Favour of a judge for models of its family",
 }
 EXPLAINED = {
-    "length": "rank correlation with the answer's characters, within each model's answers",
-    "judge": "how far the judge stands above the mean of the others, on the jury's scale",
-    "family": "how far judges of the model's own family stand above the others, for the same answers:\n"
-    "    favour, severity, or grades that lie less far apart",
-    "favour": "how much further the judge stands above judges of other families for models of its own\n"
-    "    than for the rest: favour, or grades that lie less far apart; a dash where the answers are too unlike,\n"
-    "    which the others grade more than a standard deviation apart",
+    "length": "Rank correlation with the answer's characters, within each model's answers.",
+    "judge": "How far the judge stands above the mean of the others, on the jury's scale.",
+    "family": "How far judges of the model's own family stand above the others, for the same answers:\n"
+    "favour, severity, or grades that lie less far apart.",
+    "favour": "How much further the judge stands above judges of other families for models of its own than\n"
+    "for the rest: favour, or grades that lie less far apart; a dash where the answers are too unlike,\n"
+    "which the others grade more than a standard deviation apart.",
 }
 LIMITS = {
-    "F": "F, where each answer is of a unit of its own; of ICC(1) and (2): for judges like these",
-    "bootstrap": "units, resampled where answers share them; for exactly these judges, others like them may agree less",
+    "F": "F, where each answer is of a unit of its own; of ICC(2): for judges like these",
+    "bootstrap": "units, resampled where answers share them; for exactly these judges:\n"
+    "    others like them may agree less",
 }
 
 
@@ -74,8 +57,9 @@ def agreement(site: Site, suite: str, benchmark: str | None, form: str) -> None:
         if suite not in store.suites():
             known = ", ".join(store.suites()) or "none yet"
             raise ConfigError(f"there is no suite {suite} (suites here: {known})", "Name a suite with --suite.")
-        found = {run.benchmark for run in store.runs(suite)}
-        if benchmark is not None and benchmark not in found:
+        runs = [run for run in store.runs(suite) if benchmark in (None, run.benchmark)]
+        if not runs:
+            found = {run.benchmark for run in store.runs(suite)}
             raise ConfigError(
                 f"suite {suite} holds no run of {benchmark} (benchmarks there: {', '.join(sorted(found))})",
                 "Name one of them with --benchmark.",
@@ -83,11 +67,15 @@ def agreement(site: Site, suite: str, benchmark: str | None, form: str) -> None:
         agreements, biases = suite_agreement(store, suite, benchmark)
     if form != "table":
         rows = [*map(agreement_row, agreements), *map(bias_row, biases)]
-        columns = dict.fromkeys(key for row in rows for key in row if key != "judges")
+        columns = dict.fromkeys(key for row in rows for key in row if key not in ("judges", "silent"))
         show_rows(rows, dict.fromkeys(columns, ""), form)
-    elif agreements:
+    else:
         _show(agreements, biases, suite)
-    if not agreements:
+    for note in _notes(agreements):
+        click.echo(f"note: {note}", err=True)
+    if not any(kept.get("metric", kept["name"]) == "jury_score" for run in runs for kept in run.details["metrics"]):
+        click.echo(f"no benchmark of suite {suite} has a metric that a jury gives", err=True)
+    elif not agreements:
         click.echo(f"no jury has graded answers of suite {suite}: ask one with `intramural judge`", err=True)
 
 
@@ -99,6 +87,7 @@ def agreement_row(found: "Agreement") -> dict[str, Any]:
         "jury": found.jury,
         "criterion": found.criterion,
         "judges": list(found.judges),
+        "silent": list(found.silent),
         "seats": len(found.judges),
         "answers": found.answers,
         "complete": found.complete,
@@ -133,35 +122,62 @@ def _limits(name: str, figure: Any) -> dict[str, float | None]:
 
 
 def _show(agreements: "Sequence[Agreement]", biases: "Sequence[Bias]", suite: str) -> None:
-    rows = [agreement_row(one) for one in agreements]
-    figures = ("alpha_interval", "alpha_ordinal", *ONE, *MEAN)
-    shown = [{**row, **{name: _with_limits(row, name) for name in figures}, "by": _by(row)} for row in rows]
-    several = {"jury": "Jury"} if any(row["jury"] > 1 for row in rows) else {}
-    show_rows(shown, _with(COLUMNS, several), "table", title=f"Suite {suite}: how far the judges agree")
-    head = _with(
-        {"benchmark": "Benchmark", "criterion": "Criterion", "complete": "n", "complete_units": "Units"}, several
-    )
-    limits = {"by": "Limits by"}
-    show_rows(shown, head | ONE | limits, "table", title="One judge")
-    show_rows(shown, head | MEAN | limits, "table", title="The mean of all judges")
-    click.echo("Alpha is over answers that two judges or more graded, ICC over those that all of them did.")
-    click.echo("ICC(1) and (2,1): absolute agreement; ICC(3,1): judges may differ in severity.")
-    click.echo(
-        "In brackets: 95 % intervals, of fewer than 10 resampled units none. Of alpha by resampled units, of ICC by"
-    )
-    for method in dict.fromkeys(row["icc_limits"] for row in rows):
-        click.echo(f"  {LIMITS[method]}")
+    several = {"jury": "Jury"} if any(one.jury > 1 for one in agreements) else {}
+    _show_agreements([agreement_row(one) for one in agreements if len(_heard(one)) > 1], several, suite)
     for benchmark, jury, names in dict.fromkeys((one.benchmark, one.jury, one.judges) for one in agreements):
         click.echo(f"Judges of {benchmark}{f', jury {jury}' if several else ''}: {', '.join(names)}")
-    if not biases:
-        return
-    checks = [{**bias_row(one), "about": ABOUT[one.kind], "judge": one.judge or "-"} for one in biases]
-    columns = _with(BIAS, several)
-    if not any(one.model for one in biases):
-        del columns["model"]
-    show_rows([{**row, "model": row["model"] or "-"} for row in checks], columns, "table", title="What grades go with")
     for kind in dict.fromkeys(one.kind for one in biases):
-        click.echo(f"  {ABOUT[kind]}: {EXPLAINED[kind]}")
+        whose = {"model": "Model"} if kind == "family" else {"judge": "Judge"}
+        rows = [{**bias_row(one), "judge": one.judge or "(the jury)"} for one in biases if one.kind == kind]
+        columns = {"benchmark": "Benchmark", **several, **whose, "n": "n", "units": "Units", "value": "Value"}
+        shown = [{**row, "value": _with_limits(row, "value", "")} for row in rows]
+        show_rows(shown, columns, "table", title=CHECKS[kind])
+        click.echo(EXPLAINED[kind])
+
+
+def _show_agreements(rows: Sequence[Mapping[str, Any]], several: Mapping[str, str], suite: str) -> None:
+    if not rows:
+        return
+    shown = [
+        {**row, **{name: _with_limits(row, name) for name in (*ALPHAS, *ONE, *MEAN)}, "by": _by(row)} for row in rows
+    ]
+    head = {"benchmark": "Benchmark", **several, "criterion": "Criterion"}
+    columns = head | {"answers": "n", "units": "Units"} | ALPHAS
+    show_rows(shown, columns, "table", title=f"Suite {suite}: how far the judges agree")
+    click.echo("Alpha is over answers that two judges or more graded.")
+    click.echo("In brackets: 95 % intervals, by resampled units; of fewer than 10 units there is none.")
+    whole = [row for row in shown if row["complete"]]
+    if not whole:
+        return
+    methods = list(dict.fromkeys(row["icc_limits"] for row in whole))
+    by = {"by": "By"} if len(methods) > 1 else {}
+    head |= {"complete": "n", "complete_units": "Units"}
+    show_rows(whole, head | ONE | by, "table", title="One judge")
+    show_rows(whole, head | MEAN | by, "table", title="The mean of all judges")
+    click.echo("ICC is over answers that every judge graded.")
+    click.echo("ICC(2): absolute agreement; ICC(3): judges may differ in severity. Limits by")
+    for method in methods:
+        click.echo(f"  {LIMITS[method]}")
+
+
+def _heard(found: "Agreement") -> list[str]:
+    """Return the judges with a verdict."""
+    return [judge for judge in found.judges if judge not in found.silent]
+
+
+def _notes(agreements: "Sequence[Agreement]") -> list[str]:
+    """Say where judges without a verdict leave less to tell."""
+    notes = {}
+    several = any(one.jury > 1 for one in agreements)
+    for one in agreements:
+        heard, silent = _heard(one), ", ".join(one.silent)
+        whose = f"{one.benchmark} (jury {one.jury})" if several else one.benchmark
+        if len(heard) == 1:
+            notes[f"{heard[0]} alone graded answers of {whose}: there is nobody to agree with"] = None
+        elif not one.complete:
+            why = f" ({silent} gave none at all)" if silent else ""
+            notes[f"no answer of {whose} has a verdict of every judge{why}, so there is no ICC"] = None
+    return list(notes)
 
 
 def _by(row: Mapping[str, Any]) -> str | None:
@@ -171,17 +187,9 @@ def _by(row: Mapping[str, Any]) -> str | None:
     return {"F": "F", "bootstrap": "units"}[row["icc_limits"]]
 
 
-def _with(columns: Mapping[str, str], jury: Mapping[str, str]) -> dict[str, str]:
-    """Return columns with the jury's behind the benchmark's."""
-    return {
-        place: heading
-        for key, word in columns.items()
-        for place, heading in ((key, word), *(jury.items() if key == "benchmark" else ()))
-    }
-
-
-def _with_limits(row: Mapping[str, Any], name: str) -> str | None:
-    value, low, high = (row[key] for key in (name, f"{name}_low", f"{name}_high"))
+def _with_limits(row: Mapping[str, Any], name: str, of: str | None = None) -> str | None:
+    prefix = f"{name}_" if of is None else of
+    value, low, high = (row[key] for key in (name, f"{prefix}low", f"{prefix}high"))
     if value is None:
         return None
     numbers = [round(one, 2) + 0.0 for one in (value, low, high) if one is not None]  # no minus before a 0

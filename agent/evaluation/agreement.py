@@ -29,6 +29,7 @@ class Agreement:
         jury: from 1: which of those that graded the benchmark in this suite.
         criterion: or OVERALL.
         judges: the seats, by name.
+        silent: those of them that gave no valid verdict on it at all.
         answers: those with at least two valid verdicts; alpha is of these.
         complete: those with a valid verdict in every seat; the correlations are of these.
         units: distinct patients or documents behind `answers`.
@@ -43,6 +44,7 @@ class Agreement:
     jury: int
     criterion: str
     judges: tuple[str, ...]
+    silent: tuple[str, ...]
     answers: int
     complete: int
     units: int
@@ -191,12 +193,13 @@ def _graded(store: Store, run: Run, metric: str, seats: int) -> Iterator[_Graded
 
 def _agreement(panel: _Panel, criterion: str) -> Agreement:
     rows = [(answer.unit, answer.of(criterion)) for answer in panel.answers]
+    silent = tuple(name for seat, name in enumerate(panel.names) if all(row[seat] is None for _, row in rows))
     rows = [(unit, row) for unit, row in rows if sum(grade is not None for grade in row) > 1]
     units, table = [unit for unit, _ in rows], [row for _, row in rows]
     whole = [unit for unit, row in rows if None not in row]
     clustered = len(set(whole)) < len(whole)
     return Agreement(
-        *(panel.benchmark, panel.number, criterion, panel.names, len(rows)),
+        *(panel.benchmark, panel.number, criterion, panel.names, silent, len(rows)),
         complete=len(whole),
         units=len(set(units)),
         complete_units=len(set(whole)),

@@ -127,10 +127,11 @@ def test_a_judge_that_favours_its_own_family_is_found(site: Site, tmp_path: Path
     assert (family["model"], family["value"], family["n"]) == ("meta/llama-3-8b", 2.0, 6)
     assert (favour["judge"], favour["value"], favour["n"]) == ("kin", 2.0, 12)
     shown = said(own)
-    assert "judges of other families" in shown.stdout
+    assert "Judges of the model's family" in shown.stdout
 
 
 Grades = tuple[float | None, ...]
+FAMILY = (Judge("local/a", "meta/llama-3.3-70b-instruct"), Judge("local/b", "qwen/qwen2.5-72b-instruct"))
 
 
 def seated(filled: FilledSite, model: str, grades: Sequence[Grades], units: int) -> None:
@@ -207,10 +208,10 @@ def test_longer_answers_that_get_better_grades_are_noticed(site: Site):
     assert found[0]["value"] == pytest.approx(1)
 
 
-def test_tables_are_read_at_120_columns(site: Site):
+def test_tables_are_read_at_100_columns(site: Site):
     done = said(site)
     assert done.exit_code == 0, (done.output, done.exception)
-    assert max(len(line) for line in done.stdout.splitlines()) <= 120
+    assert max(len(line) for line in done.stdout.splitlines()) <= 100
     assert "ICC(2,1)" in done.stdout
     assert "judge-two" in done.stdout
 
@@ -260,3 +261,56 @@ def test_seats_of_one_judge_are_told_apart():
 
     twice = [Judge("local/a", "maker/a"), Judge("local/b", "maker/a"), Judge("local/c", "maker/c", "c")]
     assert seat_names(twice) == ("maker/a (1)", "maker/a (2)", "c")
+
+
+def rows_by_judge(*grades: bool) -> list[Grades]:
+    """Twenty answers graded by those judges alone that have a True."""
+    chance = random.Random(4)
+    return [tuple(float(chance.randint(1, 5)) if there else None for there in grades) for _ in range(20)]
+
+
+def test_a_judge_that_never_answered_is_named_beside_the_dashes(tmp_path: Path):
+    filled = filled_site(tmp_path)
+    seated(filled, KNOWN[0], rows_by_judge(True, True, False), 20)
+    done = said(filled.site)
+    said_of_y = "no answer of medication_qa has a verdict of every judge (y gave none at all), so there is no ICC"
+    assert f"note: {said_of_y}\n" in done.stderr
+    (row,) = (row for row in rows_of(filled.site) if row.get("criterion") == "accuracy")
+    assert (row["silent"], row["complete"]) == (["y"], 0)
+    assert "One judge" not in done.stdout  # a table of dashes says nothing
+    assert "how far the judges agree" in done.stdout
+
+
+def test_where_one_judge_alone_graded_there_is_nobody_to_agree_with(tmp_path: Path):
+    filled = filled_site(tmp_path)
+    seated(filled, KNOWN[0], rows_by_judge(True, False, False), 20)
+    done = said(filled.site)
+    assert "note: llama alone graded answers of medication_qa: there is nobody to agree with" in done.stderr
+    assert "how far the judges agree" not in done.stdout
+    assert "Length of the answer" in done.stdout
+
+
+def test_a_suite_that_no_jury_can_grade_is_not_sent_to_the_judges(tmp_path: Path):
+    filled = filled_site(tmp_path)
+    filled.add(cases(KNOWN[0], 3), suite="s")
+    done = said(filled.site)
+    assert done.exit_code == 0
+    assert "no benchmark of suite s has a metric that a jury gives" in done.stderr
+    assert "intramural judge" not in done.stderr
+
+
+def test_a_terminal_of_100_columns_breaks_no_line(tmp_path: Path):
+    filled = filled_site(tmp_path)
+    for model in KNOWN:
+        seated(filled, model, rows_by_judge(True, True, True), 10)
+    run_id = add_run(filled, KNOWN[0], cases(KNOWN[0], 20), suite="s", judged=False, judges=FAMILY)
+    seats = [
+        (n, "jury_score", Seat(seat, {"accuracy": 5.0 - n % (2 + seat)}, None)) for n in range(20) for seat in (0, 1)
+    ]
+    with filled.site.store() as store:
+        store.keep_scores(run_id, [], (), seats)
+    done = said(filled.site)
+    assert "jury 2" in done.stdout
+    assert [line for line in done.stdout.splitlines() if len(line) > 100] == []
+    for title in ("Length of the answer", "Judges beside the others", "Judges of the model's family", "Favour"):
+        assert title in done.stdout
