@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from protocol.figures import mean_win_rates
 
 NO_VALUE = "no score of the main metric"
-NO_OTHER_MODEL = "no other model has a result of this benchmark"
+NO_OTHER_MODEL = "no other model has a result of this benchmark that counts"
 OTHER_PARTS = "other arguments, parts or data"
 
 

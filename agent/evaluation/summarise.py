@@ -364,11 +364,6 @@ def paired(summaries: Iterable[MetricSummary]) -> tuple[MetricSummary, ...]:
     )
 
 
-def win_rates(summaries: Sequence[RunSummary]) -> Mapping[str, float | None]:
-    """Return the mean win rate of every model; see `comparison`."""
-    return comparison(summaries).rates
-
-
 def comparison(summaries: Sequence[RunSummary]) -> Comparison:
     """Compare the models by the floor of each benchmark's main metric: nobody wins by leaving questions out.
 

@@ -46,7 +46,7 @@ class Standing:
         macro: the plain mean over all columns where the model has a value; None without one.
 
     An interval is None where nothing could be resampled: without instances nobody knows how sure a value is. So it is
-    of a model that has FEWEST_UNITS units nowhere; its ranks are then all of them.
+    of a model that has FEWEST_UNITS units nowhere; its ranks are then all that there are.
     """
 
     win_rate: float | None

@@ -8,7 +8,7 @@ from click.testing import CliRunner, Result
 
 from agent.evaluation.rescore import rescore_suite
 from agent.evaluation.run import RunOutcome
-from agent.evaluation.summarise import Note, summarise_benchmarks, summarise_suite, win_rates
+from agent.evaluation.summarise import Note, comparison, summarise_benchmarks, summarise_suite
 from agent.evaluation.whole_run import stored_run_scores
 from agent.score_commands import rescore
 from agent.site import Site, create_site
@@ -130,7 +130,7 @@ def test_a_jurys_metric_waits_and_the_next_one_stands_in_with_a_note(site: Site)
     (row,) = json.loads(shown(site, "--format", "json").stdout)
     assert row["metric"] == "rouge_l"
     assert str(Note.NOT_MAIN) in row["notes"]
-    assert win_rates([outcome.summary]) == {"a/b": None}
+    assert comparison([outcome.summary]).rates == {"a/b": None}
 
 
 def test_answers_that_say_nothing_are_not_hidden_behind_another_metric(site: Site):

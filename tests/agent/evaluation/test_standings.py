@@ -17,7 +17,6 @@ from agent.evaluation.summarise import (
     comparison,
     summarise_benchmarks,
     summarise_suite,
-    win_rates,
 )
 from agent.metrics import AnswerParser, Judge
 from agent.vocabulary import Reason, Response
@@ -58,7 +57,7 @@ def test_win_rates_with_intervals_are_those_of_the_comparison_and_lie_in_them(fi
             cases = [*by_chance(right, 80, 10 * seed + number), *map(unscored, range(80, 80 + 5 * number))]
             filled.add(cases, entry=f"{benchmark}:model={model}")
     summaries = standing(filled)
-    rates = win_rates(summaries)
+    rates = comparison(summaries).rates
     for one in summaries:
         found = one.standing
         assert found is not None
@@ -115,7 +114,7 @@ def test_models_with_equal_floors_are_tied_though_one_has_its_floor_by_an_unscor
     filled.add(graded(15, 23), entry="pubmed_qa:model=a/a")
     filled.add([*graded(15, 22), unscored(22)], entry="pubmed_qa:model=b/b")
     summaries = standing(filled)
-    assert win_rates(summaries) == {"a/a": 0.5, "b/b": 0.5}
+    assert comparison(summaries).rates == {"a/a": 0.5, "b/b": 0.5}
     for one in summaries:
         assert one.standing is not None
         assert (one.standing.win_rate, one.rank) == (0.5, (1, 2))

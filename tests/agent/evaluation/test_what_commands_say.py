@@ -99,7 +99,9 @@ def test_models_without_a_benchmark_in_common_have_no_win_rate_and_the_reason(si
     asked(site, f"own:model={BOLD}", f"other:model={SHY}")
     table = shown(site)
     assert "There is no win rate: no two models have results that can be compared." in table
-    assert "In no rank or win rate are 2 results (2: no other model has a result of this benchmark)." in table
+    assert (
+        "In no rank or win rate are 2 results (2: no other model has a result of this benchmark that counts)." in table
+    )
 
 
 def test_results_of_another_sample_are_left_out_and_counted(site: Site):

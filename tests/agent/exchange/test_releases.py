@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from agent.cli import intramural
 from agent.errors import BenchmarkError, ConfigError
-from agent.evaluation.summarise import Note, win_rates
+from agent.evaluation.summarise import Note, comparison
 from agent.exchange.leaderboard import import_leaderboard
 from agent.exchange.releases import make_release, release_summaries
 from agent.site import Site
@@ -94,13 +94,13 @@ def test_a_leaderboards_figures_are_those_of_its_files_marked_and_without_interv
 def test_what_was_measured_here_is_not_averaged_with_what_was_imported(joined: FilledSite):
     joined.add(graded(40, 40), entry=f"pubmed_qa:model={BASELINE}", suite="december", language_model=False)
     make_release(joined.site, ["december", "medhelm"], "R1")
-    rates = win_rates(release_summaries(joined.site, "R1"))
+    rates = comparison(release_summaries(joined.site, "R1")).rates
     assert rates[BASELINE] is not None
     assert rates[BASELINE] > rates["baseline/random"]  # type: ignore[operator]
     # The imported 0.56 would put it below the 0.75 of the other model.
     pubmed = [s for s in release_summaries(joined.site, "R1") if s.run.benchmark == "pubmed_qa"]
-    assert win_rates(pubmed)[BASELINE] == 1.0
-    assert win_rates(pubmed)[MODEL] == 0.0
+    assert comparison(pubmed).rates[BASELINE] == 1.0
+    assert comparison(pubmed).rates[MODEL] == 0.0
 
 
 def test_the_same_leaderboard_again_is_the_same_as_once(joined: FilledSite):

@@ -16,7 +16,7 @@ from agent.catalog.deployments import Prices
 from agent.cli import intramural
 from agent.errors import ConfigError, StoreError
 from agent.evaluation.progress import Progress
-from agent.evaluation.summarise import Note, summarise_suite, win_rates
+from agent.evaluation.summarise import Note, comparison, summarise_suite
 from agent.exchange.helm_import import import_helm
 from agent.exchange.leaderboard import import_leaderboard
 from agent.exchange.releases import make_release
@@ -213,7 +213,7 @@ def test_the_suite_page_has_the_mean_win_rates_of_the_command_line(filled: Fille
     filled.add(graded(7, 10), entry="med_qa:model=a/fair")
     filled.add(graded(1, 10), entry="med_qa:model=baseline/random", language_model=False)
     with filled.site.store() as store:
-        rates = win_rates(summarise_suite(store, "november"))
+        rates = comparison(summarise_suite(store, "november")).rates
     page = html(open_pages(filled.site), SUITE)
     table = page[page.index("Mean win rates") :]
     for model, rate in rates.items():
