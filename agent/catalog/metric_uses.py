@@ -34,8 +34,9 @@ def _metric(m: YamlMap, files: DefinitionFiles) -> MetricUse:
     options = {key: _option(m, key, default) for key, default in spec.options.items()} if spec else {}
     helm_name = m.name("helm_name", name)
     if name != JUDGE_METRIC:
+        optional = m.flag("optional", False)
         m.finish()
-        return MetricUse(name, options, helm_name=helm_name)
+        return MetricUse(name, options, helm_name=helm_name, optional=optional)
     use = _jury(m, files, MetricUse(name, options, helm_name=helm_name))
     m.finish()
     return use

@@ -34,7 +34,7 @@ from agent.evaluation.measuring import measured_by
 from agent.evaluation.seating import SeatedJudge, jury_of, mapped_jury, seated
 from agent.inference.capabilities import Capabilities
 from agent.inference.limits import HttpLimits
-from agent.metrics import MetricUse, check_available
+from agent.metrics import MetricUse, check_available, measurable
 from agent.site import Site
 from agent.vocabulary import ChatRequest, Instance, RunEntry
 
@@ -235,7 +235,7 @@ def _plan_run(
     mapping: Mapping[str, str],
     options: RunOptions,
 ) -> Plan:
-    check_available(benchmark.id, benchmark.metrics, site.means)
+    check_available(benchmark.id, measurable(benchmark.metrics, site.means), site.means)
     if options.server and entry.model_deployment:
         raise ConfigError(
             f"the run entry {entry.description!r} names a deployment, and --server another place to ask",
@@ -296,7 +296,7 @@ def _metrics(site: Site, entry: RunEntry, benchmark: Benchmark, options: RunOpti
     named = None if options.ignore_data_paths else entry.arguments.get("jury_config_path")
     return tuple(
         jury_of(use, site, benchmark.id, override=options.judges, named=named, required=not options.no_judging)
-        for use in benchmark.metrics
+        for use in measurable(benchmark.metrics, site.means)
     )
 
 

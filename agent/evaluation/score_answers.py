@@ -30,7 +30,7 @@ from agent.evaluation.whole_run import GatheredLabels
 from agent.jury.prompts import judge_messages, matter_of
 from agent.jury.rubric import rubric_of
 from agent.jury.seats import fill_seat
-from agent.metrics import JUDGED, Judge, Labelled, Means, MetricUse, check_available
+from agent.metrics import JUDGED, Judge, Labelled, Means, MetricUse, check_available, measurable
 from agent.store import Judgement, Run, Seat
 from agent.vocabulary import Failure, Instance, Reason, Response, RunEntry, Unscored
 
@@ -80,9 +80,10 @@ def score_answers(
         BenchmarkError: the data, a line of the answers or one of the judgements is wrong.
     """
     benchmark, dataset = _asked(own, description, data)
-    check_available(benchmark.id, benchmark.metrics, means)
+    metrics = measurable(benchmark.metrics, means)
+    check_available(benchmark.id, metrics, means)
     with AnswersFile.open(answers) as file, _replies(benchmark, judged) as (jury, replies):
-        uses = [_with_jury(use, jury) if jury and use.name in JUDGED else use for use in benchmark.metrics]
+        uses = [_with_jury(use, jury) if jury and use.name in JUDGED else use for use in metrics]
         parser, units = parser_of(benchmark), lineage(benchmark, dataset.known)
         rules = measured_by(Rules.of(uses, scoring or benchmark.scoring, parser, units), means)
         ids = {instance.id for instance in iter_instances(benchmark, dataset)}

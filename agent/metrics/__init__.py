@@ -31,6 +31,7 @@ __all__ = [
     "extract",
     "figure",
     "labels",
+    "measurable",
     "parse_answer",
     "score",
 ]
@@ -74,6 +75,13 @@ def check_available(benchmark_id: str, metrics: Iterable[MetricUse], means: Mean
         )
     if any(use.name in bert_score.NAMES for use in uses):
         bert_score.check(benchmark_id, means)
+
+
+def measurable(metrics: Iterable[MetricUse], means: Means) -> tuple[MetricUse, ...]:
+    """Return the metrics without the optional ones that need an encoder, where the site names none."""
+    return tuple(
+        use for use in metrics if means.bertscore_model or not (use.optional and use.name in bert_score.NAMES)
+    )
 
 
 def parse_answer(answer: str, instance: Instance) -> str | Unscored:

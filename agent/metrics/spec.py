@@ -101,6 +101,7 @@ class MetricUse:
         quorum: seats that must give a valid verdict; None: more than half. Never less than that.
         scale: of a jury's grades.
         helm_name: what HELM calls it in this benchmark (`aci_bench_accuracy`); empty: as here.
+        optional: whether a run goes without it where the site lacks what it needs, and says so.
         criteria: of a jury: name -> question; with a prompt of its own the questions are empty.
         fields: of a jury: criterion -> what a verdict holds for it besides `score`, such as `explanation`.
         gold_shown: whether a jury sees the right answer.
@@ -116,3 +117,4 @@ class MetricUse:
     criteria: Mapping[str, str] = field(default_factory=dict)
     fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     gold_shown: bool = True
+    optional: bool = False

@@ -21,7 +21,7 @@ from agent.catalog.template import compile_template
 from agent.catalog.wording import unseen
 from agent.datasets.load import load_instances, locate_dataset
 from agent.errors import BenchmarkError
-from agent.metrics import check_available
+from agent.metrics import Means, check_available, measurable
 from agent.shipped import shipped
 
 SOURCE = "".join(
@@ -619,7 +619,7 @@ def test_shipped_definitions_are_complete(benchmark: Benchmark):
         assert version.rows is not None
         assert not version.url or version.url.startswith("https://")
         assert len(benchmark.source_commit) == 40 or not version.url.startswith("https://raw.githubusercontent.com/")
-    check_available(benchmark.id, benchmark.metrics)
+    check_available(benchmark.id, measurable(benchmark.metrics, Means()))
 
 
 @pytest.mark.parametrize(
