@@ -17,15 +17,14 @@ if TYPE_CHECKING:
     from agent.store import Calibration, Store
 
 FEW_UNITS = 30
-REPORT_COLUMNS = {
+AGREEMENT = {
     "criterion": "Criterion",
     "who": "Clinicians and",
     "n": "n",
     "icc": "ICC(2,1)",
     "z": "ICC(3,1) of z scores",
-    "above": "Above theirs",
-    "needed": "Needed",
 }
+BESIDE = {"criterion": "Criterion", "who": "Who", "above_n": "n", "above": "Above theirs", "words": "In words"}
 
 
 @click.group()
@@ -91,12 +90,13 @@ def new(
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--rater", required=True, help="Who graded; sealed in the store, shown as R1, R2, ...")
 @click.option("--replace", is_flag=True, help="Let go of what the same clinician gave before.")
+@click.option("--same-grades", is_flag=True, help="Another clinician did give all these grades too.")
 @click.pass_obj
-def import_ratings(site: Site, name: str, file: Path, rater: str, replace: bool) -> None:
+def import_ratings(site: Site, name: str, file: Path, rater: str, replace: bool, same_grades: bool) -> None:
     """Take in a clinician's grades.
 
     FILE may be partly filled in: blank cells are missing grades. A wrong cell is named, and nothing is taken in. Only
-    grades are read.
+    grades are read. Grades that are all another clinician's are refused: one sheet would count as two people's.
     """
     from agent.calibration.sheet import read_sheet
     from agent.metrics import Scale
@@ -106,15 +106,25 @@ def import_ratings(site: Site, name: str, file: Path, rater: str, replace: bool)
         raise ConfigError("the clinician has no name", "Give it with --rater.")
     with site.store() as store:
         plan = _known(store, name).plan
-        if store.has_rated(name, rater) and not replace:
+        known = store.rater_called(name, rater)
+        if known is not None and not replace:
             raise ConfigError(
                 f"grades by this clinician are in calibration {name} already", "Give --replace to let go of them."
             )
         grades = read_sheet(file, list(plan["items"]), plan["criteria"], Scale(*plan["scale"]))
+        for other in store.raters(name):
+            if other.grades == grades and (known is None or other.number != known.number) and not same_grades:
+                raise ConfigError(
+                    f"every grade is the same as R{other.number}'s: the same sheet under another name?",
+                    "If both clinicians did give these grades, confirm it with --same-grades.",
+                )
         number = store.keep_ratings(name, rater, grades)
         store.audit("calibration ratings", f"name={name} rater=R{number} items={len(grades)}")
+        raters = len(store.raters(name))
     full = sum(len(given) == len(plan["criteria"]) for given in grades.values())
     click.echo(f"R{number}: {len(grades)} of {len(plan['items'])} answers graded, {full} on every criterion")
+    if raters > plan["raters"]:
+        click.echo(f"note: {_more_raters(raters, plan['raters'])}", err=True)
     click.echo(f"Next: intramural calibrate report {name}")
 
 
@@ -125,7 +135,7 @@ def import_ratings(site: Site, name: str, file: Path, rater: str, replace: bool)
     type=click.FloatRange(0, 2, min_open=True, max_open=True),
     default=0.2,
     show_default=True,
-    help="Width of the interval that `Needed` is computed for.",
+    help="Width of an interval; the report says about how many patients or documents it takes.",
 )
 @format_option("csv")
 @click.pass_obj
@@ -146,52 +156,86 @@ def report(site: Site, name: str, width: float, form: str) -> None:
             f"no clinician's grades are in calibration {name}", "Take them in with `intramural calibrate import`."
         )
     found = list(figures(table, width))
-    rows = [_row(figure) for figure in found]
-    plan, units = calibration.plan, len(set(table.units))
+    rows = [_row(figure, clinicians) for figure in found]
     if form != "table":
-        columns = {column: "" for row in rows[:1] for column in row}
-        show_rows(rows, columns, form)
+        show_rows(rows, {column: "" for row in rows[:1] for column in row}, form)
     else:
+        plan = calibration.plan
         title = f"Calibration {name}: {plan['benchmark']} of suite {plan['suite']}, {_counted(clinicians, 'clinician')}"
         shown = [
             {**row, **{key: _with_limits(row, key) for key in ("icc", "z", "above")}, "n": _range(figure)}
             for row, figure in zip(rows, found, strict=True)
         ]
-        show_rows(shown, REPORT_COLUMNS, form, title=title)
-        click.echo(
-            "Each figure is a mean over pairs with a clinician; n: answers that the two of a pair both graded.\n"
-            f"In brackets: 95 % intervals, resampled over {_counted(units, 'patient or document')} (none below 10).\n"
-            "It is for exactly these clinicians and judges: others like them may agree less.\n"
-            "ICC(2,1) is absolute agreement; that of z scores does not mind scales, and metrics have it alone.\n"
-            "Above theirs: the latter less what the two clinicians of a pair have with each other, on answers of all "
-            "three.\n"
-            f"Needed: about so many patients or documents for an interval of ICC(2,1), or a metric's of z scores,\n"
-            f"of width {width:g}."
-        )
+        _show(title, shown, len(set(table.units)))
+        needed = [f"{row['who']} {row['needed']}" for row in rows if _asks_for_more(row, rows)]
+        if needed:
+            click.echo(
+                f"For an interval of width {width:g} of ICC(2,1) on {rows[-1]['criterion']}, about so many patients or "
+                f"documents:\n  {', '.join(needed)}"
+            )
     for note in _notes(table, calibration, found):
         click.echo(f"note: {note}", err=True)
 
 
+def _show(title: str, rows: Sequence[Mapping[str, Any]], units: int) -> None:
+    show_rows(rows, AGREEMENT, "table", title=title)
+    click.echo(
+        "Each figure is a mean over pairs with a clinician; n: answers that the two of a pair both graded.\n"
+        f"In brackets: 95 % intervals, resampled over {_counted(units, 'patient or document')} (none below 10).\n"
+        "It is for exactly these clinicians and judges: others like them may agree less.\n"
+        "ICC(2,1) is absolute agreement; that of z scores does not mind scales, and metrics have it alone."
+    )
+    beside = [row for row in rows if row["words"]]
+    if beside:
+        show_rows(beside, BESIDE, "table", title="Beside what clinicians have with each other")
+        click.echo(
+            "Above theirs: the ICC(3,1) of z scores with the two clinicians of a pair, less what these two have\n"
+            "with each other, on answers that all three graded.\n"
+            "In words: by each interval alone; of twenty such, one may be wrong by chance."
+        )
+
+
+def _asks_for_more(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the row is of jury or clinicians, over all criteria, and says how many units an interval takes."""
+    of_note = row["kind"] in ("clinician", "jury") and row["criterion"] == rows[-1]["criterion"]
+    return of_note and row["needed"] is not None
+
+
 @calibrate.command()
 @click.argument("name")
+@click.option("--rater", metavar="R1", help="Only this clinician's name and grades.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
-def delete(site: Site, name: str, yes: bool) -> None:
-    """Delete a sample, with clinicians' names and grades.
+def delete(site: Site, name: str, rater: str | None, yes: bool) -> None:
+    """Delete a sample, with clinicians' names and grades; or those of one clinician.
 
-    Sheets outside the store stay where they are, and can no longer be taken in. The audit log says that it was done.
+    Sheets outside the store stay where they are; those of a deleted sample can no longer be taken in. The audit log
+    says that it was done.
     """
-    from agent.calibration.making import delete_calibration
+    from agent.calibration.making import delete_calibration, delete_rater
 
     with site.store() as store:
         _known(store, name)
-        raters = _counted(len(store.raters(name)), "clinician")
-    if not yes and not click.confirm(f"Delete calibration {name} with the names and grades of {raters}?"):
+        numbers = {f"R{one.number}": one.number for one in store.raters(name)}
+    if rater is not None and rater.upper() not in numbers:
+        raise ConfigError(
+            f"there is no {rater} in calibration {name} (there: {', '.join(numbers) or 'nobody yet'})",
+            "Name a clinician as `intramural calibrate list` does.",
+        )
+    whose = rater.upper() if rater else _counted(len(numbers), "clinician")
+    what = f"the name and grades of {whose} in calibration {name}"
+    if not rater:
+        what = f"calibration {name} with the names and grades of {whose}"
+    if not yes and not click.confirm(f"Delete {what}?"):
         click.echo("Nothing was deleted.")
         raise click.exceptions.Exit(1)
     with site.store() as store:
-        delete_calibration(store, name)
-    click.echo(f"Calibration {name} is deleted, with the names and grades of {raters}.")
+        if rater:
+            delete_rater(store, name, numbers[whose])
+            click.echo(f"The name and grades of {whose} in calibration {name} are deleted.")
+        else:
+            delete_calibration(store, name)
+            click.echo(f"Calibration {name} is deleted, with the names and grades of {whose}.")
 
 
 @calibrate.command(name="list")
@@ -230,7 +274,7 @@ def _known(store: "Store", name: str) -> "Calibration":
     return found
 
 
-def _row(figure: "Figure") -> dict[str, Any]:
+def _row(figure: "Figure", clinicians: int) -> dict[str, Any]:
     from agent.calibration.figures import CLINICIANS
 
     row: dict[str, Any] = {
@@ -244,7 +288,8 @@ def _row(figure: "Figure") -> dict[str, Any]:
     parts = {"icc": figure.absolute, "z": figure.standardised, "z_k": figure.mean, "above": figure.above}
     for key, icc in parts.items():
         row |= {key: icc.value, f"{key}_low": icc.low, f"{key}_high": icc.high}
-    return {**row, "above_n": figure.above_n, "needed": figure.needed}
+    words = figure.words if clinicians > 1 and figure.who != CLINICIANS else None
+    return {**row, "above_n": figure.above_n, "words": words, "needed": figure.needed}
 
 
 def _range(figure: "Figure") -> str:
@@ -265,6 +310,7 @@ def _notes(table: "RatingTable", calibration: "Calibration", found: "Sequence[Fi
     from agent.calibration.figures import FEWEST_ANSWERS, one_grade
 
     items = len(calibration.plan["items"])
+    clinicians, sheets = len(table.columns("clinician")), calibration.plan["raters"]
     left_out = dict.fromkeys(f"{names} ({n})" for figure in found for names, n in figure.left_out.items())
     alike = {grader: ", ".join(criteria) for grader, criteria in one_grade(table).items()}
     notes: dict[str, int] = {
@@ -273,7 +319,8 @@ def _notes(table: "RatingTable", calibration: "Calibration", found: "Sequence[Fi
         "question alone": table.purged,
         "the jury has graded none of these answers": not table.columns("jury"),
         "several juries graded these answers; each is set beside clinicians by itself": len(table.columns("jury")) > 1,
-        "one clinician: nothing is known of how far clinicians agree": len(table.columns("clinician")) == 1,
+        "one clinician: nothing is known of how far clinicians agree": clinicians == 1,
+        _more_raters(clinicians, sheets): clinicians > sheets,
         f"left out, for fewer than {FEWEST_ANSWERS} answers in common: {', '.join(left_out)}": bool(left_out),
         f"one grade for every answer, so no z scores: {'; '.join(f'{who} ({of})' for who, of in alike.items())}": bool(
             alike
@@ -283,6 +330,10 @@ def _notes(table: "RatingTable", calibration: "Calibration", found: "Sequence[Fi
         ),
     }
     return [note for note, applies in notes.items() if applies]
+
+
+def _more_raters(raters: int, sheets: int) -> str:
+    return f"{raters} clinicians have handed in, and sheets were made for {sheets}: is one of them there twice?"
 
 
 def _counted(count: int, what: str) -> str:

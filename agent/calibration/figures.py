@@ -50,6 +50,13 @@ class Figure:
     above_n: int
     needed: int | None
 
+    @property
+    def words(self) -> str:
+        """Say where `who` stands beside clinicians, by the interval of `above`."""
+        if self.above.high is not None and self.above.high < 0:
+            return "below clinicians"
+        return "above clinicians" if self.above.low is not None and self.above.low > 0 else "cannot tell"
+
 
 def figures(table: RatingTable, width: float) -> Iterator[Figure]:
     """Yield every comparison: per criterion and overall, clinicians first, then who is set beside them.

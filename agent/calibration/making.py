@@ -183,6 +183,13 @@ def delete_calibration(store: "Store", name: str) -> None:
         store.audit("calibration deleted", f"name={name} raters={raters}")
 
 
+def delete_rater(store: "Store", name: str, number: int) -> None:
+    """Delete one clinician's name and grades, and write so to the audit log."""
+    with store.whole():
+        store.delete_ratings(name, number)
+        store.audit("calibration ratings deleted", f"name={name} rater=R{number}")
+
+
 def _check_name(store: "Store", name: str) -> None:
     if not _NAME.fullmatch(name):
         raise ConfigError(

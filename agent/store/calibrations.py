@@ -2,6 +2,7 @@
 
 import json
 import time
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -60,16 +61,26 @@ class Calibrations(Database):
             self._db.execute("DELETE FROM ratings WHERE calibration = ?", (name,))
             self._db.execute("DELETE FROM calibrations WHERE name = ?", (name,))
 
+    def delete_ratings(self, calibration: str, number: int) -> None:
+        """Delete the name and grades of one clinician; the others keep their numbers."""
+        with self._transaction():
+            for key, (_, rater) in self._raters(calibration).items():
+                if rater.number == number:
+                    self._db.execute("DELETE FROM ratings WHERE calibration = ? AND rater_key = ?", (calibration, key))
+
     def keep_ratings(self, calibration: str, rater: str, grades: Mapping[str, Mapping[str, float]]) -> int:
         """Keep what the clinician named `rater` gave, in place of what the same one gave before.
 
         Returns:
             The clinician's number, which stays the same.
         """
-        key = self._rater_key(calibration, rater)
         with self._transaction():
             known = self._raters(calibration)
-            number = known[key].number if key in known else len(known) + 1
+            same = next((key for key, (name, _) in known.items() if _folded(name) == _folded(rater)), None)
+            key = self._rater_key(calibration, rater) if same is None else same
+            number = max((one.number for _, one in known.values()), default=0) + 1
+            if same is not None:
+                number = known[same][1].number
             content = json.dumps({"name": rater, "number": number, "grades": grades}).encode()
             self._db.execute(
                 "INSERT OR REPLACE INTO ratings VALUES (?, ?, ?, ?)",
@@ -77,26 +88,28 @@ class Calibrations(Database):
             )
         return number
 
-    def has_rated(self, calibration: str, rater: str) -> bool:
-        """Whether ratings of the clinician named `rater` are there."""
-        return self._rater_key(calibration, rater) in self._raters(calibration)
+    def rater_called(self, calibration: str, name: str) -> Rater | None:
+        """Return what the clinician of this name gave; large and small letters and blanks do not tell names apart."""
+        found = self._raters(calibration).values()
+        return next((rater for known, rater in found if _folded(known) == _folded(name)), None)
 
     def raters(self, calibration: str) -> list[Rater]:
         """Return what each clinician gave, by number. Names are sealed and not among it."""
-        return sorted(self._raters(calibration).values(), key=lambda rater: rater.number)
+        return sorted((rater for _, rater in self._raters(calibration).values()), key=lambda rater: rater.number)
 
     def answer_mark(self, answer: str) -> str:
         """Return what tells an answer from every other and says nothing of it to who lacks the site's key."""
         return self._vault.keyed_hash("calibrated answer", answer.encode("utf-8", "surrogatepass")).hex()
 
-    def _raters(self, calibration: str) -> dict[bytes, Rater]:
+    def _raters(self, calibration: str) -> dict[bytes, tuple[str, Rater]]:
+        """Return each clinician's name and ratings."""
         rows = self._db.execute(
             "SELECT rater_key, sealed, imported_at FROM ratings WHERE calibration = ?", (calibration,)
         ).fetchall()
         found = {}
         for key, sealed, imported_at in rows:
             content = json.loads(self._vault.open(_context(calibration, key), sealed))
-            found[key] = Rater(content["number"], content["grades"], imported_at)
+            found[key] = (content["name"], Rater(content["number"], content["grades"], imported_at))
         return found
 
     def _rater_key(self, calibration: str, rater: str) -> bytes:
@@ -105,3 +118,7 @@ class Calibrations(Database):
 
 def _context(calibration: str, key: bytes) -> bytes:
     return b"ratings\0" + calibration.encode() + b"\0" + key
+
+
+def _folded(name: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", name).split()).casefold()

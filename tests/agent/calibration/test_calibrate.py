@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from agent.calibration.ratings import OVERALL
 from agent.calibration.sheet import ANSWER, ITEM, QUESTION, REFERENCE
 from agent.calibration_commands import calibrate as commands
-from agent.metrics import MetricUse, Scale
+from agent.metrics import Judge, MetricUse, Scale
 from agent.site import Site
 from agent.store import Seat
 from agent.vocabulary import Reason, Unscored
@@ -94,6 +94,11 @@ def report(filled: FilledSite, *words: str) -> dict[tuple[str, str], dict[str, f
     return {(row["criterion"], row["who"]): row for row in json.loads(done.stdout)}
 
 
+def said(filled: FilledSite) -> str:
+    """What people read of the report, without the blanks that end its lines."""
+    return "".join(f"{line.rstrip()}\n" for line in calibrate(filled, "report", "may").stdout.splitlines())
+
+
 # what clinicians are shown
 
 
@@ -158,7 +163,8 @@ def test_original_texts_are_shown_after_an_entry_in_the_audit_log(graded: Filled
 def test_an_answer_that_a_spreadsheet_would_run_is_text(filled: FilledSite, start: str):
     add_run(filled, MODELS[0], cases(MODELS[0], 2, text=lambda *_: f"{start} tablets"), judged=False)
     _, sheets = make(filled, "--items", "2")
-    assert [row[ANSWER] for row in read(sheets / "rater-1.csv")] == [f"'{start} tablets"] * 2
+    shown = f"'{start}".replace("\t=", "\t'=")  # a tab begins a cell in some spreadsheets
+    assert [row[ANSWER] for row in read(sheets / "rater-1.csv")] == [f"{shown} tablets"] * 2
 
 
 def test_an_answer_too_long_for_a_spreadsheet_is_said(filled: FilledSite):
@@ -384,9 +390,40 @@ def test_the_table_says_how_to_read_it(graded: FilledSite):
     done = calibrate(graded, "report", "may")
     assert "Calibration may: medication_qa of suite spring, 2 clinicians" in done.stdout
     assert re.search(r"\(all\)\s+other clinicians\s+20\s+0\.\d\d \(-?0\.\d\d to 0\.\d\d\)", done.stdout)
+    assert re.search(r"width 0\.2 of ICC\(2,1\) on \(all\).*:\n  other clinicians \d+, jury \d+\n", done.stdout)
     assert "resampled over 20 patients or documents" in done.stdout
     assert "fewer than 30 patients or documents: intervals are wide and rough" in done.stderr
-    assert max(map(len, done.stdout.splitlines())) <= 120
+    assert [line for line in done.stdout.splitlines() if len(line) > 100] == []
+
+
+def test_a_terminal_of_100_columns_holds_judges_known_by_the_names_of_their_models(filled: FilledSite):
+    jury = (JUDGES[0], Judge("local/b", "meta/llama-3.3-70b-instruct"), Judge("local/c", "y/z"))
+    for model in MODELS[:2]:
+        add_run(filled, model, cases(model, 20), judges=jury)
+    _, sheets = make(filled, "--items", "40")
+    hand_in(filled, sheets)
+    done = calibrate(filled, "report", "may")
+    assert "meta/llama-3.3-70b-instruct" in done.stdout
+    assert [line for line in done.stdout.splitlines() if len(line) > 100] == []
+
+
+def test_the_report_says_in_words_who_is_below_clinicians(graded: FilledSite):
+    _, sheets = make(graded, "--items", "60")
+    hand_in(graded, sheets)
+    words = {who: row["words"] for (criterion, who), row in report(graded).items() if criterion == OVERALL}
+    assert words["other clinicians"] is None
+    assert words["llama"] == "above clinicians"  # the judge makes no error at all, clinicians do
+    assert words["y"] == "below clinicians"  # at odds with everybody
+    assert re.search(r"\(all\)\s+y\s+60\s+-\d\.\d\d \(.*\)\s+below clinicians\n", told := said(graded)), told
+
+
+def test_few_patients_are_not_called_below_or_above(filled: FilledSite):
+    add_run(filled, MODELS[0], cases(MODELS[0], 20, units=5))
+    _, sheets = make(filled, "--items", "20")
+    hand_in(filled, sheets)
+    rows = report(filled)
+    assert rows[OVERALL, "y"]["above"] < -0.5
+    assert {row["words"] for (_, who), row in rows.items() if who != "other clinicians"} == {"cannot tell"}
 
 
 def test_missing_grades_take_only_their_own_criterion_out(graded: FilledSite):
@@ -397,7 +434,7 @@ def test_missing_grades_take_only_their_own_criterion_out(graded: FilledSite):
             sheets / f"rater-{number}.csv",
             lambda row, criterion: "" if criterion == "clarity" and row[ITEM] in skipped else str(true_quality(row)),
         )
-        calibrate(graded, "import", "may", path, "--rater", f"Dr {number}")
+        calibrate(graded, "import", "may", path, "--rater", f"Dr {number}", "--same-grades")
     rows = report(graded)
     assert {rows["accuracy", "jury"]["n"], rows["clarity", "jury"]["n"], rows[OVERALL, "jury"]["n"]} == {30, 20}
     assert rows["clarity", "jury"]["n"] == rows[OVERALL, "jury"]["n"] == 20
@@ -413,6 +450,8 @@ def test_one_clinician_is_set_beside_the_jury_and_nothing_is_said_of_clinicians(
     assert (OVERALL, "other clinicians") not in rows
     assert rows[OVERALL, "jury"]["icc"] > 0.5
     assert rows[OVERALL, "jury"]["above"] is None
+    assert rows[OVERALL, "jury"]["words"] is None  # there is nobody to be below
+    assert "In words" not in said(graded)
     assert "nothing is known of how far clinicians agree" in calibrate(graded, "report", "may").stderr
 
 
@@ -450,7 +489,7 @@ def test_names_of_clinicians_stay_sealed(graded: FilledSite):
     _, sheets = make(graded, "--items", "6")
     for number in (1, 2):
         path = fill_in(sheets / f"rater-{number}.csv", lambda *_: "3")
-        calibrate(graded, "import", "may", path, "--rater", f"Dr Quillfeather {number}")
+        calibrate(graded, "import", "may", path, "--rater", f"Dr Quillfeather {number}", "--same-grades")
     said = [calibrate(graded, *words) for words in (("list",), ("report", "may"), ("list", "--format", "json"))]
     assert not any("Quillfeather" in done.stdout + done.stderr for done in said)
     assert "R1: 6, R2: 6" in said[0].stdout
@@ -576,7 +615,64 @@ def test_what_is_written_beside_the_grades_is_not_taken_in(graded: FilledSite):
     assert "what you write elsewhere is" in (sheets / "instructions.txt").read_text("utf-8")
 
 
+# who is who
+
+
+@pytest.mark.parametrize("again", ["dr a. müller", "  Dr  A.  Müller ", "DR A. MU\u0308LLER"])
+def test_a_clinician_who_spells_the_name_another_way_is_the_same(graded: FilledSite, again: str):
+    _, sheets = make(graded, "--items", "12")
+    path = fill_in(sheets / "rater-1.csv", lambda row, criterion: near(1, row, criterion))
+    assert calibrate(graded, "import", "may", path, "--rater", "Dr A. Müller").returncode == 0
+    done = calibrate(graded, "import", "may", path, "--rater", again)
+    assert (done.returncode, "grades by this clinician are in calibration may already" in done.stderr) == (2, True)
+    done = calibrate(graded, "import", "may", path, "--rater", again, "--replace")
+    assert "R1: 12 of 12 answers graded" in done.stdout, done.stderr
+    with graded.site.store() as store:
+        assert [rater.number for rater in store.raters("may")] == [1]
+
+
+def test_the_same_sheet_under_another_name_is_refused(graded: FilledSite):
+    _, sheets = make(graded, "--items", "12")
+    path = fill_in(sheets / "rater-1.csv", lambda row, criterion: near(1, row, criterion))
+    calibrate(graded, "import", "may", path, "--rater", "Dr A")
+    done = calibrate(graded, "import", "may", path, "--rater", "Dr B")
+    assert (done.returncode, "every grade is the same as R1's" in done.stderr) == (2, True), done.stderr
+    assert "--same-grades" in done.stderr
+    with graded.site.store() as store:
+        assert len(store.raters("may")) == 1
+    assert "R1: 12" in calibrate(graded, "import", "may", path, "--rater", "Dr A", "--replace").stdout  # her own
+    done = calibrate(graded, "import", "may", path, "--rater", "Dr B", "--same-grades")
+    assert "R2: 12 of 12 answers graded" in done.stdout, done.stderr
+
+
+def test_a_clinician_nobody_had_a_sheet_for_is_said(graded: FilledSite):
+    _, sheets = make(graded, "--items", "30")
+    hand_in(graded, sheets)
+    path = fill_in(sheets / "rater-1.csv", lambda row, criterion: near(3, row, criterion))
+    done = calibrate(graded, "import", "may", path, "--rater", "Dr Number 3")
+    assert "R3: 30" in done.stdout
+    more = "note: 3 clinicians have handed in, and sheets were made for 2"
+    assert more in done.stderr
+    assert more in calibrate(graded, "report", "may").stderr
+
+
 # letting go
+
+
+def test_one_clinicians_grades_are_let_go_and_the_others_keep_their_numbers(graded: FilledSite):
+    _, sheets = make(graded, "--items", "12")
+    hand_in(graded, sheets)
+    asked = CliRunner().invoke(commands, ["delete", "may", "--rater", "R1"], obj=graded.site, input="n\n")
+    assert (asked.exit_code, "Delete the name and grades of R1 in calibration may?" in asked.stdout) == (1, True)
+    done = calibrate(graded, "delete", "may", "--rater", "r1", "--yes")
+    assert (done.returncode, "The name and grades of R1 in calibration may are deleted." in done.stdout) == (0, True)
+    with graded.site.store() as store:
+        assert [rater.number for rater in store.raters("may")] == [2]
+        assert store.audit_log()[-1][1:] == ("calibration ratings deleted", "name=may rater=R1")
+    path = fill_in(sheets / "rater-1.csv", lambda row, criterion: near(3, row, criterion))
+    assert "R3: 12" in calibrate(graded, "import", "may", path, "--rater", "Dr Number 3").stdout
+    done = calibrate(graded, "delete", "may", "--rater", "R7", "--yes")
+    assert (done.returncode, "there is no R7 in calibration may (there: R2, R3)" in done.stderr) == (2, True)
 
 
 def test_a_sample_is_deleted_with_names_and_grades_once_it_is_confirmed(graded: FilledSite):
