@@ -2,13 +2,18 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from agent.catalog.wording import counted
+from agent.judging_words import JudgingTook, judged_words, unseated_words
 from agent.listing import printable
-from agent.run_commands import EXIT_FAILED_INSTANCES, ManyValues, judged_words, score_words, unseated_words
+from agent.run_commands import EXIT_FAILED_INSTANCES, ManyValues, score_words
 from agent.site import Site
+
+if TYPE_CHECKING:
+    from agent.evaluation.judge_suite import JudgeOptions
 
 
 @click.command(cls=ManyValues)
@@ -23,7 +28,8 @@ from agent.site import Site
 @click.option(
     "-n", "--max-in-flight", "--num-threads", "max_in_flight", type=click.IntRange(1, 4096), help="Requests at once."
 )
-@click.option("--replace", is_flag=True, help="Let go of judgements of another jury.")
+@click.option("--replace", is_flag=True, help="Let go of judgements of another jury than that of --judges.")
+@click.option("-d", "--dry-run", is_flag=True, help="Say what each judge would take; ask nothing of a case.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 @click.pass_obj
 def judge(
@@ -34,6 +40,7 @@ def judge(
     benchmarks: Sequence[str],
     max_in_flight: int | None,
     replace: bool,
+    dry_run: bool,
     quiet: bool,
 ) -> None:
     """Ask juries about stored answers.
@@ -45,18 +52,58 @@ def judge(
     from agent.evaluation.progress import Progress
 
     options = JudgeOptions(suite, judges, benchmarks, max_in_flight, replace, only)
+    if dry_run:
+        _say_what_it_would_take(site, options)
+        return
     heard, notes = judge_suite(site, options, Progress(quiet=quiet))
     for note in notes:
         click.echo(f"note: {printable(note)}", err=True)
-    for one in heard:
-        if one.left:
-            click.echo(f"{one.summary.run.name}: left as it was: {one.left}", err=True)
-        else:
+    took = JudgingTook(site)
+    with site.store() as store:
+        for one in heard:
+            run = one.summary.run
+            if one.left:
+                click.echo(f"{run.name}: left as it was: {one.left}", err=True)
+                continue
             told = judged_words(one.judged).removeprefix("; ") or "nothing left to judge"
-            click.echo(f"{one.summary.run.name}  {score_words(one.summary)}  {told}")
+            click.echo(f"{run.name}  {score_words(one.summary)}  {told}")
+            for line in took.of_run(store, run, one.judged, one.asked) if one.judged.answers else ():
+                click.echo(f"  {line}")
+    if together := took.together():
+        click.echo("runs judged now, together:")
+        for line in together:
+            click.echo(f"  {line}")
     asked, unseated = (sum(getattr(one.judged, what) for one in heard) for what in ("asked", "open"))
     done = sum(one.judged.answers for one in heard)
-    click.echo(f"{counted(len(heard), 'run')} in suite {suite}: {done:,} answers judged, {asked:,} requests to judges")
+    told = f"{counted(done, 'answer')} judged, {counted(asked, 'request')} to judges"
+    click.echo(f"{counted(len(heard), 'run')} in suite {suite}: {told}")
     if unseated:
         click.echo(unseated_words(unseated), err=True)
         raise click.exceptions.Exit(EXIT_FAILED_INSTANCES)
+
+
+def _say_what_it_would_take(site: Site, options: "JudgeOptions") -> None:
+    """Print what each judge would take, run by run and together; nothing is asked of a case, or changed."""
+    import asyncio
+
+    from agent.evaluation.judge_suite import docket
+    from agent.evaluation.judging_forecast import forecast_case, judging_lines, judging_together, meet_all_judges
+    from agent.evaluation.plan import http_limits
+
+    with site.store() as store:
+        found = docket(site, store, options)
+        judges = asyncio.run(meet_all_judges([case.asked for case in found.cases], http_limits(site)))
+        forecasts = {case.run.run_id: forecast_case(store, case, judges) for case in found.cases}
+    for note in found.notes:
+        click.echo(f"note: {printable(note)}", err=True)
+    other_jury = {case.run.run_id for case in found.cases if case.changed}
+    for run_id, one in found.heard.items():
+        left = f"would be left as it was: {one.left}" if one.left else ""
+        lines = judging_lines(forecasts.get(run_id, ()), other_jury=run_id in other_jury)
+        click.echo(one.summary.run.name)
+        for line in lines or [left or "nothing is left to judge"]:
+            click.echo(f"  {line}")
+    if len(forecasts) > 1:
+        click.echo(f"{len(forecasts)} runs together")
+        for line in judging_together(list(forecasts.values())):
+            click.echo(f"  {line}")

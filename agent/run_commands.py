@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from agent.catalog.wording import counted
 from agent.errors import AgentError, ConfigError, InferenceError
+from agent.judging_words import JudgingTook, judged_words, self_judged, unjudged_words, unseated_words
 from agent.site import Site
 
 if TYPE_CHECKING:
     from agent.catalog.deployments import Deployment
-    from agent.evaluation.judging import Judged
     from agent.evaluation.plan import Plan
     from agent.evaluation.run import RunOutcome
     from agent.evaluation.summarise import RunSummary
     from agent.evaluation.trial import Met
-    from agent.store import Run, Store, Usage
 
 EXIT_FAILED_INSTANCES = 9
 
@@ -114,6 +114,7 @@ def run(
     from agent.evaluation.plan import RunOptions, plan_runs
     from agent.evaluation.progress import Progress
     from agent.evaluation.run import run_entries
+    from agent.evaluation.seating import own_judge_words
 
     entries = [parse_run_entry(description) for description in descriptions]
     entries += read_run_entries(conf_paths, priority=priority, groups=groups_to_run)
@@ -121,61 +122,83 @@ def run(
         raise ConfigError("there is nothing to run", "Give --run-entries or --conf-paths.")
     entries = fill_models(entries, models_to_run)
     if dry_run:
-        _say_what_it_would_take(site, plan_runs(site, entries, RunOptions(**options)))
+        plans = plan_runs(site, entries, RunOptions(**options))
+        _say_what_it_would_take(site, plans, no_judging=options["no_judging"])
         return
     outcomes = run_entries(site, entries, RunOptions(**options), Progress(quiet=quiet))
     runs = [outcome.summary.run for outcome in outcomes]
-    for note in dict.fromkeys(f"{run.deployment}: {note}" for run in runs for note in run.details["workarounds"]):
+    notes = [f"{run.deployment}: {note}" for run in runs for note in run.details["workarounds"]]
+    notes += [own_judge_words(run.deployment) for run in runs if self_judged(run)]
+    for note in dict.fromkeys(notes):
         click.echo(f"note: {note}", err=True)
     _say_what_came_of_it(site, outcomes, {} if options["server"] else read_deployments(site.deployments))
     failed, too_long = (sum(getattr(outcome, what) for outcome in outcomes) for what in ("failed", "too_long"))
     asked, kept = sum(outcome.asked for outcome in outcomes), sum(outcome.kept for outcome in outcomes)
     asked_for = sum(outcome.asked_for for outcome in outcomes)
-    click.echo(
-        f"{len(outcomes)} runs in suite {options['suite']}: {_asked(asked, asked_for)}, kept {kept}, failed {failed}"
-    )
-    if too_long:
-        click.echo(f"{too_long} prompts do not fit their model; running again cannot help.", err=True)
     unseated = sum(outcome.judged.open for outcome in outcomes)
+    empty = f", with an empty seat {unseated:,}" if unseated else ""
+    click.echo(
+        f"{counted(len(outcomes), 'run')} in suite {options['suite']}: {_asked(asked, asked_for)}, kept {kept}, "
+        f"failed {failed}{empty}"
+    )
+    summaries = [outcome.summary for outcome in outcomes]
+    for line in unjudged_words(summaries, options["suite"], no_judging=options["no_judging"]):
+        click.echo(line, err=True)
+    if too_long:
+        fit = "prompt does not fit its" if too_long == 1 else "prompts do not fit their"
+        click.echo(f"{too_long} {fit} model; running again cannot help.", err=True)
     if failed:
-        click.echo(f"{failed} instances have no answer; run the same command again to ask only those.", err=True)
+        click.echo(
+            f"{counted(failed, 'instance')} without an answer; run the same command again to ask only those.", err=True
+        )
     if unseated:
         click.echo(unseated_words(unseated), err=True)
     if failed or unseated:
         raise click.exceptions.Exit(EXIT_FAILED_INSTANCES)
 
 
-def _say_what_it_would_take(site: Site, plans: "Sequence[Plan]") -> None:
+def _say_what_it_would_take(site: Site, plans: "Sequence[Plan]", *, no_judging: bool) -> None:
     """Print, for each plan, what was read and what asking it would take. Raises at the end if any would be refused."""
     import asyncio
 
     from agent.evaluation.forecast import forecast_lines, together_lines
-    from agent.evaluation.judging_forecast import judging_lines, meet_all_judges
+    from agent.evaluation.judging import jury_measures
+    from agent.evaluation.judging_forecast import forecast_judging, judging_lines, judging_together, meet_all_judges
+    from agent.evaluation.left_to_do import left_to_do
     from agent.evaluation.plan import http_limits
+    from agent.evaluation.seating import judges_itself, own_judge_words
     from agent.evaluation.trial import forecast_plan, meet_servers, served
 
     limits = http_limits(site)
     servers = asyncio.run(meet_servers(plans, limits))
-    judges = asyncio.run(meet_all_judges(plans, limits))
+    judges = asyncio.run(meet_all_judges([plan.jury for plan in plans], limits))
     refused: list[AgentError] = []
-    forecasts = []
+    forecasts, judgings = [], []
     for plan in plans:
         met = servers[served(plan)]
         click.echo(
             f"{plan.name}  {len(plan.instances)} of {plan.available} instances ({plan.dataset.known} data), "
             f"at most {plan.max_tokens} tokens an answer"
         )
-        forecasts.append(asyncio.run(forecast_plan(plan, met.capabilities, limits)))
-        for line in (
-            *forecast_lines(forecasts[-1], met.pace, plan.deployment.prices),
-            *_notes(plan, met, refused),
-            *judging_lines(plan, judges),
-        ):
+        with site.store() as store:
+            left = left_to_do(store, plan, met.capabilities)
+        forecasts.append(asyncio.run(forecast_plan(plan, left.ask, met.capabilities, limits)))
+        judgings.append(forecast_judging(plan, left, judges))
+        lines = forecast_lines(forecasts[-1], met.pace, plan.deployment.prices)
+        if len(left.ask) < len(plan.instances):
+            done = counted(len(plan.instances) - len(left.ask), "instance")
+            lines.append(f"{done} of {len(plan.instances):,} not asked: stored, or equal to another")
+        lines += [*_notes(plan, met, refused), *judging_lines(judgings[-1], other_jury=left.other_jury)]
+        if jury_measures(plan.rules) and not plan.jury:
+            lines.append("judging is left for later" if no_judging else "no jury: answers are kept and not judged")
+        if judges_itself(plan.deployment.name, plan.jury):
+            lines.append(f"note: {own_judge_words(plan.deployment.name)}")
+        for line in lines:
             click.echo(f"  {line}")
     if len(plans) > 1:
-        click.echo(f"{len(plans)} runs together{', without judging' if judges else ''}")
+        click.echo(f"{len(plans)} runs together")
         paces, prices = [servers[served(plan)].pace for plan in plans], [plan.deployment.prices for plan in plans]
-        for line in together_lines(forecasts, paces, prices):
+        for line in (*together_lines(forecasts, paces, prices), *judging_together(judgings)):
             click.echo(f"  {line}")
     if refused:
         raise InferenceError("a run would be refused: its server lacks what it needs", refused[0].advice)
@@ -197,45 +220,29 @@ def _notes(plan: "Plan", met: "Met", refused: list[AgentError]) -> list[str]:
 
 
 def _say_what_came_of_it(site: Site, outcomes: "Sequence[RunOutcome]", deployments: "Mapping[str, Deployment]") -> None:
-    from agent.catalog.deployments import read_deployments
-    from agent.evaluation.usage import Cost, judging_lines, total_cost, usage_cost, usage_lines
+    from agent.evaluation.usage import Cost, total_cost, usage_cost, usage_lines
 
+    took = JudgingTook(site)
+    priced: list[Cost | None] = []
     with site.store() as store:
-        priced: list[Cost | None] = []
-        runs = [outcome.summary.run.run_id for outcome in outcomes]
-        usages: list[Usage] = [store.usage(run_id) for run_id in runs]
-        judgings: list[dict[str, Usage]] = [_judging(store, outcome.summary.run) for outcome in outcomes]
-    judges = read_deployments(site.deployments) if any(judgings) else {}
-    for outcome, usage, judging in zip(outcomes, usages, judgings, strict=True):
-        click.echo(_outcome_line(outcome))
-        deployment = deployments.get(outcome.summary.run.deployment)
-        prices = deployment.prices if deployment else None
-        for line in usage_lines(usage, prices, all_asked_now=not outcome.kept):
-            click.echo(f"  {line}")
-        for line in judging_lines(judging, {name: one.prices for name, one in judges.items()}):
-            click.echo(f"  {line}")
-        priced.append(usage_cost(usage, prices))
+        for outcome in outcomes:
+            run = outcome.summary.run
+            usage = store.usage(run.run_id)
+            deployment = deployments.get(run.deployment)
+            prices = deployment.prices if deployment else None
+            click.echo(_outcome_line(outcome))
+            lines = usage_lines(usage, prices, all_asked_now=not outcome.kept)
+            for line in (*lines, *took.of_run(store, run, outcome.judged)):
+                click.echo(f"  {line}")
+            priced.append(usage_cost(usage, prices))
     total = total_cost(priced) if len(priced) > 1 else None
+    together = took.together()
     if total:
-        without = ", without judging" if any(judgings) else ""
-        click.echo(f"{len(priced)} runs together cost {total}{without}")
-
-
-def _judging(store: "Store", run: "Run") -> "dict[str, Usage]":
-    """Return what a run's judgements took, by the judge's deployment."""
-    seats: dict[str, list[int]] = {}
-    juries = (kept["jury"]["judges"] for kept in run.details["metrics"] if "jury" in kept)
-    for number, (deployment, model, _) in enumerate(next(juries, ())):
-        seats.setdefault(deployment or model, []).append(number)
-    return {name: store.judging_usage(run.run_id, numbers) for name, numbers in seats.items()}
-
-
-def unseated_words(answers: int) -> str:
-    """Say that seats are empty which another time may fill."""
-    return (
-        f"a judge's seat is empty for want of a reply, answers: {answers:,}; "
-        "run the same command again to ask only those."
-    )
+        click.echo(f"{len(priced)} runs together cost {total}{', without judging' if together else ''}")
+    if together:
+        click.echo(f"{len(priced)} runs together:")
+        for line in together:
+            click.echo(f"  {line}")
 
 
 def score_words(summary: "RunSummary") -> str:
@@ -252,13 +259,6 @@ def _outcome_line(outcome: "RunOutcome") -> str:
         f"{outcome.summary.run.name}  {score_words(outcome.summary)}  "
         f"{_asked(outcome.asked, outcome.asked_for)}, kept {outcome.kept}{judged_words(outcome.judged)}"
     )
-
-
-def judged_words(judged: "Judged") -> str:
-    """Say what the jury did, to be put behind a line; empty where it did nothing."""
-    if not judged.answers:
-        return ""
-    return f"; {judged.answers:,} answers judged with {judged.asked:,} requests to judges"
 
 
 def _asked(asked: int, asked_for: int) -> str:

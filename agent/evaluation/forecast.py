@@ -139,11 +139,17 @@ def forecast(
         prompt_tokens=round(tokens),
         counted=len(counts),
         answer_most=requests * max_tokens,
-        answer_expected=None if thinks or not answers else round(sum(answers) / len(answers) * requests),
+        answer_expected=_expected(answers, requests, thinks),
         shortened=shortened,
         not_fitting=not_fitting,
         bounded=budget is not None,
     )
+
+
+def _expected(answers: Sequence[float], requests: int, thinks: bool) -> int | None:
+    if requests == 0:
+        return 0
+    return None if thinks or not answers else round(sum(answers) / len(answers) * requests)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +179,8 @@ def times(found: Forecast, pace: Pace) -> Times:
 
 def forecast_lines(found: Forecast, pace: Pace | None, prices: Prices | None) -> list[str]:
     """Return what a person should know before the run, one thing a line."""
+    if not found.requests and not found.not_fitting:
+        return ["nothing is left to ask"]
     lines = _size_lines(found)
     if pace is not None:
         lines.append(f"{_time_words(times(found, pace))}, by a trial of the server, {pace.in_flight} questions at once")
@@ -185,6 +193,8 @@ def together_lines(
     forecasts: Sequence[Forecast], paces: Sequence[Pace | None], prices: Sequence[Prices | None]
 ) -> list[str]:
     """Return the same of several runs, one after the other; their time and cost only where it is known of each."""
+    if not any(one.requests or one.not_fitting for one in forecasts):
+        return ["nothing is left to ask"]
     expected = [one.answer_expected for one in forecasts]
     total = Forecast(
         requests=sum(one.requests for one in forecasts),

@@ -2,8 +2,8 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from agent.catalog.benchmark import survey_benchmarks
 from agent.catalog.deployments import read_deployments
 from agent.catalog.judges import read_jury
 from agent.catalog.wording import counted, nearest
-from agent.errors import ConfigError
+from agent.errors import ConfigError, InferenceError
 from agent.evaluation.judging import (
     NOTHING_JUDGED,
     Judged,
@@ -28,7 +28,7 @@ from agent.evaluation.measures import Rules
 from agent.evaluation.plan import http_limits
 from agent.evaluation.progress import Progress
 from agent.evaluation.rescore import purged_words
-from agent.evaluation.seating import SeatedJudge, jury_of, seated, stricter
+from agent.evaluation.seating import SeatedJudge, judges_itself, jury_of, own_judge_words, seated, stricter
 from agent.evaluation.summarise import RunSummary, summarise_run
 from agent.jury.rubric import rubric_of
 from agent.metrics import JUDGED, MetricUse
@@ -63,70 +63,115 @@ class JudgeOptions:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What became of one run. `left` says why it was left as it was; empty if its jury was asked or had no need."""
+    """What became of one run.
+
+    Attributes:
+        left: why it was left as it was; empty if its jury was asked or had no need.
+        asked: the deployments of the judges that were asked now.
+    """
 
     summary: RunSummary
     judged: Judged = NOTHING_JUDGED
     left: str = ""
+    asked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class _Case:
-    """One run whose jury may have something to do."""
+class Case:
+    """One run whose jury has something to do. `asked` are the seats of `jury` that are asked now."""
 
     run: Run
     rules: Rules
     use: MetricUse
     changed: bool
     jury: tuple[SeatedJudge, ...]
+    asked: tuple[SeatedJudge, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Docket:
+    """What there is to judge in a suite.
+
+    Attributes:
+        heard: every run that a jury grades, by id, as it is now.
+        cases: those of them whose jury has something to do.
+        notes: for people, each a sentence.
+    """
+
+    heard: dict[str, Heard]
+    cases: list[Case]
+    notes: list[str]
 
 
 def judge_suite(site: Site, options: JudgeOptions, progress: Progress) -> tuple[list[Heard], list[str]]:
     """Ask juries about every stored answer of a suite that they have not graded; return runs, and notes for people.
 
     Raises:
-        ConfigError: there is no such suite, benchmark or jury, or judgements of another jury would be lost; nothing
-            was asked.
+        ConfigError: see `docket`; nothing was asked.
         InferenceError: a judge cannot be asked; nothing was.
+    """
+    limits = http_limits(site)
+    with site.store() as store:
+        found = docket(site, store, options)
+        juries = [case.asked for case in found.cases]
+        with _naming_the_others(juries):
+            judges = asyncio.run(meet_judges(juries, limits))
+        ways = Ways(limits, progress, judges, redactor_for(site, juries), site.means)
+        heard = found.heard | {case.run.run_id: _judge(store, case, ways) for case in found.cases}
+    notes = [note for jury in juries for note in judge_notes(jury, judges)]
+    return list(heard.values()), list(dict.fromkeys((*notes, *found.notes)))
+
+
+def docket(site: Site, store: Store, options: JudgeOptions) -> Docket:
+    """Find what there is to judge, and everything that may be wrong about it; nothing is asked or changed.
+
+    Raises:
+        ConfigError: there is no such suite, benchmark, judge or jury, or judgements of another jury would be lost.
     """
     if options.replace and options.judges is None:
         raise ConfigError(
             "--replace lets a jury go, and no other is named",
             "Name it with --judges FILE; without both, each run goes on with the jury that it has.",
         )
-    limits = http_limits(site)
+    if options.suite not in store.suites():
+        known = ", ".join(store.suites()) or "none yet"
+        raise ConfigError(f"there is no suite {options.suite} (suites here: {known})", "Name one with --suite.")
     benchmarks, _ = survey_benchmarks(site.own_benchmarks)
     defined = {one.id: use for one in benchmarks.values() for use in one.metrics if use.name in JUDGED}
-    with site.store() as store:
-        if options.suite not in store.suites():
-            known = ", ".join(store.suites()) or "none yet"
-            raise ConfigError(f"there is no suite {options.suite} (suites here: {known})", "Name one with --suite.")
-        runs = _runs(store, options)
-        heard: dict[str, Heard] = {}
-        cases: list[_Case] = []
-        for run in runs:
-            if not any(kept.get("metric", kept["name"]) == "jury_score" for kept in run.details["metrics"]):
-                continue
-            summary = summarise_run(store, run)
-            case = _why_left(run) or _case(site, store, run, options, defined)
-            if isinstance(case, _Case):
-                _asked_now(case, options.only)  # a name that nobody bears is said before anything is asked
-                if case.changed or unjudged(store, run.run_id, case.rules):
-                    cases.append(case)
-                elif summary.main.unscored.get(Reason.NOT_JUDGED):
-                    case = purged_words(store, run.run_id)
-            heard[run.run_id] = Heard(summary, left=case if isinstance(case, str) else "")
-        if not heard:
-            raise ConfigError(f"suite {options.suite} holds no run with a metric that a jury gives")
-        juries = [_asked_now(case, options.only) for case in cases]
-        found = asyncio.run(meet_judges(juries, limits))
-        ways = Ways(limits, progress, found, redactor_for(site, juries), site.means)
-        for case in cases:
-            heard[case.run.run_id] = _judge(store, case, ways)
-    notes = [note for jury in juries for note in judge_notes(jury, found)]
-    if options.judges is None:
-        notes += _passed_over(site, runs, defined)
-    return list(heard.values()), list(dict.fromkeys(notes))
+    heard: dict[str, Heard] = {}
+    cases: list[Case] = []
+    runs = _runs(store, options)
+    for run in runs:
+        if not any(kept.get("metric", kept["name"]) == "jury_score" for kept in run.details["metrics"]):
+            continue
+        summary = summarise_run(store, run)
+        case = _why_left(run) or _case(site, store, run, options, defined)
+        if isinstance(case, Case):
+            if case.changed or unjudged(store, run.run_id, case.rules):
+                cases.append(case)
+            elif any(metric.unscored.get(Reason.NOT_JUDGED) for metric in summary.metrics):
+                case = purged_words(store, run.run_id)
+        heard[run.run_id] = Heard(summary, left=case if isinstance(case, str) else "")
+    if not heard:
+        raise ConfigError(f"suite {options.suite} holds no run with a metric that a jury gives")
+    notes = [own_judge_words(case.run.deployment) for case in cases if judges_itself(case.run.deployment, case.jury)]
+    notes += [] if options.judges else _passed_over(site, runs, defined)
+    return Docket(heard, cases, notes)
+
+
+@contextmanager
+def _naming_the_others(juries: Sequence[Sequence[SeatedJudge]]) -> Iterator[None]:
+    """Where a judge cannot be asked, say how to ask the others."""
+    try:
+        yield
+    except InferenceError as error:
+        seats = [judge for jury in juries for judge in jury]
+        others = [one for one in seats if not str(error).startswith(f"judge {one.deployment.name}: ")]
+        names = dict.fromkeys(one.judge.name or one.deployment.name for one in others)
+        only = " ".join(f"--only {name}" for name in names)
+        raise InferenceError(
+            str(error), f"{error.advice} Or ask the others now, with {only}." if only else error.advice
+        ) from None
 
 
 def _runs(store: Store, options: JudgeOptions) -> list[Run]:
@@ -163,16 +208,16 @@ def _passed_over(site: Site, runs: Sequence[Run], defined: _Defined) -> list[str
     ]
 
 
-def _asked_now(case: _Case, only: Sequence[str]) -> tuple[SeatedJudge, ...]:
+def _asked_now(run: Run, jury: Sequence[SeatedJudge], only: Sequence[str]) -> tuple[SeatedJudge, ...]:
     """Return the seats that are asked now."""
-    names = {name for seat in case.jury for name in _names(seat)}
+    names = {name for seat in jury for name in _names(seat)}
     if unknown := [name for name in only if name not in names]:
+        there = "; ".join(" or ".join(_names(seat)) for seat in jury)
         raise ConfigError(
-            f"the jury of {case.run.name} has no judge {unknown[0]!r}{nearest(unknown[0], names)}",
-            "Give --only a judge's name, or that of its deployment: "
-            + "; ".join(" or ".join(_names(seat)) for seat in case.jury),
+            f"the jury of {run.name} has no judge {unknown[0]!r}{nearest(unknown[0], names)}",
+            f"Give --only a judge's name, or that of its deployment: {there}.",
         )
-    return tuple(seat for seat in case.jury if not only or set(only) & set(_names(seat)))
+    return tuple(seat for seat in jury if not only or set(only) & set(_names(seat)))
 
 
 def _names(seat: SeatedJudge) -> tuple[str, ...]:
@@ -190,7 +235,7 @@ def _why_left(run: Run) -> str:
     return ""
 
 
-def _case(site: Site, store: Store, run: Run, options: JudgeOptions, defined: _Defined) -> _Case | str:
+def _case(site: Site, store: Store, run: Run, options: JudgeOptions, defined: _Defined) -> Case | str:
     """Return what is to be done about one run, or why it is left as it is."""
     before = Rules.of_run(run.details)
     had = jury_measures(before)[0].use
@@ -221,10 +266,10 @@ def _case(site: Site, store: Store, run: Run, options: JudgeOptions, defined: _D
         measures=tuple(replace(one, use=use) if one.of_jury else one for one in before.measures),
     )
     jury = seated(use.judges, site, read_deployments(site.deployments), options.max_in_flight)
-    return _Case(run, rules, use, changed, jury)
+    return Case(run, rules, use, changed, jury, _asked_now(run, jury, options.only))
 
 
-def _judge(store: Store, case: _Case, ways: Ways) -> Heard:
+def _judge(store: Store, case: Case, ways: Ways) -> Heard:
     run_id = case.run.run_id
     with store.run_lock(run_id):
         if case.changed:
@@ -241,4 +286,4 @@ def _judge(store: Store, case: _Case, ways: Ways) -> Heard:
         judged = judge_run(store, run_id, case.rules, case.jury, case.run.model, ways)
         now = store.run(run_id)
         assert now is not None
-        return Heard(summarise_run(store, now), judged)
+        return Heard(summarise_run(store, now), judged, asked=tuple(one.deployment.name for one in case.asked))

@@ -31,10 +31,10 @@ from agent.evaluation.definition import chosen, free_arguments, lineage, parser_
 from agent.evaluation.instances import Instances
 from agent.evaluation.measures import Rules, ScoringChoice
 from agent.evaluation.measuring import measured_by
-from agent.evaluation.seating import SeatedJudge, jury_of, mapped_jury, seated
+from agent.evaluation.seating import SeatedJudge, jury_of, mapped_jury, or_judged_later, seated
 from agent.inference.capabilities import Capabilities
 from agent.inference.limits import HttpLimits
-from agent.metrics import MetricUse, check_available, measurable
+from agent.metrics import Judge, MetricUse, check_available, measurable
 from agent.site import Site
 from agent.vocabulary import ChatRequest, Instance, RunEntry
 
@@ -287,8 +287,15 @@ def _plan_run(
         attested=is_attested,
         sampled=limit,
         sample_seed=options.sample_seed,
-        jury=() if options.no_judging else seated(jury, site, judges_here, options.max_in_flight),
+        jury=() if options.no_judging else _seated(jury, site, judges_here, options.max_in_flight),
     )
+
+
+def _seated(
+    judges: Sequence[Judge], site: Site, deployments: Mapping[str, Deployment], max_in_flight: int | None
+) -> tuple[SeatedJudge, ...]:
+    with or_judged_later():
+        return seated(judges, site, deployments, max_in_flight)
 
 
 def _metrics(site: Site, entry: RunEntry, benchmark: Benchmark, options: RunOptions) -> tuple[MetricUse, ...]:

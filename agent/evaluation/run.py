@@ -26,6 +26,7 @@ from agent.evaluation.measures import Rules
 from agent.evaluation.measuring import later_scores
 from agent.evaluation.plan import Plan, RunOptions, http_limits, plan_runs, request_identity
 from agent.evaluation.progress import Progress
+from agent.evaluation.seating import or_judged_later
 from agent.evaluation.summarise import RunSummary, summarise_run
 from agent.evaluation.whole_run import stored_run_scores
 from agent.inference.capabilities import Capabilities, Needs, check_needs
@@ -83,7 +84,8 @@ def run_entries(site: Site, entries: Sequence[RunEntry], options: RunOptions, pr
                 _refuse_to_lose(store, plan)
         found = asyncio.run(_probe_all(open_plans, limits))
         workarounds = {plan.name: check_needs(found[_served(plan)], needs_of(plan)) for plan in open_plans}
-        judges = asyncio.run(meet_judges([plan.jury for plan in open_plans], limits))
+        with or_judged_later():
+            judges = asyncio.run(meet_judges([plan.jury for plan in open_plans], limits))
         redactor = redactor_for(site, [plan.jury for plan in open_plans])
         ways = Ways(limits, progress, judges, redactor, site.means)
         return [
@@ -110,7 +112,7 @@ def needs_of(plan: Plan) -> Needs:
 
 def _settled(store: Store, plan: Plan) -> RunOutcome | None:
     """Return what a run came to that has nothing left to ask; its server need not even be there."""
-    run = _stored(store, plan)
+    run = stored_run(store, plan)
     if run is None:
         return None
     try:
@@ -125,14 +127,14 @@ def _settled(store: Store, plan: Plan) -> RunOutcome | None:
         return None
     if plan.jury and unjudged(store, run.run_id, plan.rules):
         return None
-    if not store.holds_plan(run.run_id, store.plan_digest(_planned(store, plan, capabilities), plan.scored_by())):
+    if not store.holds_plan(run.run_id, store.plan_digest(planned(store, plan, capabilities), plan.scored_by())):
         return None
     return RunOutcome(summarise_run(store, run), asked=0, kept=len(plan.instances), failed=0)
 
 
 def _refuse_to_lose(store: Store, plan: Plan) -> None:
     """Raise ConfigError where this plan would take scores away that the suite holds under the same name."""
-    run = _stored(store, plan)
+    run = stored_run(store, plan)
     if run is None:
         return
     if run.imported:
@@ -167,11 +169,12 @@ def _has_other_jury(store: Store, run: Run, plan: Plan) -> bool:
     return not now or (before[0].use.judges, before[0].use.quorum) != (now[0].use.judges, now[0].use.quorum)
 
 
-def _stored(store: Store, plan: Plan) -> Run | None:
+def stored_run(store: Store, plan: Plan) -> Run | None:
+    """Return the run that the suite holds under the plan's name."""
     return store.run(store.run_id(plan.suite, plan.name))
 
 
-def _planned(store: Store, plan: Plan, capabilities: Capabilities) -> Iterator[tuple[Instance, bytes]]:
+def planned(store: Store, plan: Plan, capabilities: Capabilities) -> Iterator[tuple[Instance, bytes]]:
     """Walk the plan's instances, each with the key of its request."""
     for instance in plan.instances:
         identity = request_identity(plan.request(instance, capabilities.extra_body), plan.prompt_limit)
@@ -195,7 +198,7 @@ def _evaluate(
             model=plan.model,
             deployment=plan.deployment.name,
             details=plan.details(capabilities, workarounds),
-            planned=_planned(store, plan, capabilities),
+            planned=planned(store, plan, capabilities),
             scored_by=plan.scored_by(),
         )
         keeper = Keeper(store, plan.rules, run_id, progress)
@@ -210,7 +213,7 @@ def _evaluate(
         _measure(store, run_id, plan.rules, ways.means)
         judged = judge_run(store, run_id, plan.rules, plan.jury, plan.model, ways) if plan.jury else Judged()
         store.end_run(run_id, stored_run_scores(store, run_id, plan.rules))
-        run = _stored(store, plan)
+        run = stored_run(store, plan)
         assert run is not None
         return RunOutcome(
             summary=summarise_run(store, run),

@@ -3,7 +3,8 @@
 Everything that can be wrong about a jury is found here, before the first question is asked.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -12,14 +13,23 @@ from agent.catalog.deployment_map import mapped_name
 from agent.catalog.deployments import Deployment
 from agent.catalog.judges import Jury, read_jury
 from agent.catalog.wording import counted, nearest
-from agent.errors import ConfigError
+from agent.errors import ConfigError, InferenceError
 from agent.metrics import JUDGED, Judge, MetricUse
 from agent.site import Site
 
-_NO_JUDGES = (
-    "Add it to model_deployments.yaml; or give another jury with --judges FILE; or leave the judging for later with "
-    "--no-judging (`intramural judge` does it)."
-)
+_NO_JUDGES = "Add it to model_deployments.yaml, or give another jury with --judges FILE."
+
+
+_LATER = "Or keep the answers with `run --no-judging`, and let `intramural judge` ask the jury."
+
+
+@contextmanager
+def or_judged_later() -> Iterator[None]:
+    """Where a jury cannot be asked, say that answers can be had without it."""
+    try:
+        yield
+    except (ConfigError, InferenceError) as error:
+        raise type(error)(str(error), f"{error.advice} {_LATER}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +192,16 @@ def _refuse_unless_allowed(deployment: Deployment, site: Site) -> None:
             "Add the host to allowed_hosts in site.yaml, if it is inside the hospital's network. A judge outside is "
             f"sent redacted text only, and needs {' and '.join(missing)}.",
         )
+
+
+def judges_itself(deployment: str, jury: Sequence[SeatedJudge]) -> bool:
+    """Whether a deployment sits on the jury of its own answers."""
+    return any(judge.deployment.name == deployment for judge in jury)
+
+
+def own_judge_words(deployment: str) -> str:
+    """Say that a deployment does."""
+    return f"a model judges itself: {deployment} sits on the jury of its own answers"
 
 
 def _host(address: str) -> str:

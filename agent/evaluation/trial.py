@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -73,14 +73,21 @@ async def meet(deployment: Endpoint, max_in_flight: int, limits: HttpLimits) -> 
     return Met(capabilities, pace, "" if pace else "the server answered none of the trial's questions")
 
 
-async def forecast_plan(plan: Plan, capabilities: Capabilities | None, limits: HttpLimits) -> Forecast:
-    """Return what the plan would take; without `capabilities` (no server could be asked) nothing is counted."""
+async def forecast_plan(
+    plan: Plan, ask: Collection[int], capabilities: Capabilities | None, limits: HttpLimits
+) -> Forecast:
+    """Return what asking these positions of the plan would take.
+
+    Without `capabilities` (no server could be asked) nothing is counted.
+    """
     budget = prompt_budget(window_of(plan.deployment, capabilities), plan.max_tokens, plan.prompt_limit)
     sizes: list[PromptSize] = []
     chosen: dict[int, Instance] = {}
-    every = -(-len(plan.instances) // SAMPLED)
+    every = -(-len(ask) // SAMPLED)
     doubtful = 0
-    for position, instance in enumerate(plan.instances):
+    wanted = frozenset(ask)
+    left = (instance for position, instance in enumerate(plan.instances) if position in wanted)
+    for position, instance in enumerate(left):
         size = size_of(instance)
         sizes.append(size)
         may_not_fit = budget is not None and size.most_tokens > budget and doubtful < SAMPLED

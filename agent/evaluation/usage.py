@@ -1,10 +1,11 @@
 """What a run's answers cost, in tokens, time and money: lines for a person. Pure; what nobody says stays unknown."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 
 from agent.catalog.deployments import Prices
+from agent.catalog.wording import counted
 from agent.store import Usage
 
 _MILLION = 1_000_000
@@ -68,28 +69,37 @@ def usage_lines(usage: Usage, prices: Prices | None, *, all_asked_now: bool) -> 
     return lines
 
 
-def judging_lines(judges: Mapping[str, Usage], prices: Mapping[str, Prices | None]) -> list[str]:
-    """Return what the judgements of one run took and cost, judge by judge, apart from its answers.
+def judge_lines(name: str, usage: Usage, prices: Prices | None, seconds: float) -> list[str]:
+    """Return what the judgements of one judge took and cost.
 
     Args:
-        judges: usage by deployment; `Usage.answers` are judgements here.
-        prices: by deployment.
+        name: the judge's deployment.
+        usage: of its judgements, also of those that were there before; `Usage.answers` counts them.
+        prices: of the deployment.
+        seconds: wall time that judging took now; 0 where this judge was not asked. GPU hours are known of it alone.
     """
-    lines = []
-    for name, usage in judges.items():
-        if not usage.answers:
-            continue
-        lines.append(
-            f"judge {name}: {usage.answers:,} judgements, {usage.attempts:,} requests, "
-            f"{usage.prompt_tokens:,} tokens in, {usage.completion_tokens:,} tokens out, "
-            f"{duration(usage.answer_seconds / usage.answers)} each"
-        )
-        if usage.uncounted:
-            lines.append(f"judgements whose tokens the server did not count: {usage.uncounted:,}; without them")
-        found = usage_cost(usage, prices.get(name))
-        if found is not None and found.tokens is not None:
-            lines.append(f"cost: {cost_text(Cost(found.currency, found.tokens, None))}")
+    lines = [
+        f"judge {name}: {counted(usage.answers, 'judgement')}, {counted(usage.attempts, 'request')}, "
+        f"{usage.prompt_tokens:,} tokens in, {usage.completion_tokens:,} tokens out, "
+        f"{duration(usage.answer_seconds / usage.answers)} each"
+    ]
+    if usage.uncounted:
+        lines.append(f"judgements whose tokens the server did not count: {usage.uncounted:,}; without them")
+    if prices is None:
+        return lines
+    found = usage_cost(replace(usage, asked_seconds=seconds), prices)
+    assert found is not None
+    if found.tokens is not None:
+        lines.append(f"judge {name}: cost {cost_text(Cost(found.currency, found.tokens, None))}")
+    if found.gpu_hours is not None and seconds:
+        hours = cost_text(Cost(found.currency, None, found.gpu_hours))
+        lines.append(f"judge {name}: cost at most {hours}, for the {duration(seconds)} of judging now")
     return lines
+
+
+def total_usage(usages: Sequence[Usage]) -> Usage:
+    """Return the sum; what two runs share counts in both."""
+    return Usage(*(sum(getattr(one, field.name) for one in usages) for field in fields(Usage)))
 
 
 def _cost_of(usage: Usage, prices: Prices) -> str:

@@ -157,6 +157,16 @@ class RunReader(Database):
         row = self._db.execute("SELECT sealed FROM answers WHERE request_key = ?", (request_key,)).fetchone()
         return None if row is None else decode_response(self._vault.open(b"answer\0" + request_key, row[0]))
 
+    def answered(self, request_keys: Sequence[bytes]) -> set[bytes]:
+        """Return those of the requests that have a stored response."""
+        found: set[bytes] = set()
+        for start in range(0, len(request_keys), PAGE):
+            page = request_keys[start : start + PAGE]
+            marks = ", ".join("?" for _ in page)
+            rows = self._db.execute(f"SELECT request_key FROM answers WHERE request_key IN ({marks})", page)  # noqa: S608
+            found.update(key for (key,) in rows)
+        return found
+
     def request_keys(self, run_id: str) -> Iterator[bytes]:
         """Yield the request key of every instance of the run, in order."""
         rows = self._db.execute("SELECT request_key FROM run_instances WHERE run_id = ? ORDER BY position", (run_id,))

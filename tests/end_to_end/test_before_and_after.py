@@ -85,7 +85,7 @@ def test_over_long_notes_are_shortened_and_told_and_an_over_long_question_is_not
         again = site.run(server.url)
     for one in (done, again):  # one prompt cannot be made to fit, whoever tries again
         assert one.returncode == 0, one.stderr
-        assert "1 prompts do not fit their model; running again cannot help." in one.stderr
+        assert "1 prompt does not fit its model; running again cannot help." in one.stderr
     assert "asked 11, kept 0, failed 0" in done.stdout
     assert "unscored: 1 context_length" in done.stdout
     assert "11 answers, 12 requests (1 retries)" in done.stdout
