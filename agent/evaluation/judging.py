@@ -6,6 +6,7 @@ transactions as they arrive and are never asked for again; what did not come lea
 
 import asyncio
 import json
+import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -46,11 +47,13 @@ class Judged:
         asked: requests that were sent to judges, repairs among them.
         answers: those that were graded now, or could not be.
         open: answers of which a seat brought no reply, and is asked again by the next run.
+        seconds: that it took.
     """
 
     asked: int = 0
     answers: int = 0
     open: int = 0
+    seconds: float = 0.0
 
 
 NOTHING_JUDGED = Judged()
@@ -84,10 +87,7 @@ async def _meet(judge: SeatedJudge, limits: HttpLimits) -> Capabilities:
         check_needs(found, Needs())
     except InferenceError as error:
         said = str(error).removeprefix(f"deployment {name}: ")
-        raise InferenceError(
-            f"judge {name}: {said}",
-            f"{error.advice} Or keep the answers with `run --no-judging`, and let `intramural judge` ask the jury.",
-        ) from None
+        raise InferenceError(f"judge {name}: {said}", error.advice) from None
     if not found.language_model:
         raise InferenceError(
             f"judge {name}: the server says that it is no language model", "A reference baseline cannot be a judge."
@@ -161,6 +161,7 @@ def judge_run(store: Store, run_id: str, rules: Rules, jury: Sequence[SeatedJudg
     positions = unjudged(store, run_id, rules)
     if not positions:
         return NOTHING_JUDGED
+    began = time.monotonic()
     ways.progress.begin(f"jury: {model}", len(positions))
     keeper = BenchKeeper(store, run_id, ways.progress)
     hearing = _Hearing(store, run_id, rules, jury, ways.judges, ways.redactor, keeper)
@@ -171,7 +172,7 @@ def judge_run(store: Store, run_id: str, rules: Rules, jury: Sequence[SeatedJudg
         keeper.write()
     _score_by_helm(store, run_id, rules, positions)
     ways.progress.end()
-    return Judged(hearing.asked, keeper.done, keeper.open)
+    return Judged(hearing.asked, keeper.done, keeper.open, time.monotonic() - began)
 
 
 def _note_what_leaves(
