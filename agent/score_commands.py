@@ -35,7 +35,6 @@ def rescore(
     a seat without a reply stays open. Runs whose texts were purged, and runs imported from HELM, stay as they are.
     """
     from agent.evaluation.rescore import lost_rules, rescore_suite
-    from agent.evaluation.shown_to_judges import ShownToJudges
 
     with site.store() as store:
         if suite not in store.suites():
@@ -48,7 +47,7 @@ def rescore(
                 + ", ".join(f"by {RULES[rules]} of {counted(count, 'run')}" for rules, count in lost.items()),
                 "Give --scoring both to keep both, or --replace.",
             )
-        outcomes = rescore_suite(store, suite, scoring, site.means, ShownToJudges(site))
+        outcomes = rescore_suite(store, suite, scoring, site.means)
     rows = [
         {
             "run": outcome.run.name,

@@ -23,9 +23,10 @@ from agent.inference.client import ask_all
 from agent.inference.limits import HttpLimits
 from agent.inference.probe import probe
 from agent.inference.window import window_of
+from agent.jury.fence import unused_marker
 from agent.jury.prompts import Matter, judge_messages, matter_of, repair_messages, response_format
 from agent.jury.rubric import Rubric, rubric_of
-from agent.jury.seats import WITHHELD, fill_seat, is_open, jury_score
+from agent.jury.seats import WITHHELD, cut_to_read, fill_seat, is_open, is_too_long, jury_score
 from agent.jury.verdict import Fault
 from agent.metrics import Means, MetricUse
 from agent.redaction import Redactor, open_redactor
@@ -194,14 +195,10 @@ class _Question:
 
     key: bytes
     asked: ChatRequest
-    answer: str
+    texts: tuple[str, ...]  # of the case, as this judge is shown them
+    judgement: Judgement
     waiting: list[tuple[int, int]]  # (position, seat)
-    replies: tuple[Response, ...] = ()
     given: Seat | None = None  # what the replies so far give, whichever seat it is
-
-    @property
-    def judgement(self) -> Judgement:
-        return Judgement(self.replies)
 
 
 @dataclass(slots=True, eq=False)
@@ -350,7 +347,7 @@ class _Hearing:
 
     def _question(self, server: _Server, matter: Matter, waiting: list[tuple[int, int]]) -> _Question | None:
         """Return the question if it has to be asked; None if its reply is there, or is on its way."""
-        text = json.dumps([matter.question, matter.gold, matter.answer]).encode()
+        marker = unused_marker(self._store.fence_marker(json.dumps(matter.texts).encode()), matter.texts)
         deployment, capabilities = server.judge.deployment, server.capabilities
         more = dict(capabilities.extra_body) | (
             {"response_format": response_format(self._rubric)}
@@ -359,7 +356,7 @@ class _Hearing:
         )
         asked = ChatRequest(
             deployment.served_model,
-            judge_messages(self._use, matter, self._store.fence_marker(text)),
+            judge_messages(self._use, matter, marker),
             room_for_verdict(window_of(deployment, capabilities)),
             extra_body=more,
         )
@@ -367,10 +364,9 @@ class _Hearing:
         if key in self._open:
             self._open[key].waiting += waiting
             return None
-        question = _Question(key, asked, matter.answer, waiting)
-        kept = self.keeper.judgement(key)
-        question.replies = kept.replies if kept else ()
-        if not question.replies:
+        new = Judgement((), marker, matter.texts if server.judge.outside else ())
+        question = _Question(key, asked, matter.texts, self.keeper.judgement(key) or new, waiting)
+        if not question.judgement.replies:
             self._open[key] = question
             return question
         if self._needs_repair(server, question):
@@ -381,11 +377,12 @@ class _Hearing:
 
     def _needs_repair(self, server: _Server, question: _Question) -> bool:
         """Read what there is. Whether the one reply must be repaired; if so, that is put in line."""
-        question.given = fill_seat(0, question.key, question.judgement, self._rubric, question.answer)
-        if len(question.replies) != 1 or question.given.reason is None:
+        said = question.judgement
+        question.given = fill_seat(0, question.key, said, self._rubric, question.texts)
+        if len(said.replies) != 1 or question.given.reason is None or is_too_long(said.replies[0]):
             return False
-        fault, (reply,) = Fault(question.given.reason), question.replies
-        messages = repair_messages(question.asked.messages, reply.text, fault, self._rubric)
+        fault, reply = Fault(question.given.reason), said.replies[0]
+        messages = repair_messages(question.asked.messages, reply.text, fault, self._rubric, said.marker)
         server.repairs.append((question, replace(question.asked, messages=messages)))
         return True
 
@@ -394,10 +391,13 @@ class _Hearing:
     def _take(self, server: _Server, question: _Question, result: Response | Failure) -> None:
         self.keeper.check()
         self.asked += not (isinstance(result, Failure) and result.status is None and result.reason in _NOT_SENT)
+        if isinstance(result, Failure) and result.reason == Reason.EMPTY:
+            result = _NOTHING_SAID
         if isinstance(result, Failure):
             self._settle(question, result)
             return
-        question.replies = (*question.replies, result)
+        replies = (*question.judgement.replies, cut_to_read(result))
+        question.judgement = replace(question.judgement, replies=replies)
         self.keeper.keep_judgement(question.key, question.judgement)
         if not self._needs_repair(server, question):
             self._settle(question, None)
@@ -411,7 +411,7 @@ class _Hearing:
             else:
                 assert failure is not None
                 filled = Seat(
-                    seat, None, failure.reason.value, judgement_key=question.key if question.replies else None
+                    seat, None, failure.reason.value, judgement_key=question.key if question.judgement.replies else None
                 )
             self._fill(position, filled)
 
@@ -430,6 +430,7 @@ class _Hearing:
         self.keeper.keep_answer(position, self._use.name, seats, score)
 
 
+_NOTHING_SAID = Response("", "", "other", None, None, 0.0)  # a reply without any text is one to be repaired
 _NOT_SENT = (Reason.NOT_ASKED, Reason.CONTEXT_LENGTH)
 
 

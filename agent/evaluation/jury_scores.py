@@ -6,6 +6,7 @@ from agent.evaluation.measures import Rules
 from agent.evaluation.score import Verdict, answer_of
 from agent.jury.rubric import Rubric, rubric_of
 from agent.jury.seats import fill_seat, helm_jury_score, is_open, jury_score
+from agent.jury.verdict import without_mark
 from agent.metrics import MetricUse
 from agent.store import Judgement, Seat
 from agent.vocabulary import Reason, Response, Unscored
@@ -18,19 +19,24 @@ def judged_answer(rules: Rules, response: Response) -> str | Unscored:
     return answer_of(rules, response, "intramural")
 
 
-def regraded(judged: Sequence[Judged], use: MetricUse, answer: str) -> list[Judged]:
+def regraded(judged: Sequence[Judged], use: MetricUse, texts: tuple[str, ...]) -> list[Judged]:
     """Read the stored replies of a jury's seats again, by the rules of this version.
 
     A seat whose judge is to be asked again stays so, unless what it replied is a verdict now.
+
+    Args:
+        judged: seats with the replies that they rest on.
+        use: their jury.
+        texts: the case's. Judges outside were shown others, which are kept with their replies.
     """
     rubric = rubric_of(use)
-    return [(_regraded(seat, judgement, rubric, answer), judgement) for seat, judgement in judged]
+    return [(_regraded(seat, judgement, rubric, texts), judgement) for seat, judgement in judged]
 
 
-def _regraded(seat: Seat, judgement: Judgement, rubric: Rubric, answer: str) -> Seat:
+def _regraded(seat: Seat, judgement: Judgement, rubric: Rubric, texts: tuple[str, ...]) -> Seat:
     if seat.judgement_key is None or not judgement.replies:
         return seat
-    filled = fill_seat(seat.seat, seat.judgement_key, judgement, rubric, answer)
+    filled = fill_seat(seat.seat, seat.judgement_key, judgement, rubric, texts)
     return seat if filled.grades is None and is_open(seat) else filled
 
 
@@ -57,5 +63,12 @@ def jury_verdicts(rules: Rules, response: Response, judged: Sequence[Judged]) ->
         elif not seats or (answer.strip() and (len(judged) < seats or any(is_open(seat) for seat, _ in judged))):
             yield Verdict(measure, Unscored(Reason.NOT_JUDGED))
         else:
-            replies = [judgement.replies[0].text if judgement.replies else None for _, judgement in judged]
+            replies = [_first_reply(judgement, rubric_of(measure.use)) for _, judgement in judged]
             yield Verdict(measure, helm_jury_score(replies if answer.strip() else [], measure.use))
+
+
+def _first_reply(judgement: Judgement, rubric: Rubric) -> str | None:
+    """Return the first reply as it would be to upstream's prompt, which asks for no mark."""
+    if not judgement.replies:
+        return None
+    return without_mark(judgement.replies[0].text, rubric, judgement.marker)

@@ -15,9 +15,9 @@ from agent.evaluation.jury_scores import Judged, judged_answer, jury_verdicts, r
 from agent.evaluation.measures import Rules, ScoringChoice
 from agent.evaluation.measuring import later_scores, measured_by
 from agent.evaluation.score import Verdict, score_response
-from agent.evaluation.shown_to_judges import ShownToJudges
 from agent.evaluation.summarise import summarise_run
 from agent.evaluation.whole_run import run_scores
+from agent.jury.prompts import matter_of
 from agent.metrics import Labelled, Means
 from agent.store import Run, Seat, Store, StoredInstance
 from agent.vocabulary import Failure, Instance, Reason, Response, Scoring, Unscored
@@ -56,7 +56,6 @@ def rescore_suite(
     suite: str,
     scoring: ScoringChoice | None = None,
     means: Means = _NOTHING,
-    shown: ShownToJudges | None = None,
 ) -> list[Rescored]:
     """Score every run of a suite again.
 
@@ -65,12 +64,11 @@ def rescore_suite(
         suite: whose runs.
         scoring: whose rules from now on; None: as each run was scored.
         means: for metrics that need more than the answer.
-        shown: what judges saw of the answers; None: no judge is outside.
 
     Raises:
         StoreError: another process is working on one of the runs.
     """
-    return [_rescore(store, run, scoring, means, shown) for run in store.runs(suite)]
+    return [_rescore(store, run, scoring, means) for run in store.runs(suite)]
 
 
 def lost_rules(store: Store, suite: str, scoring: ScoringChoice | None) -> dict[Scoring, int]:
@@ -80,9 +78,7 @@ def lost_rules(store: Store, suite: str, scoring: ScoringChoice | None) -> dict[
     return {others[scoring]: both} if scoring in others and both else {}
 
 
-def _rescore(
-    store: Store, run: Run, scoring: ScoringChoice | None, means: Means, shown: ShownToJudges | None
-) -> Rescored:
+def _rescore(store: Store, run: Run, scoring: ScoringChoice | None, means: Means) -> Rescored:
     if run.imported:
         return Rescored(run, left="it was imported, with scores made elsewhere")
     try:
@@ -96,7 +92,7 @@ def _rescore(
         lost = _lost_judgements(store, run.run_id)
         if lost:
             return Rescored(run, left=f"what judges replied about {lost} answers was purged")
-        changed = _draft(store, run.run_id, rules, means, shown)
+        changed = _draft(store, run.run_id, rules, means)
         store.put_in_place(
             run.run_id,
             {**run.details, **rules.facts()},
@@ -149,7 +145,7 @@ def _pages(store: Store, run_id: str) -> Iterator[range]:
     return (positions[start : start + BATCH] for start in range(0, len(positions), BATCH))
 
 
-def _draft(store: Store, run_id: str, rules: Rules, means: Means, shown: ShownToJudges | None) -> Counter[str]:
+def _draft(store: Store, run_id: str, rules: Rules, means: Means) -> Counter[str]:
     """Draft the new score of every instance that has an answer or a reason; return how many changed, by metric."""
     store.drop_draft(run_id)
     changed: Counter[str] = Counter()
@@ -162,7 +158,7 @@ def _draft(store: Store, run_id: str, rules: Rules, means: Means, shown: ShownTo
             result = _result(stored)
             if result is None or stored.instance is None:
                 continue
-            judged = _judged_again(rules, stored.instance, result, kept.get(stored.position, []), shown)
+            judged = _judged_again(rules, stored.instance, result, kept.get(stored.position, []))
             seats += [(stored.position, name, seat) for name, (seat, _) in judged]
             for verdict in _verdicts(rules, stored.instance, result, [one for _, one in judged]):
                 name, value = verdict.measure.name, verdict.value
@@ -210,14 +206,13 @@ def _judged_again(
     instance: Instance,
     result: Response | Failure,
     kept: Sequence[tuple[str, Judged]],
-    shown: ShownToJudges | None,
 ) -> list[tuple[str, Judged]]:
     """Return the seats with what this version makes of the stored replies."""
     answer = judged_answer(rules, result) if isinstance(result, Response) else None
     if not kept or not isinstance(answer, str):
         return list(kept)
     use = next(measure.use for measure in rules.measures if measure.of_jury)
-    again = regraded([one for _, one in kept], use, shown.text(use, instance, answer) if shown else answer)
+    again = regraded([one for _, one in kept], use, matter_of(instance, answer).texts)
     return [(name, one) for (name, _), one in zip(kept, again, strict=True)]
 
 

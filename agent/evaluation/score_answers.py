@@ -98,7 +98,7 @@ def score_answers(
             answer = file.answer(instance.id)
             if answer is None:
                 missing.append(_called(benchmark, instance, place))
-            tally.add(instance, answer, _seats(rules, replies, instance.id, answer))
+            tally.add(instance, answer, _seats(rules, replies, instance, answer))
         answered = (
             (place, instance, _response(answer))
             for place, instance in enumerate(iter_instances(benchmark, dataset))
@@ -144,7 +144,7 @@ def write_judge_prompts(own: Path | None, description: str, data: Path, answers:
                 answer = file.answer(instance.id)
                 shown = None if answer is None else judged_answer(rules, _response(answer))
                 if isinstance(shown, str):
-                    asked = judge_messages(use, matter_of(instance, shown), marker)
+                    asked = judge_messages(use, matter_of(instance, shown), marker, marked=False)
                     prompt = "\n\n".join(message.content for message in asked)
                     yield {"instance_id": instance.id, "prompt": prompt}
 
@@ -210,7 +210,7 @@ def _with_jury(use: MetricUse, jury: Jury) -> MetricUse:
     return replace(use, judges=jury.judges, quorum=jury.quorum)
 
 
-def _seats(rules: Rules, replies: JudgementsFile | None, identity: str, answer: str | None) -> list[Judged]:
+def _seats(rules: Rules, replies: JudgementsFile | None, instance: Instance, answer: str | None) -> list[Judged]:
     """Return what each seat of the jury gave for an answer; a judge who said nothing about it has none."""
     shown = None if replies is None or answer is None else judged_answer(rules, _response(answer))
     if replies is None or not isinstance(shown, str):
@@ -218,9 +218,9 @@ def _seats(rules: Rules, replies: JudgementsFile | None, identity: str, answer: 
     rubric = rubric_of(next(measure.use for measure in rules.measures if measure.of_jury))
     found: list[Judged] = []
     for seat, judge in enumerate(replies.judges):
-        said = Judgement(tuple(_response(reply) for reply in replies.replies(identity, judge)))
+        said = Judgement(tuple(_response(reply) for reply in replies.replies(instance.id, judge)))
         if said.replies:
-            found.append((fill_seat(seat, b"", said, rubric, shown), said))
+            found.append((fill_seat(seat, b"", said, rubric, matter_of(instance, shown).texts), said))
     return found
 
 

@@ -11,17 +11,21 @@ from collections.abc import Iterable
 _LEAST_MARKER = 8  # characters
 
 # Characters without a shape, which some tokenizers drop before they look for their own tokens, and control characters.
-# Joiners stay, because scripts need them.
-_SHAPELESS = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]")
+# Joiners and variation selectors stay, because scripts and signs need them.
+_SHAPELESS = re.compile(
+    "[\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0"
+    "\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff\U000e01f0-\U000e0fff]"
+)
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_JOINERS = "[\u200c\u200d]*"
+_JOINER = "\u034f\u180b-\u180d\u180f\u200c\u200d\ufe00-\ufe0f\U000e0100-\U000e01ef"
+_JOINERS = f"[{_JOINER}]*"
 
 # What may begin a token of some chat template, in ASCII or in the wide forms that normalisation makes ASCII of:
 # <|im_end|>, <｜User｜>, </s>, <start_of_turn>, <think>, <<SYS>>, <0x0A>, <[fim-end]>, >>ANSWER<<, ◁think▷; [INST],
 # [/INST], [gMASK], [|user|]; ]~b], [e~[.
-_ANGLE = re.compile(rf"([<＜﹤◁])(?={_JOINERS}(?:[|｜￨/／<＜﹤\[［A-Za-zＡ-Ｚａ-ｚ_▁!]|0x))")
+_ANGLE = re.compile(rf"([<＜﹤◁])(?={_JOINERS}(?:[|｜￨/／<＜﹤\[［A-Za-zＡ-Ｚａ-ｚ_▁!]|0{_JOINERS}x))")
 _SQUARE = re.compile(
-    rf"([\[［])(?={_JOINERS}(?:[|｜￨]|[/／]?{_JOINERS}[gs]?[A-ZＡ-Ｚ][A-ZＡ-Ｚ0-9_\u200c\u200d]{{1,40}}[\]］]))"
+    rf"([\[［])(?={_JOINERS}(?:[|｜￨]|(?:[/／]{_JOINERS})?(?:[gs]{_JOINERS})?[A-ZＡ-Ｚ][A-ZＡ-Ｚ0-9_{_JOINER}]{{1,40}}[\]］]))"
 )
 _TILDE = re.compile(rf"([\]］]|[\[［]{_JOINERS}e)(?={_JOINERS}[~～])")
 

@@ -31,6 +31,14 @@ class Rubric:
     scale: Scale
     example: Mapping[str, object] | None = None
 
+    @property
+    def mark(self) -> str:
+        """The key beside the criteria under which a judge repeats the marker of its request."""
+        name = "mark"
+        while name in self.criteria:
+            name += "_"
+        return name
+
 
 def rubric_of(use: MetricUse) -> Rubric:
     """Return what verdicts of the jury of `use` must hold.

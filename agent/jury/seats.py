@@ -3,10 +3,11 @@
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from agent.jury.rubric import SCORE, Rubric, rubric_of
-from agent.jury.verdict import Fault, Verdict, read_verdict
+from agent.jury.verdict import MOST_CHARACTERS, Fault, Verdict, read_verdict
 from agent.metrics import MetricUse
 from agent.store.stored import RETRIED, Judgement, Seat
 from agent.vocabulary import Reason, Response, Unscored
@@ -20,16 +21,29 @@ def quorum_of(use: MetricUse) -> int:
     return max(len(use.judges) // 2 + 1, use.quorum or 0)
 
 
-def read_reply(reply: Response, rubric: Rubric, answer: str) -> Verdict | Fault:
+def cut_to_read(reply: Response) -> Response:
+    """Return a reply of which no more is kept than could be read: one that is longer stays too long."""
+    most = MOST_CHARACTERS + 1
+    return replace(reply, text=reply.text[:most], reasoning=reply.reasoning[:most])
+
+
+def is_too_long(reply: Response) -> bool:
+    """Tell whether a reply is longer than is read, so that asking its judge again would only bring more."""
+    return len(reply.text) > MOST_CHARACTERS
+
+
+def read_reply(reply: Response, rubric: Rubric, shown: tuple[str, ...], marker: str = "") -> Verdict | Fault:
     """Read one reply of a judge. A `Fault` of a first reply is what the one repair request names."""
+    if is_too_long(reply):
+        return Fault.TOO_LONG
     if reply.finish_reason == "content_filter":
         return Fault.FILTERED
     if reply.finish_reason == "length":
         return Fault.CUT_OFF
-    return read_verdict(reply.text, rubric, answer)
+    return read_verdict(reply.text, rubric, shown, marker)
 
 
-def fill_seat(seat: int, key: bytes, judgement: Judgement, rubric: Rubric, answer: str) -> Seat:
+def fill_seat(seat: int, key: bytes, judgement: Judgement, rubric: Rubric, texts: tuple[str, ...]) -> Seat:
     """Return what a seat gives by its stored replies: the first if it is valid, else the repair, else why neither is.
 
     Args:
@@ -37,13 +51,13 @@ def fill_seat(seat: int, key: bytes, judgement: Judgement, rubric: Rubric, answe
         key: the judgement's.
         judgement: its replies; without any the seat stays open.
         rubric: what a verdict must hold.
-        answer: what was judged.
+        texts: of the case, as a judge was shown them of whom the judgement says nothing else.
     """
     if not judgement.replies:
         return Seat(seat, None, Reason.NOT_ASKED)
     fault = Fault.NO_TEXT
     for i, reply in enumerate(judgement.replies):
-        verdict = read_reply(reply, rubric, answer)
+        verdict = read_reply(reply, rubric, judgement.shown or texts, judgement.marker)
         if isinstance(verdict, Verdict):
             return Seat(seat, dict(verdict.grades), None, repaired=i > 0, judgement_key=key)
         fault = verdict

@@ -1,32 +1,32 @@
 """A judge's verdict, read strictly from its reply: every score that was asked for, in range, or what is wrong.
 
-A verdict is the last JSON object in the reply that names a criterion; prose and code fences around it are passed over,
-and so is a thought that the reply begins with. What the judge only quotes is no verdict: an object that stands in the
-answer, however it is spaced or escaped, or the example of the jury's own prompt. Nothing is guessed, and nothing has a
-default.
+A judge is asked to put a mark into its verdict that nobody who wrote the texts can have known. The last object that
+bears it is the verdict, whatever else the reply quotes. A judge that forgets it, or was never asked for it, is read by
+what it says: its verdict is the last JSON object that names a criterion and whose words are not those of a text that
+it was shown. Where only numbers tell several such objects apart, none of them counts, high or low: any grades can be
+listed in an answer beforehand. Nothing is guessed, and nothing has a default.
 """
 
-import hashlib
-import html
 import json
 import math
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
 from itertools import islice
 from typing import Any
 
+from agent.jury.quotations import Shown, TooMuchError, squeezed
 from agent.jury.rubric import SCORE, Rubric
 
-_MOST_CHARACTERS = 400_000  # of a reply; 4,096 tokens are far fewer
+MOST_CHARACTERS = 100_000  # of a reply; 4,096 tokens are fewer
 _MOST_ATTEMPTS = 1_000
 _MOST_WORK = 2_000_000  # characters that attempts at reading objects may cost in all
 _DEEP = 50_000  # what an attempt counts as that ended in too deep a nest
-_SHOWN = 1_000  # characters of a nest that is too deep, by which it is found in the answer
-_FEWEST_WORDS = 8  # letters and digits of a verdict's words, below which only an equal object is a quotation
+_SHOWN = 1_000  # characters of a nest that is too deep, by which it is found among the texts
+_FEWEST_LETTERS = 8  # of a broken object, beside its names, below which it is no quotation
+_AHEAD = 30  # characters after the error in a broken object, where its first words may stand
+_OWN_WORDS = 16  # letters of a verdict's words, below which a text may hold them by foresight
 
 
 class Fault(StrEnum):
@@ -37,7 +37,8 @@ class Fault(StrEnum):
     FILTERED = "filtered"  # the judge's server withheld it
     TOO_LONG = "too_long"  # more, or more entangled, than is read
     NO_VERDICT = "no_verdict"  # no well-formed JSON object that names a criterion
-    QUOTED = "quoted"  # only objects that stand in the answer or in the prompt
+    QUOTED = "quoted"  # only objects that stand in what the judge was shown
+    AMBIGUOUS = "ambiguous"  # several objects that differ, and neither a mark nor words to tell the judge's own by
     DUPLICATE_KEY = "duplicate_key"  # a key is given twice, so that two readers could read two verdicts
     MISSING_CRITERION = "missing_criterion"
     MISSING_FIELD = "missing_field"  # a criterion is no object, or lacks its score or another field
@@ -58,35 +59,74 @@ class Verdict:
     words: Mapping[str, Mapping[str, str]]
 
 
-def read_verdict(reply: str, rubric: Rubric, answer: str) -> Verdict | Fault:
+@dataclass(frozen=True, slots=True)
+class _Broken:
+    """What begins like an object and is none: its text up to the error, and what follows."""
+
+    text: str
+    ahead: str = ""
+
+
+_Attempt = dict[str, Any] | _Broken
+
+
+def read_verdict(reply: str, rubric: Rubric, shown: tuple[str, ...], marker: str = "") -> Verdict | Fault:
     """Read the verdict that a judge's `reply` holds, or say why there is none. Its time is bounded whatever is in it.
 
     Args:
         reply: the judge's text, without its separate reasoning.
         rubric: what a verdict must hold.
-        answer: what was judged, as its model gave it.
+        shown: every text that the judge was shown: question, right answer, answer.
+        marker: what the judge was asked to mark its verdict with; empty: nothing.
     """
     if not reply.strip():
         return Fault.NO_TEXT
-    if len(reply) > _MOST_CHARACTERS:
+    if len(reply) > MOST_CHARACTERS:
         return Fault.TOO_LONG
-    said = _after_thought(reply)
     try:
-        attempts = list(islice(_attempts(said, rubric), _MOST_ATTEMPTS + 1))
-    except _TooMuchError:
+        attempts = list(islice(_attempts(_after_thought(reply), rubric), _MOST_ATTEMPTS + 1))
+        if len(attempts) > _MOST_ATTEMPTS:
+            return Fault.TOO_LONG
+        if not attempts:
+            return Fault.NO_VERDICT
+        marked = [one for one in attempts if _bears(one, rubric, marker)] if marker else []
+        return _given(marked[-1], rubric) if marked else _unmarked(attempts, rubric, shown)
+    except TooMuchError:
         return Fault.TOO_LONG
-    if len(attempts) > _MOST_ATTEMPTS:
-        return Fault.TOO_LONG
-    if not attempts:
-        return Fault.NO_VERDICT
-    source = _Source(answer)
-    for attempt in reversed(attempts):
-        if isinstance(attempt, str):
-            if not source.holds_text(attempt):
-                return Fault.NO_VERDICT
-        elif not source.holds_object(attempt) and not _is_example(attempt, rubric):
-            return _checked(attempt, rubric)
-    return Fault.QUOTED
+
+
+def without_mark(reply: str, rubric: Rubric, marker: str) -> str:
+    """Return a reply without the mark that its judge was asked for, for readers that know of no mark."""
+    if not marker:
+        return reply
+    mark = rf"\"{re.escape(rubric.mark)}\"\s*:\s*\"\s*{re.escape(marker)}\s*\""
+    return re.sub(rf"{mark}\s*,\s*|,\s*{mark}", "", reply, flags=re.IGNORECASE)
+
+
+def _bears(attempt: _Attempt, rubric: Rubric, marker: str) -> bool:
+    if isinstance(attempt, _Broken):
+        return marker.casefold() in attempt.text.casefold()
+    mark = attempt.get(rubric.mark)
+    return isinstance(mark, str) and mark.strip().casefold() == marker.casefold()
+
+
+def _unmarked(attempts: list[_Attempt], rubric: Rubric, shown: tuple[str, ...]) -> Verdict | Fault:
+    """Return the judge's last word among attempts of which none bears its mark."""
+    said = Shown(shown)
+    example = Shown([json.dumps(rubric.example, ensure_ascii=False)] if rubric.example else [])
+    own = [one for one in attempts if not _is_quoted(one, rubric, said, example)]
+    if not own:
+        return Fault.QUOTED
+    given = _given(own[-1], rubric)
+    if isinstance(given, Fault) or _letters(own[-1], rubric) >= _OWN_WORDS:
+        return given
+    others = [_given(one, rubric) for one in own[:-1] if not isinstance(one, _Broken)]
+    differ = any(isinstance(other, Fault) or other.grades != given.grades for other in others)
+    return Fault.AMBIGUOUS if differ else given
+
+
+def _given(attempt: _Attempt, rubric: Rubric) -> Verdict | Fault:
+    return Fault.NO_VERDICT if isinstance(attempt, _Broken) else _checked(attempt, rubric)
 
 
 def _after_thought(reply: str) -> str:
@@ -96,12 +136,19 @@ def _after_thought(reply: str) -> str:
     return reply.partition("</think>")[2]
 
 
-class _TooMuchError(Exception):
-    """Reading would take too long."""
-
-
 class _Twice(dict[str, Any]):
     """An object in which a key is given twice."""
+
+
+class _LongNumber(float):
+    """A number of many digits, which are those that it was written with."""
+
+    def __new__(cls, digits: str) -> "_LongNumber":
+        number = super().__new__(cls, digits)
+        number.digits = digits
+        return number
+
+    digits: str
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -111,30 +158,30 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 _DECODER = json.JSONDecoder(
     object_pairs_hook=_pairs,
-    parse_int=lambda digits: int(digits) if len(digits) < 20 else float(digits),  # a long one would be refused
+    parse_int=lambda digits: int(digits) if len(digits) < 20 else _LongNumber(digits),  # as int it would be refused
 )
 
 
 _BRACE = re.compile(r'\{\s*["}]')  # what may begin an object
 
 
-def _attempts(text: str, rubric: Rubric) -> Iterator[dict[str, Any] | str]:
+def _attempts(text: str, rubric: Rubric) -> Iterator[_Attempt]:
     """Yield what may be meant as a verdict, in order: well-formed objects, and the text of broken ones."""
-    names = "|".join(re.escape(json.dumps(name, ensure_ascii=False)) for name in rubric.criteria)
+    names = "|".join(re.escape(json.dumps(name, ensure_ascii=False)) for name in (rubric.mark, *rubric.criteria))
     opening = re.compile(rf"\{{\s*(?:{names})\s*:")
     for value in _objects(text):
-        if isinstance(value, str):
-            if opening.match(value):
+        if isinstance(value, _Broken):
+            if opening.match(value.text):
                 yield value
         else:
             yield from (inner for inner in _outermost(value, rubric))
 
 
-def _objects(text: str) -> Iterator[dict[str, Any] | str]:
+def _objects(text: str) -> Iterator[_Attempt]:
     """Yield every outermost JSON object in `text`, and for each brace that opens none the text up to the error.
 
     Raises:
-        _TooMuchError: the text is so entangled that going on would take too long.
+        TooMuchError: the text is so entangled that going on would take too long.
     """
     work, found = 0, _BRACE.search(text)
     while found:
@@ -144,15 +191,15 @@ def _objects(text: str) -> Iterator[dict[str, Any] | str]:
         except json.JSONDecodeError as why:
             work += why.pos - start + why.pos // 50 + 50  # the error itself counts the lines before it
             end = start + 1
-            yield text[start : why.pos]
+            yield _Broken(text[start : why.pos], text[why.pos : why.pos + _AHEAD])
         except RecursionError:
             work += _DEEP
             end = start + 1
-            yield text[start : start + _SHOWN]
+            yield _Broken(text[start : start + _SHOWN])
         else:
             yield value
         if work > _MOST_WORK:
-            raise _TooMuchError
+            raise TooMuchError
         found = _BRACE.search(text, end)
 
 
@@ -209,118 +256,68 @@ def _all_objects(value: object) -> Iterator[Mapping[str, Any]]:
             waiting.extend(found)
 
 
-def _is_example(found: Mapping[str, Any], rubric: Rubric) -> bool:
-    """Tell whether a judge copied the example. One without words is what a judge may well mean, so it counts."""
-    example = rubric.example
-    has_words = example is not None and any(isinstance(v, dict) and set(v) - {SCORE} for v in example.values())
-    return has_words and _digests(found)[-1] == _digests(example)[-1]
+def _is_quoted(attempt: _Attempt, rubric: Rubric, shown: Shown, example: Shown) -> bool:
+    """Tell whether an attempt is a quotation. Only words can show it: what has none, or few, a judge may well mean."""
+    if isinstance(attempt, _Broken):
+        spans = (attempt.text, attempt.text + attempt.ahead)
+        return any(_beside_names(span, rubric) >= _FEWEST_LETTERS and shown.holds(span) for span in spans)
+    letters = _letters(attempt, rubric)
+    if letters and _stands_in(attempt, rubric, example):
+        return True
+    if letters < _OWN_WORDS:
+        said = " ".join(_spoken(attempt.get(criterion)) for criterion in rubric.criteria)
+        if isinstance(_checked(attempt, rubric), Verdict) or _beside_names(said, rubric) < _FEWEST_LETTERS:
+            return False
+    return _stands_in(attempt, rubric, shown)
 
 
-class _Source:
-    """The answer, as what a judge may quote from. Worked out only when it is asked."""
-
-    def __init__(self, answer: str) -> None:
-        self._answer = answer
-
-    def holds_object(self, found: Mapping[str, Any]) -> bool:
-        """Tell whether the object stands in the answer, whatever its spaces, escapes or order of keys."""
-        words = _squeezed(_spoken(found, keys=False))
-        said = _squeezed(_spoken(found, keys=True))
-        if len(words) >= _FEWEST_WORDS and any(said in text for text in self._texts):
-            return True
-        return _digests(found)[-1] in self._objects
-
-    def holds_text(self, text: str) -> bool:
-        """Tell whether the text stands in the answer, whatever its spaces and signs."""
-        return any(_squeezed(text) in known for known in self._texts)
-
-    @cached_property
-    def _readings(self) -> list[str]:
-        once = _unescaped(self._answer)
-        return list(dict.fromkeys((self._answer, once, _unescaped(once), html.unescape(self._answer))))
-
-    @cached_property
-    def _texts(self) -> list[str]:
-        return [_squeezed(reading) for reading in self._readings]
-
-    @cached_property
-    def _objects(self) -> set[bytes]:
-        known: set[bytes] = set()
-        for reading in self._readings:
-            try:
-                for value in _objects(reading):
-                    known.update(_digests(value) if isinstance(value, dict) else ())
-            except _TooMuchError:
-                continue  # what was found until here is known, and all of it as text
-        return known
+def _beside_names(said: str, rubric: Rubric) -> int:
+    """Count letters and digits beside the names of criteria and fields."""
+    names = {squeezed(name) for of in rubric.criteria for name in (of, *rubric.fields.get(of, ()), SCORE)} - {""}
+    rest = squeezed(said)
+    for name in sorted(names, key=len, reverse=True):
+        rest = rest.replace(name, "")
+    return len(rest)
 
 
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
-_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+def _stands_in(found: Mapping[str, Any], rubric: Rubric, shown: Shown) -> bool:
+    """Tell whether a text holds what the object says of every criterion, whichever comes first of words and score."""
+    return all(
+        any(shown.holds(f"{criterion} {said}") for said in _readings(found[criterion]))
+        for criterion in rubric.criteria
+        if criterion in found
+    )
 
 
-def _unescaped(text: str) -> str:
-    return _ESCAPE.sub(lambda m: chr(int(m[1], 16)) if m[1] else _ESCAPED.get(m[2], m[2]), text)
+def _readings(value: object) -> Iterator[str]:
+    yield _spoken(value)
+    if isinstance(value, dict) and SCORE in value:
+        rest = {key: inner for key, inner in value.items() if key != SCORE}
+        yield _spoken({SCORE: value[SCORE], **rest})
+        yield _spoken({**rest, SCORE: value[SCORE]})
 
 
-def _squeezed(text: str) -> str:
-    """Return letters and digits alone, in one case."""
-    return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", text).casefold())
+def _letters(found: _Attempt, rubric: Rubric) -> int:
+    """Count the letters and digits of the words that an object says of the criteria."""
+    if isinstance(found, _Broken):
+        return 0
+    words = (_spoken(found.get(criterion), words_alone=True) for criterion in rubric.criteria)
+    return _beside_names(" ".join(words), rubric)
 
 
-def _spoken(value: object, *, keys: bool) -> str:
-    """Return what an object holds, in order: its keys, texts and numbers, or its texts alone."""
+def _spoken(value: object, *, words_alone: bool = False) -> str:
+    """Return what a value holds, in order: its keys, texts and numbers, or its texts alone."""
     said: list[str] = []
     waiting: list[object] = [value]
     while waiting:
         match waiting.pop():
             case dict() as found:
                 for key, inner in reversed(found.items()):
-                    waiting.append(inner)
-                    if keys:
-                        waiting.append(key)
+                    waiting += (inner,) if words_alone else (inner, key)
             case list() as found:
                 waiting.extend(reversed(found))
             case str() as text:
                 said.append(text)
-            case other if keys:
-                said.append(json.dumps(other))
+            case other if not words_alone:
+                said.append(other.digits if isinstance(other, _LongNumber) else json.dumps(other))
     return " ".join(said)
-
-
-def _digests(value: object) -> list[bytes]:
-    """Return a digest of every list and object in `value` and of itself, which comes last.
-
-    It is the same for equal objects, whatever their order of keys, the signs and spaces in texts, and 5 or 5.0.
-    """
-    done: dict[int, bytes] = {}
-    digests: list[bytes] = []
-    waiting: list[tuple[object, bool]] = [(value, False)]
-    while waiting:
-        found, opened = waiting.pop()
-        if isinstance(found, dict | list) and not opened:
-            waiting.append((found, True))
-            waiting.extend((inner, False) for inner in (found.values() if isinstance(found, dict) else found))
-            continue
-        match found:
-            case dict():
-                parts = sorted(
-                    _hash(_squeezed(key).encode("utf-8", "replace")) + done[id(inner)] for key, inner in found.items()
-                )
-                digest = _hash(b"map" + b"".join(parts))
-            case list():
-                digest = _hash(b"list" + b"".join(done[id(inner)] for inner in found))
-            case bool() | None:
-                digest = _hash(f"word {found}".encode())
-            case int() | float():
-                digest = _hash(f"number {float(found)}".encode())
-            case _:
-                digest = _hash(b"text " + _squeezed(str(found)).encode("utf-8", "replace"))
-        done[id(found)] = digest
-        if opened or found is value:
-            digests.append(digest)
-    return digests
-
-
-def _hash(data: bytes) -> bytes:
-    return hashlib.sha256(data).digest()

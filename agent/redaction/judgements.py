@@ -5,13 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from agent.jury.prompts import matter_of
 from agent.jury.rubric import Rubric
 from agent.jury.verdict import Verdict, read_verdict
 from agent.metrics.spec import Scale
 
 if TYPE_CHECKING:
     from agent.store import Run, Store, StoredInstance
-    from agent.store.stored import Seat
+    from agent.store.stored import Judgement, Seat
     from agent.vocabulary import Response
 
 # JSON's ways to write a character that may stand inside a name: `Anna\nKowalska`, `\u004bowalska`.
@@ -44,13 +45,13 @@ def judged(store: "Store", run: "Run", instances: "Sequence[StoredInstance]") ->
     juries = {metric["name"]: metric["jury"] for metric in run.details["metrics"] if "jury" in metric}
     if not juries:
         return {}
-    answers = {stored.position: stored.response for stored in instances}
+    cases = {stored.position: stored for stored in instances}
     found: dict[int, list[Judged]] = {}
-    for position, seats in store.every_seat(run.run_id, list(answers)).items():
-        answer = answers[position]
+    for position, seats in store.every_seat(run.run_id, list(cases)).items():
+        texts = _texts(cases[position])
         for metric, seat, judgement in seats:
             jury = juries.get(metric, {})
-            words = {} if answer is None else _words(jury, seat, judgement.replies, answer.text)
+            words = _words(jury, seat, judgement, texts)
             one = Judged(metric, _judge_name(jury, seat.seat), seat, words, judgement.replies)
             found.setdefault(position, []).append(one)
     return found
@@ -83,15 +84,22 @@ def _judge_name(jury: Mapping[str, Any], seat: int) -> str:
     return str(name or model)
 
 
+def _texts(stored: "StoredInstance") -> tuple[str, ...]:
+    """Return what judges inside were shown; empty where it is gone."""
+    if stored.instance is None or stored.response is None:
+        return ()
+    return matter_of(stored.instance, stored.response.text).texts
+
+
 def _words(
-    jury: Mapping[str, Any], seat: "Seat", replies: "Sequence[Response]", answer: str
+    jury: Mapping[str, Any], seat: "Seat", judgement: "Judgement", texts: tuple[str, ...]
 ) -> Mapping[str, Mapping[str, str]]:
     """Return what the reply that filled the seat says beside its grades."""
-    if seat.grades is None:
+    if seat.grades is None or not texts:
         return {}
     rubric = _rubric(jury, seat.grades)
-    for reply in reversed(replies):
-        verdict = read_verdict(reply.text, rubric, answer)
+    for reply in reversed(judgement.replies):
+        verdict = read_verdict(reply.text, rubric, judgement.shown or texts, judgement.marker)
         if isinstance(verdict, Verdict) and verdict.grades == seat.grades:
             return verdict.words
     return {}

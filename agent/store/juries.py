@@ -28,8 +28,7 @@ class Juries(Database):
         row = self._db.execute("SELECT sealed FROM judgements WHERE judgement_key = ?", (judgement_key,)).fetchone()
         if row is None:
             return None
-        replies = json.loads(self._vault.open(b"judgement\0" + judgement_key, row[0]))
-        return Judgement(tuple(decode_response(reply.encode()) for reply in replies))
+        return _decode(self._vault.open(b"judgement\0" + judgement_key, row[0]))
 
     def _write_judgements(self, judgements: Iterable[tuple[bytes, Judgement]]) -> None:
         now = int(time.time())
@@ -144,14 +143,22 @@ class Juries(Database):
         found: dict[int, list[tuple[str, Seat, Judgement]]] = {}
         for position, metric, seat, grades, reason, repaired, key, sealed in rows:
             given = None if grades is None else json.loads(grades)
-            replies = () if sealed is None else json.loads(self._vault.open(b"judgement\0" + key, sealed))
-            judgement = Judgement(tuple(decode_response(reply.encode()) for reply in replies))
+            judgement = Judgement(()) if sealed is None else _decode(self._vault.open(b"judgement\0" + key, sealed))
             found.setdefault(position, []).append((metric, Seat(seat, given, reason, bool(repaired), key), judgement))
         return found
 
 
 def _encode(judgement: Judgement) -> bytes:
-    return json.dumps([encode_response(reply).decode() for reply in judgement.replies]).encode()
+    replies = [encode_response(reply).decode() for reply in judgement.replies]
+    return json.dumps({"replies": replies, "marker": judgement.marker, "shown": judgement.shown}).encode()
+
+
+def _decode(sealed: bytes) -> Judgement:
+    found = json.loads(sealed)
+    if isinstance(found, list):  # as it was kept before judges were asked for a mark
+        found = {"replies": found}
+    replies = tuple(decode_response(reply.encode()) for reply in found["replies"])
+    return Judgement(replies, found.get("marker", ""), tuple(found.get("shown", ())))
 
 
 def _total(counts: Sequence[int | None]) -> int | None:

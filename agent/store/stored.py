@@ -77,9 +77,17 @@ class StoredInstance:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What one judge replied to one request: its first reply, and the one to a repair request if one was sent."""
+    """What one judge replied to one request, and what is needed to read it again whatever the site's settings are then.
+
+    Attributes:
+        replies: its first reply, and the one to a repair request if one was sent.
+        marker: what the judge was asked to mark its verdict with; empty: nothing.
+        shown: the texts of the case as this judge was shown them, if not as they are: a judge outside.
+    """
 
     replies: tuple[Response, ...]
+    marker: str = ""
+    shown: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

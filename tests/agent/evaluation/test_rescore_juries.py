@@ -91,8 +91,8 @@ def test_helms_rule_is_reckoned_from_the_first_replies(site: Site, server: Fault
 def test_a_stricter_reader_closes_seats_and_takes_the_score_with_them(site: Site, monkeypatch: pytest.MonkeyPatch):
     real = seats_module.read_verdict
 
-    def whole_numbers_only(reply: str, rubric: object, answer: str) -> Verdict | Fault:
-        found = real(reply, rubric, answer)  # type: ignore[arg-type]
+    def whole_numbers_only(reply: str, rubric: object, *shown: object) -> Verdict | Fault:
+        found = real(reply, rubric, *shown)  # type: ignore[arg-type]
         halves = isinstance(found, Verdict) and any(grade % 1 for grade in found.grades.values())
         return Fault.NOT_A_NUMBER if halves else found
 

@@ -2,13 +2,14 @@
 
 import json
 import re
+import time
 import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.jury.fence import tame
+from agent.jury.fence import tame, unused_marker
 from agent.jury.prompts import FAULT_WORDS, Matter, judge_messages, matter_of, repair_messages, response_format
 from agent.jury.rubric import rubric_of
 from agent.jury.verdict import Fault, Verdict, read_verdict
@@ -32,7 +33,11 @@ TOKENS = [
     "]~b]", "]~!b[", "[e~[", ">>ANSWER<<", "◁think▷", "<[fim-end]>", "<seed:think>", "</rubric_criteria>",
 ]
 # fmt: on
-INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]")
+IGNORABLE = "\u034f\u061c\u115f\u1160\u17b4\u180b\u180e\u180f\u3164\ufe00\ufe0f\uffa0\U0001bca0\U000e0100\U000e01ef"
+INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
 
 
 def asked(use: MetricUse, answer: str) -> str:
@@ -109,10 +114,41 @@ def test_any_text_stays_within_its_fence(text: str):
     assert tame(answer) == answer
 
 
+@pytest.mark.parametrize("sign", IGNORABLE, ids=ascii)
+def test_no_sign_that_a_tokenizer_may_drop_carries_a_token_past(sign: str):
+    for token in TOKENS:
+        for hidden in (token[0] + sign + token[1:], sign.join(token)):
+            assert token not in as_a_tokenizer_might(tame(hidden))
+
+
+def test_a_run_of_joiners_is_read_in_a_moment():
+    start = time.process_time()
+    for opening in "[<]":
+        tame(opening + "\u200d" * 200_000)
+    assert time.process_time() - start < 2
+
+
 @given(
     st.lists(
         st.sampled_from(
-            [*"<>|[]/_ a/A", "<|", "|>", "INST", "\u200d", "\u200b", "＜", "｜", "s", "!", "~", "e", "◁", "]~"]
+            [
+                *"<>|[]/_ a/A",
+                "<|",
+                "|>",
+                "INST",
+                "\u200d",
+                "\u200b",
+                "\ufe0f",
+                "\u3164",
+                "＜",
+                "｜",
+                "s",
+                "!",
+                "~",
+                "e",
+                "◁",
+                "]~",
+            ]
         ),
         max_size=12,
     )
@@ -157,7 +193,7 @@ def test_criteria_their_questions_and_the_scale_are_asked_in_one_message():
 def test_a_copy_of_the_prompt_is_no_verdict():
     for use in (BUILT_IN, OWN):
         prompt = asked(use, BENIGN)
-        assert read_verdict(prompt, rubric_of(use), BENIGN) in (Fault.NO_VERDICT, Fault.QUOTED)
+        assert read_verdict(prompt, rubric_of(use), (BENIGN,), MARKER) in (Fault.NO_VERDICT, Fault.QUOTED)
 
 
 def test_a_jury_that_is_shown_no_right_answer_is_shown_none():
@@ -184,29 +220,43 @@ def test_references_tagged_incorrect_are_never_shown_as_right():
 @pytest.mark.parametrize("fault", Fault)
 def test_a_repair_names_the_fault_and_shows_the_form(fault: Fault):
     first = judge_messages(BUILT_IN, Matter("q", "g", "a"), MARKER)
-    repair = repair_messages(first, f"I say <|im_end|> {HOSTILE['Gemma turns']}", fault, rubric_of(BUILT_IN))
+    repair = repair_messages(first, f"I say <|im_end|> {HOSTILE['Gemma turns']}", fault, rubric_of(BUILT_IN), MARKER)
     assert repair[: len(first)] == first
     assert [message.role for message in repair] == ["user", "assistant", "user"]
     assert FAULT_WORDS[fault] in repair[-1].content
     assert '"clarity": {"explanation": ..., "score": N}' in repair[-1].content
     assert [token for token in TOKENS if token in repair[1].content] == []
-    assert not isinstance(read_verdict(repair[-1].content, rubric_of(BUILT_IN), ""), Verdict)
+    assert not isinstance(read_verdict(repair[-1].content, rubric_of(BUILT_IN), (), MARKER), Verdict)
 
 
 def test_a_repair_of_a_blank_or_endless_reply_is_short():
     first = judge_messages(BUILT_IN, Matter("q", "g", "a"), MARKER)
-    blank = repair_messages(first, " \n", Fault.NO_TEXT, rubric_of(BUILT_IN))
+    blank = repair_messages(first, " \n", Fault.NO_TEXT, rubric_of(BUILT_IN), MARKER)
     assert blank[1].content == "(no text)"
-    assert len(repair_messages(first, "x" * 10**6, Fault.TOO_LONG, rubric_of(BUILT_IN))[1].content) < 10_000
+    assert len(repair_messages(first, "x" * 10**6, Fault.TOO_LONG, rubric_of(BUILT_IN), MARKER)[1].content) < 10_000
 
 
 def test_the_schema_asks_for_words_before_scores_and_for_nothing_else():
     schema = response_format(rubric_of(OWN))
     assert schema["type"] == "json_schema"
     inner = schema["json_schema"]["schema"]
-    assert list(inner["properties"]) == inner["required"] == ["accuracy", "completeness", "clarity"]
+    assert list(inner["properties"]) == inner["required"] == ["mark", "accuracy", "completeness", "clarity"]
     assert inner["additionalProperties"] is False
     assert list(inner["properties"]["clarity"]["properties"]) == ["explanation", "score"]
     assert inner["properties"]["clarity"]["required"] == ["explanation", "score"]
     json.dumps(schema)
-    assert set(json.loads(verdict_json())) == set(inner["required"])
+    assert inner["properties"]["mark"] == {"type": "string"}  # one schema for all requests, whatever their markers
+    assert set(json.loads(verdict_json(mark="x"))) == set(inner["required"])
+
+
+@pytest.mark.parametrize("use", [BUILT_IN, OWN], ids=["criteria", "own prompt"])
+def test_a_judge_is_asked_for_the_mark_unless_nobody_would_know_it_again(use: MetricUse):
+    matter = Matter("q", "g", f"{MARKER} a")
+    marker = unused_marker(MARKER, matter.texts)
+    (message,) = judge_messages(use, matter, marker)
+    assert f'Begin that object with "mark": "{marker}"' in message.content
+    repair = repair_messages((message,), "Hm.", Fault.NO_VERDICT, rubric_of(use), marker)
+    assert f'{{\n  "mark": "{marker}",\n' in repair[-1].content
+    (plain,) = judge_messages(use, matter, marker, marked=False)
+    assert '"mark"' not in plain.content
+    assert marker in plain.content

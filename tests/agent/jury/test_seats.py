@@ -33,7 +33,7 @@ def reply(text: str, finish_reason: str = "stop") -> Response:
 
 
 def seat(*replies: Response) -> Seat:
-    return fill_seat(1, KEY, Judgement(replies), RUBRIC, "the answer")
+    return fill_seat(1, KEY, Judgement(replies), RUBRIC, ("the answer",))
 
 
 def given_seat(i: int, *grades: float) -> Seat:
@@ -64,11 +64,11 @@ def test_a_reply_that_was_cut_off_or_withheld_is_no_last_word():
     assert seat(reply(verdict_json(), "length")).reason == Fault.CUT_OFF
     assert seat(reply(verdict_json(), "content_filter")).reason == Fault.FILTERED
     assert seat(reply("", "length")).reason == Fault.CUT_OFF
-    assert isinstance(read_reply(reply(verdict_json(), "other"), RUBRIC, ""), Verdict)
+    assert isinstance(read_reply(reply(verdict_json(), "other"), RUBRIC, ("",)), Verdict)
 
 
 def test_only_seats_without_a_reply_stay_open():
-    assert is_open(fill_seat(0, KEY, Judgement(()), RUBRIC, "x"))
+    assert is_open(fill_seat(0, KEY, Judgement(()), RUBRIC, ("x",)))
     assert all(is_open(Seat(0, None, reason)) for reason in (*RETRIED, WITHHELD, None))
     assert not is_open(Seat(0, None, Reason.CONTEXT_LENGTH))
     assert not any(is_open(failed_seat(0, fault)) for fault in Fault)

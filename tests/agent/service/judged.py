@@ -71,7 +71,7 @@ def keep_seats(store: Store, run_id: str, cases: Sequence[Case], replies: Mappin
             sent = (one if isinstance(one, Response) else Response(one, "", "stop", 9, 9, 0.1) for one in given)
             judgement = Judgement(tuple(sent))
             judgements.append((key, judgement))
-            own.append(fill_seat(seat, key, judgement, rubric_of(use), result.text))
+            own.append(fill_seat(seat, key, judgement, rubric_of(use), (result.text,)))
         seats += [(position, "jury_score", seat) for seat in own]
         scores.append((position, "jury_score", jury_score(own, use)))
     store.keep_scores(run_id, scores, judgements, seats)
