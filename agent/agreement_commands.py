@@ -167,7 +167,7 @@ def _heard(found: "Agreement") -> list[str]:
 
 def _notes(agreements: "Sequence[Agreement]") -> list[str]:
     """Say where judges without a verdict leave less to tell."""
-    notes = {}
+    notes: dict[str, None] = {}
     several = any(one.jury > 1 for one in agreements)
     for one in agreements:
         heard, silent = _heard(one), ", ".join(one.silent)
