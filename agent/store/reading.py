@@ -137,10 +137,10 @@ class RunReader(Database):
         return Usage(*row)
 
     def cut_off(self, run_id: str) -> tuple[int, int]:
-        """Return how many of the run's answers ended at their length limit, and of how many that is known."""
+        """Return how many of the run's scored answers ended at their length limit, and of how many that is known."""
         row = self._db.execute(
-            "SELECT COALESCE(SUM(a.finish_reason = 'length'), 0), COUNT(a.finish_reason) FROM run_instances i "
-            "JOIN answers a ON a.request_key = i.request_key WHERE i.run_id = ?",
+            "SELECT COALESCE(SUM(finish_reason = 'length'), 0), COUNT(finish_reason) FROM run_instances "
+            "WHERE run_id = ?",
             (run_id,),
         ).fetchone()
         return int(row[0]), int(row[1])

@@ -104,7 +104,7 @@ class RunWriter(Identities, RunReader, Juries):
         for table in ("scores", "labelled", "run_scores", "seats", "run_instances"):
             self._db.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))  # noqa: S608 (names from above)
         self._db.executemany(
-            "INSERT INTO run_instances VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO run_instances VALUES (?, ?, ?, ?, ?, ?, NULL)",
             ((run_id, place, key[:32], key[32:64], key[64:96], key[96:]) for place, key in enumerate(keys)),
         )
         # Time spent on answers that this plan has no use for is not its own.
@@ -159,6 +159,7 @@ class RunWriter(Identities, RunReader, Juries):
             labelled: which instances count for whole-run metrics.
             asked_seconds: wall time spent asking since the last call.
         """
+        scores, labelled = list(scores), list(labelled)
         sealed = [
             (
                 key,
@@ -175,12 +176,21 @@ class RunWriter(Identities, RunReader, Juries):
         ]
         with self._transaction():
             self._db.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", sealed)
+            self._note_ends(run_id, {position for position, _, _ in (*scores, *labelled)})
             self._write_scores(run_id, scores, labelled)
             if asked_seconds:
                 self._db.execute(
                     "UPDATE runs SET asked_seconds = COALESCE(asked_seconds, 0) + ? WHERE run_id = ?",
                     (asked_seconds, run_id),
                 )
+
+    def _note_ends(self, run_id: str, positions: Iterable[int]) -> None:
+        """Keep with the run why the answers ended that are scored now: leaderboards say so after a purge too."""
+        self._db.executemany(
+            "UPDATE run_instances SET finish_reason = (SELECT finish_reason FROM answers a "
+            "WHERE a.request_key = run_instances.request_key) WHERE run_id = ? AND position = ?",
+            ((run_id, position) for position in positions),
+        )
 
     def _write_scores(self, run_id: str, scores: Scores, labelled: Labelled) -> None:
         self._db.executemany(

@@ -23,6 +23,7 @@ CREATE TABLE seats (
 ) STRICT, WITHOUT ROWID;
 
 ALTER TABLE answers ADD COLUMN finish_reason TEXT;       -- NULL: kept before this was noted
+ALTER TABLE run_instances ADD COLUMN finish_reason TEXT; -- of the answer that was scored, which may be purged; NULL: unknown
 
 CREATE TABLE calibrations (            -- samples for clinicians
   name TEXT PRIMARY KEY,

@@ -194,7 +194,7 @@ def test_rows_without_names_are_other_units_in_another_part_and_the_same_for_ano
             assert (rank, over_all.macro) == ((1, 1), 34 / 40)
 
 
-def test_a_run_knows_how_many_of_its_answers_were_cut_off(filled: FilledSite):
+def test_a_run_knows_how_many_of_its_answers_were_cut_off_after_a_purge_too(filled: FilledSite):
     cases = graded(6, 10)
     for number in range(3):
         result = cases[number].result
@@ -202,6 +202,10 @@ def test_a_run_knows_how_many_of_its_answers_were_cut_off(filled: FilledSite):
         cases[number] = replace(cases[number], result=replace(result, finish_reason="length"))
     run_id = filled.add([*cases, failed(10)])
     with filled.site.store() as store:
+        assert store.cut_off(run_id) == (3, 10)
+        (found,) = summarise_benchmarks(store, "november")
+        assert found.cut_off == 0.3
+        assert store.purge(0) > 0
         assert store.cut_off(run_id) == (3, 10)
         (found,) = summarise_benchmarks(store, "november")
     assert found.cut_off == 0.3
