@@ -31,6 +31,9 @@ _TOO_LONG = re.compile(
 )
 _MOST_ERROR_BYTES = 65_536  # of an error's body are searched for them
 _THOUGHT_BEGINS, _THOUGHT_ENDS = "<think>", "</think>"
+_OBJECT = re.compile(r'\{\s*"')
+_DECODER = json.JSONDecoder()
+_MOST_WORK = 2_000_000  # characters that attempts at reading objects may cost in all
 _MOST_TOKENS = 2**31  # a higher count is none
 # What a terminal or a page would obey instead of show. Those that part words leave a space.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -143,10 +146,12 @@ def split_thought(text: str) -> tuple[str, str]:
     """Return (reasoning, answer) of a text with `<think>` marks; all answer when there are none.
 
     A lone `</think>` ends a thought that the chat template began. A lone `<think>` was cut off: what follows it is
-    no answer. Takes time in proportion to the text, whatever is in it.
+    no answer. A mark in a text of a JSON object is spoken of, and divides nothing. Takes time in proportion to the
+    text, whatever is in it.
     """
     if not has_thought_marks(text):
         return "", text
+    text = _hide_spoken_marks(text)
     thoughts: list[str] = []
     answer: list[str] = []
     rest = 0  # where what has not been told apart begins
@@ -165,7 +170,34 @@ def split_thought(text: str) -> tuple[str, str]:
         answer.append(text[rest:begin])
     else:
         answer.append(text[rest:])
-    return "\n".join(thought.strip() for thought in thoughts), "".join(answer).strip()
+    return _shown_again("\n".join(thought.strip() for thought in thoughts)), _shown_again("".join(answer).strip())
+
+
+def _hide_spoken_marks(text: str) -> str:
+    """Return `text` without NUL, which then stands for the `<` of each mark within a JSON object."""
+    text = text.replace("\0", "")
+    last = max(text.rfind(_THOUGHT_BEGINS), text.rfind(_THOUGHT_ENDS))
+    done, work, parts = 0, 0, []
+    while work < _MOST_WORK and (found := _OBJECT.search(text, done, last)):
+        start = found.start()
+        parts.append(text[done:start])
+        try:
+            _, end = _DECODER.raw_decode(text, start)
+            parts.append(text[start:end].replace(_THOUGHT_BEGINS, "\0think>").replace(_THOUGHT_ENDS, "\0/think>"))
+        except json.JSONDecodeError as why:
+            end = start + 1
+            parts.append(text[start])
+            work += why.pos - start + why.pos // 50 + 50  # the error itself counts the lines before it
+        except (ValueError, RecursionError):  # too many digits, or too deep a nest
+            end = start + 1
+            parts.append(text[start])
+            work += 50_000
+        done = end
+    return "".join(parts) + text[done:]
+
+
+def _shown_again(text: str) -> str:
+    return text.replace("\0", "<")
 
 
 def _fit_to_show(text: str) -> str:

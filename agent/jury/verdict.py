@@ -83,23 +83,31 @@ def read_verdict(reply: str, rubric: Rubric, shown: tuple[str, ...], marker: str
         return Fault.NO_TEXT
     if len(reply) > MOST_CHARACTERS:
         return Fault.TOO_LONG
+    said = _after_thought(reply)
     try:
-        attempts = list(islice(_attempts(_after_thought(reply), rubric), _MOST_ATTEMPTS + 1))
+        attempts = list(islice(_attempts(said, rubric), _MOST_ATTEMPTS + 1))
         if len(attempts) > _MOST_ATTEMPTS:
-            return Fault.TOO_LONG
+            raise TooMuchError
         if not attempts:
             return Fault.NO_VERDICT
         marked = [one for one in attempts if _bears(one, rubric, marker)] if marker else []
         return _given(marked[-1], rubric) if marked else _unmarked(attempts, rubric, shown)
-    except TooMuchError:
-        return Fault.TOO_LONG
+    except TooMuchError:  # what bears its mark is found however entangled the rest is
+        begins = re.compile(rf"\{{\s*{_mark(rubric, marker)}", re.IGNORECASE) if marker else None
+        places = [found.start() for found in begins.finditer(said)] if begins else []
+        return next(_given(one, rubric) for one in _objects(said[places[-1] :])) if places else Fault.TOO_LONG
+
+
+def _mark(rubric: Rubric, marker: str) -> str:
+    """Return the pattern of the mark, whatever its spaces."""
+    return rf'"{re.escape(rubric.mark)}"\s*:\s*"\s*{re.escape(marker)}\s*"'
 
 
 def without_mark(reply: str, rubric: Rubric, marker: str) -> str:
     """Return a reply without the mark that its judge was asked for, for readers that know of no mark."""
     if not marker:
         return reply
-    mark = rf"\"{re.escape(rubric.mark)}\"\s*:\s*\"\s*{re.escape(marker)}\s*\""
+    mark = _mark(rubric, marker)
     return re.sub(rf"{mark}\s*,\s*|,\s*{mark}", "", reply, flags=re.IGNORECASE)
 
 
