@@ -13,9 +13,11 @@ from agent.catalog.deployments import Deployment, ad_hoc, read_deployments
 from agent.catalog.judges import read_jury
 from agent.datasets.check import read_data
 from agent.datasets.register import data_state
-from agent.errors import AgentError, ConfigError
+from agent.errors import AgentError, ConfigError, InferenceError
+from agent.evaluation.judging import jury_measures
+from agent.evaluation.measures import Rules
 from agent.evaluation.plan import http_limits, reachable
-from agent.evaluation.seating import seated
+from agent.evaluation.seating import judges_itself, own_judge_words, seated
 from agent.inference.capabilities import Capabilities
 from agent.inference.client import ask_all
 from agent.inference.limits import HttpLimits
@@ -25,6 +27,7 @@ from agent.jury.seats import quorum_of
 from agent.keys import KeyRole, load_signer, read_data_key
 from agent.metrics import Judge, MetricUse
 from agent.site import Site
+from agent.store import Run
 from agent.vocabulary import ChatRequest, Failure, Message, Response, Unscored
 
 Verdict = Literal["ok", "warning", "failed"]
@@ -69,7 +72,7 @@ def examine(site: Site, server: str | None = None, model: str | None = None) -> 
     yield _guarded("disclosure policy", lambda: _disclosure(site))
     yield _guarded("outgoing", lambda: _outgoing(site))
     yield from _servers(site, server, model)
-    if site.judges.is_file() and server is None:
+    if server is None:
         yield _guarded("jury", lambda: _jury(site))
 
 
@@ -263,7 +266,15 @@ def _server(site: Site, deployment: Deployment) -> Iterator[Check]:
     yield _window(deployment, capabilities)
     yield _answer(site, deployment, capabilities)
     for name, feature in capabilities.features.items():
-        if feature.state in ("ignored", "refused"):
+        if feature.state in ("ignored", "refused") and name == capabilities.token_limit_field:
+            yield Check(
+                f"{what}, {name.replace('_', ' ')}",
+                "failed",
+                f"{feature.finding}; every run and every jury that asks it is refused",
+                "Serve the model by a server that honours a limit of tokens.",
+                InferenceError.exit_code,
+            )
+        elif feature.state in ("ignored", "refused"):
             yield Check(
                 f"{what}, {name.replace('_', ' ')}",
                 "warning",
@@ -282,6 +293,8 @@ def _askable(deployment: Deployment, site: Site) -> Deployment:
 
 def _jury(site: Site) -> Check:
     """Say who sits on the site's jury; its servers are looked at with the other deployments."""
+    if not site.judges.is_file():
+        return Check("jury", "ok", "none; answers in free text are judged only where a run or a benchmark names judges")
     jury = read_jury(site.judges)
     seats = seated(jury.judges, site, read_deployments(site.deployments))
     quorum = quorum_of(MetricUse("jury_score", judges=jury.judges, quorum=jury.quorum))
@@ -291,7 +304,16 @@ def _jury(site: Site) -> Check:
     finding = f"{len(seats)} seats ({names}), of which {quorum} must give a valid verdict{sent}"
     if len(seats) < FEWEST_SEATS:
         return Check("jury", "warning", finding, "One judge's taste is no jury: name three of different families.")
+    with site.store() as store:
+        judged = {run.deployment for run in store.runs() if _has_jury(run)}
+    if own := [name for name in sorted(judged) if judges_itself(name, seats)]:
+        told = "; ".join(own_judge_words(name) for name in own)
+        return Check("jury", "warning", f"{finding}; {told}", "Name a jury without it with --judges for its runs.")
     return Check("jury", "ok", finding)
+
+
+def _has_jury(run: Run) -> bool:
+    return not run.imported and bool(jury_measures(Rules.of_run(run.details)))
 
 
 def _called(deployment: Deployment) -> str:

@@ -44,7 +44,7 @@ class BenchmarkError(AgentError):
     """A benchmark folder or a dataset file is wrong."""
 
     exit_code = 3
-    advice = "Correct the file named above; nothing was asked or scored."
+    advice = "Correct the file named above; nothing of it was used."
 
 
 class InferenceError(AgentError):

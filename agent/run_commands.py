@@ -206,14 +206,13 @@ def _say_what_it_would_take(site: Site, plans: "Sequence[Plan]", *, no_judging: 
 
 def _notes(plan: "Plan", met: "Met", refused: list[AgentError]) -> list[str]:
     """Say why there is no duration, and what the server lacks; add to `refused` if the run cannot do without it."""
-    from agent.evaluation.run import needs_of
-    from agent.inference.capabilities import check_needs
+    from agent.evaluation.run import workarounds_of
 
     notes = [f"no duration, and no prompt was counted: {met.problem}"] if met.problem else []
     if met.capabilities is None:
         return notes
     try:
-        return [*notes, *(f"note: {note}" for note in check_needs(met.capabilities, needs_of(plan)))]
+        return [*notes, *(f"note: {note}" for note in workarounds_of(plan, met.capabilities))]
     except InferenceError as error:
         refused.append(error)
         return [*notes, f"would be refused: {error}"]

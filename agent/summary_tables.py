@@ -64,6 +64,7 @@ def jury_facts(jury: "JurySummary | None") -> dict[str, Any] | None:
         "faults": dict(jury.faults),
         "criteria": {name: _mean(mean) for name, mean in jury.criteria.items()},
         "family": jury.of_family,
+        "itself": [jury.judges[seat] for seat in jury.itself],
         "without_family": None if jury.without_family is None else _mean(jury.without_family),
     }
 
@@ -103,7 +104,7 @@ def show_juries(rows: Sequence[Mapping[str, Any]], several: bool) -> None:
     shown = [_jury_row(row) for row in judged]
     show_rows(shown, columns, "table", title="Juries, each on its own scale", folds=not apart)
     show_rows(shown, SEATS, "table", title="Seats of the juries, one a judge and answer", folds=True)
-    for line in (*_juries(judged), *_families(judged)):
+    for line in (*_juries(judged), *_families(judged), *_own_judges(judged)):
         click.echo(printable(line))
     if "without" in columns:
         click.echo(f"Without family: {WITHOUT}.")
@@ -130,6 +131,13 @@ def _families(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         for judges, benchmarks in found.items():
             where = f" in {', '.join(dict.fromkeys(benchmarks))}" if len(found) > 1 else ""
             yield f"Of the family of {model}{where}: {', '.join(judges)}."
+
+
+def _own_judges(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Say which models judge themselves."""
+    own = {row["model"]: ", ".join(row["jury"]["itself"]) for row in rows if row["jury"]["itself"]}
+    for model, judges in own.items():
+        yield f"A model judges itself: {judges} is {model}."
 
 
 def _jury_row(row: Mapping[str, Any]) -> dict[str, Any]:

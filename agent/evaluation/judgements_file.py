@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Self
 
+from agent.catalog.wording import counted
 from agent.datasets.table import Problems
 from agent.errors import BenchmarkError
 from agent.evaluation import answers_file
@@ -44,6 +45,7 @@ class JudgementsFile:
         self._places: dict[tuple[str, str], list[tuple[int, int]]] = {}  # (id, judge) -> line, where it begins
         judges: dict[str, None] = dict.fromkeys(seats or ())
         problems = Problems(name)
+        strangers: dict[str, list[int]] = {}
         for number, place, line in each_line(file, problems):
             found = read_line(line, _KEYS)
             if isinstance(found, str):
@@ -58,7 +60,7 @@ class JudgementsFile:
                 problems.add(f"line {number}", f"its judge's name cannot be shown; {expected}")
                 continue
             if seats is not None and judge not in judges:
-                problems.add(f"line {number}", "is of a judge that --judges does not name")
+                strangers.setdefault(judge, []).append(number)
                 continue
             judges[judge] = None
             if len(judges) > max(MOST_JUDGES, len(seats or ())):
@@ -69,6 +71,11 @@ class JudgementsFile:
                 problems.add(f"line {number}", f"is a third reply: lines {lines} have the same instance_id and judge")
                 continue
             earlier.append((number, place))
+        for first, *others in strangers.values():  # never by name: in a file of mixed columns it is a reply
+            more = f" (and {counted(len(others), 'line')} more)" if others else ""
+            problems.add(
+                f"line {first}{more}", f"is of a judge that --judges does not name; it names {', '.join(seats or ())}"
+            )
         problems.check()
         if not self._places:
             raise problems.stop("the whole file", "holds no judgements")

@@ -25,6 +25,7 @@ class JurySummary:
         faults: why seats gave none: word -> seats. Seats that nobody was asked for yet are `not_judged`.
         criteria: criterion -> the mean of what the valid seats gave, answer by answer.
         family: seats, from 0, whose judges are of the judged model's family.
+        itself: those of them whose judge is the judged model.
         without_family: the score from the other judges alone, more than half of whom must have given a verdict; None
             where no judge is of the family, or all are.
     """
@@ -36,6 +37,7 @@ class JurySummary:
     faults: Mapping[str, int]
     criteria: Mapping[str, Mean]
     family: tuple[int, ...] = ()
+    itself: tuple[int, ...] = ()
     without_family: Mean | None = None
 
     @property
@@ -91,6 +93,7 @@ def jury_summary(kept: Mapping[str, Any], model: str, answers: Iterable[JudgedAn
         faults={str(reason): count for reason, count in sorted(faults.items())},
         criteria={name: mean_with_interval(found, binary=False, within=within) for name, found in criteria.items()},
         family=tuple(sorted(own)),
+        itself=tuple(place for place, (_, judge, _) in enumerate(judges) if judge == model),
         without_family=mean_with_interval(without, binary=False, within=within) if 0 < len(own) < len(judges) else None,
     )
 

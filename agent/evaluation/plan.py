@@ -192,6 +192,7 @@ def plan_runs(site: Site, entries: Sequence[RunEntry], options: RunOptions) -> l
         raise ConfigError(
             "a suite's name has 1 to 64 letters, digits, dots, dashes or underscores, and begins with a letter or digit"
         )
+    _ = site.settings  # where there is no site, that is what is said first
     catalogue = survey_benchmarks(site.own_benchmarks)
     if options.server and options.deployment_map:
         raise ConfigError(

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from agent.errors import ConfigError
+from agent.errors import ConfigError, InferenceError
 from agent.evaluation.judging import (
     NOTHING_JUDGED,
     Judged,
@@ -83,7 +83,7 @@ def run_entries(site: Site, entries: Sequence[RunEntry], options: RunOptions, pr
             if not options.replace:
                 _refuse_to_lose(store, plan)
         found = asyncio.run(_probe_all(open_plans, limits))
-        workarounds = {plan.name: check_needs(found[_served(plan)], needs_of(plan)) for plan in open_plans}
+        workarounds = {plan.name: workarounds_of(plan, found[_served(plan)]) for plan in open_plans}
         with or_judged_later():
             judges = asyncio.run(meet_judges([plan.jury for plan in open_plans], limits))
         redactor = redactor_for(site, [plan.jury for plan in open_plans])
@@ -108,6 +108,18 @@ def needs_of(plan: Plan) -> Needs:
     """Return what the plan needs of its server."""
     needs = Needs.of(ChatRequest(plan.model, (), plan.max_tokens, plan.temperature, plan.stop))
     return replace(needs, count=plan.benchmark.shorten is not None or plan.prompt_limit is not None)
+
+
+def workarounds_of(plan: Plan, capabilities: Capabilities) -> tuple[str, ...]:
+    """Return what the plan's requests will do without, each a sentence.
+
+    Raises:
+        InferenceError: the server lacks what the plan needs; names the deployment.
+    """
+    try:
+        return check_needs(capabilities, needs_of(plan))
+    except InferenceError as error:
+        raise InferenceError(f"deployment {plan.deployment.name}: {error}", error.advice) from None
 
 
 def _settled(store: Store, plan: Plan) -> RunOutcome | None:

@@ -237,6 +237,6 @@ def check_needs(capabilities: Capabilities, needs: Needs) -> tuple[str, ...]:
     if missing:
         raise InferenceError(
             f"the server does not honour what this run needs: {'; '.join(missing)}",
-            "Use a server that does, or leave it out of the run's settings. `intramural doctor` shows what it honours.",
+            "Serve the model by another server: `intramural doctor` shows what each honours.",
         )
     return tuple(said)

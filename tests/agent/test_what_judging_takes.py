@@ -181,6 +181,35 @@ def test_a_model_on_the_jury_of_its_own_answers_is_said(site: Site, judges: Faul
     assert note in told(site, *words)
 
 
+def test_doctor_and_the_tables_say_that_a_model_judges_itself(site: Site, judges: FaultServer):
+    assert "judges itself" not in told(site, "doctor")
+    told(site, "run", "-r", "open:model=test/a", "--suite", "s", "--quiet")
+    assert "a model judges itself: local/a sits on the jury of its own answers" in told(site, "doctor")
+    assert "A model judges itself: a is test/a." in told(site, "summarize", "--suite", "s")
+
+
+def test_doctor_says_that_there_is_no_jury(site: Site):
+    site.judges.unlink()
+    assert "jury: none; answers in free text" in told(site, "doctor")
+
+
+def test_a_server_without_a_limit_of_tokens_fails_the_doctor_and_is_named_by_the_run(site: Site):
+    with FaultServer(models=["judge"], ignores=["max_tokens", "max_completion_tokens"]) as endless:
+        deploy(site, {"a": endless.url})
+        site.judges.unlink()
+        assert "every run and every jury that asks it is refused" in told(site, "doctor", code=4)
+        said = refused(site, "run", "-r", "open:model=test/a", "--suite", "s", "--quiet")
+    assert "deployment local/a: the server does not honour what this run needs: a limit of tokens" in said
+    assert "leave it out" not in said
+
+
+def test_a_site_that_is_not_there_is_said_to_be_none(tmp_path: Path):
+    none = Site(tmp_path / "none")
+    said = refused(none, "run", "-r", "open:model=test/a")
+    assert f"{none.directory} is not a site directory: it has no site.yaml" in said
+    assert "intramural init" in said
+
+
 def test_judge_names_the_judges_that_can_be_asked_where_one_is_down(
     site: Site, model: FaultServer, judges: FaultServer
 ):

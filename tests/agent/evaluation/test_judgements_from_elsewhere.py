@@ -181,9 +181,14 @@ def test_whatever_a_file_holds_is_replies_or_an_error_that_quotes_nothing(lines:
 
 
 def test_a_stranger_to_the_named_jury_is_told(site: Site, answers: Path, tmp_path: Path):
-    file = judgements(tmp_path, [(1, CANARY, verdict(1, 1))])
+    lines = [(1, CANARY, verdict(1, 1)), *((n, "other", verdict(1, 1)) for n in range(1, 7))]
+    file = judgements(tmp_path, lines)
     done = scored(site, answers, "--judgements", file, "--judges", site.directory / "judges.yaml")
-    assert "line 1: is of a judge that --judges does not name" in str(done.exception)
+    assert str(done.exception).splitlines() == [
+        "j.jsonl: line 1: is of a judge that --judges does not name; it names judge-one, judge-two, judge-three",
+        "j.jsonl: line 2 (and 5 lines more): is of a judge that --judges does not name; "
+        "it names judge-one, judge-two, judge-three",
+    ]
     assert CANARY not in str(done.exception)
 
 
