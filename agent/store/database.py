@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +11,7 @@ from agent.errors import StoreError
 from agent.store.vault import Vault
 
 KEY_CHECK = b"intramural store"
+_PATIENCE_S = 30.0  # for what another command writes
 _FULL = (
     "The disk is full, or this account's share of it: make room and give the same command again; what is kept stays."
 )
@@ -40,8 +42,8 @@ class Database:
                 "the store can be read by other accounts", "chmod 600 the files of the site's store folder."
             )
         with said_plainly("opened"):
-            self._db = sqlite3.connect(path, isolation_level=None, timeout=30.0)
-            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db = sqlite3.connect(path, isolation_level=None, timeout=_PATIENCE_S)
+            self._write_ahead()
             self._db.execute("PRAGMA synchronous=NORMAL")
             self._db.execute("PRAGMA temp_store=MEMORY")  # no temporary files
             self._db.execute("PRAGMA secure_delete=ON")
@@ -52,6 +54,18 @@ class Database:
     def close(self) -> None:
         """Close the connection; a clean close folds the write-ahead log into the file."""
         self._db.close()
+
+    def _write_ahead(self) -> None:
+        """Switch a new store to write-ahead logging. SQLite does not wait there while another command switches it."""
+        until = time.monotonic() + _PATIENCE_S
+        while True:
+            try:
+                self._db.execute("PRAGMA journal_mode=WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorname != "SQLITE_BUSY" or time.monotonic() > until:
+                    raise
+                time.sleep(0.02)
 
     def _migrate(self) -> None:
         scripts = sorted((Path(__file__).parent / "migrations").glob("*.sql"))
