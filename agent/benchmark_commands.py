@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.catalog.new_benchmark import KINDS
+from agent.catalog.wording import counted
 from agent.errors import ConfigError
+from agent.jury_terms import asked_of_judge, jury_lines, jury_metric, jury_terms
 from agent.listing import format_option, printable, show_rows, with_site
 from agent.site import Site
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from agent.catalog.benchmark import Benchmark
     from agent.datasets.examine import Examined
     from agent.metrics import MetricUse
-    from agent.vocabulary import Instance
+    from agent.vocabulary import Instance, Message
 
 MOST_CLASSES = 12
 """More different right answers than this are counted, not listed."""
@@ -91,8 +93,14 @@ def show_benchmark(site: Site, benchmark_id: str, form: str) -> None:
         show_rows([row], {}, "json")
         return
     files = row.pop("files")
+    row.pop("jury")
     for key, value in row.items():
         click.echo(f"{key.replace('_', ' '):22}{printable(_line(value))}")
+    if use := jury_metric(benchmark):
+        click.echo()
+        for line in jury_lines(use):
+            click.echo(printable(line))
+        click.echo(with_site(f"  what a judge is asked: `intramural benchmarks check {benchmark.id} --rows 1`"))
     if files:
         click.echo(f"\nThe official files, for data/{benchmark.id}/ of the site:")
     for file in files:
@@ -107,6 +115,7 @@ def show_benchmark(site: Site, benchmark_id: str, form: str) -> None:
 
 def _details(benchmark: "Benchmark") -> dict[str, Any]:
     few_shot, shorten, gold = benchmark.few_shot, benchmark.shorten, benchmark.gold
+    graded = jury_metric(benchmark)
     return {
         "subcategory": benchmark.subcategory,
         "description": benchmark.description,
@@ -117,6 +126,7 @@ def _details(benchmark: "Benchmark") -> dict[str, Any]:
         "reasoning_max_tokens": benchmark.reasoning_max_tokens,
         "helm_max_tokens": benchmark.helm_max_tokens,
         "metrics": [_metric(use) for use in benchmark.metrics],
+        "jury": jury_terms(graded) if graded else None,
         "parser": " ".join(filter(None, (benchmark.parser, benchmark.answer_field, benchmark.answer_pattern))),
         "scoring": benchmark.scoring,
         "choices": list(benchmark.choices.texts or benchmark.choices.columns) if benchmark.choices else None,
@@ -225,19 +235,28 @@ def new_benchmark(site: Site, name: str, kind: str, out: Path | None) -> None:
 
 
 @benchmarks.command("check")
-@click.argument("place", metavar="PATH", type=click.Path(exists=True, path_type=Path))
+@click.argument("place", metavar="PATH|ID", type=click.Path(path_type=Path))
 @click.option("--rows", type=click.IntRange(0, 1000), default=2, show_default=True, help="How many prompts to show.")
 @click.pass_obj
 def check_benchmark(site: Site, place: Path, rows: int) -> None:
     """Check a definition and all of its data.
 
-    The first prompts are shown as a model would get them. PATH is a folder with a benchmark.yaml, or a YAML file. Every
+    The first prompts are shown as a model would get them, and the first as a judge would where a jury grades answers.
+    PATH is a folder with a benchmark.yaml, or a YAML file; ID is that of a benchmark that is known here. Every
     error is named at once, with file and row; also a right answer that the main metric cannot use. The prompts
     are the records themselves, not redacted: this command is for their author, at the author's own terminal.
     """
-    from agent.datasets.check import check
+    from agent.catalog.run_entries import benchmark_named
+    from agent.datasets.check import check, read_data
 
-    benchmark, examined = check(place, site.data, site.own_benchmarks, keep=rows)
+    if place.exists():
+        benchmark, examined = check(place, site.data, site.own_benchmarks, keep=rows)
+    else:
+        try:
+            benchmark = benchmark_named(str(place), site.own_benchmarks)
+        except ConfigError as why:
+            raise ConfigError(f"{place} is no file or folder here, and {why}", why.advice) from None
+        examined = read_data(benchmark, site.data, keep=rows)
     count, characters = examined.instances, examined.characters
     click.echo(f"{benchmark.id}: {count} instances of {benchmark.unit}, {_origin(benchmark, examined.known)}")
     for part, number in examined.parts.items() if any(examined.parts) else ():
@@ -250,12 +269,18 @@ def check_benchmark(site: Site, place: Path, rows: int) -> None:
     thinking = f"{benchmark.reasoning_max_tokens} of models that think first"
     click.echo(f"answers: at most {benchmark.max_tokens} tokens, or {thinking}")
     click.echo(f"metrics: {', '.join(_metric(use) for use in benchmark.metrics)}")
+    graded = jury_metric(benchmark)
+    for line in jury_lines(graded) if graded else ():
+        click.echo(printable(line))
     for problem in examined.problems:
         click.secho(f"warning: {problem}", fg="yellow", err=True)
     if rows:
-        click.echo(f"The first {len(examined.first)} prompts, as they are, not redacted:")
+        click.echo(f"The first {counted(len(examined.first), 'prompt')}, not redacted:")
     for instance in examined.first:
         _show_instance(instance)
+    if graded and examined.first:
+        click.secho(f"\n--- what a judge is asked about instance {printable(examined.first[0].id)} ---", bold=True)
+        _show_messages(asked_of_judge(graded, examined.first[0]))
 
 
 def _origin(benchmark: "Benchmark", known: str) -> str:
@@ -276,11 +301,15 @@ def _balance(benchmark: "Benchmark", examined: "Examined") -> str:
     return f"{len(examined.gold)} different texts" if examined.gold else "very many different texts, or none"
 
 
-def _show_instance(instance: "Instance") -> None:
-    click.secho(f"\n--- instance {printable(instance.id)}, unit {printable(instance.unit)} ---", bold=True)
-    for message in instance.messages:
+def _show_messages(messages: "Sequence[Message]") -> None:
+    for message in messages:
         click.secho(f"[{message.role}]", bold=True)
         click.echo(printable(message.content))
+
+
+def _show_instance(instance: "Instance") -> None:
+    click.secho(f"\n--- instance {printable(instance.id)}, unit {printable(instance.unit)} ---", bold=True)
+    _show_messages(instance.messages)
     for i, reference in enumerate(instance.references):
         letter = f"{chr(ord('A') + i)}. " if instance.multiple_choice else ""
         if reference.correct:

@@ -60,7 +60,7 @@ def doctor(site: Site, server: str | None, model: str | None, form: str) -> None
 def purge(site: Site, days: int | None) -> None:
     """Delete stored texts older than DAYS; scores stay.
 
-    Texts are prompts, gold and answers.
+    Texts are prompts, gold, answers and judges' replies.
     """
     if days is None:
         days = site.settings.keep_texts_days

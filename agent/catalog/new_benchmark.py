@@ -9,7 +9,7 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _PLACE = "NEW_BENCHMARK"
 
-KINDS = ("multiple-choice", "yes-no", "free-text", "json-answer", "chat")
+KINDS = ("multiple-choice", "yes-no", "free-text", "jury", "json-answer", "chat")
 
 
 def write_new_benchmark(name: str, kind: str, folder: Path) -> tuple[Path, ...]:

@@ -124,6 +124,61 @@ def test_the_keys_that_a_template_offers_work_when_taken(site: Site):
     assert checked.stdout.count("Is it?") == 2, "the two examples"
 
 
+def test_the_author_of_a_jury_sees_its_terms_and_what_a_judge_will_be_asked(site: Site):
+    on(site, "benchmarks", "new", "mine", "--kind", "jury")
+    path = site.directory / "benchmarks" / "mine" / "benchmark.yaml"
+    judges = "judges:\n      - {name: strict, model: org/one, model_deployment: local/one}\n"
+    path.write_text(path.read_text().replace("scale: {low: 1, high: 5}", f"scale: {{low: 1, high: 10}}\n    {judges}"))
+    terms = (
+        "jury_score: grades from 1 to 10", "faithful: Does the summary say what the note says", "complete: Does it",
+        "the right answer is shown", "more than half of the seats\n", "judges: strict\n",
+    )  # fmt: skip
+    shown, checked = on(site, "benchmarks", "show", "mine"), on(site, "benchmarks", "check", "mine", "--rows", "1")
+    assert (shown.returncode, checked.returncode) == (0, 0), shown.stderr + checked.stderr
+    for said in terms:
+        assert said in shown.stdout
+        assert said in checked.stdout
+    prompt, asked = checked.stdout.split("--- what a judge is asked about instance 1 ---")
+    assert prompt.count("Admitted with pneumonia") == 1
+    for said in (
+        "Admitted with pneumonia",
+        "(here stands the model's answer)",
+        "a number from 1 to 10",
+        "treated with",
+    ):
+        assert said in asked
+    assert "what a judge is asked" not in on(site, "benchmarks", "check", "mine", "--rows", "0").stdout
+    (row,) = json.loads(on(site, "benchmarks", "show", "mine", "--format", "json").stdout)
+    assert row["jury"]["scale"] == {"low": 1, "high": 10}
+    assert row["jury"]["judges"] == [{"name": "strict", "model": "org/one", "model_deployment": "local/one"}]
+    path.write_text(path.read_text().replace("# gold_shown", "gold_shown").replace("# quorum: 2", "quorum: 1"))
+    hidden = on(site, "benchmarks", "check", "mine", "--rows", "1").stdout
+    assert "the right answer is not shown" in hidden
+    assert "more than half of the seats, and 1 at least" in hidden
+    assert "treated with" not in hidden.split("--- what a judge is asked")[1]
+
+
+def test_the_judges_prompt_that_a_template_offers_works_when_taken(site: Site):
+    on(site, "benchmarks", "new", "mine", "--kind", "jury")
+    path = site.directory / "benchmarks" / "mine" / "benchmark.yaml"
+    text = path.read_text().replace("    # prompt_file: judge.txt", "    prompt_file: judge.txt")
+    path.write_text(re.sub(r"    criteria:.*\n(      .*\n)+", "", text))
+    checked = on(site, "benchmarks", "check", "mine")
+    assert checked.returncode == 0, checked.stderr
+    assert "asked in the words of a prompt of its own; the right answer is shown" in checked.stdout
+    assert "You are a family doctor." in checked.stdout
+    judge = path.parent / "judge.txt"
+    judge.write_text(judge.read_text().replace("{GOLD_RESPONSE}", "(none)"))
+    assert "the right answer is not shown" in on(site, "benchmarks", "check", "mine").stdout
+
+
+def test_a_benchmark_is_checked_by_its_name_and_an_unknown_one_is_told(site: Site):
+    assert "med_qa: " in on(site, "benchmarks", "check", "medhelm_med_qa", "--rows", "0").stdout
+    unknown = on(site, "benchmarks", "check", "med_aq")
+    assert unknown.returncode == 2
+    assert "med_aq is no file or folder here, and there is no benchmark 'med_aq'" in unknown.stderr
+
+
 def test_without_a_site_a_new_benchmark_lies_here_and_runs_by_its_file(tmp_path: Path):
     made = intramural("benchmarks", "new", "mine", "--kind", "yes-no", cwd=tmp_path)
     assert made.returncode == 0, made.stderr
