@@ -2,7 +2,7 @@
 
 from agent.evaluation.versus import Duel, Versus
 from agent.plots.charts import Chart, Grid, Panel, Point
-from agent.statistics.paired import FEWEST_UNITS
+from agent.statistics.resampling import FEWEST_UNITS
 
 FEWEST_REACH = 0.05  # of the metric's range: a smaller difference does not fill the scale
 

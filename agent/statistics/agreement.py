@@ -10,20 +10,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from agent.statistics.f_distribution import f_quantile
+from agent.statistics.resampling import FEWEST_UNITS, figure_interval, weighted_figures
 
 if TYPE_CHECKING:
     import numpy as np
 
 Ratings = Sequence[Sequence[float | None]]
-Level = Literal["nominal", "ordinal", "interval"]
+Level = Literal["ordinal", "interval"]
 IccForm = Literal["ICC1", "ICC2", "ICC3", "ICC1k", "ICC2k", "ICC3k"]
 ICC_FORMS: tuple[IccForm, ...] = get_args(IccForm)
 RESAMPLES = 2_000
-SEED = 20_250_523  # any constant: the same ratings always give the same interval
-FEWEST_UNITS = 10  # resamples of fewer say nothing
 _TAIL = 0.975
-_ROUNDING = 1e-12  # figures that differ by less are the same
-_DRAWS_AT_ONCE = 2_000_000  # numbers in memory at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +53,11 @@ def krippendorff_alpha(ratings: Ratings, level: Level) -> float | None:
     counts = Counter(rating for item in items for rating in item)
     if len(counts) < 2:
         return None
-    if level == "nominal":
-        observed = math.fsum(_unlike(Counter(item)) / (len(item) - 1) for item in items)
-        expected = _unlike(counts)
-    else:
-        ranks = _mid_ranks(counts) if level == "ordinal" else {}
-        placed = [[ranks.get(rating, rating) for rating in item] for item in items]
-        observed = math.fsum(_squares(item) / (len(item) - 1) for item in placed)
-        expected = _squares([value for item in placed for value in item])
+    ranks = _mid_ranks(counts) if level == "ordinal" else {}
+    placed = [[ranks.get(rating, rating) for rating in item] for item in items]
+    observed = math.fsum(_squares(item) / (len(item) - 1) for item in placed)
+    expected = _squares([value for item in placed for value in item])
     return 1 - (counts.total() - 1) * observed / expected
-
-
-def _unlike(counts: Counter[float]) -> float:
-    """Return how many ordered pairs are of two values."""
-    return counts.total() ** 2 - sum(count * count for count in counts.values())
 
 
 def _squares(values: Sequence[float]) -> float:
@@ -117,7 +105,7 @@ def icc(ratings: Ratings) -> dict[IccForm, Icc]:
         "ICC2": [_number(limit) for limit in two],
         "ICC3": [_single(ratio, k) for ratio in three],
         "ICC1k": [_of_mean(ratio) for ratio in one],
-        "ICC2k": [_stepped_up(limit, k) for limit in two],
+        "ICC2k": [stepped_up(limit, k) for limit in two],
         "ICC3k": [_of_mean(ratio) for ratio in three],
     }
     return {form: Icc(_number(squares.icc(form)), *limits[form]) for form in ICC_FORMS}
@@ -179,8 +167,8 @@ def _of_mean(ratio: float) -> float | None:
     return None if ratio == 0 else 1 - 1 / ratio
 
 
-def _stepped_up(r: float, k: int) -> float | None:
-    """Return the correlation of means of k that goes with `r` of single ratings (Spearman and Brown)."""
+def stepped_up(r: float, k: int) -> float | None:
+    """Return the correlation of means of k that goes with `r` of single ratings (Spearman 1910, Brown 1910)."""
     below = 1 + (k - 1) * r
     return None if below <= 0 else _number(k * r / below)
 
@@ -288,18 +276,8 @@ def _resampled(
     value = _number(figures(np.ones((1, len(places))))[0])
     if value is None or len(places) < FEWEST_UNITS:
         return Icc(value, None, None)
-    generator = np.random.default_rng(SEED)
-    drawn: list[float] = []
-    at_once = max(1, min(RESAMPLES, _DRAWS_AT_ONCE // len(places)))
-    for start in range(0, RESAMPLES, at_once):
-        count = min(at_once, RESAMPLES - start)
-        weights = generator.multinomial(len(places), np.full(len(places), 1 / len(places)), count).astype(float)
-        again = figures(weights)
-        drawn += again[np.isfinite(again)].tolist()
-    if len(drawn) < RESAMPLES / 2 or max(drawn) - min(drawn) < _ROUNDING:
-        return Icc(value, None, None)
-    low, high = np.percentile(drawn, [2.5, 97.5])
-    return Icc(value, float(low), float(high))
+    drawn = weighted_figures(len(places), RESAMPLES, figures)
+    return Icc(value, *(figure_interval(value, drawn, len(places)) or (None, None)))
 
 
 def _unit_sums(

@@ -2,16 +2,15 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from agent.statistics.agreement import FEWEST_UNITS, Ratings, krippendorff_alpha
+from agent.statistics.agreement import Level, Ratings, krippendorff_alpha
+from agent.statistics.resampling import BLOCK, FEWEST_UNITS, figure_interval, weighted_figures
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RESAMPLES = 1_000
-SEED = 20_250_523  # any constant: the same ratings always give the same interval
-_AT_ONCE = 2_000_000  # ratings in memory at a time, over the resamples
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +22,7 @@ class Alpha:
     high: float | None
 
 
-def alpha_with_interval(
-    ratings: Ratings, level: Literal["ordinal", "interval"], units: Sequence[Hashable] | None = None
-) -> Alpha:
+def alpha_with_interval(ratings: Ratings, level: Level, units: Sequence[Hashable] | None = None) -> Alpha:
     """Return alpha with the percentile bootstrap over units, seeded; ranks are taken again in each resample.
 
     Fewer than FEWEST_UNITS have no interval.
@@ -47,18 +44,13 @@ def alpha_with_interval(
     there = ~np.isnan(table)
     unit_of = np.array([places[key] for key, _ in counted])
     figure = _Ordinal(table, there) if level == "ordinal" else _Interval(table, there)
-    generator = np.random.default_rng(SEED)
-    drawn: list[float] = []
-    at_once = max(1, min(RESAMPLES, _AT_ONCE // table.size))
-    for start in range(0, RESAMPLES, at_once):
-        count = min(at_once, RESAMPLES - start)
-        weights = generator.multinomial(len(places), np.full(len(places), 1 / len(places)), count)[:, unit_of]
-        found = figure.alphas(weights.astype(float))
-        drawn += found[np.isfinite(found)].tolist()
-    if len(drawn) < RESAMPLES / 2 or len(set(drawn)) < 2:
-        return Alpha(value, None, None)
-    low, high = np.percentile(drawn, [2.5, 97.5])
-    return Alpha(value, float(low), float(high))
+    drawn = weighted_figures(
+        len(places),
+        RESAMPLES,
+        lambda times: figure.alphas(times[:, unit_of]),
+        at_once=BLOCK * len(places) // table.size,  # ratings, not units
+    )
+    return Alpha(value, *(figure_interval(value, drawn, len(places)) or (None, None)))
 
 
 class _Interval:

@@ -1,23 +1,18 @@
 """How two rankings go together, and how sure that is. Pure."""
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from agent.statistics.intervals import Mean
+from agent.statistics.resampling import BLOCK, FEWEST_UNITS, figure_interval, weighted_figures
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RESAMPLES = 1_000
-SEED = 20_250_523  # any constant: the same values always give the same interval
-FEWEST_UNITS = 10  # resamples of fewer say nothing
 
 Pair = tuple[float, float]
-
-
-def spearman(pairs: Sequence[Pair]) -> float | None:
-    """Return Spearman's rank correlation, ties given their mean rank; None where one side does not vary."""
-    return stratified_spearman([("", pair) for pair in pairs])
 
 
 def stratified_spearman(pairs: Sequence[tuple[Hashable, Pair]]) -> float | None:
@@ -67,43 +62,50 @@ def rank_correlation(items: Sequence[tuple[Hashable, Hashable, Pair]]) -> Mean:
     for unit, stratum, pair in items:
         strata.setdefault(stratum, []).append((units[unit], pair))
     coded = [
-        (np.array([unit for unit, _ in found]), *(_codes([pair[side] for _, pair in found]) for side in (0, 1)))
+        (
+            np.array([unit for unit, _ in found]),
+            _Ranks([pair[0] for _, pair in found]),
+            _Ranks([pair[1] for _, pair in found]),
+        )
         for found in strata.values()
     ]
-    generator = np.random.default_rng(SEED)
-    drawn: list[float] = []
-    for _ in range(RESAMPLES):
-        times = np.bincount(generator.integers(0, len(units), len(units)), minlength=len(units))
-        sums = np.zeros(3)
+
+    def figures(times: "NDArray[Any]") -> "NDArray[Any]":
+        xx, yy, xy = np.zeros((3, len(times)))
         for unit_of, first, second in coded:
-            weights = times[unit_of].astype(float)
-            x, y = _weighted_ranks(first, weights), _weighted_ranks(second, weights)
-            sums += (weights @ (x * x), weights @ (y * y), weights @ (x * y))
-        if sums[0] > 0 < sums[1]:
-            drawn.append(float(sums[2] / np.sqrt(sums[0] * sums[1])))
-    if len(drawn) < RESAMPLES / 2 or len(set(drawn)) < 2:
-        return none
-    low, high = np.percentile(drawn, [2.5, 97.5])
-    return Mean(len(items), len(units), value, max(-1.0, float(low)), min(1.0, float(high)), "bootstrap")
+            weights = times[:, unit_of]
+            x, y = first.weighted(weights), second.weighted(weights)
+            xx += (weights * x * x).sum(axis=1)
+            yy += (weights * y * y).sum(axis=1)
+            xy += (weights * x * y).sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found: NDArray[Any] = np.where((xx > 0) & (yy > 0), xy / np.sqrt(xx * yy), np.nan)
+        return found
+
+    drawn = weighted_figures(len(units), RESAMPLES, figures, at_once=BLOCK * len(units) // len(items))
+    interval = figure_interval(value, drawn, len(units), (-1.0, 1.0))
+    return none if interval is None else replace(none, low=interval[0], high=interval[1], method="percentile")
 
 
-def _codes(values: Sequence[float]) -> "NDArray[Any]":
-    """Return each value's place among the distinct ones, from 0."""
-    import numpy as np
+class _Ranks:
+    """The ranks of some values in resamples of them."""
 
-    codes: NDArray[Any] = np.unique(values, return_inverse=True)[1]
-    return codes
+    def __init__(self, values: Sequence[float]) -> None:
+        import numpy as np
 
+        distinct, self._codes = np.unique(values, return_inverse=True)
+        self._order = np.argsort(self._codes, kind="stable")
+        self._begins = np.searchsorted(self._codes[self._order], np.arange(len(distinct)))
 
-def _weighted_ranks(codes: "NDArray[Any]", weights: "NDArray[Any]") -> "NDArray[Any]":
-    """Return `_centred_ranks` of values that are there so many times each."""
-    import numpy as np
+    def weighted(self, weights: "NDArray[Any]") -> "NDArray[Any]":
+        """Return `_centred_ranks` of the values in each resample, where they are there so many times each."""
+        import numpy as np
 
-    counts = np.bincount(codes, weights)
-    total = counts.sum()
-    ranks = (np.cumsum(counts) - counts / 2 - total / 2) / (total or 1)
-    found: NDArray[Any] = ranks[codes]
-    return found
+        counts = np.add.reduceat(weights[:, self._order], self._begins, axis=1)
+        total = counts.sum(axis=1, keepdims=True)
+        ranks = (np.cumsum(counts, axis=1) - counts / 2 - total / 2) / np.maximum(total, 1)
+        found: NDArray[Any] = ranks[:, self._codes]
+        return found
 
 
 def _centred_ranks(values: "NDArray[Any]") -> "NDArray[Any]":

@@ -6,13 +6,15 @@ instances as its variance between units says; the bootstrap draws whole units.
 
 import math
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 from agent.statistics.resampling import (
-    SEED,
+    ANYWHERE,
     bca_interval,
-    percentile_interval,
+    cut,
+    figure_interval,
+    resampled_figures,
     resampled_means,
     student_quantile,
     unit_sums,
@@ -22,7 +24,6 @@ from protocol.figures import wilson
 RESAMPLES = 2_000
 FEWEST_RESAMPLES = 200
 MOST_WORK = 2_000_000  # items that a figure of a whole run is computed from, over all resamples
-ANYWHERE = (-math.inf, math.inf)
 
 Item = TypeVar("Item")
 
@@ -36,7 +37,7 @@ class Mean:
         units: distinct units behind them.
         value: in the metric's range, or None.
         low, high: the interval, or None where there is none (no score, or nothing that varies).
-        method: how the interval was made.
+        method: how the interval was made: `bca` and `percentile` are bootstraps over units, `none` where there is none.
     """
 
     n: int
@@ -44,7 +45,7 @@ class Mean:
     value: float | None
     low: float | None
     high: float | None
-    method: Literal["wilson", "bootstrap", "none"]
+    method: Literal["wilson", "bca", "percentile", "none"]
 
 
 def mean_with_interval(
@@ -76,13 +77,7 @@ def mean_with_interval(
     if len({math.fsum(group) / len(group) for group in clusters.values()}) < 2:
         return Mean(n, len(clusters), value, None, None, "none")
     interval = bca_interval(value, resampled_means(sums, sizes, RESAMPLES), sums, sizes)
-    return Mean(n, len(clusters), value, *_cut(interval, value, within), "bootstrap")
-
-
-def _cut(interval: tuple[float, float], value: float, within: tuple[float, float]) -> tuple[float, float]:
-    """End an interval where the range ends; a value beside a range that was guessed stays in it."""
-    low, high = interval
-    return min(value, max(low, within[0])), max(value, min(high, within[1]))
+    return Mean(n, len(clusters), value, *cut(interval, value, within), "bca")
 
 
 def _effective_n(clusters: Sequence[Sequence[float]], p: float, n: int) -> float:
@@ -122,19 +117,10 @@ def figure_with_interval(
     clusters: dict[Hashable, list[Item]] = {}
     for unit, item in items:
         clusters.setdefault(unit, []).append(item)
+    nothing = Mean(len(items), len(clusters), value, None, None, "none")
     if value is None or len(clusters) < 2:
-        return Mean(len(items), len(clusters), value, None, None, "none")
-    import numpy as np
-
-    groups = list(clusters.values())
-    generator = np.random.default_rng(SEED)
-    drawn: list[float] = []
-    for _ in range(max(FEWEST_RESAMPLES, min(RESAMPLES, MOST_WORK // len(items)))):
-        chosen = generator.integers(0, len(groups), len(groups)).tolist()
-        again = figure([item for place in chosen for item in groups[place]])
-        if again is not None:
-            drawn.append(again)
-    if len(set(drawn)) < 2:
-        return Mean(len(items), len(clusters), value, None, None, "none")
-    interval = percentile_interval(value, drawn, len(clusters))
-    return Mean(len(items), len(clusters), value, *_cut(interval, value, within), "bootstrap")
+        return nothing
+    resamples = max(FEWEST_RESAMPLES, min(RESAMPLES, MOST_WORK // len(items)))
+    drawn = resampled_figures(list(clusters.values()), figure, resamples)
+    interval = figure_interval(value, drawn, len(clusters), within)
+    return nothing if interval is None else replace(nothing, low=interval[0], high=interval[1], method="percentile")

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from agent.statistics.power import ALPHA, detectable_difference, units_needed
 from agent.statistics.resampling import (
-    SEED,
+    FEWEST_UNITS,
+    LEAST,
     bca_interval,
     expanded,
     percentile_interval,
     percentiles,
+    resampled_figures,
     resampled_means,
     student_p,
     student_quantile,
@@ -33,9 +35,7 @@ RESAMPLES = 10_000  # a p value is to be small enough for a table of 37 benchmar
 FEWEST_RESAMPLES = 2_000
 MOST_DRAWN = 5_000_000  # units drawn over all resamples
 FEWEST_FIGURES = 200
-FEWEST_UNITS = 10  # of a benchmark that counts in the difference over all of them
 MOST_WORK = 1_000_000  # pairs of items that figures are computed from, over all resamples
-LEAST = 1e-12  # differences are computed with rounding errors below this
 
 Item = TypeVar("Item")
 
@@ -57,7 +57,7 @@ class Difference:
         n, units: instances that count, and units behind them.
         mean_a, mean_b, value: None when n is 0; `value` is mean_a - mean_b.
         low, high: its 95 % interval; None where nothing varies.
-        method: how the interval was made.
+        method: how the interval was made: `bca` and `percentile` are bootstraps over units, `none` where there is none.
         better_a, better_b: instances where one model scored above the other.
         p: two-sided, of no difference; None when n is 0.
         test: how it was made.
@@ -74,7 +74,7 @@ class Difference:
     value: float | None
     low: float | None
     high: float | None
-    method: Literal["newcombe", "bootstrap", "none"]
+    method: Literal["newcombe", "bca", "percentile", "none"]
     better_a: int
     better_b: int
     p: float | None
@@ -146,7 +146,7 @@ def paired_difference(pairs: Iterable[Pair], *, binary: bool, reach: float = mat
         seen,
         low=low,
         high=high,
-        method="bootstrap",
+        method="bca",
         p=p,
         detectable=detectable_difference(error, units, tests, reach),
         needed=units_needed(error * math.sqrt(units), abs(value), tests),
@@ -184,24 +184,25 @@ def figure_difference(
     units: dict[Hashable, list[tuple[Item, Item]]] = {}
     for unit, one, other in items:
         units.setdefault(unit, []).append((one, other))
+
+    def both(pairs: Sequence[tuple[Item, Item]]) -> float | None:
+        a, b = figure([one for one, _ in pairs]), figure([other for _, other in pairs])
+        return None if a is None or b is None else a - b
+
     mean_a, mean_b = figure([one for _, one, _ in items]), figure([other for _, _, other in items])
     if mean_a is None or mean_b is None:
         return replace(NOTHING, n=len(items), units=len(units))
     value, groups = mean_a - mean_b, list(units.values())
-    generator = np.random.default_rng(SEED)
-    drawn = []
-    for _ in range(max(FEWEST_FIGURES, min(FEWEST_RESAMPLES, MOST_WORK // len(items)))):
-        chosen = [pair for place in generator.integers(0, len(groups), len(groups)).tolist() for pair in groups[place]]
-        a, b = figure([one for one, _ in chosen]), figure([other for _, other in chosen])
-        if a is not None and b is not None:
-            drawn.append(a - b)
+    resamples = max(FEWEST_FIGURES, min(FEWEST_RESAMPLES, MOST_WORK // len(items)))
+    drawn = resampled_figures(groups, both, resamples)
+    drawn = drawn[np.isfinite(drawn)]
     seen = replace(NOTHING, n=len(items), units=len(units), mean_a=mean_a, mean_b=mean_b, value=value)
     differing = np.array([float(any(one != other for one, other in group)) for group in groups])
     m = len(groups)
     error = math.sqrt(m / (m - 1)) * float(np.std(drawn)) if len(drawn) > 1 and m > 1 else 0.0
     if error <= LEAST:
         return replace(seen, p=least_p(differing), test="bootstrap")
-    p = bootstrap_p(value, np.array(drawn), differing)
+    p = bootstrap_p(value, drawn, differing)
     if p <= 1 / (1 + len(drawn)):
         p = max(least_p(differing), min(p, student_p(value / error, m - 1)))
     low, high = _as_p_says(percentile_interval(value, drawn, m, apart=int(differing.sum())), p, reach)
@@ -209,7 +210,7 @@ def figure_difference(
         seen,
         low=low,
         high=high,
-        method="bootstrap",
+        method="percentile",
         p=p,
         test="bootstrap",
         detectable=detectable_difference(error, m, tests, reach),

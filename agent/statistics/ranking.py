@@ -9,7 +9,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from agent.statistics.resampling import BLOCK, SEED, expanded
+from agent.statistics.resampling import FEWEST_UNITS, SEED, expanded, percentile_interval, times_drawn
 from protocol.figures import DECIMALS, Z95, mean_win_rates
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.float64]
 
 RESAMPLES = 1_000
-FEWEST_UNITS = 10  # that tell anything of who is better: fewer, drawn again, look surer than they are
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,25 +58,22 @@ class Standing:
     macro_high: float | None
 
 
-def standings(columns: Sequence[Column]) -> Mapping[str, Standing]:
-    """Return every model's standing.
-
-    Units are resampled with a seed, each column's independently of the others'. An interval is the hull of the
-    bootstrap's percentiles and of the normal interval by its standard error: drawing anew moves win rates towards the
-    middle, so that percentiles alone miss at both ends of the table. It says where the figure would lie with other
-    sets of as many questions; with ever more questions, win rates of models that differ at all go further apart.
-    A model's ranks are those left by the others that are surely better and surely worse: whose win rate
-    differs from its own beyond an interval that holds for all these differences at once (Mogstad, Romano, Shaikh and
-    Wilhelm 2024, "Inference for ranks", the marginal set). Percentiles of resampled ranks would promise too much
-    where models are close. All reach further by what few units make an interval wider, see `expanded`, and models of
-    fewer than FEWEST_UNITS units are never told apart: of models that are equal, one in twenty has a range that leaves
-    out a rank, whatever the number of units.
-    """
-    return standings_and_ranks(columns)[0]
-
-
 def standings_and_ranks(columns: Sequence[Column]) -> tuple[Mapping[str, Standing], list[dict[str, tuple[int, int]]]]:
-    """Return every model's standing, and for each column what `column_ranks` says, from the same draws."""
+    """Return every model's standing, and for each column the best and the worst rank that it alone allows each model.
+
+    Units are resampled with a seed, each column's independently of the others'. An interval is the hull of
+    `percentile_interval` and of the normal interval by the resamples' standard error: drawing anew moves win rates
+    towards the middle, so that percentiles alone miss at both ends of the table. It says where the figure would lie
+    with other sets of as many questions; with ever more questions, win rates of models that differ at all go further
+    apart. A model's ranks are those left by the others that are surely better and surely worse: whose win rate (in one
+    column: whose value) differs from its own beyond an interval that holds for all these differences at once (Mogstad,
+    Romano, Shaikh and Wilhelm 2024, "Inference for ranks", the marginal set). Percentiles of resampled ranks would
+    promise too much where models are close. All reach further by what few units make an interval wider, see
+    `expanded`, and models of fewer than FEWEST_UNITS units are never told apart: of models that are equal, one in
+    twenty has a range that leaves out a rank, whatever the number of units.
+
+    Ranks of a column are empty where nothing can be resampled, and for a single model.
+    """
     models = list(dict.fromkeys(model for column in columns for model in (*column.scores, *column.fixed)))
     values = [_values(column) for column in columns]
     rates = mean_win_rates(
@@ -108,17 +104,6 @@ def standings_and_ranks(columns: Sequence[Column]) -> tuple[Mapping[str, Standin
         macro_low, macro_high = _interval(macro, averaged[:, place], _units(columns, model))
         standing[model] = Standing(rate, win_low, win_high, rank_low, rank_high, macro, macro_low, macro_high)
     return standing, by_column
-
-
-def column_ranks(column: Column) -> dict[str, tuple[int, int]]:
-    """Return the best and the worst rank by value that one column allows each model; see `standings`.
-
-    Empty where nothing can be resampled, and for a single model.
-    """
-    import numpy as np
-
-    value = _values(column)
-    return _ranks_of(column, value, _drawn(column, value, list(value), np.random.default_rng(SEED)))
 
 
 def _ranks_of(column: Column, value: Mapping[str, float], drawn: "Numbers") -> dict[str, tuple[int, int]]:
@@ -203,26 +188,18 @@ def _drawn(column: Column, value: Mapping[str, float], models: Sequence[str], ge
         rows = [units[unit] for unit in mine]
         sums[rows, at], sizes[rows, at] = np.array(list(mine.values()), dtype=float).T
     both, width = np.hstack([sums, sizes]), len(resampled)
-    step = max(1, BLOCK // len(units))
-    for start in range(0, RESAMPLES, step):
-        rows_now = min(step, RESAMPLES - start)
-        times = _times(len(units), rows_now, generator)
+    start = 0
+    for times in times_drawn(len(units), RESAMPLES, generator):
+        totals = times @ both
         with np.errstate(invalid="ignore"):
-            totals = times @ both
-            found[start : start + rows_now, resampled] = np.round(totals[:, :width] / totals[:, width:], DECIMALS)
+            means = np.round(totals[:, :width] / totals[:, width:], DECIMALS)
+        found[start : start + len(times), resampled] = means
+        start += len(times)
     return found
 
 
-def _times(units: int, resamples: int, generator: Any) -> "Numbers":
-    """Return how often each unit is drawn in each of so many resamples."""
-    import numpy as np
-
-    drawn = generator.integers(0, units, (resamples, units)) + np.arange(resamples)[:, None] * units
-    return np.bincount(drawn.ravel(), minlength=resamples * units).reshape(resamples, units).astype(float)
-
-
 def _interval(value: float | None, drawn: "Numbers", units: int) -> tuple[float | None, float | None]:
-    """Return the hull of the percentile interval and the normal one by the bootstrap's standard error."""
+    """Return the hull of the percentile interval and the normal one by the resamples' standard error."""
     import numpy as np
 
     if value is None or not units:
@@ -230,9 +207,9 @@ def _interval(value: float | None, drawn: "Numbers", units: int) -> tuple[float 
     known = drawn[~np.isnan(drawn)]
     if len(known) < 2:
         return None, None
-    low, high = np.percentile(known, [2.5, 97.5])
+    low, high = percentile_interval(value, known, units)
     half = expanded(units) * float(known.std(ddof=1))
-    return max(0.0, min(value - half, float(low))), min(1.0, max(value + half, float(high)))
+    return max(0.0, min(value - half, low)), min(1.0, max(value + half, high))
 
 
 def _ranks(
@@ -250,7 +227,7 @@ def _ranks(
         error = np.std(again, axis=0, ddof=1)
         moved = error > 10.0**-DECIMALS
         far = np.max(np.abs(again - difference)[:, moved] / error[moved], axis=1) if moved.any() else np.zeros(1)
-        reach = np.where(moved, float(np.percentile(far, 95)) * error, 10.0**-DECIMALS)
+        reach = np.where(moved, np.maximum(float(np.percentile(far, 95)) * error, 10.0**-DECIMALS), 10.0**-DECIMALS)
         reach *= [_widening(min(units[model], units[models[other]])) for other in others]
         ranks[model] = (1 + int((difference > reach).sum()), len(models) - int((difference < -reach).sum()))
     return ranks

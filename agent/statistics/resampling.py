@@ -4,10 +4,10 @@ A unit is drawn with all its instances (Field and Welsh 2007): those of one pati
 """
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from statistics import NormalDist
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from agent.statistics.f_distribution import f_cdf, f_quantile
 
@@ -20,7 +20,68 @@ if TYPE_CHECKING:
 SEED = 20_250_523  # any constant: the same scores always give the same interval
 BLOCK = 250_000  # drawn units in memory at a time: what a processor keeps close
 FEW_UNITS = 8  # below it resamples alone promise too much
+FEWEST_UNITS = 10  # of which raters' agreement, ranks and sums over benchmarks are told: fewer look surer than they are
+LEAST = 1e-12  # figures are computed with rounding errors below this
+ANYWHERE = (-math.inf, math.inf)
 _NORMAL = NormalDist()
+
+Item = TypeVar("Item")
+
+
+def drawn_units(
+    units: int, resamples: int, generator: Any = None, at_once: int = BLOCK
+) -> "Iterator[NDArray[np.int64]]":
+    """Yield the places of the units that are drawn, a row a resample, in blocks of about `at_once` places.
+
+    Args:
+        units: how many there are to draw from, and are drawn.
+        resamples: how many rows in all.
+        generator: to draw with; None: a seeded one. The size of the blocks changes nothing.
+    """
+    import numpy as np
+
+    generator = np.random.default_rng(SEED) if generator is None else generator
+    step = max(1, at_once // units)
+    for start in range(0, resamples, step):
+        yield generator.integers(0, units, (min(step, resamples - start), units))
+
+
+def times_drawn(units: int, resamples: int, generator: Any = None, at_once: int = BLOCK) -> "Iterator[Numbers]":
+    """Yield how often each unit is drawn, a row a resample: `drawn_units`, counted."""
+    import numpy as np
+
+    for drawn in drawn_units(units, resamples, generator, at_once):
+        cells = drawn + np.arange(len(drawn))[:, None] * units
+        yield np.bincount(cells.ravel(), minlength=drawn.size).reshape(drawn.shape).astype(float)
+
+
+def weighted_figures(
+    units: int, resamples: int, figures: "Callable[[Numbers], Numbers]", at_once: int = BLOCK
+) -> "Numbers":
+    """Return a figure of every resample; `figures` computes those of a block from how often each unit is in them."""
+    import numpy as np
+
+    return np.concatenate([figures(times) for times in times_drawn(units, resamples, at_once=at_once)])
+
+
+def resampled_figures(
+    groups: Sequence[Sequence[Item]], figure: Callable[[Sequence[Item]], float | None], resamples: int
+) -> "Numbers":
+    """Return a figure of every resample that only all items together have, not a number where it has no value.
+
+    Args:
+        groups: each unit's items.
+        figure: computes it from the items of the units that are drawn.
+        resamples: how many.
+    """
+    import numpy as np
+
+    found = (
+        figure([item for place in chosen for item in groups[place]])
+        for drawn in drawn_units(len(groups), resamples)
+        for chosen in drawn.tolist()
+    )
+    return np.array([math.nan if value is None else value for value in found])
 
 
 def resampled_means(sums: "Numbers", sizes: "Numbers", resamples: int, stream: int | None = None) -> "Numbers":
@@ -35,14 +96,12 @@ def resampled_means(sums: "Numbers", sizes: "Numbers", resamples: int, stream: i
 
     generator = np.random.default_rng(SEED if stream is None else (SEED, stream))
     units = len(sums)
-    means = np.empty(resamples)
     each = float(sizes[0]) if (sizes == sizes[0]).all() else None
-    step = max(1, BLOCK // units)
-    for start in range(0, resamples, step):
-        drawn = generator.integers(0, units, (min(step, resamples - start), units))
-        count = units * each if each is not None else sizes.take(drawn).sum(axis=1)
-        means[start : start + step] = sums.take(drawn).sum(axis=1) / count
-    return means
+    means = [
+        sums.take(drawn).sum(axis=1) / (units * each if each is not None else sizes.take(drawn).sum(axis=1))
+        for drawn in drawn_units(units, resamples, generator, BLOCK)
+    ]
+    return np.concatenate(means)
 
 
 def bca_interval(value: float, drawn: "Numbers", sums: "Numbers", sizes: "Numbers") -> tuple[float, float]:
@@ -86,6 +145,33 @@ def percentile_interval(
     low, high = percentiles(value, drawn, expanded(units))
     far = _reach_of_few(float(np.std(drawn)), units, units if apart is None else apart)
     return min(value - far, low), max(value + far, high)
+
+
+def figure_interval(
+    value: float, drawn: "Numbers", units: int, within: tuple[float, float] = ANYWHERE
+) -> tuple[float, float] | None:
+    """Return `percentile_interval` of a figure that not every resample has.
+
+    None where most resamples have none, or nothing varies: then they do not say how sure it is.
+
+    Args:
+        value: the figure.
+        drawn: it in each resample, not a number where that has none.
+        units: at least two.
+        within: the lowest and the highest that it can be; the interval ends there.
+    """
+    import numpy as np
+
+    known = drawn[np.isfinite(drawn)]
+    if len(known) < max(2, len(drawn) / 2) or float(np.ptp(known)) <= LEAST:
+        return None
+    return cut(percentile_interval(value, known, units), value, within)
+
+
+def cut(interval: tuple[float, float], value: float, within: tuple[float, float]) -> tuple[float, float]:
+    """End an interval where the range ends; a value beside a range that was guessed stays in it."""
+    low, high = interval
+    return min(value, max(low, within[0])), max(value, min(high, within[1]))
 
 
 def percentiles(value: float, drawn: "Numbers | Sequence[float]", errors: float) -> tuple[float, float]:

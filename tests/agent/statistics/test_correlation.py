@@ -9,9 +9,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from agent.statistics import correlation as module
-from agent.statistics.correlation import rank_correlation, spearman, stratified_spearman
+from agent.statistics.correlation import rank_correlation, stratified_spearman
+from agent.statistics.resampling import SEED, percentile_interval
 
 VALUES = st.lists(st.tuples(st.integers(-5, 5), st.floats(-9, 9, allow_subnormal=False)), min_size=2, max_size=40)
+
+
+def spearman(pairs: list[tuple[float, float]]) -> float | None:
+    return stratified_spearman([("all", pair) for pair in pairs])
 
 
 @given(VALUES)
@@ -45,22 +50,24 @@ def test_a_stratum_without_variation_counts_for_nothing():
     assert not math.isnan(spearman([(1, 1), (1, 1)]) or 0)
 
 
-def test_its_interval_is_that_of_resamples_written_out():
+def test_its_interval_is_that_of_resamples_written_out(monkeypatch: pytest.MonkeyPatch):
     generator = np.random.default_rng(3)
     items = [
         (unit, model, (float(length), float(length // 7 + generator.integers(0, 6))))
         for model in "ab"
         for unit, length in enumerate(generator.integers(1, 60, 40).tolist())
     ]
+    again = np.random.default_rng(SEED)
+    monkeypatch.setattr(module, "RESAMPLES", 200)
     found = rank_correlation(items)
-    again = np.random.default_rng(module.SEED)
     drawn = []
-    for _ in range(module.RESAMPLES):
+    for _ in range(200):
         chosen = again.integers(0, 40, 40)
         drawn.append(
             stratified_spearman([(model, pair) for place in chosen for unit, model, pair in items if unit == place])
         )
-    low, high = np.percentile([one for one in drawn if one is not None], [2.5, 97.5])
+    assert found.value is not None
+    low, high = percentile_interval(found.value, [one for one in drawn if one is not None], 40)
     assert (found.low, found.high) == pytest.approx((low, high))
     assert found.value == stratified_spearman([(model, pair) for _, model, pair in items])
     assert (found.n, found.units) == (80, 40)

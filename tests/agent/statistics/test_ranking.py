@@ -6,6 +6,7 @@ import math
 import time
 import warnings
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.statistics import ranking
-from agent.statistics.ranking import Column, column_ranks, standings, standings_and_ranks
+from agent.statistics.ranking import Column, Standing, standings_and_ranks
 from protocol.figures import mean_win_rates
 
 PAPER = json.loads((Path(__file__).parents[2] / "aggregator" / "paper_scores.json").read_text())
@@ -30,6 +31,15 @@ PUBLISHED = {
     "llama-3.3-70b": (0.301, 0.695),
     "gemini-1.5-pro": (0.235, 0.675),
 }
+
+
+def standings(columns: list[Column]) -> Mapping[str, Standing]:
+    return standings_and_ranks(columns)[0]
+
+
+def column_ranks(column: Column) -> dict[str, tuple[int, int]]:
+    (found,) = standings_and_ranks([column])[1]
+    return found
 
 
 def paper_columns() -> list[Column]:
@@ -115,10 +125,10 @@ def test_resamples_of_all_columns_are_what_a_plain_computation_gives(columns, se
         def times(units, resamples, generator):
             number = sized.pop(0)
             drawn[number] = random.integers(0, units, (resamples, units)).tolist()
-            return np.array([[Counter(row)[unit] for unit in range(units)] for row in drawn[number]], dtype=float)
+            return [np.array([[Counter(row)[unit] for unit in range(units)] for row in drawn[number]], dtype=float)]
 
         patch.setattr(ranking, "RESAMPLES", 5)
-        patch.setattr(ranking, "_times", times)
+        patch.setattr(ranking, "times_drawn", times)
         patch.setattr(ranking, "_widened", lambda column, value, models, here, drawn: drawn)
         models = list(dict.fromkeys(model for one in columns for model in (*one.scores, *one.fixed)))
         won, averaged, _ = ranking._resampled(columns, [ranking._values(one) for one in columns], models)
@@ -135,9 +145,8 @@ def test_gaps_of_every_kind_bring_no_warning_and_no_nonsense(columns):
     with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
         warnings.simplefilter("error")
         patch.setattr(ranking, "RESAMPLES", 40)
-        found = standings(columns)
-        assert standings_and_ranks(columns)[0] == found
-        ranked = [column_ranks(one) for one in columns]
+        found, ranked = standings_and_ranks(columns)
+        assert standings_and_ranks(columns) == (found, ranked)
     for one, ranks in zip(columns, ranked, strict=True):
         for low, high in ranks.values():
             assert 1 <= low <= high <= len({*one.scores, *one.fixed})
