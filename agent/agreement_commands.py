@@ -33,7 +33,7 @@ EXPLAINED = {
 }
 LIMITS = {
     "F": "F, where each answer is of a unit of its own; of ICC(2): for judges like these",
-    "bootstrap": "units, resampled where answers share them; for exactly these judges:\n"
+    "percentile": "units, resampled where answers share them; for exactly these judges:\n"
     "    others like them may agree less",
 }
 
@@ -184,7 +184,7 @@ def _by(row: Mapping[str, Any]) -> str | None:
     """Return how the limits of a row's correlations were made, in a word; None where it has none."""
     if all(row[f"{form}_low"] is None for form in ONE):
         return None
-    return {"F": "F", "bootstrap": "units"}[row["icc_limits"]]
+    return {"F": "F", "percentile": "units"}[row["icc_limits"]]
 
 
 def _with_limits(row: Mapping[str, Any], name: str, of: str | None = None) -> str | None:

@@ -52,7 +52,7 @@ class Agreement:
     interval: Alpha
     ordinal: Alpha
     icc: Mapping[IccForm, Icc]
-    method: Literal["F", "bootstrap"]
+    method: Literal["F", "percentile"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ def _agreement(panel: _Panel, criterion: str) -> Agreement:
         interval=alpha_with_interval(table, "interval", units),
         ordinal=alpha_with_interval(table, "ordinal", units),
         icc=_of_clusters(table, units, len(panel.judges)) if clustered else icc(table),
-        method="bootstrap" if clustered else "F",
+        method="percentile" if clustered else "F",
     )
 
 

@@ -340,7 +340,7 @@ def whole_run_summary(
     value = _weighted([(score.value, score.n) for score in scores])
     mean = Mean(n, units, value, None, None, "none")
     if len(scores) == 1 and scores[0].low is not None:
-        mean = Mean(n, units, value, scores[0].low, scores[0].high, "bootstrap")
+        mean = Mean(n, units, value, scores[0].low, scores[0].high, "percentile")
     return MetricSummary(
         *(kept["name"], kept["display_name"], kept["low"], kept["high"], mean, dict(unscored)),
         whole_run=True,

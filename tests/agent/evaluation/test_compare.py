@@ -173,7 +173,7 @@ def test_questions_of_one_patient_are_no_independent_pairs(site: Site):
     asked(site, *both(), answers=right_below(good=50, poor=30))
     (row,) = rows(site)
     assert (row["n"], row["units"]) == (60, 12)
-    assert (row["test"], row["interval"], row["exact_p"]) == ("bootstrap", "bootstrap", None)
+    assert (row["test"], row["interval"], row["exact_p"]) == ("bootstrap", "bca", None)
     assert "Units" in compared(site).stdout
 
 
@@ -260,7 +260,7 @@ def test_a_figure_of_whole_runs_is_compared_by_its_labels(site: Site):
     (row,) = rows(site)
     assert (row["n"], row["mean_a"], row["mean_b"]) == (40, pytest.approx(0.85), pytest.approx(0.5))
     assert row["low"] < row["difference"] < row["high"]
-    assert (row["interval"], row["test"], row["words"]) == ("bootstrap", "bootstrap", "A better")
+    assert (row["interval"], row["test"], row["words"]) == ("percentile", "bootstrap", "A better")
     with site.store() as store:
         store.purge(0)
     assert "the answers were purged" in str(compared(site).exception)

@@ -120,7 +120,7 @@ def test_more_than_a_tenth_of_the_seats_without_a_verdict_is_a_warning(empty: in
         (bytes([n]), 3.0 + n % 2, [seat(0, 3, 3), seat(1, 4, 4), seat(2) if n < empty else seat(2, 3, 3)])
         for n in range(10)
     ]
-    metric = MetricSummary("m", "M", 1, 5, Mean(10, 10, 3.5, 3.2, 3.8, "bootstrap"), {}, None, False, 0, None)
+    metric = MetricSummary("m", "M", 1, 5, Mean(10, 10, 3.5, 3.2, 3.8, "bca"), {}, None, False, 0, None)
     told = MetricSummary("m", "M", 1, 5, metric.mean, {}, jury=jury_summary(kept(), MODEL, answers))
     assert (Note.SEATS_EMPTY in summary(told).notes(told)) is warned
     assert Note.SEATS_EMPTY not in summary(metric).notes(metric)

@@ -223,7 +223,7 @@ def test_a_figure_of_the_whole_file_is_computed_with_its_interval(articles: Path
     rows = rows_of(scored("pubmed_qa", "--data", articles, "--answers", human, "--format", "json"))
     (macro,) = (row for row in rows if row["metric"] == "classification_macro_f1")
     assert round(float(str(macro["mean"])), 4) == 0.7219
-    assert (macro["n"], macro["interval"]) == (500, "bootstrap")
+    assert (macro["n"], macro["interval"]) == (500, "percentile")
     assert float(str(macro["low"])) < 0.7219 < float(str(macro["high"]))
 
 

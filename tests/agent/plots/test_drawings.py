@@ -37,7 +37,7 @@ def summary(
     run = Run("r", "s", f"{benchmark}:model={model}{entry}", benchmark, model, deployment, details, "ended", 0, 0)
     half = 0.05 * (high - low)
     interval = (None, None) if value is None else (max(low, value - half), min(high, value + half))
-    mean = Mean(0 if value is None else 40, 40, value, *interval, "bootstrap")
+    mean = Mean(0 if value is None else 40, 40, value, *interval, "bca")
     return RunSummary(run, (MetricSummary("m", "Metric", low, high, mean, {Reason.UNPARSED: unscored}),))
 
 
