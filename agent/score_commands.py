@@ -78,9 +78,8 @@ def rescore(
 @click.argument("benchmark")
 @click.option(
     "--data",
-    required=True,
     type=click.Path(exists=True, path_type=Path),
-    help="The dataset that was asked: a file, or a folder of official files.",
+    help="The dataset that was asked: a file, or a folder of official files (default: the definition's own file).",
 )
 @click.option(
     "--answers",
@@ -115,7 +114,7 @@ def rescore(
 def score(
     site: Site,
     benchmark: str,
-    data: Path,
+    data: Path | None,
     answers: Path | None,
     template: Path | None,
     judgements: Path | None,
@@ -126,9 +125,9 @@ def score(
 ) -> None:
     """Score answers that were produced elsewhere.
 
-    Prints the summary of every metric and stores nothing. BENCHMARK is an id, with arguments where it takes some:
-    `clear:condition=homelessness`. An instance without an answer is unscored (not_asked) and listed; an id that the
-    data does not have is an error.
+    Prints the summary of every metric and stores nothing. BENCHMARK is an id, with arguments where it takes some
+    (`clear:condition=homelessness`), or the YAML file of a benchmark. An instance without an answer is unscored
+    (not_asked) and listed; an id that the data does not have is an error.
 
     An instance_id is what the data's own id column holds, else the row's number, beginning with 1. --write-template
     writes all of them to a file that only you can read: they may be ids of patients.
@@ -141,6 +140,8 @@ def score(
 
     if (answers is None) == (template is None) or (template and (judgements or judges or prompts)):
         raise click.UsageError("give --answers to score them, or --write-template for a file to fill")
+    if judges is not None and judgements is None:
+        raise click.UsageError("--judges names who sits on the jury of --judgements; give both")
     if template is not None:
         count = write_template(site.own_benchmarks, benchmark, data, template)
         click.echo(f"{counted(count, 'instance')} written to {template.name}; fill each answer in")
@@ -154,8 +155,6 @@ def score(
             f"{counted(count, 'prompt')} written to {prompts.name}; they hold questions and answers in the clear"
         )
         return
-    if judges is not None and judgements is None:
-        raise click.UsageError("--judges names who sits on the jury of --judgements; give both")
     judged = None if judgements is None else JudgedElsewhere(judgements, judges)
     scored = score_answers(site.own_benchmarks, benchmark, data, answers, scoring, judged=judged, means=site.means)
     summary = scored.summary

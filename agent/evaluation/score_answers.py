@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from agent.catalog.benchmark import Benchmark, survey_benchmarks
+from agent.catalog.benchmark import Benchmark, load_benchmark, survey_benchmarks
 from agent.catalog.judges import Jury, read_jury
-from agent.catalog.run_entries import benchmark_of, parse_run_entry
+from agent.catalog.run_entries import CONFIGURABLE, benchmark_of, parse_run_entry
 from agent.datasets.identity import ROW_ID
 from agent.datasets.load import Dataset, iter_instances, locate_dataset
 from agent.errors import ConfigError
@@ -32,7 +32,7 @@ from agent.jury.rubric import rubric_of
 from agent.jury.seats import fill_seat
 from agent.metrics import JUDGED, Judge, Labelled, Means, MetricUse, check_available, measurable
 from agent.store import Judgement, Run, Seat
-from agent.vocabulary import Failure, Instance, Reason, Response, RunEntry, Unscored
+from agent.vocabulary import Failure, Instance, Reason, Response, Unscored
 
 ELSEWHERE = "(answers from a file)"
 _NOTHING = Means()
@@ -57,7 +57,7 @@ class JudgedElsewhere:
 def score_answers(
     own: Path | None,
     description: str,
-    data: Path,
+    data: Path | None,
     answers: Path,
     scoring: ScoringChoice | None = None,
     *,
@@ -68,8 +68,8 @@ def score_answers(
 
     Args:
         own: folder of the hospital's own benchmarks, if there is a site.
-        description: a benchmark's id or alias, and its arguments as in a run entry.
-        data: file or folder of the dataset.
+        description: a benchmark's id or alias, and its arguments as in a run entry; or its YAML file.
+        data: file or folder of the dataset; None: the one that the definition names.
         answers: see `AnswersFile`.
         scoring: whose rules; None: the benchmark's.
         judged: what judges replied about the answers.
@@ -110,7 +110,7 @@ def score_answers(
         return ScoredAnswers(RunSummary(run, paired(tally.summaries(run))), tuple(missing))
 
 
-def write_template(own: Path | None, description: str, data: Path, path: Path) -> int:
+def write_template(own: Path | None, description: str, data: Path | None, path: Path) -> int:
     """Write a new file, for its owner alone, with an empty answer to every instance; return how many.
 
     Raises:
@@ -121,7 +121,7 @@ def write_template(own: Path | None, description: str, data: Path, path: Path) -
     return _write_lines(path, ({"instance_id": one, "answer": ""} for one in ids))
 
 
-def write_judge_prompts(own: Path | None, description: str, data: Path, answers: Path, path: Path) -> int:
+def write_judge_prompts(own: Path | None, description: str, data: Path | None, answers: Path, path: Path) -> int:
     """Write a new file, for its owner alone, with what a judge is asked about each answer; return how many.
 
     The marker around the texts is random, a new one for each file. Answers that no jury is shown (blank, or none at
@@ -228,10 +228,28 @@ def _response(text: str) -> Response:
     return Response(text, "", "stop", None, None, 0.0)
 
 
-def _asked(own: Path | None, description: str, data: Path) -> tuple[Benchmark, Dataset]:
-    entry = _entry(description, data)
-    benchmark = benchmark_of(entry, *survey_benchmarks(own))
-    return benchmark, locate_dataset(benchmark, None, entry.arguments)
+def _asked(own: Path | None, description: str, data: Path | None) -> tuple[Benchmark, Dataset]:
+    arguments: dict[str, str] = {}
+    if description.endswith((".yaml", ".yml")) and not description.startswith(f"{CONFIGURABLE}:"):
+        file = Path(description)
+        if not file.is_file():
+            raise ConfigError(f"there is no file {description}", "Name a benchmark, or the YAML file of one.")
+        benchmark = load_benchmark(file, absolute_paths=True)
+    else:
+        given = parse_run_entry(description)
+        if given.model or given.expanders or "data_path" in given.arguments:
+            raise ConfigError(
+                "a benchmark's own arguments may follow its id, nothing else", "Name the data with --data."
+            )
+        benchmark = benchmark_of(given, *survey_benchmarks(own))
+        if given.benchmark != CONFIGURABLE:
+            arguments.update(given.arguments)
+    if data is None and benchmark.dataset_file is None:
+        raise ConfigError(
+            f"which data of {benchmark.id} was asked is not said",
+            "Name its file, or the folder of its files, with --data.",
+        )
+    return benchmark, locate_dataset(benchmark, None, arguments | ({"data_path": str(data)} if data else {}))
 
 
 def _ids_of(benchmark: Benchmark) -> str:
@@ -241,15 +259,6 @@ def _ids_of(benchmark: Benchmark) -> str:
     if benchmark.id_column == ROW_ID:
         return "An instance_id is the row's own id here, else its number, beginning with 1."
     return f"An instance_id is what the column {benchmark.id_column!r} holds."
-
-
-def _entry(description: str, data: Path) -> RunEntry:
-    if "," in str(data):
-        raise ConfigError("the path of --data holds a comma, which a run entry cannot", "Rename the file or folder.")
-    given = parse_run_entry(description)
-    if given.model or given.expanders or "data_path" in given.arguments:
-        raise ConfigError("a benchmark's own arguments may follow its id, nothing else", "Name the data with --data.")
-    return RunEntry(given.benchmark, "", "", {**given.arguments, "data_path": str(data)}, {}, description)
 
 
 def _called(benchmark: Benchmark, instance: Instance, place: int) -> str:
