@@ -207,7 +207,7 @@ def _asks_for_more(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) ->
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
 def delete(site: Site, name: str, rater: str | None, yes: bool) -> None:
-    """Delete a sample, with clinicians' names and grades; or those of one clinician.
+    """Delete a sample and its grades, or one clinician's.
 
     Sheets outside the store stay where they are; those of a deleted sample can no longer be taken in. The audit log
     says that it was done.
