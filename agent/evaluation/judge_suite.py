@@ -117,7 +117,7 @@ def judge_suite(site: Site, options: JudgeOptions, progress: Progress) -> tuple[
         with _naming_the_others(juries):
             judges = asyncio.run(meet_judges(juries, limits))
         ways = Ways(limits, progress, judges, redactor_for(site, juries), site.means)
-        heard = found.heard | {case.run.run_id: _judge(store, case, ways) for case in found.cases}
+        heard = found.heard | {case.run.run_id: _judge(site, store, case, options, ways) for case in found.cases}
     notes = [note for jury in juries for note in judge_notes(jury, judges)]
     return list(heard.values()), list(dict.fromkeys((*notes, *found.notes)))
 
@@ -136,8 +136,7 @@ def docket(site: Site, store: Store, options: JudgeOptions) -> Docket:
     if options.suite not in store.suites():
         known = ", ".join(store.suites()) or "none yet"
         raise ConfigError(f"there is no suite {options.suite} (suites here: {known})", "Name one with --suite.")
-    benchmarks, _ = survey_benchmarks(site.own_benchmarks)
-    defined = {one.id: use for one in benchmarks.values() for use in one.metrics if use.name in JUDGED}
+    defined = _defined(site)
     heard: dict[str, Heard] = {}
     cases: list[Case] = []
     runs = _runs(store, options)
@@ -184,6 +183,11 @@ def _runs(store: Store, options: JudgeOptions) -> list[Run]:
             f"It has runs of: {', '.join(sorted(there))}.",
         )
     return [run for run in runs if not options.benchmarks or run.benchmark in options.benchmarks]
+
+
+def _defined(site: Site) -> _Defined:
+    benchmarks, _ = survey_benchmarks(site.own_benchmarks)
+    return {one.id: use for one in benchmarks.values() for use in one.metrics if use.name in JUDGED}
 
 
 def _passed_over(site: Site, runs: Sequence[Run], defined: _Defined) -> list[str]:
@@ -269,9 +273,17 @@ def _case(site: Site, store: Store, run: Run, options: JudgeOptions, defined: _D
     return Case(run, rules, use, changed, jury, _asked_now(run, jury, options.only))
 
 
-def _judge(store: Store, case: Case, ways: Ways) -> Heard:
+def _judge(site: Site, store: Store, case: Case, options: JudgeOptions, ways: Ways) -> Heard:
     run_id = case.run.run_id
     with store.run_lock(run_id):
+        run = store.run(run_id)
+        assert run is not None
+        # Another command may have given it a jury since it was looked at.
+        if run.details != case.run.details or (case.changed and store.has_seats(run_id, case.use.name)):
+            again = _case(site, store, run, options, _defined(site))
+            if isinstance(again, str):
+                return Heard(summarise_run(store, run), left=again)
+            case = again
         if case.changed:
             store.change_jury(
                 run_id,

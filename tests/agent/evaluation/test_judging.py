@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from agent.cli import intramural
 from agent.doctor import Check, examine
 from agent.errors import ConfigError, InferenceError, StoreError
+from agent.evaluation import judge_suite as judge_suite_module
 from agent.evaluation.judge_suite import Heard, JudgeOptions, judge_suite
 from agent.evaluation.progress import Progress
 from agent.site import Site, create_site
@@ -215,6 +216,40 @@ def test_another_jury_takes_over_only_when_told_to(site: Site, tmp_path: Path):
         assert kept(site)[0] == [4.0] * 3
         assert [len(judged(server)) for server in (a, b)] == [3, 3]  # the first jury's replies are still there
         assert sum(NOTE in asked.prompt for asked in model.asked) == 3
+
+
+@pytest.mark.parametrize("first", ["same", "other"])
+def test_a_jury_that_came_while_another_command_was_about_to_begin_is_not_let_go_unasked(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str
+):
+    open_benchmark(site)
+    real, came = judge_suite_module.meet_judges, False
+
+    def meets(*given: Any) -> Any:
+        nonlocal came
+        if not came:
+            came = True
+            judge(site, judges=two if first == "same" else one)
+        return real(*given)
+
+    with (
+        FaultServer(models=["m"], answer="Words") as model,
+        judge_server(says(verdict(4, 4))) as a,
+        judge_server(says(verdict(2, 2))) as b,
+    ):
+        deploy(site, {"a": a.url, "b": b.url})
+        one, two = write_jury(tmp_path / "one.yaml", "a"), write_jury(tmp_path / "two.yaml", "b")
+        run(site, model.url, ENTRY, no_judging=True)
+        monkeypatch.setattr(judge_suite_module, "meet_judges", meets)
+        if first == "same":
+            (heard,) = judge(site, judges=two)
+            assert heard.judged.asked == 0
+            assert kept(site)[0] == [2.0] * 3
+        else:
+            with pytest.raises(ConfigError, match="another jury"):
+                judge(site, judges=two)
+            assert kept(site)[0] == [4.0] * 3
+            assert len(judged(b)) == 0
 
 
 def test_a_jury_can_begin_where_there_was_none(site: Site):

@@ -1,5 +1,6 @@
 """Scoring again where a jury graded: from stored replies, atomically with what each seat gave, and asking nobody."""
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,7 +17,8 @@ from agent.evaluation.run import RunOutcome, run_entries
 from agent.jury import seats as seats_module
 from agent.jury.verdict import Fault, Verdict
 from agent.site import Site
-from agent.store import Seat, Store
+from agent.store import Judgement, Seat, Store, juries
+from agent.store.codec import encode_response
 from agent.vocabulary import Reason
 from tests.agent.evaluation.judged_runs import JUDGES, ROWS, judged_site, judges, serve, verdict
 from tests.agent.fault_server import FaultServer
@@ -172,3 +174,19 @@ def test_where_replies_were_purged_the_run_is_left_as_it_was(site: Site):
         (done,) = rescore_suite(store, "s")
         assert kept(store) == before
     assert "purged" in done.left
+
+
+def test_judgements_that_were_kept_before_marks_are_read_as_ever(site: Site, monkeypatch: pytest.MonkeyPatch):
+    def as_before(judgement: Judgement) -> bytes:
+        return json.dumps([encode_response(reply).decode() for reply in judgement.replies]).encode()
+
+    with site.store() as store:
+        before = kept(store)
+        keys = {seat.judgement_key for seats in before[1].values() for seat in seats} - {None}
+        judgements = {key: store.judgement(key) for key in keys}
+        monkeypatch.setattr(juries, "_encode", as_before)
+        store.keep_scores(store.runs("s")[0].run_id, (), judgements.items(), ())
+        again = {key: store.judgement(key) for key in keys}
+        assert again == {key: Judgement(one.replies) for key, one in judgements.items()}
+        rescore_suite(store, "s")
+        assert kept(store) == before

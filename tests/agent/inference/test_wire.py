@@ -126,6 +126,25 @@ def test_no_mark_of_an_end_is_left_and_nothing_before_the_last_lone_one_is_an_an
     assert sorted("".join(letters)) == sorted(text.replace("<think>", "").replace("</think>", "").replace(" ", ""))
 
 
+@pytest.mark.parametrize("around", ["{}", "Well:\n```json\n{}\n```", "{} That is all."])
+def test_a_mark_that_a_json_text_speaks_of_ends_and_begins_no_thought(around):
+    said = around.replace("{}", json.dumps({"why": "It says </think>, then <think> again, and </think>.", "score": 1}))
+    assert split_thought(said) == ("", said)
+    assert split_thought(f"<think>{{not so}}</think>{said}") == ("{not so}", said)
+    assert split_thought(f"A thought {{}} here</think>{said}") == ("A thought {} here", said)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"a":' * 300_000, '{"' * 400_000, '{"a":"' * 200_000, '{"a":1}' * 300_000, "\n" * 10**6 + '{"a' * 100_000],
+    ids=range(5),
+)
+def test_no_text_with_braces_holds_the_division_up(text):
+    began = time.process_time()
+    split_thought(f"{text}</think>")
+    assert time.process_time() - began < 2
+
+
 @settings(deadline=None)
 @given(st.text(st.characters(exclude_categories=())), st.text(st.characters(exclude_categories=())))
 def test_no_control_character_of_a_reply_reaches_a_person(answer, thought):
