@@ -2,13 +2,14 @@
 
 import json
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from agent.jury.rubric import SCORE, Rubric, rubric_of
 from agent.jury.verdict import MOST_CHARACTERS, Fault, Verdict, read_verdict
-from agent.metrics import MetricUse
+from agent.metrics import Judge, MetricUse
 from agent.store.stored import RETRIED, Judgement, Seat
 from agent.vocabulary import Reason, Response, Unscored
 
@@ -18,7 +19,36 @@ WITHHELD = "withheld"  # a seat's reason: the texts could not be cleared for a j
 
 def quorum_of(use: MetricUse) -> int:
     """Return how many seats must give a valid verdict: more than half of them, or what the jury asks for if higher."""
-    return max(len(use.judges) // 2 + 1, use.quorum or 0)
+    return least_verdicts(len(use.judges), use.quorum)
+
+
+def least_verdicts(seats: int, quorum: int | None) -> int:
+    """Return the same of a jury of so many seats, which itself asks for `quorum` of them."""
+    return max(seats // 2 + 1, quorum or 0)
+
+
+def seat_names(judges: Sequence[Judge]) -> tuple[str, ...]:
+    """Return what to call each seat, wherever judges are named: no two alike.
+
+    That is the judge's short name, else its model's, else its deployment's; a name that several have is numbered.
+    """
+    plain = [judge.name or judge.model_name or judge.model_deployment for judge in judges]
+    times = Counter(plain)
+    taken = {name for name in plain if times[name] == 1}
+    names = []
+    for name in plain:
+        own, number = name, 0
+        while times[name] > 1 and (number == 0 or own in taken):
+            number += 1
+            own = f"{name} ({number})"
+        taken.add(own)
+        names.append(own)
+    return tuple(names)
+
+
+def judges_of(jury: Mapping[str, Any]) -> tuple[Judge, ...]:
+    """Return the judges of a jury, by seat, as a run keeps it."""
+    return tuple(Judge(*judge) for judge in jury.get("judges", ()))
 
 
 def cut_to_read(reply: Response) -> Response:

@@ -21,6 +21,7 @@ from agent.jury.rubric import SCORE, Rubric
 
 MOST_CHARACTERS = 100_000  # of a reply; 4,096 tokens are fewer
 _MOST_ATTEMPTS = 1_000
+_MOST_NEAR = 100  # braces before a mark, of which one opens its object
 _MOST_WORK = 2_000_000  # characters that attempts at reading objects may cost in all
 _DEEP = 50_000  # what an attempt counts as that ended in too deep a nest
 _SHOWN = 1_000  # characters of a nest that is too deep, by which it is found among the texts
@@ -93,9 +94,22 @@ def read_verdict(reply: str, rubric: Rubric, shown: tuple[str, ...], marker: str
         marked = [one for one in attempts if _bears(one, rubric, marker)] if marker else []
         return _given(marked[-1], rubric) if marked else _unmarked(attempts, rubric, shown)
     except TooMuchError:  # what bears its mark is found however entangled the rest is
-        begins = re.compile(rf"\{{\s*{_mark(rubric, marker)}", re.IGNORECASE) if marker else None
-        places = [found.start() for found in begins.finditer(said)] if begins else []
-        return next(_given(one, rubric) for one in _objects(said[places[-1] :])) if places else Fault.TOO_LONG
+        return _amid_clutter(said, rubric, marker) if marker else Fault.TOO_LONG
+
+
+def _amid_clutter(said: str, rubric: Rubric, marker: str) -> Verdict | Fault:
+    """Return the verdict around the last place of the mark in a text of which not every object can be read."""
+    places = [found.start() for found in re.finditer(_mark(rubric, marker), said, re.IGNORECASE)]
+    if not places:
+        return Fault.TOO_LONG
+    for opening in [found.start() for found in _BRACE.finditer(said, 0, places[-1])][: -_MOST_NEAR - 1 : -1]:
+        try:
+            value, _ = _DECODER.raw_decode(said, opening)
+        except (json.JSONDecodeError, RecursionError):
+            continue
+        if _bears(value, rubric, marker):
+            return _checked(value, rubric)
+    return Fault.NO_VERDICT
 
 
 def _mark(rubric: Rubric, marker: str) -> str:
