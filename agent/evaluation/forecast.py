@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.catalog.deployments import Prices
+from agent.catalog.wording import counted
 from agent.evaluation.usage import Cost, cost, cost_text, duration, total_cost
 from agent.inference.tokens import byte_length
 from agent.vocabulary import Instance
@@ -222,7 +223,7 @@ def together_lines(
 
 def _size_lines(found: Forecast) -> list[str]:
     basis = (
-        f"{found.counted:,} prompts were counted"
+        f"{counted(found.counted, 'prompt')} {'was' if found.counted == 1 else 'were'} counted"
         if found.counted
         else f"not counted: a token is taken for {CHARACTERS_A_TOKEN:g} characters"
     )
@@ -230,7 +231,7 @@ def _size_lines(found: Forecast) -> list[str]:
     if found.answer_expected is not None:
         expected = f", about {found.answer_expected:,} if answers are as long as the reference answers"
     lines = [
-        f"{found.requests:,} requests, about {found.prompt_tokens:,} tokens in ({basis})",
+        f"{counted(found.requests, 'request')}, about {found.prompt_tokens:,} tokens in ({basis})",
         f"at most {found.answer_most:,} tokens out{expected}",
     ]
     if found.shortened:

@@ -86,14 +86,14 @@ def test_a_dry_run_counts_what_is_stored_as_done(site: Site, model: FaultServer,
 def test_a_dry_run_of_more_instances_counts_the_new_ones_alone(site: Site, model: FaultServer, judges: FaultServer):
     run(site, model, "-m", "2")
     asked = run(site, model, "--dry-run")
-    assert "  1 requests" in asked
+    assert "  1 request, " in asked
     assert "2 instances of 3 not asked" in asked
 
 
 def test_equal_prompts_are_forecast_once(site: Site, model: FaultServer, judges: FaultServer):
     open_benchmark(site, instances=5, name="more", same=True)
     asked = told(site, "run", "--server", model.url, "-r", "more:model=m", "--suite", "s", "--dry-run")
-    assert "  1 requests" in asked
+    assert "  1 request, " in asked
     assert "4 instances of 5 not asked: stored, or equal to another" in asked
 
 
