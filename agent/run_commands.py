@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from agent.evaluation.run import RunOutcome
     from agent.evaluation.summarise import RunSummary
     from agent.evaluation.trial import Met
+    from agent.store import Run
 
 EXIT_FAILED_INSTANCES = 9
 
@@ -144,6 +145,8 @@ def run(
     summaries = [outcome.summary for outcome in outcomes]
     for line in unjudged_words(summaries, options["suite"], no_judging=options["no_judging"]):
         click.echo(line, err=True)
+    for line in left_out_words(runs):
+        click.echo(line, err=True)
     if too_long:
         fit = "prompt does not fit its" if too_long == 1 else "prompts do not fit their"
         click.echo(f"{too_long} {fit} model; running again cannot help.", err=True)
@@ -155,6 +158,18 @@ def run(
         click.echo(unseated_words(unseated), err=True)
     if failed or unseated:
         raise click.exceptions.Exit(EXIT_FAILED_INSTANCES)
+
+
+def left_out_words(runs: "Sequence[Run]") -> list[str]:
+    """Say which optional metrics were not measured, and what they want; nothing where all were."""
+    where: dict[str, dict[str, None]] = {}
+    for run in runs:
+        if left_out := run.details.get("left_out"):
+            where.setdefault(", ".join(left_out), {})[run.benchmark] = None
+    return [
+        f"not measured: {metrics} of {', '.join(benchmarks)}; they need an encoder, see bertscore_model in site.yaml"
+        for metrics, benchmarks in where.items()
+    ]
 
 
 def _say_what_it_would_take(site: Site, plans: "Sequence[Plan]", *, no_judging: bool) -> None:

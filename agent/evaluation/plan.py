@@ -82,6 +82,7 @@ class Plan:
         named_data: whether the run entry named the files.
         attested: whether the data needs no agreement, or somebody attested that the site has accepted it.
         sampled: the limit of instances that was given.
+        left_out: optional metrics that the site lacks an encoder for.
         jury: the judges that grade the answers when they are there; none: nobody does now.
     """
 
@@ -105,6 +106,7 @@ class Plan:
     sampled: int | None
     sample_seed: int
     jury: tuple[SeatedJudge, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def available(self) -> int:
@@ -159,6 +161,7 @@ class Plan:
             "free_arguments": free_arguments(benchmark, self.arguments),
             "parts": parts(benchmark),
             "overrides": list(self.overrides),
+            "left_out": list(self.left_out),
             "sampled": self.sampled,
             "sample_seed": self.sample_seed,
             "data": {
@@ -289,6 +292,7 @@ def _plan_run(
         sampled=limit,
         sample_seed=options.sample_seed,
         jury=() if options.no_judging else _seated(jury, site, judges_here, options.max_in_flight),
+        left_out=_left_out(site, benchmark),
     )
 
 
@@ -306,6 +310,11 @@ def _metrics(site: Site, entry: RunEntry, benchmark: Benchmark, options: RunOpti
         jury_of(use, site, benchmark.id, override=options.judges, named=named, required=not options.no_judging)
         for use in measurable(benchmark.metrics, site.means)
     )
+
+
+def _left_out(site: Site, benchmark: Benchmark) -> tuple[str, ...]:
+    measured = measurable(benchmark.metrics, site.means)
+    return tuple(use.name for use in benchmark.metrics if use not in measured)
 
 
 def _expanders(entry: RunEntry, options: RunOptions) -> Mapping[str, str]:

@@ -12,6 +12,7 @@ from agent.evaluation.subgroups import SubgroupSummary
 from agent.evaluation.summarise import RunSummary
 from agent.evaluation.usage import usage_lines
 from agent.exchange.shown_names import ShownNames
+from agent.jury.seats import judges_of, least_verdicts, seat_names
 from agent.redaction.clearing import ClearedCase, Clearer
 from agent.redaction.judgements import judged
 from agent.service.heads import Figure, RunHead, RunLine, data_words, run_figure, run_head, run_line
@@ -126,6 +127,8 @@ def _settings(run: Run) -> Iterator[tuple[str, str]]:
             yield "Temperature", f"{details['temperature']:g}"
         return
     yield "Changed by the run entry", ", ".join(details["overrides"]) or "nothing"
+    if details.get("left_out"):
+        yield "Not measured, for want of an encoder", ", ".join(details["left_out"])
     sampled, available = details["sampled"], data["instances"]
     if sampled is None or sampled >= available:
         yield "Instances", f"all {available} of the data"
@@ -150,11 +153,11 @@ def _jury(details: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         return
     low, high = jury["scale"]
     seats = len(jury["judges"])
-    yield "Jury", ", ".join(name or model for _, model, name in jury["judges"])
+    yield "Jury", ", ".join(seat_names(judges_of(jury)))
     rule = (
         ""
         if "origin" in details
-        else f"at least {max(seats // 2 + 1, jury['quorum'] or 0)} of {seats} valid verdicts, "
+        else f"at least {least_verdicts(seats, jury['quorum'])} of {seats} valid verdicts, "
     )
     yield "Jury's rule", f"{rule}grades from {low:g} to {high:g}"
 
