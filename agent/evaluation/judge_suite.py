@@ -37,7 +37,19 @@ from agent.store import Run, Store
 from agent.vocabulary import Reason
 
 _OTHER_JURY = "Give --replace to let them go, or leave out --judges to go on with the jury that there is."
-_Defined = Mapping[str, MetricUse]  # the metric that a jury gives, by benchmark, as definitions here have it
+_RUN_AGAIN = "Give their `run` commands again, while the models' servers answer."
+_IMPORTED = "it was imported, with scores made elsewhere"
+
+
+@dataclass(frozen=True, slots=True)
+class Defined:
+    """What a definition here says of a jury: the metric that it gives, and the definition's digest."""
+
+    use: MetricUse
+    digest: str
+
+
+_Definitions = Mapping[str, Defined]  # by benchmark
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,21 +151,29 @@ def docket(site: Site, store: Store, options: JudgeOptions) -> Docket:
     defined = _defined(site)
     heard: dict[str, Heard] = {}
     cases: list[Case] = []
+    forgotten: list[Run] = []
     runs = _runs(store, options)
     for run in runs:
         if not any(kept.get("metric", kept["name"]) == "jury_score" for kept in run.details["metrics"]):
             continue
+        rules = _rules(run, defined)
+        if rules is None and not run.imported:
+            forgotten.append(run)
+            continue
         summary = summarise_run(store, run)
-        case = _why_left(run) or _case(site, store, run, options, defined)
+        case = _case(site, store, run, rules, options, defined) if rules else _IMPORTED
         if isinstance(case, Case):
             if case.changed or unjudged(store, run.run_id, case.rules):
                 cases.append(case)
             elif any(metric.unscored.get(Reason.NOT_JUDGED) for metric in summary.metrics):
                 case = purged_words(store, run.run_id)
         heard[run.run_id] = Heard(summary, left=case if isinstance(case, str) else "")
+    if forgotten and not cases:
+        raise ConfigError(_forgotten_words(forgotten), _RUN_AGAIN)
     if not heard:
         raise ConfigError(f"suite {options.suite} holds no run with a metric that a jury gives")
     notes = [own_judge_words(case.run.deployment) for case in cases if judges_itself(case.run.deployment, case.jury)]
+    notes += [f"{_forgotten_words(forgotten)}. {_RUN_AGAIN}"] if forgotten else []
     notes += [] if options.judges else _passed_over(site, runs, defined)
     return Docket(heard, cases, notes)
 
@@ -185,12 +205,14 @@ def _runs(store: Store, options: JudgeOptions) -> list[Run]:
     return [run for run in runs if not options.benchmarks or run.benchmark in options.benchmarks]
 
 
-def _defined(site: Site) -> _Defined:
+def _defined(site: Site) -> _Definitions:
     benchmarks, _ = survey_benchmarks(site.own_benchmarks)
-    return {one.id: use for one in benchmarks.values() for use in one.metrics if use.name in JUDGED}
+    return {
+        one.id: Defined(use, one.digest) for one in benchmarks.values() for use in one.metrics if use.name in JUDGED
+    }
 
 
-def _passed_over(site: Site, runs: Sequence[Run], defined: _Defined) -> list[str]:
+def _passed_over(site: Site, runs: Sequence[Run], defined: _Definitions) -> list[str]:
     """Say which runs go on with a jury that is not the one of the site's file, though no benchmark names theirs."""
     if not site.judges.is_file():
         return []
@@ -200,10 +222,10 @@ def _passed_over(site: Site, runs: Sequence[Run], defined: _Defined) -> list[str
         for run in runs:
             measures = jury_measures(Rules.of_run(run.details))
             definition = defined.get(run.benchmark)
-            if run.imported or not measures or definition is None or definition.judges:
+            if run.imported or not measures or definition is None or definition.use.judges:
                 continue
             use = measures[0].use
-            if use.judges and (use.judges, use.quorum) != (jury.judges, stricter(definition, jury)):
+            if use.judges and (use.judges, use.quorum) != (jury.judges, stricter(definition.use, jury)):
                 kept[", ".join(judge.name or judge.model_name for judge in use.judges)] += 1
     return [
         f"{counted(many, 'run')} {'keeps its' if many == 1 else 'keep their'} jury ({names}), and {site.judges.name} "
@@ -228,33 +250,56 @@ def _names(seat: SeatedJudge) -> tuple[str, ...]:
     return tuple(name for name in (seat.judge.name, seat.deployment.name) if name)
 
 
-def _why_left(run: Run) -> str:
+def _rules(run: Run, defined: _Definitions) -> Rules | None:
+    """Return how a run is scored, with all that its jury is asked; None if nothing here says that.
+
+    Earlier versions kept nothing of it with the run; then it is the definition's, if that is still the one that was
+    run.
+    """
     if run.imported:
-        return "it was imported, with scores made elsewhere"
-    uses = [measure.use for measure in jury_measures(Rules.of_run(run.details))]
+        return None
+    rules = Rules.of_run(run.details)
     try:
-        rubric_of(uses[0])
-    except ValueError:  # what it is asked was not kept before this version
-        return "an earlier version kept nothing of what its jury is asked; give its `run` command again"
-    return ""
+        rubric_of(jury_measures(rules)[0].use)
+    except ValueError:
+        definition = defined.get(run.benchmark)
+        if definition is None or definition.digest != run.details["benchmark_digest"]:
+            return None
+        return _with_jury(rules, definition.use)
+    return rules
 
 
-def _case(site: Site, store: Store, run: Run, options: JudgeOptions, defined: _Defined) -> Case | str:
+def _with_jury(rules: Rules, use: MetricUse) -> Rules:
+    return replace(rules, measures=tuple(replace(one, use=use) if one.of_jury else one for one in rules.measures))
+
+
+def _forgotten_words(runs: Sequence[Run]) -> str:
+    """Say of which runs nobody knows any more what their jury is asked."""
+    benchmarks = ", ".join(dict.fromkeys(run.benchmark for run in runs))
+    return (
+        f"{counted(len(runs), 'run')} of an earlier version cannot be judged ({benchmarks}): it kept nothing of what a "
+        "jury is asked, and the definition that was run is not here any more"
+    )
+
+
+def _case(
+    site: Site, store: Store, run: Run, before: Rules, options: JudgeOptions, defined: _Definitions
+) -> Case | str:
     """Return what is to be done about one run, or why it is left as it is."""
-    before = Rules.of_run(run.details)
     had = jury_measures(before)[0].use
+    kept = jury_measures(Rules.of_run(run.details))[0].use  # an earlier version's run holds less
     use = had
     if options.judges or not had.judges:
         # A run keeps one quorum, which may be its jury's: what the benchmark asks for is in its definition.
         definition = defined.get(run.benchmark)
-        asked_for = definition.quorum if definition else None
+        asked_for = definition.use.quorum if definition else None
         use = jury_of(replace(had, judges=(), quorum=asked_for), site, run.benchmark, override=options.judges)
     if not use.judges:
         raise ConfigError(
             f"{run.name} has no jury, and neither has the site",
             f"Write {site.judges.name} into the site directory, or name a file with --judges.",
         )
-    changed = (use.judges, use.quorum) != (had.judges, had.quorum)
+    changed = (use.judges, use.quorum) != (kept.judges, kept.quorum)
     if changed and store.has_seats(run.run_id, use.name):
         if purged := purged_words(store, run.run_id):
             return purged  # nobody could grade those answers again
@@ -265,10 +310,7 @@ def _case(site: Site, store: Store, run: Run, options: JudgeOptions, defined: _D
             f"{run.name} was scored by another version, and its jury would change",
             f"Give `intramural rescore --suite {run.suite}` first.",
         )
-    rules = replace(
-        before,
-        measures=tuple(replace(one, use=use) if one.of_jury else one for one in before.measures),
-    )
+    rules = _with_jury(before, use)
     jury = seated(use.judges, site, read_deployments(site.deployments), options.max_in_flight)
     return Case(run, rules, use, changed, jury, _asked_now(run, jury, options.only))
 
@@ -280,7 +322,8 @@ def _judge(site: Site, store: Store, case: Case, options: JudgeOptions, ways: Wa
         assert run is not None
         # Another command may have given it a jury since it was looked at.
         if run.details != case.run.details or (case.changed and store.has_seats(run_id, case.use.name)):
-            again = _case(site, store, run, options, _defined(site))
+            defined = _defined(site)
+            again = _case(site, store, run, _rules(run, defined) or case.rules, options, defined)
             if isinstance(again, str):
                 return Heard(summarise_run(store, run), left=again)
             case = again
