@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from agent.calibration.ratings import OVERALL, Grader, RatingTable
-from agent.statistics.agreement import FEWEST_UNITS, NO_ICC, Icc, Ratings, icc_above, mean_icc
+from agent.statistics.agreement import NO_ICC, Icc, Ratings, icc_above, mean_icc
+from agent.statistics.resampling import FEWEST_UNITS
 
 CLINICIANS = "clinicians"
 FEWEST_ANSWERS = 10  # that graders have in common; what fewer say would drown the rest

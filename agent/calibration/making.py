@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from agent.calibration.sample import Candidate, choose, codes
 from agent.calibration.sheet import ANSWER, ITEM, LONGEST_CELL, QUESTION, REFERENCE, heading, sheet
 from agent.errors import ConfigError
+from agent.evaluation.alike import units_apart
 from agent.evaluation.jury_scores import judged_answer
 from agent.evaluation.measures import HELM_TWIN, Measure, Rules
 from agent.jury.prompts import Matter, matter_of
@@ -86,15 +87,6 @@ class _Item:
 def jury_measure(rules: Rules) -> Measure | None:
     """Return the metric that a jury gives by our rules, if there is one."""
     return next((one for one in rules.measures if one.of_jury and not one.name.endswith(HELM_TWIN)), None)
-
-
-def unit_of(run: "Run", unit_key: bytes) -> bytes:
-    """Return what tells units apart: units without a name are numbers of rows, of which every part of the data has its
-    own.
-    """
-    if run.details.get("unit_named", True):
-        return unit_key
-    return unit_key + repr(sorted(run.details.get("arguments", {}).items())).encode()
 
 
 def make_calibration(site: "Site", wanted: Wanted, out: Path) -> Made:
@@ -256,7 +248,7 @@ def _candidates(store: "Store", runs: "Sequence[Run]", metric: str) -> dict[str,
     for run in runs:
         for position, score in enumerate(store.unit_scores(run.run_id, metric)):
             if score.value is not None or score.reason in _GRADABLE:
-                one = Candidate(run.run_id, position, unit_of(run, score.unit_key), score.instance_key)
+                one = Candidate(run.run_id, position, units_apart(run) + score.unit_key, score.instance_key)
                 found.setdefault(run.model, []).append(one)
     if not found:
         raise ConfigError(

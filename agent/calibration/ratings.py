@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from agent.calibration.making import jury_measure, unit_of
-from agent.evaluation.agreement import asked_alike, seat_names
+from agent.calibration.making import jury_measure
+from agent.evaluation.agreement import asked_alike
+from agent.evaluation.alike import units_apart
 from agent.evaluation.measures import Measure, Rules
-from agent.jury.seats import jury_score, quorum_of
+from agent.jury.seats import jury_score, quorum_of, seat_names
 from agent.metrics import METRICS
 from agent.statistics.agreement import Ratings
 
@@ -74,7 +75,7 @@ def rating_table(store: "Store", calibration: "Calibration") -> RatingTable:
     versions = _versions([run for run, _ in runs])
     for run, items in runs:
         scores = store.unit_scores(run.run_id, plan["metric"])
-        units |= {item: unit_of(run, scores[position].unit_key) for position, item in items.items()}
+        units |= {item: units_apart(run) + scores[position].unit_key for position, item in items.items()}
         for grader, position, values in _machines(store, run, criteria, versions):
             if position in items:
                 found.setdefault(grader, {})[items[position]] = values

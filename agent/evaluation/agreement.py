@@ -9,9 +9,11 @@ from itertools import chain
 from statistics import fmean
 from typing import Any, Literal
 
+from agent.evaluation.alike import units_apart
 from agent.jury.family import same_family
+from agent.jury.seats import seat_names
 from agent.metrics import Judge
-from agent.statistics.agreement import Icc, IccForm, Ratings, icc, mean_icc
+from agent.statistics.agreement import Icc, IccForm, Ratings, icc, mean_icc, stepped_up
 from agent.statistics.alpha_interval import Alpha, alpha_with_interval
 from agent.statistics.correlation import rank_correlation
 from agent.statistics.intervals import Mean, figure_with_interval, mean_with_interval
@@ -105,6 +107,7 @@ class _Panel:
     number: int
     judges: tuple[Judge, ...]
     answers: tuple[_Graded, ...]
+    scale: float  # from the lowest grade to the highest
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -114,15 +117,6 @@ class _Panel:
     def criteria(self) -> list[str]:
         found = dict.fromkeys(chain.from_iterable(one or () for answer in self.answers for one in answer.grades))
         return [*found, OVERALL] if len(found) > 1 else list(found)
-
-
-def seat_names(judges: Sequence[Judge]) -> tuple[str, ...]:
-    """Return a name for each seat; a name that several have is numbered."""
-    plain = [judge.name or judge.model_name or judge.model_deployment for judge in judges]
-    return tuple(
-        name if plain.count(name) == 1 else f"{name} ({plain[:place].count(name) + 1})"
-        for place, name in enumerate(plain)
-    )
 
 
 def asked_alike(jury: Mapping[str, Any]) -> str:
@@ -171,7 +165,8 @@ def _panels(store: Store, runs: Sequence[Run]) -> Iterator[_Panel]:
         answers = tuple(chain.from_iterable(_graded(store, run, metric, len(judges)) for run, metric, _ in found))
         if answers:
             numbers[first.benchmark] += 1
-            yield _Panel(first.benchmark, numbers[first.benchmark], judges, answers)
+            low, high = jury.get("scale") or (-math.inf, math.inf)
+            yield _Panel(first.benchmark, numbers[first.benchmark], judges, answers, high - low)
 
 
 def _graded(store: Store, run: Run, metric: str, seats: int) -> Iterator[_Graded]:
@@ -179,16 +174,13 @@ def _graded(store: Store, run: Run, metric: str, seats: int) -> Iterator[_Graded
     if not found:
         return
     units = [row.unit_key for row in store.unit_scores(run.run_id, metric)]
-    # Units without a name are numbers of rows, which every part of a benchmark's data has of its own.
-    part = (
-        b"" if run.details.get("unit_named", True) else repr(sorted(run.details.get("arguments", {}).items())).encode()
-    )
+    apart = units_apart(run)
     graded = [position for position, given in found.items() if any(seat.grades for seat in given)]
     for stored in store.each_instance(run.run_id, graded):
         by_seat = {seat.seat: seat.grades for seat in found[stored.position]}
         length = None if stored.response is None else len(stored.response.text.strip())
         grades = tuple(by_seat.get(seat) for seat in range(seats))
-        yield _Graded(run.model, part + units[stored.position], length, grades)
+        yield _Graded(run.model, apart + units[stored.position], length, grades)
 
 
 def _agreement(panel: _Panel, criterion: str) -> Agreement:
@@ -219,7 +211,7 @@ def _of_clusters(table: Ratings, units: Sequence[bytes], judges: int) -> dict[Ic
     for one, of_mean in _FORMS.items():
         limits = mean_icc(table, [range(judges)], one, units=units)
         found[one] = Icc(found[one].value, limits.low, limits.high)
-        stepped = (_stepped_up(limits.low, judges), _stepped_up(limits.high, judges))
+        stepped = (None if limit is None else stepped_up(limit, judges) for limit in (limits.low, limits.high))
         found[of_mean] = Icc(found[of_mean].value, *stepped)
     return found
 
@@ -227,13 +219,9 @@ def _of_clusters(table: Ratings, units: Sequence[bytes], judges: int) -> dict[Ic
 _FORMS: dict[IccForm, IccForm] = {"ICC1": "ICC1k", "ICC2": "ICC2k", "ICC3": "ICC3k"}
 
 
-def _stepped_up(single: float | None, judges: int) -> float | None:
-    below = 0.0 if single is None else 1 + (judges - 1) * single
-    return None if single is None or below <= 0 else judges * single / below
-
-
 def _biases(panel: _Panel) -> Iterator[Bias]:
     rows = [(answer, answer.of(OVERALL)) for answer in panel.answers]
+    within = (-panel.scale, panel.scale)  # where a difference of two grades ends
     yield Bias(
         "length", panel.benchmark, panel.number, "", "", _against_length((answer, _mean(row)) for answer, row in rows)
     )
@@ -242,7 +230,9 @@ def _biases(panel: _Panel) -> Iterator[Bias]:
         yield Bias("length", panel.benchmark, panel.number, name, "", _against_length(own))
     for seat, name in enumerate(panel.names):
         apart = [(answer.unit, above) for answer, row in rows if (above := _above(row, {seat})) is not None]
-        yield Bias("judge", panel.benchmark, panel.number, name, "", mean_with_interval(apart, binary=False))
+        yield Bias(
+            "judge", panel.benchmark, panel.number, name, "", mean_with_interval(apart, binary=False, within=within)
+        )
     for model in dict.fromkeys(answer.model for answer in panel.answers):
         kin = {seat for seat, judge in enumerate(panel.judges) if same_family(judge.model_name, model)}
         apart = [
@@ -250,12 +240,14 @@ def _biases(panel: _Panel) -> Iterator[Bias]:
             for answer, row in rows
             if answer.model == model and (above := _above(row, kin)) is not None
         ]
-        yield Bias("family", panel.benchmark, panel.number, "", model, mean_with_interval(apart, binary=False))
+        yield Bias(
+            "family", panel.benchmark, panel.number, "", model, mean_with_interval(apart, binary=False, within=within)
+        )
     for seat, name in enumerate(panel.names):
         both = list(_beside_strangers(panel, seat, rows))
         if len({kin for _, kin, _, _ in both}) == 2:
             items = [(unit, (kin, own - others)) for unit, kin, own, others in both]
-            figure = figure_with_interval(items, _difference)
+            figure = figure_with_interval(items, _difference, within=(2 * within[0], 2 * within[1]))
             if _apart([(kin, others) for _, kin, _, others in both]):
                 figure = Mean(figure.n, figure.units, None, None, None, "none")
             yield Bias("favour", panel.benchmark, panel.number, name, "", figure)

@@ -6,11 +6,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agent.errors import ConfigError
+from agent.evaluation.alike import asked_of, measured_by, part_of, units_apart
 from agent.evaluation.measures import HELM_TWIN, Rules
 from agent.evaluation.paired_seats import filled, scores_by_both
 from agent.evaluation.score import score_response
 from agent.evaluation.whole_run import blank_labels
 from agent.jury.family import same_family
+from agent.jury.seats import judges_of, seat_names
 from agent.metrics import Labelled, figure
 from agent.statistics.paired import Pair
 from agent.store import Run, Seat, Store, UnitScore
@@ -19,8 +21,13 @@ from agent.vocabulary import OWN_MAKING, Reason, Unscored
 NO_METRIC = "no metric of that name in both runs"
 NO_PAIR = "no instance that both have a score for"
 PURGED = "a figure of whole runs, and the answers were purged"
-# What an entry may set for each model by itself: it changes what is asked of no other.
-_OF_MODEL = frozenset({"model", "model_deployment", "num_output_tokens", "increase_max_tokens", "temperature", "stop"})
+OTHER_METRIC = "another main metric"
+OTHERWISE = "measured another way"
+_MEASURED = {
+    "other scoring rules": "scored by other rules",
+    "another encoder or other options of the metric": "measured with another encoder or other options",
+    "another jury": "graded by another jury",
+}
 _NOT_JUDGED = frozenset({Reason.NOT_JUDGED, Reason.NOT_MEASURED})
 
 
@@ -107,7 +114,8 @@ def pair_models(store: Store, suites: Sequence[str], a: str, b: str, metric: str
         store: the site's.
         suites: names of suites that are there.
         a, b: names of models or deployments.
-        metric: by this metric; None: by each benchmark's main one.
+        metric: by this metric; None: by each benchmark's main one. Another stands in for it only where that has yet to
+            be judged or measured; where the two runs' was judged or measured in two ways, the benchmark is left out.
 
     Raises:
         ConfigError: a model is not in the suites, is served by several deployments there, or is both.
@@ -148,12 +156,12 @@ def _paired(store: Store, runs_a: Sequence[Run], runs_b: Sequence[Run], metric: 
         return _difference(runs_a[-1], runs_b[-1])
     matched = [(parts_a[part], parts_b[part]) for part in parts]
     kept = _metrics(matched, metric)
-    if not kept:
-        return NO_METRIC if metric else "by no metric of the same rules, options and jury in both runs"
+    if isinstance(kept, str):
+        return kept
     found = _first_with_scores(store, matched, kept, standing_in=metric is None)
     if not found.scored:
         return PURGED if found.kept.get("whole_run") and not (found.unscored_a or found.unscored_b) else NO_PAIR
-    passed_over = sum(_part(run) in parts for run in (*runs_a, *runs_b)) - 2 * len(parts)
+    passed_over = sum(_asked(run) in parts for run in (*runs_a, *runs_b)) - 2 * len(parts)
     return replace(found, passed_over=passed_over)
 
 
@@ -176,56 +184,62 @@ def _waits(paired: Paired) -> bool:
 
 
 def _newest(runs: Sequence[Run]) -> dict[Hashable, Run]:
-    return {_part(run): run for run in sorted(runs, key=lambda run: run.started_at)}
+    return {_asked(run): run for run in sorted(runs, key=lambda run: run.started_at)}
 
 
-def _part(run: Run) -> Hashable:
+def _asked(run: Run) -> Hashable:
     """Return what two runs must have in common to have asked the same: definition, data, arguments, origin."""
-    details = run.details
-    asked = {key: value for key, value in run.pairs if key not in {*_OF_MODEL, "data"}} | details.get("arguments", {})
-    origin = (details["origin"].get("kind"), run.suite) if run.imported else None
-    data = details.get("data", {})
-    return details.get("benchmark_digest"), data.get("digest"), data.get("known"), frozenset(asked.items()), origin
+    return part_of(run), tuple(asked_of(run).values())
 
 
 def _difference(one: Run, other: Run) -> str:
     """Say why no run of the one model asked the same as one of the other's."""
-    words = ("another definition of the benchmark", "other data", "another kind of data", "other arguments or parts")
-    pairs = zip((*words, "made elsewhere"), _parts(one), _parts(other), strict=True)
-    return ", ".join(word for word, a, b in pairs if a != b) or "other arguments or parts"
+    theirs = asked_of(other)
+    (_, digest), (_, their_digest) = part_of(one), part_of(other)
+    words = [word for word, fact in asked_of(one).items() if fact != theirs[word]]
+    return ", ".join([*words, *(["other data"] if digest != their_digest else [])]) or "other arguments or parts"
 
 
-def _parts(run: Run) -> tuple[Hashable, ...]:
-    found = _part(run)
-    assert isinstance(found, tuple)
-    return found
+def _metrics(matched: Sequence[tuple[Run, Run]], metric: str | None) -> list[Mapping[str, Any]] | str:
+    """Return the metrics that all these runs measured alike, in the benchmark's order, the main one first.
 
-
-def _metrics(matched: Sequence[tuple[Run, Run]], metric: str | None) -> list[Mapping[str, Any]]:
-    """Return the metrics that all these runs measured by the same rules, in the benchmark's order."""
+    Where that, or the one that is asked for, is not among them: why.
+    """
     first, *others = [run for pair in matched for run in pair]
     found: list[Mapping[str, Any]] = []
-    for kept in first.details["metrics"]:
+    for place, kept in enumerate(first.details["metrics"]):
         if kept["name"] != metric if metric else kept["name"].endswith(HELM_TWIN):
             continue
         theirs = [next((one for one in run.details["metrics"] if one["name"] == kept["name"]), None) for run in others]
-        alike = [
-            one for run, one in zip(others, theirs, strict=True) if one is not None and _same(first, kept, run, one)
-        ]
-        if len(alike) == len(others):
+        alike = [one for one in theirs if one is not None]
+        why = next(
+            (why for run, one in zip(others, theirs, strict=True) if (why := _unlike(first, kept, run, one))), ""
+        )
+        if not why:
             scale = [(one["low"], one["high"]) for one in (kept, *alike)]
             found.append({**kept, "low": min(low for low, _ in scale), "high": max(high for _, high in scale)})
-    return found
+        elif metric and len(alike) == len(others):
+            return why
+        elif not metric and place == 0:
+            return why if why == OTHER_METRIC else f"{kept['name']} {why}; --metric compares by another"
+    return found or NO_METRIC
 
 
-def _same(run: Run, kept: Mapping[str, Any], other: Run, theirs: Mapping[str, Any]) -> bool:
-    """Whether two runs measured by the same rules, options and jury, on the same scale.
+def _unlike(run: Run, kept: Mapping[str, Any], other: Run, theirs: Mapping[str, Any] | None) -> str | None:
+    """Say why a metric of two runs does not mean the same: its rules, options, jury or scale; None where it does.
 
     Of a metric that was imported the scale may have been guessed from each run's own values.
     """
-    left_out = {"display_name", *(("low", "high") if run.imported else ())}
-    version = run.imported or run.details.get("agent_version") == other.details.get("agent_version")
-    return version and all(kept.get(key) == theirs.get(key) for key in (kept.keys() | theirs.keys()) - left_out)
+    if theirs is None:
+        return OTHER_METRIC
+    by = measured_by(other, theirs)
+    for word, fact in measured_by(run, kept).items():
+        if fact != by[word]:
+            return _MEASURED[word]
+    left_out = {"display_name", *(("low", "high", "jury") if run.imported else ())}
+    return (
+        OTHERWISE if any(kept.get(key) != theirs.get(key) for key in (kept.keys() | theirs.keys()) - left_out) else None
+    )
 
 
 def _by_metric(store: Store, matched: Sequence[tuple[Run, Run]], kept: Mapping[str, Any]) -> Paired:
@@ -245,7 +259,8 @@ def _by_metric(store: Store, matched: Sequence[tuple[Run, Run]], kept: Mapping[s
     without_family: list[Pair] = []
     unscored: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
     seats_empty, inapplicable, only = [0, 0], [0, 0], [0, 0]
-    for number, (run_a, run_b) in enumerate(matched):
+    for run_a, run_b in matched:
+        apart = units_apart(run_a)
         rows_a, rows_b = _rows(store, run_a, kept["name"], judges), _rows(store, run_b, kept["name"], judges)
         asked = [key for key in rows_a if key in rows_b]
         for side, rows in enumerate((rows_a, rows_b)):
@@ -256,7 +271,7 @@ def _by_metric(store: Store, matched: Sequence[tuple[Run, Run]], kept: Mapping[s
                 for side, (row, _) in enumerate(sides):
                     inapplicable[side] += row.reason == Reason.NOT_APPLICABLE
                 continue
-            unit = one.unit_key if run_a.details["unit_named"] else (number, one.unit_key)
+            unit = apart + one.unit_key
             if one.value is not None and other.value is not None:
                 for side, (_, of) in enumerate(sides):
                     seats_empty[side] += filled(of) < judges
@@ -305,8 +320,10 @@ def _seats_of(kept: Mapping[str, Any], models: Sequence[str]) -> tuple[frozenset
 
 
 def _family(kept: Mapping[str, Any], model: str) -> tuple[str, ...]:
-    judges = (judge for _, judge, _ in kept.get("jury", {}).get("judges", ()))
-    return tuple(dict.fromkeys(judge for judge in judges if same_family(judge, model)))
+    judges = judges_of(kept.get("jury", {}))
+    return tuple(
+        name for name, judge in zip(seat_names(judges), judges, strict=True) if same_family(judge.model_name, model)
+    )
 
 
 def _floor(row: UnitScore, low: float) -> float | None:
@@ -321,7 +338,8 @@ def _figures(store: Store, matched: Sequence[tuple[Run, Run]], whole: Paired) ->
     at_floor: list[tuple[Hashable, Labelled, Labelled]] = []
     unscored: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
     inapplicable, only = [0, 0], [0, 0]
-    for number, (run_a, run_b) in enumerate(matched):
+    for run_a, run_b in matched:
+        apart = units_apart(run_a)
         here_a, here_b = _labels(store, run_a, name), _labels(store, run_b, name)
         asked = [key for key in here_a if key in here_b]
         for side, here in enumerate((here_a, here_b)):
@@ -333,7 +351,7 @@ def _figures(store: Store, matched: Sequence[tuple[Run, Run]], whole: Paired) ->
                     inapplicable[side] += found == Reason.NOT_APPLICABLE
                 continue
             if floor is not None and their_floor is not None:
-                unit = floor.unit if run_a.details["unit_named"] else (number, key)
+                unit = apart, floor.unit
                 at_floor.append((unit, floor, their_floor))
                 if isinstance(one, Labelled) and isinstance(other, Labelled):
                     items.append((unit, one, other))

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from agent.evaluation.summarise import RunSummary, comparison, unit_scores
 from agent.statistics.ranking import Column, standings_and_ranks
-from agent.store import Run, Store
+from agent.store import Store
 from agent.vocabulary import OWN_MAKING
 
 
@@ -53,16 +53,10 @@ def _units(store: Store, summaries: Sequence[RunSummary]) -> dict[Hashable, tupl
     for summary in summaries:
         metric = summary.main
         for run in summary.runs or (summary.run,):
-            part = _part(run)
-            for unit, score in unit_scores(store, run, metric.metric, apart=False):
+            for unit, score in unit_scores(store, run, metric.metric):
                 if isinstance(score, str) and score not in OWN_MAKING:
                     continue
-                total, n = units.get((part, unit), (0.0, 0))
+                total, n = units.get(unit, (0.0, 0))
                 share = 0.0 if isinstance(score, str) else metric.share(score) or 0.0
-                units[part, unit] = total + share, n + 1
+                units[unit] = total + share, n + 1
     return units
-
-
-def _part(run: Run) -> Hashable:
-    """Return what tells units without names from those of other parts of the benchmark: the same for all models."""
-    return None if run.details.get("unit_named") else tuple(sorted(run.details["arguments"].items()))

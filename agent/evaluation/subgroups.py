@@ -22,9 +22,8 @@ def subgroup_summaries(store: Store, summary: RunSummary, metric: MetricSummary)
         return
     kept = next(kept for kept in summary.run.details["metrics"] if kept["name"] == metric.metric)
     groups: dict[str, dict[str | None, list[tuple[bytes, float | str]]]] = {}
-    runs = summary.runs or (summary.run,)
-    for run in runs:
-        scores = list(unit_scores(store, run, metric.metric, apart=len(runs) > 1))
+    for run in summary.runs or (summary.run,):
+        scores = list(unit_scores(store, run, metric.metric))
         for attribute, values in store.subgroups(run.run_id).items():
             for value, score in zip(values, scores, strict=True):
                 groups.setdefault(attribute, {}).setdefault(value, []).append(score)

@@ -1,6 +1,5 @@
 """From stored scores to a leaderboard: n, unscored by reason, mean and interval of every run and metric."""
 
-import json
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,6 +7,7 @@ from enum import StrEnum
 from itertools import chain
 from typing import Any
 
+from agent.evaluation.alike import asked_of, jury_of, measured_by, options_of, part_of, units_apart
 from agent.evaluation.comparison import Comparison, Result, compare
 from agent.evaluation.jury_summary import JurySummary, jury_summary
 from agent.evaluation.measures import HELM_TWIN
@@ -228,7 +228,7 @@ def _pool_of(run: Run) -> object:
         data["digest"] if data["named"] else "",
         tuple(sorted(given)),
         tuple(sorted(set(details["overrides"]) - given)),
-        *(run.imported, tuple((kept["name"], _options(kept), _jury(run, kept)) for kept in details["metrics"])),
+        *(run.imported, tuple((kept["name"], options_of(kept), jury_of(run, kept)) for kept in details["metrics"])),
     )
 
 
@@ -267,7 +267,7 @@ def _metric(store: Store, runs: Sequence[Run], kept: Mapping[str, Any]) -> Metri
     """Summarise one metric over the instances of all `runs`. Units without a name are rows: each run has its own."""
     if kept.get("whole_run"):
         return _whole_run(kept, [store.run_score(run.run_id, kept["name"]) for run in runs])
-    each = [list(unit_scores(store, run, kept["name"], apart=len(runs) > 1)) for run in runs]
+    each = [list(unit_scores(store, run, kept["name"])) for run in runs]
     summary = summary_of_scores(kept, chain.from_iterable(each))
     if "jury" not in kept or kept["name"].endswith(HELM_TWIN):
         return summary
@@ -280,16 +280,15 @@ def _metric(store: Store, runs: Sequence[Run], kept: Mapping[str, Any]) -> Metri
     return replace(summary, jury=jury_summary(kept, runs[0].model, seats))
 
 
-def unit_scores(store: Store, run: Run, metric: str, *, apart: bool) -> Iterator[tuple[bytes, float | str]]:
+def unit_scores(store: Store, run: Run, metric: str) -> Iterator[tuple[bytes, float | str]]:
     """Yield (unit, score or reason why there is none) of every instance of a run, in order.
 
     Args:
         store: the site's.
         run: one of those that are summarised.
         metric: as the store names it.
-        apart: whether it is one of several runs, whose rows number their units alike.
     """
-    before = run.run_id.encode() if apart and not run.details["unit_named"] else b""
+    before = units_apart(run)
     for row in store.unit_scores(run.run_id, metric):
         yield before + row.unit_key, row.reason or "" if row.value is None else row.value
 
@@ -373,45 +372,24 @@ def comparison(summaries: Sequence[RunSummary]) -> Comparison:
     return compare([_result(summary) for summary in summaries])
 
 
-# What an entry may set for each model by itself, as HELM does: it changes what is asked of no other.
-_OF_MODEL = frozenset({"model", "model_deployment", "num_output_tokens", "increase_max_tokens", "temperature", "stop"})
-_DATA = "data"  # how a name says that the entry named its data: by the digest, which is compared in any case
-
-
 def _result(summary: RunSummary) -> Result:
     """Say what a summary may be compared with: what was measured how, in which data, asked how, and made where."""
     details: Mapping[str, Any] = summary.run.details
     main, runs = summary.main, summary.runs or (summary.run,)
     kept: Mapping[str, Any] = next((kept for kept in details.get("metrics", ()) if kept["name"] == main.metric), {})
-    imported, data = summary.run.imported, details.get("data", {})
-    version = None if imported else details.get("agent_version")
     traits: dict[str, Hashable] = {
         "another main metric": main.metric,
-        "other scoring rules": (kept.get("scoring", details.get("scoring")), version),
-        "another encoder or other options of the metric": _options(kept),
-        "another jury": _jury(summary.run, kept),
-        "made elsewhere": (details["origin"].get("kind"), summary.run.suite) if imported else None,
-        "another definition of the benchmark": details.get("benchmark_digest"),
-        "another kind of data": data.get("known"),
+        **measured_by(summary.run, kept),
+        **asked_of(summary.run),
         "another sample": frozenset(_sample(run) for run in runs),
     }
     return Result(
         *(summary.run.model, summary.run.benchmark, traits),
-        parts=frozenset(_part(run) for run in runs),
+        parts=frozenset(part_of(run) for run in runs),
         value=main.floor,
         weight=main.weight,
         barred=NOT_ENDED if summary.run.state != "ended" else LACKING if main.lacking else None,
     )
-
-
-def _options(kept: Mapping[str, Any]) -> str:
-    return json.dumps(kept.get("options", {}), sort_keys=True)
-
-
-def _jury(run: Run, kept: Mapping[str, Any]) -> str | None:
-    """Return who graded by what. Of a jury made elsewhere that is its judges: the rest is read off their replies."""
-    jury: Mapping[str, Any] | None = kept.get("jury")
-    return None if jury is None else json.dumps(jury["judges"] if run.imported else jury, sort_keys=True)
 
 
 def _sample(run: Run) -> Hashable:
@@ -423,11 +401,3 @@ def _sample(run: Run) -> Hashable:
     if limit is None or limit >= details["data"]["instances"]:
         return None
     return limit, details.get("sample_seed")
-
-
-def _part(run: Run) -> Hashable:
-    """Return which part of the benchmark a run asked, of which data: its arguments, and what else its entry says."""
-    asked = {key: value for key, value in run.pairs if key not in {*_OF_MODEL, _DATA}} | run.details.get(
-        "arguments", {}
-    )
-    return frozenset(asked.items()), run.details.get("data", {}).get("digest")
