@@ -102,12 +102,12 @@ def _amid_clutter(said: str, rubric: Rubric, marker: str) -> Verdict | Fault:
     places = [found.start() for found in re.finditer(_mark(rubric, marker), said, re.IGNORECASE)]
     if not places:
         return Fault.TOO_LONG
-    for opening in [found.start() for found in _BRACE.finditer(said, 0, places[-1])][: -_MOST_NEAR - 1 : -1]:
+    for opening in [found.start() for found in _BRACE.finditer(said, 0, places[-1] + 1)][: -_MOST_NEAR - 1 : -1]:
         try:
-            value, _ = _DECODER.raw_decode(said, opening)
+            value, end = _DECODER.raw_decode(said, opening)
         except (json.JSONDecodeError, RecursionError):
             continue
-        if _bears(value, rubric, marker):
+        if end > places[-1] and _bears(value, rubric, marker):
             return _checked(value, rubric)
     return Fault.NO_VERDICT
 

@@ -182,6 +182,15 @@ def test_the_last_marked_object_counts_and_a_broken_one_is_the_last_word_too():
     assert marked('{"mark": [1], "accuracy": {}}', "x") == Fault.MISSING_FIELD
 
 
+def test_the_mark_is_found_amid_more_braces_than_are_read():
+    nest, first = '{"a":' * 1_200, json.dumps({"mark": MARKER} | json.loads(verdict_json()))
+    for said in (first, verdict_json(mark=MARKER)):
+        for reply in (nest + said, f"{said} {nest}", nest + verdict_json(5, 5, 5, mark=MARKER) + said):
+            assert marked(reply, "x") == HONEST
+        assert marked(f'{nest}{said} {{"mark": "{MARKER}", "accuracy": x', "x") == Fault.NO_VERDICT
+    assert marked(nest + verdict_json(), "x") == Fault.TOO_LONG
+
+
 def test_a_criterion_that_is_called_mark_keeps_its_name():
     rubric = Rubric(("mark",), {"mark": ()}, Scale(0, 5))
     assert marked(f'{{"mark_": "{MARKER}", "mark": {{"score": 2}}}} {{"mark": {{"score": 5}}}}', "x", rubric) == {
