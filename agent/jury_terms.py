@@ -36,7 +36,9 @@ def jury_terms(use: "MetricUse") -> dict[str, Any]:
 
 def jury_lines(use: "MetricUse") -> list[str]:
     """Return the same for people."""
-    judges = [judge.name or judge.model_deployment or judge.model_name for judge in use.judges]
+    from agent.jury.seats import seat_names
+
+    judges = seat_names(use.judges)
     needed = "more than half of the seats" + (f", and {use.quorum} at least" if use.quorum else "")
     return [
         f"{use.name}: grades from {use.scale.low:g} to {use.scale.high:g}",

@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from agent.jury.family import same_family
+from agent.jury.seats import judges_of, least_verdicts, seat_names
 from agent.statistics.intervals import Mean, mean_with_interval
 from agent.store import Seat
 from agent.vocabulary import Reason
@@ -14,11 +15,28 @@ JudgedAnswer = tuple[bytes, float | str, Sequence[Seat]]  # (unit, score or reas
 
 
 @dataclass(frozen=True, slots=True)
+class JudgeSummary:
+    """One judge's seats over the answers that its jury was asked about.
+
+    Attributes:
+        filled, repaired, faults: as of the whole jury.
+        mean: of the judge's verdicts, each the mean of its grades; also of answers that have no score for want of a
+            quorum. None without a verdict.
+    """
+
+    filled: int
+    repaired: int
+    faults: Mapping[str, int]
+    mean: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class JurySummary:
     """One jury over the answers that it was asked about, on the jury's own scale.
 
     Attributes:
-        judges: a short name for each seat, in order.
+        judges: a name for each seat, in order.
+        quorum: seats that must have given a valid verdict for an answer to have a score; None where that is not known.
         seats: answers that can be judged, times judges.
         filled: seats that gave a valid verdict.
         repaired: filled seats whose judge was asked to mend its first reply.
@@ -26,11 +44,13 @@ class JurySummary:
         criteria: criterion -> the mean of what the valid seats gave, answer by answer.
         family: seats, from 0, whose judges are of the judged model's family.
         itself: those of them whose judge is the judged model.
+        each: what each seat's judge did, in order.
         without_family: the score from the other judges alone, more than half of whom must have given a verdict; None
             where no judge is of the family, or all are.
     """
 
     judges: tuple[str, ...]
+    quorum: int | None
     seats: int
     filled: int
     repaired: int
@@ -38,7 +58,13 @@ class JurySummary:
     criteria: Mapping[str, Mean]
     family: tuple[int, ...] = ()
     itself: tuple[int, ...] = ()
+    each: tuple[JudgeSummary, ...] = ()
     without_family: Mean | None = None
+
+    @property
+    def begun(self) -> bool:
+        """Whether any judge was asked."""
+        return self.filled > 0 or any(reason != Reason.NOT_JUDGED for reason in self.faults)
 
     @property
     def of_family(self) -> list[str]:
@@ -57,12 +83,12 @@ def jury_summary(kept: Mapping[str, Any], model: str, answers: Iterable[JudgedAn
     Returns:
         None where the metric has no judges.
     """
-    judges = kept["jury"]["judges"]
+    judges = judges_of(kept["jury"])
     if not judges:
         return None
-    own = frozenset(place for place, (_, judge, _) in enumerate(judges) if same_family(judge, model))
-    filled = repaired = asked = 0
-    faults: Counter[str] = Counter()
+    own = frozenset(place for place, judge in enumerate(judges) if same_family(judge.model_name, model))
+    asked = 0
+    counts = [_Count() for _ in judges]
     criteria: dict[str, list[tuple[bytes, float]]] = {criterion: [] for criterion in kept["jury"]["criteria"]}
     without: list[tuple[bytes, float]] = []
     for unit, score, seats in answers:
@@ -70,11 +96,9 @@ def jury_summary(kept: Mapping[str, Any], model: str, answers: Iterable[JudgedAn
             continue
         asked += 1
         valid = [seat for seat in seats if seat.grades is not None]
-        filled += len(valid)
-        repaired += sum(seat.repaired for seat in valid)
-        faults.update(seat.reason or "" for seat in seats if seat.grades is None)
-        if lacking := len(judges) - len(seats):
-            faults[Reason.NOT_JUDGED] += lacking
+        given = {seat.seat: seat for seat in seats}
+        for place, count in enumerate(counts):
+            count.add(given.get(place))
         if isinstance(score, str):
             continue
         for criterion, found in criteria.items():
@@ -85,28 +109,48 @@ def jury_summary(kept: Mapping[str, Any], model: str, answers: Iterable[JudgedAn
         if 2 * len(others) > len(judges) - len(own):
             without.append((unit, _mean([_mean(list((seat.grades or {}).values())) for seat in others])))
     within = kept["low"], kept["high"]
+    each = tuple(count.summary for count in counts)
+    faults = sum((count.faults for count in counts), Counter[str]())
     return JurySummary(
         seat_names(judges),
+        least_verdicts(len(judges), kept["jury"].get("quorum")),
         seats=asked * len(judges),
-        filled=filled,
-        repaired=repaired,
-        faults={str(reason): count for reason, count in sorted(faults.items())},
+        filled=sum(one.filled for one in each),
+        repaired=sum(one.repaired for one in each),
+        faults=_in_order(faults),
         criteria={name: mean_with_interval(found, binary=False, within=within) for name, found in criteria.items()},
         family=tuple(sorted(own)),
-        itself=tuple(place for place, (_, judge, _) in enumerate(judges) if judge == model),
+        itself=tuple(place for place, judge in enumerate(judges) if judge.model_name == model),
+        each=each,
         without_family=mean_with_interval(without, binary=False, within=within) if 0 < len(own) < len(judges) else None,
     )
 
 
-def seat_names(judges: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """Return what to call each seat of the judges that a run keeps; seats of one judge are numbered."""
-    plain = [name or model for _, model, name in judges]
-    seen: Counter[str] = Counter()
-    names = []
-    for name in plain:
-        seen[name] += 1
-        names.append(f"{name} ({seen[name]})" if plain.count(name) > 1 else name)
-    return tuple(names)
+@dataclass(slots=True)
+class _Count:
+    """What one judge's seats came to so far."""
+
+    repaired: int = 0
+    faults: Counter[str] = field(default_factory=Counter)
+    grades: list[float] = field(default_factory=list)  # a mean for each filled seat
+
+    def add(self, seat: Seat | None) -> None:
+        if seat is None:
+            self.faults[Reason.NOT_JUDGED] += 1
+        elif seat.grades is None:
+            self.faults[seat.reason or ""] += 1
+        else:
+            self.repaired += seat.repaired
+            self.grades.append(_mean(list(seat.grades.values())))
+
+    @property
+    def summary(self) -> JudgeSummary:
+        mean = _mean(self.grades) if self.grades else None
+        return JudgeSummary(len(self.grades), self.repaired, _in_order(self.faults), mean)
+
+
+def _in_order(faults: Mapping[str, int]) -> dict[str, int]:
+    return {str(reason): count for reason, count in sorted(faults.items())}
 
 
 def _mean(values: Sequence[float]) -> float:

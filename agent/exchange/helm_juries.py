@@ -10,11 +10,12 @@ HELM leaves out a judge that gave no verdict, and does not say why.
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from agent.exchange.json_place import PLAIN_NAME, Place
 from agent.exchange.redacted_only import redacted_only
+from agent.jury.seats import judges_of, seat_names
 from agent.metrics import Judge
 from agent.redaction.clearing import ClearedJudgement
 from agent.vocabulary import Reason
@@ -54,18 +55,6 @@ class HelmSeat:
 # to HELM
 
 
-def judge_keys(judges: Iterable[str]) -> list[str]:
-    """Return a name for each judge in HELM's annotations; two of one name are told apart."""
-    keys: list[str] = []
-    for name in judges:
-        key, number = name, 1
-        while key in keys or key == _PROMPT:
-            number += 1
-            key = f"{name}-{number}"
-        keys.append(key)
-    return keys
-
-
 def annotations(judgements: Sequence[ClearedJudgement], annotator: str, keys: Sequence[str]) -> dict[str, Any]:
     """Return what an instance's judges gave as HELM's annotators write it. Judges without a verdict are left out.
 
@@ -98,8 +87,12 @@ def jury_metric(metric: Mapping[str, Any], helm_name: str, annotator: str) -> di
 
 
 def keys_of_jury(metric: Mapping[str, Any]) -> list[str]:
-    """Return the judges' names in annotations, by seat, given what a run keeps of the metric."""
-    return judge_keys(name or model for _, model, name in metric.get("jury", {}).get("judges", ()))
+    """Return the judges' names in annotations, by seat, given what a run keeps of the metric.
+
+    They are those of `seat_names`; none is HELM's own key there.
+    """
+    judges = judges_of(metric.get("jury", {}))
+    return list(seat_names([replace(one, name=f"judge {_PROMPT}") if one.name == _PROMPT else one for one in judges]))
 
 
 # from HELM

@@ -11,12 +11,12 @@ from typing import Any
 
 from agent.catalog.run_entries import EXPANDERS
 from agent.errors import ConfigError
-from agent.evaluation.jury_summary import seat_names
 from agent.evaluation.summarise import MetricSummary, RunSummary
 from agent.exchange.helm_names import metric_title, name_of_run_spec, words_of_run_spec
 from agent.exchange.imported import ELSEWHERE
 from agent.exchange.json_place import PLAIN_NAME, is_class_name
 from agent.exchange.releases import JoinedRelease
+from agent.jury.seats import judges_of, seat_names
 from agent.site import Site
 from agent.store import Run, Store
 
@@ -156,8 +156,8 @@ def _with_shown_judges(metric: MetricSummary, kept: Mapping[str, Any]) -> Metric
     """Call the judges of a metric's jury as the shown run does."""
     if metric.jury is None:
         return metric
-    judges = kept[metric.metric]["jury"]["judges"]
-    return replace(metric, jury=replace(metric.jury, judges=seat_names(judges)))
+    names = seat_names(judges_of(kept[metric.metric]["jury"]))
+    return replace(metric, jury=replace(metric.jury, judges=names))
 
 
 def _with_own_title(metric: MetricSummary) -> MetricSummary:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.jury.prompts import matter_of
 from agent.jury.rubric import Rubric
+from agent.jury.seats import judges_of, seat_names
 from agent.jury.verdict import Verdict, read_verdict
 from agent.metrics.spec import Scale
 
@@ -45,14 +46,16 @@ def judged(store: "Store", run: "Run", instances: "Sequence[StoredInstance]") ->
     juries = {metric["name"]: metric["jury"] for metric in run.details["metrics"] if "jury" in metric}
     if not juries:
         return {}
+    names = {metric: seat_names(judges_of(jury)) for metric, jury in juries.items()}
     cases = {stored.position: stored for stored in instances}
     found: dict[int, list[Judged]] = {}
     for position, seats in store.every_seat(run.run_id, list(cases)).items():
         texts = _texts(cases[position])
         for metric, seat, judgement in seats:
-            jury = juries.get(metric, {})
+            jury, named = juries.get(metric, {}), names.get(metric, ())
             words = _words(jury, seat, judgement, texts)
-            one = Judged(metric, _judge_name(jury, seat.seat), seat, words, judgement.replies)
+            name = named[seat.seat] if seat.seat < len(named) else f"judge {seat.seat + 1}"
+            one = Judged(metric, name, seat, words, judgement.replies)
             found.setdefault(position, []).append(one)
     return found
 
@@ -74,14 +77,6 @@ def _letter(escape: re.Match[str]) -> str:
 def _joined(text: str) -> str:
     """Return `text` with each pair of surrogates as the one character it stands for."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
-
-
-def _judge_name(jury: Mapping[str, Any], seat: int) -> str:
-    judges = jury.get("judges", ())
-    if seat >= len(judges):
-        return f"judge {seat + 1}"
-    _, model, name = judges[seat]
-    return str(name or model)
 
 
 def _texts(stored: "StoredInstance") -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import pytest
 from agent.errors import BenchmarkError
 from agent.exchange.helm_export import export_helm
 from agent.exchange.helm_import import import_helm
-from agent.exchange.helm_juries import judge_keys
+from agent.exchange.helm_juries import keys_of_jury
 from agent.exchange.tables import export_tables
 from agent.metrics import Judge
 from agent.redaction.judgements import judged
@@ -306,4 +306,6 @@ def test_a_score_without_a_jury_that_is_named_stays_a_score(filled: FilledSite, 
 
 
 def test_judges_of_one_name_and_one_named_like_helms_prompt_are_told_apart():
-    assert judge_keys(["a", "a", "a-2", "prompt_text", "a"]) == ["a", "a-2", "a-2-2", "prompt_text-2", "a-3"]
+    names = ["a", "a", "a (1)", "prompt_text", ""]
+    keys = keys_of_jury({"jury": {"judges": [[f"local/{n}", "maker/m", name] for n, name in enumerate(names)]}})
+    assert keys == ["a (2)", "a (3)", "a (1)", "judge prompt_text", "maker/m"]
