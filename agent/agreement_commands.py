@@ -54,9 +54,7 @@ def agreement(site: Site, suite: str, benchmark: str | None, form: str) -> None:
     from agent.evaluation.agreement import suite_agreement
 
     with site.store() as store:
-        if suite not in store.suites():
-            known = ", ".join(store.suites()) or "none yet"
-            raise ConfigError(f"there is no suite {suite} (suites here: {known})", "Name a suite with --suite.")
+        store.require_suite(suite)
         runs = [run for run in store.runs(suite) if benchmark in (None, run.benchmark)]
         if not runs:
             found = {run.benchmark for run in store.runs(suite)}

@@ -9,12 +9,13 @@ import click
 
 from agent.errors import ConfigError
 from agent.listing import format_option, printable, show_rows
+from agent.plot_option import check_plot, draw, plot_option
 from agent.run_commands import ManyValues
 from agent.site import Site
+from agent.summary_tables import bounds_facts
 
 if TYPE_CHECKING:
     from agent.evaluation.versus import Duel, Versus
-    from agent.statistics.bounds import Bounds
     from agent.statistics.paired import Difference
 
 COLUMNS = {
@@ -40,9 +41,7 @@ ALL = "all together"
 @click.option("--suite", help="Name of the collection of runs.  [default: default]")
 @click.option("--suites", multiple=True, help="Look in these suites together.")
 @click.option("--metric", help="By this metric (default: each benchmark's main one).")
-@click.option(
-    "--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw it into a file, or in plain letters here (-)."
-)
+@plot_option
 @format_option("csv")
 @click.pass_obj
 def compare(
@@ -66,13 +65,11 @@ def compare(
 
     if suite is not None and suites:
         raise ConfigError("--suite and --suites both say where to look", "Leave out one of the two.")
-    if plot is not None:
-        _check_plot(plot, form)
+    check_plot(plot, form)
     names = list(dict.fromkeys(suites or (suite or "default",)))
     with site.store() as store:
-        if missing := [name for name in names if name not in store.suites()]:
-            known = ", ".join(store.suites()) or "none yet"
-            raise ConfigError(f"there is no suite {missing[0]} (suites here: {known})", "Name a suite with --suite.")
+        for name in names:
+            store.require_suite(name)
         pairing = pair_models(store, names, model_a, model_b, metric)
         left_out = "; ".join(f"{benchmark}: {why}" for benchmark, why in pairing.left_out.items())
         if not pairing.benchmarks:
@@ -93,7 +90,10 @@ def compare(
     if form != "table" and left_out:
         click.echo(f"left out: {printable(left_out)}", err=True)
     if plot is not None:
-        _draw(found, model_a, model_b, plot)
+        from agent.plots.differences import differences_chart
+        from agent.plots.dots import dots_file
+
+        draw(plot, differences_chart(found, model_a, model_b), dots_file)
 
 
 def comparison_rows(found: "Versus") -> list[dict[str, Any]]:
@@ -133,7 +133,7 @@ def _row(duel: "Duel") -> dict[str, Any]:
         "seats_empty_b": paired.seats_empty_b,
         "floor": None if duel.at_floor is None else _figures(duel.at_floor),
         "without_family": None if duel.without_family is None else _figures(duel.without_family),
-        "bounds": _bounds(duel.bounds),
+        "bounds": bounds_facts(duel.bounds),
         "stands_in": paired.stands_in,
         "family_a": list(paired.family_a),
         "family_b": list(paired.family_b),
@@ -158,10 +158,6 @@ def _figures(found: "Difference") -> dict[str, Any]:
         "exact_p": found.exact_p,
         "detectable": found.detectable,
     }
-
-
-def _bounds(found: "Bounds | None") -> dict[str, Any] | None:
-    return None if found is None else {"low": found.low, "high": found.high, "matters": found.matters}
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -270,26 +266,3 @@ def _about(duel: "Duel") -> list[str]:
 def _between(found: "Difference") -> str:
     between = "" if found.low is None else f" ({found.low:.3f} to {found.high:.3f})"
     return f"{found.value:.3f}{between}"
-
-
-def _check_plot(plot: Path, form: str) -> None:
-    if str(plot) == "-" and form != "table":
-        raise ConfigError(f"--plot - and --format {form} both write here", "Name a file: --plot FILE.svg.")
-    if str(plot) != "-" and plot.suffix != ".svg":
-        raise ConfigError("--plot writes SVG", "Name a file that ends in .svg, or - for a plot in the terminal.")
-
-
-def _draw(found: "Versus", a: str, b: str, plot: Path) -> None:
-    from agent.plots.differences import differences_chart
-    from agent.plots.dots import dot_plot
-    from agent.plots.plain import plain_plot
-
-    chart = differences_chart(found, a, b)
-    if str(plot) == "-":
-        click.echo(printable(plain_plot(chart)), nl=False)
-        return
-    try:
-        plot.write_bytes((dot_plot(chart).markup("differences") + "\n").encode())
-    except OSError as why:
-        raise ConfigError(f"{plot.name} cannot be written ({why.strerror})", "Name a file in another folder.") from None
-    click.echo(f"Drawn: {plot.name}", err=True)

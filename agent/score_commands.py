@@ -37,9 +37,7 @@ def rescore(
     from agent.evaluation.rescore import lost_rules, rescore_suite
 
     with site.store() as store:
-        if suite not in store.suites():
-            known = ", ".join(store.suites()) or "none yet"
-            raise ConfigError(f"there is no suite {suite} (suites here: {known})", "Name a suite with --suite.")
+        store.require_suite(suite)
         lost = lost_rules(store, suite, scoring)
         if lost and not replace:
             raise ConfigError(

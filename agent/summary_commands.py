@@ -10,7 +10,8 @@ import click
 
 from agent.catalog.wording import counted
 from agent.errors import ConfigError
-from agent.listing import format_option, printable, show_rows
+from agent.listing import format_option, show_rows
+from agent.plot_option import check_plot, draw, plot_option
 from agent.run_commands import ManyValues
 from agent.site import Site
 from agent.summary_tables import (
@@ -51,12 +52,7 @@ BY_HELM = {"helm_mean": "HELM's mean", "helm_n": "HELM's n"}
 @click.option("--runs", "each_run", is_flag=True, help="A row for each run, also of parts of one benchmark.")
 @click.option("--all-metrics", is_flag=True, help="Every metric, not only each benchmark's main one.")
 @click.option("--subgroups", is_flag=True, help="By sex, age group or whatever a benchmark names of its patients.")
-@click.option(
-    "--plot",
-    type=click.Path(path_type=Path, allow_dash=True),
-    metavar="FILE.svg|-",
-    help="Draw dot plots and a heatmap into a file, or plain dot plots here (-).",
-)
+@plot_option
 @format_option("csv")
 @click.pass_obj
 def summarize(
@@ -80,8 +76,9 @@ def summarize(
         raise ConfigError("--suites joins suites under a name", "Give the name with --release.")
     if release is not None and suite is not None:
         raise ConfigError("--suite and --release name two things to show", "Leave out one of the two.")
-    if plot is not None:
-        _check_plot(plot, subgroups, form)
+    if plot is not None and subgroups:
+        raise ConfigError("--plot draws leaderboards, not subgroups", "Leave out one of the two.")
+    check_plot(plot, form)
     if release is None:
         suite = suite or "default"
         _show(site, suite_summaries(site, suite, each_run), f"Suite {suite}", all_metrics, subgroups, plot, form)
@@ -92,15 +89,6 @@ def summarize(
         for note in make_release(site, suites, release):
             click.echo(f"note: {note}", err=True)
     _show(site, release_summaries(site, release), f"Release {release}", all_metrics, subgroups, plot, form)
-
-
-def _check_plot(plot: Path, subgroups: bool, form: str) -> None:
-    if subgroups:
-        raise ConfigError("--plot draws leaderboards, not subgroups", "Leave out one of the two.")
-    if str(plot) == "-" and form != "table":
-        raise ConfigError(f"--plot - and --format {form} both write here", "Name a file: --plot FILE.svg.")
-    if str(plot) != "-" and plot.suffix != ".svg":
-        raise ConfigError("--plot writes SVG", "Name a file that ends in .svg, or - for a plot in the terminal.")
 
 
 def _show(
@@ -121,23 +109,10 @@ def _show(
         summaries = with_standings(store, summaries)
     show_summaries(summaries, all_metrics, form, title)
     if plot is not None:
-        _draw(summaries, title, plot)
+        from agent.plots.charts import chart_of
+        from agent.plots.page import svg_file
 
-
-def _draw(summaries: "Sequence[RunSummary]", title: str, plot: Path) -> None:
-    from agent.plots.charts import chart_of
-    from agent.plots.page import svg_file
-    from agent.plots.plain import plain_plot
-
-    chart = chart_of(summaries, title)
-    if str(plot) == "-":
-        click.echo(printable(plain_plot(chart)), nl=False)
-        return
-    try:
-        plot.write_bytes(svg_file(chart))
-    except OSError as why:
-        raise ConfigError(f"{plot.name} cannot be written ({why.strerror})", "Name a file in another folder.") from None
-    click.echo(f"Drawn: {plot.name}", err=True)
+        draw(plot, chart_of(summaries, title), svg_file)
 
 
 def suite_summaries(site: Site, suite: str, each_run: bool = True) -> "list[RunSummary]":
@@ -149,9 +124,7 @@ def suite_summaries(site: Site, suite: str, each_run: bool = True) -> "list[RunS
     from agent.evaluation.summarise import summarise_benchmarks, summarise_suite
 
     with site.store() as store:
-        if suite not in store.suites():
-            known = ", ".join(store.suites()) or "none yet"
-            raise ConfigError(f"there is no suite {suite} (suites here: {known})", "Name a suite with --suite.")
+        store.require_suite(suite)
         return summarise_suite(store, suite) if each_run else summarise_benchmarks(store, suite)
 
 

@@ -195,9 +195,7 @@ def _check_name(store: "Store", name: str) -> None:
 
 
 def _runs(store: "Store", suite: str, benchmark: str) -> "list[Run]":
-    if suite not in store.suites():
-        known = ", ".join(store.suites()) or "none yet"
-        raise ConfigError(f"there is no suite {suite} (suites here: {known})", "Name a suite with --suite.")
+    store.require_suite(suite)
     every = store.runs(suite)
     runs = [run for run in every if run.benchmark == benchmark]
     if not runs:

@@ -65,9 +65,7 @@ def collect(
         DisclosureError: a run was asked or scored otherwise than the benchmark says, by another version, or its units
             have no names.
     """
-    if suite not in store.suites():
-        known = ", ".join(store.suites()) or "none yet"
-        raise ConfigError(f"there is no suite {suite} (suites here: {known})", "Name a suite with --suite.")
+    store.require_suite(suite)
     runs = [run for run in store.runs(suite) if not models or run.model in models]
     lacking = sorted(set(models) - {run.model for run in runs})
     if lacking:

@@ -145,9 +145,7 @@ def docket(site: Site, store: Store, options: JudgeOptions) -> Docket:
             "--replace lets a jury go, and no other is named",
             "Name it with --judges FILE; without both, each run goes on with the jury that it has.",
         )
-    if options.suite not in store.suites():
-        known = ", ".join(store.suites()) or "none yet"
-        raise ConfigError(f"there is no suite {options.suite} (suites here: {known})", "Name one with --suite.")
+    store.require_suite(options.suite)
     defined = _defined(site)
     heard: dict[str, Heard] = {}
     cases: list[Case] = []

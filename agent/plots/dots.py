@@ -11,6 +11,11 @@ LEGEND = (
 )
 
 
+def dots_file(chart: Chart) -> bytes:
+    """Return an SVG file with nothing but the dot plot: the same bytes for the same figures."""
+    return (dot_plot(chart).markup("dots") + "\n").encode()
+
+
 def dot_plot(chart: Chart) -> Drawing:
     """Draw a panel for each benchmark, its models below each other."""
     height = TOP + sum(map(_height, chart.panels)) + BOTTOM

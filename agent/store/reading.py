@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 
+from agent.errors import ConfigError
 from agent.store.codec import decode_instance, decode_response
 from agent.store.database import Database
 from agent.store.stored import RETRIED, Run, RunScore, StoredInstance, UnitScore, Usage
@@ -26,6 +27,17 @@ class RunReader(Database):
     def suites(self) -> list[str]:
         """Return the names of all suites, oldest first."""
         return [s for (s,) in self._db.execute("SELECT suite FROM runs GROUP BY suite ORDER BY MIN(started_at), suite")]
+
+    def require_suite(self, suite: str) -> None:
+        """See that there is such a suite.
+
+        Raises:
+            ConfigError: there is none; names those that are there.
+        """
+        found = self.suites()
+        if suite not in found:
+            known = ", ".join(found) or "none yet"
+            raise ConfigError(f"there is no suite {suite} (suites here: {known})", "Name a suite with --suite.")
 
     def runs(self, suite: str | None = None) -> list[Run]:
         """Return the runs of a suite, or all, ordered by benchmark and model."""
