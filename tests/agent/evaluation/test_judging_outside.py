@@ -84,6 +84,24 @@ def test_what_a_judge_outside_receives_is_redacted_and_the_audit_log_says_so(sit
     assert "ours 1" in entries[0]
 
 
+def test_a_right_answer_that_no_judge_sees_goes_no_way_at_all_and_holds_nothing_up(site: Site):
+    definition = site.directory / "benchmarks" / "letters" / "benchmark.yaml"
+    definition.write_text(
+        definition.read_text().replace("- name: jury_score\n", "- name: jury_score\n    gold_shown: false\n")
+    )
+    data = definition.with_name("data.csv")
+    data.write_text(data.read_text().replace(MAIL, f"{MAIL} \ufffd\ufffd\ufffd"))  # which no redaction clears
+    site = allow(site)
+    with FaultServer(models=["m"], answer="Words") as model, judge_server(says(verdict(4, 4))) as a:
+        deploy(site, {"a": a.url.replace("127.0.0.1", HOST)})
+        write_jury(site.judges, "a")
+        run(site, model.url, ENTRY)
+        sent = "".join(json.dumps(asked.body) for asked in a.asked)
+    assert kept(site)[0] == [4.0, 4.0]
+    assert "[NAME-1]" in sent
+    assert [word for word in (MAIL, "[EMAIL", "Write to", "\\ufffd") if word in sent] == []
+
+
 def test_an_answer_that_cannot_be_cleared_is_withheld_from_the_judge(site: Site):
     site = allow(site)
     undecodable = "Words \ufffd\ufffd\ufffd of no known letters"

@@ -165,12 +165,16 @@ def test_seats_without_a_reply_stay_open_and_are_asked_by_the_next_run(site: Sit
         assert {(row["jury_score"], row["jury_score@helm"]) for row in kept(store)[0]} == {(3.625, 3.5)}
 
 
-def test_where_replies_were_purged_the_run_is_left_as_it_was(site: Site):
+@pytest.mark.parametrize("all_of_them", [True, False], ids=["all", "one that another run had first"])
+def test_where_replies_were_purged_the_run_is_left_as_it_was(site: Site, all_of_them: bool):
     with site.store() as store:
         before = kept(store)
-        store._db.execute(
-            "DELETE FROM judgements WHERE judgement_key IN (SELECT judgement_key FROM judgements LIMIT 1)"
-        )
+        if all_of_them:
+            assert store.purge(0) > len(ROWS)
+        else:
+            oldest = "SELECT judgement_key FROM judgements LIMIT 1"
+            store._db.execute(f"UPDATE judgements SET created_at = 0 WHERE judgement_key IN ({oldest})")
+            assert store.purge(1) == 1
         (done,) = rescore_suite(store, "s")
         assert kept(store) == before
     assert "purged" in done.left

@@ -1,6 +1,7 @@
 """A judge's words are redacted with the case they are about, however the judge spells them."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,25 @@ def test_a_purge_leaves_grades_and_takes_every_word(tmp_path: Path, engine: Engi
         (shown,) = Redacting(engine).clear(run_id, page, judged(store, run, page))
     assert [(one.grades is not None, one.reason) for one in shown.judgements] == [(True, None), (False, "no_verdict")]
     assert [(one.words, one.replies) for one in shown.judgements] == [({}, ()), ({}, ())]
+
+
+def test_words_of_another_reading_do_not_stand_beside_a_seats_grades(tmp_path: Path, engine: Engine):
+    filled = filled_site(tmp_path)
+    run_id = add_judged(filled, [case(0)], {0: [[verdict(2, "poor"), verdict(4, "better")], [verdict(5, "fine")]]})
+    with filled.site.store() as store:
+        # As a version that read replies by other rules left them: the first one counted, and the other seat's was cut.
+        was = store.seats(run_id, "jury_score")[0]
+        other = [dict.fromkeys(was[0].grades or {}, grade) for grade in (2.0, 3.0)]
+        seats = [replace(seat, grades=grades) for seat, grades in zip(was, other, strict=True)]
+        store.keep_scores(run_id, [], [], [(0, "jury_score", seat) for seat in seats])
+        run = store.run(run_id)
+        assert run is not None
+        page = store.instances(run_id, 0, 1)
+        (shown,) = Redacting(engine).clear(run_id, page, judged(store, run, page))
+    assert [set((one.grades or {}).values()) for one in shown.judgements] == [{2.0}, {3.0}]
+    assert shown.judgements[0].words["accuracy"]["explanation"] == "poor"
+    assert shown.judgements[1].words == {}
+    assert len(shown.judgements[1].replies) == 1
 
 
 def test_revealed_replies_are_as_the_judge_wrote_them_and_are_in_the_audit_log_first(tmp_path: Path):
