@@ -49,10 +49,17 @@ SCORES = {name: json.loads(GOOD)[name] for name in ("accuracy", "clarity")}
 def site(tmp_path: Path) -> Site:
     made = create_site(tmp_path / "site", "Test")
     with (made.directory / "site.yaml").open("a") as file:
-        file.write("max_attempts: 1\nattempt_timeout_s: 1\nfirst_attempt_timeout_s: 1\ntotal_timeout_s: 3\n")
+        file.write("max_attempts: 1\n")
     site = Site(made.directory)
     open_benchmark(site, instances=2)
     return site
+
+
+def impatient(site: Site) -> Site:
+    """Give up soon, where a server hangs. Not elsewhere: a busy machine takes a second to answer."""
+    with (site.directory / "site.yaml").open("a") as file:
+        file.write("attempt_timeout_s: 3\nfirst_attempt_timeout_s: 3\n")
+    return Site(site.directory)
 
 
 class Jury:
@@ -98,6 +105,8 @@ DOWN = [
 @pytest.mark.parametrize(("fault", "reason"), DOWN, ids=lambda value: value if isinstance(value, str) else "")
 def test_with_one_of_three_down_two_decide_and_the_next_run_asks_only_the_third(jury: Make, fault: object, reason: str):
     bench = jury(acts(fault), says(GOOD), says(BETTER))  # type: ignore[arg-type]
+    if isinstance(fault, Hang):
+        bench.site = impatient(bench.site)
     assert bench.run().judged.open == 2
     assert (bench.scores(), bench.seats()) == ([3.0, 3.0], [reason, None, None])
     bench.servers[0].fault = says(verdict(3, 3.6))
