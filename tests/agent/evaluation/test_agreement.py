@@ -188,6 +188,14 @@ def test_limits_say_whether_they_are_for_these_judges_or_for_judges_like_them(tm
     assert "for exactly these judges" in said(filled.site).stdout
 
 
+def test_no_difference_of_grades_lies_outside_the_scale(tmp_path: Path):
+    filled = filled_site(tmp_path)
+    seated(filled, KNOWN[0], [(5.0, 1.0, 1.0), (4.0, 1.0, 1.0)], 2)
+    ends = [float(str(row[end])) for row in rows_of(filled.site) if row["kind"] == "judge" for end in ("low", "high")]
+    assert len(ends) == 6
+    assert (min(ends), max(ends)) == (-4, 4)  # from 1 to 5; two answers would allow for more
+
+
 def test_longer_answers_that_get_better_grades_are_noticed(site: Site):
     better = [
         (n, "jury_score", Seat(seat, {"accuracy": min(5, 1 + n), "clarity": 1 + n / 8}, None))

@@ -351,6 +351,37 @@ def test_a_jury_that_has_yet_to_grade_leaves_the_next_metric_and_says_so(site: S
     assert "no instance that both have a score for" in str(compared(site, "--metric", "jury_score").exception)
 
 
+def test_models_that_two_juries_graded_are_not_silently_compared_by_the_next_metric(tmp_path: Path):
+    from tests.agent.calibration.graded_site import BENCHMARK, JUDGES, MODELS, add_run, cases
+    from tests.agent.service.filled_site import filled_site
+
+    filled = filled_site(tmp_path)
+    add_run(filled, MODELS[0], cases(MODELS[0], 12), suite="s")
+    add_run(filled, MODELS[1], cases(MODELS[1], 12), suite="s", judges=JUDGES[:1], judged=False)
+    add_run(filled, MODELS[2], cases(MODELS[2], 12), suite="s", quorum=3)
+    for other in MODELS[1:]:
+        refused = str(compared(filled.site, models=(MODELS[0], other)).exception)
+        assert f"{BENCHMARK}: jury_score graded by another jury; --metric compares by another" in refused
+        refused = str(compared(filled.site, "--metric", "jury_score", models=(MODELS[0], other)).exception)
+        assert f"{BENCHMARK}: graded by another jury" in refused
+        assert "no metric of that name" not in refused
+        (row,) = rows(filled.site, "--metric", "rouge_l", models=(MODELS[0], other))
+        assert (row["metric"], row["stands_in"]) == ("rouge_l", False)
+
+
+def test_runs_that_were_scored_by_other_rules_say_so(tmp_path: Path):
+    from tests.agent.service.filled_site import case, filled_site
+
+    filled = filled_site(tmp_path)
+    right = [case(number) for number in range(12)]
+    filled.add(right, entry="pubmed_qa:model=a/one", suite="s")
+    filled.add(right, entry="pubmed_qa:model=b/two", suite="s", agent_version="0.0.1")
+    assert "scored by other rules; --metric" in str(compared(filled.site, models=("a/one", "b/two")).exception)
+    assert "no metric of that name" in str(
+        compared(filled.site, "--metric", "rouge_9", models=("a/one", "b/two")).exception
+    )
+
+
 def test_nothing_of_a_case_is_said(site: Site):
     write(site, range(20), patients=5)
     asked(site, *both(), answers=right_below(good=15, poor=5))

@@ -2,12 +2,13 @@
 
 import itertools
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest, bootstrap, nct, sem
+from scipy.stats import binomtest, bootstrap, nct, norm, sem
 from scipy.stats import t as student
 
 from agent.statistics import paired, resampling
@@ -105,13 +106,37 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch):
     assert np.allclose(resampled_means(sums, sizes, 500), whole)
 
 
-def test_the_bca_interval_agrees_with_scipys_where_units_are_many():
-    values = np.random.default_rng(2).exponential(1, 400)
-    drawn = resampled_means(values, np.ones(400), 20_000)
-    found = bca_interval(float(values.mean()), drawn, values, np.ones(400))
-    expected = bootstrap((values,), np.mean, n_resamples=20_000, method="BCa", rng=3).confidence_interval
-    assert found == pytest.approx((expected.low, expected.high), abs=0.012)
-    assert found[1] - values.mean() > values.mean() - found[0]  # it leans to where the long tail is
+@pytest.mark.parametrize("units", [20, 60])
+def test_the_bca_interval_is_scipys_from_the_same_draws_at_the_levels_for_so_many_units(units: int):
+    """Skewed, so that bias and acceleration both move it: by 7 and 12 % of its length where there are 20 units."""
+    values = np.random.default_rng(2).exponential(1, units) ** 2
+    drawn = resampled_means(values, np.ones(units), 5_000)
+    found = bca_interval(float(values.mean()), drawn, values, np.ones(units))
+    expected = bootstrap(
+        (values,),
+        np.mean,
+        n_resamples=0,
+        bootstrap_result=SimpleNamespace(bootstrap_distribution=drawn),
+        confidence_level=1 - 2 * norm.cdf(-expanded(units)),
+        method="BCa",
+    ).confidence_interval
+    assert found == pytest.approx((expected.low, expected.high), abs=1e-6)
+    plain = np.percentile(drawn, [100 * norm.cdf(-expanded(units)), 100 * norm.cdf(expanded(units))])
+    assert found[0] - plain[0] > 0.03 * (plain[1] - plain[0])
+    assert found[1] - plain[1] > 0.03 * (plain[1] - plain[0])
+
+
+def test_bias_and_acceleration_of_documents_with_several_answers_are_those_of_leaving_one_document_out():
+    """The textbook's formulas (Efron and Tibshirani 1993, 14.14 and 14.15), from sums of unlike size."""
+    draw = np.random.default_rng(4)
+    sizes = draw.integers(1, 6, 25).astype(float)
+    sums = sizes * draw.exponential(1, 25)
+    value, drawn = float(sums.sum() / sizes.sum()), resampled_means(sums, sizes, 4_000)
+    left_out = [(sums.sum() - s) / (sizes.sum() - n) for s, n in zip(sums, sizes, strict=True)]
+    away = np.mean(left_out) - np.array(left_out)
+    acceleration, bias = (away**3).sum() / (6 * (away**2).sum() ** 1.5), norm.ppf((drawn < value).mean())
+    levels = [norm.cdf(bias + (bias + z) / (1 - acceleration * (bias + z))) for z in (-expanded(25), expanded(25))]
+    assert bca_interval(value, drawn, sums, sizes) == pytest.approx(np.quantile(drawn, levels), abs=1e-6)
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 9, 30, 1_000, 100_000])
@@ -165,6 +190,21 @@ def test_few_units_that_agree_are_not_sure(units: int, least: float):
     assert varied.p >= least
 
 
+def test_no_number_of_resamples_makes_a_p_of_nothing():
+    """All of 60 patients differ the same way, none of the resamples comes near 0: p is of one resample more."""
+    differences = np.random.default_rng(14).uniform(0.2, 0.4, 60)
+    found = paired_difference(pairs(differences.tolist()), binary=False)
+    drawn = resampled_means(differences, np.ones(60), paired.resamples_for(60))
+    assert not (np.abs(drawn - differences.mean()) >= differences.mean() / 2).any()
+    assert found.p == 1 / (1 + len(drawn))
+
+
+def test_a_p_counts_the_resamples_that_lie_as_far_and_one_more():
+    sums = np.arange(1.0, 101.0)
+    drawn = sums.mean() + np.array([60.0, -60.0, 10.0, 0.0, 1.0])
+    assert paired.bootstrap_p(float(sums.mean()), drawn, sums) == pytest.approx((1 + 2) / (1 + 5))
+
+
 def test_equal_scores_are_no_difference():
     found = paired_difference(pairs([0.0] * 50), binary=False)
     assert (found.value, found.p, found.low, found.better_a, found.better_b) == (0.0, 1.0, None, 0, 0)
@@ -178,15 +218,15 @@ def test_instances_that_one_model_has_no_score_for_do_not_count():
 
 def test_where_there_is_no_difference_the_bootstrap_seldom_sees_one():
     """2,000 comparisons of 25 patients with 1 to 4 skewed scores each; 5 % may be below 0.05."""
-    draw, low = np.random.default_rng(6), 0
-    for _ in range(2_000):
-        sums, sizes = [], []
-        for _ in range(25):
-            n = int(draw.integers(1, 5))
-            sums.append(float((draw.gamma(0.7, 1, n) - draw.gamma(0.7, 1, n)).sum() + draw.normal(0, 0.5) * n))
-            sizes.append(float(n))
-        drawn = resampled_means(np.array(sums), np.array(sizes), 1_000)
-        low += paired.bootstrap_p(sum(sums) / sum(sizes), drawn, np.array(sums)) <= 0.05
+    draw = np.random.default_rng(6)
+    sizes = draw.integers(1, 5, (2_000, 25)).astype(float)
+    there = np.arange(4) < sizes[:, :, None]
+    apart = (draw.gamma(0.7, 1, there.shape) - draw.gamma(0.7, 1, there.shape)) * there
+    sums = apart.sum(axis=2) + draw.normal(0, 0.5, sizes.shape) * sizes
+    low = 0
+    for study, n in zip(sums, sizes, strict=True):
+        drawn = resampled_means(study, n, 500)
+        low += paired.bootstrap_p(float(study.sum() / n.sum()), drawn, study) <= 0.05
     assert 0.035 <= low / 2_000 <= 0.06
 
 
@@ -350,6 +390,15 @@ def test_a_benchmark_of_one_question_does_not_decide_over_all():
     assert overall_difference([sure]) is None
 
 
+@pytest.mark.parametrize(("units", "counts"), [(9, False), (10, True)])
+def test_fewer_than_ten_patients_do_not_count_over_all_however_many_their_answers(units: int, counts: bool):
+    draw = np.random.default_rng(15)
+    few = pairs(draw.normal(0.2, 0.1, 60).tolist(), [n % units for n in range(60)])
+    found = overall_difference([few, pairs(draw.normal(0, 0.2, 100).tolist())])
+    assert found.counted == ((0, 1) if counts else (1,))
+    assert (overall_difference([few]) is not None) is counts
+
+
 def test_what_is_unscored_is_bounded_by_all_wrong_and_all_right():
     found = bounds(0.8, 90, 10)
     assert (found.low, found.high, found.matters) == (pytest.approx(0.72), pytest.approx(0.82), True)
@@ -364,6 +413,14 @@ def test_a_differences_bounds_count_each_models_gaps_against_it_and_for_it():
     assert (found.low, found.high) == ((1 - 1 - 1 - 1) / 4, (1 + 0 + 0 + 1) / 4)
     assert difference_bounds([]) is None
     assert not difference_bounds([(1.0, 0.0)]).matters
+
+
+@pytest.mark.parametrize(("unscored", "told"), [(1, False), (2, True), (4, True)])
+def test_bounds_are_told_from_a_hundredth_of_the_range_on(unscored: int, told: bool):
+    for low, high in ((0.0, 1.0), (1.0, 5.0)):
+        assert bounds((low + high) / 2, 150 - unscored, unscored, low, high).matters is told
+        scores = [((low + high) / 2, low)] * (150 - unscored) + [(None, low)] * unscored
+        assert difference_bounds(scores, low, high).matters is told
 
 
 @given(st.lists(st.tuples(*[st.one_of(st.none(), st.floats(0, 1))] * 2), min_size=1, max_size=20))

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from agent.statistics import ranking
 from agent.statistics.ranking import Column, Standing, standings_and_ranks
+from agent.statistics.resampling import FEWEST_UNITS, expanded
 from protocol.figures import mean_win_rates
 
 PAPER = json.loads((Path(__file__).parents[2] / "aggregator" / "paper_scores.json").read_text())
@@ -139,7 +140,7 @@ def test_resamples_of_all_columns_are_what_a_plain_computation_gives(columns, se
             assert averaged[row, place] == pytest.approx(math.nan if macro is None else macro, nan_ok=True)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(st.builds(Column, scores, fixed), max_size=4))
 def test_gaps_of_every_kind_bring_no_warning_and_no_nonsense(columns):
     with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
@@ -211,7 +212,7 @@ def test_the_same_scores_always_give_the_same_standings():
 
 
 def test_intervals_and_ranks_hold_what_they_promise():
-    """80 leaderboards of five models, some close and some not, over 8 columns of 60 instances.
+    """60 leaderboards of five models, some close and some not, over 8 columns of 60 instances.
 
     The truth of a win rate is its mean over all such leaderboards; of a rank, its place by that; of a macro-average,
     the mean of the models' chances.
@@ -235,8 +236,8 @@ def test_intervals_and_ranks_hold_what_they_promise():
     places = [1 + sum(truth > one) for one in truth]
     won, ranked, averaged = np.zeros(5), np.zeros(5), np.zeros(5)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ranking, "RESAMPLES", 250)
-        for _ in range(80):
+        patch.setattr(ranking, "RESAMPLES", 200)
+        for _ in range(60):
             right = leaderboard().astype(float)
             found = standings(
                 [
@@ -248,9 +249,19 @@ def test_intervals_and_ranks_hold_what_they_promise():
                 won[k] += found[m].win_low <= truth[k] <= found[m].win_high
                 ranked[k] += found[m].rank_low <= places[k] <= found[m].rank_high
                 averaged[k] += found[m].macro_low <= chances[:, k].mean() <= found[m].macro_high
-    assert won.mean() / 80 >= 0.93
-    assert ranked.mean() / 80 >= 0.95
-    assert 0.93 <= averaged.mean() / 80 <= 0.98
+    assert won.mean() / 60 >= 0.93
+    assert ranked.mean() / 60 >= 0.95
+    assert 0.93 <= averaged.mean() / 60 <= 0.98
+
+
+def test_a_macro_average_with_a_benchmark_of_five_documents_reaches_as_far_as_five_say():
+    """Resamples of five vary by a tenth less than new samples of five would."""
+    draw = np.random.default_rng(8)
+    few, many = draw.normal(0.5, 0.2, 5), draw.normal(0.5, 0.02, 200)
+    (found,) = standings([Column({"a": {unit: (x, 1) for unit, x in enumerate(one)}}) for one in (few, many)]).values()
+    error = math.hypot(np.std(few, ddof=1) / math.sqrt(5), np.std(many, ddof=1) / math.sqrt(200)) / 2
+    assert found.macro == pytest.approx((few.mean() + many.mean()) / 2)
+    assert found.macro_high - found.macro_low == pytest.approx(2 * expanded(200) * error, rel=0.05)
 
 
 def test_rank_ranges_of_a_single_column_follow_all_possible_resamples():
@@ -264,7 +275,7 @@ def test_rank_ranges_of_a_single_column_follow_all_possible_resamples():
     assert found["a"].win_low is None  # three units say nothing of how sure that is
 
 
-@pytest.mark.parametrize(("units", "leaderboards"), [(3, 20), (5, 20), (10, 150), (30, 150)])
+@pytest.mark.parametrize(("units", "leaderboards"), [(3, 10), (9, 10), (10, 150), (30, 150)])
 @pytest.mark.parametrize("columns", [1, 3])
 @pytest.mark.parametrize("graded", [True, False])
 def test_equal_models_seldom_get_a_range_that_leaves_out_a_rank(
@@ -285,7 +296,7 @@ def test_equal_models_seldom_get_a_range_that_leaves_out_a_rank(
             )
             missed += sum((one.rank_low, one.rank_high) != (1, 5) for one in found.values())
             missed += sum(rank != (1, 5) for rank in ranks[0].values())
-    assert missed / (10 * leaderboards) <= (0.1 if units >= ranking.FEWEST_UNITS else 0)
+    assert missed / (10 * leaderboards) <= (0.1 if units >= FEWEST_UNITS else 0)
 
 
 def test_two_patients_make_nobody_the_winner_and_no_win_rate_certain():
