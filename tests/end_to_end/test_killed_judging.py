@@ -3,6 +3,7 @@
 import json
 import random
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -12,13 +13,14 @@ from pathlib import Path
 import pytest
 
 from agent.site import Site, create_site
-from tests.agent.evaluation.juries import deploy, judge_server, judged, kept, open_benchmark, verdict, write_jury
+from tests.agent.evaluation.juries import NOTE, deploy, judge_server, kept, open_benchmark, verdict, write_jury
 from tests.agent.evaluation.runs import run
 from tests.agent.fault_server import Action, Asked, FaultServer, Message
-from tests.end_to_end.conftest import ROOT, intramural
+from tests.agent.terminal import intramural
+from tests.end_to_end.conftest import ROOT
 
 INSTANCES = 90
-KILLS = 4
+KILLS = 3
 
 
 def script(asked: Asked) -> Action | None:
@@ -61,9 +63,10 @@ def test_killed_at_random_points_and_resumed(tmp_path: Path):
         judge_server(script, latency_s=0.03) as a,
         judge_server(script, latency_s=0.01) as b,
     ):
-        undisturbed, site = prepare(tmp_path / "one", model, [a, b]), prepare(tmp_path / "two", model, [a, b])
+        undisturbed = prepare(tmp_path / "one", model, [a, b])
+        site = Site(shutil.copytree(undisturbed.directory, tmp_path / "two"))
         command = [sys.executable, "-m", "agent", "--site"]
-        whole = intramural("--site", undisturbed.directory, "judge", "--suite", "s")
+        whole = intramural("--site", undisturbed.directory, "judge", "--suite", "s", cwd=ROOT)
         assert whole.returncode == 0, whole.stderr
         assert f"{INSTANCES} answers judged" in whole.stdout
         expected = kept(undisturbed)
@@ -76,7 +79,7 @@ def test_killed_at_random_points_and_resumed(tmp_path: Path):
             while time.monotonic() < until and process.poll() is None:
                 if any(judged_after(server, count) for server, count in zip((a, b), before, strict=True)):
                     break
-                time.sleep(0.005)
+                time.sleep(0.01)
             time.sleep(0.1 + chance.random() * 0.5)
             process.kill()
             process.wait()
@@ -88,7 +91,7 @@ def test_killed_at_random_points_and_resumed(tmp_path: Path):
             before_kept = replies_kept(site)
         assert before_kept
         before = len(a.asked), len(b.asked)
-        last = intramural("--site", site.directory, "judge", "--suite", "s")
+        last = intramural("--site", site.directory, "judge", "--suite", "s", cwd=ROOT)
         assert last.returncode == 0, last.stderr
         asked = {
             digest(one) for server, count in zip((a, b), before, strict=True) for one in judged_after(server, count)
@@ -105,4 +108,4 @@ def test_killed_at_random_points_and_resumed(tmp_path: Path):
 
 def judged_after(server: FaultServer, count: int) -> list[Asked]:
     """The requests about answers that came after so many of all."""
-    return [one for one in judged(server) if one.number >= count]
+    return [one for one in server.asked[count:] if NOTE in one.prompt]
