@@ -7,9 +7,12 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -77,6 +80,34 @@ def show_rows(
         _print_table(rows, columns, title, folds)
 
 
+def fitting(
+    rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], spare: Sequence[str], *, folds: bool = False
+) -> dict[str, str]:
+    """Return the columns of a table without as many of the spare ones, first to last, as it is wider than the terminal.
+
+    A width that nobody knows is 100.
+    """
+    kept, spare = dict(columns), [key for key in spare if key in columns]
+    while spare and not fits(rows, kept, folds=folds):
+        del kept[spare.pop(0)]
+    return kept
+
+
+def fits(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], *, folds: bool = False) -> bool:
+    """Tell whether a table of these columns is no wider than the terminal."""
+    return _narrowest(rows, columns, folds) <= _terminal_width()
+
+
+def _terminal_width() -> int:
+    return shutil.get_terminal_size((100, 24)).columns
+
+
+def _narrowest(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], folds: bool) -> int:
+    from rich.console import Console
+
+    return Console(width=10_000).measure(_table(rows, columns, "", folds)).minimum
+
+
 def spreadsheet_cell(value: Any) -> str:
     """Write a value as a cell of a CSV file; before what a spreadsheet would run stands an apostrophe."""
     if not isinstance(value, str):
@@ -89,9 +120,8 @@ def _without_formulas(line: re.Match[str]) -> str:
     return (_CALL_WITHIN if _CALL.search(line[0]) else _FORMULA_WITHIN).sub("'", line[0])
 
 
-def _print_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], title: str, folds: bool) -> None:
+def _table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], title: str, folds: bool) -> "Table":
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -116,11 +146,18 @@ def _print_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], 
         )
     for row in rows:
         table.add_row(*(Text(_shown(row.get(key))) for key in columns))
+    return table
+
+
+def _print_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], title: str, folds: bool) -> None:
+    from rich.console import Console
+
+    table = _table(rows, columns, title, folds)
     # A table keeps its lines whole: a terminal wraps or scrolls a long line better than columns fold.
     measured = Console(width=10_000).measure(table)
     width = measured.maximum
     if folds:
-        width = min(width, max(shutil.get_terminal_size((100, 24)).columns, measured.minimum))
+        width = min(width, max(_terminal_width(), measured.minimum))
     Console(width=max(1, width), soft_wrap=not folds).print(table, crop=False, end="")
 
 

@@ -10,7 +10,7 @@ import click
 
 from agent.catalog.wording import counted
 from agent.errors import ConfigError
-from agent.listing import format_option, show_rows
+from agent.listing import fitting, format_option, show_rows
 from agent.plot_option import check_plot, draw, plot_option
 from agent.run_commands import ManyValues
 from agent.site import Site
@@ -39,6 +39,7 @@ COLUMNS = {
     "units": "Units",
     "unscored": "Unscored",
 }
+SPARE = ("units", "bound_range", "rank_range")  # left out where a table is wider than the terminal, in this order
 FLOOR = "the mean, were what the model left without a score itself (empty, unparsed, length, content_filter) the lowest"
 RANK = "the best and the worst place by floor that the data allow (Mean may order the models another way)"
 BOUNDS = "the mean, were every unscored instance wrong, or right; shown where they are more than 0.01 apart"
@@ -142,10 +143,13 @@ def show_summaries(summaries: "Sequence[RunSummary]", all_metrics: bool, form: s
     noted = [note for note in Note if any(note in row["notes"] for row in rows)]
     letters = dict(zip(noted, ascii_lowercase, strict=False))
     shown = [{**_flat(row), "notes": " ".join(letters[note] for note in row["notes"])} for row in rows]
-    columns = _columns(rows, all_metrics)
+    known = _columns(rows, all_metrics)
+    columns = fitting(shown, known, SPARE)
     show_rows(shown, columns, form, title=title)
-    units = "of so many units" if "units" in columns else "each of a unit of its own"
+    units = "of so many units" if "units" in known else "each of a unit of its own"
     click.echo(f"Low and High bound the 95 % interval. Means are over n scored instances, {units}.")
+    if left_out := [heading for key, heading in known.items() if key not in columns]:
+        click.echo(f"In a wider terminal, and with --format csv or json: {', '.join(left_out)}.")
     if "rank_range" in columns:
         click.echo(f"Rank: {RANK}.")
     if "bound_range" in columns:
@@ -220,7 +224,18 @@ def _flat_figures(row: Mapping[str, Any]) -> dict[str, Any]:
         "bound_low": bounds.get("low"),
         "bound_high": bounds.get("high"),
         "bound_range": within,
+        "jury_metric": jury.get("metric"),
+        "jury_scale_low": (jury.get("scale") or {}).get("low"),
+        "jury_scale_high": (jury.get("scale") or {}).get("high"),
+        "quorum": jury.get("quorum"),
         "judges": "; ".join(jury.get("judges", ())),
+        **{
+            f"judges_{key}": "; ".join("" if one[key] is None else str(one[key]) for one in jury.get("each", ()))
+            for key in ("mean", "filled", "repaired")
+        },
+        "judges_faults": "; ".join(
+            " ".join(f"{reason}={count}" for reason, count in one["faults"].items()) for one in jury.get("each", ())
+        ),
         "seats": jury.get("seats"),
         "seats_filled": jury.get("filled"),
         "seats_repaired": jury.get("repaired"),
@@ -247,6 +262,7 @@ def summary_rows(summaries: "Sequence[RunSummary]", all_metrics: bool) -> list[d
             "runs": [run.name for run in summary.runs or (summary.run,)],
             "metric": metric.metric,
             **figures(metric),
+            "jury": jury_facts(metric if all_metrics or metric.jury else summary.judged),
             "helm": figures(metric.twin) if metric.twin else None,
             "rank": summary.rank if metric is summary.main else None,
             "standing": standing_facts(summary),
@@ -289,7 +305,7 @@ def figures(metric: "MetricSummary") -> dict[str, Any]:
         "high": metric.mean.high,
         "interval": metric.mean.method,
         "bounds": bounds_facts(metric.bounds),
-        "jury": jury_facts(metric.jury),
+        "jury": jury_facts(metric),
     }
 
 

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.listing import printable, show_rows
+from agent.listing import fits, printable, show_rows
 
 if TYPE_CHECKING:
-    from agent.evaluation.jury_summary import JurySummary
-    from agent.evaluation.summarise import RunSummary
+    from agent.evaluation.summarise import MetricSummary, RunSummary
     from agent.statistics.bounds import Bounds
     from agent.statistics.intervals import Mean
 
@@ -19,6 +18,14 @@ WITHOUT = "by the other judges alone, over n answers; they may be milder or stri
 SEATS = {
     "benchmark": "Benchmark",
     "model": "Model",
+    "seats": "Seats filled",
+    "repaired": "Repaired",
+    "faults": "Without a verdict",
+}
+JUDGES = {
+    "benchmark": "Benchmark",
+    "judge": "Judge",
+    "mean": "Mean",
     "seats": "Seats filled",
     "repaired": "Repaired",
     "faults": "Without a verdict",
@@ -52,16 +59,32 @@ def bounds_facts(bounds: "Bounds | None") -> dict[str, Any] | None:
     return None if bounds is None else {"low": bounds.low, "high": bounds.high, "matters": bounds.matters}
 
 
-def jury_facts(jury: "JurySummary | None") -> dict[str, Any] | None:
-    """Return what a jury did, as JSON shows it."""
-    if jury is None:
+def jury_facts(metric: "MetricSummary | None") -> dict[str, Any] | None:
+    """Return what the jury did that gives the metric, as JSON shows it."""
+    if metric is None or metric.jury is None:
         return None
+    jury = metric.jury
     return {
+        "metric": metric.metric,
+        "mean": metric.mean.value,
+        "scale": {"low": metric.low, "high": metric.high},
+        "quorum": jury.quorum,
         "judges": list(jury.judges),
         "seats": jury.seats,
         "filled": jury.filled,
         "repaired": jury.repaired,
         "faults": dict(jury.faults),
+        "each": [
+            {
+                "judge": name,
+                "mean": one.mean,
+                "seats": one.filled + sum(one.faults.values()),
+                "filled": one.filled,
+                "repaired": one.repaired,
+                "faults": dict(one.faults),
+            }
+            for name, one in zip(jury.judges, jury.each, strict=True)
+        ],
         "criteria": {name: _mean(mean) for name, mean in jury.criteria.items()},
         "family": jury.of_family,
         "itself": [jury.judges[seat] for seat in jury.itself],
@@ -94,31 +117,61 @@ def show_juries(rows: Sequence[Mapping[str, Any]], several: bool) -> None:
     judged = [row for row in rows if row["jury"]]
     if not judged:
         return
+    shown = [_jury_row(row) for row in judged]
     names = list(dict.fromkeys(name for row in judged for name in row["jury"]["criteria"]))
     columns = {"benchmark": "Benchmark", "model": "Model"}
     columns |= {"metric": "Metric"} if several else {}
-    columns |= {"mean": "Mean"}
+    columns |= {"mean": "Mean", "scale": "Scale"}
     columns |= {"without": "Without family"} if any(row["jury"]["family"] for row in judged) else {}
-    apart = len(names) <= MOST_CRITERIA
-    columns |= {f"criterion {name}": name.capitalize() for name in names} if apart else {"criteria": "Criteria"}
-    shown = [_jury_row(row) for row in judged]
+    each = columns | {f"criterion {name}": name.capitalize() for name in names}
+    apart = len(names) <= MOST_CRITERIA and fits(shown, each)
+    columns = each if apart else columns | {"criteria": "Criteria"}
+    if not apart and not fits(shown, columns, folds=True):
+        shown = [one | {"without": one["without_short"]} for one in shown]
     show_rows(shown, columns, "table", title="Juries, each on its own scale", folds=not apart)
     show_rows(shown, SEATS, "table", title="Seats of the juries, one a judge and answer", folds=True)
+    show_rows(_judge_rows(judged), JUDGES, "table", title="Judges, over all models", folds=True)
     for line in (*_juries(judged), *_families(judged), *_own_judges(judged)):
         click.echo(printable(line))
     if "without" in columns:
         click.echo(f"Without family: {WITHOUT}.")
 
 
+def _judge_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return a row a benchmark and judge, over the answers of all models."""
+    found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        for one in row["jury"]["each"]:
+            found.setdefault((row["benchmark"], one["judge"]), []).append(one)
+    return [
+        {
+            "benchmark": benchmark,
+            "judge": judge,
+            "mean": _mean_of_all(of),
+            "seats": f"{sum(one['filled'] for one in of)} of {sum(one['seats'] for one in of)}",
+            "repaired": sum(one["repaired"] for one in of),
+            "faults": counts(sum((Counter(one["faults"]) for one in of), Counter())) or "-",
+        }
+        for (benchmark, judge), of in found.items()
+    ]
+
+
+def _mean_of_all(judged: Sequence[Mapping[str, Any]]) -> float | None:
+    verdicts = sum(one["filled"] for one in judged)
+    return sum(one["mean"] * one["filled"] for one in judged if one["filled"]) / verdicts if verdicts else None
+
+
 def _juries(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Say who judged what; of a benchmark that several juries graded, whose answers too."""
-    juries: dict[tuple[str, ...], dict[str, list[str]]] = {}
+    juries: dict[tuple[tuple[str, ...], int | None], dict[str, list[str]]] = {}
     for row in rows:
-        juries.setdefault(tuple(row["jury"]["judges"]), {}).setdefault(row["benchmark"], []).append(row["model"])
+        jury = tuple(row["jury"]["judges"]), row["jury"]["quorum"]
+        juries.setdefault(jury, {}).setdefault(row["benchmark"], []).append(row["model"])
     times = Counter(benchmark for graded in juries.values() for benchmark in graded)
-    for judges, graded in juries.items():
+    for (judges, quorum), graded in juries.items():
         of = (name if times[name] == 1 else f"{name} ({', '.join(dict.fromkeys(m))})" for name, m in graded.items())
-        yield f"Judges of {', '.join(of)}: {', '.join(judges)}."
+        rule = "" if quorum is None else f" A score takes valid verdicts of {quorum} of {len(judges)}."
+        yield f"Judges of {', '.join(of)}: {', '.join(judges)}.{rule}"
 
 
 def _families(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -145,8 +198,11 @@ def _jury_row(row: Mapping[str, Any]) -> dict[str, Any]:
     without = jury["without_family"] or {}
     means = {name: mean["mean"] for name, mean in jury["criteria"].items()}
     return {
-        **{key: row[key] for key in ("benchmark", "model", "metric", "mean")},
-        "without": _with_interval(without) if jury["family"] else None,
+        **{key: row[key] for key in ("benchmark", "model")},
+        **{key: jury[key] for key in ("metric", "mean")},
+        "scale": f"{jury['scale']['low']:g}-{jury['scale']['high']:g}",
+        "without": _over_answers(without, interval=True) if jury["family"] else None,
+        "without_short": _over_answers(without, interval=False) if jury["family"] else None,
         "seats": f"{jury['filled']} of {jury['seats']}",
         "repaired": jury["repaired"],
         "faults": counts(jury["faults"]) or "-",
@@ -155,11 +211,11 @@ def _jury_row(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _with_interval(mean: Mapping[str, Any]) -> str:
+def _over_answers(mean: Mapping[str, Any], *, interval: bool) -> str:
     if mean.get("mean") is None:
         return "none left"
-    interval = f" ({mean['low']:.2f}-{mean['high']:.2f})" if mean["low"] is not None else ""
-    return f"{mean['mean']:.3f}{interval}, n {mean['n']}"
+    limits = f" ({mean['low']:.2f}-{mean['high']:.2f})" if interval and mean["low"] is not None else ""
+    return f"{mean['mean']:.3f}{limits}, n {mean['n']}"
 
 
 def show_standings(summaries: "Sequence[RunSummary]", rates: Mapping[str, float | None]) -> None:

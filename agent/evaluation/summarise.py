@@ -30,6 +30,7 @@ class Note(StrEnum):
     """What a reader of a number should know."""
 
     NOT_MAIN = "no jury has graded the answers yet; another metric of the benchmark stands here"
+    SEATS_OPEN = "seats of the jury are still open, and no answer has its score; another metric stands here"
     FEW_UNITS = "fewer than 30 units"
     MANY_UNSCORED = "more than 5 % unscored"
     MANY_CUT_OFF = "more than 20 % of the answers cut off by their length limit"
@@ -151,6 +152,12 @@ class RunSummary:
             return self.main
         return next((metric for metric in self.metrics if metric.mean.value is not None), self.main)
 
+    @property
+    def judged(self) -> MetricSummary | None:
+        """The main metric where a jury gives it, shown or yet without a score, unless no judge was asked so far."""
+        jury = self.main.jury
+        return self.main if jury is not None and (self.shown is self.main or jury.begun) else None
+
     def notes(self, metric: MetricSummary) -> list[Note]:
         """Return what a reader of one of the run's numbers should know."""
         mean, details = metric.mean, self.run.details
@@ -158,8 +165,10 @@ class RunSummary:
         asked = unscored + mean.n
         cut_off = max(self.cut_off or 0, metric.unscored.get(Reason.LENGTH, 0) / asked if asked else 0)
         jury = metric.jury
+        stands_in = metric is self.shown and metric is not self.main
         found = {
-            Note.NOT_MAIN: metric is self.shown and metric is not self.main,
+            Note.NOT_MAIN: stands_in and self.judged is None,
+            Note.SEATS_OPEN: stands_in and self.judged is not None,
             Note.FEW_UNITS: 0 < mean.units < FEW_UNITS,
             Note.MANY_UNSCORED: unscored > MANY_UNSCORED * asked,
             Note.MANY_CUT_OFF: cut_off > MANY_CUT_OFF,
@@ -277,7 +286,10 @@ def _metric(store: Store, runs: Sequence[Run], kept: Mapping[str, Any]) -> Metri
         for here in (store.seats(run.run_id, kept["name"]),)
         for position, (unit, score) in enumerate(scores)
     ]
-    return replace(summary, jury=jury_summary(kept, runs[0].model, seats))
+    jury = jury_summary(kept, runs[0].model, seats)
+    if jury is not None and runs[0].imported:  # HELM has no quorum
+        jury = replace(jury, quorum=None)
+    return replace(summary, jury=jury)
 
 
 def unit_scores(store: Store, run: Run, metric: str) -> Iterator[tuple[bytes, float | str]]:

@@ -83,7 +83,10 @@ def row(table: str, *words: str) -> str:
     return next(line for line in table.splitlines() if all(word in line for word in words))
 
 
-def test_a_jurys_seats_failures_criteria_and_family_stand_below_the_scores(filled: FilledSite):
+def test_a_jurys_seats_failures_criteria_and_family_stand_below_the_scores(
+    filled: FilledSite, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("COLUMNS", "140")
     told = summarized(filled).stdout
     juries = told.partition("Juries, each on its own scale")[2]
     heading = row(juries, "Without family")
@@ -106,6 +109,69 @@ def test_who_judged_stands_below_the_seats_and_two_juries_of_one_benchmark_are_t
     assert f"Judges of mtsamples_replicate ({models}): llama, qwen, phi." in told
     assert "Judges of mtsamples_replicate (b/two): llama, qwen, lenient." in told
     assert "1: another jury" in told
+
+
+def test_scale_quorum_and_each_judges_seats_and_mean_stand_with_the_score(filled: FilledSite):
+    told = summarized(filled).stdout
+    assert "1-5" in row(told.partition("Juries, each")[2], "mtsamples_replicate", "gemma")
+    assert "A score takes valid verdicts of 2 of 3." in told
+    judges = told.partition("Judges, over all models")[2]
+    assert "64 of 80" in row(judges, "mtsamples_replicate", "phi", "16 no_json")
+    assert "78 of 80" in row(judges, "mtsamples_replicate", "qwen", "2 timeout")
+    found = json.loads(summarized(filled, "--format", "json").stdout)
+    jury = next(one["jury"] for one in found if one["jury"])
+    assert (jury["scale"], jury["quorum"]) == ({"low": 1, "high": 5}, 2)
+    assert [one["judge"] for one in jury["each"]] == jury["judges"] == ["llama", "qwen", "phi"]
+    assert sum(one["filled"] for one in jury["each"]) == jury["filled"]
+    phi = jury["each"][2]
+    assert (phi["seats"], phi["filled"], phi["repaired"], phi["faults"]) == (40, 32, 0, {"no_json": 8})
+    assert 3.5 < phi["mean"] < 4.5
+    lines = csv.DictReader(io.StringIO(summarized(filled, "--format", "csv").stdout))
+    graded_by_jury = [one for one in lines if one["judges"]]
+    assert [(one["quorum"], one["jury_scale_high"], one["judges_filled"]) for one in graded_by_jury] == [
+        ("2", "5", "40; 39; 32")
+    ] * 2
+
+
+def test_tables_leave_to_files_what_does_not_fit_a_hundred_columns(filled: FilledSite):
+    told = summarized(filled).stdout
+    tables, _, _ = told.partition("Judges of ")
+    assert max(len(line.rstrip()) for line in tables.splitlines() if "mtsamples" in line) <= 100
+    assert "In a wider terminal, and with --format csv or json: " in tables
+    assert "n 32" in row(told.partition("Juries, each")[2], "mtsamples_replicate", "llama")
+
+
+def test_verdicts_that_wait_for_another_judge_are_seen_before_there_is_a_score(filled: FilledSite):
+    cases = [case(number, score=Unscored(Reason.NOT_JUDGED)) for number in range(4)]
+    rouge = {**jury_metric(JUDGES), "name": "rouge_1", "display_name": "ROUGE-1", "low": 0, "high": 1}
+    del rouge["jury"]
+    metrics = [jury_metric(JUDGES), rouge]
+    run_id = filled.add(cases, entry="medication_qa:model=a/waits", metrics=metrics)
+    with filled.site.store() as store:
+        store.keep_scores(run_id, [(number, "rouge_1", 0.5) for number in range(4)])
+    waits = row(summarized(filled).stdout, "medication_qa", "a/waits")
+    assert "0.500" in waits
+    assert "no jury has graded" in summarized(filled).stdout
+    assert (
+        "medication_qa"
+        not in summarized(filled).stdout.partition("Seats of the juries")[2].partition("Judges, over")[0]
+    )
+    given = [(number, "jury_score", Seat(0, dict.fromkeys(CRITERIA, 4.0), None)) for number in range(4)]
+    with filled.site.store() as store:
+        store.keep_scores(run_id, [], [], given)
+    told = summarized(filled).stdout
+    assert "no jury has graded" not in told
+    assert "seats of the jury are still open" in told
+    assert "4 of 12" in row(told.partition("Seats of the juries")[2], "medication_qa", "8 not_judged")
+    assert "4.000" in row(told.partition("Judges, over all models")[2], "medication_qa", "llama")
+    found = json.loads(summarized(filled, "--format", "json").stdout)
+    (one,) = [one for one in found if one["benchmark"] == "medication_qa"]
+    assert (one["metric"], one["mean"], one["jury"]["metric"], one["jury"]["mean"]) == (
+        "rouge_1",
+        0.5,
+        "jury_score",
+        None,
+    )
 
 
 def test_each_benchmark_names_its_own_judges_of_the_family(filled: FilledSite):
@@ -151,7 +217,8 @@ def test_tables_fit_a_terminal_of_120_columns(filled: FilledSite, more: list[str
     assert max(len(line.rstrip()) for line in told.splitlines()) <= 120
 
 
-def test_warnings_ranks_and_bounds_stand_where_they_matter(filled: FilledSite):
+def test_warnings_ranks_and_bounds_stand_where_they_matter(filled: FilledSite, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("COLUMNS", "140")
     told = summarized(filled).stdout
     assert "every answer scored the same" in told
     assert "more than 5 % unscored" in told
