@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,8 @@ from tests.agent.service.filled_site import FilledSite, filled_site
 from tests.agent.service.judged import CRITERIA, JUDGES
 from tests.agent.terminal import Done, intramural
 
+Rows = dict[tuple[str, str], dict[str, float]]  # of a report, by criterion and who
+
 
 @pytest.fixture
 def filled(tmp_path: Path) -> FilledSite:
@@ -51,6 +54,31 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def graded(tmp_path: Path, built: Path) -> FilledSite:
     return FilledSite(Site(shutil.copytree(built, tmp_path / "site")))
+
+
+@dataclass(frozen=True)
+class HandedIn:
+    """A sample of 60 that two of three clinicians have handed in, and what the report says of it."""
+
+    filled: FilledSite
+    sheets: Path
+    rows: Rows
+
+
+@pytest.fixture(scope="module")
+def reported(tmp_path_factory: pytest.TempPathFactory, built: Path) -> HandedIn:
+    """Not to be changed: a report takes a second."""
+    filled = FilledSite(Site(shutil.copytree(built, tmp_path_factory.mktemp("reported") / "site")))
+    _, sheets = make(filled, "--items", "60", "--raters", "3")
+    hand_in(filled, sheets)
+    return HandedIn(filled, sheets, report(filled))
+
+
+@pytest.fixture
+def handed_in(tmp_path: Path, reported: HandedIn) -> HandedIn:
+    """A copy of it, to be changed."""
+    place = shutil.copytree(reported.sheets.parent, tmp_path / "copy")
+    return HandedIn(FilledSite(Site(place / "site")), place / "sheets", reported.rows)
 
 
 def calibrate(filled: FilledSite, *words: str | Path) -> Done:
@@ -88,10 +116,14 @@ def hand_in(filled: FilledSite, sheets: Path, *words: str) -> None:
         assert done.returncode == 0, done.stderr
 
 
-def report(filled: FilledSite, *words: str) -> dict[tuple[str, str], dict[str, float]]:
+def report(filled: FilledSite, *words: str) -> Rows:
+    return report_and_notes(filled, *words)[0]
+
+
+def report_and_notes(filled: FilledSite, *words: str) -> tuple[Rows, str]:
     done = calibrate(filled, "report", "may", "--format", "json", *words)
     assert done.returncode == 0, done.stderr
-    return {(row["criterion"], row["who"]): row for row in json.loads(done.stdout)}
+    return {(row["criterion"], row["who"]): row for row in json.loads(done.stdout)}, done.stderr
 
 
 def said(filled: FilledSite) -> str:
@@ -361,10 +393,8 @@ def test_a_clinician_hands_in_again_only_on_purpose_and_keeps_the_number(graded:
 # what comes of it
 
 
-def test_the_report_sets_jury_judges_and_words_beside_clinicians_on_the_same_answers(graded: FilledSite):
-    _, sheets = make(graded, "--items", "60")
-    hand_in(graded, sheets)
-    rows = report(graded)
+def test_the_report_sets_jury_judges_and_words_beside_clinicians_on_the_same_answers(reported: HandedIn):
+    rows = reported.rows
     who = ["other clinicians", "jury", "llama", "qwen/qwen3-32b", "y", "ROUGE-L"]
     assert list(rows) == [(criterion, one) for criterion in (*CRITERIA, OVERALL) for one in who]
     overall = {one: rows[OVERALL, one] for one in who}
@@ -380,8 +410,8 @@ def test_the_report_sets_jury_judges_and_words_beside_clinicians_on_the_same_ans
     for row in rows.values():
         assert row["z_low"] <= row["z"] <= row["z_high"]
         assert row["needed"] >= 2
-    wide, narrow = report(graded, "--width", "0.4"), report(graded, "--width", "0.1")
-    assert wide[OVERALL, "jury"]["needed"] < narrow[OVERALL, "jury"]["needed"]
+    wide = report(reported.filled, "--width", "0.4")
+    assert wide[OVERALL, "jury"]["needed"] < rows[OVERALL, "jury"]["needed"]
 
 
 def test_the_table_says_how_to_read_it(graded: FilledSite):
@@ -407,14 +437,12 @@ def test_a_terminal_of_100_columns_holds_judges_known_by_the_names_of_their_mode
     assert [line for line in done.stdout.splitlines() if len(line) > 100] == []
 
 
-def test_the_report_says_in_words_who_is_below_clinicians(graded: FilledSite):
-    _, sheets = make(graded, "--items", "60")
-    hand_in(graded, sheets)
-    words = {who: row["words"] for (criterion, who), row in report(graded).items() if criterion == OVERALL}
+def test_the_report_says_in_words_who_is_below_clinicians(reported: HandedIn):
+    words = {who: row["words"] for (criterion, who), row in reported.rows.items() if criterion == OVERALL}
     assert words["other clinicians"] is None
     assert words["llama"] == "above clinicians"  # the judge makes no error at all, clinicians do
     assert words["y"] == "below clinicians"  # at odds with everybody
-    assert re.search(r"\(all\)\s+y\s+60\s+-\d\.\d\d \(.*\)\s+below clinicians\n", told := said(graded)), told
+    assert re.search(r"\(all\)\s+y\s+60\s+-\d\.\d\d \(.*\)\s+below clinicians\n", told := said(reported.filled)), told
 
 
 def test_few_patients_are_not_called_below_or_above(filled: FilledSite):
@@ -474,15 +502,12 @@ def test_answers_that_came_anew_since_are_left_out(graded: FilledSite):
     assert {row["n"] for row in json.loads(done.stdout)} == {30 - mine}
 
 
-def test_after_a_purge_the_figures_stay_and_it_is_said(graded: FilledSite):
-    _, sheets = make(graded, "--items", "30")
-    hand_in(graded, sheets)
-    before = report(graded)
-    with graded.site.store() as store:
+def test_after_a_purge_the_figures_stay_and_it_is_said(handed_in: HandedIn):
+    with handed_in.filled.site.store() as store:
         store.purge(0)
-    done = calibrate(graded, "report", "may")
-    assert "30 of 30 answers were purged" in done.stderr
-    assert report(graded) == before
+    rows, notes = report_and_notes(handed_in.filled)
+    assert "60 of 60 answers were purged" in notes
+    assert rows == handed_in.rows
 
 
 def test_names_of_clinicians_stay_sealed(graded: FilledSite):
@@ -503,19 +528,16 @@ def test_names_of_clinicians_stay_sealed(graded: FilledSite):
     assert read(sheets / "rater-1.csv")[0][ITEM].encode() not in content
 
 
-def test_a_colleague_who_handed_in_little_changes_nothing_and_is_named(graded: FilledSite):
-    _, sheets = make(graded, "--items", "60", "--raters", "3")
-    hand_in(graded, sheets)
-    before = report(graded)
-    rows = read(sheets / "rater-3.csv")
-    path = sheets / "few.csv"
+def test_a_colleague_who_handed_in_little_changes_nothing_and_is_named(handed_in: HandedIn):
+    rows = read(handed_in.sheets / "rater-3.csv")
+    path = handed_in.sheets / "few.csv"
     lines = [f"{row[ITEM]},{6 - true_quality(row)},1,5" for row in rows[:4]]
     path.write_text("\n".join(["item,accuracy,completeness,clarity", *lines]))
-    done = calibrate(graded, "import", "may", path, "--rater", "Dr Number 3")
+    done = calibrate(handed_in.filled, "import", "may", path, "--rater", "Dr Number 3")
     assert done.returncode == 0, done.stderr
-    done = calibrate(graded, "report", "may", "--format", "json")
-    assert {(row["criterion"], row["who"]): row for row in json.loads(done.stdout)} == before
-    assert "left out, for fewer than 10 answers in common: R1 and R3 (4), R2 and R3 (4), R3 and jury (4)" in done.stderr
+    after, notes = report_and_notes(handed_in.filled)
+    assert after == handed_in.rows
+    assert "left out, for fewer than 10 answers in common: R1 and R3 (4), R2 and R3 (4), R3 and jury (4)" in notes
 
 
 def test_pairs_that_graded_unlike_numbers_of_answers_are_shown_with_both(graded: FilledSite):
@@ -532,17 +554,14 @@ def test_pairs_that_graded_unlike_numbers_of_answers_are_shown_with_both(graded:
     assert re.search(r"\(all\)\s+jury\s+20 to 60\s", calibrate(graded, "report", "may").stdout)
 
 
-def test_a_colleague_who_gave_all_answers_one_grade_is_named(graded: FilledSite):
-    _, sheets = make(graded, "--items", "30", "--raters", "3")
-    hand_in(graded, sheets)
-    before = report(graded)
-    path = fill_in(sheets / "rater-3.csv", lambda _, criterion: "3" if criterion == "clarity" else "")
-    calibrate(graded, "import", "may", path, "--rater", "Dr Number 3")
-    after = report(graded)
+def test_a_colleague_who_gave_all_answers_one_grade_is_named(handed_in: HandedIn):
+    path = fill_in(handed_in.sheets / "rater-3.csv", lambda _, criterion: "3" if criterion == "clarity" else "")
+    calibrate(handed_in.filled, "import", "may", path, "--rater", "Dr Number 3")
+    before, (after, notes) = handed_in.rows, report_and_notes(handed_in.filled)
     assert after["clarity", "jury"]["z"] == pytest.approx(before["clarity", "jury"]["z"])
     assert after["clarity", "jury"]["above"] == pytest.approx(before["clarity", "jury"]["above"])
     assert after["clarity", "other clinicians"]["icc"] < before["clarity", "other clinicians"]["icc"] / 2
-    assert "one grade for every answer, so no z scores: R3 (clarity)" in calibrate(graded, "report", "may").stderr
+    assert "one grade for every answer, so no z scores: R3 (clarity)" in notes
 
 
 def test_a_harsh_colleague_does_not_send_for_answers_that_narrow_nothing(graded: FilledSite):
@@ -646,11 +665,11 @@ def test_the_same_sheet_under_another_name_is_refused(graded: FilledSite):
 
 
 def test_a_clinician_nobody_had_a_sheet_for_is_said(graded: FilledSite):
-    _, sheets = make(graded, "--items", "30")
+    _, sheets = make(graded, "--items", "12")
     hand_in(graded, sheets)
     path = fill_in(sheets / "rater-1.csv", lambda row, criterion: near(3, row, criterion))
     done = calibrate(graded, "import", "may", path, "--rater", "Dr Number 3")
-    assert "R3: 30" in done.stdout
+    assert "R3: 12" in done.stdout
     more = "note: 3 clinicians have handed in, and sheets were made for 2"
     assert more in done.stderr
     assert more in calibrate(graded, "report", "may").stderr
