@@ -218,19 +218,17 @@ def _ranks(
     import numpy as np
 
     found = np.array([rates[model] or 0.0 for model in models])
-    ranks: dict[str, tuple[int, int]] = {}
-    for place, model in enumerate(models):
-        others = [n for n in range(len(models)) if n != place]
-        difference = found[others] - found[place]
-        again = drawn[:, others] - drawn[:, [place]]
-        again = np.where(np.isnan(again), difference, again)  # a resample without this model moves nothing
-        error = np.std(again, axis=0, ddof=1)
-        moved = error > 10.0**-DECIMALS
-        far = np.max(np.abs(again - difference)[:, moved] / error[moved], axis=1) if moved.any() else np.zeros(1)
-        reach = np.where(moved, np.maximum(float(np.percentile(far, 95)) * error, 10.0**-DECIMALS), 10.0**-DECIMALS)
-        reach *= [_widening(min(units[model], units[models[other]])) for other in others]
-        ranks[model] = (1 + int((difference > reach).sum()), len(models) - int((difference < -reach).sum()))
-    return ranks
+    difference = found - found[:, None]  # how far each other stands above a model, a row a model
+    again = drawn[:, None, :] - drawn[:, :, None]
+    again = np.where(np.isnan(again), difference, again)  # a resample without this model moves nothing
+    error, least = np.std(again, axis=0, ddof=1), 10.0**-DECIMALS
+    moved = error > least
+    far = np.max(np.abs(again - difference) / np.where(moved, error, math.inf), axis=2, initial=0.0)
+    reach = np.where(moved, np.maximum(np.percentile(far, 95, axis=0)[:, None] * error, least), least)
+    widening = np.array([_widening(units[model]) for model in models])
+    reach *= np.maximum(widening[:, None], widening)  # the one with fewer units says how sure it is
+    better, worse = (difference > reach).sum(axis=1), (difference < -reach).sum(axis=1)
+    return {model: (1 + int(better[n]), len(models) - int(worse[n])) for n, model in enumerate(models)}
 
 
 def _widening(units: int) -> float:

@@ -145,7 +145,7 @@ def test_an_item_that_a_rater_left_out_is_left_out_whole():
     ("form", "between", "severity"), [("ICC1", 1.0, 0.0), ("ICC2", 1.0, 0.5), ("ICC3", 1.0, 0.5), ("ICC3k", 0.7, 0.0)]
 )
 def test_nominal_95_percent_of_intervals_hold_the_truth(form: IccForm, between: float, severity: float):
-    k, runs = 3, 500
+    k, runs = 3, 400
     true = between**2 / (between**2 + 1 + (severity**2 if form == "ICC2" else 0))
     true = k * true / (1 + (k - 1) * true) if form.endswith("k") else true
     found = [icc(drawn(seed, 25, k, between, severity=severity))[form] for seed in range(runs)]

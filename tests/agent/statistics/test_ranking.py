@@ -227,12 +227,10 @@ def test_intervals_and_ranks_hold_what_they_promise():
         both = hard + luck
         return np.where(both < 1, both**2 / 2, 1 - (2 - both) ** 2 / 2) < chances[:, None, :]
 
-    def rates(right):
-        means = right.mean(axis=1)
-        table = {m: {str(c): means[c, k] for c in range(8)} for k, m in enumerate(names)}
-        return [mean_win_rates(table)[m] for m in names]
-
-    truth = np.mean([rates(leaderboard()) for _ in range(600)], axis=0)
+    means = np.stack([leaderboard().mean(axis=1) for _ in range(600)])  # leaderboard, column, model
+    beaten = (means[..., None] > means[..., None, :]).sum(axis=-1)
+    tied = (means[..., None] == means[..., None, :]).sum(axis=-1) - 1
+    truth = (beaten + tied / 2).mean(axis=(0, 1)) / 4
     places = [1 + sum(truth > one) for one in truth]
     won, ranked, averaged = np.zeros(5), np.zeros(5), np.zeros(5)
     with pytest.MonkeyPatch.context() as patch:
