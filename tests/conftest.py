@@ -31,3 +31,11 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if found:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
         print(f"\nFAILED: connections beyond loopback were attempted:\n{found}")
+
+
+@pytest.fixture
+def without_scipy(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes that a test starts are a user's: scipy is for tests, and nltk takes a second to load it."""
+    folder = tmp_path_factory.mktemp("without_scipy")
+    (folder / "scipy.py").write_text("raise ImportError('scipy is for tests')\n")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(folder), os.environ["PYTHONPATH"]]))

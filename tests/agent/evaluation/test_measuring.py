@@ -45,6 +45,7 @@ def cases(count: int) -> list[tuple[int, Instance, Response]]:
     return [(3 * i, instance(i, text(), text()), response(text())) for i in range(count)]
 
 
+@pytest.mark.usefixtures("without_scipy")
 @pytest.mark.parametrize(("scoring", "workers"), [("intramural", 1), ("helm", 1), ("both", 2)])
 def test_every_score_is_that_of_the_answer_alone_in_the_order_of_the_cases(scoring, workers, monkeypatch):
     monkeypatch.setattr("agent.metrics.rouge_workers.PATIENCE_S", 0)

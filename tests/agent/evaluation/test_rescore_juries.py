@@ -135,6 +135,7 @@ def test_killed_in_mid_draft_it_leaves_seats_and_scores_of_one_making(site: Site
     assert {seat.reason for given in seats.values() for seat in given} == {Fault.OUT_OF_RANGE}
 
 
+@pytest.mark.usefixtures("without_scipy")
 @pytest.mark.parametrize("at", ["draft_scores:1", "put_in_place:0"])
 def test_killed_outright_it_has_taken_nothing_away(site: Site, at: str):
     with site.store() as store:

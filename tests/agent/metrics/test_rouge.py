@@ -68,6 +68,7 @@ COMPARISONS = [Comparison("rougeL", True, (gold,), predicted) for gold, predicte
 FIGURES = [one.best() for one in COMPARISONS]
 
 
+@pytest.mark.usefixtures("without_scipy")
 def test_several_processes_give_the_same_figures_in_the_same_order():
     with RougeWorkers(2, patience_s=0) as workers:
         for size in (0, 1, 2, 52):
@@ -83,6 +84,7 @@ def test_few_answers_start_no_process():
         assert workers._children is None
 
 
+@pytest.mark.usefixtures("without_scipy")
 def test_a_process_that_is_killed_costs_no_figure():
     with RougeWorkers(2, patience_s=0) as workers:
         workers.begin(COMPARISONS[:2])()
@@ -103,6 +105,7 @@ def test_a_process_that_cannot_be_started_costs_no_figure(monkeypatch):
         assert workers.begin(COMPARISONS)() == FIGURES
 
 
+@pytest.mark.usefixtures("without_scipy")
 def test_processes_end_with_the_one_that_started_them_however_it_ends():
     code = (
         "import os, signal\n"
