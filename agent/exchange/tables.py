@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from agent.evaluation.jury_summary import JurySummary
 from agent.evaluation.progress import Progress
-from agent.evaluation.summarise import summarise_run
+from agent.evaluation.summarise import MetricSummary, summarise_run
 from agent.exchange.columns import INSTANCES, RUNS
 from agent.exchange.each_metric import each_metric
 from agent.exchange.judgement_rows import judgement_row
@@ -82,7 +81,7 @@ def run_rows(store: Store, run: Run, names: ShownNames) -> Iterator[dict[str, An
             "bound_low": None if metric.bounds is None else metric.bounds.low,
             "bound_high": None if metric.bounds is None else metric.bounds.high,
             "cut_off": summary.cut_off,
-            **_jury(metric.jury),
+            **_jury(metric),
             "data": run.details["data"]["known"],
             "imported": run.imported,
             "state": run.state,
@@ -94,16 +93,34 @@ def run_rows(store: Store, run: Run, names: ShownNames) -> Iterator[dict[str, An
         }
 
 
-_JURY = ("seats", "seats_filled", "seats_repaired", "seat_faults", "criteria", "family_judges", "without_family")
+_JURY = (
+    "scale_low",
+    "scale_high",
+    "quorum",
+    "judges",
+    "seats",
+    "seats_filled",
+    "seats_repaired",
+    "seat_faults",
+    "criteria",
+    "family_judges",
+    "without_family",
+)
 
 
-def _jury(jury: JurySummary | None) -> dict[str, Any]:
+def _jury(metric: MetricSummary) -> dict[str, Any]:
+    jury = metric.jury
     if jury is None:
         return dict.fromkeys(_JURY)
+    judges = [
+        {"judge": name, "mean": one.mean, "filled": one.filled, "repaired": one.repaired, "faults": dict(one.faults)}
+        for name, one in zip(jury.judges, jury.each, strict=True)
+    ]
     without = None if jury.without_family is None else jury.without_family.value
     criteria = {name: mean.value for name, mean in jury.criteria.items()}
+    terms = (metric.low, metric.high, jury.quorum, judges)
     counts = (jury.seats, jury.filled, jury.repaired, dict(jury.faults))
-    return dict(zip(_JURY, (*counts, criteria, jury.of_family, without), strict=True))
+    return dict(zip(_JURY, (*terms, *counts, criteria, jury.of_family, without), strict=True))
 
 
 def instance_rows(store: Store, run: Run, clearer: Clearer, shown: Run) -> Iterator[dict[str, Any]]:

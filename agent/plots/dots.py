@@ -13,7 +13,7 @@ LEGEND = (
 
 def dots_file(chart: Chart) -> bytes:
     """Return an SVG file with nothing but the dot plot: the same bytes for the same figures."""
-    return (dot_plot(chart).markup("dots") + "\n").encode()
+    return (dot_plot(chart).markup("dots", alone=True) + "\n").encode()
 
 
 def dot_plot(chart: Chart) -> Drawing:

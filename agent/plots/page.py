@@ -17,4 +17,4 @@ def svg_file(chart: Chart) -> bytes:
     ]
     width, height = max(dots.width, grid.width) + 2 * MARGIN, dots.height + grid.height + 3 * MARGIN
     described = "A dot plot of each benchmark's models, then a heatmap of benchmarks by models."
-    return (Drawing(width, height, chart.title, described, parts).markup("all", "group") + "\n").encode()
+    return (Drawing(width, height, chart.title, described, parts).markup("all", "group", alone=True) + "\n").encode()

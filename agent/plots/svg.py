@@ -68,8 +68,12 @@ class Drawing:
     description: str
     parts: Sequence[str]
 
-    def markup(self, name: str, role: str = "img") -> str:
-        """Write it; `name` begins the ids in it, so that several drawings may stand on one page."""
+    def markup(self, name: str, role: str = "img", *, alone: bool = False) -> str:
+        """Write it; `name` begins the ids in it, so that several drawings may stand on one page.
+
+        One that stands alone, in a file, has no size of its own but that of where it is put; those on a page shrink by
+        its style.
+        """
         return element(
             "svg",
             element("title", clean(self.title), id=f"{name}-title"),
@@ -78,8 +82,7 @@ class Drawing:
             *self.parts,
             xmlns="http://www.w3.org/2000/svg",
             viewBox=f"0 0 {_value(self.width)} {_value(self.height)}",
-            width=self.width,
-            height=self.height,
+            **({} if alone else {"width": self.width, "height": self.height}),
             role=role,
             aria_labelledby=f"{name}-title",
             aria_describedby=f"{name}-desc",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from string import ascii_lowercase
 
-from agent.evaluation.summarise import Note, RunSummary, comparison
+from agent.evaluation.summarise import MetricSummary, Note, RunSummary, comparison
 from agent.exchange.imported import ELSEWHERE
 from agent.plots.charts import Chart, chart_of
 from agent.service.heads import Figure, RunHead, run_figure, run_head
@@ -30,13 +30,15 @@ class BoardRow:
 
     `apart` tells it from other runs of its model here: its deployment, its arguments. `parts` are the runs that were
     pooled, where there are several. `main` is the benchmark's main metric, or where that has no score the first that
-    has. `rank` is the best and the worst that the data allow, by the main metric.
+    has. `rank` is the best and the worst that the data allow, by the main metric. `judged` is the main
+    metric where a jury gives it, unless no judge was asked so far.
     """
 
     run: RunHead
     apart: tuple[str, ...]
     parts: tuple[PartLine, ...]
     main: Figure
+    judged: MetricSummary | None
     rank: tuple[int, int] | None
 
 
@@ -86,7 +88,9 @@ def leaderboard_of(summaries: Sequence[RunSummary]) -> Leaderboard:
     for (_, category, benchmark, _), group in groupby(ordered, _board_of):
         own = sorted(group, key=_best_first)
         details, main = own[0].run.details, own[0].main
-        rows = tuple(BoardRow(run_head(s.run), apart[id(s)], _parts(s), run_figure(s, s.shown), s.rank) for s in own)
+        rows = tuple(
+            BoardRow(run_head(s.run), apart[id(s)], _parts(s), run_figure(s, s.shown), s.judged, s.rank) for s in own
+        )
         twins = any(row.main.metric.twin is not None for row in rows)
         boards.append(
             Board(benchmark, details["display_name"], category, details["access"], main.display_name, twins, rows)

@@ -102,10 +102,10 @@ def _juried(figures: Sequence[Figure]) -> list[tuple[str, MetricSummary]]:
 def _juries(boards: Sequence[Board]) -> list[tuple[str, MetricSummary]]:
     """Return the metrics that a jury gave, each with what it is of."""
     return [
-        (f"{board.name}: {row.run.model}", row.main.metric)
+        (f"{board.name}: {row.run.model}", row.judged)
         for board in boards
         for row in board.rows
-        if row.main.metric.jury is not None
+        if row.judged is not None
     ]
 
 

@@ -155,9 +155,7 @@ def _jury(details: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     seats = len(jury["judges"])
     yield "Jury", ", ".join(seat_names(judges_of(jury)))
     rule = (
-        ""
-        if "origin" in details
-        else f"at least {least_verdicts(seats, jury['quorum'])} of {seats} valid verdicts, "
+        "" if "origin" in details else f"at least {least_verdicts(seats, jury['quorum'])} of {seats} valid verdicts, "
     )
     yield "Jury's rule", f"{rule}grades from {low:g} to {high:g}"
 

@@ -172,3 +172,10 @@ def test_a_plot_in_the_terminal_fits_120_columns_and_is_plain():
     assert strip == " " * 34 + "--o--" + "  "
     bounded = next(line for line in plain.splitlines() if "b/fair" in line)
     assert ".....--o--....." in bounded  # 20 of 60 unscored: from 0.333 to 0.667
+
+
+def test_a_file_in_a_narrow_window_shrinks_and_loses_nothing_at_its_right():
+    root = ElementTree.fromstring(svg_file(ORDINARY))
+    assert root.attrib["viewBox"].startswith("0 0 ")
+    assert "width" not in root.attrib
+    assert "height" not in root.attrib

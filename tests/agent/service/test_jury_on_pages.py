@@ -65,3 +65,15 @@ def test_the_page_of_a_run_says_who_judged_and_by_which_rule(filled: FilledSite,
     page = re.sub(r"\s+", " ", html(open_pages(filled.site), f"runs/{run_id}/index.html"))
     assert "llama, qwen/qwen3-32b, y" in page
     assert "at least 2 of 3 valid verdicts, grades from 1 to 5" in page
+
+
+def test_the_page_of_a_suite_says_what_each_judge_did_by_which_scale_and_quorum(
+    filled: FilledSite, open_pages: OpenPages
+):
+    add_judged(filled, [case(0), case(1)], {0: [[verdict(4)], ["no verdict", verdict(2)], ["none", "none"]], 1: []})
+    page = re.sub(r"<[^>]+>|\s+", " ", html(open_pages(filled.site), "suites/november/index.html"))
+    page = re.sub(r" +", " ", page)
+    assert "1 to 5 2 of 3 verdicts" in page
+    judges = page.partition("Judge by judge")[2]
+    assert "llama 4.00 1 of 2 0 1 not judged" in judges
+    assert "qwen/qwen3-32b 2.00 1 of 2 1 1 not judged" in judges
