@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.errors import ConfigError
-from agent.listing import format_option, printable, show_rows
+from agent.listing import fitting, format_option, printable, show_rows
 from agent.plot_option import check_plot, draw, plot_option
 from agent.run_commands import ManyValues
 from agent.site import Site
@@ -32,6 +32,7 @@ COLUMNS = {
     "detectable": "MDD",
     "words": "In words",
 }
+SPARE = ("units", "p")  # left out where the table is wider than the terminal; beside p stands Holm's
 ALL = "all together"
 
 
@@ -193,6 +194,7 @@ def _show_table(rows: Sequence[Mapping[str, Any]], found: "Versus", a: str, b: s
         del columns["units"]
     if len(found.duels) == 1:
         del columns["holm_p"]
+    columns = fitting(shown, columns, SPARE if len(found.duels) > 1 else SPARE[:1], folds=True)
     show_rows(shown, columns, "table", title=f"{title}: A is {a}, B is {b}", folds=True)
     click.echo("Over the instances that both have a score for. Low and High bound the 95 % interval of A - B.")
     several = " among the benchmarks shown" if len(found.duels) > 1 else ""

@@ -7,7 +7,7 @@ import click
 
 from agent.catalog.wording import counted
 from agent.errors import ConfigError
-from agent.listing import format_option, show_rows
+from agent.listing import fitting, format_option, show_rows
 from agent.site import Site
 from agent.summary_commands import show_summaries, summary_rows
 
@@ -61,7 +61,9 @@ def rescore(
     ]
     columns = {"run": "Run", "metric": "Metric", "before": "Before", "after": "After", "changed": "Changed"}
     if rows or form != "table":
-        show_rows(rows, columns | {"instances": "Instances"}, form, title=f"Suite {suite}")
+        columns |= {"instances": "Instances"}
+        shown = fitting(rows, columns, ("instances", "changed")) if form == "table" else columns
+        show_rows(rows, shown, form, title=f"Suite {suite}")
     for outcome in outcomes:
         if outcome.left:
             click.echo(f"{outcome.run.name}: left as it was: {outcome.left}", err=True)
