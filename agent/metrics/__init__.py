@@ -79,9 +79,7 @@ def check_available(benchmark_id: str, metrics: Iterable[MetricUse], means: Mean
 
 def measurable(metrics: Iterable[MetricUse], means: Means) -> tuple[MetricUse, ...]:
     """Return the metrics without the optional ones that need an encoder, where the site names none."""
-    return tuple(
-        use for use in metrics if means.bertscore_model or not (use.optional and use.name in bert_score.NAMES)
-    )
+    return tuple(use for use in metrics if means.bertscore_model or not (use.optional and use.name in bert_score.NAMES))
 
 
 def parse_answer(answer: str, instance: Instance) -> str | Unscored:
