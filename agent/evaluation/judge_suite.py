@@ -17,14 +17,13 @@ from agent.evaluation.judging import (
     NOTHING_JUDGED,
     Judged,
     Ways,
-    judge_notes,
     judge_run,
     jury_measures,
-    meet_judges,
     redactor_for,
     unjudged,
 )
 from agent.evaluation.measures import Rules
+from agent.evaluation.meeting import judge_notes, meet_judges
 from agent.evaluation.plan import http_limits
 from agent.evaluation.progress import Progress
 from agent.evaluation.rescore import purged_words

@@ -8,20 +8,19 @@ import asyncio
 import json
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from agent.errors import InferenceError
 from agent.evaluation.bench_keeper import BenchKeeper
 from agent.evaluation.jury_scores import judged_answer, jury_verdicts
 from agent.evaluation.measures import Measure, Rules
+from agent.evaluation.meeting import Judges, served
 from agent.evaluation.plan import request_identity
 from agent.evaluation.progress import Progress
 from agent.evaluation.seating import SeatedJudge
-from agent.inference.capabilities import Capabilities, Needs, check_needs
+from agent.inference.capabilities import Capabilities
 from agent.inference.client import ask_all
 from agent.inference.limits import HttpLimits
-from agent.inference.probe import probe
 from agent.inference.window import window_of
 from agent.jury.fence import unused_marker
 from agent.jury.prompts import Matter, judge_messages, matter_of, repair_messages, response_format
@@ -36,8 +35,6 @@ from agent.vocabulary import ChatRequest, Failure, Reason, Response, Unscored
 
 MAX_TOKENS = 4096  # of a verdict with its explanations, and of the thoughts before it
 PAGE = 200  # instances whose judgements are in memory at a time
-
-Judges = Mapping[tuple[str, str], Capabilities]  # what each judge's server honours
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,45 +60,6 @@ NOTHING_JUDGED = Judged()
 def room_for_verdict(window: int | None) -> int:
     """Return how many tokens a verdict may have: never more than half of its judge's window, the rest is to read."""
     return MAX_TOKENS if window is None else max(1, min(MAX_TOKENS, window // 2))
-
-
-def served(judge: SeatedJudge) -> tuple[str, str]:
-    """Return what seats share that ask the same model of the same server."""
-    return judge.deployment.name, judge.deployment.served_model
-
-
-async def meet_judges(juries: Sequence[Sequence[SeatedJudge]], limits: HttpLimits) -> Judges:
-    """Probe each judge's server once, before anything is asked.
-
-    Raises:
-        InferenceError: a judge cannot be reached, lacks what judging needs, or is no language model.
-    """
-    judges = {served(judge): judge for jury in juries for judge in jury}
-    found = await asyncio.gather(*(_meet(judge, limits) for judge in judges.values()))
-    return dict(zip(judges, found, strict=True))
-
-
-async def _meet(judge: SeatedJudge, limits: HttpLimits) -> Capabilities:
-    name = judge.deployment.name
-    try:
-        found = await probe(judge.deployment, limits)
-        check_needs(found, Needs())
-    except InferenceError as error:
-        said = str(error).removeprefix(f"deployment {name}: ")
-        raise InferenceError(f"judge {name}: {said}", error.advice) from None
-    if not found.language_model:
-        raise InferenceError(
-            f"judge {name}: the server says that it is no language model", "A reference baseline cannot be a judge."
-        )
-    return found
-
-
-def judge_notes(jury: Sequence[SeatedJudge], found: Judges) -> list[str]:
-    """Return what a person should know of the judges' servers, each a sentence."""
-    notes = {
-        judge.deployment.name: check_needs(found[served(judge)], Needs()) for judge in jury if served(judge) in found
-    }
-    return [f"judge {name}: {note}" for name, said in notes.items() for note in said]
 
 
 def unjudged(store: Store, run_id: str, rules: Rules) -> list[int]:

@@ -12,9 +12,10 @@ from agent.evaluation.forecast import (
     together_lines,
 )
 from agent.evaluation.judge_suite import Case
-from agent.evaluation.judging import jury_measures, room_for_verdict, served
+from agent.evaluation.judging import jury_measures, room_for_verdict
 from agent.evaluation.jury_scores import judged_answer
 from agent.evaluation.left_to_do import LeftToDo, seats_left
+from agent.evaluation.meeting import served
 from agent.evaluation.plan import Plan
 from agent.evaluation.seating import SeatedJudge
 from agent.evaluation.trial import Met, meet

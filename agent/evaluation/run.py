@@ -17,13 +17,13 @@ from agent.evaluation.judging import (
     Ways,
     judge_run,
     jury_measures,
-    meet_judges,
     redactor_for,
     unjudged,
 )
 from agent.evaluation.keeper import Keeper
 from agent.evaluation.measures import Rules
 from agent.evaluation.measuring import later_scores
+from agent.evaluation.meeting import meet_judges
 from agent.evaluation.plan import Plan, RunOptions, http_limits, plan_runs, request_identity
 from agent.evaluation.progress import Progress
 from agent.evaluation.seating import or_judged_later

@@ -1,0 +1,51 @@
+"""Meeting the judges: each server of a jury is probed before anything is asked of it."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from agent.errors import InferenceError
+from agent.evaluation.seating import SeatedJudge
+from agent.inference.capabilities import Capabilities, Needs, check_needs
+from agent.inference.limits import HttpLimits
+from agent.inference.probe import probe
+
+Judges = Mapping[tuple[str, str], Capabilities]  # what each judge's server honours
+
+
+def served(judge: SeatedJudge) -> tuple[str, str]:
+    """Return what seats share that ask the same model of the same server."""
+    return judge.deployment.name, judge.deployment.served_model
+
+
+async def meet_judges(juries: Sequence[Sequence[SeatedJudge]], limits: HttpLimits) -> Judges:
+    """Probe each judge's server once, before anything is asked.
+
+    Raises:
+        InferenceError: a judge cannot be reached, lacks what judging needs, or is no language model.
+    """
+    judges = {served(judge): judge for jury in juries for judge in jury}
+    found = await asyncio.gather(*(_meet(judge, limits) for judge in judges.values()))
+    return dict(zip(judges, found, strict=True))
+
+
+async def _meet(judge: SeatedJudge, limits: HttpLimits) -> Capabilities:
+    name = judge.deployment.name
+    try:
+        found = await probe(judge.deployment, limits)
+        check_needs(found, Needs())
+    except InferenceError as error:
+        said = str(error).removeprefix(f"deployment {name}: ")
+        raise InferenceError(f"judge {name}: {said}", error.advice) from None
+    if not found.language_model:
+        raise InferenceError(
+            f"judge {name}: the server says that it is no language model", "A reference baseline cannot be a judge."
+        )
+    return found
+
+
+def judge_notes(jury: Sequence[SeatedJudge], found: Judges) -> list[str]:
+    """Return what a person should know of the judges' servers, each a sentence."""
+    notes = {
+        judge.deployment.name: check_needs(found[served(judge)], Needs()) for judge in jury if served(judge) in found
+    }
+    return [f"judge {name}: {note}" for name, said in notes.items() for note in said]
