@@ -194,8 +194,10 @@ def _show_table(rows: Sequence[Mapping[str, Any]], found: "Versus", a: str, b: s
         del columns["units"]
     if len(found.duels) == 1:
         del columns["holm_p"]
-    columns = fitting(shown, columns, SPARE if len(found.duels) > 1 else SPARE[:1], folds=True)
-    show_rows(shown, columns, "table", title=f"{title}: A is {a}, B is {b}", folds=True)
+    kept = fitting(shown, columns, SPARE if len(found.duels) > 1 else SPARE[:1], folds=True)
+    show_rows(shown, kept, "table", title=f"{title}: A is {a}, B is {b}", folds=True)
+    if left_out := [words for key, words in columns.items() if key not in kept]:
+        click.echo(f"In a wider terminal, and with --format csv or json: {', '.join(left_out)}.")
     click.echo("Over the instances that both have a score for. Low and High bound the 95 % interval of A - B.")
     several = " among the benchmarks shown" if len(found.duels) > 1 else ""
     click.echo(

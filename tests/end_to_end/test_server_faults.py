@@ -56,7 +56,7 @@ def test_failed_instances_are_unscored_and_the_rest_is_scored(make_site, action:
     with FaultServer(models=["test/model"], answer="Yes", fault=to_some_notes(action)) as server:
         run = site.run(server.url)
         assert run.returncode == 9, run.stderr
-        assert "3 instances have no answer; run the same command again" in run.stderr
+        assert "3 instances without an answer; run the same command again" in run.stderr
         row = site.summary()
         assert (row["n"], row["mean"]) == (27, 1.0)
         assert row["unscored_reasons"] == {reason: 3}

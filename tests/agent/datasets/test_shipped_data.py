@@ -12,7 +12,7 @@ from agent.catalog.arguments import checked_arguments
 from agent.catalog.benchmark import find_benchmarks, load_benchmark
 from agent.datasets.load import load_instances, locate_dataset
 from agent.errors import BenchmarkError
-from agent.metrics import JUDGED, METRICS, AnswerParser, extract, score
+from agent.metrics import JUDGED, METRICS, AnswerParser, Means, extract, measurable, score
 
 BENCHMARKS = find_benchmarks()
 REAL = {id_: b for id_, b in BENCHMARKS.items() if b.sample and not b.sample_is_invented}
@@ -37,7 +37,8 @@ def gold_answer(instance):
 
 
 def single_answer_metrics(benchmark):
-    return [use for use in benchmark.metrics if use.name not in JUDGED and METRICS[use.name].fn is not None]
+    here = measurable(benchmark.metrics, Means())  # without an encoder
+    return [use for use in here if use.name not in JUDGED and METRICS[use.name].fn is not None]
 
 
 def test_the_catalogue_is_medhelms():

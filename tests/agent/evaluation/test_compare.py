@@ -168,13 +168,16 @@ def test_a_finding_of_one_benchmark_is_weaker_among_many(site: Site):
     assert "All together: the mean of 7 benchmarks' differences" in table
 
 
-def test_questions_of_one_patient_are_no_independent_pairs(site: Site):
+def test_questions_of_one_patient_are_no_independent_pairs(site: Site, monkeypatch: pytest.MonkeyPatch):
     write(site, range(60), patients=12)
     asked(site, *both(), answers=right_below(good=50, poor=30))
     (row,) = rows(site)
     assert (row["n"], row["units"]) == (60, 12)
     assert (row["test"], row["interval"], row["exact_p"]) == ("bootstrap", "bca", None)
+    monkeypatch.setenv("COLUMNS", "140")
     assert "Units" in compared(site).stdout
+    monkeypatch.setenv("COLUMNS", "80")
+    assert "In a wider terminal, and with --format csv or json: Units" in compared(site).stdout
 
 
 def test_a_sample_meets_the_whole_in_what_both_were_asked(site: Site):
