@@ -194,9 +194,9 @@ def _show_table(rows: Sequence[Mapping[str, Any]], found: "Versus", a: str, b: s
         del columns["units"]
     if len(found.duels) == 1:
         del columns["holm_p"]
-    kept = fitting(shown, columns, SPARE if len(found.duels) > 1 else SPARE[:1], folds=True)
-    show_rows(shown, kept, "table", title=f"{title}: A is {a}, B is {b}", folds=True)
-    if left_out := [words for key, words in columns.items() if key not in kept]:
+    fitted = fitting(shown, columns, SPARE if len(found.duels) > 1 else SPARE[:1], folds=True)
+    show_rows(shown, fitted, "table", title=f"{title}: A is {a}, B is {b}", folds=True)
+    if left_out := [words for key, words in columns.items() if key not in fitted]:
         click.echo(f"In a wider terminal, and with --format csv or json: {', '.join(left_out)}.")
     click.echo("Over the instances that both have a score for. Low and High bound the 95 % interval of A - B.")
     several = " among the benchmarks shown" if len(found.duels) > 1 else ""
