@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from agent.catalog.wording import counted
-from agent.judging_words import JudgingTook, judged_words, unseated_words
+from agent.judging_words import JudgingTook, judged_words, seats_words, unseated_words
 from agent.listing import printable
 from agent.run_commands import EXIT_FAILED_INSTANCES, ManyValues, score_words
 from agent.site import Site
@@ -67,8 +67,9 @@ def judge(
                 continue
             told = judged_words(one.judged).removeprefix("; ") or "nothing left to judge"
             click.echo(f"{run.name}  {score_words(one.summary)}  {told}")
-            for line in took.of_run(store, run, one.judged, one.asked) if one.judged.answers else ():
-                click.echo(f"  {line}")
+            lines = took.of_run(store, run, one.judged, one.asked) if one.judged.answers else ()
+            for line in (*seats_words(one.summary), *lines):
+                click.echo(f"  {printable(line)}")
     if together := took.together():
         click.echo("runs judged now, together:")
         for line in together:

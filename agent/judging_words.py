@@ -20,6 +20,19 @@ def judged_words(judged: "Judged") -> str:
     return f"; {counted(judged.answers, 'answer')} judged with {counted(judged.asked, 'request')} to judges"
 
 
+def seats_words(summary: "RunSummary") -> list[str]:
+    """Say, in a line, how many seats each judge filled and why not all; nothing where no judge was asked."""
+    jury = summary.main.jury
+    if jury is None or not jury.begun:
+        return []
+    told = []
+    for name, judge in zip(jury.judges, jury.each, strict=False):
+        more = {"repaired": judge.repaired, **judge.faults}
+        why = ", ".join(f"{count} {word}" for word, count in more.items() if count)
+        told.append(f"{name} {judge.filled} of {judge.filled + sum(judge.faults.values())}{f' ({why})' if why else ''}")
+    return [f"seats filled: {'; '.join(told)}"] if told else []
+
+
 def unseated_words(answers: int) -> str:
     """Say that seats are empty which another time may fill."""
     return (

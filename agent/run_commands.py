@@ -8,7 +8,7 @@ import click
 
 from agent.catalog.wording import counted
 from agent.errors import AgentError, ConfigError, InferenceError
-from agent.judging_words import JudgingTook, judged_words, self_judged, unjudged_words, unseated_words
+from agent.judging_words import JudgingTook, judged_words, seats_words, self_judged, unjudged_words, unseated_words
 from agent.site import Site
 
 if TYPE_CHECKING:
@@ -246,7 +246,7 @@ def _say_what_came_of_it(site: Site, outcomes: "Sequence[RunOutcome]", deploymen
             prices = deployment.prices if deployment else None
             click.echo(_outcome_line(outcome))
             lines = usage_lines(usage, prices, all_asked_now=not outcome.kept)
-            for line in (*lines, *took.of_run(store, run, outcome.judged)):
+            for line in (*seats_words(outcome.summary), *lines, *took.of_run(store, run, outcome.judged)):
                 click.echo(f"  {line}")
             priced.append(usage_cost(usage, prices))
     total = total_cost(priced) if len(priced) > 1 else None

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 FILE_ARGUMENTS = frozenset({"config_path", "data_path", "jury_config_path"})
 """What a run entry may pass besides a benchmark's own arguments: names of files."""
+DATA_ARGUMENTS = FILE_ARGUMENTS - {"jury_config_path"}  # those that change which data is asked
 
 _MOST_TOKENS = 100_000_000
 _HELMS_NOTHING = "None"  # `category=None` in a run name of HELM's: all categories

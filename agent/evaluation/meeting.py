@@ -9,6 +9,7 @@ from agent.inference.capabilities import Capabilities, Needs, check_needs
 from agent.inference.limits import HttpLimits
 from agent.inference.probe import probe
 
+_UNHELD = "its server was not seen to hold replies to a JSON schema, so verdicts are read from whatever it writes"
 Judges = Mapping[tuple[str, str], Capabilities]  # what each judge's server honours
 
 
@@ -23,9 +24,16 @@ async def meet_judges(juries: Sequence[Sequence[SeatedJudge]], limits: HttpLimit
     Raises:
         InferenceError: a judge cannot be reached, lacks what judging needs, or is no language model.
     """
-    judges = {served(judge): judge for jury in juries for judge in jury}
-    found = await asyncio.gather(*(_meet(judge, limits) for judge in judges.values()))
-    return dict(zip(judges, found, strict=True))
+    servers: dict[str, dict[tuple[str, str], SeatedJudge]] = {}
+    for judge in (judge for jury in juries for judge in jury):
+        servers.setdefault(judge.deployment.base_url, {})[served(judge)] = judge
+    found = await asyncio.gather(*(_meet_all(judges, limits) for judges in servers.values()))
+    return {key: capabilities for server in found for key, capabilities in server.items()}
+
+
+async def _meet_all(judges: Mapping[tuple[str, str], SeatedJudge], limits: HttpLimits) -> Judges:
+    """Meet the judges of one server, one after the other: a probe is many requests at once already."""
+    return {key: await _meet(judge, limits) for key, judge in judges.items()}
 
 
 async def _meet(judge: SeatedJudge, limits: HttpLimits) -> Capabilities:
@@ -45,7 +53,7 @@ async def _meet(judge: SeatedJudge, limits: HttpLimits) -> Capabilities:
 
 def judge_notes(jury: Sequence[SeatedJudge], found: Judges) -> list[str]:
     """Return what a person should know of the judges' servers, each a sentence."""
-    notes = {
-        judge.deployment.name: check_needs(found[served(judge)], Needs()) for judge in jury if served(judge) in found
-    }
-    return [f"judge {name}: {note}" for name, said in notes.items() for note in said]
+    met = {judge.deployment.name: found[served(judge)] for judge in jury if served(judge) in found}
+    notes = [f"judge {name}: {note}" for name, seen in met.items() for note in check_needs(seen, Needs())]
+    unheld = [f"judge {name}: {_UNHELD}" for name, seen in met.items() if seen.state("json_schema") != "honoured"]
+    return [*notes, *unheld]

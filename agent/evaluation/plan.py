@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from agent.catalog.arguments import FILE_ARGUMENTS
+from agent.catalog.arguments import DATA_ARGUMENTS, FILE_ARGUMENTS
 from agent.catalog.benchmark import Benchmark, survey_benchmarks
 from agent.catalog.deployment_map import map_deployments, missing_deployments, read_deployment_map
 from agent.catalog.deployments import Deployment, ad_hoc, deployment_of, read_deployments
@@ -287,7 +287,7 @@ def _plan_run(
         arguments=dataset.arguments,
         prompt_limit=prompt_limit(benchmark, dataset.arguments),
         overrides=tuple(key for key in entry.expanders if key not in _SILENT) + chosen(benchmark, entry.arguments),
-        named_data=bool(FILE_ARGUMENTS & entry.arguments.keys()),
+        named_data=bool(DATA_ARGUMENTS & entry.arguments.keys()),
         attested=is_attested,
         sampled=limit,
         sample_seed=options.sample_seed,
@@ -347,7 +347,7 @@ def run_name(entry: RunEntry, benchmark: Benchmark, dataset: Dataset, deployment
     Everything in the entry that changes what is asked is in it, so that two different runs never share a name.
     """
     pairs = {key: value for key, value in entry.arguments.items() if key not in FILE_ARGUMENTS}
-    if FILE_ARGUMENTS & entry.arguments.keys():
+    if DATA_ARGUMENTS & entry.arguments.keys():
         pairs["data"] = dataset.digest[:12]
     pairs["model"] = entry.model
     if deployment.name != entry.model:

@@ -1,17 +1,24 @@
 """Juries of scripted judges on loopback: what they are asked, what is kept, and what happens when they fail."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
+from agent.catalog.deployments import Deployment, read_deployments
 from agent.cli import intramural
 from agent.doctor import Check, examine
 from agent.errors import ConfigError, InferenceError, StoreError
 from agent.evaluation import judge_suite as judge_suite_module
+from agent.evaluation import meeting
 from agent.evaluation.judge_suite import Heard, JudgeOptions, judge_suite
 from agent.evaluation.progress import Progress
+from agent.evaluation.seating import SeatedJudge
+from agent.inference.capabilities import Capabilities, Feature
+from agent.inference.limits import HttpLimits
+from agent.metrics import Judge
 from agent.site import Site, create_site
 from agent.store import Store
 from agent.vocabulary import Reason, Unscored
@@ -365,9 +372,32 @@ def test_seats_that_stay_empty_end_with_the_exit_code_that_says_run_again(site: 
         done = CliRunner().invoke(intramural, words)
         assert done.exit_code == 9
         assert "answers: 3; run the same command again" in done.output
+        assert "seats filled: a 0 of 3 (3 server_error)" in done.output
         assert kept(site)[0] == [Unscored(Reason.NOT_JUDGED)] * 3
         done = CliRunner().invoke(intramural, ["--site", str(site.directory), "judge", "--suite", "s", "--quiet"])
         assert done.exit_code == 9
+
+
+def test_judges_on_one_server_are_met_one_after_the_other(site: Site, monkeypatch: pytest.MonkeyPatch):
+    """A probe is many requests at once; three of them overran a small server, which then seemed to lack features."""
+    now: list[str] = []
+    most: dict[str, int] = {}
+
+    async def probe(deployment: Deployment, limits: HttpLimits) -> Capabilities:
+        now.append(deployment.base_url)
+        most[deployment.base_url] = max(most.get(deployment.base_url, 0), now.count(deployment.base_url))
+        await asyncio.sleep(0.01)
+        now.remove(deployment.base_url)
+        return Capabilities("vllm", {"max_tokens": Feature("honoured", ""), "json_schema": Feature("ignored", "")})
+
+    monkeypatch.setattr(meeting, "probe", probe)
+    deploy(site, {"a": NOWHERE, "b": NOWHERE, "c": NOWHERE.replace("9", "8")})
+    deployments = read_deployments(site.deployments)
+    jury = [SeatedJudge(Judge(name, "m"), deployments[f"local/{name}"], 1) for name in "abc"]
+    found = asyncio.run(meeting.meet_judges([jury], HttpLimits()))
+    assert len(found) == 3
+    assert set(most.values()) == {1}
+    assert len(meeting.judge_notes(jury, found)) == 3
 
 
 def test_doctor_says_who_sits_on_the_sites_jury(site: Site):
@@ -426,6 +456,8 @@ def test_a_run_entry_names_its_jury_and_a_deployment_map_finds_it_here(site: Sit
             (one,) = store.runs("s")
         assert one.details["metrics"][0]["jury"]["judges"] == [["local/a", "test/a", ""]]
         assert str(tmp_path) not in one.name
+        assert "data=" not in one.name  # the same data: another jury is the same run, and refused without --replace
+        assert not one.details["data"]["named"]
 
 
 def test_a_jury_file_that_is_not_there_is_said_unless_nobody_judges(site: Site, tmp_path: Path):
