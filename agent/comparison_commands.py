@@ -75,7 +75,8 @@ def compare(
         left_out = "; ".join(f"{benchmark}: {why}" for benchmark, why in pairing.left_out.items())
         if not pairing.benchmarks:
             raise ConfigError(
-                f"{model_a} and {model_b} have nothing to compare ({left_out})", "Run both models on the same data."
+                f"{model_a} and {model_b} have nothing to compare ({left_out})",
+                "Run both models on the same data and score them alike; both need scores.",
             )
         found = meet(pairing)
     rows = comparison_rows(found)

@@ -79,7 +79,7 @@ def rescore(
 @click.option(
     "--data",
     type=click.Path(exists=True, path_type=Path),
-    help="The dataset that was asked: a file, or a folder of official files (default: the definition's own file).",
+    help="The dataset that was asked: a file, or a folder of official files (an own benchmark's: its own file).",
 )
 @click.option(
     "--answers",

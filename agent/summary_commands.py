@@ -240,7 +240,9 @@ def _flat_figures(row: Mapping[str, Any]) -> dict[str, Any]:
         "seats_filled": jury.get("filled"),
         "seats_repaired": jury.get("repaired"),
         "seat_faults": " ".join(f"{reason}={count}" for reason, count in jury.get("faults", {}).items()),
-        "criteria": " ".join(f"{name}={one['mean']}" for name, one in jury.get("criteria", {}).items()),
+        "criteria": " ".join(
+            f"{name}={one['mean']}" for name, one in jury.get("criteria", {}).items() if one["mean"] is not None
+        ),
         "family_judges": "; ".join(jury.get("family", ())),
         **{f"without_family_{key}": without.get(key) for key in ("mean", "low", "high", "n")},
     }
