@@ -123,11 +123,6 @@ class Juries(Database):
         ).fetchone()
         return Usage(*row)
 
-    def judgements_of(self, run_id: str, positions: Sequence[int]) -> Mapping[int, list[tuple[str, Seat, Judgement]]]:
-        """Return (metric, seat, replies) of the judgements that these instances of a run have, by position."""
-        found = self.every_seat(run_id, positions)
-        return {position: kept for position, of in found.items() if (kept := [one for one in of if one[2].replies])}
-
     def every_seat(self, run_id: str, positions: Sequence[int]) -> Mapping[int, list[tuple[str, Seat, Judgement]]]:
         """Return (metric, seat, replies) of every seat that these instances of a run have, by position.
 
