@@ -26,6 +26,7 @@ from agent.exchange_commands import export, import_
 from agent.inference.baselines import baselines
 from agent.judge_commands import judge
 from agent.listing import printable, with_site
+from agent.redact_commands import redact
 from agent.run_commands import run
 from agent.score_commands import rescore, score
 from agent.service.commands import view
@@ -77,8 +78,8 @@ def intramural(context: click.Context, directory: Path, log_level: str) -> None:
 
 
 for command in (
-    init, doctor, benchmarks, datasets, run, judge, summarize, rescore, score, agreement, compare, calibrate, export,
-    import_, view, submission, enroll, registry, steward_key, purge, audit, baselines, demo,
+    init, doctor, benchmarks, datasets, run, judge, summarize, rescore, score, agreement, compare, calibrate, redact,
+    export, import_, view, submission, enroll, registry, steward_key, purge, audit, baselines, demo,
 ):  # fmt: skip
     intramural.add_command(command)
 

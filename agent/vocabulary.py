@@ -70,6 +70,19 @@ class Shortenable:
 
 
 @dataclass(frozen=True, slots=True)
+class Identifier:
+    """What a dataset says, in a column of its own, of the people of a record.
+
+    Attributes:
+        entity: its kind, one of `agent.redaction.entities.Entity`: NAME, MRN, DATE, ...
+        value: as the dataset writes it.
+    """
+
+    entity: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
 class Instance:
     """One item of a benchmark, ready to be asked and scored.
 
@@ -82,6 +95,7 @@ class Instance:
         extra: further columns that metrics need (for example MedCalc's limits and category).
         subgroups: for cells of subgroups: name of the attribute (sex, age group, ...) -> this instance's value.
         shortenable: what may be cut from an over-long prompt; None: nothing.
+        identifiers: of the record's people, as the dataset gives them; redaction searches them in every text.
     """
 
     id: str
@@ -92,6 +106,7 @@ class Instance:
     extra: Mapping[str, str] = field(default_factory=dict)
     subgroups: Mapping[str, str] = field(default_factory=dict)
     shortenable: Shortenable | None = None
+    identifiers: tuple[Identifier, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,16 +18,19 @@ from presidio_anonymizer.entities import OperatorConfig, RecognizerResult
 
 from agent.errors import RedactionError
 from agent.redaction.deadline import Deadline
-from agent.redaction.folding import folded, is_text, without_invisible
-from agent.redaction.names import everyday
+from agent.redaction.folding import without_invisible
+from agent.redaction.identity import KnownValues, known_values, search
+from agent.redaction.languages import build_recognizers, everyday
 from agent.redaction.policy import RedactionPolicy, load_policy
-from agent.redaction.recognizers import PRESIDIO_ENTITIES, build_recognizers
+from agent.redaction.recognizers import PRESIDIO_ENTITIES
 from agent.redaction.redacted import Redacted, Withheld, cleared
-from agent.redaction.remembered import Remembered, Shelf
+from agent.redaction.remembered import Findings, Remembered, Shelf
 from agent.redaction.rules import rules_digest
-from agent.redaction.spans import KnownValues, Span, known_values, search, united
+from agent.redaction.spans import Span, united
 from agent.redaction.tags import TagTable
 from agent.redaction.tokenizer import TokenizerEngine
+from agent.redaction.views import View, views_of
+from agent.vocabulary import Identifier
 
 _LIBRARY_LOGGERS = ("presidio-analyzer", "presidio-anonymizer", "decision_process", "spacy", "tldextract", "filelock")
 _CHUNK = 20_000  # characters looked at together; Presidio's own steps grow with the square of the findings
@@ -43,14 +46,25 @@ _PROOF_CLEARED = "Dr. [NAME-1], MRN: [MRN-1], on [DATE-1], call [PHONE-1], [EMAI
 
 @dataclass(frozen=True, slots=True)
 class _Field:
-    """A text that can be judged, as it will be shown and as the recognisers read it, with what they found."""
+    """A text that can be judged: how it can be read, and what was found in each reading."""
 
     text: str
-    plain: str
-    spans: tuple[Span, ...]
+    views: tuple[View, ...]
+    found: Findings
 
-    def findings(self) -> Iterator[tuple[str, str]]:
-        return ((span.entity, self.plain[span.start : span.end]) for span in self.spans)
+    def values(self) -> Iterator[tuple[str, str]]:
+        """Yield what was found, as (entity, value)."""
+        for view, spans in zip(self.views, self.found, strict=True):
+            yield from ((span.entity, view.text[span.start : span.end]) for span in spans)
+
+
+@dataclass(frozen=True, slots=True)
+class _Located:
+    """A text with the places that must not be shown, and what each of them reads."""
+
+    text: str
+    spans: tuple[Span, ...]
+    values: tuple[str, ...]
 
 
 class Engine:
@@ -59,19 +73,23 @@ class Engine:
     def __init__(self, policy: RedactionPolicy) -> None:
         self._policy = policy
         self._deadline = Deadline()
-        self._tokenizer = TokenizerEngine()
-        recognizers = build_recognizers(self._deadline)
+        self._tokenizer = TokenizerEngine(policy.languages)
+        recognizers = build_recognizers(policy, self._deadline)
         known = {PRESIDIO_ENTITIES.get(e, e) for r in recognizers for e in r.supported_entities}
         if missing := set(policy.entities) - known:
             raise RedactionError(f"redaction policy {policy.name}: no recogniser finds {', '.join(sorted(missing))}")
+        self._wanted = [
+            e for r in recognizers for e in r.supported_entities if PRESIDIO_ENTITIES.get(e, e) in policy.entities
+        ]
         self._analyzer = AnalyzerEngine(
-            registry=RecognizerRegistry(recognizers=recognizers, supported_languages=["en"]),
+            registry=RecognizerRegistry(recognizers=recognizers, supported_languages=list(policy.languages)),
             nlp_engine=self._tokenizer,
-            supported_languages=["en"],
+            supported_languages=list(policy.languages),
         )
         self._anonymizer = AnonymizerEngine()  # type: ignore[no-untyped-call]
         self._withheld: Counter[Withheld] = Counter()
         self._remembered = Remembered()
+        self._everyday = everyday(policy)
 
     def remember_on(self, shelf: Shelf) -> None:
         """Take findings of texts that were searched before by the same rules from `shelf`, and put new ones there."""
@@ -91,67 +109,100 @@ class Engine:
         """Clear one text that stands alone."""
         return self.redact_record([text])[0]
 
-    def redact_record(self, texts: Sequence[str]) -> list[Redacted]:
+    def redact_record(self, texts: Sequence[str], identifiers: Sequence[Identifier] = ()) -> list[Redacted]:
         """Clear the texts of one record together; see `agent.redaction.Redactor`."""
         fields = [self._read(text) for text in texts]
-        shown = [field for field in fields if isinstance(field, _Field)]
-        known = known_values((finding for field in shown for finding in field.findings()), everyday())
-        tags = TagTable([field.text for field in shown])
+        known = self._known(fields, identifiers)
+        tags = TagTable([field.text for field in fields if isinstance(field, _Field)])
         tags.name_parts(known.parts)
-        written = [self._write(field, known, tags) if isinstance(field, _Field) else field for field in fields]
-        return [self._withhold(text) if isinstance(text, Withheld) else text for text in written]
+        return [self._write(self._located(field, known), tags) for field in fields]
+
+    def find_record(
+        self, texts: Sequence[str], identifiers: Sequence[Identifier] = ()
+    ) -> list[tuple[Span, ...] | Withheld]:
+        """Return what must not be shown of each text of one record: places in the text, in order, without overlaps."""
+        fields = [self._read(text) for text in texts]
+        known = self._known(fields, identifiers)
+        located = [self._located(field, known) for field in fields]
+        self._withheld.update(found for found in located if isinstance(found, Withheld))
+        return [found if isinstance(found, Withheld) else found.spans for found in located]
 
     def _read(self, text: str) -> _Field | Withheld:
+        """Find identifiers in one text by itself."""
         if len(text) > self._policy.limits.field_characters:
             return Withheld.TOO_LONG
-        if not is_text(text):
-            return Withheld.UNDECODABLE
-        text = without_invisible(text)
-        plain = folded(text)
-        known = self._remembered.get(plain)
-        if known is not None:
-            return _Field(text, plain, known)
+        views = views_of(text)
+        if isinstance(views, Withheld):
+            return views
+        found = self._remembered.get(text)
+        if found is not None:
+            return _Field(text, views, found)
         self._deadline.start(self._policy.limits.field_seconds)
         try:
-            spans = tuple(united(self._analyze(plain), plain))
+            found = tuple(tuple(united(self._analyze(view.text), view.text)) for view in views)
             self._deadline.left()
         except TimeoutError:
             return Withheld.TIME_LIMIT
         except Exception:  # noqa: BLE001 - whatever went wrong, the text may not be shown, nor stand in a traceback
             return Withheld.ENGINE_ERROR
-        self._remembered.put(plain, spans)
-        return _Field(text, plain, spans)
+        self._remembered.put(text, found)
+        return _Field(text, views, found)
 
     def _analyze(self, plain: str) -> Iterator[Span]:
         for opaque in _OPAQUE.finditer(plain):
             yield Span(opaque.start(), opaque.end(), "ID")
         plain = _OPAQUE.sub(lambda opaque: " " * len(opaque.group()), plain)
         for start, end in _chunks(plain):
-            self._deadline.left()
-            with self._tokenizer.memory_zone():
-                results = self._analyzer.analyze(plain[start:end], "en", score_threshold=self._policy.threshold)
-            for result in results:
-                entity = PRESIDIO_ENTITIES.get(result.entity_type, result.entity_type)
-                if entity in self._policy.entities:
+            for language in self._policy.languages:
+                self._deadline.left()
+                with self._tokenizer.memory_zone(language):
+                    results = self._analyzer.analyze(
+                        plain[start:end], language, entities=self._wanted, score_threshold=self._policy.threshold
+                    )
+                for result in results:
+                    entity = PRESIDIO_ENTITIES.get(result.entity_type, result.entity_type)
                     yield Span(start + result.start, start + result.end, entity)
 
-    def _write(self, field: _Field, known: KnownValues, tags: TagTable) -> Redacted | Withheld:
+    def _known(self, fields: Sequence[_Field | Withheld], identifiers: Sequence[Identifier]) -> KnownValues:
+        """Return the identity table of a record."""
+        found = [value for field in fields if isinstance(field, _Field) for value in field.values()]
+        return known_values([*((one.entity, one.value) for one in identifiers), *found], self._everyday)
+
+    def _located(self, field: _Field | Withheld, known: KnownValues) -> _Located | Withheld:
+        """Unite what was found in a text by itself with what the identity table finds there."""
+        if isinstance(field, Withheld):
+            return field
         self._deadline.start(self._policy.limits.field_seconds)
         try:
-            spans = united([*field.spans, *search(field.plain, known, self._deadline)], field.plain)
-            # One "entity" for the anonymizer is one tag, so that its replace operator writes that tag.
-            labels = [tags.tag(span.entity, field.plain[span.start : span.end]) for span in spans]
-            result = self._anonymizer.anonymize(
+            spans = united(
+                (
+                    Span(*view.original(span.start, span.end), span.entity)
+                    for view, found in zip(field.views, field.found, strict=True)
+                    for span in (*found, *search(view.text, known, self._deadline))
+                ),
                 field.text,
-                [RecognizerResult(label, span.start, span.end, 1.0) for label, span in zip(labels, spans, strict=True)],
-                {label: OperatorConfig("replace", {"new_value": label}) for label in labels},
-                merge_entities_with_spaces=False,
             )
         except TimeoutError:
             return Withheld.TIME_LIMIT
         except Exception:  # noqa: BLE001 - as in _read
             return Withheld.ENGINE_ERROR
-        return cleared(result.text)
+        return _Located(field.text, tuple(spans), tuple(field.views[0].within(s.start, s.end) for s in spans))
+
+    def _write(self, located: _Located | Withheld, tags: TagTable) -> Redacted:
+        if isinstance(located, Withheld):
+            return self._withhold(located)
+        try:
+            # One "entity" for the anonymizer is one tag, so that its replace operator writes that tag.
+            labels = [tags.tag(span.entity, value) for span, value in zip(located.spans, located.values, strict=True)]
+            result = self._anonymizer.anonymize(
+                located.text,
+                [RecognizerResult(t, span.start, span.end, 1.0) for t, span in zip(labels, located.spans, strict=True)],
+                {label: OperatorConfig("replace", {"new_value": label}) for label in labels},
+                merge_entities_with_spaces=False,
+            )
+        except Exception:  # noqa: BLE001 - as in _read
+            return self._withhold(Withheld.ENGINE_ERROR)
+        return cleared(without_invisible(result.text))
 
     def _withhold(self, reason: Withheld) -> Redacted:
         self._withheld[reason] += 1

@@ -29,6 +29,11 @@ def without_invisible(text: str) -> str:
     return text.translate(_INVISIBLE)
 
 
+def invisible(character: str) -> bool:
+    """Tell whether a character shows nothing."""
+    return ord(character) in _INVISIBLE
+
+
 def folded(text: str) -> str:
     """Return `text` with each character in its plainest form; same length, same offsets."""
     if text.isascii():

@@ -8,31 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agent.catalog.strict_yaml import parse_yaml
 from agent.errors import RedactionError
+from agent.redaction.entities import Entity
 from agent.shipped import shipped
-
-Entity = Literal[
-    "NAME",
-    "LOCATION",
-    "FACILITY",
-    "ADDRESS",
-    "ZIP",
-    "DATE",
-    "AGE",
-    "PHONE",
-    "EMAIL",
-    "SSN",
-    "MRN",
-    "ENCOUNTER",
-    "PLAN",
-    "ACCOUNT",
-    "LICENSE",
-    "VEHICLE",
-    "DEVICE",
-    "URL",
-    "IP",
-    "ID",
-]
-
 
 NAME_PATTERN = r"^[a-z][a-z0-9_]{0,63}$"
 
@@ -49,6 +26,7 @@ class RedactionPolicy(BaseModel):
     """One policy file.
 
     Attributes:
+        languages: of the texts; the recognisers of all of them look at every text.
         threshold: the confidence, 0 to 1, that a finding must reach.
         outside_judges: whether text redacted by this policy may be sent to judges outside (`outside_judge_hosts` in
             site.yaml names them).
@@ -57,7 +35,7 @@ class RedactionPolicy(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
     name: Annotated[str, Field(pattern=NAME_PATTERN)]
     version: Annotated[int, Field(ge=1)]
-    language: Literal["en"]
+    languages: Annotated[tuple[Literal["en", "es"], ...], Field(min_length=1)]
     title: Annotated[str, Field(max_length=80)]
     entities: Annotated[tuple[Entity, ...], Field(min_length=1)]
     limits: Limits

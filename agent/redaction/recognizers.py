@@ -1,6 +1,6 @@
-"""Our rules as Presidio recognisers, and the recognisers of Presidio's own that work without a model."""
+"""How rules become Presidio recognisers, and the recognisers of Presidio's own that work without a model."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import regex
 from presidio_analyzer import EntityRecognizer, RecognizerResult
@@ -18,10 +18,8 @@ from presidio_analyzer.predefined_recognizers import (
 )
 
 from agent.redaction.deadline import Deadline
-from agent.redaction.names import find_names, words
-from agent.redaction.patterns import PATTERNS
 
-_SURE = 0.9  # our rules carry their evidence in the pattern
+SURE = 0.9  # our rules carry their evidence in the pattern
 
 
 class UnboundEmailRecognizer(EmailRecognizer):
@@ -51,35 +49,42 @@ PRESIDIO_ENTITIES: dict[str, str] = {
 }
 
 
-class NameRecognizer(EntityRecognizer):
-    """People's names by title, cue and common name; see `agent.redaction.names`."""
+class FoundByFunction(EntityRecognizer):
+    """One entity, found by a function that yields the places of it in a text."""
 
-    def __init__(self, deadline: Deadline) -> None:
-        super().__init__(supported_entities=["NAME"], name="Names")
+    def __init__(
+        self,
+        language: str,
+        entity: str,
+        name: str,
+        find: Callable[[str, Deadline], Iterable[tuple[int, int]]],
+        deadline: Deadline,
+    ) -> None:
+        super().__init__(supported_entities=[entity], name=name, supported_language=language)
+        self._find = find
         self._deadline = deadline
 
     def load(self) -> None:
-        """Read the word lists once, at start."""
-        for name in ("given_names", "surnames", "everyday_words", "medical_words", "function_words"):
-            words(name)
+        """Do nothing: what the function needs comes with it."""
 
     def analyze(
         self, text: str, entities: list[str], nlp_artifacts: NlpArtifacts | None = None
     ) -> list[RecognizerResult]:
-        """Return the names in `text`.
+        """Return what the function finds in `text`.
 
         Raises:
             TimeoutError: the deadline passed.
         """
         del entities, nlp_artifacts
-        return [RecognizerResult("NAME", start, end, _SURE) for start, end in find_names(text, self._deadline)]
+        entity = self.supported_entities[0]
+        return [RecognizerResult(entity, start, end, SURE) for start, end in self._find(text, self._deadline)]
 
 
 class RuleRecognizer(EntityRecognizer):
     """Patterns of one entity. Unlike Presidio's own pattern recogniser it never skips a pattern that takes too long."""
 
-    def __init__(self, entity: str, name: str, patterns: Iterable[str], deadline: Deadline) -> None:
-        super().__init__(supported_entities=[entity], name=name)
+    def __init__(self, language: str, entity: str, name: str, patterns: Iterable[str], deadline: Deadline) -> None:
+        super().__init__(supported_entities=[entity], name=name, supported_language=language)
         self._patterns = [regex.compile(pattern, regex.MULTILINE) for pattern in patterns]
         self._deadline = deadline
 
@@ -96,34 +101,30 @@ class RuleRecognizer(EntityRecognizer):
         """
         del entities, nlp_artifacts
         return [
-            RecognizerResult(self.supported_entities[0], match.start(), match.end(), _SURE)
+            RecognizerResult(self.supported_entities[0], match.start(), match.end(), SURE)
             for pattern in self._patterns
             for match in pattern.finditer(text, timeout=self._deadline.left())
             if match.group()
         ]
 
 
-def build_recognizers(deadline: Deadline) -> list[EntityRecognizer]:
-    """Build every recogniser; together they find every entity that a policy may ask for."""
+def presidio_recognizers(language: str) -> list[EntityRecognizer]:
+    """Build Presidio's own recognisers that work without a model: checksums, numbers of other countries."""
     return [
-        *(RuleRecognizer(entity, entity.title(), patterns, deadline) for entity, patterns in PATTERNS.items()),
-        RuleRecognizer("LOCATION", "Places", [_any_of("places")], deadline),
-        RuleRecognizer("FACILITY", "Facilities", [_any_of("facilities")], deadline),
-        NameRecognizer(deadline),
-        CreditCardRecognizer(),
-        CryptoRecognizer(),
-        UnboundEmailRecognizer(),
-        IbanRecognizer(),
-        IpRecognizer(),
-        UsItinRecognizer(),
-        UsMbiRecognizer(),
-        UsNpiRecognizer(),
-        UsSsnRecognizer(),
+        CreditCardRecognizer(supported_language=language),
+        CryptoRecognizer(supported_language=language),
+        UnboundEmailRecognizer(supported_language=language),
+        IbanRecognizer(supported_language=language),
+        IpRecognizer(supported_language=language),
+        UsItinRecognizer(supported_language=language),
+        UsMbiRecognizer(supported_language=language),
+        UsNpiRecognizer(supported_language=language),
+        UsSsnRecognizer(supported_language=language),
     ]
 
 
-def _any_of(word_list: str) -> str:
-    """Match the entries of a word list as whole words; a hyphen in an entry also stands for a space."""
-    entries = sorted(words(word_list), key=len, reverse=True)
-    alternatives = "|".join(regex.escape(entry, literal_spaces=True).replace("\\-", "[- ]") for entry in entries)
+def any_of(entries: Iterable[str]) -> str:
+    """Match any of `entries` as whole words; a hyphen in an entry also stands for a space."""
+    longest_first = sorted(entries, key=len, reverse=True)
+    alternatives = "|".join(regex.escape(entry, literal_spaces=True).replace("\\-", "[- ]") for entry in longest_first)
     return rf"(?<![\p{{L}}\d-])(?:{alternatives})(?![\p{{L}}\d])"

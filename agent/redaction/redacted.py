@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Final, Protocol, final
 
 from agent.errors import RedactionError
+from agent.vocabulary import Identifier
 
 _SEAL: Final = object()
 
@@ -53,10 +54,11 @@ class Redactor(Protocol):
         """Clear one text that stands alone."""
         ...
 
-    def redact_record(self, texts: Sequence[str]) -> list[Redacted]:
+    def redact_record(self, texts: Sequence[str], identifiers: Sequence[Identifier] = ()) -> list[Redacted]:
         """Clear the texts of one record (prompt, answer, reasoning, references) together, in order.
 
-        The same value has the same tag in all of them, and a name found in one is searched in every other.
+        The same value has the same tag in all of them, and a name found in one is searched in every other, as are
+        `identifiers`: what the dataset itself says of the record's people.
         """
         ...
 

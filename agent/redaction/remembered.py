@@ -17,6 +17,10 @@ MOST_FINDINGS = 200_000
 _KEPT_AT_ONCE = 500  # texts
 
 
+# What was found in a text, by view (see agent.redaction.views).
+Findings = tuple[tuple[Span, ...], ...]
+
+
 class Shelf(Protocol):
     """Keeps findings between processes, sealed. Names are digests of text and rules together."""
 
@@ -43,24 +47,26 @@ class Remembered:
         self._shelf = shelf
         self._rules = rules
         self._held = 0
-        self._findings: OrderedDict[bytes, tuple[Span, ...]] = OrderedDict()
+        self._findings: OrderedDict[bytes, Findings] = OrderedDict()
         self._fresh: dict[bytes, bytes] = {}  # not on the shelf yet
 
-    def get(self, text: str) -> tuple[Span, ...] | None:
+    def get(self, text: str) -> Findings | None:
         """Return what was found in exactly this text, or None when that is not known (any more)."""
         key = self._key(text)
         if key in self._findings:
             self._findings.move_to_end(key)
         elif self._shelf is not None and (kept := self._shelf.findings(key)) is not None:
-            self._hold(key, tuple(Span(start, end, entity) for start, end, entity in json.loads(kept)))
+            self._hold(key, tuple(tuple(Span(*span) for span in view) for view in json.loads(kept)))
         return self._findings.get(key)
 
-    def put(self, text: str, findings: tuple[Span, ...]) -> None:
+    def put(self, text: str, findings: Findings) -> None:
         """Keep what was found in a text that was not known."""
         key = self._key(text)
         self._hold(key, findings)
         if self._shelf is not None:
-            self._fresh[key] = json.dumps([(span.start, span.end, span.entity) for span in findings]).encode()
+            self._fresh[key] = json.dumps(
+                [[(span.start, span.end, span.entity) for span in view] for view in findings]
+            ).encode()
             if len(self._fresh) >= _KEPT_AT_ONCE:
                 self.shelve()
 
@@ -70,12 +76,16 @@ class Remembered:
             self._shelf.keep_findings(self._fresh)
             self._fresh = {}
 
-    def _hold(self, key: bytes, findings: tuple[Span, ...]) -> None:
+    def _hold(self, key: bytes, findings: Findings) -> None:
         self._findings[key] = findings
-        self._held += max(1, len(findings))
+        self._held += _size(findings)
         while self._held > self._most:
             _, forgotten = self._findings.popitem(last=False)
-            self._held -= max(1, len(forgotten))
+            self._held -= _size(forgotten)
 
     def _key(self, text: str) -> bytes:
         return hashlib.sha256(self._rules + text.encode()).digest()
+
+
+def _size(findings: Findings) -> int:
+    return max(1, sum(map(len, findings)))

@@ -5,13 +5,12 @@ from typing import get_args
 
 import regex
 
-from agent.redaction.policy import Entity
+from agent.redaction.entities import Entity, tag_name
 from agent.redaction.redacted import Withheld
 
 # Exactly what this package writes, so that nobody can pass text off as a tag.
-TAG = regex.compile(
-    rf"\[(?P<entity>{'|'.join(get_args(Entity))})-(?P<number>[1-9]\d{{0,2}})\]|\[WITHHELD: (?:{'|'.join(Withheld)})\]"
-)
+_ENTITIES = "|".join(sorted({tag_name(entity) for entity in get_args(Entity)}))
+TAG = regex.compile(rf"\[(?P<entity>{_ENTITIES})-(?P<number>[1-9]\d{{0,2}})\]|\[WITHHELD: (?:{'|'.join(Withheld)})\]")
 _INSIGNIFICANT = regex.compile(r"[\s\p{P}\p{S}]+")
 
 
@@ -32,6 +31,7 @@ class TagTable:
 
     def tag(self, entity: str, value: str) -> str:
         """Return the tag of `value`, which differs from another only by more than case, spaces and punctuation."""
+        entity = tag_name(entity)
         key = entity, _plain(value)
         if key not in self._numbers:
             self._last[entity] = self._numbers[key] = self._last.get(entity, 0) + 1

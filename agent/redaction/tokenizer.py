@@ -1,6 +1,6 @@
-"""spaCy's rule-based English tokenizer as Presidio's language engine: no model, so nothing to download."""
+"""spaCy's rule-based tokenizers as Presidio's language engine: no model, so nothing to download."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import Any
@@ -21,7 +21,7 @@ class TokensOnDemand(NlpArtifacts):
     @cached_property
     def tokens(self) -> Doc:  # type: ignore[override]  # Presidio reads it as a plain attribute, as all four
         """The text in tokens."""
-        return self._engine.tokenised(self._text)
+        return self._engine.tokenised(self._text, self._spoken)
 
     @cached_property
     def tokens_indices(self) -> list[int]:  # type: ignore[override]
@@ -43,12 +43,12 @@ class TokensOnDemand(NlpArtifacts):
 class TokenizerEngine(NlpEngine):
     """What Presidio asks of a language engine, answered with tokens alone."""
 
-    def __init__(self) -> None:
-        self._language = spacy.blank("en")
+    def __init__(self, languages: Sequence[str]) -> None:
+        self._languages = {language: spacy.blank(language) for language in languages}
 
-    def memory_zone(self) -> AbstractContextManager[object]:
-        """Forget, on leaving the block, every word that was tokenised in it: memory stays bounded."""
-        zone: AbstractContextManager[object] = self._language.memory_zone()
+    def memory_zone(self, language: str) -> AbstractContextManager[object]:
+        """Forget, on leaving the block, every word of `language` that was read in it: memory stays bounded."""
+        zone: AbstractContextManager[object] = self._languages[language].memory_zone()
         return zone
 
     def load(self) -> None:
@@ -62,9 +62,9 @@ class TokenizerEngine(NlpEngine):
         """Return the tokens of `text`, made when they are first asked for."""
         return TokensOnDemand(text, self, language)
 
-    def tokenised(self, text: str) -> Doc:
+    def tokenised(self, text: str, language: str) -> Doc:
         """Return the tokens of `text`."""
-        return self._language.make_doc(text)
+        return self._languages[language].make_doc(text)
 
     def process_batch(
         self, texts: Iterable[str], language: str, batch_size: int = 1, n_process: int = 1, **kwargs: Any
@@ -88,5 +88,5 @@ class TokenizerEngine(NlpEngine):
         return []
 
     def get_supported_languages(self) -> list[str]:
-        """Return English."""
-        return ["en"]
+        """Return those it was made for."""
+        return list(self._languages)

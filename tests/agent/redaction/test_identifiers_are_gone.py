@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.redaction import Redactor
-from agent.redaction.patterns import PATTERNS
+from agent.redaction.english.patterns import PATTERNS
 
 # What is planted, and what of it identifies.
 PLANTED = {

@@ -15,7 +15,7 @@ from agent.redaction.rules import rules_digest
 from agent.redaction.spans import Span
 from agent.redaction.tokenizer import TokenizerEngine
 
-tokenizer = TokenizerEngine()
+tokenizer = TokenizerEngine(["en"])
 NOTE = "Patient name: Xochitl Wrzesniewski, MRN: 00451234, was seen on 03/14/2022."
 
 
@@ -65,7 +65,7 @@ def test_a_text_withheld_for_want_of_time_is_tried_again():
 def test_what_is_remembered_holds_no_text_and_stays_small():
     remembered = Remembered(most=10)
     for number in range(50):
-        remembered.put(f"Margaret Holloway {number}", (Span(0, 8, "NAME"), Span(9, 17, "NAME")))
+        remembered.put(f"Margaret Holloway {number}", ((Span(0, 8, "NAME"), Span(9, 17, "NAME")),))
     kept = [number for number in range(50) if remembered.get(f"Margaret Holloway {number}")]
     assert kept == [45, 46, 47, 48, 49]
     assert "Holloway" not in repr(vars(remembered))
@@ -82,7 +82,7 @@ def test_what_was_asked_for_lately_is_forgotten_last():
 
 def test_a_text_with_more_findings_than_are_kept_is_not_kept():
     remembered = Remembered(most=2)
-    remembered.put("a", (Span(0, 1, "ID"),) * 3)
+    remembered.put("a", ((Span(0, 1, "ID"),) * 3,))
     assert remembered.get("a") is None
     remembered.put("b", ())
     assert remembered.get("b") == ()
@@ -91,7 +91,7 @@ def test_a_text_with_more_findings_than_are_kept_is_not_kept():
 @given(st.text(alphabet=st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=80))
 def test_tokens_made_on_demand_are_those_that_presidio_would_make_at_once(text: str):
     late = tokenizer.process_text(text, "en")
-    tokens = tokenizer.tokenised(text)
+    tokens = tokenizer.tokenised(text, "en")
     at_once = NlpArtifacts([], tokens, [t.idx for t in tokens], [t.lower_ for t in tokens], tokenizer, "en")
     assert [token.text for token in late.tokens] == [token.text for token in at_once.tokens]
     assert late.tokens_indices == at_once.tokens_indices
@@ -115,7 +115,7 @@ class Kept(dict[bytes, bytes]):
 
 
 def test_the_next_export_takes_findings_from_the_shelf_unless_a_rule_has_changed():
-    shelf, found = Kept(), (Span(0, 3, "NAME"),)
+    shelf, found = Kept(), ((Span(0, 3, "NAME"),),)
     first = Remembered(shelf=shelf, rules=b"rules 1")
     first.put("Ann", found)
     first.shelve()
