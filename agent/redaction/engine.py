@@ -22,6 +22,7 @@ from agent.redaction.folding import without_invisible
 from agent.redaction.identity import KnownValues, known_values, search
 from agent.redaction.languages import build_recognizers, everyday
 from agent.redaction.policy import RedactionPolicy, load_policy
+from agent.redaction.proof import proven
 from agent.redaction.recognizers import PRESIDIO_ENTITIES
 from agent.redaction.redacted import Redacted, Withheld, cleared
 from agent.redaction.remembered import Findings, Remembered, Shelf
@@ -38,10 +39,6 @@ _OVERLAP = 500  # characters; longer than any identifier but the longest address
 
 # A stretch this long without white space is no prose: encoded data, whose content cannot be checked. Tagged whole.
 _OPAQUE = re.compile(r"\S{400,}")
-
-# Cleared at every start: an engine that leaves any of this is not used.
-_PROOF = "Dr. Anna Kowalski, MRN: 00451234, on 03/14/2022, call 617-555-0143, a.k@ward.example, SSN 123-45-6789."
-_PROOF_CLEARED = "Dr. [NAME-1], MRN: [MRN-1], on [DATE-1], call [PHONE-1], [EMAIL-1], SSN [SSN-1]."
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +74,11 @@ class Engine:
         recognizers = build_recognizers(policy, self._deadline)
         known = {PRESIDIO_ENTITIES.get(e, e) for r in recognizers for e in r.supported_entities}
         if missing := set(policy.entities) - known:
-            raise RedactionError(f"redaction policy {policy.name}: no recogniser finds {', '.join(sorted(missing))}")
+            raise RedactionError(
+                f"redaction policy {policy.name}: no recogniser of its languages ({', '.join(policy.languages)}) finds "
+                f"{', '.join(sorted(missing))}",
+                "Take these out of `entities`, add a language that finds them, or add recognisers of your own.",
+            )
         self._wanted = [
             e for r in recognizers for e in r.supported_entities if PRESIDIO_ENTITIES.get(e, e) in policy.entities
         ]
@@ -226,20 +227,25 @@ def _gap_before(text: str, position: int) -> int:
     return position - next((back for back, character in enumerate(reversed(near)) if character.isspace()), 0)
 
 
-def open_engine(policy_name: str, directory: Path | None = None, shelf: Shelf | None = None) -> Engine:
+def open_engine(
+    policy_name: str, directory: Path | None = None, shelf: Shelf | None = None, language: str | None = None
+) -> Engine:
     """Open the engine under a policy (see `load_policy`) and prove it on a known text.
 
     Raises:
         RedactionError: the policy is missing or wrong, or the proof failed.
     """
-    policy = load_policy(policy_name, directory)
+    policy = load_policy(policy_name, directory, language)
     for name in _LIBRARY_LOGGERS:
         logging.getLogger(name).disabled = True
     # A Presidio recogniser that gives up on a pattern goes on without it; by then the field's time is over as well.
     setattr(presidio_analyzer.pattern_recognizer, "REGEX_TIMEOUT_SECONDS", policy.limits.field_seconds)  # noqa: B010 - int there
     engine = Engine(policy)
-    if engine.redact(_PROOF) != _PROOF_CLEARED:
-        raise RedactionError(f"the redaction engine does not clear its proof text under policy {policy.name}")
+    if not proven(engine, policy):
+        raise RedactionError(
+            f"the redaction engine does not clear its proof text under policy {policy.name}",
+            "Names, record numbers, phone numbers and e-mail addresses must be asked for by every policy.",
+        )
     if shelf is not None:
         engine.remember_on(shelf)  # after the proof, which is searched anew each time
     return engine

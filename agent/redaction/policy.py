@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -10,6 +10,8 @@ from agent.catalog.strict_yaml import parse_yaml
 from agent.errors import RedactionError
 from agent.redaction.entities import Entity
 from agent.shipped import shipped
+
+Language = Literal["en", "es"]
 
 NAME_PATTERN = r"^[a-z][a-z0-9_]{0,63}$"
 
@@ -35,7 +37,7 @@ class RedactionPolicy(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
     name: Annotated[str, Field(pattern=NAME_PATTERN)]
     version: Annotated[int, Field(ge=1)]
-    languages: Annotated[tuple[Literal["en", "es"], ...], Field(min_length=1)]
+    languages: Annotated[tuple[Language, ...], Field(min_length=1)]
     title: Annotated[str, Field(max_length=80)]
     entities: Annotated[tuple[Entity, ...], Field(min_length=1)]
     limits: Limits
@@ -43,15 +45,17 @@ class RedactionPolicy(BaseModel):
     outside_judges: bool = False
 
 
-def load_policy(name: str, directory: Path | None = None) -> RedactionPolicy:
+def load_policy(name: str, directory: Path | None = None, language: str | None = None) -> RedactionPolicy:
     """Read the policy that `redaction_policy` in site.yaml names.
 
     Args:
         name: a shipped policy (`hipaa_safe_harbor`), or a file of the site's own (`ours.yaml`).
         directory: the site's, from which the name of a file is read.
+        language: of the texts ("es"), in place of those that the policy names.
 
     Raises:
-        RedactionError: there is no such policy, or its file is not a policy; names the file and the key.
+        RedactionError: there is no such policy, its file is not a policy (names the file and the key), or nothing here
+            reads that language.
     """
     path = _policy_path(name, directory)
     try:
@@ -64,7 +68,23 @@ def load_policy(name: str, directory: Path | None = None) -> RedactionPolicy:
         raise RedactionError(f"redaction policy {path.name}: {problems}") from error
     if len(set(policy.entities)) != len(policy.entities):
         raise RedactionError(f"redaction policy {path.name}: entities: an entity is listed twice")
-    return policy
+    return policy if language is None else policy.model_copy(update={"languages": (_language(language),)})
+
+
+def policy_for(level: Literal["default", "strict"], language: str | None = None) -> str:
+    """Return the name of the shipped policy for texts in `language` (None: English), by how much it takes."""
+    if level == "strict":
+        return "strict"
+    return "hipaa_safe_harbor" if language in (None, "en") else "gdpr"
+
+
+def _language(name: str) -> Language:
+    for known in get_args(Language):
+        if name == known:
+            return cast("Language", known)
+    raise RedactionError(
+        f"texts in the language {name[:20]!r} cannot be redacted", f"Known languages: {', '.join(get_args(Language))}."
+    )
 
 
 def _policy_path(name: str, directory: Path | None) -> Path:
