@@ -4,15 +4,14 @@ A folder in the form that transformers saves: `config.json`, the tokenizer's fil
 in a pickle (`pytorch_model.bin`) are refused, for reading one may run what it holds.
 """
 
-import hashlib
 import json
 from dataclasses import dataclass
-from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from agent.errors import ConfigError
+from agent.model_folder import ModelFolderError, check_weights, digest_of
 
 FAMILIES = frozenset(
     "bert camembert deberta deberta-v2 distilbert electra mpnet roberta xlm-roberta".split()  # noqa: SIM905 (a row of names)
@@ -81,7 +80,10 @@ def encoder_folder(folder: Path, layer: int | None = None) -> EncoderFolder:
     positions = config.get("max_position_embeddings")
     if type(layers) is not int or layers < 1 or type(positions) is not int or positions < LEAST_POSITIONS:
         raise _wrong("config.json: expected the numbers num_hidden_layers (or n_layers) and max_position_embeddings")
-    _look_at_weights(folder)
+    try:
+        check_weights(folder)
+    except ModelFolderError as error:
+        raise _wrong(str(error)) from None
     if not any((folder / name).is_file() for name in ("tokenizer.json", "vocab.txt", "vocab.json")):
         raise _wrong("it has no tokenizer: neither tokenizer.json nor vocab.txt")
     chosen = layer if layer is not None else _CHOSEN.get((family, layers))
@@ -96,9 +98,12 @@ def encoder_folder(folder: Path, layer: int | None = None) -> EncoderFolder:
         )
     held = [path for path in sorted(folder.iterdir()) if path.suffix in _READ and path.is_file()]
     _look_at_names(folder, config, {path.name for path in held})
-    stamps = tuple((path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in held)
     fits = positions - _POSITIONS_LOST.get(family, 0)
-    return EncoderFolder(folder, family, layers, chosen, fits, _digest(folder, stamps))
+    try:
+        digest = digest_of(folder, held)
+    except ModelFolderError as error:
+        raise _wrong(str(error)) from None
+    return EncoderFolder(folder, family, layers, chosen, fits, digest)
 
 
 def _json(folder: Path, name: str) -> dict[str, Any]:
@@ -128,45 +133,6 @@ def _look_at_names(folder: Path, config: dict[str, Any], held: set[str]) -> None
         each = [one for name in names for one in (name if isinstance(name, list) else [name])]
         if not all(one is None or (isinstance(one, str) and one in held) for one in each):
             raise _wrong(f"{file} names a file that is not in the folder")
-
-
-def _look_at_weights(folder: Path) -> None:
-    """Find files that a broken copy cut off before hours of asking rest on them.
-
-    A file of safetensors begins with the length of its header (8 bytes, little-endian); the header is JSON and says
-    where in the rest each tensor ends.
-    """
-    files = sorted(folder.glob("*.safetensors"))
-    if not files:
-        other = " (weights in a .bin file are not read: a pickle can run code)" if any(folder.glob("*.bin")) else ""
-        raise _wrong(f"it has no weights, model.safetensors{other}")
-    for path in files:
-        try:
-            size = path.stat().st_size
-            with path.open("rb") as file:
-                length = int.from_bytes(file.read(8), "little")
-                header = json.loads(file.read(length) if length <= min(size, 100_000_000) else b"")
-            ends = [tensor["data_offsets"][1] for name, tensor in header.items() if name != "__metadata__"]
-            whole = 8 + length + max(ends) == size
-        except OSError as error:
-            raise _wrong(f"{path.name} cannot be read ({error.strerror})") from None
-        except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
-            whole = False
-        if not whole:
-            raise _wrong(f"{path.name} is cut off or no file of safetensors")
-
-
-@lru_cache(8)
-def _digest(folder: Path, stamps: tuple[tuple[str, int, int], ...]) -> str:
-    """Return the digest over the files; those of the same size and time are read once a process."""
-    whole = hashlib.sha256()
-    for name, _, _ in stamps:
-        try:
-            with (folder / name).open("rb") as file:
-                whole.update(f"{name}\0{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
-        except OSError as error:
-            raise _wrong(f"{name} cannot be read ({error.strerror})") from None
-    return whole.hexdigest()
 
 
 def _wrong(what: str) -> ConfigError:
