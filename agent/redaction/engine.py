@@ -96,6 +96,10 @@ class Engine:
         """Take findings of texts that were searched before by the same rules from `shelf`, and put new ones there."""
         self._remembered = Remembered(shelf=shelf, rules=rules_digest(self._policy))
 
+    def remember_at_most(self, findings: int) -> None:
+        """Remember no more than so many findings: texts of a stream seldom come again."""
+        self._remembered = Remembered(findings)
+
     @property
     def policy(self) -> str:
         """Name and version of the policy."""
@@ -112,11 +116,18 @@ class Engine:
 
     def redact_record(self, texts: Sequence[str], identifiers: Sequence[Identifier] = ()) -> list[Redacted]:
         """Clear the texts of one record together; see `agent.redaction.Redactor`."""
+        return [text for text, _ in self.redact_and_find(texts, identifiers)]
+
+    def redact_and_find(
+        self, texts: Sequence[str], identifiers: Sequence[Identifier] = ()
+    ) -> list[tuple[Redacted, tuple[Span, ...] | Withheld]]:
+        """Clear the texts of one record together, and return beside each what `find_record` returns of it."""
         fields = [self._read(text) for text in texts]
         known = self._known(fields, identifiers)
         tags = TagTable([field.text for field in fields if isinstance(field, _Field)])
         tags.name_parts(known.parts)
-        return [self._write(self._located(field, known), tags) for field in fields]
+        located = [self._located(field, known) for field in fields]
+        return [(self._write(one, tags), one if isinstance(one, Withheld) else one.spans) for one in located]
 
     def find_record(
         self, texts: Sequence[str], identifiers: Sequence[Identifier] = ()
