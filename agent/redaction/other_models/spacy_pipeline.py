@@ -1,0 +1,68 @@
+"""A trained spaCy pipeline as a recogniser: the entities of its documents."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import spacy
+from presidio_analyzer import EntityRecognizer, RecognizerResult
+from presidio_analyzer.nlp_engine import NlpArtifacts
+
+from agent.model_folder import ModelFolderError
+from agent.redaction.deadline import Deadline
+from agent.redaction.other_models.labels import entities_of
+
+_FINDERS = ("ner", "beam_ner", "entity_ruler")  # components that set entities
+_NEEDED = ("tok2vec", "sentencizer", "senter")  # what those may listen to
+_SURE = 0.85  # spaCy gives no probability
+
+
+class SpacyPipeline(EntityRecognizer):
+    """Entities that a spaCy pipeline finds.
+
+    Raises:
+        ModelFolderError: the folder is no pipeline, finds no entities, or has a label that nobody explained.
+    """
+
+    def __init__(self, folder: Path, labels: Mapping[str, str | None], language: str, deadline: Deadline) -> None:
+        try:
+            parts = list(spacy.util.load_config(folder / "config.cfg")["nlp"]["pipeline"])
+        except Exception as error:  # noqa: BLE001 - whatever a damaged folder does to the library
+            raise ModelFolderError(f"config.cfg: expected a spaCy pipeline ({type(error).__name__})") from None
+        finders = [name for name in parts if name in _FINDERS]
+        if not finders:
+            raise ModelFolderError(f"it has no component that finds entities ({', '.join(_FINDERS)})")
+        if any("transformer" in name for name in parts):
+            raise ModelFolderError("its transformer's weights are in a pickle, which can run code, and are not read")
+        try:
+            # What is not needed is not even read.
+            self._pipeline = spacy.load(folder, exclude=[name for name in parts if name not in (*_FINDERS, *_NEEDED)])
+        except Exception as error:  # noqa: BLE001 - as above
+            raise ModelFolderError(f"spaCy cannot load it ({type(error).__name__})") from None
+        found_by = self._pipeline.meta.get("labels", {})
+        self._entities = entities_of((label for name in finders for label in found_by.get(name, ())), labels)
+        self._deadline = deadline
+        super().__init__(
+            supported_entities=sorted(set(self._entities.values())),
+            name=f"spaCy {folder.name}",
+            supported_language=language,
+        )
+
+    def load(self) -> None:
+        """Do nothing: the pipeline is loaded with the object."""
+
+    def analyze(
+        self, text: str, entities: list[str], nlp_artifacts: NlpArtifacts | None = None
+    ) -> list[RecognizerResult]:
+        """Return the entities in `text`.
+
+        Raises:
+            TimeoutError: the deadline passed.
+        """
+        del entities, nlp_artifacts
+        self._deadline.left()
+        with self._pipeline.memory_zone():
+            return [
+                RecognizerResult(self._entities[span.label_], span.start_char, span.end_char, _SURE)
+                for span in self._pipeline(text).ents
+                if span.label_ in self._entities
+            ]
