@@ -1,0 +1,229 @@
+"""The named-entity network: what it sees of a word, how it reads a text, and its files.
+
+A small convolutional network after spaCy's HashEmbedCNN, built of spaCy's thinc and fed by spaCy's tokenizers. Each word
+becomes a vector made of hashed features (its spelling, its beginning and ending, its shape, whether it is an ordinary word
+of the language); layers of maxout then look at neighbouring words; a softmax gives the probability of each kind.
+Unlike spaCy's transition-based entity recogniser it gives a probability for every word, so that bounds can put recall first.
+
+It has two halves. What concerns a word alone is remembered by word, so that a long text costs little more than the second
+half, which looks at neighbours.
+"""
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from spacy.strings import hash_string
+from spacy.tokens import Doc
+from thinc.api import HashEmbed, Maxout, Model, Softmax, chain, concatenate, expand_window, residual
+from thinc.types import Floats2d, Ints2d
+
+from agent.errors import RedactionError
+
+FEATURES = 1  # the version of `features`: a model of another version cannot be read
+OTHER = "O"  # the kind of a word that identifies nobody
+
+_ROWS = (6000, 2500, 2500, 2500, 1500, 1000, 100)  # of the table of each feature
+PADDING = "\N{SYMBOL FOR NULL}"  # stands before and after each text
+_REMEMBERED = 40_000  # words whose vectors are kept
+
+_WEIGHTS = "weights"
+_META = "meta.json"
+_ORDINARY = "ordinary_words"
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Sizes of a network."""
+
+    width: int = 64  # numbers in a word's vector
+    depth: int = 4  # layers that look at one neighbour on each side
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """Ordinary words of a language, as sorted 32-bit hashes: 4 bytes a word. A chance hit is one in 50,000."""
+
+    hashes: "np.ndarray[Any, np.dtype[np.uint32]]"
+
+    @classmethod
+    def of(cls, words: Collection[str]) -> "Lexicon":
+        """Make one of `words`, which are in lower case."""
+        return cls(np.unique(np.array([hash_string(word) & 0xFFFFFFFF for word in words], dtype=np.uint32)))
+
+    def __contains__(self, word: str) -> bool:
+        key = np.uint32(hash_string(word) & 0xFFFFFFFF)
+        place = int(np.searchsorted(self.hashes, key))
+        return place < len(self.hashes) and bool(self.hashes[place] == key)
+
+
+def features(word: str, lexicon: Lexicon) -> tuple[str, ...]:
+    """Return what the network sees of a word by itself, in the order of its tables."""
+    lower = word.lower()
+    digits = "".join("0" if character.isdigit() else character for character in lower)
+    shape = _shape(word)
+    known = "+" if lower in lexicon else "-"
+    return digits[:24], digits[:3], digits[-3:], digits[:2] + "_" + digits[-2:], digits[-4:], shape, known + shape[:3]
+
+
+def _shape(word: str) -> str:
+    """Return the kinds of a word's characters; of more than three alike in a row three are left."""
+    kinds = "".join(
+        "d" if c.isdigit() else "X" if c.isupper() else "x" if c.isalpha() else " " if c == " " else c
+        for c in word[:40]
+    )
+    return "".join(kind for place, kind in enumerate(kinds) if kinds[max(0, place - 3) : place] != kind * 3)
+
+
+def row(word: str, lexicon: Lexicon) -> list[int]:
+    """Return the features of `word` hashed; a hash of the word itself stands first, as its key."""
+    return [hash_string(word), *map(hash_string, features(word, lexicon))]
+
+
+def word_half(shape: Shape) -> Model[Ints2d, Floats2d]:
+    """Build the half that turns rows of features into vectors."""
+    tables = [
+        HashEmbed(shape.width, rows, column=place, seed=place + 7, dropout=None) for place, rows in enumerate(_ROWS, 1)
+    ]
+    return chain(concatenate(*tables), Maxout(nO=shape.width, nI=shape.width * len(_ROWS), nP=3, normalize=True))
+
+
+def text_half(shape: Shape, kinds: int) -> Model[Floats2d, Floats2d]:
+    """Build the half that reads vectors of neighbouring words and gives the probability of each kind."""
+    layers = [
+        residual(
+            chain(
+                expand_window(window_size=1),
+                Maxout(nO=shape.width, nI=shape.width * 3, nP=3, normalize=True, dropout=None),
+            )
+        )
+        for _ in range(shape.depth)
+    ]
+    return chain(*layers, Softmax(nO=kinds, nI=shape.width))
+
+
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """What stands beside the weights.
+
+    Attributes:
+        kinds: what a word can be, `OTHER` first; the others are entities.
+        bounds: by kind, the probability of being anything but `OTHER` from which on a word is taken for it.
+        made: how the model was made: seed, digest of the generator, versions. For people.
+    """
+
+    language: str
+    kinds: tuple[str, ...]
+    bounds: Mapping[str, float]
+    shape: Shape
+    made: Mapping[str, object]
+
+
+class Network:
+    """A trained network. Not for several threads at once."""
+
+    def __init__(
+        self, meta: Meta, lexicon: Lexicon, words: Model[Ints2d, Floats2d], texts: Model[Floats2d, Floats2d]
+    ) -> None:
+        self.meta = meta
+        self.lexicon = lexicon
+        self.words = words
+        self.texts = texts
+        self._vectors = np.zeros((_REMEMBERED, meta.shape.width), dtype=np.float32)
+        self._places: dict[int, int] = {}
+
+    def probabilities(self, doc: Doc) -> "np.ndarray[Any, np.dtype[np.float32]]":
+        """Return, for each token of `doc` (rows), the probability of each kind (columns)."""
+        keys = doc.to_array("ORTH").tolist()
+        if missing := set(keys) - self._places.keys():
+            self._learn({key: doc.vocab.strings[key] for key in missing}, keys)
+        places = self._places
+        edge = [places[hash_string(PADDING)]] * self.meta.shape.depth
+        vectors = self._vectors[[*edge, *(places[key] for key in keys), *edge]]
+        depth = self.meta.shape.depth
+        found: np.ndarray[Any, np.dtype[np.float32]] = self.texts.predict(vectors)
+        return found[depth : depth + len(keys)]
+
+    def _learn(self, words: dict[int, str], wanted: Sequence[int]) -> None:
+        """Put the vectors of words into the table, which is emptied first when they do not fit."""
+        words[hash_string(PADDING)] = PADDING
+        if len(self._places) + len(words) > _REMEMBERED:
+            del wanted
+            self._places.clear()
+        rows = np.array([row(word, self.lexicon) for word in words.values()], dtype=np.uint64)
+        start = len(self._places)
+        self._vectors[start : start + len(rows)] = self.words.predict(rows)
+        self._places.update({key: start + place for place, key in enumerate(words)})
+
+
+def write_network(network: Network, folder: Path) -> None:
+    """Write a network's files into `folder`, which is made."""
+    folder.mkdir(parents=True, exist_ok=True)
+    meta = {
+        "language": network.meta.language,
+        "features": FEATURES,
+        "kinds": list(network.meta.kinds),
+        "bounds": dict(network.meta.bounds),
+        "shape": {"width": network.meta.shape.width, "depth": network.meta.shape.depth},
+        "made": dict(network.meta.made),
+    }
+    (folder / _META).write_text(json.dumps(meta, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    (folder / _ORDINARY).write_bytes(network.lexicon.hashes.astype("<u4").tobytes())
+    arrays = [parameter for half in (network.words, network.texts) for parameter in parameters(half)]
+    (folder / _WEIGHTS).write_bytes(b"".join(array.astype("<f2").tobytes() for array in arrays))
+
+
+def read_network(folder: Path) -> Network:
+    """Read what `write_network` wrote. Nothing in the files is run.
+
+    Raises:
+        RedactionError: a file is missing, or is not what it should be.
+    """
+    try:
+        content = json.loads((folder / _META).read_text(encoding="utf-8"))
+        if content["features"] != FEATURES:
+            raise RedactionError(f"model {folder.name}: {_META}: features: made for another version of this program")
+        shape = Shape(int(content["shape"]["width"]), int(content["shape"]["depth"]))
+        meta = Meta(
+            str(content["language"]),
+            tuple(map(str, content["kinds"])),
+            {str(kind): float(bound) for kind, bound in content["bounds"].items()},
+            shape,
+            content["made"],
+        )
+        lexicon = Lexicon(np.frombuffer((folder / _ORDINARY).read_bytes(), dtype="<u4"))
+        weights = np.frombuffer((folder / _WEIGHTS).read_bytes(), dtype="<f2").astype(np.float32)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise RedactionError(f"model {folder.name} cannot be read: {type(error).__name__}") from None
+    network = empty_network(meta, lexicon)
+    halves = (network.words, network.texts)
+    if (
+        sum(array.size for half in halves for array in parameters(half)) != len(weights)
+        or not np.isfinite(weights).all()
+    ):
+        raise RedactionError(f"model {folder.name}: {_WEIGHTS}: not the weights of a network of this shape")
+    place = 0
+    for half in halves:
+        for array in parameters(half):
+            array[...] = weights[place : place + array.size].reshape(array.shape)
+            place += array.size
+    return network
+
+
+def empty_network(meta: Meta, lexicon: Lexicon) -> Network:
+    """Build a network that has learnt nothing."""
+    words, texts = word_half(meta.shape), text_half(meta.shape, len(meta.kinds))
+    words.initialize(X=np.zeros((1, len(_ROWS) + 1), dtype=np.uint64))
+    texts.initialize(X=np.zeros((1, meta.shape.width), dtype=np.float32))
+    return Network(meta, lexicon, words, texts)
+
+
+def parameters(half: Model[Any, Any]) -> Iterable["np.ndarray[Any, np.dtype[np.float32]]"]:
+    """Yield a half's weights, in an order that depends on its shape alone."""
+    for node in half.walk():
+        for name in sorted(node.param_names):
+            if node.has_param(name):
+                yield node.get_param(name)

@@ -1,0 +1,1 @@
+"""Making the named-entity models: notes made up by rule, and the trainer."""
