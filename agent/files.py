@@ -19,12 +19,23 @@ def write_atomically(path: Path, content: bytes) -> None:
     Raises:
         StoreError: the disk refuses; `path` is as it was before.
     """
+    with written_atomically(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def written_atomically(path: Path) -> Iterator[io.BufferedWriter]:
+    """Open a file beside `path`, mode 0600, that gets the name `path` when the block ends well, and is gone otherwise.
+
+    Raises:
+        StoreError: the disk refuses; `path` is as it was before.
+    """
     temporary = path.with_name(f".new-{secrets.token_hex(8)}")
     try:
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(content)
+                yield file
                 file.flush()
                 os.fsync(file.fileno())
             temporary.replace(path)
