@@ -1,12 +1,21 @@
-"""Commands that redact what did not come from a run: `intramural redact jsonl|text`."""
+"""Commands that redact what did not come from a run: `intramural redact jsonl|text|bench`."""
 
-import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
 from agent.errors import RedactionError
+
+if TYPE_CHECKING:
+    from agent.redaction.rows import Others, Tally
+    from agent.redaction.worker import EngineChoice
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_MOST_TYPED = 64 * 2**20  # bytes of standard input; a policy's own limit for a field is far below
 
 
 @click.group()
@@ -14,37 +23,133 @@ def redact() -> None:
     """Redact texts and folders that did not come from a run, and measure how well redaction works."""
 
 
+def engine_options(command: Command) -> Command:
+    """Add the options that say by which rules a text is redacted."""
+    for option in (
+        click.option("--policy", help="A policy of policies/redaction, or a file that ends in .yaml."),
+        click.option("--language", help="Of the texts: en or es.  [default: the policy's, en]"),
+        click.option(
+            "--level",
+            type=click.Choice(["default", "strict"]),
+            help="How much is taken, where no --policy says it.  [default: default]",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def chosen(
+    level: Literal["default", "strict"] | None, language: str | None, policy: str | None, other: str | None = None
+) -> "EngineChoice":
+    """Return the engine that the options ask for.
+
+    Raises:
+        RedactionError: they contradict each other.
+    """
+    from agent.redaction.policy import policy_for
+    from agent.redaction.worker import EngineChoice
+
+    if policy is not None and level is not None:
+        raise RedactionError("--level and --policy both say what is taken", "Give one of them.")
+    return EngineChoice(policy or policy_for(level or "default", language), str(Path.cwd()), language, other)
+
+
 @redact.command()
 @click.argument("source", metavar="IN.jsonl", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--field", required=True, help="The field that holds the text.")
+@click.option(
+    "--field", "fields", required=True, multiple=True, help="A field to redact; several are redacted together."
+)
 @click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The file to write.")
-@click.option("--spans", is_flag=True, help="Write places in the original text: [[start, end, entity], ...].")
-def jsonl(source: Path, field: str, out: Path, spans: bool) -> None:
-    """Redact one field of every object of a JSON-lines file, in order."""
-    from agent.redaction.engine import open_engine
-    from agent.redaction.redacted import Withheld
+@click.option("--spans", is_flag=True, help='Add "spans": places in the original text, [[start, end, entity], ...].')
+@engine_options
+@click.option("--identifiers", metavar="FIELD", help='What is known of a row\'s people: {"NAME": [...], "MRN": ...}.')
+@click.option(
+    "--others",
+    type=click.Choice(["keep", "redact", "drop"]),
+    default="keep",
+    show_default=True,
+    help="Write the other fields as they are, redact them too, or leave them out.",
+)
+@click.option("--workers", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes that redact.")
+def jsonl(
+    source: Path,
+    fields: tuple[str, ...],
+    out: Path,
+    spans: bool,
+    level: Literal["default", "strict"] | None,
+    language: str | None,
+    policy: str | None,
+    identifiers: str | None,
+    others: "Others",
+    workers: int,
+) -> None:
+    """Redact fields of every object of a JSON-lines file, in order.
 
-    engine = open_engine("hipaa_safe_harbor")
-    with source.open(encoding="utf-8") as lines, out.open("w", encoding="utf-8") as written:
-        for number, line in enumerate(lines, 1):
-            row = json.loads(line)
-            if not isinstance(row, dict) or not isinstance(row.get(field), str):
-                raise RedactionError(f"{source.name}: line {number}: expected an object with a text in {field}")
-            text = row[field]
-            if spans:
-                found = engine.find_record([text])[0]
-                if isinstance(found, Withheld):
-                    row["spans"] = [[0, len(text), "WITHHELD"]]
-                else:
-                    row["spans"] = [[span.start, span.end, span.entity] for span in found]
-            else:
-                row[field] = engine.redact(text)
-            written.write(json.dumps(row, ensure_ascii=False) + "\n")
+    OUT is written whole or not at all. What cannot be judged reads [WITHHELD: reason] there; the exit code is then 5.
+    """
+    from agent.evaluation.progress import Progress
+    from agent.files import open_plain, written_atomically
+    from agent.redaction.rows import RowTask, Tally
+    from agent.redaction.streaming import InThisProcess, Processes, lines_of, redact_stream
+
+    if len(set(fields)) < len(fields) or identifiers in fields or (spans and "spans" in fields):
+        raise RedactionError("--field, --identifiers and what --spans writes need different names", "Rename one.")
+    if out.exists() and (not out.is_file() or out.samefile(source)):
+        raise RedactionError("--out is the file to read, or no plain file", "Name another file.")
+    task = RowTask(tuple(fields), spans, identifiers, others)
+    choice = chosen(level, language, policy)
+    progress, tally = Progress(), Tally()
+    try:
+        with open_plain(source) as file:
+            rows = sum(1 for line in lines_of(file) if line.strip())
+            file.seek(0)
+            with (
+                Processes(choice, task, workers) if workers > 1 else InThisProcess(choice, task) as clearing,
+                written_atomically(out) as written,
+            ):
+                progress.begin("redact", rows)
+                for part in redact_stream(lines_of(file), written.write, clearing, progress.advance):
+                    tally.add(part.tally)
+                progress.end()
+    except OSError as error:
+        raise RedactionError(f"{source.name} cannot be read ({error.strerror})", "Name a plain file.") from error
+    _report(tally)
+
+
+def _report(tally: "Tally") -> None:
+    """Say what became of the rows.
+
+    Raises:
+        RedactionError: something was withheld.
+    """
+    click.echo(f"{tally.rows} rows: {tally.found} identifiers in {tally.touched} of them", err=True)
+    if tally.unread:
+        click.echo(
+            f"{tally.unread} rows have other fields, written as they are: nobody looked at them "
+            "(--others redact or drop)",
+            err=True,
+        )
+    if tally.withheld:
+        reasons = ", ".join(f"{count} {reason}" for reason, count in tally.withheld.most_common())
+        named = ", ".join(map(str, tally.rows_withheld))
+        raise RedactionError(
+            f"{tally.withheld.total()} fields were withheld ({reasons}); the first rows with one: {named}",
+            "All rows were written; each of these fields reads [WITHHELD: reason] there.",
+        )
 
 
 @redact.command()
-def text() -> None:
-    """Redact standard input, as one text."""
-    from agent.redaction import open_redactor
+@engine_options
+def text(level: Literal["default", "strict"] | None, language: str | None, policy: str | None) -> None:
+    """Redact standard input, as one text. What cannot be judged becomes [WITHHELD: reason]; the exit code is then 5."""
+    from agent.redaction.redacted import Withheld
 
-    click.echo(open_redactor().redact(sys.stdin.read()), nl=False)
+    choice = chosen(level, language, policy)
+    typed = sys.stdin.buffer.read(_MOST_TYPED + 1)
+    try:
+        ((shown, found),) = choice.open().redact_and_find([typed.decode()])
+    except UnicodeDecodeError:
+        shown, found = f"[WITHHELD: {Withheld.UNDECODABLE}]", Withheld.UNDECODABLE
+    click.echo(shown, nl=False)
+    if isinstance(found, Withheld):
+        raise RedactionError(f"the text was withheld: {found}", "Give it in UTF-8, and in parts if it is long.")

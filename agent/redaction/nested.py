@@ -1,0 +1,62 @@
+"""Nested JSON as the texts in it: every text, every key, every number; and the same value with other texts."""
+
+from collections.abc import Callable, Iterator
+
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+
+
+def texts_in(value: Json) -> Iterator[str]:
+    """Yield every text, key and number of `value`, in order; a number as JSON writes it.
+
+    Raises:
+        RecursionError: it is nested too deep.
+    """
+    match value:
+        case str():
+            yield value
+        case bool() | None:
+            pass
+        case int() | float():
+            yield repr(value)
+        case list():
+            for item in value:
+                yield from texts_in(item)
+        case dict():
+            for key, item in value.items():
+                yield key
+                yield from texts_in(item)
+
+
+def with_texts(value: Json, texts: Iterator[str]) -> Json:
+    """Return `value` with its texts replaced, in the order of `texts_in`.
+
+    A number whose text is the same stays a number. Of keys that are the same now, later ones get a number of their own.
+
+    Raises:
+        RecursionError: it is nested too deep.
+    """
+    match value:
+        case str():
+            return next(texts)
+        case bool() | None:
+            return value
+        case int() | float():
+            text = next(texts)
+            return value if text == repr(value) else text
+        case list():
+            return [with_texts(item, texts) for item in value]
+        case dict():
+            written: dict[str, Json] = {}
+            for item in value.values():
+                key = _free(next(texts), written.__contains__)
+                written[key] = with_texts(item, texts)
+            return written
+
+
+def _free(key: str, taken: Callable[[str], bool]) -> str:
+    if not taken(key):
+        return key
+    number = 2
+    while taken(f"{key} ({number})"):
+        number += 1
+    return f"{key} ({number})"

@@ -1,0 +1,137 @@
+"""A process that clears rows for another: frames in, frames out. It ends with its input, however its parent ends.
+
+A frame is a line of JSON, which says how many bytes of rows follow it. Errors say what `RedactionError` says, which
+never quotes a text; whatever else goes wrong ends the process, without a word.
+"""
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from agent.errors import RedactionError
+from agent.redaction.redacted import Withheld
+from agent.redaction.rows import Clears, RowTask, redact_rows
+from agent.redaction.spans import Span
+from agent.vocabulary import Identifier
+
+MOST_REMEMBERED = 20_000  # findings: about 4 MB
+
+
+@dataclass(frozen=True, slots=True)
+class EngineChoice:
+    """Which engine clears.
+
+    Attributes:
+        policy: as `open_engine` takes it.
+        directory: from which the name of a policy file is read.
+        language: of the texts, in place of the policy's.
+        other: an engine made elsewhere as KIND:PATH, which finds but does not write; None: ours.
+    """
+
+    policy: str
+    directory: str | None = None
+    language: str | None = None
+    other: str | None = None
+
+    def open(self) -> Clears:
+        """Open the engine; about a second.
+
+        Raises:
+            RedactionError: it cannot be opened.
+        """
+        if self.other is not None:
+            from agent.redaction.other_models import open_other
+
+            kind, _, path = self.other.partition(":")
+            return _FindsOnly(open_other(kind, Path(path)))
+        from agent.redaction.engine import open_engine
+
+        engine = open_engine(
+            self.policy, Path(self.directory) if self.directory is not None else None, language=self.language
+        )
+        engine.remember_at_most(MOST_REMEMBERED)
+        return engine
+
+
+class _FindsOnly:
+    """An engine that finds, as one that withholds whatever it is given."""
+
+    def __init__(self, finder: Any) -> None:
+        self._finder = finder
+
+    def redact_and_find(
+        self, texts: Sequence[str], identifiers: Sequence[Identifier] = ()
+    ) -> list[tuple[str, tuple[Span, ...] | Withheld]]:
+        del identifiers
+        return [("", found) for found in self._finder.find_record(texts)]
+
+
+def write_frame(stream: IO[bytes], head: dict[str, Any], rows: Sequence[bytes] = ()) -> None:
+    """Write one frame."""
+    body = b"\n".join(rows)
+    stream.write(json.dumps({**head, "bytes": len(body), "rows": len(rows)}).encode() + b"\n" + body)
+    stream.flush()
+
+
+def read_frame(stream: IO[bytes]) -> tuple[dict[str, Any], list[bytes]] | None:
+    """Read one frame; None when the other side has ended."""
+    try:
+        head = json.loads(stream.readline())
+        body = stream.read(head["bytes"])
+    except (OSError, ValueError):
+        return None
+    if len(body) != head["bytes"]:
+        return None
+    return head, body.split(b"\n") if head["rows"] else []
+
+
+def peak_mb() -> float | None:
+    """Return the most memory that this process has held, in MB; None where the system does not say."""
+    with suppress(OSError), Path("/proc/self/status").open("rb") as status:
+        for line in status:
+            if line.startswith(b"VmHWM"):
+                return int(line.split()[1]) / 1024
+    return None
+
+
+def serve(requests: IO[bytes], replies: IO[bytes]) -> None:
+    """Open the engine that the first frame names, then clear the rows of the others."""
+    opening = read_frame(requests)
+    if opening is None:
+        return
+    head, _ = opening
+    try:
+        engine = EngineChoice(**head["engine"]).open()
+        task = RowTask(**{**head["task"], "fields": tuple(head["task"]["fields"])})
+        write_frame(replies, {"peak_mb": peak_mb()})
+        while (request := read_frame(requests)) is not None:
+            head, lines = request
+            began = time.process_time()
+            written, tally = redact_rows(lines, head["first"], task, engine)
+            used = time.process_time() - began
+            write_frame(replies, {"tally": asdict(tally), "cpu_s": used, "peak_mb": peak_mb()}, written)
+    except RedactionError as error:
+        write_frame(replies, {"error": [str(error), error.advice]})
+
+
+def main() -> None:
+    """Serve standard input; nothing but frames is ever written."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then ends this process
+    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # a library that prints shall not write into a frame
+    with suppress(BrokenPipeError, KeyboardInterrupt):
+        try:
+            serve(requests, replies)
+        except Exception:  # noqa: BLE001 - a traceback could quote a text; that the process ended says enough
+            sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
