@@ -2,12 +2,14 @@
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
 from agent.errors import RedactionError
+from agent.listing import format_option, show_rows
 
 if TYPE_CHECKING:
     from agent.redaction.rows import Others, Tally
@@ -38,9 +40,7 @@ def engine_options(command: Command) -> Command:
     return command
 
 
-def chosen(
-    level: Literal["default", "strict"] | None, language: str | None, policy: str | None, other: str | None = None
-) -> "EngineChoice":
+def chosen(level: Literal["default", "strict"] | None, language: str | None, policy: str | None) -> "EngineChoice":
     """Return the engine that the options ask for.
 
     Raises:
@@ -51,7 +51,7 @@ def chosen(
 
     if policy is not None and level is not None:
         raise RedactionError("--level and --policy both say what is taken", "Give one of them.")
-    return EngineChoice(policy or policy_for(level or "default", language), str(Path.cwd()), language, other)
+    return EngineChoice(policy or policy_for(level or "default", language), str(Path.cwd()), language)
 
 
 @redact.command()
@@ -108,8 +108,9 @@ def jsonl(
                 written_atomically(out) as written,
             ):
                 progress.begin("redact", rows)
-                for part in redact_stream(lines_of(file), written.write, clearing, progress.advance):
+                for part in redact_stream(lines_of(file), written.write, clearing):
                     tally.add(part.tally)
+                    progress.advance(part.tally.rows)
                 progress.end()
     except OSError as error:
         raise RedactionError(f"{source.name} cannot be read ({error.strerror})", "Name a plain file.") from error
@@ -153,3 +154,51 @@ def text(level: Literal["default", "strict"] | None, language: str | None, polic
     click.echo(shown, nl=False)
     if isinstance(found, Withheld):
         raise RedactionError(f"the text was withheld: {found}", "Give it in UTF-8, and in parts if it is long.")
+
+
+@redact.command()
+@click.option(
+    "--gold",
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help='Texts and their identifiers, one object a line: {"text": ..., "spans": [[start, end, kind], ...]}.',
+)
+@engine_options
+@click.option("--engine", "other", metavar="KIND:PATH", help="A model of yours: spacy, transformers or gliner.")
+@click.option("--label", "labels", metavar="LABEL=ENTITY", multiple=True, help="What a label of that model means here.")
+@click.option("--force", is_flag=True, help="Admit a model that finds less than the engine that is here.")
+@format_option()
+def bench(
+    gold: Path,
+    level: Literal["default", "strict"] | None,
+    language: str | None,
+    policy: str | None,
+    other: str | None,
+    labels: tuple[str, ...],
+    force: bool,
+    form: str,
+) -> None:
+    """Measure how much of the identifiers in texts of yours is found, how much else is taken, and what it costs.
+
+    With --engine, a model of yours is measured too, in place of the engine that is here and together with it. In its
+    place it is refused, with exit code 1, when its core recall is lower.
+    """
+    from agent.redaction.bench import bench as run_bench
+    from agent.redaction.bench import judge_all, read_gold, together
+    from agent.redaction_tables import COLUMNS, bench_rows
+
+    texts = read_gold(gold)
+    ours = run_bench(texts, chosen(level, language, policy))
+    found = {"intramural": judge_all(texts, ours.found)}
+    costs = {"intramural": ours}
+    if other is not None:
+        meanings = {name: meaning or None for name, _, meaning in (label.partition("=") for label in labels)}
+        theirs = run_bench(texts, replace(chosen(level, language, policy), other=other, labels=meanings))
+        costs["the model"] = theirs
+        found["the model"] = judge_all(texts, theirs.found)
+        found["both together"] = judge_all(texts, together(ours, theirs))
+    show_rows(bench_rows(found, costs), COLUMNS, form)
+    lower = other is not None and found["the model"].leaks > found["intramural"].leaks
+    if lower and not force:
+        click.echo("Refused in place of the engine that is here: its core recall is lower (--force).", err=True)
+        raise click.exceptions.Exit(1)

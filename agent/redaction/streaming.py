@@ -1,7 +1,8 @@
 """Clearing a file of rows of any length: order kept, memory bounded, one process or several.
 
     with Processes(choice, task, 4) as processes:
-        tally = redact_stream(lines, out, processes, progress.advance)
+        for part in redact_stream(lines_of(source), out.write, processes):
+            ...
 
 What one process cannot bear (a row that kills it) is withheld; the others go on.
 """
@@ -10,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -88,10 +89,8 @@ def portions(lines: Iterable[bytes]) -> Iterator[Portion]:
         yield Portion(first, tuple(gathered))
 
 
-def redact_stream(
-    lines: Iterable[bytes], write: Callable[[bytes], object], clearing: _Clearing, advance: Callable[[int], None]
-) -> Iterator[Cleared]:
-    """Clear lines and write them, in order; yield what became of each portion without its lines.
+def redact_stream(lines: Iterable[bytes], write: Callable[[bytes], object], clearing: _Clearing) -> Iterator[Cleared]:
+    """Clear lines and write them, in order; yield what became of each portion, without its lines, once it is written.
 
     Raises:
         RedactionError: the engine cannot be opened, or a row is none.
@@ -102,7 +101,6 @@ def redact_stream(
         done = begun.popleft().result()
         for line in done.lines:
             write(line + b"\n")
-        advance(len(done.lines))
         return Cleared([], done.tally, done.cpu_s, done.peak_mb)
 
     for portion in portions(lines):
@@ -230,7 +228,7 @@ class _Process:
         except OSError as error:
             raise RedactionError(f"a process that redacts cannot be started ({error.strerror})") from error
 
-    def ask(self, head: dict[str, object], lines: Sequence[bytes] = ()) -> tuple[dict[str, Any], list[bytes]] | None:
+    def ask(self, head: Mapping[str, object], lines: Sequence[bytes] = ()) -> tuple[dict[str, Any], list[bytes]] | None:
         """Send a frame and return the one that answers it; None when the process is dead."""
         try:
             write_frame(cast(IO[bytes], self._child.stdin), head, lines)

@@ -9,19 +9,21 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 from agent.errors import RedactionError
+from agent.redaction.deadline import Deadline
 from agent.redaction.redacted import Withheld
 from agent.redaction.rows import Clears, RowTask, redact_rows
-from agent.redaction.spans import Span
+from agent.redaction.spans import Span, united
 from agent.vocabulary import Identifier
 
 MOST_REMEMBERED = 20_000  # findings: about 4 MB
+_MODEL_SECONDS = 60.0  # a text, for a model made elsewhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +34,15 @@ class EngineChoice:
         policy: as `open_engine` takes it.
         directory: from which the name of a policy file is read.
         language: of the texts, in place of the policy's.
-        other: an engine made elsewhere as KIND:PATH, which finds but does not write; None: ours.
+        other: a model made elsewhere as KIND:PATH, in place of ours; it finds but does not write. None: ours.
+        labels: what its labels mean here; None: nothing that identifies.
     """
 
     policy: str
     directory: str | None = None
     language: str | None = None
     other: str | None = None
+    labels: Mapping[str, str | None] = field(default_factory=dict)
 
     def open(self) -> Clears:
         """Open the engine; about a second.
@@ -47,10 +51,7 @@ class EngineChoice:
             RedactionError: it cannot be opened.
         """
         if self.other is not None:
-            from agent.redaction.other_models import open_other
-
-            kind, _, path = self.other.partition(":")
-            return _FindsOnly(open_other(kind, Path(path)))
+            return _Model(self.other, self.labels, self.language or "en")
         from agent.redaction.engine import open_engine
 
         engine = open_engine(
@@ -60,20 +61,36 @@ class EngineChoice:
         return engine
 
 
-class _FindsOnly:
-    """An engine that finds, as one that withholds whatever it is given."""
+class _Model:
+    """A model made elsewhere, alone: it finds, and withholds whatever it is given."""
 
-    def __init__(self, finder: Any) -> None:
-        self._finder = finder
+    def __init__(self, place: str, labels: Mapping[str, str | None], language: str) -> None:
+        from agent.redaction.other_models import KINDS, open_model
+
+        kind, _, path = place.partition(":")
+        if kind not in KINDS or not path:
+            raise RedactionError("--engine: expected KIND:PATH", f"KIND is one of {', '.join(KINDS)}.")
+        self._deadline = Deadline()
+        self._model = open_model(kind, Path(path), labels, [language], self._deadline)
 
     def redact_and_find(
         self, texts: Sequence[str], identifiers: Sequence[Identifier] = ()
     ) -> list[tuple[str, tuple[Span, ...] | Withheld]]:
         del identifiers
-        return [("", found) for found in self._finder.find_record(texts)]
+        return [("", self._found(text)) for text in texts]
+
+    def _found(self, text: str) -> tuple[Span, ...] | Withheld:
+        self._deadline.start(_MODEL_SECONDS)
+        try:
+            results = self._model.analyze(text, self._model.supported_entities, None)  # type: ignore[arg-type]  # unread
+        except TimeoutError:
+            return Withheld.TIME_LIMIT
+        except Exception:  # noqa: BLE001 - whatever went wrong, the text may not stand in a traceback
+            return Withheld.ENGINE_ERROR
+        return tuple(united((Span(found.start, found.end, found.entity_type) for found in results), text))
 
 
-def write_frame(stream: IO[bytes], head: dict[str, Any], rows: Sequence[bytes] = ()) -> None:
+def write_frame(stream: IO[bytes], head: Mapping[str, Any], rows: Sequence[bytes] = ()) -> None:
     """Write one frame."""
     body = b"\n".join(rows)
     stream.write(json.dumps({**head, "bytes": len(body), "rows": len(rows)}).encode() + b"\n" + body)
