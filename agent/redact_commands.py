@@ -10,6 +10,7 @@ import click
 
 from agent.errors import RedactionError
 from agent.listing import format_option, show_rows
+from agent.review_commands import review
 
 if TYPE_CHECKING:
     from agent.redaction.rows import Others, Tally
@@ -23,6 +24,9 @@ _MOST_TYPED = 64 * 2**20  # bytes of standard input; a policy's own limit for a 
 @click.group()
 def redact() -> None:
     """Redact texts and folders that did not come from a run, and measure how well redaction works."""
+
+
+redact.add_command(review)
 
 
 def engine_options(command: Command) -> Command:

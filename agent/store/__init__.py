@@ -1,6 +1,7 @@
 """Encrypted local store, answer cache, retention."""
 
 from agent.store.calibrations import Calibration, Rater
+from agent.store.reviews import Review, ReviewedText
 from agent.store.store import Store
 from agent.store.stored import RETRIED, Judgement, Run, RunScore, Seat, StoredInstance, UnitScore, Usage
 from agent.store.vault import Vault
@@ -10,6 +11,8 @@ __all__ = [
     "Calibration",
     "Judgement",
     "Rater",
+    "Review",
+    "ReviewedText",
     "Run",
     "RunScore",
     "Seat",

@@ -11,12 +11,13 @@ from agent.store.calibrations import Calibrations
 from agent.store.database import said_plainly
 from agent.store.findings import Findings
 from agent.store.releases import Releases
+from agent.store.reviews import Reviews
 from agent.store.writing import RunWriter
 
 DAY_S = 86_400
 
 
-class Store(RunWriter, AuditLog, Releases, Findings, Calibrations):
+class Store(RunWriter, AuditLog, Releases, Findings, Calibrations, Reviews):
     """One open connection to the site's store. Not for several threads."""
 
     def purge(self, older_than_days: int, now: float | None = None) -> int:
@@ -29,6 +30,11 @@ class Store(RunWriter, AuditLog, Releases, Findings, Calibrations):
             gone = self._db.execute("DELETE FROM answers WHERE created_at <= ?", (last,)).rowcount
             gone += self._db.execute("DELETE FROM judgements WHERE created_at <= ?", (last,)).rowcount
             gone += self._db.execute("DELETE FROM records WHERE last_used_at <= ?", (last,)).rowcount
+            gone += self._db.execute(
+                "UPDATE reviewed_texts SET sealed = NULL WHERE sealed IS NOT NULL"
+                " AND review IN (SELECT name FROM reviews WHERE made_at <= ?)",
+                (last,),
+            ).rowcount
             self._db.execute("DELETE FROM findings")  # made again from texts that are still there
         with said_plainly("written"):
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")

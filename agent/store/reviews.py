@@ -1,0 +1,108 @@
+"""Samples of texts in which a person checks what redaction found: texts and marks sealed, figures in plain numbers."""
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agent.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """One sample. `plan` says by which policy and rules identifiers were found, and where the texts are from."""
+
+    name: str
+    plan: Mapping[str, Any]
+    made_at: int  # seconds since 1970
+    texts: int
+    reviewed: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewedText:
+    """One text of a sample.
+
+    Attributes:
+        item: from 1.
+        record: number of the record that it belongs to.
+        content: the text and the places marked in it; None once purged.
+        figures: kind of identifier -> (rightly found, missed, wrongly found); None until it is reviewed.
+    """
+
+    item: int
+    record: int
+    content: Mapping[str, Any] | None
+    figures: Mapping[str, tuple[int, int, int]] | None
+
+
+class Reviews(Database):
+    """The part of the store that holds reviews of redaction."""
+
+    def keep_review(self, name: str, plan: Mapping[str, Any], texts: Sequence[tuple[int, Mapping[str, Any]]]) -> None:
+        """Keep a new sample of (record, content)."""
+        with self._transaction():
+            sealed = self._vault.seal(_of(name), json.dumps(plan).encode())
+            self._db.execute("INSERT INTO reviews VALUES (?, ?, ?)", (name, sealed, int(time.time())))
+            self._db.executemany(
+                "INSERT INTO reviewed_texts VALUES (?, ?, ?, ?, NULL)",
+                (
+                    (name, item, record, self._sealed_text(name, item, content))
+                    for item, (record, content) in enumerate(texts, 1)
+                ),
+            )
+
+    def reviews(self) -> list[Review]:
+        """Return every sample, by name."""
+        rows = self._db.execute(
+            "SELECT name, sealed, made_at, (SELECT count(*) FROM reviewed_texts WHERE review = name),"
+            " (SELECT count(figures) FROM reviewed_texts WHERE review = name) FROM reviews ORDER BY name"
+        ).fetchall()
+        return [
+            Review(name, json.loads(self._vault.open(_of(name), sealed)), made_at, texts, reviewed)
+            for name, sealed, made_at, texts, reviewed in rows
+        ]
+
+    def review(self, name: str) -> Review | None:
+        """Return one sample."""
+        return next((review for review in self.reviews() if review.name == name), None)
+
+    def reviewed_texts(self, name: str) -> list[ReviewedText]:
+        """Return the texts of a sample, in order."""
+        rows = self._db.execute(
+            "SELECT item, record, sealed, figures FROM reviewed_texts WHERE review = ? ORDER BY item", (name,)
+        ).fetchall()
+        return [
+            ReviewedText(
+                item,
+                record,
+                None if sealed is None else json.loads(self._vault.open(_of(name, item), sealed)),
+                None if figures is None else {kind: tuple(each) for kind, each in json.loads(figures).items()},
+            )
+            for item, record, sealed, figures in rows
+        ]
+
+    def keep_reviewed(
+        self, name: str, item: int, content: Mapping[str, Any], figures: Mapping[str, tuple[int, int, int]]
+    ) -> None:
+        """Keep what the reviewer marked in one text, in place of what was marked before."""
+        with self._transaction():
+            self._db.execute(
+                "UPDATE reviewed_texts SET sealed = ?, figures = ? WHERE review = ? AND item = ?",
+                (self._sealed_text(name, item, content), json.dumps(figures, sort_keys=True), name, item),
+            )
+
+    def delete_review(self, name: str) -> None:
+        """Delete a sample with its texts, marks and figures."""
+        with self._transaction():
+            self._db.execute("DELETE FROM reviewed_texts WHERE review = ?", (name,))
+            self._db.execute("DELETE FROM reviews WHERE name = ?", (name,))
+
+    def _sealed_text(self, name: str, item: int, content: Mapping[str, Any]) -> bytes:
+        return self._vault.seal(_of(name, item), json.dumps(content).encode())
+
+
+def _of(name: str, item: int = 0) -> bytes:
+    """Return what a sealed value belongs to, so that none can take another's place."""
+    return b"review\0" + name.encode() + b"\0" + str(item).encode()
