@@ -1,0 +1,92 @@
+"""Where people's names stand in Spanish text: titles, cues, and lists of common names."""
+
+from collections.abc import Iterator
+
+import regex
+
+from agent.redaction.deadline import Deadline
+from agent.redaction.spanish.word_lists import words
+
+Place = tuple[int, int]
+
+_WORD = r"(?:\p{Lu}[\p{L}\p{M}]*(?:['´’-]\p{L}[\p{L}\p{M}]*)*|\p{Lu}\.(?:ª|[ao]\b)?|M\.?ª)"
+_LINK = r"(?:de(?: los?| las?| la)?|del|y|e|i|da|do|dos|van|von|der|den|la)"
+_RUN = rf"{_WORD}(?:[ ]{{1,2}}(?:{_LINK} ){{0,2}}{_WORD}){{0,6}}"
+_TITLED = regex.compile(
+    r"(?<![\p{L}])(?:(?i:dres|dras|dr|dra|sres|sr|sra|srta|prof|profa|lic|enf|dña|dn|fdo|firmado|d\.ª)\b ?[.:]{0,2}|D\.|Dª\.?|Dña\.?|D\.ª"
+    r"|(?i:don|doña|doctora?|profesora?|señora?|señorita)(?![\p{L}])) ?"
+    rf"(?:(?i:dr|dra|d|dª|dña|don|doña)\.? )?(?P<name>{_RUN})(?:(?:, ?| y )(?:(?i:dra?s?)\. ?)?(?:{_RUN})){{0,5}}"
+)
+_CUED = regex.compile(
+    r"(?i)(?<![\p{L}])(?:se llama|llamad[oa]|de nombre|nombre es|me llamo|paciente|su (?:madre|padre|hij[oa]|herman[oa]|espos[oa]|marido|mujer)"
+    r"|(?:madre|padre|hij[oa]|herman[oa]|espos[oa]|marido|padres|pareja)|firmado(?: por)?|remitid[oa] por|derivad[oa] por(?: (?:el|la))?|atte\.?|atentamente"
+    rf"|responsable(?: cl[íi]nico)?|autora?|hola|estimad[oa]|querid[oa])[,:]? {{1,2}}(?P<name>(?-i:{_RUN}))"
+)
+_PLAIN = regex.compile(rf"(?<![\p{{L}}\d_'-]){_RUN}(?![\p{{L}}\d_])")
+_TOKEN = regex.compile(r"[\p{L}\p{M}]+(?:['´’-][\p{L}\p{M}]+)*\.?ª?")
+_SMALL = frozenset("de del la las los lo y e i da do dos van von der den".split())
+# After these a name is an eponym: "enfermedad de", "signo de", "test de", "síndrome de".
+_EPONYM_BEFORE = regex.compile(
+    r"(?i)\b(?:enfermedad|s[íi]ndrome|signos?|test|escala|[íi]ndice|clasificaci[óo]n|maniobra|t[ée]cnica|tinci[óo]n|prueba|sonda|aguja|pinza|tubo|catéter"
+    r"|cirug[íi]a|operaci[óo]n|intervenci[óo]n|procedimiento|m[ée]todo|criterios?|tumor|linfoma|sarcoma|mal|parálisis|neuralgia|reflejo|fen[óo]meno"
+    r"|anillo|esófago|c[ée]lulas?|cuerpos?|gl[áa]ndulas?|conducto|trompas?|ligamento|fascia|espacio|saco|fondo|asa|c[áa]psula|ri[ñn]ón|virus|bacilo"
+    r"|vía|abordaje|incisi[óo]n|punto|triángulo|línea|arteria|vena|nervio|úlcera|nódulos?|hernia|fractura|divert[íi]culo|tiroiditis|gangrena|osteotomía|colgajo"
+    r"|f[óo]rmula|escore|score|grado|tipo|estadio|plastia|reservorio|vejiga|cistectom[íi]a|uretroplastia|asociaci[óo]n|granuloma|anemia|mieloma|mutaci[óo]n|gen|proteína|factor|serie|estudio|descrit[oa]s? por|propuest[oa]s? por|seg[úu]n)"
+    r"(?: (?:\p{Ll}+ ){0,2})?(?:de |del |de la |tipo |según )?(?:la |los |el )?$"
+)
+_NOT_AFTER = regex.compile(r"^ ?(?:et al|y cols|y col\b|®|™|-?\d)")
+
+
+def find_names(text: str, deadline: Deadline) -> Iterator[Place]:
+    """Yield the places of names in folded text; they may overlap.
+
+    Raises:
+        TimeoutError: the deadline passed.
+    """
+    for match in _TITLED.finditer(text, timeout=deadline.left()):
+        if not match.group().startswith("D.") or _listed(text, *match.span("name"), cued=True):
+            yield match.span()
+    for match in _CUED.finditer(text, timeout=deadline.left()):
+        if span := _listed(text, *match.span("name"), cued=True):
+            yield span
+    for match in _PLAIN.finditer(text, timeout=deadline.left()):
+        if span := _listed(text, *match.span(), cued=False):
+            yield span
+
+
+def _listed(text: str, start: int, end: int, *, cued: bool) -> Place | None:
+    """Return the part of a run of capitalised words that is a name by the lists; None when none is."""
+    tokens = [(m.group().rstrip(".ª").casefold(), m.start(), m.end()) for m in _TOKEN.finditer(text, start, end)]
+    tokens = [t for t in tokens if t[0] not in _SMALL]
+    given, family, everyday = words("given_names"), words("surnames"), words("everyday_words")
+    for index, (word, first, last) in enumerate(tokens):
+        if len(word) < 2 and not cued:
+            continue
+        listed = word in given or (word in family and word not in everyday)
+        if not (listed or "-" in word and word.split("-")[0] in given):
+            continue
+        following = [t for t in tokens[index + 1 : index + 5] if _goes_on(t[0], everyday, family, given)]
+        sure = word not in everyday
+        second = bool(following) and following[0] == tokens[index + 1]
+        if not (cued and sure or second and (sure or following[0][0] in family | given)):
+            if not (
+                sure
+                and word in given
+                and index == 0
+                and len(tokens) == 1
+                and len(word) > 3
+                and not text[first:last].isupper()
+            ):
+                continue
+        if _EPONYM_BEFORE.search(text, max(0, first - 60), first) or _NOT_AFTER.match(text[last : last + 8]):
+            return None
+        for after in tokens[index + 1 : index + 5]:
+            if not _goes_on(after[0], everyday, family, given):
+                break
+            last = after[2]
+        return first, last
+    return None
+
+
+def _goes_on(word: str, everyday: frozenset[str], family: frozenset[str], given: frozenset[str]) -> bool:
+    return word in family or word in given or (word not in everyday and len(word) > 1) or len(word) == 1

@@ -1,0 +1,34 @@
+"""The word lists of Spanish: names, places, countries, occupations, and everyday words that look like names."""
+
+from functools import cache
+from pathlib import Path
+
+
+@cache
+def words(name: str) -> frozenset[str]:
+    """Return a list in lower case, one word an entry."""
+    return frozenset(word.casefold() for line in _lines(name) for word in line.split())
+
+
+@cache
+def entries(name: str) -> tuple[str, ...]:
+    """Return a list that has one entry, of one word or more, a line; as written."""
+    return tuple(_lines(name))
+
+
+def _lines(name: str) -> list[str]:
+    lines = (Path(__file__).parent / "words" / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+
+
+def everyday() -> frozenset[str]:
+    """Words, in lower case, that identify nobody when they stand alone."""
+    return words("everyday_words")
+
+
+def people() -> frozenset[str]:
+    """Words, in lower case, for a patient whom they do not name: "varón", "mujer", "paciente"."""
+    return frozenset(
+        "varón varon mujer hombre niño niña paciente lactante neonato recién adolescente anciano anciana joven se un una"
+        " masculino femenino".split()
+    )
