@@ -1,0 +1,37 @@
+"""JSON of HELM's files: read whole within a limit, written for the owner alone."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any, Final
+
+from agent.errors import BenchmarkError
+
+MOST_BYTES: Final = 2 << 30  # of one file, which is read whole
+_ADVICE = "Nothing was changed. Make the file again with HELM, or move its run away."
+
+
+def read_content(path: Path, what: str) -> Any:
+    """Return what a file holds; NaN and infinities become null. `what` names it without a name of the folder's.
+
+    Raises:
+        BenchmarkError: it cannot be read, is too large, no UTF-8 or no JSON. Never quotes it.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(handle, "rb") as file:
+            content = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise BenchmarkError(f"{what}: cannot be read ({error.strerror})", _ADVICE) from None
+    if len(content) > MOST_BYTES:
+        raise BenchmarkError(f"{what}: expected at most {MOST_BYTES >> 20} MiB", _ADVICE)
+    try:
+        return json.loads(content.decode("utf-8"), parse_constant=lambda _: None)
+    except json.JSONDecodeError as error:
+        raise BenchmarkError(f"{what}: not JSON at line {error.lineno}, column {error.colno}", _ADVICE) from None
+    except UnicodeDecodeError as error:
+        raise BenchmarkError(f"{what}: not UTF-8 at byte {error.start}", _ADVICE) from None
+    except RecursionError:
+        raise BenchmarkError(f"{what}: nested too deeply", _ADVICE) from None
+    except ValueError:
+        raise BenchmarkError(f"{what}: a number that is too long", _ADVICE) from None

@@ -1,0 +1,189 @@
+"""Taking HELM's files through their shapes: a new tree is built of what is known; texts of an instance go together.
+
+What a step gives for a value of the new tree is that value again: so a second walk shows whether a folder is clean.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from agent.errors import RedactionError
+from agent.exchange.helm_redaction.names import Names
+from agent.redaction import Redactor
+from agent.vocabulary import Identifier
+
+REDACTED: Final = "[redacted]"  # HELM's own word for a text that is not shown
+_PASSES = 5
+_DEEPEST = 60  # levels of maps and lists
+_SHORTEST_IDENTIFIER = 5  # characters of an instance's id that is searched in texts
+
+
+class _Omitted:
+    """What a step gives for a value that has no place in the new tree."""
+
+
+OMIT: Final = _Omitted()
+Step = Callable[["Walk", Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is not shown even redacted, beyond what is never shown.
+
+    Attributes:
+        blank_outputs: what models answered and thought.
+        blank_annotations: every text of annotations.
+    """
+
+    blank_outputs: bool = False
+    blank_annotations: bool = False
+
+
+@dataclass(slots=True)
+class Record:
+    """The texts of one instance.
+
+    Attributes:
+        texts: those that are shown, each once, with its number.
+        context: those that are not shown, whose identifiers are searched in the others all the same.
+        identifiers: the instance's id, where it may be one.
+    """
+
+    texts: dict[str, int] = field(default_factory=dict)
+    context: dict[str, None] = field(default_factory=dict)
+    identifiers: list[Identifier] = field(default_factory=list)
+
+    def redact(self, redactor: Redactor) -> list[str]:
+        """Return the redacted texts, by number."""
+        if not self.texts:
+            return []
+        shown = list(self.texts)
+        known = "\0".join(shown)
+        around: list[str] = []
+        for text in sorted(self.context, key=len, reverse=True):
+            if text not in known and not any(text in other for other in around):
+                around.append(text)
+        return list(redactor.redact_record([*shown, *around], self.identifiers)[: len(shown)])
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """The place of a text in a tree, until its record is redacted."""
+
+    record: str
+    number: int
+
+
+@dataclass(slots=True)
+class Walk:
+    """One walk through the files of a run.
+
+    Attributes:
+        counts: of what was left out or blanked, for the manifest.
+        blanked: records whose texts are not shown, because redaction does not settle on them.
+    """
+
+    names: Names
+    options: Options
+    blanked: frozenset[str] = frozenset()
+    counts: Counter[str] = field(default_factory=Counter)
+    records: dict[str, Record] = field(default_factory=dict)
+    _current: str = ""
+
+    @contextmanager
+    def instance(self, raw: object) -> Iterator[None]:
+        """Take what follows as texts of the instance with this id."""
+        before, self._current = self._current, self.names.identity(raw) if isinstance(raw, str) else ""
+        if isinstance(raw, str) and raw != self._current:
+            record = self.records.setdefault(self._current, Record())
+            if len(raw) >= _SHORTEST_IDENTIFIER and any(map(str.isdigit, raw)) and not record.identifiers:
+                record.identifiers.append(Identifier("ID", raw))
+        try:
+            yield
+        finally:
+            self._current = before
+
+    def text(self, text: str) -> object:
+        """Return the place of a text that is shown redacted."""
+        if not any(map(str.isalnum, text)) or text == REDACTED:
+            return text if all(c.isprintable() or c in "\t\n\r" for c in text) else ""
+        if self._current in self.blanked:
+            return REDACTED
+        record = self.records.setdefault(self._current, Record())
+        return _Slot(self._current, record.texts.setdefault(text, len(record.texts)))
+
+    def unshown(self, value: object, what: str = "", depth: int = 0) -> None:
+        """Keep the texts of a value that is not shown for the search in those that are; count it as `what`."""
+        if what:
+            self.counts[what] += 1
+        if depth > _DEEPEST:
+            return
+        if isinstance(value, str):
+            if value != REDACTED and any(map(str.isalnum, value)):
+                self.records.setdefault(self._current, Record()).context[value] = None
+        elif isinstance(value, dict):
+            for inner in value.values():
+                self.unshown(inner, depth=depth + 1)
+        elif isinstance(value, list):
+            for inner in value:
+                self.unshown(inner, depth=depth + 1)
+
+    def settle(self, redactor: Redactor) -> tuple[dict[str, list[str]], set[str]]:
+        """Redact all records; return their texts, and which records were changed by it."""
+        settled = {key: record.redact(redactor) for key, record in self.records.items()}
+        return settled, {key for key, texts in settled.items() if texts != list(self.records[key].texts)}
+
+
+def through(
+    files: Mapping[str, tuple[Step, Any]],
+    names: Names,
+    options: Options,
+    redactor: Redactor,
+    blanked: frozenset[str] = frozenset(),
+) -> tuple[dict[str, Any], set[str], Counter[str]]:
+    """Take the files of a run (step and content by name) through their steps once.
+
+    Returns:
+        The new contents; the records of which texts were changed; what was left out, counted.
+    """
+    walk = Walk(names, options, blanked)
+    trees = {name: step(walk, content) for name, (step, content) in files.items()}
+    settled, changed = walk.settle(redactor)
+    return {name: _filled(tree, settled) for name, tree in trees.items() if tree is not OMIT}, changed, walk.counts
+
+
+def redacted_files(
+    files: Mapping[str, tuple[Step, Any]], names: Names, options: Options, redactor: Redactor
+) -> tuple[dict[str, Any], Counter[str]]:
+    """Take the files of a run through their steps until nothing changes any more.
+
+    Texts of an instance on which redaction does not settle are not shown at all.
+    """
+    contents, _, counts = through(files, names, options, redactor)
+    blanked: frozenset[str] = frozenset()
+    again = {name: step for name, (step, _) in files.items()}
+    for turn in range(_PASSES):
+        new, changed, _ = through(
+            {name: (again[name], content) for name, content in contents.items()}, names, options, redactor, blanked
+        )
+        if new == contents:
+            break
+        contents = new
+        if turn:  # once may be: what one text gave away was searched in the others
+            blanked |= changed
+    else:
+        raise RedactionError("redaction does not settle on the texts of a run", "Report this; nothing was written.")
+    counts["unsettled instances"] += len(blanked)
+    return contents, counts
+
+
+def _filled(tree: Any, settled: Mapping[str, Sequence[str]]) -> Any:
+    if isinstance(tree, _Slot):
+        return settled[tree.record][tree.number]
+    if isinstance(tree, dict):
+        return {key: _filled(value, settled) for key, value in tree.items()}
+    if isinstance(tree, list):
+        return [_filled(value, settled) for value in tree]
+    return tree
