@@ -173,10 +173,11 @@ class Processes:
         done = self._asked(portion)
         if done is not None:
             return done
-        # Whatever ended the process (memory, say): each row again by itself, so that only those that do so are lost.
+        # Whatever ended the process (memory, say): each row again by itself, so that only those that end two are lost.
         tally, lines, used, peak = Tally(), list[bytes](), 0.0, None
         for number, line in enumerate(portion.lines, portion.first):
-            one = self._asked(Portion(number, (line,))) if len(portion.lines) > 1 else None
+            alone = Portion(number, (line,))
+            one = self._asked(alone) or self._asked(alone)
             if one is None:
                 lines.append(withheld_row(number, self._task, Withheld.ENGINE_ERROR, tally))
                 continue
@@ -187,13 +188,16 @@ class Processes:
 
     def _asked(self, portion: Portion) -> Cleared | None:
         """Clear a portion in a process; None when the process died of it."""
-        process = self._idle.get() or self._started()
+        process = self._idle.get()
+        if process is not None and process.is_dead():
+            self._forget(process)
+            process = None
+        process = process or self._started()
         reply = process.ask({"first": portion.first}, portion.lines)
         if self._closed:
             raise CancelledError  # nobody waits for it any more
         if reply is None:
-            process.end()
-            self._all.remove(process)
+            self._forget(process)
             self._idle.put(None)
             return None
         self._idle.put(process)
@@ -201,6 +205,10 @@ class Processes:
         _raise_error(head)
         tally = Tally(**{**head["tally"], "withheld": Counter(head["tally"]["withheld"])})
         return Cleared(lines, tally, head["cpu_s"], head["peak_mb"])
+
+    def _forget(self, process: "_Process") -> None:
+        process.end()
+        self._all.remove(process)
 
     def _started(self) -> "_Process":
         try:
@@ -235,6 +243,10 @@ class _Process:
         except OSError:
             return None
         return read_frame(cast(IO[bytes], self._child.stdout))
+
+    def is_dead(self) -> bool:
+        """Tell whether it has ended."""
+        return self._child.poll() is not None
 
     def kill(self) -> None:
         """Let it end: it holds nothing but what it was given."""

@@ -100,11 +100,12 @@ def write_frame(stream: IO[bytes], head: Mapping[str, Any], rows: Sequence[bytes
 def read_frame(stream: IO[bytes]) -> tuple[dict[str, Any], list[bytes]] | None:
     """Read one frame; None when the other side has ended."""
     try:
-        head = json.loads(stream.readline())
+        line = stream.readline()
+        head = json.loads(line)
         body = stream.read(head["bytes"])
     except (OSError, ValueError):
         return None
-    if len(body) != head["bytes"]:
+    if not line.endswith(b"\n") or len(body) != head["bytes"]:
         return None
     return head, body.split(b"\n") if head["rows"] else []
 
