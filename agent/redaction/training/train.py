@@ -99,7 +99,7 @@ def train_model(
     seed: int,
     steps: int | None = None,
     seconds: float | None = None,
-    shape: Shape = Shape(),
+    shape: Shape | None = None,
     ordinary: Collection[str] = (),
     bounds: Mapping[str, float] | None = None,
     base: Path | None = None,
@@ -136,7 +136,7 @@ def train_model(
     if base is not None:
         network = read_network(base)
     else:
-        network = empty_network(Meta(language, kinds, {}, shape, {}), Lexicon.of(ordinary))
+        network = empty_network(Meta(language, kinds, {}, shape or Shape(), {}), Lexicon.of(ordinary))
     if unknown := set(kinds) - set(network.meta.kinds):
         raise ValueError(f"the model has no kinds {', '.join(sorted(unknown))}")
     encoder = _Encoder(language, network.meta.kinds, network.lexicon)

@@ -1,0 +1,88 @@
+"""The shipped named-entity models as Presidio recognisers."""
+
+from contextlib import suppress
+from itertools import groupby
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+from presidio_analyzer import EntityRecognizer, RecognizerResult
+from presidio_analyzer.nlp_engine import NlpArtifacts
+
+from agent.errors import RedactionError
+from agent.redaction.deadline import Deadline
+from agent.redaction.entities import Entity
+from agent.redaction.network import OTHER, Network, read_network
+from agent.redaction.recognizers import SURE
+
+# Languages whose model comes with the package: without it their texts are withheld.
+SHIPPED: tuple[str, ...] = ()
+
+_MODELS = Path(__file__).parent / "models"
+
+
+class NoModelError(Exception):
+    """The model is missing or damaged: no text can be judged."""
+
+
+def shipped_model(language: str) -> Path | None:
+    """Return the folder of the model that the package has for `language`, whether it is there or not; None: has none."""
+    return _MODELS / language if language in SHIPPED else None
+
+
+class ModelRecognizer(EntityRecognizer):
+    """What a trained network takes for an identifier."""
+
+    def __init__(self, language: str, folder: Path, deadline: Deadline) -> None:
+        """Read the model in `folder`; one that cannot be read fails when it is asked."""
+        self._deadline = deadline
+        self._network: Network | None = None
+        self._kinds: list[str] = []
+        with suppress(RedactionError):
+            self._network = read_network(folder)
+        if self._network is not None:
+            self._kinds = [kind for kind in self._network.meta.kinds if kind != OTHER]
+            self._bounds = np.array([self._network.meta.bounds[kind] for kind in self._kinds], dtype=np.float32)
+        super().__init__(
+            supported_entities=self._kinds or list(get_args(Entity)),
+            name=f"{language} model",
+            supported_language=language,
+        )
+
+    def load(self) -> None:
+        """Do nothing: the network was read before."""
+
+    def analyze(
+        self, text: str, entities: list[str], nlp_artifacts: NlpArtifacts | None = None
+    ) -> list[RecognizerResult]:
+        """Return the places that the network takes for one of `entities`.
+
+        A word counts where the probability that it is anything but harmless reaches the bound of its most probable kind.
+        Neighbours of a kind are one place.
+
+        Raises:
+            NoModelError: the model could not be read.
+            TimeoutError: the deadline passed.
+        """
+        self._deadline.left()
+        if self._network is None:
+            raise NoModelError
+        if nlp_artifacts is None or not text.strip():
+            return []
+        doc = nlp_artifacts.tokens
+        probabilities = self._network.probabilities(doc)
+        kinds = probabilities[:, 1:].argmax(axis=1)
+        taken = np.flatnonzero(1 - probabilities[:, 0] >= self._bounds[kinds])
+        wanted = {self._kinds.index(entity) for entity in entities if entity in self._kinds}
+        found = []
+        for (kind, _), group in groupby(enumerate(taken.tolist()), lambda at: (int(kinds[at[1]]), at[1] - at[0])):
+            if kind not in wanted:
+                continue
+            places = [place for _, place in group]
+            start, last = doc[places[0]].idx, doc[places[-1]]
+            stretch = text[start : last.idx + len(last)]
+            start += len(stretch) - len(stretch.lstrip())
+            end = start + len(stretch.strip())
+            if any(character.isalnum() for character in stretch):
+                found.append(RecognizerResult(self._kinds[kind], start, end, SURE))
+        return found

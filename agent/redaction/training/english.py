@@ -1,0 +1,371 @@
+"""Made-up English texts with marked places, from which the English model learns.
+
+Clinical notes and questions of many kinds, and everyday English of any kind: letters, chats, news, addresses, tables, speech
+without capitals. Templates are of our own making; what stands in their braces is drawn by `people`, `clinic` and below.
+`[a|b]` is a choice, also inside another; `{kind}` a drawn piece. Many texts identify nobody.
+"""
+
+import gzip
+import hashlib
+import random
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+from agent.redaction.training import clinic
+from agent.redaction.training.english_templates import CLINICAL, EVERYDAY, HARMLESS, HARMLESS_EVERYDAY
+from agent.redaction.training.people import Chain, People, Piece
+from agent.redaction.training.train import Example
+
+KINDS = ("NAME", "LOCATION", "FACILITY", "ORGANIZATION", "ADDRESS", "DATE", "ID")
+
+_CHOICE = re.compile(r"\[([^\[\]]*)\]")
+_SLOT = re.compile(r"\{(\w+)\}")
+_MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
+_DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+_LITTLE = ["the", "a", "an", "of", "to", "in", "on", "at", "for", "with", "and", "or", "but", "is", "was", "are", "were", "be", "been", "has", "had", "have", "not", "it", "its", "that", "this", "these", "those", "which", "who", "he", "she", "they", "we", "you", "I", "his", "her", "their", "our", "your", "my", "as", "by", "from", "after", "before", "into", "about", "over", "under", "up", "out", "no", "so", "if", "then", "than", "when", "where", "while", "can", "could", "will", "would", "should", "may", "might", "must", "do", "does", "did", "there", "here", "all", "any", "some", "each", "more", "most", "other", "only", "very", "just", "also", "now"]
+
+
+@cache
+def ordinary_words() -> tuple[str, ...]:
+    """Return the words of English that are written without a capital, sorted (SCOWL; see the notice beside them)."""
+    path = Path(__file__).parent / "words" / "ordinary_english.txt.gz"
+    return tuple(gzip.decompress(path.read_bytes()).decode().split())
+
+
+def generator_digest() -> str:
+    """Return a digest of all that decides what is generated."""
+    folder = Path(__file__).parent
+    digest = hashlib.sha256()
+    for name in ("english.py", "english_templates.py", "people.py", "clinic.py", "words/ordinary_english.txt.gz"):
+        digest.update((folder / name).read_bytes())
+    return digest.hexdigest()
+
+
+def examples(seed: int, count: int) -> Iterator[Example]:
+    """Yield made-up texts with their places."""
+    writer = _Writer(random.Random(seed))  # noqa: S311 - not for secrets
+    for _ in range(count):
+        yield writer.example()
+
+
+class _Writer:
+    def __init__(self, chance: random.Random) -> None:
+        self.chance = chance
+        self.people = People(chance)
+        self.words = ordinary_words()
+        self._drug_chain = Chain([drug for drug in clinic.DRUGS if drug.isalpha()])
+        people = self.people
+        lists = {
+            "condition": clinic.CONDITIONS, "thing": clinic.THINGS, "agency": clinic.AGENCIES, "symptom": clinic.SYMPTOMS,
+            "procedure": clinic.PROCEDURES, "specialty": clinic.SPECIALTIES, "role": clinic.ROLES, "family": clinic.FAMILY,
+            "job": clinic.JOBS, "lab": clinic.LABS, "header": clinic.HEADERS,
+        }  # fmt: skip
+        self._slots: dict[str, Callable[[], list[Piece]]] = {
+            "name": lambda: [(people.full(), "NAME")],
+            "person": self._person,
+            "first": lambda: [(people.given(), "NAME")],
+            "last": lambda: [(people.family(), "NAME")],
+            "doctor": lambda: [(self._doctor(), "NAME")],
+            "titled": lambda: [(people.titled(), "NAME")],
+            "signed": people.signed,
+            "initials": lambda: [(f"{people.given()[0]}.{people.family()[0]}.", "NAME")],
+            "city": lambda: [(people.city(), "LOCATION")],
+            "place": self._place,
+            "country": lambda: [(people.country(), "LOCATION")],
+            "region": lambda: [(people.region(), "LOCATION")],
+            "company": lambda: [(people.company(), "ORGANIZATION")],
+            "facility": lambda: [(people.facility(), "FACILITY")],
+            "address": lambda: [(people.address(), "ADDRESS")],
+            "street": lambda: [(people.street(), "ADDRESS")],
+            "date": lambda: [(self.date(), "DATE")],
+            "id": lambda: [(self.identifier(), "ID")],
+            "phone": lambda: [(people.phone(), "ID")],
+            "email": self._email,
+            "zip": lambda: [(people.postcode(), "ADDRESS")],
+            "drug": self._drug,
+            "eponym": self._eponym,
+            "word": lambda: [(chance.choice(self.words), None)],
+            "Word": lambda: [(chance.choice(self.words).capitalize(), None)],
+            "phrase": lambda: [(self._phrase(chance.randint(1, 4)), None)],
+            "clause": lambda: [(self._phrase(chance.randint(4, 12)), None)],
+            "n": lambda: [(str(chance.randint(1, 12)), None)],
+            "nn": lambda: [(str(chance.randint(2, 500)), None)],
+            "age": lambda: [(str(chance.randint(1, 89)), None)],
+            "year": lambda: [(str(chance.randint(1950, 2027)), None)],
+            "day": lambda: [(chance.choice(_DAYS), None)],
+            "clock": lambda: [(f"{chance.randint(0, 23)}:{chance.randint(0, 59):02}", None)],
+            "sex": lambda: [
+                (chance.choice(["male", "female", "man", "woman", "M", "F", "boy", "girl", "gentleman", "lady", "patient"]), None)
+            ],
+            **{name: self._from(values) for name, values in lists.items()},
+        }
+
+    def _from(self, values: list[str]) -> Callable[[], list[Piece]]:
+        return lambda: [(self.chance.choice(values), None)]
+
+    def example(self) -> Example:
+        """Return one text with its places."""
+        draw = self.chance.random()
+        if draw < 0.30:
+            pieces = self.expand(self.chance.choice(CLINICAL))
+        elif draw < 0.42:
+            pieces = self._note()
+        elif draw < 0.70:
+            pieces = self.expand(self.chance.choice(EVERYDAY))
+        elif draw < 0.78:
+            pieces = self._salad()
+        elif draw < 0.83:
+            pieces = self._several()
+        elif draw < 0.93:
+            pieces = self.expand(self.chance.choice(HARMLESS))
+        else:
+            pieces = self.expand(self.chance.choice(HARMLESS_EVERYDAY))
+        return joined(self._rewritten(pieces))
+
+    def expand(self, template: str) -> list[Piece]:
+        """Return a template with its choices made and its slots filled."""
+        while (choice := _CHOICE.search(template)) is not None:
+            template = (
+                template[: choice.start()] + self.chance.choice(choice.group(1).split("|")) + template[choice.end() :]
+            )
+        pieces: list[Piece] = []
+        end = 0
+        for slot in _SLOT.finditer(template):
+            pieces.append((template[end : slot.start()], None))
+            pieces += self._slots[slot.group(1)]()
+            end = slot.end()
+        return [*pieces, (template[end:], None)]
+
+    def _rewritten(self, pieces: list[Piece]) -> list[Piece]:
+        """Change how the whole text is written, sometimes: without capitals, all in capitals, other line breaks."""
+        draw = self.chance.random()
+        if draw < 0.05:
+            return [(text.upper(), kind) for text, kind in pieces]
+        if draw < 0.11:
+            return [(text.lower(), kind) for text, kind in pieces]
+        if draw < 0.14:
+            return [(text.upper() if kind in ("NAME", "LOCATION") else text, kind) for text, kind in pieces]
+        if draw < 0.16:
+            return [(text.lower() if kind is not None else text, kind) for text, kind in pieces]
+        if draw < 0.19:
+            return [
+                (re.sub(r" (?=\w)", lambda m: "\n" if self.chance.random() < 0.12 else m.group(), text), kind)
+                for text, kind in pieces
+            ]
+        if draw < 0.22:
+            return [(text.replace(".", "").replace(",", "") if kind is None else text, kind) for text, kind in pieces]
+        if draw < 0.24:
+            return [(text.title() if kind is None else text, kind) for text, kind in pieces]
+        if draw < 0.27:
+            return [('"', None), *pieces, ('"', None)]
+        return pieces
+
+    def _person(self) -> list[Piece]:
+        draw = self.chance.random()
+        if draw < 0.55:
+            return [(self.people.full(), "NAME")]
+        if draw < 0.75:
+            return [(self.people.given(), "NAME")]
+        if draw < 0.88:
+            return [(self.people.family(), "NAME")]
+        return [(self.people.titled(), "NAME")]
+
+    def _doctor(self) -> str:
+        people = self.people
+        return self.chance.choice(
+            ("Dr. ", "Dr. ", "Dr. ", "Dr ", "Doctor ", "Prof. ", "DR. ", "Nurse ", "NP ")
+        ) + self.chance.choice(
+            (
+                people.family(),
+                people.family(),
+                f"{people.given()} {people.family()}",
+                f"{people.given()[0]}. {people.family()}",
+            )
+        )
+
+    def _place(self) -> list[Piece]:
+        draw = self.chance.random()
+        people = self.people
+        if draw < 0.5:
+            return [(people.city(), "LOCATION")]
+        if draw < 0.68:
+            return [(people.country(), "LOCATION")]
+        if draw < 0.78:
+            return [(people.region(), "LOCATION")]
+        return [(f"{people.city()}, {self.chance.choice((people.region(), people.country()))}", "LOCATION")]
+
+    def _drug(self) -> list[Piece]:
+        if self.chance.random() < 0.25:
+            name = self._drug_chain.word(self.chance, 5)
+            return [(name.capitalize() if self.chance.random() < 0.6 else name.lower(), None)]
+        return [(self.chance.choice(clinic.DRUGS), None)]
+
+    def _eponym(self) -> list[Piece]:
+        family = self.people.family()
+        other = f"-{self.people.family()}" if self.chance.random() < 0.4 else ""
+        owner = self.chance.choice(("'s", "'s", "", "")) if not other else ""
+        what = self.chance.choice(
+            ["disease", "syndrome", "sign", "test", "score", "scale", "criteria", "index", "classification", "procedure", "operation", "repair", "fracture", "reflex", "maneuver", "catheter", "tube", "stain", "cells", "nodes", "palsy", "lymphoma", "tumor", "contracture", "law", "equation", "formula", "method", "staging", "grade", "plot", "phenomenon", "retractor", "clamp", "drain", "questionnaire", "inventory", "trial", "protocol", "regimen", "bodies", "ligament", "fascia", "anomaly", "dystrophy", "ataxia", "virus"]
+        )
+        return [(f"{family}{other}{owner} {what}", None)]
+
+    def _email(self) -> list[Piece]:
+        people = self.people
+        joint = self.chance.choice((".", "_", "", "-"))
+        host = re.sub(r"\W", "", people.company().lower()) or "mail"
+        return [
+            (
+                f"{people.given().lower()}{joint}{people.family().lower()}@{host}.{self.chance.choice(('com', 'org', 'net', 'de', 'hu', 'io'))}".replace(
+                    " ", ""
+                ),
+                "ID",
+            )
+        ]
+
+    def _phrase(self, length: int) -> str:
+        chance = self.chance
+        return " ".join(
+            chance.choice(_LITTLE) if chance.random() < 0.4 else chance.choice(self.words) for _ in range(length)
+        )
+
+    def date(self) -> str:
+        """Return a day, written in one of many ways."""
+        chance = self.chance
+        day, month, year = chance.randint(1, 28), chance.randint(1, 12), chance.randint(1930, 2027)
+        name = _MONTHS[month - 1]
+        suffix = {1: "st", 2: "nd", 3: "rd", 21: "st", 22: "nd", 23: "rd"}.get(day, "th")
+        return chance.choice(
+            (
+                f"{name} {day}, {year}", f"{name} {day}, {year}", f"{name} {day}{suffix}, {year}", f"{name} {day}{suffix}", f"{name} {day}",
+                f"{day} {name} {year}", f"{day} {name[:3]} {year}", f"{name[:3]} {day}, {year}", f"{month:02}/{day:02}/{year}", f"{month}/{day}/{year % 100:02}",
+                f"{month}/{day}", f"{year}-{month:02}-{day:02}", f"{day:02}.{month:02}.{year}", f"{day}-{name[:3]}-{year}", f"{name} {year}",
+                f"the {day}{suffix} of {name}", f"{day}{suffix} of {name}, {year}", f"{day:02}{name[:3].upper()}{year}", f"{year}/{month:02}/{day:02}",
+                f"{chance.choice(_DAYS)}, {name} {day}, {year}", f"{name} of {year}", f"{name[:3]}. {day}", f"{day}/{month}/{year}",
+            )
+        )  # fmt: skip
+
+    def identifier(self) -> str:
+        """Return a number of a record, an account, a licence or the like."""
+        chance = self.chance
+        letters = "".join(chance.choice("ABCDEFGHJKLMNPRSTUVWXYZ") for _ in range(3))
+
+        def digits(length: int) -> str:
+            return "".join(chance.choice("0123456789") for _ in range(length))
+
+        return chance.choice(
+            (
+                digits(chance.randint(5, 10)), digits(8), f"{letters[:2]}-{digits(6)}", f"{letters}{digits(6)}", f"{letters[0]}{digits(7)}", f"{digits(3)}-{digits(2)}-{digits(4)}",
+                f"{digits(5)}{letters[:2]}", f"{letters}-{digits(4)}-{digits(3)}", f"#{digits(6)}", f"{digits(4)}-{digits(4)}", f"{letters[:2]}{digits(3)}{letters[2]}{digits(2)}",
+                f"{letters}-{chance.randint(2015, 2026)}-{digits(4)}", f"{digits(4)} {digits(4)} {digits(4)} {digits(4)}", f"{digits(3)}-{digits(3)}-{digits(4)}",
+            )
+        )  # fmt: skip
+
+    def _salad(self) -> list[Piece]:
+        """Return ordinary words in no order with a name, place or company among them: only the words themselves tell."""
+        chance = self.chance
+        pieces: list[Piece] = [(self._phrase(chance.randint(1, 8)).capitalize(), None)]
+        for _ in range(chance.randint(0, 3)):
+            kind = chance.choice(
+                ("person", "person", "person", "name", "place", "company", "facility", "address", "eponym", "drug")
+            )
+            opening = {"company": " at", "place": " in", "facility": " at", "address": " at"}.get(kind, "")
+            pieces.append(
+                (chance.choice((" ", " ", ", ", ": ", " (", " - ", ". ", opening + " ", opening + " ")), None)
+            )
+            pieces += self._slots[kind]()
+            pieces.append(
+                (chance.choice((" ", " ", ", ", ". ", ") ", "'s ", "; ", " and ", " is ", " was ", " said ")), None)
+            )
+            pieces.append((self._phrase(chance.randint(1, 8)), None))
+        return [*pieces, (chance.choice((".", ".", "?", "", "!")), None)]
+
+    def _several(self) -> list[Piece]:
+        """Return several short texts as one."""
+        joint = self.chance.choice((" ", " ", "\n", "\n\n", "  "))
+        pieces: list[Piece] = []
+        for _ in range(self.chance.randint(2, 4)):
+            pieces += self.expand(
+                self.chance.choice(self.chance.choice((EVERYDAY, HARMLESS_EVERYDAY, CLINICAL, HARMLESS)))
+            )
+            pieces.append((joint, None))
+        return pieces
+
+    def _note(self) -> list[Piece]:
+        """Return a note with fields at its head and sections below."""
+        chance = self.chance
+        pieces: list[Piece] = []
+        joint = chance.choice(("\n", "\n", "\n", " | ", "; ", "   ", "\t"))
+        for line in chance.sample(_FIELDS, chance.randint(1, 7)):
+            pieces += [*self.expand(line), (joint, None)]
+        pieces.append(("\n", None))
+        for _ in range(chance.randint(1, 4)):
+            pieces += [
+                *self.expand(chance.choice(("{header}:\n", "{header}: ", "{header}\n"))),
+            ]
+            for _ in range(chance.randint(1, 4)):
+                pieces += [
+                    *self.expand(chance.choice(chance.choice((CLINICAL, HARMLESS, HARMLESS)))),
+                    (chance.choice((" ", " ", "\n")), None),
+                ]
+            pieces.append((chance.choice(("\n", "\n\n")), None))
+        if chance.random() < 0.6:
+            pieces += self.expand(chance.choice(_ENDINGS))
+        return pieces
+
+
+_FIELDS = (
+    "[Patient|Patient Name|PATIENT NAME|Name|Pt|Pt name|NAME|Client|Resident|Full name]: {name}",
+    "[First name|Given name|Forename]: {first}",
+    "[Last name|Surname|Family name]: {last}",
+    "[MRN|Medical Record Number|MR#|Record #|Hospital No|Chart number|Patient ID|NHS No]: {id}",
+    "[DOB|Date of Birth|D.O.B.|Birth date|Born]: {date}",
+    "[Date|Date of Service|DOS|Admission Date|Admitted|Discharge Date|Date of Procedure|Exam date|Collected|Reported]: {date}",
+    "[Age|AGE]: {age}", "[Sex|Gender]: [M|F|Male|Female]", "Age/Sex: {age}/[M|F]",
+    "[Attending|Physician|Provider|Surgeon|PCP|Referring physician|Ordering Provider|Consultant|Author|Dictated by|Radiologist|Assistant]: {doctor}",
+    "[Attending|Physician|Provider|Surgeon|PCP|Referring|Electronically signed by|Dictated by|Reviewed by]: {signed}",
+    "[Attending|Provider|Surgeon|Nurse|Technologist|Scribe|Interpreter]: {name}",
+    "[Facility|Hospital|Location|Site|Clinic|Referred from]: {facility}",
+    "[Ward|Unit|Room|Bed|Location]: {facility}",
+    "[Address|Home address|Residence|Mailing Address|Street]: {address}", "[City|Town|Hometown]: {city}", "[Country|Nationality of birth|Country of birth]: {country}",
+    "[Phone|Tel|Mobile|Home phone|Cell|Contact number|Fax]: {phone}", "[Email|E-mail]: {email}",
+    "[Emergency contact|Next of kin|NOK|Contact|Guardian|Spouse|Caregiver|Proxy]: {name} ({family})", "[Employer|Company|School|Works for]: {company}",
+    "[Insurance|Payer|Plan]: {company}", "[Member ID|Policy No|Account #|Acct|Visit|Encounter|Accession|Case #|CSN]: {id}",
+    "[Diagnosis|Dx|Indication|Procedure|Reason for visit]: {condition}", "[Allergies|Medications|Rx]: {drug}", "[Department|Service|Specialty]: {specialty}",
+    "[Status|Priority|Exam|Study|Type]: [Final|STAT|Routine|Inpatient|Outpatient|Signed|Preliminary|Draft|CT HEAD|MRI BRAIN|Progress Note]",
+)  # fmt: skip
+
+_ENDINGS = (
+    "[Electronically signed by|Signed|Signed by|Dictated by|Author|/s/|Signature|Verified by|Attested by]:? {signed}\n{date} {clock}",
+    "[Sincerely|Kind regards|Best wishes|Yours faithfully|Regards|Thank you|Thanks|Warmly],\n[\n|]{signed}\n[{specialty}|{facility}|{facility}\n{address}|]",
+    "[cc|CC|Copies to]: {doctor}, {facility}", "{doctor} / {initials}", "-{signed}", "- {first}, RN", "D: {date} T: {date} {initials}",
+    "Discussed with {doctor} [of|from] {specialty} and {doctor}.",
+)  # fmt: skip
+
+
+# A space before a mark, where a choice was empty; a title, which belongs to the name after it.
+_LOOSE = re.compile(r"(?<=\w) ([.,?!;](?!\w))")
+_TITLE_BEFORE = re.compile(
+    r"(?<![\w.])((?i:mr|mrs|ms|dr|prof|miss|sir|doctor|judge|captain|coach|uncle|aunt|senator|president|officer|king|queen"
+    r"|saint|pope|minister)\.?) $"
+)
+
+
+def joined(pieces: list[Piece]) -> Example:
+    """Join pieces to a text and its places."""
+    text, spans = "", []
+    for piece, kind in pieces:
+        if kind is None:
+            if piece[:1] in ".,?!;:" and text.endswith(" ") and not text.endswith("  "):
+                text = text[:-1]
+            text += _LOOSE.sub(r"\1", piece)
+            continue
+        if not piece.strip():
+            continue
+        start = len(text) + len(piece) - len(piece.lstrip())
+        if kind == "NAME" and (title := _TITLE_BEFORE.search(text, max(0, start - 12), start)):
+            start = title.start(1)
+        text += piece
+        spans.append((start, len(text.rstrip()), kind))
+    return text, spans
