@@ -38,7 +38,8 @@ class Withheld(StrEnum):
     TOO_LONG = "too long"  # more characters than the policy's limit for one field
     TIME_LIMIT = "time limit"  # the engine did not finish in the policy's time for one field
     UNDECODABLE = "undecodable"  # not text: lone surrogates, control characters, replacement characters
-
+    LANGUAGE = "language"  # more than a few words in a script or language that the policy's languages do not have
+    NO_MODEL = "no model"  # the named-entity model of a language is missing or damaged
     ENGINE_ERROR = "engine error"  # the engine failed
 
 
@@ -54,11 +55,14 @@ class Redactor(Protocol):
         """Clear one text that stands alone."""
         ...
 
-    def redact_record(self, texts: Sequence[str], identifiers: Sequence[Identifier] = ()) -> list[Redacted]:
+    def redact_record(
+        self, texts: Sequence[str], identifiers: Sequence[Identifier] = (), unit: str | None = None
+    ) -> list[Redacted]:
         """Clear the texts of one record (prompt, answer, reasoning, references) together, in order.
 
         The same value has the same tag in all of them, and a name found in one is searched in every other, as are
-        `identifiers`: what the dataset itself says of the record's people.
+        `identifiers`: what the dataset itself says of the record's people. Under a policy with surrogates or moved
+        dates, records of the same `unit` (the patient) have the same ones.
         """
         ...
 
