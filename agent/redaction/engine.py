@@ -5,9 +5,12 @@ Imported by `agent.redaction.open_redactor` alone, because Presidio and spaCy ta
 
 import logging
 import re
+import secrets
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 
@@ -21,6 +24,9 @@ from agent.redaction.deadline import Deadline
 from agent.redaction.folding import without_invisible
 from agent.redaction.identity import KnownValues, known_values, search
 from agent.redaction.languages import build_recognizers, everyday
+from agent.redaction.model import NoModelError
+from agent.redaction.operators import Operators, RecordOperators
+from agent.redaction.own_rules import Phrases
 from agent.redaction.policy import RedactionPolicy, load_policy
 from agent.redaction.proof import proven
 from agent.redaction.recognizers import PRESIDIO_ENTITIES
@@ -28,7 +34,6 @@ from agent.redaction.redacted import Redacted, Withheld, cleared
 from agent.redaction.remembered import Findings, Remembered, Shelf
 from agent.redaction.rules import rules_digest
 from agent.redaction.spans import Span, united
-from agent.redaction.tags import TagTable
 from agent.redaction.tokenizer import TokenizerEngine
 from agent.redaction.views import View, views_of
 from agent.vocabulary import Identifier
@@ -63,11 +68,15 @@ class _Located:
     spans: tuple[Span, ...]
     values: tuple[str, ...]
 
+    def found(self) -> Iterator[tuple[str, str]]:
+        """Yield what was found, as (entity, value)."""
+        yield from ((span.entity, value) for span, value in zip(self.spans, self.values, strict=True))
+
 
 class Engine:
     """A `Redactor`. Not for several threads at once."""
 
-    def __init__(self, policy: RedactionPolicy) -> None:
+    def __init__(self, policy: RedactionPolicy, key: bytes | None = None) -> None:
         self._policy = policy
         self._deadline = Deadline()
         self._tokenizer = TokenizerEngine(policy.languages)
@@ -91,6 +100,8 @@ class Engine:
         self._withheld: Counter[Withheld] = Counter()
         self._remembered = Remembered()
         self._everyday = everyday(policy)
+        self._allowed = Phrases(policy.allow)
+        self._operators = Operators(policy, key or secrets.token_bytes(32), datetime.now(UTC).year)
 
     def remember_on(self, shelf: Shelf) -> None:
         """Take findings of texts that were searched before by the same rules from `shelf`, and put new ones there."""
@@ -114,20 +125,26 @@ class Engine:
         """Clear one text that stands alone."""
         return self.redact_record([text])[0]
 
-    def redact_record(self, texts: Sequence[str], identifiers: Sequence[Identifier] = ()) -> list[Redacted]:
+    def redact_record(
+        self, texts: Sequence[str], identifiers: Sequence[Identifier] = (), unit: str | None = None
+    ) -> list[Redacted]:
         """Clear the texts of one record together; see `agent.redaction.Redactor`."""
-        return [text for text, _ in self.redact_and_find(texts, identifiers)]
+        return [text for text, _ in self.redact_and_find(texts, identifiers, unit)]
 
     def redact_and_find(
-        self, texts: Sequence[str], identifiers: Sequence[Identifier] = ()
+        self, texts: Sequence[str], identifiers: Sequence[Identifier] = (), unit: str | None = None
     ) -> list[tuple[Redacted, tuple[Span, ...] | Withheld]]:
         """Clear the texts of one record together, and return beside each what `find_record` returns of it."""
         fields = [self._read(text) for text in texts]
         known = self._known(fields, identifiers)
-        tags = TagTable([field.text for field in fields if isinstance(field, _Field)])
-        tags.name_parts(known.parts)
         located = [self._located(field, known) for field in fields]
-        return [(self._write(one, tags), one if isinstance(one, Withheld) else one.spans) for one in located]
+        clear = [one for one in located if isinstance(one, _Located)]
+        operators = self._operators.of_record(
+            [one.text for one in clear],
+            [*((one.entity, one.value) for one in identifiers), *(value for one in clear for value in one.found())],
+            unit,
+        )
+        return [(self._write(one, operators), one if isinstance(one, Withheld) else one.spans) for one in located]
 
     def find_record(
         self, texts: Sequence[str], identifiers: Sequence[Identifier] = ()
@@ -143,7 +160,10 @@ class Engine:
         """Find identifiers in one text by itself."""
         if len(text) > self._policy.limits.field_characters:
             return Withheld.TOO_LONG
-        views = views_of(text)
+        try:
+            views = views_of(text)
+        except Exception:  # noqa: BLE001 - whatever went wrong, the text may not be shown, nor stand in a traceback
+            return Withheld.ENGINE_ERROR
         if isinstance(views, Withheld):
             return views
         found = self._remembered.get(text)
@@ -151,14 +171,21 @@ class Engine:
             return _Field(text, views, found)
         self._deadline.start(self._policy.limits.field_seconds)
         try:
-            found = tuple(tuple(united(self._analyze(view.text), view.text)) for view in views)
+            found = tuple(tuple(united(view.new(self._not_allowed(view.text)), view.text)) for view in views)
             self._deadline.left()
         except TimeoutError:
             return Withheld.TIME_LIMIT
+        except NoModelError:
+            return Withheld.NO_MODEL
         except Exception:  # noqa: BLE001 - whatever went wrong, the text may not be shown, nor stand in a traceback
             return Withheld.ENGINE_ERROR
         self._remembered.put(text, found)
         return _Field(text, views, found)
+
+    def _not_allowed(self, plain: str) -> Iterator[Span]:
+        """Leave out findings that are, whole, words of the policy's `allow`."""
+        found = self._analyze(plain)
+        return (s for s in found if plain[s.start : s.end] not in self._allowed) if self._allowed else found
 
     def _analyze(self, plain: str) -> Iterator[Span]:
         for opaque in _OPAQUE.finditer(plain):
@@ -187,10 +214,13 @@ class Engine:
         self._deadline.start(self._policy.limits.field_seconds)
         try:
             spans = united(
-                (
-                    Span(*view.original(span.start, span.end), span.entity)
-                    for view, found in zip(field.views, field.found, strict=True)
-                    for span in (*found, *search(view.text, known, self._deadline))
+                chain(
+                    field.views[0].told,
+                    (
+                        Span(*view.original(span.start, span.end), span.entity)
+                        for view, found in zip(field.views, field.found, strict=True)
+                        for span in (*found, *view.new(search(view.text, known, self._deadline)))
+                    ),
                 ),
                 field.text,
             )
@@ -200,12 +230,15 @@ class Engine:
             return Withheld.ENGINE_ERROR
         return _Located(field.text, tuple(spans), tuple(field.views[0].within(s.start, s.end) for s in spans))
 
-    def _write(self, located: _Located | Withheld, tags: TagTable) -> Redacted:
+    def _write(self, located: _Located | Withheld, operators: RecordOperators) -> Redacted:
         if isinstance(located, Withheld):
             return self._withhold(located)
         try:
-            # One "entity" for the anonymizer is one tag, so that its replace operator writes that tag.
-            labels = [tags.tag(span.entity, value) for span, value in zip(located.spans, located.values, strict=True)]
+            # One "entity" for the anonymizer is one thing to write, so that its replace operator writes that.
+            labels = [
+                operators.written(span.entity, value, located.text[span.end : span.end + 1])
+                for span, value in zip(located.spans, located.values, strict=True)
+            ]
             result = self._anonymizer.anonymize(
                 located.text,
                 [RecognizerResult(t, span.start, span.end, 1.0) for t, span in zip(labels, located.spans, strict=True)],
@@ -239,9 +272,18 @@ def _gap_before(text: str, position: int) -> int:
 
 
 def open_engine(
-    policy_name: str, directory: Path | None = None, shelf: Shelf | None = None, language: str | None = None
+    policy_name: str,
+    directory: Path | None = None,
+    shelf: Shelf | None = None,
+    language: str | None = None,
+    key: bytes | None = None,
 ) -> Engine:
     """Open the engine under a policy (see `load_policy`) and prove it on a known text.
+
+    Args:
+        policy_name: see `load_policy`, as for `directory` and `language`.
+        shelf: keeps findings for the next process.
+        key: 32 random bytes that decide surrogates and how far dates are moved; None: this engine's own.
 
     Raises:
         RedactionError: the policy is missing or wrong, or the proof failed.
@@ -251,7 +293,7 @@ def open_engine(
         logging.getLogger(name).disabled = True
     # A Presidio recogniser that gives up on a pattern goes on without it; by then the field's time is over as well.
     setattr(presidio_analyzer.pattern_recognizer, "REGEX_TIMEOUT_SECONDS", policy.limits.field_seconds)  # noqa: B010 - int there
-    engine = Engine(policy)
+    engine = Engine(policy, key)
     if not proven(engine, policy):
         raise RedactionError(
             f"the redaction engine does not clear its proof text under policy {policy.name}",

@@ -6,19 +6,37 @@ from presidio_analyzer import EntityRecognizer
 
 from agent.redaction import english, spanish
 from agent.redaction.deadline import Deadline
+from agent.redaction.model import ModelRecognizer, shipped_model
+from agent.redaction.own_rules import Phrases, find_pattern
 from agent.redaction.policy import RedactionPolicy
-from agent.redaction.recognizers import presidio_recognizers
+from agent.redaction.recognizers import FoundByFunction, presidio_recognizers
 
 _LANGUAGES: dict[str, ModuleType] = {"en": english, "es": spanish}
 
 
 def build_recognizers(policy: RedactionPolicy, deadline: Deadline) -> list[EntityRecognizer]:
-    """Build the recognisers of all languages of `policy`."""
+    """Build the recognisers of all languages of `policy`, and those of its own."""
     return [
         recognizer
         for language in policy.languages
-        for recognizer in (*_LANGUAGES[language].recognizers(deadline), *presidio_recognizers(language))
+        for recognizer in (
+            *_LANGUAGES[language].recognizers(deadline),
+            *presidio_recognizers(language),
+            *_models(language, deadline),
+        )
+    ] + [
+        # In one language, because every text is read in each.
+        FoundByFunction(policy.languages[0], entity, f"Own {entity}", find, deadline)
+        for entity, find in [
+            *((own.entity, find_pattern(own.pattern)) for own in policy.recognizers),
+            *((entity, Phrases(entries).find) for entity, entries in policy.deny.items()),
+        ]
     ]
+
+
+def _models(language: str, deadline: Deadline) -> list[EntityRecognizer]:
+    folder = shipped_model(language)
+    return [] if folder is None else [ModelRecognizer(language, folder, deadline)]
 
 
 def everyday(policy: RedactionPolicy) -> frozenset[str]:

@@ -4,16 +4,32 @@ import re
 from pathlib import Path
 from typing import Annotated, Literal, cast, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from agent.catalog.strict_yaml import parse_yaml
 from agent.errors import RedactionError
 from agent.redaction.entities import Entity
+from agent.redaction.own_rules import check_entry, check_pattern
 from agent.shipped import shipped
 
 Language = Literal["en", "es"]
 
+# Entities without which nothing that a policy lets through is redacted.
+NEEDED: tuple[Entity, ...] = ("NAME", "MRN", "PHONE", "EMAIL", "SSN")
+
 NAME_PATTERN = r"^[a-z][a-z0-9_]{0,63}$"
+
+
+_Entry = Annotated[str, Field(min_length=2, max_length=100), AfterValidator(check_entry)]
+Entries = Annotated[tuple[_Entry, ...], Field(max_length=50_000)]
 
 
 class Limits(BaseModel):
@@ -24,11 +40,36 @@ class Limits(BaseModel):
     field_seconds: Annotated[float, Field(gt=0, le=600)]
 
 
+class OwnRecognizer(BaseModel):
+    """A pattern of the site's own.
+
+    Attributes:
+        entity: what a match is.
+        pattern: a regular expression of the `regex` module; case counts unless it begins with (?i), and \\K drops what
+            is before it.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    entity: Entity
+    pattern: Annotated[str, Field(min_length=1, max_length=2000)]
+
+    @field_validator("pattern")
+    @classmethod
+    def _works(cls, pattern: str) -> str:
+        check_pattern(pattern)
+        return pattern
+
+
 class RedactionPolicy(BaseModel):
     """One policy file.
 
     Attributes:
         languages: of the texts; the recognisers of all of them look at every text.
+        operators: what is written for an entity, by entity, and by "default" for those that are not named: see
+            `OPERATORS`. Tags where nothing is said.
+        recognizers: patterns of the site's own.
+        deny: words that are always taken out, by what they are.
+        allow: words that no finding may consist of, unless they are known to name one of the record's people.
         threshold: the confidence, 0 to 1, that a finding must reach.
         outside_judges: whether text redacted by this policy may be sent to judges outside (`outside_judge_hosts` in
             site.yaml names them).
@@ -40,9 +81,74 @@ class RedactionPolicy(BaseModel):
     languages: Annotated[tuple[Language, ...], Field(min_length=1)]
     title: Annotated[str, Field(max_length=80)]
     entities: Annotated[tuple[Entity, ...], Field(min_length=1)]
+    operators: dict[str, str] = {}
+    recognizers: Annotated[tuple[OwnRecognizer, ...], Field(max_length=200)] = ()
+    deny: dict[Entity, Entries] = {}
+    allow: Entries = ()
     limits: Limits
     threshold: Annotated[float, Field(ge=0, le=1)]
     outside_judges: bool = False
+
+    @field_validator("languages", "entities")
+    @classmethod
+    def _once(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        if twice := sorted({value for value in values if values.count(value) > 1}):
+            raise ValueError(f"{', '.join(twice)} is listed twice")
+        return values
+
+    @field_validator("entities")
+    @classmethod
+    def _needed(cls, entities: tuple[Entity, ...]) -> tuple[Entity, ...]:
+        if missing := [entity for entity in NEEDED if entity not in entities]:
+            raise ValueError(f"every policy must ask for {', '.join(missing)}")
+        return entities
+
+    @field_validator("operators")
+    @classmethod
+    def _known(cls, operators: dict[str, str]) -> dict[str, str]:
+        for entity, operator in operators.items():
+            if entity != "default" and entity not in get_args(Entity):
+                raise ValueError(f"{entity[:40]} is no entity")
+            if operator not in operators_of(entity):
+                raise ValueError(f"{entity}: expected {' or '.join(operators_of(entity))}")
+        return operators
+
+    @model_validator(mode="after")
+    def _asked_for(self) -> "RedactionPolicy":
+        named: dict[str, set[str]] = {
+            "operators": set(self.operators) - {"default"},
+            "recognizers": {own.entity for own in self.recognizers},
+            "deny": set(self.deny),
+        }
+        for key, used in named.items():
+            if stray := sorted(used - set(self.entities)):
+                raise ValueError(f"{key}: {', '.join(stray)} is not among the entities of this policy")
+        return self
+
+    def operator(self, entity: str) -> str:
+        """Return what is done to `entity`: one of `operators_of(entity)`."""
+        chosen = self.operators.get(entity)
+        if chosen is None and self.operators.get("default") == "surrogate":
+            chosen = {"DATE": "shift", "AGE": "cap"}.get(entity, "surrogate")
+        return chosen if chosen in operators_of(entity) else "tag"
+
+    @property
+    def keyed_operators(self) -> bool:
+        """Whether anything written depends on the site's key."""
+        return bool({"surrogate", "shift"} & {self.operator(entity) for entity in self.entities})
+
+
+def operators_of(entity: str) -> tuple[str, ...]:
+    """Return the operators that `entity` can have; "default" is an entity here."""
+    match entity:
+        case "DATE":
+            return ("tag", "year", "shift")
+        case "AGE":
+            return ("tag", "cap")
+        case "RELATIVE_DATE" | "AGE_BELOW_90" | "SEX" | "FAMILY" | "PROFESSION" | "NATIONALITY" | "UNKNOWN_WORD":
+            return ("tag",)
+        case _:
+            return ("tag", "surrogate")
 
 
 def load_policy(name: str, directory: Path | None = None, language: str | None = None) -> RedactionPolicy:
@@ -64,10 +170,9 @@ def load_policy(name: str, directory: Path | None = None, language: str | None =
     except OSError as error:
         raise RedactionError(f"redaction policy {path.name} cannot be read: {type(error).__name__}") from error
     except ValidationError as error:
-        problems = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'file'}: {e['msg']}" for e in error.errors())
-        raise RedactionError(f"redaction policy {path.name}: {problems}") from error
-    if len(set(policy.entities)) != len(policy.entities):
-        raise RedactionError(f"redaction policy {path.name}: entities: an entity is listed twice")
+        problems = "; ".join(_problem(one["loc"], one["msg"]) for one in error.errors())
+        # What is wrong may be a name on a list of the site's, which pydantic would quote.
+        raise RedactionError(f"redaction policy {path.name}: {problems}") from None
     return policy if language is None else policy.model_copy(update={"languages": (_language(language),)})
 
 
@@ -76,6 +181,11 @@ def policy_for(level: Literal["default", "strict"], language: str | None = None)
     if level == "strict":
         return "strict"
     return "hipaa_safe_harbor" if language in (None, "en") else "gdpr"
+
+
+def _problem(place: tuple[int | str, ...], message: str) -> str:
+    where = ".".join(str(part) for part in place if part != "[key]")
+    return f"{f'{where}: ' if where else ''}{message.removeprefix('Value error, ')}"
 
 
 def _language(name: str) -> Language:

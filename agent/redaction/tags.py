@@ -1,17 +1,21 @@
 """Typed, numbered tags: the same value has the same number everywhere in one record."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import get_args
 
 import regex
 
+from agent.redaction.date_values import read_date
 from agent.redaction.entities import Entity, tag_name
+from agent.redaction.people import People
 from agent.redaction.redacted import Withheld
 
 # Exactly what this package writes, so that nobody can pass text off as a tag.
 _ENTITIES = "|".join(sorted({tag_name(entity) for entity in get_args(Entity)}))
 TAG = regex.compile(rf"\[(?P<entity>{_ENTITIES})-(?P<number>[1-9]\d{{0,2}})\]|\[WITHHELD: (?:{'|'.join(Withheld)})\]")
 _INSIGNIFICANT = regex.compile(r"[\s\p{P}\p{S}]+")
+_NUMBERED = frozenset({"PHONE", "SSN", "MRN", "ENCOUNTER", "PLAN", "ACCOUNT", "LICENSE", "VEHICLE", "DEVICE", "ID"})
+_LONGEST_DATE = 40  # characters; what is longer is no single date
 
 
 class TagTable:
@@ -19,9 +23,13 @@ class TagTable:
 
     Args:
         texts: the record's texts. Tags that they already hold are left alone, and numbers go on after them.
+        people: of the record: each has one number, however the name is written.
+        language: "en" or "es": what 03/04/2022 means, which has the number of every other way to write that day.
     """
 
-    def __init__(self, texts: Iterable[str]) -> None:
+    def __init__(self, texts: Iterable[str], people: People, language: str = "en") -> None:
+        self._people = people
+        self._language = language
         self._numbers: dict[tuple[str, str], int] = {}
         self._last: dict[str, int] = {}
         for text in texts:
@@ -30,19 +38,19 @@ class TagTable:
                     self._last[entity] = max(self._last.get(entity, 0), int(tag.group("number")))
 
     def tag(self, entity: str, value: str) -> str:
-        """Return the tag of `value`, which differs from another only by more than case, spaces and punctuation."""
+        """Return the tag of `value`, which differs from another only by how it is written."""
         entity = tag_name(entity)
-        key = entity, _plain(value)
+        key = entity, self._meaning(entity, value)
         if key not in self._numbers:
             self._last[entity] = self._numbers[key] = self._last.get(entity, 0) + 1
         return f"[{entity}-{self._numbers[key]}]"
 
-    def name_parts(self, parts: Mapping[str, str]) -> None:
-        """Let each part of a name (by full name) have the tag of the full name."""
-        for part, whole in parts.items():
-            self.tag("NAME", whole)
-            self._numbers.setdefault(("NAME", _plain(part)), self._numbers["NAME", _plain(whole)])
-
-
-def _plain(value: str) -> str:
-    return _INSIGNIFICANT.sub(" ", value).strip().casefold() or value
+    def _meaning(self, entity: str, value: str) -> str:
+        plain = _INSIGNIFICANT.sub(" ", value).strip().casefold() or value
+        if entity == "NAME":
+            return " ".join(self._people.person(value)) or plain
+        if entity == "DATE" and len(value) <= _LONGEST_DATE and (written := read_date(value, language=self._language)):
+            return written.date.isoformat() if "day" in written.places else f"{written.date:%Y-%m}"
+        if entity in _NUMBERED:
+            return plain.replace(" ", "").lstrip("0") or plain
+        return plain
