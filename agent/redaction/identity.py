@@ -1,70 +1,95 @@
 """The identity table of one record: every value known to identify its people, searched in all of its texts.
 
-Known are what the dataset says of the record (`Identifier`) and what was found in any of its texts.
+Known are what the dataset says of the record (`Identifier`) and what was found in any of its texts. A value is looked
+for in the words of a text, not as it is spelt: names in any order and by their parts, initials, joined or mistyped;
+numbers with other separators or fewer zeros; days in other formats; streets with the kind of street written otherwise.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
-import regex
-
+from agent.redaction.days import Day, days_in, means
 from agent.redaction.deadline import Deadline
+from agent.redaction.known_names import KnownNames
+from agent.redaction.known_numbers import KnownNumbers
+from agent.redaction.known_phrases import KnownPhrases
 from agent.redaction.spans import Span
+from agent.redaction.words_of import words_of
 
-_NOT_SEARCHED = frozenset({"AGE", "ZIP", "DATE", "LOCATION"})  # found again by their own rules where they matter
+# Found again by their own rules where they matter: these words are everybody's.
+_NOT_SEARCHED = frozenset(
+    {"AGE", "AGE_BELOW_90", "RELATIVE_DATE", "SEX", "FAMILY", "PROFESSION", "NATIONALITY", "UNKNOWN_WORD"}
+)
 _SEARCHED_LETTERS = 3  # letters or digits a value needs to be searched
-_SEARCHED_LENGTH = 100  # characters; longer values are encoded data or whole addresses
-_NAME_PART = regex.compile(r"[\p{L}\p{M}]+(?:['-][\p{L}\p{M}]+)*")
-_WHOLE_WORD = r"(?<![\p{L}\d])\L<values>(?![\p{L}\d])"
+_SEARCHED_LENGTH = 200  # characters; longer values are encoded data
 
 
-@dataclass(frozen=True, slots=True)
 class KnownValues:
-    """Values found somewhere in a record, to be searched in all of its texts.
+    """Values known of a record, to be searched in all of its texts.
 
-    Attributes:
-        whole: entity by full value, in lower case; searched in any case.
-        parts: full name by a part of it in lower case (a family name, say); searched in any case.
+    Args:
+        values: what was found or given, as (entity, value).
+        everyday: words in small letters that identify nobody when they stand alone.
     """
 
-    whole: Mapping[str, str]
-    parts: Mapping[str, str]
+    def __init__(self, values: Iterable[tuple[str, str]], everyday: frozenset[str]) -> None:
+        names, days = list[str](), set[Day]()
+        numbers, phrases = list[tuple[str, str]](), list[tuple[str, str]]()
+        for entity, value in dict.fromkeys((entity, value.strip()) for entity, value in values):
+            if entity in _NOT_SEARCHED or len(value) > _SEARCHED_LENGTH:
+                continue
+            if entity == "NAME":
+                names.append(value)
+            elif entity == "DATE":
+                days.update(*(meant for _, _, meant in days_in(value, words_of(value))))
+            elif sum(map(str.isalnum, value)) >= _SEARCHED_LETTERS and value.casefold() not in everyday:
+                (numbers if _is_number(entity, value) else phrases).append((entity, value))
+        self.names = KnownNames(names, everyday)
+        self.numbers = KnownNumbers(numbers)
+        self.phrases = KnownPhrases(phrases, everyday)
+        self.days = frozenset(days)
+
+    @property
+    def parts(self) -> Mapping[str, str]:
+        """Full name by a part of it in small letters."""
+        return self.names.parts
+
+    def __bool__(self) -> bool:
+        """Whether there is anything to look for."""
+        return bool(self.names or self.numbers or self.phrases or self.days)
 
 
-def known_values(findings: Iterable[tuple[str, str]], everyday: frozenset[str]) -> KnownValues:
-    """Return what to search for, given the record's findings as (entity, value).
-
-    `everyday` are lower-case words that identify nobody when they stand alone.
-    """
-    whole: dict[str, str] = {}
-    parts: dict[str, str] = {}
-    for entity, found in findings:
-        value = found.strip()
-        if entity in _NOT_SEARCHED or len(value) > _SEARCHED_LENGTH or value.casefold() in everyday:
-            continue
-        if sum(map(str.isalnum, value)) < _SEARCHED_LETTERS:
-            continue
-        whole.setdefault(value.lower(), entity)
-        if entity == "NAME":
-            for part in _NAME_PART.findall(value):
-                if len(part) >= _SEARCHED_LETTERS and part.casefold() not in everyday:
-                    parts[part.lower()] = max(parts.get(part.lower(), ""), value, key=len)
-    return KnownValues(whole, parts)
+def known_values(values: Iterable[tuple[str, str]], everyday: frozenset[str]) -> KnownValues:
+    """Return what to search for, given what is known of the record; see `KnownValues`."""
+    return KnownValues(values, everyday)
 
 
 def search(text: str, known: KnownValues, deadline: Deadline) -> Iterator[Span]:
-    """Find every known value in folded text, as whole words.
+    """Find every known value in folded text, as whole words. Takes a time that grows with the text alone.
 
     Raises:
         TimeoutError: the deadline passed.
     """
-    if known.whole:
-        for match in regex.finditer(
-            _WHOLE_WORD, text, regex.IGNORECASE, timeout=deadline.left(), values=list(known.whole)
-        ):
-            yield Span(match.start(), match.end(), known.whole.get(match.group().lower(), "ID"))
-    if known.parts:
-        for match in regex.finditer(
-            _WHOLE_WORD, text, regex.IGNORECASE, timeout=deadline.left(), values=list(known.parts)
-        ):
-            yield Span(match.start(), match.end(), "NAME")
+    if not known:
+        return
+    words = words_of(text)
+    deadline.left()
+    for start, end in known.names.find(text, words):
+        yield Span(start, end, "NAME")
+    deadline.left()
+    for start, end, entity in known.numbers.find(text, words):
+        yield Span(start, end, entity)
+    deadline.left()
+    for start, end, entity in known.phrases.find(text, words):
+        yield Span(start, end, entity)
+    deadline.left()
+    if known.days:
+        for start, end, meant in days_in(text, words):
+            if means(meant, known.days):
+                yield Span(start, end, "DATE")
+
+
+def _is_number(entity: str, value: str) -> bool:
+    """Tell whether a value is looked for by its characters alone, however they are grouped."""
+    return entity not in ("ADDRESS", "FACILITY", "ORGANIZATION", "EMAIL", "URL", "LOCATION") and any(
+        map(str.isdigit, value)
+    )

@@ -1,0 +1,130 @@
+"""Places, institutions, streets and addresses on the net that are known of a record, word by word."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+import regex
+
+from agent.redaction.words_of import Word, keys_of
+
+_GAP = 3  # characters between two words of a phrase
+_LONGEST = 16  # words
+_LETTERS = 4  # of a place or a short form that is looked for by itself
+_PHRASES_OF_A_WORD = 50  # more that begin with one word are not looked for
+_STREETS = (
+    "street st str", "avenue ave av", "road rd", "boulevard blvd", "drive dr", "lane ln", "court ct", "circle cir",
+    "place pl", "terrace ter", "parkway pkwy", "highway hwy", "square sq", "trail trl", "crescent cres", "way", "close",
+    "calle c", "avenida avda av", "plaza pza pl", "paseo pso",
+)  # fmt: skip
+_STREET_WORDS = {word: tuple(kind.split()) for kind in _STREETS for word in kind.split()}
+_GENERIC = frozenset(
+    word
+    for words in (
+        "hospital hospitals hosp hospice infirmary clinic clinics medical med center centre ctr health healthcare care",
+        "cancer heart surgical surgery trauma rehabilitation rehab nursing home institute system group associates",
+        "network partners campus facility services university college school pharmacy laboratory laboratories general",
+        "community regional county city national memorial department of the and for at in de la del y el los las inc",
+        "llc ltd corp corporation company co gmbh foundation trust unit ward centro clinica instituto universidad",
+        "universitario general nacional san santa saint st",
+    )
+    for word in words.split()
+)
+_CUT = regex.compile(r"[,;\n]+")
+_MAILBOXES = frozenset({"contact", "support", "office", "noreply", "hospital", "clinic", "records"})
+Phrase = tuple[tuple[str, ...], str, bool]
+
+
+class KnownPhrases:
+    """Phrases to look for.
+
+    Args:
+        values: as (entity, value).
+        everyday: words in small letters that identify nobody when they stand alone.
+    """
+
+    def __init__(self, values: Iterable[tuple[str, str]], everyday: frozenset[str]) -> None:
+        self._everyday = everyday
+        self._at: dict[str, list[Phrase]] = defaultdict(list)
+        seen: set[tuple[str, ...]] = set()
+        for entity, value in values:
+            for words, capital in self._forms(entity, value):
+                if words and len(words) <= _LONGEST and words not in seen:
+                    seen.add(words)
+                    if len(self._at[words[0]]) < _PHRASES_OF_A_WORD:
+                        self._at[words[0]].append((words, entity, capital))
+
+    def __bool__(self) -> bool:
+        """Whether there is anything to look for."""
+        return bool(self._at)
+
+    def find(self, text: str, words: Sequence[Word]) -> Iterator[tuple[int, int, str]]:
+        """Yield where known phrases stand in `text`, whose words are `words`: start, end, entity."""
+        if not self._at:
+            return
+        for index, (key, start, _) in enumerate(words):
+            for phrase, entity, capital in self._at.get(key, ()):
+                if (not capital or text[start].isupper()) and _stands(phrase, words, index):
+                    yield start, words[index + len(phrase) - 1][2], entity
+
+    def _forms(self, entity: str, value: str) -> Iterator[tuple[tuple[str, ...], bool]]:
+        """Yield the words under which a value is looked for, and whether a capital must begin them."""
+        match entity:
+            case "LOCATION":
+                for piece in _CUT.split(value):
+                    yield from self._alone(keys_of(piece))
+            case "ADDRESS":
+                for piece in _CUT.split(value):
+                    yield from self._street(keys_of(piece))
+            case "FACILITY" | "ORGANIZATION":
+                words = keys_of(value)
+                if len(words) > 1:
+                    yield words, False
+                    short = words
+                    while short and short[-1] in _GENERIC:
+                        short = short[:-1]
+                    if short != words and not all(word in _GENERIC for word in short):
+                        yield from self._alone(short)
+                else:
+                    yield from self._alone(words)
+            case "EMAIL":
+                yield keys_of(value), False
+                mailbox = value.partition("@")[0]
+                if len(mailbox) > _LETTERS + 1 and mailbox.lower() not in _MAILBOXES | self._everyday:
+                    yield keys_of(mailbox), False
+            case _:
+                yield keys_of(value), False
+
+    def _alone(self, words: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], bool]]:
+        if sum(map(len, words)) >= _LETTERS and not all(word in self._everyday or word in _GENERIC for word in words):
+            yield words, True
+
+    def _street(self, words: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], bool]]:
+        """Yield a street with its number, and by itself, with each way to write what kind of street it is."""
+        kinds = [place for place, word in enumerate(words) if place and word in _STREET_WORDS]
+        if not kinds or len(words) < 2:
+            if any(word.isdigit() for word in words) and len(words) > 1:
+                yield words, False
+            elif not any(word.isdigit() for word in words):
+                yield from self._alone(words)
+            return
+        place = kinds[-1]
+        number = next((at for at, word in enumerate(words[:place]) if not word.isdigit()), 0)
+        name = words[number:place]
+        for kind in _STREET_WORDS[words[place]]:
+            yield (*words[:place], kind), False
+            if name and sum(map(len, name)) >= _LETTERS - 1:
+                yield (*name, kind), True
+        if number and name:
+            yield words[:place], False
+
+
+def _stands(phrase: tuple[str, ...], words: Sequence[Word], index: int) -> bool:
+    """Tell whether `phrase` stands at the word `index`, its words close to one another."""
+    if index + len(phrase) > len(words):
+        return False
+    for offset, key in enumerate(phrase):
+        if words[index + offset][0] != key:
+            return False
+        if offset and words[index + offset][1] - words[index + offset - 1][2] > _GAP:
+            return False
+    return True
