@@ -1,4 +1,4 @@
-"""Commands that redact what did not come from a run: `intramural redact jsonl|text|bench`."""
+"""Commands that redact what did not come from a run: `intramural redact jsonl|text|bench|helm`."""
 
 import sys
 from collections.abc import Callable
@@ -10,6 +10,7 @@ import click
 
 from agent.errors import RedactionError
 from agent.listing import format_option, show_rows
+from agent.redact_helm_command import helm
 from agent.review_commands import review
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def redact() -> None:
 
 
 redact.add_command(review)
+redact.add_command(helm)
 
 
 def engine_options(command: Command) -> Command:
@@ -191,16 +193,16 @@ def bench(
     from agent.redaction.bench import judge_all, read_gold, together
     from agent.redaction_tables import COLUMNS, bench_rows
 
-    texts = read_gold(gold)
-    ours = run_bench(texts, chosen(level, language, policy))
-    found = {"intramural": judge_all(texts, ours.found)}
-    costs = {"intramural": ours}
-    if other is not None:
+    texts, choice = read_gold(gold), chosen(level, language, policy)
+    found, costs = {}, {}
+    if other is not None:  # first, for it may be none
         meanings = {name: meaning or None for name, _, meaning in (label.partition("=") for label in labels)}
-        theirs = run_bench(texts, replace(chosen(level, language, policy), other=other, labels=meanings))
-        costs["the model"] = theirs
-        found["the model"] = judge_all(texts, theirs.found)
-        found["both together"] = judge_all(texts, together(ours, theirs))
+        costs["the model"] = run_bench(texts, replace(choice, other=other, labels=meanings))
+        found["the model"] = judge_all(texts, costs["the model"].found)
+    costs["intramural"] = run_bench(texts, choice)
+    found["intramural"] = judge_all(texts, costs["intramural"].found)
+    if other is not None:
+        found["both together"] = judge_all(texts, together(costs["intramural"], costs["the model"]))
     show_rows(bench_rows(found, costs), COLUMNS, form)
     lower = other is not None and found["the model"].leaks > found["intramural"].leaks
     if lower and not force:
