@@ -1,63 +1,184 @@
-"""Text as the recognisers read it: the same letters in their plainest form, character for character.
+"""Text as the recognisers read it: the same letters in their plainest form.
 
 Identifiers are often written with characters that only look plain: full-width digits, typographic dashes and quotes,
-no-break spaces. Folding maps each to one plain character, so that offsets in the folded text are offsets in the text.
+Cyrillic letters in Latin words, letters with lines struck through them. Folding gives each its plain character and
+keeps where it stood. Two steps: characters one by one (NFKC of Unicode, and what NFKC does not know), then words, where
+a letter of another script stands among Latin ones.
 """
 
+import re
 import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
-_INVISIBLE = dict.fromkeys(
-    [
-        0xAD,
-        0x34F,
-        0x61C,
-        0x180E,
-        0xFEFF,
-        *range(0x200B, 0x2010),
-        *range(0x202A, 0x202F),
-        *range(0x2060, 0x2070),
-        *range(0xFE00, 0xFE10),
-        *range(0xE0000, 0xE0080),
-    ]
-)
-_QUOTES = dict.fromkeys(map(ord, "‘’‚‛′`´ʼ＇"), "'") | dict.fromkeys(map(ord, "“”„‟″＂"), '"')
+import regex
+
+_INVISIBLE = regex.compile(r"[\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]+")
 _ALLOWED_CONTROLS = frozenset("\t\n\r\f\v")
+
+_QUOTES = dict.fromkeys("‘’‚‛′`´ʼ＇", "'") | dict.fromkeys("“”„‟″＂", '"')
+# NFKC makes words of these signs, which would grow together with the word before.
+_SIGNS = {"\u2122": "\u2122", "\u2120": "\u2120", "\u2026": "...", "\u2044": "/", "\u2215": "/"}
+
+
+def _letters(first: int, characters: str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ") -> dict[str, str]:
+    return {chr(first + place): character for place, character in enumerate(characters)}
+
+
+# Letters that NFKC leaves alone: small capitals, those in black circles and squares, flags, turned and barred ones.
+_DRAWN = (
+    _letters(0x1F150) | _letters(0x1F170) | _letters(0x1F1E6)
+    | dict(zip("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡʏᴢ", "abcdefghijklmnopqrstuvwyz", strict=True))
+    | dict(zip("ɐɔǝɟɓɥıɾʞɯɹʇʌʍʎ", "acefghijkmrtvwy", strict=True))
+    | dict(zip("ɑɡᏻłøđħŧƀɨʉᵻƶꝁɫɩ", "agylodhtbiuizkli", strict=True))
+    | dict(zip("ŁØĐĦŦɃƗɄƵꝀ", "LODHTBIUZK", strict=True))
+    | _letters(0x2776, "123456789") | _letters(0x2780, "123456789") | _letters(0x278A, "123456789")
+    | {"\u24ff": "0", "\U0001f10c": "0"}
+)  # fmt: skip
+
+# Letters of other scripts by the Latin letter that they are drawn like (after Unicode's confusables, UTS 39).
+_LOOKALIKES = (
+    dict(zip("АВЕЅІЈКМНОРСТУХҮԌԚԜҺӀЗ", "ABESIJKMHOPCTYXYGQWhI3", strict=True))
+    | dict(zip("авеѕіјкмнорстухүԁԛԝһӏё", "abesijkmhopctyxydqwhle", strict=True))
+    | dict(zip("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹϳ", "ABEZHIKMNOPTYXCj", strict=True))
+    | dict(zip("αβγεηικνορτυχωϲσ", "abyenikvoptuxwco", strict=True))
+    | dict(zip("ՕՍՏԼհոսցօզյաՀ", "OUSLhnugoqjwZ", strict=True))
+    | dict(zip("ᎪᏴᏟᎠᎬᏀᎻᏆᎫᏦᏞᎷᏢᎡᏚᎢᏙᎳᏃ", "ABCDEGHIJKLMPRSTVWZ", strict=True))
+    | dict(zip("ⲀⲂⲤⲈⲎⲒⲔⲘⲚⲞⲢⲦⲨⲬⲟⲣⲥ", "ABCEHIKMNOPTYXopc", strict=True))
+)  # fmt: skip
+
+
+class _Plain(dict[int, str]):
+    """Characters by code point in their plainest form, worked out when first met."""
+
+    def __missing__(self, code: int) -> str:
+        plain = self[code] = _plain(chr(code))
+        return plain
+
+
+def _plain(character: str) -> str:
+    if plain := _QUOTES.get(character) or _SIGNS.get(character) or _DRAWN.get(character):
+        return plain
+    category = unicodedata.category(character)
+    if category == "Nd":
+        return str(unicodedata.digit(character))
+    if category == "Pd" or character in "\u2212\u02d7\u30fc\u2796\u2043\u23af":
+        return "-"
+    if category == "Zs":
+        return " "
+    if unicodedata.decomposition(character).startswith("<fraction>"):
+        return character
+    return unicodedata.normalize("NFKC", character)
+
+
+_PLAIN = _Plain({code: chr(code) for code in range(0x80)} | {ord("`"): "'"})
+
+# What one character cannot be read by itself: marks, invisible ones, and those that are drawn as one with them. What
+# is not here, and has a plain form of one character, keeps its place.
+_SIMPLE = "".join(
+    character
+    for character in map(chr, [*range(0xA0, 0x250), *range(0x370, 0x3FF), *range(0x2010, 0x23FF), *range(0x25A0, 0x2600)])
+    if len(_PLAIN[ord(character)]) == 1 and not _INVISIBLE.match(character) and unicodedata.category(character) != "Cn"
+)
+_HARD = re.compile(f"[^\x00-\x7f{re.escape(_SIMPLE)}]")
+_GRAPHEME = regex.compile(r"\X")
+_WORD = regex.compile(r"[\p{L}\p{M}]*[\p{Cyrillic}\p{Greek}\p{Armenian}\p{Cherokee}\p{Coptic}][\p{L}\p{M}]*")
+_COMPOSED = 4  # characters; a letter with more marks than two is not one that is printed
+_LATIN = regex.compile(r"\p{Latin}")
+_NO_TEXT = regex.compile(r"[[\p{Cc}\p{Cs}\ufffd]--[\t\n\r\f\v]]", regex.VERSION1)
 
 
 def without_invisible(text: str) -> str:
     """Drop characters that show nothing (zero-width, bidirectional controls, soft hyphens, tags)."""
-    return text.translate(_INVISIBLE)
+    return text if text.isascii() else _INVISIBLE.sub("", text)
 
 
-def invisible(character: str) -> bool:
-    """Tell whether a character shows nothing."""
-    return ord(character) in _INVISIBLE
+@dataclass(slots=True)
+class Folded:
+    """A text in its plainest form.
+
+    Attributes:
+        starts, ends: by character of `text`, the place in the original that it stands for, end exclusive. None: the
+            same place, for every character.
+    """
+
+    text: str
+    starts: list[int] | None = None
+    ends: list[int] | None = None
 
 
-def folded(text: str) -> str:
-    """Return `text` with each character in its plainest form; same length, same offsets."""
+@dataclass(slots=True)
+class _Writer:
+    pieces: list[str] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+
+    def plain(self, text: str, start: int, end: int) -> None:
+        """Copy a stretch whose characters all keep their places."""
+        self.pieces.append(text[start:end].translate(_PLAIN))
+        self.starts.extend(range(start, end))
+        self.ends.extend(range(start + 1, end + 1))
+
+    def read_as(self, plain: str, start: int, end: int) -> None:
+        """Write `plain` for one character of the original with its marks; nothing is drawn to the one before it."""
+        if plain:
+            self.pieces.append(plain)
+            self.starts.extend([start] * len(plain))
+            self.ends.extend([end] * len(plain))
+        elif self.ends:
+            self.ends[-1] = end
+
+
+def fold(text: str) -> Folded:
+    """Return `text` in its plainest form. Linear in its length."""
     if text.isascii():
-        return text.replace("`", "'")
-    return "".join(character if character < "\x80" else _plain(character) for character in text.translate(_QUOTES))
+        return Folded(text.replace("`", "'"))
+    if not _HARD.search(text):
+        return Folded(text.translate(_PLAIN))
+    writer, done = _Writer(), 0
+    for start, end in _clusters(text):
+        writer.plain(text, done, start)
+        writer.read_as(_as_plain(text[start:end]), start, end)
+        done = end
+    writer.plain(text, done, len(text))
+    return Folded("".join(writer.pieces), writer.starts, writer.ends)
 
 
-def _plain(character: str) -> str:
-    category = unicodedata.category(character)
-    if category == "Nd":
-        return str(unicodedata.digit(character))
-    if category == "Pd" or character == "\u2212":
-        return "-"
-    if category == "Zs":
-        return " "
-    plain = unicodedata.normalize("NFKC", character)
-    return plain if len(plain) == 1 else character
+def _clusters(text: str) -> Iterator[tuple[int, int]]:
+    """Yield what is drawn as one character, wherever that is not one simple character."""
+    place = 0
+    while hard := _HARD.search(text, place):
+        begin = hard.start()
+        # A mark belongs to the character before it, simple or not.
+        if begin > place and not _INVISIBLE.match(text, begin) and unicodedata.category(text[begin])[0] == "M":
+            begin -= 1
+        place = end if (end := _GRAPHEME.match(text, begin).end()) > begin else begin + 1
+        yield begin, place
+
+
+def _as_plain(cluster: str) -> str:
+    """Return what a reader takes `cluster` for: its letters, with the marks that some letter has in print."""
+    seen = _INVISIBLE.sub("", cluster)
+    if 1 < len(seen) < _COMPOSED:
+        seen = unicodedata.normalize("NFC", seen)
+    return "".join(_PLAIN[ord(c)] for c in seen if unicodedata.category(c)[0] != "M")
+
+
+def in_latin(text: str) -> str:
+    """Return `text` with letters of other scripts as the Latin ones they look like, in words that mean to be Latin.
+
+    Same length. A word means to be Latin when it has Latin letters too, or is drawn wholly with look-alikes.
+    """
+    return _WORD.sub(lambda word: _latin_word(word.group()), text)
+
+
+def _latin_word(word: str) -> str:
+    drawn = "".join(_LOOKALIKES.get(character, character) for character in word)
+    if _LATIN.search(word):
+        return drawn
+    return drawn if len(word) > 2 and all(_LATIN.match(character) for character in drawn) else word
 
 
 def is_text(text: str) -> bool:
     """Tell whether `text` can be judged at all: no lone surrogates, control or replacement characters."""
-    return not any(
-        character == "\ufffd"
-        or (character not in _ALLOWED_CONTROLS and unicodedata.category(character) in ("Cc", "Cs"))
-        for character in text
-        if not " " <= character <= "~"
-    )
+    return not _NO_TEXT.search(text)

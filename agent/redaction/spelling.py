@@ -1,0 +1,304 @@
+"""Text that people write so that it is not found: spaced out, broken up, spelled out, run together, digits for letters.
+
+Each function finds the places of a text that can be read so, and yields what they read. None of it is certain, so it is
+read besides the plain text, never instead.
+"""
+
+import codecs
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from agent.redaction.decoding import Change
+from agent.redaction.spans import Span
+
+_LETTER = r"[^\W\d_]"
+
+# Letters and digits one by one: "J o h n", "J.o.h.n", "1 2 3 - 4 5 - 6 7 8 9".
+_APART = re.compile(r"(?<![^\s(\"'\[])[^\W_][ \t]{1,2}(?:[\w@.()+#/:,'-][ \t]{1,2}){1,400}[^\W_](?![^\s.,;:!?)\"'\]])")
+_JOINED_BY = re.compile(r"(?<![^\W_])[^\W_](?P<by>[._*/|~·•,:+=-]{1,2} ?|\n)[^\W_](?:(?P=by)[^\W_]){1,400}(?![^\W_])")
+_GAP_OF_WORDS = re.compile(r"[ \t]{1,6}|[ \t]?[/|.,;_][ \t]?")
+_SPELLED = 4  # letters one by one that are no abbreviation
+
+# A sign, a tag of HTML or of Markdown in the middle of a word.
+_TAGS = re.compile(r"<(?P<name>/?[a-zA-Z][\w-]{0,20})(?:\s[^<>]{0,200})?/?>|<!--[^<>]{0,200}-->|<!?>")
+_BLOCKS = frozenset("br p div td tr th li ul ol table hr h1 h2 h3 h4 h5 h6 tbody thead dd dt".split())
+_SIGN_INSIDE = re.compile(rf"(?<={_LETTER})(?:[*~`|^•·¦\\#=<>{{}}\[\]()\"]|[^\w\s\x00-\x7f]){{1,4}}(?={_LETTER})")
+_SIGN_IN_NUMBER = re.compile(r"(?<=\d)(?:[*~`|^•·¦\\#_<>{}\[\]\"]|[^\w\s\x00-\x7f]){1,4}(?=\d)")
+_EMPHASIS = re.compile(r"(?<![*_~`])[*_~`]{1,3}(?=\w)|(?<=\w)[*_~`]{1,3}(?![\w*_~`])")
+_PIECES = re.compile(r"(?<![\w.-])[A-Z][a-z]{1,5}(?P<by>[._/-])[a-z]{1,5}(?:(?P=by)[a-z]{1,5}){0,5}(?![\w-])")
+_PREFIXES = frozenset(
+    "anti bi co de ex extra hyper hypo inter intra low high mid mono multi non over peri per post pre pro re self semi sub "
+    "super trans tri two three four un well long short full half one first second third end all beta alpha gamma follow "
+    "check work up in on off and or his her he she yes no day year age go".split()
+)
+
+# Lines broken inside what belongs together.
+_BROKEN = re.compile(
+    r"(?P<hyphened>(?<=[^\W\d_])-[ \t]{0,4}\r?\n[ \t]{0,8}(?=[a-z]))"
+    r"|(?P<number>(?<=\d)(?:-[ \t]{0,4}\r?\n[ \t]{0,8}|[ \t]{0,4}\r?\n[ \t]{0,8}(?=-\d)|(?<=[^\n]{40})\r?\n[ \t]{0,8})(?=[\d-]))"
+    r"|(?P<word>(?<=[A-Z][a-z])\r?\n(?=[a-z])|(?<=[A-Z][a-z]{2})\r?\n(?=[a-z])|(?<=[A-Z][a-z]{3})\r?\n(?=[a-z])"
+    r"|(?<=[A-Z][a-z]{4})\r?\n(?=[a-z])|(?<=[A-Z][a-z]{5})\r?\n(?=[a-z]))"
+    r"|(?P<names>(?<=[a-z])(?:[ \t]{0,3}\r?\n[ \t]{0,8}|\t|[ ]{2,4})(?=[A-Z][a-z]+(?![\w:]| ?:)))"
+    r"|(?P<wide>(?<=\d) {2,4}(?=\d))"
+)
+
+# Addresses and sites in words.
+_DOT = re.compile(
+    r"(?<=[\w)])(?:\s?[\[({<]\s?(?:dot|punto|\.)\s?[\])}>]\s?|\s(?:dot|DOT)\s|\spunto\s(?=com|org|net|edu|gov|es\b|info|health|co\b)|_dot_|-dot-)(?=[\w])"
+)
+_AT = re.compile(
+    r"(?<=\w)(?:\s?[\[({<]\s?(?:at|AT|arroba|@|a)\s?[\])}>]\s?|_at_|-at-|\sarroba\s| ?@ ?"
+    r"|\s(?:at|AT)\s(?=[\w-]+(?:\s(?:dot|DOT|punto)\s|\s?[\[({]\s?(?:dot|\.)\s?[\])}]|\.(?:com|org|net|edu|gov|io|co|uk|es|de|fr|info|health|example)\b)))(?=[\w])"
+)
+_AT_IN_BRACKETS = re.compile(r"[\[({<_-] ?(?:at|a) ?[\])}>_-]")
+_SLASHES = re.compile(r"(?i)\bh(?:tt|xx)ps?(?: ?colon ?slash ?slash ?|\[:\]//|(?<=xx[ps])://|(?<=xxps)://)")
+
+# Numbers in words, digit by digit.
+_DIGITS = {
+    "zero": "0", "oh": "0", "nought": "0", "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6",
+    "seven": "7", "eight": "8", "nine": "9", "niner": "9", "cero": "0", "uno": "1", "dos": "2", "tres": "3",
+    "cuatro": "4", "cinco": "5", "seis": "6", "siete": "7", "ocho": "8", "nueve": "9",
+}  # fmt: skip
+_TENS = dict(zip("twenty thirty forty fifty sixty seventy eighty ninety".split(), "23456789", strict=True))
+_TEENS = dict(
+    zip(
+        "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(),
+        map(str, range(10, 20)),
+        strict=True,
+    )
+)
+_JOINTS = {"dash": "-", "hyphen": "-", "minus": "-", "dot": ".", "point": ".", "slash": "/", "guion": "-", "punto": "."}
+_NUMBER_WORD = "|".join(sorted([*_DIGITS, *_TENS, *_TEENS, "double", "triple"], key=len, reverse=True))
+_IN_WORDS = re.compile(
+    rf"\b(?:{_NUMBER_WORD}|\d)(?:[ ,-]{{1,3}}(?:{_NUMBER_WORD}|{'|'.join(_JOINTS)}|\d(?!\d))){{3,60}}\b"
+)
+_HAN_DIGITS = str.maketrans("〇零一二三四五六七八九", "00123456789")
+_HAN_NUMBER = re.compile(r"[〇零一二三四五六七八九]{4,}")
+
+_ALPHABET = (
+    "alfa alpha bravo charlie delta echo foxtrot golf hotel india juliet juliett kilo lima mike november oscar papa "
+    "quebec romeo sierra tango uniform victor whiskey whisky xray x-ray yankee zulu"
+).split()
+_BY_ALPHABET = re.compile(
+    rf"\b(?:{'|'.join(_ALPHABET)})(?:[ ,./-]{{1,3}}(?:{'|'.join(_ALPHABET)})){{2,60}}\b"
+)
+_AS_IN = re.compile(
+    r"(?<![\w'])[a-z](?: as in | for | like )[a-z]+(?:[,;.]? (?:and |then )?[a-z](?: as in | for | like )[a-z]+){2,60}\b"
+)
+
+# A word that says how what follows it is to be read.
+_CUE = re.compile(
+    r"\b(?:(?P<backwards>reversed?|backwards?|mirror(?:ed)?|right[- ]to[- ]left|al rev[eé]s|invertid[oa])"
+    r"|(?P<atbash>atbash)|(?P<cipher>rot[- ]?13|caesar|cipher(?:ed)?|encrypted|encoded|obfuscated|scrambled))\b"
+)
+_AFTER_CUE = re.compile(
+    r"(?:[ )]{0,3}(?:is|as|reads?|name|spelling|order|writing|text|it|id|mrn|patient|the|phone|number)\b){0,4}[ )]{0,3}[:=\"'(\u005b>-][ \"'(]{0,3}"
+    r"(?P<text>(?:[^\n.;()\"]|[.;](?=\S)){1,100})"
+)
+_BEFORE_CUE = re.compile(
+    r"(?:^|[.:;,\"'(]\s?|\s)(?P<text>[^\n.;:()\"']{3,80}?)[\"']?[ ,]{0,2}[(\[]\s?"
+    r"(?:(?:(?:written|spelled|read|typed|spelt|name|in|shown) ?){0,3})$"
+)
+_ATBASH = str.maketrans(
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", "zyxwvutsrqponmlkjihgfedcbaZYXWVUTSRQPONMLKJIHGFEDCBA"
+)
+
+# Words run together, and digits drawn for letters.
+_RUN_TOGETHER = re.compile(
+    r"(?P<camel>(?<=[a-z])(?<!\bMc)(?<!\bMac)(?<!\bDe)(?<!\bLa)(?<!\bLe)(?<!\bDi)(?<!\bVan)(?=[A-Z][a-z]{2}))"
+    r"|(?P<snake>(?<=[^\W_])_{1,3}(?=[^\W_]))|(?P<plus>(?<=[^\W\d_])\+(?=[^\W\d_]))"
+    r"|(?P<digits>(?<=[A-Z][a-z]{2})(?=\d{4})|(?<=\d{4})(?=[A-Z][a-z]{2}))"
+)
+_DOTTED = re.compile(r"(?<![\w@/.:-])[A-Za-z]{2,20}(?:\.[A-Za-z]{2,20}){1,4}(?![\w@/-])")
+_ENDS_OF_SITES = frozenset("com org net edu gov es uk de fr it pt io info health co mil int".split())
+_LEET = re.compile(
+    r"(?<![\w@$!.-])(?=[a-zA-Z]*[01345789@$!|])(?!\d{1,3}(?:st|nd|rd|th|\d|[a-z]{1,3})\b)[A-Za-z@$!|01345789]{3,30}(?![\w@$!]|\.\w)"
+)
+_LEET_LETTERS = str.maketrans("01345789@$!|", "oieastbgasil")
+_LEET_ELSE = str.maketrans("01345789@$!|", "oleastbgasli")
+_LEET_DIGITS = re.compile(r"(?<![\w.])(?=[OoIl|]+[\d/.-]|[\d/.-]+[OoQDIlZSB|])[\dOoQDIlZSB|]{1,12}(?:[-/.][\dOoQDIlZSB|]{1,12}){0,6}(?!\w)")
+_DIGITS_DRAWN = str.maketrans("OoQDIl|ZSB", "0000111258")
+_UNEVEN = re.compile(r"(?<![^\W_])(?!Mc|Mac|(?:[A-Z][a-z]+){1,2}[A-Z]?\b)[A-Za-z]{0,20}(?:[a-z][A-Z]{1,9}[a-z]{1,9}[A-Z]|[A-Z][a-z]{1,9}[A-Z]{1,9}[a-z]|\b[a-z][A-Z]{4})[A-Za-z]{0,20}(?![^\W_])")
+
+
+def written_apart(text: str) -> Iterator[Change | Span]:
+    """Yield what stands between the letters of one word or the parts of one number."""
+    yield from _apart(text)
+    if "<" in text:
+        for tag in _TAGS.finditer(text):
+            block = (tag.group("name") or "").strip("/").lower() in _BLOCKS
+            yield Change(*tag.span(), "\n" if block else "")
+    for pattern in (_SIGN_INSIDE, _SIGN_IN_NUMBER, _EMPHASIS):
+        for match in pattern.finditer(text):
+            yield Change(*match.span(), "")
+    for match in _PIECES.finditer(text):
+        if re.match("[A-Za-z]+", match.group()).group().lower() in _PREFIXES:  # type: ignore[union-attr]
+            continue
+        by = match.group("by")
+        for place in re.finditer(re.escape(by), match.group()):
+            yield Change(match.start() + place.start(), match.start() + place.end(), "", crossing=True)
+
+
+def _apart(text: str) -> Iterator[Change | Span]:
+    words = list[tuple[int, int]]()
+    for match in _APART.finditer(text):
+        if _counted(match.group()):
+            continue
+        words.append(match.span())
+        yield from _told(match)
+        places = list(re.finditer(r"[ \t]+", match.group()))
+        for gap in places:
+            before, after = match.group()[gap.start() - 1], match.group()[gap.end()]
+            new_word = gap.end() - gap.start() > 1 or (before.islower() and after.isupper())
+            yield Change(match.start() + gap.start(), match.start() + gap.end(), " " if new_word else "")
+    for match in _JOINED_BY.finditer(text):
+        if _counted(match.group()) or (match.group("by") == "." and match.group().isupper() and len(match.group()) < 8):
+            continue
+        words.append(match.span())
+        yield from _told(match)
+        by = match.group("by")
+        for place in range(1, len(match.group()), 1 + len(by)):
+            yield Change(match.start() + place, match.start() + place + len(by), "")
+    for (_, end), (start, _) in pairwise(sorted(words)):
+        if end < start and _GAP_OF_WORDS.fullmatch(text, end, start):
+            yield Change(end, start, " ")
+
+
+def _told(match: re.Match[str]) -> Iterator[Span]:
+    """Yield the whole as a name when it is a word spelled letter by letter, which no abbreviation is."""
+    letters = [character for character in match.group() if character.isalpha()]
+    if len(letters) >= _SPELLED and letters[0].isupper() and sum(map(str.islower, letters)) >= len(letters) / 2:
+        yield Span(*match.span(), "NAME")
+
+
+def _counted(text: str) -> bool:
+    """Tell whether the letters or digits only count up, as answers and scales do, or are too few."""
+    letters = "".join(filter(str.isalnum, text))
+    characters = list(letters.lower())
+    digits = sum(map(str.isdigit, letters))
+    if digits < 5 and len(letters) - digits < 3 + (not letters.istitle()):
+        return True
+    return all(0 <= ord(after) - ord(before) <= 1 for before, after in pairwise(characters))
+
+
+def broken_lines(text: str) -> Iterator[Change]:
+    """Yield line breaks and wide gaps inside of what can belong together."""
+    if "\n" in text or "  " in text or "\t" in text:
+        for match in _BROKEN.finditer(text):
+            kind = match.lastgroup
+            if kind == "number":
+                yield Change(*match.span(), "-" if match.group().startswith("-") else "", crossing=True)
+            else:
+                yield Change(*match.span(), " " if kind in ("names", "wide") else "", crossing=True)
+
+
+def in_words(text: str) -> Iterator[Change | Span]:
+    """Yield addresses, numbers and letters that are written in words, and what a word before says how to read."""
+    lower = text.lower()
+    if len(lower) != len(text):  # a letter that has no small form of one character
+        lower = text
+    if "dot" in lower or "punto" in lower or ".]" in text or ".)" in text or ".}" in text or "]." in text:
+        for match in _DOT.finditer(text):
+            yield Change(*match.span(), ".")
+    if "@" in text or " at " in lower or "arroba" in lower or _AT_IN_BRACKETS.search(lower):
+        for match in _AT.finditer(text):
+            if match.group() != "@":
+                yield Change(*match.span(), "@")
+    if "slash" in lower or "hxx" in lower or "[:]" in text:
+        for match in _SLASHES.finditer(text):
+            yield Change(*match.span(), "https://")
+    for match in _IN_WORDS.finditer(lower):
+        if number := _number(match.group()):
+            yield Change(*match.span(), number)
+    if not text.isascii():
+        for match in _HAN_NUMBER.finditer(text):
+            yield Change(*match.span(), match.group().translate(_HAN_DIGITS))
+    for match in _BY_ALPHABET.finditer(lower):
+        letters = [word[0] for word in re.findall(r"[a-z][a-z-]*", match.group())]
+        yield Change(*match.span(), "".join(letters).capitalize())
+        if len(letters) >= _SPELLED:
+            yield Span(*match.span(), "NAME")
+    if " as in " in lower or " for " in lower or " like " in lower:
+        for match in _AS_IN.finditer(lower):
+            letters = re.findall(r"(?<![\w'])([a-z])(?= as in | for | like )", match.group())
+            yield Change(*match.span(), "".join(letters).capitalize())
+            yield Span(*match.span(), "NAME")
+    yield from _by_cue(text, lower)
+
+
+def _number(words: str) -> str:
+    """Return the digits that are said one by one; nothing for what is rather a count ("one or two")."""
+    digits, times, tens = "", 1, ""
+    for word in re.findall(r"[a-z]+|\d", words.lower()):
+        if word in ("double", "triple"):
+            times = 2 if word == "double" else 3
+        elif word in _TENS:
+            digits, tens = digits + (tens + "0" if tens else ""), _TENS[word]
+        elif word in _JOINTS:
+            digits, tens = digits + (tens + "0" if tens else "") + _JOINTS[word], ""
+        elif word in _TEENS:
+            digits, tens = digits + (tens + "0" if tens else "") + _TEENS[word], ""
+        else:
+            digits, tens = digits + tens + (word if word.isdigit() else _DIGITS[word]) * times, ""
+            times = 1
+    digits += tens + "0" if tens else ""
+    return digits if sum(map(str.isdigit, digits)) >= _SPELLED and not _counted(digits) else ""
+
+
+def _by_cue(text: str, lower: str) -> Iterator[Change]:
+    for cue in _CUE.finditer(lower):
+        for stretch in (_AFTER_CUE.match(text, cue.end()), _BEFORE_CUE.search(text, max(0, cue.start() - 80), cue.start())):
+            if stretch is None:
+                continue
+            start, end = stretch.span("text")
+            if end - start < _SPELLED:
+                continue
+            told = text[start:end]
+            if cue.lastgroup == "backwards":
+                yield Change(start, end, told[::-1], backwards=True)
+            else:
+                yield Change(start, end, told.translate(_ATBASH) if cue.lastgroup == "atbash" else codecs.encode(told, "rot13"))
+
+
+def run_together(text: str) -> Iterator[Change]:
+    """Yield where words are run together ("JohnSmith", "john_smith")."""
+    for match in _RUN_TOGETHER.finditer(text):
+        yield Change(*match.span(), " ")
+    for match in _DOTTED.finditer(text):
+        if match.group().rpartition(".")[2].lower() not in _ENDS_OF_SITES:
+            for place, character in enumerate(match.group(), match.start()):
+                if character == ".":
+                    yield Change(place, place + 1, " ")
+
+
+def drawn(text: str) -> Iterator[Change]:
+    """Yield digits and signs that stand for letters, letters that stand for digits, and capitals in the wrong places."""
+    yield from _drawn(text, _LEET_LETTERS)
+    for match in _LEET_DIGITS.finditer(text):
+        word = match.group()
+        if len(word) > 4 and sum(map(str.isdigit, word)) * 2 >= sum(map(str.isalnum, word)):
+            yield Change(*match.span(), word.translate(_DIGITS_DRAWN))
+    for match in _UNEVEN.finditer(text):
+        if len(match.group()) >= _SPELLED:
+            yield Change(*match.span(), match.group().capitalize())
+
+
+def drawn_otherwise(text: str) -> Iterator[Change]:
+    """Yield digits and signs that stand for letters, each for the other of two that it may stand for."""
+    yield from _drawn(text, _LEET_ELSE)
+
+
+def _drawn(text: str, letters: dict[int, int | None] | dict[int, str] | dict[int, int]) -> Iterator[Change]:
+    for match in _LEET.finditer(text):
+        word = match.group()
+        trimmed = word.rstrip("!")
+        letters_in = "".join(filter(str.isalpha, trimmed))
+        one_case = letters_in[1:].islower() or letters_in.isupper()
+        if len(trimmed) < _SPELLED or not one_case or trimmed.rstrip("0123456789").isalpha():  # "HbA1c", "COVID19"
+            continue
+        if word[:2].isdigit() or len(letters_in) * 5 < len(trimmed) * (2 if letters_in[1:].islower() else 3):
+            continue  # a measure, a code
+        read = trimmed.translate(letters)
+        yield Change(match.start(), match.start() + len(trimmed), read.capitalize() if word[0] in "@$!|013457" else read)
+
