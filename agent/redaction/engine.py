@@ -202,15 +202,21 @@ class Engine:
                     entity = PRESIDIO_ENTITIES.get(result.entity_type, result.entity_type)
                     yield Span(start + result.start, start + result.end, entity)
 
-    def _known(self, fields: Sequence[_Field | Withheld], identifiers: Sequence[Identifier]) -> KnownValues:
-        """Return the identity table of a record."""
+    def _known(self, fields: Sequence[_Field | Withheld], identifiers: Sequence[Identifier]) -> KnownValues | None:
+        """Return the identity table of a record; None if it cannot be made."""
         found = [value for field in fields if isinstance(field, _Field) for value in field.values()]
-        return known_values([*((one.entity, one.value) for one in identifiers), *found], self._everyday)
+        given = [(one.entity, one.value) for one in identifiers if one.entity in self._policy.entities]
+        try:
+            return known_values([*given, *found], self._everyday)
+        except Exception:  # noqa: BLE001 - as in _read
+            return None
 
-    def _located(self, field: _Field | Withheld, known: KnownValues) -> _Located | Withheld:
+    def _located(self, field: _Field | Withheld, known: KnownValues | None) -> _Located | Withheld:
         """Unite what was found in a text by itself with what the identity table finds there."""
         if isinstance(field, Withheld):
             return field
+        if known is None:
+            return Withheld.ENGINE_ERROR
         self._deadline.start(self._policy.limits.field_seconds)
         try:
             spans = united(
