@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.errors import ConfigError
-from agent.keys import KeyRole, create_data_key, create_keys_directory, create_signing_key, read_data_key
+from agent.keys import KeyRole, create_data_key, create_keys_directory, create_signing_key, derive_key, read_data_key
 from agent.store import Store, Vault
 
 if TYPE_CHECKING:
@@ -97,6 +97,14 @@ class Site:
     def submissions(self) -> Path:
         """Folder of drafts, approved submissions and receipts."""
         return self.directory / "submissions"
+
+    def surrogate_key(self) -> bytes:
+        """Return the key that decides what stands for a value in redacted text, where the policy wants surrogates.
+
+        Raises:
+            StoreError: the data key is missing, too widely readable, or damaged.
+        """
+        return derive_key(read_data_key(self.keys / "data.key"), "surrogates/v1")
 
     @contextmanager
     def store(self) -> Iterator[Store]:

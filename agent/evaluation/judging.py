@@ -103,7 +103,7 @@ def redactor_for(site: Site, juries: Sequence[Sequence[SeatedJudge]]) -> Redacto
     """
     if not any(judge.outside for jury in juries for judge in jury):
         return None
-    return open_redactor(site.settings.redaction_policy, site.directory)
+    return open_redactor(site.settings.redaction_policy, site.directory, key=site.surrogate_key())
 
 
 def judge_run(store: Store, run_id: str, rules: Rules, jury: Sequence[SeatedJudge], model: str, ways: Ways) -> Judged:

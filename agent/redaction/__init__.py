@@ -4,7 +4,7 @@ Everything a person can see (terminal, pages, exports, logs) takes `Redacted`, a
 it. Opening a redactor reads a policy, builds the engine and proves it on a known text; nothing heavy is
 imported before that, and nothing is ever downloaded.
 
-    redactor = open_redactor(site.settings.redaction_policy, site.directory)
+    redactor = open_redactor(site.settings.redaction_policy, site.directory, key=site.surrogate_key())
     prompt, answer = redactor.redact_record([prompt, answer])  # same value, same tag: "[NAME-1]"
 
 Stored instances go through a `Clearer` (agent.redaction.clearing), which redacts, or reveals after an audit entry.
@@ -22,7 +22,10 @@ __all__ = ["Redacted", "Redactor", "Withheld", "open_redactor"]
 
 
 def open_redactor(
-    policy: str = "hipaa_safe_harbor", directory: Path | None = None, shelf: "Shelf | None" = None
+    policy: str = "hipaa_safe_harbor",
+    directory: Path | None = None,
+    shelf: "Shelf | None" = None,
+    key: bytes | None = None,
 ) -> Redactor:
     """Open the redaction engine under a shipped policy, or under a file of the site's when `policy` ends in ".yaml".
 
@@ -32,10 +35,11 @@ def open_redactor(
         policy: as `redaction_policy` in site.yaml has it.
         directory: the site's, from which the name of a policy file is read.
         shelf: keeps what was found in texts for the next time, without the texts: the site's store.
+        key: decides surrogates and how far dates are moved (`Site.surrogate_key`); None: a fresh one for this redactor.
 
     Raises:
         RedactionError: the policy is missing or wrong, or the engine does not clear a text it must clear.
     """
     from agent.redaction.engine import open_engine
 
-    return open_engine(policy, directory, shelf)
+    return open_engine(policy, directory, shelf, key=key)

@@ -188,7 +188,7 @@ def open_clearer(site: "Site", store: "Store", *, reveal: bool, purpose: str) ->
         return Revealing(lambda event: store.audit("reveal", event), purpose)
     # What is written out once is often written again; pages that are only looked at leave the store as it is.
     shelf = store if purpose == "export" else None
-    return Redacting(open_redactor(site.settings.redaction_policy, site.directory, shelf))
+    return Redacting(open_redactor(site.settings.redaction_policy, site.directory, shelf, site.surrogate_key()))
 
 
 def _texts(stored: "StoredInstance", judged: Sequence[Judged], *, reveals: bool) -> Iterator[str]:

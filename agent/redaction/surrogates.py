@@ -215,7 +215,7 @@ class Surrogates:
 
     def facility(self, value: str, attempt: int) -> str | None:
         """Return a hospital, or a ward or room of another number."""
-        words = [word.group() for word in _WORD.finditer(value)]
+        words = list(map(str, _WORD.findall(value)))
         kind = next((word for word in reversed(words) if word.casefold() in _FACILITY_WORDS), None)
         if kind is not None and words == [kind] and (made := self.like("FACILITY", value, attempt)):
             return made[: value.index(kind)] + kind + made[value.index(kind) + len(kind) :]
