@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test lint bench size test-servers test-extras test-parity clean
+.PHONY: demo test lint bench bench-redaction size test-servers test-extras test-parity clean
 
 demo: $(VENV)/installed
 	$(BIN)/intramural demo --dir intramural-demo
@@ -22,6 +22,10 @@ bench: $(VENV)/installed-test
 	$(BIN)/python tests/bench/load_bench.py
 	$(BIN)/python tests/bench/jury_bench.py
 	$(BIN)/python tests/bench/metrics_bench.py
+
+# What redaction finds, takes and costs. DEID_DATA: a folder with corpora that are not in the repository.
+bench-redaction: $(VENV)/installed-test
+	$(BIN)/python tests/bench/redaction_bench.py $(if $(DEID_DATA),--data $(DEID_DATA))
 
 # Number of packages and installed size of the base install, in an environment of its own.
 size:
