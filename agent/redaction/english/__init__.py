@@ -3,11 +3,13 @@
 from presidio_analyzer import EntityRecognizer
 
 from agent.redaction.deadline import Deadline
-from agent.redaction.english.names import everyday, find_names, words
-from agent.redaction.english.patterns import PATTERNS
-from agent.redaction.recognizers import FoundByFunction, RuleRecognizer, any_of
+from agent.redaction.english import contacts, dates, numbers, people, places
+from agent.redaction.english.names import everyday, name_findings, words
+from agent.redaction.rulebook import Rulebook
 
 __all__ = ["everyday", "recognizers"]
+
+RULES = (*dates.RULES, *numbers.RULES, *contacts.RULES, *places.RULES, *people.RULES)
 
 
 def recognizers(deadline: Deadline) -> list[EntityRecognizer]:
@@ -15,8 +17,11 @@ def recognizers(deadline: Deadline) -> list[EntityRecognizer]:
     for name in ("given_names", "surnames", "everyday_words", "medical_words", "function_words"):
         words(name)  # read once, at start
     return [
-        *(RuleRecognizer("en", entity, entity.title(), patterns, deadline) for entity, patterns in PATTERNS.items()),
-        RuleRecognizer("en", "LOCATION", "Places", [any_of(words("places"))], deadline),
-        RuleRecognizer("en", "FACILITY", "Facilities", [any_of(words("facilities"))], deadline),
-        FoundByFunction("en", "NAME", "Names", find_names, deadline),
+        Rulebook(
+            "en",
+            RULES,
+            deadline,
+            phrases={"LOCATION": words("places"), "FACILITY": words("facilities")},
+            finders=[(frozenset({"NAME"}), name_findings)],
+        )
     ]

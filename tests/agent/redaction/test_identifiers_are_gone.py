@@ -1,12 +1,10 @@
 """Identifiers of every Safe Harbor class, in many contexts: none may be left. And harmless text stays as it is."""
 
 import pytest
-import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.redaction import Redactor
-from agent.redaction.english.patterns import PATTERNS
 
 # What is planted, and what of it identifies.
 PLANTED = {
@@ -95,20 +93,6 @@ def test_identifiers_side_by_side_are_all_gone(redactor: Redactor, chosen: list[
     # Single characters and short words may well be in the text around.
     left = [part for kind in chosen for part in PLANTED[kind][1] if len(part) > 2 and part in shown]
     assert left == []
-
-
-MAIL_PARTS = st.sampled_from(
-    ["a", "b.c", "@", " ", ".", "(at)", "[dot]", "x-y", "\n", "\u00e9", "!", ",", "(dot)", "1"]
-)
-
-
-@settings(max_examples=300)
-@given(st.lists(MAIL_PARTS, max_size=16).map("".join))
-def test_an_address_is_found_wherever_in_a_word_it_begins(text: str):
-    anywhere = PATTERNS["EMAIL"][0].replace(r"(?:\G|(?<![\w.!#$%&'*+/=?^`{|}~-]))", "")
-    assert anywhere != PATTERNS["EMAIL"][0]
-    found = [[match.span() for match in regex.finditer(p, text)] for p in (anywhere, PATTERNS["EMAIL"][0])]
-    assert found[0] == found[1]
 
 
 HARMLESS = (

@@ -1,0 +1,260 @@
+r"""Numbers of records, people, plans, accounts, licences, vehicles and devices, mostly by the word before them.
+
+What has no word before it is found by its form: a number of seven digits and more, letters joined with four digits,
+groups of digits joined by hyphens, and the national identity numbers of many countries.
+"""
+
+from agent.redaction.rulebook import ANYWHERE, CODE, LONG, Digits, Rule
+
+# Between a word and its identifier. Bounded on every side, so that no text makes a pattern try for long.
+_GAP = (
+    r"(?:\s{0,3}(?:number|num|no|nr|id|ID|identifier|code|card|#|№)\b?\.?s?){0,3}"
+    r"\s{0,3}(?:(?:is|was|of|are|reads|ends? (?:in|with)|ending(?: in)?)\b|[:=#([\"'|*-]){0,4}\s{0,3}"
+)
+# At least one digit, then or before letters, digits and joints; groups of digits that follow; and others of its kind.
+_MORE = (
+    r"(?:(?<=\d) \d{3,4}(?![\w.%/])){0,4}(?:(?: ?[,;/&] ?| and | or )#?(?=[A-Z-]{0,6}\d{3})[A-Z\d-]{4,30}(?!\w)){0,5}"
+)
+_NOT_MEASURED = (
+    r"(?!\d{1,4}(?:[.-]\d{1,3})? ?(?:cc|m[lgm]|cm|mcg|kg|g|units?|iu|%|days?|weeks?|months?|years?|hours?|minutes?|min"
+    r"|patients|cases|times|points?|x)(?!\w))"
+)
+_IDENTIFIER = rf"(?=[\w#./-]{{0,40}}\d){_NOT_MEASURED}[#\w][\w./-]{{0,60}}\w"
+_OF_THREE_DIGITS = rf"(?=(?:[\w#./-]{{0,30}}\d){{3}})(?!(?:19|20)\d\d\b(?![-/]\w)){_NOT_MEASURED}"
+_KIND_FOLLOWS = r"(?=\W{1,3}(?:id|number|num|no\b|nr\b|#|record|code)|\W?#|:)"
+
+_CUED = (
+    Rule(
+        "MRN",
+        "mrn mrns mr med medical hospital patient chart unit pt record uhid empi mpi nhs chi ur urn hn phn nhc"
+        " cmrn emrn",
+        rf"(?i)(?:(?:c|e)?MRNs?|MR#|(?-i:MR)(?= ?(?:no|num|id|#|:))|med(?:ical)?\.? rec(?:ord)?s?|(?:hospital"
+        rf"|patient|chart|unit|UR|HN){_KIND_FOLLOWS}"
+        rf"|pt\.?(?= ?(?:id|no|#))|record|chart|UHID|EMPI|MPI|NHS|CHI|URN|PHN"
+        rf"|NHC)(?!\p{{L}}){_GAP}\K{_IDENTIFIER}{_MORE}",
+    ),
+    Rule(
+        "ENCOUNTER",
+        "csn fin har encounter accession requisition visit specimen case order referral episode admission study"
+        " sample lab"
+        " acc slide block biopsy prescription rx ticket incident claim protocol tracking confirmation reference ref"
+        " appointment booking consent participant enrollment randomization dispense",
+        rf"(?i)(?:CSN|FIN|HAR|encounter|accession|requisition|(?:acc|visit|specimen|case|order|referral|episode"
+        rf"|admission"
+        rf"|study|sample|lab|slide|block|biopsy|prescription|rx|ticket|incident|claim|protocol|tracking|confirmation"
+        rf"|reference|ref|appointment|booking|consent|participant|enrollment|randomization|dispense)"
+        rf"(?: (?:subject|order|visit))?{_KIND_FOLLOWS})(?!\p{{L}}){_GAP}\K"
+        rf"{_OF_THREE_DIGITS}[#\w][\w/-]{{0,60}}\w",
+    ),
+    Rule(
+        "ACCOUNT",
+        "account accounts acct a billing invoice guarantor payment claim routing credit debit iban bank sort swift bic"
+        " iwallet wallet card paypal venmo cvv checking savings transaction receipt bill statement",
+        rf"(?i)(?:(?:bank |checking |savings )?(?:account|acct)s?|a/c|billing|invoice|guarantor|payment|claim|routing"
+        rf"|(?:credit|debit|bank) card|IBAN|sort code|swift|BIC|wallet|card(?= (?:number|no|ending|#)|#)|paypal|venmo"
+        rf"|CVV|transaction|receipt|(?:bill|statement){_KIND_FOLLOWS})(?!\p{{L}}){_GAP}\K{_IDENTIFIER}{_MORE}",
+    ),
+    Rule(
+        "PLAN",
+        "hic hicn mbi policy member membership subscriber beneficiary insurance insured medicare medicaid plan health"
+        " healthplan payer group prior auth authorization preauthorization ohip ramq card ehic tricare blue bcbs aetna"
+        " cigna humana kaiser unitedhealthcare medi pbm rxbin rxgrp rxid pcn certificate enrollee dependent hcn",
+        rf"(?i)(?:HICN?|MBI|policy|member(?:ship)?|subscriber|beneficiary|enrollee|insur(?:ance|ed)|medicare|medicaid"
+        rf"|medi-?cal|tricare|EHIC|OHIP|RAMQ|HCN|health(?: insurance|care)? (?:plan|card)|health ?plan|plan|payer"
+        rf"|PCN|Rx ?(?:BIN|GRP|ID)"
+        rf"|blue (?:cross|shield)(?: blue shield)?|BCBS|aetna|cigna|humana|kaiser|unitedhealthcare"
+        rf"|group(?=\W{{1,3}}(?:id|number|no\b|#))|(?:prior |pre-?)?auth(?:orization)?)"
+        rf"(?!\p{{L}})(?: (?:policy|plan|card|member|group|subscriber|beneficiary|health|insurance)){{0,2}}{_GAP}\K"
+        rf"{_OF_THREE_DIGITS}{_IDENTIFIER}{_MORE}",
+    ),
+    Rule(
+        "LICENSE",
+        "npi dea license licence lic certificate cert certification passport permit registration driver drivers dl upin"
+        " gmc nmc ahpra cpso medical nursing state visa green board clia caqh pharmacy notary badge employee staff",
+        rf"(?i)(?:NPI|DEA|UPIN|GMC|NMC|AHPRA|CPSO|CLIA|CAQH|(?:(?:medical|nursing|state|pharmacy|driver'?s?|board) )?"
+        rf"(?:licen[sc]e|lic\b\.?|certificat(?:e|ion)|cert|registration|permit)|passport|driver'?s? licen[sc]e"
+        rf"|visa(?= ?(?:no|num|#))"
+        rf"|green card|(?:badge|employee|staff){_KIND_FOLLOWS}|(?-i:DL))(?!\p{{L}}){_GAP}\K"
+        rf"{_OF_THREE_DIGITS}{_IDENTIFIER}",
+    ),
+    Rule(
+        "VEHICLE",
+        "vin license licence number plate vehicle registration reg tag car truck tail hull boat",
+        rf"(?i)(?:VIN|licen[sc]e (?:plate|tag)|(?:number|registration|vehicle|car|truck) plate|plate"
+        rf"|vehicle(?: (?:id|reg)\w{{0,12}})?"
+        rf"|reg(?:istration)?(?: no\.?| number| mark)|(?:tail|hull|boat)(?: (?:number|no|id"
+        rf"|registration)))s?(?!\p{{L}})"
+        rf"{_GAP}\K(?-i:(?=[A-Z]{{0,4}}[ -]?[A-Z]{{0,4}}\d)[A-Z\d][A-Z\d-]{{1,17}}(?: [A-Z\d-]{{1,8}}(?![\w])){{0,2}})",
+    ),
+    Rule(
+        "DEVICE",
+        "serial serials sn s device udi lot imei imsi iccid meid implant pacemaker model icd defibrillator pump"
+        " stent lead"
+        " glucometer cgm monitor prosthesis generator asset catalog batch ref gtin mac",
+        rf"(?i)(?:serials?|s/n|(?-i:SN)|device|UDI|GTIN|IM[ES]I|ICCID|MEID|lot|batch(?=\W{{1,3}}(?:id|number|no\b"
+        rf"|#))|implant|pacemaker"
+        rf"|model|asset(?= ?(?:tag|id|no|num|#))(?: tag)?|(?:ICD|defibrillator|(?:insulin )?pump|stent|lead"
+        rf"|glucometer|CGM|monitor"
+        rf"|prosthesis|generator|catalog){_KIND_FOLLOWS})(?!\p{{L}})(?: serial| model| lot)?{_GAP}\K"
+        rf"{_OF_THREE_DIGITS}{_IDENTIFIER}",
+    ),
+    Rule(
+        "SSN",
+        "ssn ssns ss social itin tin sin nino national last",
+        r"(?i)(?:SSNs?|SS ?#|social(?: security| insurance)?(?: (?:number|no\.?|#))?|ITIN|TIN|(?-i:SIN)|NINO"
+        r"|national insurance"
+        r"|last (?:four|4)(?: digits)?(?: of (?:the |his |her |their |my )?(?:ssn"
+        r"|social(?: security)?(?: number)?))?)(?!\p{L})"
+        rf"{_GAP}\K(?=[\dX*x. -]{{0,12}}\d{{2}})[\dX*x][\dX*x. -]{{2,14}}\d\b",
+    ),
+    Rule(
+        "SSN", "nino national ni", rf"(?i)(?:NINO|national insurance|NI){_GAP}\K[A-Z]{{2}} ?\d\d ?\d\d ?\d\d ?[A-D]\b"
+    ),
+    Rule(
+        "ID",
+        "id ids identifier identification identity national citizen tax student user donor photo image civil"
+        " subject study"
+        " emirates",
+        rf"(?i)(?:(?:national |citizen |identity |tax |student |user |donor |photo |image |civil |subject |study "
+        rf"|emirates )?(?:ID|identif(?:ier|ication)|identity (?:card|number|no))s?)"
+        rf"(?!\p{{L}}){_GAP}\K"
+        rf"(?=[\w#./-]{{0,40}}\d[\w#./-]{{0,30}}\d)(?![\d.]{{1,3}}(?: ?(?:mg|ml|cm|mm|%)))(?!(?:19"
+        rf"|20)\d\d\b(?![-/.]\w)){_IDENTIFIER}",
+    ),
+    Rule(
+        "ID",
+        "aadhaar aadhar cpf cnpj dni nie nif curp rut pesel bsn nric fin hkid ahv avs pan personnummer cpr tax"
+        " vat ein bvn"
+        " sid uid guid uuid token api key mykad cccd iqama oib jmbg cnp egn hetu kennitala steuer insee nir cuit"
+        " cuil rfc"
+        " cedula cédula fingerprint finger thumb thumbprint voiceprint voice palm face faceprint retina retinal"
+        " iris facial"
+        " biometric photo photograph image img barcode wristband band tag genome dna dicom photos images",
+        rf"(?i)(?:aadhaa?r|CPF|CNPJ|DNI|NIE|NIF|CURP|RUT|PESEL|BSN|NRIC|FIN|HKID|AHV|AVS|PAN|personnummer|CPR"
+        rf"|(?:tax|VAT)(?= ?(?:no|num|#))|EIN|BVN|SID|UID"
+        rf"|GUID|UUID|token|(?:api )?key(?= ?[:=#])|MyKad|CCCD|iqama|OIB|JMBG|CNP|EGN|HETU|kennitala|steuer-?id"
+        rf"|INSEE|NIR|CUIT|CUIL|RFC|c[eé]dula"
+        rf"|(?:finger|thumb|voice|palm|face)[ -]?(?:print|scan|template)?s?|(?:retinal?|iris|facial|biometric"
+        rf"|voice)(?: (?:scan|template|print|hash|record|recognition))?"
+        rf"|(?:photo(?:graph)?|image|img|barcode|wristband|band|tag|genome|dna|dicom)s?(?: (?:file|uid"
+        rf"|sample))?)(?!\p{{L}}){_GAP}\K"
+        rf"(?=(?:[\w#./-]{{0,20}}\d){{5}}){_IDENTIFIER}{_MORE}",
+    ),
+    Rule(
+        "ID",
+        "user username login userid password passcode pin handle screen passphrase pw pwd",
+        r"(?i)(?:user ?(?:name|id)?|login|password|passcode|passphrase|pwd?|pin|(?:screen|user)[ _-]?name|handle)"
+        r"(?: (?:is|was))?[ \t]{0,2}(?:[:=]|\bis\b)[ \t]{0,2}['\"]?\K[^\s'\",;]{3,40}",
+    ),
+)
+
+_NOT_PUBLISHED = r"(?!(?:NCT|PMC|PMID|ISRCTN|GSE|PROSPERO|CRD|COVID|RS|ENST|ENSG)\d)"  # trials, articles, genes
+
+_BY_FORM = (
+    Rule("SSN", Digits(3, 3, "-.9"), r"(?<![\w/.])(?<!\d-)\d{3}(?P<j>[- .])\d{2}(?P=j)\d{4}(?![\w-]|\.\d)"),
+    Rule("SSN", Digits(3, 3, "-"), r"(?<![\w/.-])9\d\d-[5-9]\d-\d{4}(?![\w-])"),
+    Rule("SSN", "xxx x", r"(?i)X{3}[- ]?X{2}[- ]?\K\d{4}\b"),
+    Rule("SSN", Digits(4, 4), r"(?<=\*{2,3}[- ]?\*{2}[- ]?)\d{4}\b"),
+    Rule("SSN", CODE, r"(?<!\w)(?![DFIQUV])[A-Z](?![DFIQUVO])[A-Z] ?\d\d ?\d\d ?\d\d ?[A-D](?!\w)"),  # British
+    Rule("VEHICLE", Digits(1, 10, "a"), r"(?=[A-HJ-NPR-Z\d]{0,16}[A-HJ-NPR-Z])[A-HJ-NPR-Z\d]{17}\b"),
+    Rule("VEHICLE", CODE, r"(?<!\w)[A-HJ-NPR-Z\d]{17}\b"),
+    # Unique device identifiers with their GS1 application identifiers, and HIBCC's.
+    Rule(
+        "DEVICE",
+        Digits(2, 10, ")a* "),
+        r"(?<=(?P<since>\(?))01\)?\d{14}(?:\(?(?:10|11|17|21|240)\)?[\w./-]{1,20}){0,4}",
+    ),
+    Rule("DEVICE", CODE, r"(?<=(?P<since>\+))[A-Z]\d{3}[A-Z\d]{2,18}/[$\w+./-]{2,30}"),
+    # DICOM and other object identifiers.
+    Rule("ID", Digits(1, 1, "."), r"(?<![\w.])[0-2](?:\.\d{1,39}){5,30}(?![\w])"),
+    Rule(
+        "ID",
+        Digits(4, 10),
+        r"(?<=[A-Z][-/])(?<=(?<![\w.#-])(?P<since>(?:# ?)?[A-Z]{1,6}[-/]))\d{4,20}(?:[-/]?[A-Z\d]{1,20}){0,3}(?![a-z])",
+    ),
+    Rule(
+        "ID",
+        CODE,
+        rf"(?<![\w.-]){_NOT_PUBLISHED}[A-Z]{{1,6}}\d{{2,6}}-\d{{4,20}}(?:[-/]?[A-Z\d]{{1,20}}){{0,3}}(?![a-z])",
+    ),
+    Rule("ID", CODE, rf"(?<![\w.-]){_NOT_PUBLISHED}[A-Z]{{1,4}}\d{{5,20}}(?!\w)"),
+    Rule("ID", CODE, rf"(?<![\w.-]){_NOT_PUBLISHED}(?=[A-Z\d]{{0,40}}\d{{4}})[A-Z\d]{{7,60}}(?!\w)"),
+    Rule(
+        "ID",
+        CODE,
+        r"(?<![\w.-])(?:[A-Z]{2,4}-)?(?=[A-Z\d]{0,12}\d)[A-Z\d]{2,12}(?:-(?=[A-Z\d]{0,12}\d)[A-Z\d]{2,12}){2,5}(?!"
+        r"[\w-])",
+    ),
+    Rule("ID", Digits(1, 10, "a"), r"(?<![\w.-])(?=[A-Z\d]{0,40}[A-Z])(?=[A-Z\d]{0,40}\d{4})[A-Z\d]{7,60}(?!\w)"),
+    Rule(
+        "ID",
+        Digits(1, 10),
+        r"(?<=#)(?<=(?<![\w.#-])(?P<since>#))(?:\d{3,40}|(?=\d{1,4}[A-Z-]{1,3}\d{2}))[A-Z\d-]{0,30}\b",
+    ),
+    Rule("ID", CODE, r"(?<=#)(?<=(?<![\w.#-])(?P<since>#))[A-Z]{1,6}\d{3,20}[A-Z\d-]{0,20}\b"),
+    Rule("ID", Digits(7, 10), r"(?<![\w.,$€£-])(?<!\d-)\d{7,60}(?![\w]|[.,]\d)"),
+    Rule("ID", Digits(2, 6, "-"), r"(?<![\w./-])\d{2,6}(?:-\d{2,6}){2,6}(?![\w-])"),
+    Rule("ID", Digits(4, 8, "-"), r"(?<![\w./-])(?:\d{5,6}-\d{4,6}|\d{4,8}-(?!IU|MG|ML)[A-Z]{1,4}\d{0,4})(?!\w|-\d)"),
+    Rule("ID", Digits(5, 8, "a"), r"(?<![\w./-])\d{5,8}[A-Z]{1,3}(?![\w-])"),
+    Rule("ID", Digits(4, 4, "9"), r"(?<![\w./-])\d{4}(?: \d{4}){2,4}(?![\w-])"),
+    # Identity numbers of Brazil, Chile, Switzerland, Belgium, Scandinavia, Hong Kong, Spain, Canada, France.
+    Rule("ID", Digits(3, 3, "."), r"(?<![\w.-])\d{3}\.\d{3}\.\d{3}-\d{2}(?!\w)"),
+    Rule("ID", Digits(2, 2, "."), r"(?<![\w.-])\d{2}\.\d{3}\.\d{3}/\d{4}-\d{2}(?!\w)"),
+    Rule("ID", Digits(1, 2, "."), r"(?<![\w.-])\d{1,2}\.\d{3}\.\d{3}-[\dkK](?!\w)"),
+    Rule("ID", Digits(3, 3, "."), r"(?<![\w.-])756\.\d{4}\.\d{4}\.\d{2}(?!\w)"),
+    Rule("ID", Digits(2, 2, "."), r"(?<![\w.-])\d\d\.\d\d\.\d\d-\d{3}\.\d\d(?!\w)"),
+    Rule("ID", Digits(6, 8, "-*"), r"(?<![\w./-])\d{6}(?:\d\d)?[-+]\d{3}[\dA-Z](?!\w)"),
+    Rule("ID", CODE, r"(?<!\w)[A-Z]{1,2}\d{6}\([\dA]\)"),
+    Rule("ID", Digits(1, 8, ".-a"), r"(?<![\w.-])\d{1,2}\.?\d{3}\.?\d{3}-?[A-HJ-NP-TV-Z](?!\w)"),
+    Rule(
+        "ID",
+        Digits(1, 10, "9a"),
+        r"(?<![\w.-])[12] ?\d\d ?(?:0[1-9]|1[0-2]) ?(?:\d\d|2[AB]) ?\d{3} ?\d{3}(?: ?\d\d)?(?!\w)",
+    ),
+    Rule(
+        "ID",
+        CODE,
+        r"(?<!\w)(?=[A-Z]{2}\d{2} ?[A-Z\d]{4} ?\d)[A-Z]{2}\d{2}(?: ?[A-Z\d]{4}){2,8}(?: ?[A-Z\d]{1,3})?(?!\w)",
+    ),  # IBAN, also with a wrong sum
+    Rule("ID", LONG, r"(?i)(?<![\w-])[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?!\w)"),
+    Rule("ID", LONG, r"(?<![\w+/])[A-Za-z\d+/_-]{80,}={0,2}"),
+    Rule("ID", LONG, r"(?i)(?<![\w+/])(?=[0-9a-f]{0,32}\d[0-9a-f]{0,32}\d)[0-9a-f]{32,64}(?!\w)"),
+    # Files that are named for what is on them: photographs, scans, recordings.
+    Rule(
+        "ID",
+        ANYWHERE,
+        r"(?i)(?<![\w.-])[\w-]{0,60}\d[\w-]{0,60}\.(?:jpe?g|png|gif|tiff?|bmp|heic|dcm|dicom|nii(?:\.gz)?|wav|mp3"
+        r"|m4a|mp4|mov|avi|pdf"
+        r"|docx?|xlsx?|hl7|xml|svs)\b",
+        (
+            ".jp",
+            ".png",
+            ".gif",
+            ".tif",
+            ".bmp",
+            ".heic",
+            ".dcm",
+            ".dicom",
+            ".nii",
+            ".wav",
+            ".mp",
+            ".m4a",
+            ".mov",
+            ".avi",
+            ".pdf",
+            ".doc",
+            ".xls",
+            ".hl7",
+            ".xml",
+            ".svs",
+        ),
+    ),
+    Rule(
+        "NAME",
+        ANYWHERE,
+        r"(?i)(?:\b[a-z]:\\(?:Users|Documents and Settings)\\|/(?:home|Users)/)\K[\w.-]{2,40}",
+        ("\\users", "/home/", "/users/", "settings\\"),
+    ),
+)
+
+RULES = (*_CUED, *_BY_FORM)

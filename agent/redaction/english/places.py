@@ -1,0 +1,363 @@
+r"""Addresses of many countries, post codes, places by how they are introduced, hospitals, clinics, wards, rooms."""
+
+from agent.redaction.rulebook import CODE, Digits, Rule
+
+_STREETS = (
+    "street st avenue ave av road rd boulevard blvd drive dr lane ln court ct circle cir place pl terrace ter way"
+    " parkway pkwy"
+    " highway hwy square sq trail trl plaza loop row crescent cres alley turnpike tpke route rte close grove"
+    " gardens mews quay"
+    " esplanade rise hill walk view park gate crossing xing path run pike cove point ridge heights causeway broadway"
+)
+_STREET = (
+    r"(?:Street|St|Avenue|Ave|Av|Road|Rd|Boulevard|Blvd|Drive|Dr|Lane|Ln|Court|Ct|Circle|Cir|Place|Pl|Terrace|Ter|Way"
+    r"|Parkway|Pkwy|Highway|Hwy|Square|Sq|Trail|Trl|Plaza|Loop|Row|Crescent|Cres|Alley|Turnpike|Tpke|Route|Rte"
+    r"|Close|Grove"
+    r"|Gardens|Mews|Quay|Esplanade|Causeway|Broadway|Pike|Crossing|Cove|Ridge|Heights|Path|Walk)"
+)
+# Words for a street that stand before its name, and endings of one word, in other languages.
+_STREET_FIRST = (
+    r"(?:Rue|Avenue|Av\.?|Avda\.?|Avenida|Boulevard|Bd|Chemin|Quai|All[ée]e|Impasse|Place|Calle|C/|Carrer|Paseo"
+    r"|Plaza|Plaça|Carretera"
+    r"|Camino|Ronda|Via|Viale|Corso|Piazza|Piazzale|Vicolo|Strada|Largo|Rua|R\.|Travessa|Pra[çc]a|Estrada|Ul\."
+    r"|ul\.|ulica|ulitsa"
+    r"|Al\.|al\.|Aleja|Os\.|pl\.|Plac|Str\.|Strada|Bulevardul|Calea|Jalan|Jl\.|Jl|Lorong|Soi|Nguy[eễ]n|Đường|Am"
+    r"|An der|Auf der|Im|Zum|Zur"
+    r"|Unter den|Alte|Alter|Neue|Kleine|Gro(?:ß|ss)e|Obere|Untere|Hoofd|Leof\.?|Leoforos|Odos|Str|Strasse)"
+)
+_STREETS_FIRST = (
+    "rue avenue av avda avenida boulevard bd chemin quai allée allee impasse place calle c carrer paseo plaza"
+    " plaça carretera"
+    " camino ronda via viale corso piazza piazzale vicolo strada largo rua r travessa praça praca estrada ul"
+    " ulica ulitsa al"
+    " aleja os pl plac str bulevardul calea jalan jl lorong soi nguyễn đường am an auf im zum zur unter alte"
+    " alter neue kleine"
+    " große grosse obere untere hoofd leof leoforos odos strasse"
+)
+_STREET_LAST = (
+    r"[\p{L}'.-]{2,40}(?:stra(?:ß|ss)e|str\.|gasse|platz|allee|weg|ufer|damm|ring|straat|laan|plein|gracht|kade"
+    r"|dijk|singel|gatan"
+    r"|gata|v[äa]gen|gr[äa]nd|torget|veien|vei|vegen|gaten|gate|vej|gade|all[ée]|katu|tie|kuja|polku|utca"
+    r"|[úu]tja?|t[ée]r|k[öo]r[úu]t"
+    r"|stræti|straeti|braut|vegur|ulica|ova|ska|cesta|trg|n[áa]m[ěe]st[íi]|t[řr][íi]da)"
+)
+_UNIT_WORD = r"(?:Apt|Apartment|Suite|Ste|Unit|Flat|Floor|Fl|Room|Rm|Bldg|Building|Lot|Trailer|Trlr|Space|Dept|PMB|#)"
+_UNIT = rf"(?:,?\s{{1,3}}(?:(?i:{_UNIT_WORD})\.? ?#? ?[\w-]{{1,8}}|#\w{{1,6}})){{0,2}}"
+_STATE_CODES = (
+    "ak al ar az ca co ct dc de fl ga hi ia id il in ks ky la ma md me mi mn mo ms mt nc nd ne nh nj nm nv ny oh"
+    " ok or pa pr ri sc"
+    " sd tn tx ut va vt wa wi wv wy gu vi ab bc mb nb nl ns nt on pe qc sk yt nsw vic qld tas act"
+)
+_STATE = (
+    r"(?:A[BKLRZ]|BC|C[AOT]|D[CE]|FL|G[AU]|HI|I[ADLN]|K[SY]|LA|M[ABDEINOST]|N[BCDEHJLMSTVY]|O[HKNR]|P[ARE]|QC|RI"
+    r"|S[CDK]|T[NX]|UT"
+    r"|V[AIT]|W[AIVY]|YT|NSW|VIC|QLD|TAS|ACT)"
+)
+_CAPITALISED = r"(?:\p{Lu}[\p{L}'&-]{0,40}|St\.|Mt\.|Ft\.|\p{Lu}\.|\d{1,3}(?:st|nd|rd|th))"
+_LINK = r"(?: (?:of|the|and|&|for|at|in|de|la|del|van|von|der|den|du|des|di|da|do|dos)){1,2}"
+_TOWN = rf"(?:{_CAPITALISED}(?:(?:{_LINK})?[ -]{_CAPITALISED}){{0,3}})"
+_POST_CODE = (
+    r"(?:\d{5}(?:-\d{4})?|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|[A-Z]\d[A-Z][ -]?\d[A-Z]\d|[A-Z]{1,3}-\d{4,5}"
+    r"|\d{4} ?[A-Z]{2}|\d{3} ?\d{2}|\d{3}-\d{4}"
+    r"|\d{5}-\d{3}|\d{2}-\d{3}|\d{4,6})(?!\w)"
+)
+# What can follow a street: unit, town, state or region, post code, country, on the same or the next lines.
+_REST = (
+    rf"{_UNIT}(?:,?[ \t]{{0,2}}(?:,\s{{0,3}}|\n[ \t>]{{0,4}}){_TOWN}(?=,|\n| {_STATE}\b| \d|[.;?!)]|$))?"
+    rf"(?:\s{{0,3}},?\s{{1,3}}{_STATE}\b\.?)?(?:,?\s{{1,3}}{_POST_CODE})?"
+)
+_NOT_MEASURED = (
+    r"(?! ?(?:mg|mcg|ml|mL|cm|mm|kg|g|units?|IU|years?|yrs?|y/?o|days?|weeks?|months?|hours?|minutes?|mins?"
+    r"|patients?|cases|men|women"
+    r"|percent|points?|times|doses?|tablets?|cycles|consecutive|x)\b)"
+)
+_DIRECTION = r"(?:(?:[NSEW]|North|South|East|West|NE|NW|SE|SW)\.? )?"
+
+_ADDRESSES = (
+    Rule(
+        "ADDRESS",
+        Digits(1, 6, "aA-/,9"),
+        rf"(?<![\w./])\d{{1,6}}[A-Za-z]?(?:[-/]\d{{1,5}})?,? {_DIRECTION}(?:{_CAPITALISED} ){{1,4}}?{_STREET}(?!"
+        rf"[\p{{L}}])\.?"
+        rf"(?: (?:[NSEW]|North|South|East|West|NE|NW|SE|SW)\b\.?)?{_REST}",
+    ),
+    Rule(
+        "ADDRESS",
+        Digits(1, 6, "A"),
+        rf"(?<![\w./])\d{{1,6}} {_DIRECTION}(?:Broadway|Highway \d{{1,4}}|Route \d{{1,4}}|(?:County"
+        rf"|State) Road \d{{1,4}}|Avenue [A-Z]|[NSEW]\.? \d{{1,3}}(?:st|nd|rd|th))\b{_REST}",
+    ),
+    Rule(
+        "ADDRESS",
+        Digits(1, 6, " A"),
+        rf"(?i)(?<![\w./])\d{{1,6}} (?!(?:day|week|month|year|hour|minute|mg|ml"
+        rf"|patients?)s?\b)(?:[a-z]{{2,20}} ){{1,3}}?(?:street|avenue|boulevard|road|lane|drive"
+        rf"|court|parkway|terrace|crescent)\b{_REST}",
+    ),
+    # Number, then a word for a street: "12 rue de la Paix", "9554 62 Rue Gafsa".
+    Rule(
+        "ADDRESS",
+        Digits(1, 6, "aA ,9"),
+        rf"(?<![\w./])\d{{1,6}}[a-z]?(?: (?:bis|ter))?(?:,? \d{{1,4}})?,? (?i:{_STREET_FIRST}) (?:(?:de|la|du|des"
+        rf"|del|di|da|do|dos|l'|d'|den|der) ?){{0,3}}{_CAPITALISED}"
+        rf"(?: (?:(?:de|la|du|des|del|di|da|do) )?{_CAPITALISED}){{0,4}}{_REST}",
+    ),
+    Rule(
+        "ADDRESS",
+        Digits(1, 6, "aA ,9"),
+        rf"(?<![\w./])\d{{1,6}}[a-z]?(?:,? \d{{1,4}})?,? (?:{_CAPITALISED} ){{0,3}}{_STREET_LAST}(?: \d{{1,4}}"
+        rf"[a-z]?(?![\w%]))?{_REST}{_NOT_MEASURED}",
+    ),
+    # A word for a street, its name, then the number: "Calle de Alcalá 12", "Koskikatu 25", "ul. Długa 7".
+    Rule(
+        "ADDRESS",
+        _STREETS_FIRST,
+        rf"(?<=(?P<since>(?:(?<![\w.])\d{{4,6}} )?)){_STREET_FIRST} (?:(?:de|la|las|los|el|du|des|del|della|di|da"
+        rf"|do|dos|l'|d'|den|der) ?){{0,3}}(?:{_CAPITALISED} ){{1,4}},? ?(?:n[o°º]?\.? ?)?\d{{1,5}}[a-zA-Z]?(?!"
+        rf"[\w%]){_REST}{_NOT_MEASURED}",
+    ),
+    Rule(
+        "ADDRESS",
+        Digits(1, 5),
+        rf"(?<=(?<!\p{{L}})(?P<since>(?:\d{{4,6}} )?(?:{_CAPITALISED} ){{0,2}}{_STREET_LAST},? ?(?:u\. )?))"
+        rf"\d{{1,5}}[a-zA-Z]?(?![\w%]){_REST}{_NOT_MEASURED}",
+    ),
+    # A house number with a unit behind: "5586 Somewhere 31 Apt. 297".
+    Rule(
+        "ADDRESS",
+        Digits(1, 6, "A "),
+        rf"(?<![\w./])\d{{1,6}} (?:[\p{{L}}'.-]{{1,30}} ){{1,5}}(?:\d{{1,4}}[.a-z]?)?,?\s{{0,3}}(?i:Apt|Suite|Ste"
+        rf"|Apartment|Flat)\.? ?#?[\w-]{{1,6}}{_REST}",
+    ),
+    Rule(
+        "ADDRESS",
+        "p po post box psc unit cmr apo fpo dpo locked private gpo pob postfach b apartado casilla",
+        rf"(?i)(?:(?:P\.? ?O\.?|post(?: office)?|GPO|private|locked) ?(?:Box|bag) ?#?\d{{1,7}}|(?:PSC|CMR"
+        rf"|Unit) \d{{1,5}},? Box \d{{1,6}}|(?:APO|FPO|DPO),? A[AEP] \d{{5}}|(?:postfach|B\.P\."
+        rf"|apartado(?: postal)?|casilla) \d{{2,6}})"
+        rf"(?-i:{_REST})",
+    ),
+    Rule(
+        "ADDRESS",
+        "usns uss usnv",
+        r"US(?:NS|S|NV) \p{Lu}[\p{L}'-]{1,30}(?: \p{Lu}[\p{L}'-]{1,30})?(?:,?\s{1,3}FPO A[AEP] \d{5})?",
+    ),
+    Rule(
+        "ADDRESS",
+        "address addr home mailing residence",
+        r"(?i)(?:home |mailing |street |current |permanent |residential )?(?:address|addr|residence)(?: is"
+        r"| was)?[:;, ]{1,3}(?:is )?\K(?-i:(?=[^\n;]{0,60}\d)[\p{Lu}\d#][^\n;]{4,100}?)(?=\.(?:\s|$)|[;\n]|$"
+        r"| (?:phone|tel|and|with|who|mrn)\b)",
+    ),
+    Rule(
+        "ADDRESS",
+        "lives living resides residing resident reside live lived dwelling",
+        r"(?i)(?:lives|living|resides?|residing|resident|lived?|dwelling) (?:at|on|in) \K(?:(?:apt|apartment|unit"
+        r"|flat|house|no\.?) )?#?\d[^\n;]{4,80}?(?=\.(?:\s|$)|[;\n]|$| (?:with|and|who|for|since)\b|, (?:and|with"
+        r"|who)\b)",
+    ),
+    Rule(
+        "ADDRESS",
+        "corner intersection",
+        rf"(?i)(?:corner|intersection) of \K(?-i:{_CAPITALISED}(?: {_CAPITALISED}){{0,3}})(?: and "
+        rf"| & )(?-i:{_CAPITALISED}(?: {_CAPITALISED}){{0,3}})",
+    ),
+    Rule(
+        "ADDRESS",
+        "gps lat latitude coordinates location geo",
+        r"(?i)(?:gps|lat(?:itude)?|coordinates?|location|geo)[ :=(]{1,4}\K[-+]?\d{1,2}\.\d{3,8}°?[NS]?[, ]{1,3}(?:"
+        r"lon\w{0,6}[ :=]{1,3})?[-+]?\d{1,3}\.\d{3,8}°?[EW]?",
+    ),
+    Rule(
+        "ADDRESS",
+        Digits(1, 2, "."),
+        r"(?<![\w.])(?<=(?P<since>-?))\d{1,2}\.\d{4,8}°? ?[NS]?, ?-?\d{1,3}\.\d{4,8}°? ?[EW]?(?!\w)",
+    ),
+    Rule(
+        "ADDRESS",
+        Digits(1, 3, "*"),
+        r"(?<![\w.])\d{1,3}° ?\d{1,2}['′] ?(?:\d{1,2}(?:\.\d{1,4})?[\"″'] ?)?[NS],? ?\d{1,3}° ?\d{1,2}['′] ?(?:"
+        r"\d{1,2}(?:\.\d{1,4})?[\"″'] ?)?[EW]",
+    ),
+)
+
+_ZIPS = (
+    Rule("ZIP", Digits(5, 5), rf"(?<={_STATE}\.?,?\s{{1,3}})\d{{5}}(?:-\d{{4}})?\b"),
+    Rule(
+        "ZIP",
+        "zip postal postcode zipcode post pincode plz cap eircode",
+        r"(?i)(?:zip(?: ?code)?|postal code|post ?code|pin ?code|PLZ"
+        r"|eircode)(?: is)?[: #]{1,3}\K(?=[A-Z -]{0,4}\d)[A-Z\d][A-Z\d -]{2,8}[A-Z\d]\b",
+    ),
+    Rule("ZIP", Digits(5, 5, "-"), r"(?<![\w.-])\d{5}-\d{4}(?![\w-])"),
+    Rule("ZIP", CODE, r"(?<![\w-])(?:[A-PR-UWYZ][A-HK-Y]?\d[A-Z\d]? \d[ABD-HJLNP-UW-Z]{2})(?![\w-])"),  # British
+    Rule("ZIP", CODE, r"(?<![\w-])[ABCEGHJ-NPRSTVXY]\d[A-Z][ -]\d[A-Z]\d(?![\w-])"),  # Canadian
+    Rule("ZIP", CODE, r"(?<![\w-])(?:CH|DE|AT|FR|NL|BE|DK|FI|SE|NO|LT|LV|SI|HR|LU|MD)-\d{4,5}(?![\w-])"),
+)
+
+_NOT_A_PLACE_NAME = (
+    r"(?!(?:The|This|That|These|A|An|In|At|Our|My|Your|His|Her|Their|Its|Any|Each|No|When|What|Which|Where|Is|Was"
+    r"|If|And|Or"
+    r"|For|From|To|Of|By|On|Since|After|Before|During|Outpatient|Inpatient|Emergency|Local|Day|Pain|Sleep)\b )"
+)
+_LOCATIONS = (
+    Rule(
+        "LOCATION",
+        _STATE_CODES,
+        rf"(?<=\b(?!(?:And|Or|In|By)\b)(?P<since>{_CAPITALISED}(?: {_CAPITALISED}){{0,2}}),\s{{0,2}}){_STATE}\b(?:"
+        rf",? \d{{5}}(?:-\d{{4}})?)?",
+    ),
+    Rule(
+        "LOCATION",
+        _STATE_CODES,
+        rf"(?<=\b(?P<since>{_CAPITALISED}(?: {_CAPITALISED}){{0,2}}) ){_STATE},? \d{{5}}(?:-\d{{4}})?\b",
+    ),
+    Rule(
+        "LOCATION",
+        "live lives lived living reside resides residing resident residents born raised move moved moving travel"
+        " travels traveled travelled"
+        " traveling travelling native visit visited visiting trip based located relocated flew flying returned"
+        " grew emigrated immigrated"
+        " hails hailing originally came comes fled immigrant refugee citizen vacation vacationed vacationing"
+        " holiday deployed stationed drove"
+        " flight headquartered settled commutes originates",
+        r"(?i)(?:liv(?:es?|ed|ing)|resid(?:es?|ing|ents?)|born(?: and raised)?|raised|mov(?:ed?|ing)(?: here"
+        r"| back)?|travel(?:s|led|ed|ing|ling)?|native|visit(?:ing|ed)?|trip"
+        r"|based|located|relocated|flew|flying|flight|returned|grew up|emigrated|immigrated|hail(?:s|ing)"
+        r"|originally|c[ao]mes?|fled|immigrant|refugee|citizen"
+        r"|vacation(?:ed|ing)?|holiday|deployed|stationed|drove|headquartered|settled|commutes"
+        r"|originates)(?: recently| back| here| home| there| out| down| over| up)?"
+        r"(?: (?:in|to|from|of|near|outside(?: of)?|through|around|at))(?: (?:the|rural|downtown|suburban"
+        r"|northern|southern|eastern|western|central"
+        r"|nearby|greater|inner|upstate))?(?: (?:city|town|village|state|county|province|suburbs?|outskirts"
+        r"|island|borough) of)? \K(?-i:(?!(?:ICU|ED|ER|OR|PACU|The|Dr|Mr|Mrs|Ms|Type|Stage|Grade|January|February"
+        r"|March|April"
+        r"|May|June|July|August|September|October|November|December|Monday|Tuesday|Wednesday|Thursday|Friday"
+        r"|Saturday|Sunday)\b)"
+        r"\p{Lu}[\p{L}][\p{L}'-]{0,30}(?:(?:,? | (?:de|la|del|of|the|upon|on|sur|am"
+        r"|an der) )\p{Lu}[\p{L}'-]{1,30}){0,3})(?!'s (?:disease|syndrome))",
+    ),
+    Rule(
+        "LOCATION",
+        "visit visits visited visiting",
+        r"(?i)visit(?:s|ed|ing)? \K(?-i:(?!(?:Dr|Mr|Mrs|Ms)\b)\p{Lu}\p{Ll}{2,20}(?: \p{Lu}\p{Ll}{2,20})?)(?= (?:in"
+        r"|last|next|this|and|with|for)\b|[.,;])",
+    ),
+    Rule(
+        "LOCATION",
+        "city town village county state province country municipality borough island suburb hometown birthplace"
+        " nationality district",
+        r"(?i)(?:(?:city|town|village|county|state|province|municipality|borough|island|suburb|district) of "
+        r"|(?:hometown|birthplace|place of birth|city|town|county|state|province|country)(?:/\w{4,9})?(?: is"
+        r"|:) ?)\K"
+        r"(?-i:(?!The\b)\p{Lu}[\p{L}'-]{1,30}(?: \p{Lu}[\p{L}'-]{1,30}){0,3})",
+    ),
+    Rule(
+        "LOCATION",
+        "county parish township island islands beach borough reservation shire valley",
+        r"(?<=(?<![\p{L}])(?!(?:The|This|That|Our|Her|His|Each|A|An|In"
+        r"|Per)\b)(?P<since>\p{Lu}\p{Ll}[\p{L}'-]{0,30}(?: \p{Lu}\p{Ll}[\p{L}'-]{1,30}){0,2}) )"
+        r"(?:County|Parish|Township|Island|Islands|Beach|Borough|Reservation|Valley)\b(?! (?:[Ff]ever|virus"
+        r"|[Dd]isease|[Ss]yndrome))",
+    ),
+)
+
+_FACILITY_WORDS = (
+    "hospital hospitals hosp hospice infirmary sanatorium sanitarium clinic clinics polyclinic center centre"
+    " centers ctr cntr home"
+    " institute system group associates network partners campus facility services school healthcare university"
+    " college pharmacy"
+    " laboratory laboratories general medicine memorial presbyterian methodist baptist sinai mercy foundation"
+    " practice surgery"
+    " pavilion tower lab labs krankenhaus klinikum ospedale hôpital asylum lodge manor nursing"
+)
+_FACILITY_WORD = (
+    r"(?:Hospitals?|Hosp\b\.?|Hospice|Infirmary|Sanatorium|Sanitarium|Clinics?|Polyclinic|Healthcare|University"
+    r"|College|Institute|Pharmacy"
+    r"|Laborator(?:y|ies)|General|Presbyterian|Memorial|Krankenhaus|Klinikum|Ospedale|Hôpital"
+    r"|(?<=\b(?:Medical|Med|Health|Healthcare|Cancer|Heart|Surgical|Surgery|Trauma|Rehabilitation|Rehab|Nursing"
+    r"|Oncology|Dialysis"
+    r"|Wellness|Care|Eye|Imaging|Children's|Community|Veterans|VA|Diagnostic|Treatment|Behavioral|Psychiatric"
+    r"|Retirement|Senior"
+    r"|Birth|Birthing|Recovery|Ambulatory|Physician|Radiology|Orthop(?:a)?edic|Dermatology|Pediatric|Family"
+    r"|Primary|Fertility|Hematology|Neurology"
+    r"|Cardiology|Cardiovascular|Vascular|Kidney|Women's|Spine|Pain|Sleep|Stroke|Burn|Transplant|Medicine|Dental"
+    r"|Regional|Memorial|Hospital) )"
+    r"(?:Cent(?:er|re)s?|Ctr\b\.?|Cntr\b\.?|Home|System|Group|Associates|Network|Partners|Campus|Facility"
+    r"|Services|Pavilion|Tower|Practice|School|Foundation|Lodge|Manor|Labs?))"
+)
+_VISITED = (
+    "admitted transferred referred sent presented presenting presents brought discharged treated seen evaluated"
+    " hospitalized hospitalised"
+    " followed diagnosed reviewed managed assessed operated monitored enrolled appointment visit surgery biopsy"
+    " care patient consult"
+    " consulted consultation follow followup employed work works worked studies studied born rotated trained"
+    " airlifted taken arrived"
+)
+_FACILITIES = (
+    Rule(
+        "FACILITY",
+        _FACILITY_WORDS,
+        rf"(?<=(?<![\p{{L}}\d]){_NOT_A_PLACE_NAME}(?P<since>{_CAPITALISED}(?:(?:{_LINK})? {_CAPITALISED}){{0,5}}(?:"
+        rf"{_LINK})?) ){_FACILITY_WORD}(?!\w)"
+        rf"(?: {_FACILITY_WORD}(?!\w)){{0,2}}(?:,? (?:of|at|in"
+        rf"|for)(?: the)? {_CAPITALISED}(?: {_CAPITALISED}){{0,3}})?",
+    ),
+    Rule(
+        "FACILITY",
+        "university hospital children clinic college institute medical hôpital hopital ospedale clinica clínica"
+        " krankenhaus école",
+        rf"(?:(?:University|Hospital|Children's Hospital|Clinic|College|Institute|Medical Center) (?:of|for|de|del"
+        rf"|della|da|di)(?: (?:the|la|el))?"
+        rf"|(?:Hôpital|H[oô]pital|Ospedale|Cl[ií]nica|Krankenhaus|Hospital)(?: (?:de|di|del|da|St\.?|San|Santa"
+        rf"|Sant'|Saint|Universitario|General|Clínico))(?: (?:la|el|los))?)"
+        rf" {_CAPITALISED}(?:(?:{_LINK})? {_CAPITALISED}){{0,4}}",
+    ),
+    Rule(
+        "FACILITY",
+        _FACILITY_WORDS + " office",
+        rf"(?<=(?<![\p{{L}}\d]){_NOT_A_PLACE_NAME}(?P<since>\p{{Lu}}[\p{{L}}'-]{{1,40}}(?: \p{{Lu}}"
+        rf"[\p{{L}}'-]{{1,40}}){{0,3}}"
+        rf"(?: (?:medical|health|cancer|urgent care|general|community|regional|memorial))?) )"
+        r"(?:hospital|clinic|infirmary|hospice|campus|office|center|centre|pharmacy|nursing home)\b",
+    ),
+    Rule(
+        "FACILITY",
+        "at",
+        rf"at (?:the )?\K{_NOT_A_PLACE_NAME}\p{{Lu}}[\p{{L}}'-]{{1,40}}(?:(?:{_LINK})? \p{{Lu}}[\p{{L}}'-]{{1,40}}"
+        rf"){{1,5}}",
+    ),
+    Rule(
+        "FACILITY",
+        "ward room bed rm unit floor bay theatre theater pod suite wing bldg building",
+        r"(?i)(?:ward|room|bed|rm|unit|floor|bay|theat(?:re|er)|pod|suite|wing|bldg|building)(?: (?:no"
+        r"|number)\.?)?[ #:.]{1,2}\K"
+        r"(?-i:(?=[A-Z-]{0,4}\d)[A-Z]{0,3}-?\d{1,4}[A-Z]?(?:-\d{1,3}|-[A-Z])?)\b(?! ?(?:mg|ml|mm|cm|of|units?"
+        r"|times|days?|%))(?:,? (?i:bed|bay) [A-Z\d]{1,3}\b)?",
+    ),
+    Rule(
+        "FACILITY",
+        Digits(1, 2, "Aa"),
+        r"(?<![\w./-])\d{1,2}(?: ?(?:North|South|East|West|[NSEW]))(?= (?:ward|unit|ICU|nurses?|station|floor|wing)\b)",
+    ),
+    Rule(
+        "FACILITY",
+        "ward wing unit",
+        r"(?<=(?<![\p{L}\d])(?!(?:The|This|That|Our|A|An|Each|Any|Her|His|Per"
+        r"|Same)\b)(?P<since>\p{Lu}\p{Ll}[\p{L}'-]{1,30}(?: \p{Lu}[\p{L}'-]{1,30})?) )(?:Ward|Wing|ward"
+        r"|wing)\b(?!-)",
+    ),
+    Rule(
+        "FACILITY",
+        _VISITED,
+        rf"\p{{L}}{{4,13}}(?:-up| up)?"
+        rf"(?: (?i:here|back|up|out|earlier|recently|today))? (?:to|at|from|by|with|in) (?:the "
+        rf"|our )?\K{_NOT_A_PLACE_NAME}"
+        rf"(?!(?:January|February|March|April|May|June|July|August|September|October|November|December"
+        rf"|Dr|Mr|Mrs|Ms|Prof|Stage|Type|Grade|Class|Phase)\b)"
+        rf"(?:\p{{Lu}}[\p{{Ll}}][\p{{L}}'&-]{{0,40}}|St\.|Mt\.|\p{{Lu}}{{2,5}}(?= \p{{Lu}}\p{{Ll}}))(?:"
+        rf"(?:{_LINK})? {_CAPITALISED}){{0,5}}",
+    ),
+)
+
+RULES = (*_ADDRESSES, *_ZIPS, *_LOCATIONS, *_FACILITIES)
