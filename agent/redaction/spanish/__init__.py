@@ -9,10 +9,11 @@ from presidio_analyzer.nlp_engine import NlpArtifacts
 from agent.redaction.deadline import Deadline
 from agent.redaction.recognizers import SURE, any_of
 from agent.redaction.spanish.fields import find_fields
+from agent.redaction.spanish.harmless import without_harmless
 from agent.redaction.spanish.names import find_names
 from agent.redaction.spanish.patterns import PATTERNS
 from agent.redaction.spanish.signature import find_signatures
-from agent.redaction.spanish.vocabulary import countries, nationalities, places, professions
+from agent.redaction.spanish.vocabulary import companies, countries, nationalities, places, professions
 from agent.redaction.spanish.word_lists import everyday, words
 
 __all__ = ["everyday", "recognizers"]
@@ -26,6 +27,7 @@ class SpanishRecognizer(EntityRecognizer):
         lists = {
             "LOCATION": (any_of(places()), any_of(countries())),
             "NATIONALITY": (nationalities(),),
+            "ORGANIZATION": (any_of(companies()),),
             "PROFESSION": (professions(),),
         }
         self._patterns = {
@@ -56,8 +58,10 @@ class SpanishRecognizer(EntityRecognizer):
         ]
 
     def _found(self, text: str, wanted: set[str]) -> Iterator[tuple[str, int, int]]:
+        # Labels and signatures first: what they hold identifies whatever it says.
         yield from (found for found in find_fields(text, self._deadline) if found[0] in wanted)
         yield from (found for found in find_signatures(text, self._deadline) if found[0] in wanted)
+        text = without_harmless(text, self._deadline)
         if "NAME" in wanted:
             yield from (("NAME", start, end) for start, end in find_names(text, self._deadline))
         for entity, patterns in self._patterns.items():

@@ -40,12 +40,14 @@ _ANYWHERE: dict[Entity | None, str] = {
     "MRN": r"n\.?h\.?c\.?|n[ºo°]? ?(?:de )?historia(?: cl[íi]nica)?|n[úu]mero de historia(?: cl[íi]nica)?"
     r"|historia cl[íi]nica n[ºo°]",
     "PLAN": r"cipa?|c\.i\.p\.?(?:a\.?)?|n\.?a\.?s\.?s\.?|n\.?u\.?s\.?s\.?|n[ºo°]? ?s\.?s\.?"
-    r"|n[úu]mero de (?:la )?seguridad social|seguridad social|n[ºo°]? ?(?:de )?afiliaci[óo]n|n[úu]mero de afiliaci[óo]n",
+    r"|n[úu]mero de (?:la )?seguridad social|seguridad social|n[ºo°]? ?(?:de )?afiliaci[óo]n|n[úu]mero de"
+    r" afiliaci[óo]n",
     "LICENSE": r"d\.?n\.?i\.?|n\.?i\.?e\.?|n\.?i\.?f\.?|pasaporte|c[ée]dula(?: de (?:identidad|ciudadan[íi]a))?"
     r"|c\.?u\.?r\.?p\.?|r\.?u\.?t\.?|c\.?u\.?i\.?[lt]\.?"
     r"|n[ºo°]?\.? ?(?:de )?col(?:egiad[oa])?\.?|num\.? ?col\.?|colegiad[oa](?: n[ºo°])?|n[úu]mero de colegiad[oa]",
     "ZIP": r"c\.?p\.?|c[óo]digo postal|cod\. ?postal",
-    "DATE": r"fecha (?:y hora )?(?:de |del )?(?:la )?(?:nacimiento|nac\.?|ingreso|alta|consulta|visita|informe|intervenci[óo]n"
+    "DATE": r"fecha (?:y hora )?(?:de |del )?(?:la )?(?:nacimiento|nac\.?|ingreso|alta|consulta|visita|informe"
+    r"|intervenci[óo]n"
     r"|defunci[óo]n|exitus|[óo]bito|toma|solicitud|petici[óo]n|firma|urgencias|atenci[óo]n|cirug[íi]a|extracci[óo]n)"
     r"|f\. ?nac\.?(?:imiento)?|f\. ?ingreso|f\. ?alta",
     "AGE_BELOW_90": r"edad(?: del? (?:la )?paciente)?",
@@ -69,6 +71,9 @@ _LABEL = regex.compile(
 _TRIMMED = " \t.,;|"
 _LONGEST = 90  # characters of a value: a longer one is prose
 _MOST_WORDS = 7  # of a name
+# Values of several words, in which a comma may stand; others end at the first.
+_OF_WORDS = frozenset({"NAME", "ADDRESS", "LOCATION", "FACILITY", "PROFESSION"})
+_STOP = regex.compile(r"[,;|(]|\.\s|\s{3}")
 _DIGIT = regex.compile(r"\d")
 _OVER_89 = regex.compile(r"9\d|1[0-2]\d")
 
@@ -104,6 +109,8 @@ def _value(text: str, start: int, end: int, entity: Entity) -> tuple[int, int]:
         end = digit.start()
     while start < end and text[start] in _TRIMMED:
         start += 1
+    if entity not in _OF_WORDS and (stop := _STOP.search(text, start, end)):
+        end = stop.start()
     while end > start and text[end - 1] in _TRIMMED:
         end -= 1
     if entity == "NAME":

@@ -13,25 +13,36 @@ _WORD = r"(?:\p{Lu}[\p{L}\p{M}]*(?:['´’-]\p{L}[\p{L}\p{M}]*)*|\p{Lu}\.(?:ª|[
 _LINK = r"(?:de(?: los?| las?| la)?|del|y|e|i|da|do|dos|van|von|der|den|la)"
 _RUN = rf"{_WORD}(?:[ ]{{1,2}}(?:{_LINK} ){{0,2}}{_WORD}){{0,6}}"
 _TITLED = regex.compile(
-    r"(?<![\p{L}])(?:(?i:dres|dras|dr|dra|sres|sr|sra|srta|prof|profa|lic|enf|dña|dn|fdo|firmado|d\.ª)\b ?[.:]{0,2}|D\.|Dª\.?|Dña\.?|D\.ª"
+    r"(?<![\p{L}])(?:(?i:dres|dras|dr|dra|sres|sr|sra|srta|prof|profa|lic|enf|dña|dn|fdo|firmado|d\.ª)\b"
+    r" ?[.:]{0,2}|D\.|Dª\.?|Dña\.?|D\.ª"
     r"|(?i:don|doña|doctora?|profesora?|señora?|señorita)(?![\p{L}])) ?"
     rf"(?:(?i:dr|dra|d|dª|dña|don|doña)\.? )?(?P<name>{_RUN})(?:(?:, ?| y )(?:(?i:dra?s?)\. ?)?(?:{_RUN})){{0,5}}"
 )
 _CUED = regex.compile(
-    r"(?i)(?<![\p{L}])(?:se llama|llamad[oa]|de nombre|nombre es|me llamo|paciente|su (?:madre|padre|hij[oa]|herman[oa]|espos[oa]|marido|mujer)"
-    r"|(?:madre|padre|hij[oa]|herman[oa]|espos[oa]|marido|padres|pareja)|firmado(?: por)?|remitid[oa] por|derivad[oa] por(?: (?:el|la))?|atte\.?|atentamente"
+    r"(?i)(?<![\p{L}])(?:se llama|llamad[oa]|de nombre|nombre es|me llamo|paciente|su (?:madre|padre|hij[oa]"
+    r"|herman[oa]|espos[oa]|marido|mujer)"
+    r"|(?:madre|padre|hij[oa]|herman[oa]|espos[oa]|marido|padres|pareja)|firmado(?: por)?|remitid[oa] por"
+    r"|derivad[oa] por(?: (?:el|la))?|atte\.?|atentamente"
     rf"|responsable(?: cl[íi]nico)?|autora?|hola|estimad[oa]|querid[oa])[,:]? {{1,2}}(?P<name>(?-i:{_RUN}))"
 )
 _PLAIN = regex.compile(rf"(?<![\p{{L}}\d_'-]){_RUN}(?![\p{{L}}\d_])")
 _TOKEN = regex.compile(r"[\p{L}\p{M}]+(?:['´’-][\p{L}\p{M}]+)*\.?ª?")
-_SMALL = frozenset("de del la las los lo y e i da do dos van von der den".split())
+_SMALL = frozenset(
+    ["de", "del", "la", "las", "los", "lo", "y", "e", "i", "da", "do", "dos", "van", "von", "der", "den"]
+)
 # After these a name is an eponym: "enfermedad de", "signo de", "test de", "síndrome de".
 _EPONYM_BEFORE = regex.compile(
-    r"(?i)\b(?:enfermedad|s[íi]ndrome|signos?|test|escala|[íi]ndice|clasificaci[óo]n|maniobra|t[ée]cnica|tinci[óo]n|prueba|sonda|aguja|pinza|tubo|catéter"
-    r"|cirug[íi]a|operaci[óo]n|intervenci[óo]n|procedimiento|m[ée]todo|criterios?|tumor|linfoma|sarcoma|mal|parálisis|neuralgia|reflejo|fen[óo]meno"
-    r"|anillo|esófago|c[ée]lulas?|cuerpos?|gl[áa]ndulas?|conducto|trompas?|ligamento|fascia|espacio|saco|fondo|asa|c[áa]psula|ri[ñn]ón|virus|bacilo"
-    r"|vía|abordaje|incisi[óo]n|punto|triángulo|línea|arteria|vena|nervio|úlcera|nódulos?|hernia|fractura|divert[íi]culo|tiroiditis|gangrena|osteotomía|colgajo"
-    r"|f[óo]rmula|escore|score|grado|tipo|estadio|plastia|reservorio|vejiga|cistectom[íi]a|uretroplastia|asociaci[óo]n|granuloma|anemia|mieloma|mutaci[óo]n|gen|proteína|factor|serie|estudio|descrit[oa]s? por|propuest[oa]s? por|seg[úu]n)"
+    r"(?i)\b(?:enfermedad|s[íi]ndrome|signos?|test|escala|[íi]ndice|clasificaci[óo]n|maniobra|t[ée]cnica"
+    r"|tinci[óo]n|prueba|sonda|aguja|pinza|tubo|catéter"
+    r"|cirug[íi]a|operaci[óo]n|intervenci[óo]n|procedimiento|m[ée]todo|criterios?|tumor|linfoma|sarcoma|mal"
+    r"|parálisis|neuralgia|reflejo|fen[óo]meno"
+    r"|anillo|esófago|c[ée]lulas?|cuerpos?|gl[áa]ndulas?|conducto|trompas?|ligamento|fascia|espacio|saco|fondo|asa"
+    r"|c[áa]psula|ri[ñn]ón|virus|bacilo"
+    r"|vía|abordaje|incisi[óo]n|punto|triángulo|línea|arteria|vena|nervio|úlcera|nódulos?|tend[óo]n|marca|modelo"
+    r"|hernia|fractura|divert[íi]culo|tiroiditis|gangrena|osteotomía|colgajo"
+    r"|f[óo]rmula|escore|score|grado|tipo|estadio|plastia|reservorio|vejiga|cistectom[íi]a|uretroplastia"
+    r"|asociaci[óo]n|granuloma|anemia|mieloma|mutaci[óo]n|gen|proteína|factor|serie|estudio|descrit[oa]s? por"
+    r"|propuest[oa]s? por|seg[úu]n)"
     r"(?: (?:\p{Ll}+ ){0,2})?(?:de |del |de la |tipo |según )?(?:la |los |el )?$"
 )
 _NOT_AFTER = regex.compile(r"^ ?(?:et al|y cols|y col\b|®|™|-?\d)")
@@ -63,12 +74,12 @@ def _listed(text: str, start: int, end: int, *, cued: bool) -> Place | None:
         if len(word) < 2 and not cued:
             continue
         listed = word in given or (word in family and word not in everyday)
-        if not (listed or "-" in word and word.split("-")[0] in given):
+        if not (listed or ("-" in word and word.split("-")[0] in given)):
             continue
         following = [t for t in tokens[index + 1 : index + 5] if _goes_on(t[0], everyday, family, given)]
         sure = word not in everyday
         second = bool(following) and following[0] == tokens[index + 1]
-        if not (cued and sure or second and (sure or following[0][0] in family | given)):
+        if not ((cued and sure) or (second and (sure or following[0][0] in family | given))):
             if not (
                 sure
                 and word in given

@@ -5,7 +5,8 @@ texts have been folded first (see `agent.redaction.folding`): plain digits, hyph
 """
 
 _NUMBER = (
-    r"(?:un[oa]?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|trece|catorce|quince|diecis[ée]is|diecisiete"
+    r"(?:un[oa]?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|trece|catorce|quince|diecis[ée]is"
+    r"|diecisiete"
     r"|dieciocho|diecinueve|veinte|veinti[úu]n[oa]?|veintid[óo]s|veintitr[ée]s|veinticuatro|veinticinco|veintis[ée]is"
     r"|veintisiete|veintiocho|veintinueve"
     r"|(?:treinta|cuarenta|cincuenta|sesenta|setenta|ochenta)"
@@ -16,14 +17,16 @@ _OVER_89 = (
 )
 _MONTH = r"(?:enero|febrero|marzo|abril|mayo|junio|julio|agosto|sep?tiembre|octubre|noviembre|diciembre)\b"
 _SHORT_MONTH = r"(?:ene|feb|mar|abr|may|jun|jul|ago|sept?|oct|nov|dic)\b\.?"
-_YEAR = r"(?:19|20)\d\d"
+_YEAR = r"(?:19\d\d|20[0-4]\d)"
 _DAY = r"(?:3[01]|[12]\d|0?[1-9])"
 _WEEKDAY = r"(?:lunes|martes|mi[ée]rcoles|jueves|viernes|s[áa]bado|domingo)"
 _NOT_ON = r"(?![\w/]|[.,-]\d)"
 _UNITS = (
-    r"(?! ?(?:m[lgcm]\b|mg|µ|mcg|g\b|gr\b|kg|cc\b|c\.c|UI\b|U\b|U/|u/|x\b|%|/|mm|cm|c[ée]l|l[ií]n|leuc|pl|cop|kcal|cal\b"
-    r"|ng|pg|mEq|mmol|nm\b|Hz|rpm|ppm|Gy|cGy|rad|s\b|seg|ms\b|W\b|J\b|mJ|puntos|veces|pacientes|casos|por (?:campo|mm|ml|minuto|c)|ºC|ml"
-    r"|gramos|litros|dosis|unidades|hemat|mill|metros|y \d))"
+    r"(?! ?(?:m[lgcm]\b|mg|µ|mcg|g\b|gr\b|kg|cc\b|c\.c|UI\b|U\b|U/|u/|x\b|%|/|mm|cm|c[ée]l|l[ií]n|leuc|pl|cop|kcal"
+    r"|cal\b"
+    r"|ng|pg|mEq|mmol|nm\b|Hz|rpm|ppm|Gy|cGy|rad|s\b|seg|ms\b|W\b|J\b|mJ|puntos|veces|pacientes|casos|por (?:campo"
+    r"|mm|ml|minuto|c)|ºC|ml"
+    r"|gramos|litros|dosis|unidades|hemat|mill|metros))"
 )
 
 _CAPITALISED = r"(?:(?:[dlDL]['´’])?\p{Lu}[\p{L}\p{M}'.·-]*\p{L}|\p{Lu}\.?)"
@@ -33,51 +36,71 @@ _NAMED = rf"(?:(?: {_LINK}){{0,3}} [\"«“']?{_CAPITALISED}[\"»”']?|(?: de)?
 # Kinds of street; those of the second kind are words of prose as well, and need a number behind the name.
 _STREET = (
     r"(?:(?i:C ?[/\\]\.?|cl?/|calle|avd?a?\b\.?|avenid[ao]|avinguda|pso?\b\.?|p[ºo°]\.?|passeig|pza?\b\.?|plz?a?\b\.?"
-    r"|plaça|praza|ctra\b\.?|carr\.|cno\.?|camiño|rda\.|travesía|trav\.|trva\.?|gta\.|rua|rúa|carrer|cra\.|callejón|callejas?|pje\."
+    r"|plaça|praza|ctra\b\.?|carr\.|cno\.?|camiño|rda\.|travesía|trav\.|trva\.?|gta\.|rua|rúa|carrer|cra\."
+    r"|callejón|callejas?|pje\."
     r"|costanilla|polígono industrial|urb\.|bda\.|edf\.|blvd\.?|zumarkalea|kalea|etorbidea)"
-    r"|Paseo|paseo|Plaza|Carretera|Camino|Ronda|Glorieta|Rambla|Bulevar|Boulevard|Calzada|Urbanización|Barriada|Barrio|Polígono|Campus|Edificio|Paraje|Alameda|Travesia)(?![\p{L}])"
+    r"|Paseo|paseo|Plaza|Carretera|Camino|Ronda|Glorieta|Rambla|Bulevar|Boulevard|Calzada|Urbanización|Barriada"
+    r"|Barrio|Polígono|Campus|Edificio|Paraje|Alameda|Travesia)(?![\p{L}])"
 )
 _PROSE_STREET = (
-    r"(?i:plaza|carretera|camino|camí|ronda|glorieta|rambla|bulevar|calzada|carrera|cuesta|pasaje|alameda|senda|vía|pol\.|polígono|urbanización|barriada"
+    r"(?i:plaza|carretera|camino|camí|ronda|glorieta|rambla|bulevar|calzada|carrera|cuesta|pasaje|alameda|senda"
+    r"|vía|pol\.|polígono|urbanización|barriada"
     r"|barrio|colonia|col\.|campus|edificio|ed\.|paraje|parque|prolongación|boulevard)(?![\p{L}])"
 )
 # The rest of an address after its street: numbers, floors, doors, kilometres.
 _DOOR = (
-    r"(?:,? {0,2}(?:s ?/ ?n\b\.?|SN\b|n[ºo°]\.? ?\d{1,4}|no\.? \d{1,4}|(?:[Kk]m|KM)\.? ?\d{1,4}(?:[.,]\d{1,3})?|#? ?\d{1,4}(?: ?- ?\d{1,4})?(?!\d))"
-    r"(?:,? ?[-/]?,? ?(?:\d{1,2} ?(?:\.?[ºªo°ao]\.?)?(?![\d\w])(?: ?-? ?[\p{L}]\b\.?)?|[A-Z]\b\.?|(?i:bajo|izq(?:uierda|da)?\b\.?|dcha?\b\.?"
-    r"|derecha|piso|planta|puerta|pta\.?|portal|bloque|esc(?:alera)?\.?|[áa]tico|entresuelo|ent\.|local|bis|int\.|dpto\.?"
+    r"(?:,? {0,2}(?:s ?/ ?n\b\.?|SN\b|n[ºo°]\.? ?\d{1,4}|no\.? \d{1,4}|(?:[Kk]m|KM)\.? ?\d{1,4}(?:[.,]\d{1,3})?|#?"
+    r" ?\d{1,4}(?: ?- ?\d{1,4})?(?!\d))"
+    r"(?:,? ?[-/]?,? ?(?:\d{1,2} ?(?:\.?[ºªo°ao]\.?)?(?![\d\w])(?: ?-? ?[\p{L}]\b\.?)?|[A-Z]\b\.?|(?i:bajo|izq"
+    r"(?:uierda|da)?\b\.?|dcha?\b\.?"
+    r"|derecha|piso|planta|puerta|pta\.?|portal|bloque|esc(?:alera)?\.?|[áa]tico|entresuelo|ent\.|local|bis|int\."
+    r"|dpto\.?"
     r"|torre|casa|\d{1,2} ?(?:ro|do|to|mo|vo|no|er)\b)\.?)){0,6})"
 )
 
 _KIN = (
-    r"(?:padres?|(?<!soluci[óo]n |c[ée]lula |c[ée]lulas )madres?|progenitor(?:es|as?)?|hij[oa]s?|herman[oa]s?|hermanastr[oa]s?|abuel[oa]s?|bisabuel[oa]s?|niet[oa]s?"
+    r"(?:padres?|(?<!soluci[óo]n |c[ée]lula |c[ée]lulas )madres?|progenitor(?:es|as?)?|hij[oa]s?|herman[oa]s?"
+    r"|hermanastr[oa]s?|abuel[oa]s?|bisabuel[oa]s?|niet[oa]s?"
     r"|t[íi][oa]s?|prim[oa]s?(?= (?:hermana?|matern|patern|carnal|segund|de rama|del|de su|por))|primos|sobrin[oa]s?"
     r"|cuñad[oa]s?|suegr[oa]s?|yernos?|nueras?|espos[oa]s?|marido|c[óo]nyuges?|gemel[oa]s?|mellizo?as?|viud[oa]s?"
-    r"|familia|(?<!\bantecedentes )(?<!\bantecedentes personales [yo] )familiares(?! [aá]gudos)|pareja(?= (?:sentimental|sexual|estable|actual|femenina|masculina))|(?<=\b(?:su|la) )pareja|ex-?(?:marido|mujer|pareja)|padrastro"
+    r"|familia(?: de [\p{L}]{3,6} miembros)?|familiares|(?<=\b(?:el|un|su|referido|otro) )familiar(?! de)|pareja"
+    r"(?= (?:sentimental|sexual|estable|actual|femenina|masculina))|(?<=\b(?:su|la) )pareja|(?<=relaci[óo]n de"
+    r" )pareja|ex-?(?:marido|mujer|pareja)|padrastro"
     r"|madrastra|(?<=\b(?:su|con) )mujer|novi[oa]s?|convivientes?)"
 )
 _RELATED = (
-    r"(?: (?:matern|patern)[oa]s?| mayor(?:es)?| menor(?:es)?| mediano| pequeñ[oa]s?| gemel[oa]s?| carnal(?:es)?| biológic[oa]s?"
-    r"| varon(?:es)?| var[óo]n| herman[oa]s?| adoptiv[oa]s?| de primer grado| de segundo grado| primogénit[oa])"
+    r"(?: (?:matern|patern)[oa]s?| mayor(?:es)?| menor(?:es)?| mediano| pequeñ[oa]s?| gemel[oa]s?| carnal(?:es)?|"
+    r" biológic[oa]s?"
+    r"| varon(?:es)?| var[óo]n| herman[oa]s?| adoptiv[oa]s?| de primer grado| de segundo grado| primogénit[oa]|"
+    r" j[óo]ven(?:es)?| san[oa]s?(?= y \w+ san[oa]s))"
 )
 
 _FACILITY = (
-    r"(?:(?:[Hh]ospital(?:es)?|HOSPITAL|[Cc]omplejo(?= [HhA])|[Cc]omplexo|[Cc]onsorcio|[Cc]entro|[Cc]entre|[Cc]l[íi]nica|CL[ÍI]NICA|CENTRO|[Pp]olicl[íi]nic[ao]|[Ss]anatorio"
-    r"|[Aa]mbulatorio|[Cc]onsultorio|[Ii]nstitut[o]?|INSTITUTO|[Ff]undaci[óo]n?|[Rr]esidencia|[Uu]niversidade?|[Uu]niversitat|UNIVERSIDAD|[Ff]acultad|FACULTAD|[Ee]scuela"
-    r"|[Cc]olegio|[Ll]aboratorios?|[Cc]orporaci[óo]|[Mm]aternidad|[Hh]ospice|[Pp]arc|[Aa]sociaci[óo]n|[Cc]entro [Pp]enitenciario|[Pp]risi[óo]n|[Jj]uzgado|[Cc]omisar[íi]a|CHU[A-Z]?|CAP|C\.?S\.?|HGU|HU|H\.)"
-    r"(?: (?:[Mm]aterno[- ]?[Ii]nfantil|[Uu]niversitari[oa]?|[Gg]eneral|[Cc]l[íi]nic[oa]?|[Pp]rovincial|[Cc]omarcal|[Rr]egional|[Mm]ilitar"
-    r"|[Hh]ospitalari[oa]|[Ii]nfantil|[Cc]entral|[Nn]acional|[Mm][ée]dic[oa]|[Dd]ocente|[Pp]rivad[oa]|[Ii]nsular|de [Ss]alud|de [Dd]ía|[Ss]anitari[oa]|[Pp][úu]blico|[Uu]niversitat[a-z]*|[Oo]ncol[óo]gic[oa]|Superior))*"
+    r"(?:(?:[Hh]ospital(?:es)?|HOSPITAL|[Cc]omplejo(?= [HhA])|[Cc]omplexo|[Cc]onsorcio|[Cc]entro|[Cc]entre"
+    r"|Cl[íi]nica|cl[íi]nica(?= (?:de la |de )?\p{Lu}\p{Ll})|CL[ÍI]NICA|CENTRO|[Pp]olicl[íi]nic[ao]|[Ss]anatorio"
+    r"|[Aa]mbulatorio|[Cc]onsultorio|[Ii]nstitut[o]?|INSTITUTO|[Ff]undaci[óo]n?|[Rr]esidencia|[Uu]niversidade?"
+    r"|[Uu]niversitat|UNIVERSIDAD|[Ff]acultad|FACULTAD|[Ee]scuela"
+    r"|[Cc]olegio|[Ll]aboratorios?|[Cc]orporaci[óo]|[Mm]aternidad|[Hh]ospice|[Pp]arc|Asociaci[óo]n(?= (?:de "
+    r"(?:[Ee]nfermos|[Ff]amiliares|[Aa]fectados|[Vv]ecinos)|para|contra))|[Cc]entro [Pp]enitenciario|[Pp]risi[óo]n"
+    r"|[Jj]uzgado|[Cc]omisar[íi]a|CHU[A-Z]?|CAP|C\.?S\.?|HGU|HU|H\.U\.)(?! (?:de )?[Dd][íi]a\b)"
+    r"(?: (?:[Mm]aterno[- ]?[Ii]nfantil|[Uu]niversitari[oa]?|[Gg]eneral|[Cc]l[íi]nic[oa]?|[Pp]rovincial"
+    r"|[Cc]omarcal|[Rr]egional|[Mm]ilitar"
+    r"|[Hh]ospitalari[oa]|[Ii]nfantil|[Cc]entral|[Nn]acional|[Mm][ée]dic[oa]|[Dd]ocente|[Pp]rivad[oa]|[Ii]nsular"
+    r"|de [Ss]alud|de [Dd]ía|[Ss]anitari[oa]|[Pp][úu]blico|[Uu]niversitat[a-z]*|[Oo]ncol[óo]gic[oa]|Superior))*"
     rf"{_NAMED})"
 )
 
 PATTERNS: dict[str, tuple[str, ...]] = {
     "DATE": (
-        rf"(?<![\w/.,-])(?:{_DAY} ?[/.-]{{1,2}} ?(?:1[0-2]|0?[1-9]) ?[/.-]{{1,2}} ?(?:{_YEAR}|\d\d)"
+        rf"(?<![\w/.,-])(?:{_DAY} ?[/.-]{{1,2}} ?(?:1[0-2]|0?[1-9]) ?[/.-]{{1,2}} ?{_YEAR}|{_DAY}([/-])(?:1[0-2]"
+        rf"|0?[1-9])\1\d\d"
         rf"|{_YEAR} ?[/.-] ?(?:1[0-2]|0?[1-9]) ?[/.-] ?{_DAY}){_NOT_ON}",
-        rf"(?i)\b(?:(?:(?:{_WEEKDAY},? )?(?:el )?(?:d[íi]a )?(?:{_DAY}|uno|primero|dos|tres|cuatro|cinco|diez|quince|veinte)"
+        rf"(?i)\b(?:(?:(?:{_WEEKDAY},? )?(?:el )?(?:d[íi]a )?(?:{_DAY}|uno|primero|dos|tres|cuatro|cinco|diez"
+        rf"|quince|veinte)"
         rf"(?:º|o)?(?: y {_DAY})?[ -]?(?:de[ -])?)?"
-        rf"(?:{_MONTH}|(?<=\d[ -]|\d de ){_SHORT_MONTH})"
-        rf"(?:,?[ -]?(?:(?:del? )?(?:año )?{_YEAR}|(?:del? )?(?:año )?'?\d\d(?![\d/:]|\w|[.,]\d)(?! ?(?:mg|a[ñn]os|d[íi]as|%|h\b|horas|semanas|mm|cm|ml)))|(?= ?/ ?{_YEAR}))?"
+        rf"(?:(?:mes de )?(?:{_MONTH} (?:y|e|a|o|hasta) )?{_MONTH}|(?<=\d[ -]|\d de ){_SHORT_MONTH})"
+        rf"(?:,?[ -]?(?:(?:del? )?(?:año )?{_YEAR}|(?:del? )?(?:año )?'?\d\d(?![\d/:]|\w|[.,]\d)(?! ?(?:mg|a[ñn]os"
+        rf"|d[íi]as|%|h\b|horas|semanas|mm|cm|ml)))|(?= ?/ ?{_YEAR}))?"
         rf"(?: ?/ ?{_YEAR})?)",
         rf"(?i)\b(?:1[0-2]|0?[1-9])[/-]{_YEAR}{_NOT_ON}",
         rf"(?i)(?<!\d)\b{_SHORT_MONTH}[ /-]?(?:{_YEAR}|(?<=[/-])\d\d\b)",
@@ -86,7 +109,7 @@ PATTERNS: dict[str, tuple[str, ...]] = {
         rf"(?<![\w.,/:=+<>~±-])(?:19[2-9]\d|20[0-4]\d)(?![\w]|[.,:]\d|/\d){_UNITS}",
         rf"(?<=\b{_YEAR} ?[-/] ?){_YEAR}(?![\w])",
         rf"(?i)\b(?:el|los|del?|al?|del? d[íi]a|d[íi]a) {_WEEKDAY}\b(?: (?:{_DAY})\b)?",
-        rf"(?i)\b(?:el |del |al |día |fecha )\K{_DAY}[/-](?:1[0-2]|0?[1-9]){_NOT_ON}",
+        rf"(?i)\b(?:el |del |al |día |fecha )\K{_DAY}/(?:1[0-2]|0?[1-9]){_NOT_ON}(?! ?%)",
         r"(?i)\b(?:navidad(?:es)?|nochebuena|nochevieja|semana santa|día de reyes)\b",
     ),
     "AGE": (
@@ -95,131 +118,195 @@ PATTERNS: dict[str, tuple[str, ...]] = {
     ),
     "AGE_BELOW_90": (
         # A number of years, but for times since, for, or after something.
-        rf"(?i)(?<!\b(?:hace|hac[íi]a|durante|tras|[úu]ltim[oa]s|primer[oa]s|cada|dentro de|antes de|despu[ée]s de|al cabo de|desde hace|pr[óo]xim[oa]s"
-        rf"|siguientes|evoluci[óo]n de|seguimiento de|duraci[óo]n de|per[íi]odo de|tiempo de|supervivencia de|media de|en|unos|por|transcurridos|pasados|menos de|m[áa]s de|durante m[áa]s de|casi) )"
-        rf"(?<![\w.,/-])(?:\d{{1,2}}(?:[.,]\d)?|{_NUMBER})(?: ?(?:-|a|y|o) ?(?:los |las )?(?:\d{{1,2}}|{_NUMBER}))?[- ]{{0,3}}años?+\b(?: y (?:medio|(?:\d{{1,2}}|{_NUMBER}) (?:mes(?:es)?|d[íi]as|semanas)))?(?: de edad)?"
-        r"(?! (?:de (?:evoluci|seguimiento|tratamiento|duraci|historia|supervivencia|antig|hist|segui|vigencia)|despu[ée]s|antes|m[áa]s tarde|previos|posteriores|consecutivos|libre|atr[áa]s)|de (?:la|el|los|las)\b|del (?:trasplante|diagn|alta|inicio|tratamiento|ingreso|evento|episodio|inicio))",
-        rf"(?i)\b(?:\d{{1,2}}(?:[.,]\d)?|{_NUMBER})(?: (?:y|a) (?:\d{{1,2}}|{_NUMBER}))?(?: (?:mes(?:es)?|d[íi]as?|semanas|horas)(?: y (?:medio|(?:\d{{1,2}}|{_NUMBER}) (?:d[íi]as|semanas|meses)))?) (?:de (?:edad|vida|gestaci[óo]n)|de nacid[oa]|\+ \d de)",
-        rf"(?i)\b(?:niñ[oa]|lactante|beb[ée]|var[óo]n|hembra|mujer|paciente|neonato|reci[ée]n nacid[oa]|prematur[oa]|hij[oa]|herman[oa]|masculino|femenino)"
-        rf"(?: [\p{{Ll}}]{{3,12}})? de \K(?:\d{{1,2}}|{_NUMBER})(?: y (?:\d{{1,2}}|{_NUMBER}))?(?: (?:mes(?:es)?|d[íi]as?|semanas|horas))(?: y (?:medio|(?:\d{{1,2}}|{_NUMBER}) (?:d[íi]as|semanas)))?",
-        rf"(?i)\b(?:edad|vida) de (?:los )?\K(?:\d{{1,2}}|{_NUMBER})(?: y (?:\d{{1,2}}|{_NUMBER}))? ?(?:mes(?:es)?|d[íi]as|semanas)\b",
-        rf"(?i)\b(?:paciente|var[óo]n|mujer|hombre|niñ[oa]) de \K(?:\d{{1,2}})(?=[,.;] )",
+        rf"(?i)(?<!\b(?:hace|hac[íi]a|durante|tras|[úu]ltim[oa]s|primer[oa]s|cada|dentro de|antes de|despu[ée]s de"
+        rf"|al cabo de|desde hace|pr[óo]xim[oa]s"
+        rf"|siguientes|evoluci[óo]n de|seguimiento de|duraci[óo]n de|per[íi]odo de|tiempo de|supervivencia de"
+        rf"|media de|lleva|luego de|era de|fue de|prolong[óo]|dur[óo]|ex ?fumador de|en|unos|por|transcurridos"
+        rf"|pasados|menos de|m[áa]s de|durante m[áa]s de|casi) )"
+        rf"(?<![\w.,/-])(?:\d{{1,2}}(?:[.,]\d)?|{_NUMBER})(?: ?(?:-|a|y|o) ?(?:los |las )?(?:\d{{1,2}}"
+        rf"|{_NUMBER}))?[- ]{{0,3}}años?+\b(?: y (?:medio|(?:\d{{1,2}}|{_NUMBER}) (?:mes(?:es)?|d[íi]as"
+        rf"|semanas)))?+(?: de edad)?+"
+        r"(?! (?:de (?:evoluci|seguimiento|tratamiento|duraci|historia|supervivencia|antig|hist|segui|vigencia)"
+        r"|despu[ée]s|antes|m[áa]s tarde|previos|posteriores|consecutivos|libre|m[áa]s\b|desp[uú]es|previamente"
+        r"|atr[áa]s)|de (?:la|el|los|las)\b|del (?:trasplante|diagn|alta|inicio|tratamiento|ingreso|evento"
+        r"|episodio|inicio))",
+        rf"(?i)\b(?:\d{{1,2}}(?:[.,]\d)?|{_NUMBER})(?: (?:y|a) (?:\d{{1,2}}|{_NUMBER}))?(?: (?:mes(?:es)?|d[íi]as?"
+        rf"|semanas|horas)(?: y (?:medio|(?:\d{{1,2}}|{_NUMBER}) (?:d[íi]as|semanas|meses)))?) (?:de (?:edad|vida"
+        rf"|gestaci[óo]n)|de nacid[oa]|\+ \d de)",
+        rf"(?i)\b(?:niñ[oa]|lactante|beb[ée]|var[óo]n|hembra|mujer|paciente|neonato|reci[ée]n nacid[oa]"
+        rf"|prematur[oa]|hij[oa]|herman[oa]|masculino|femenino)"
+        rf"(?: [\p{{Ll}}]{{3,12}})? de \K(?:\d{{1,2}}|{_NUMBER})(?: y (?:\d{{1,2}}|{_NUMBER}))?(?: (?:mes(?:es)?"
+        rf"|d[íi]as?|semanas|horas))(?: y (?:medio|(?:\d{{1,2}}|{_NUMBER}) (?:d[íi]as|semanas)))?",
+        rf"(?i)\b(?:edad|vida) de (?:los )?\K(?:\d{{1,2}}|{_NUMBER})(?: y (?:\d{{1,2}}|{_NUMBER}))? ?(?:mes(?:es)?"
+        rf"|d[íi]as|semanas)\b",
+        r"(?i)\b(?:paciente|var[óo]n|mujer|hombre|niñ[oa]) de \K(?:\d{1,2})(?=[,.;] )",
         r"(?i)\b(?:edad(?: actual)?(?: de)?|con edad de|de edad de)[: ]{1,2}\K\d{1,3}\b",
         r"(?i)\b(?:cuando ten[íi]a|ten[íi]a|tiene|cumpli[óo]|con) \K\d{1,2}(?: ?a(?:\.|ños))(?=\W)",
-        r"(?i)\b(?:adolescente|lactante|reci[ée]n nacid[oa]|neonato|octogenari[oa]|septuagenari[oa]|sexagenari[oa]|quincuagenari[oa]|ancian[oa]|prematuro|prematura)s?\b",
+        r"(?i)\b(?:adolescente|lactante|reci[ée]n nacid[oa]|neonato|octogenari[oa]|septuagenari[oa]|sexagenari[oa]"
+        r"|quincuagenari[oa]|ancian[oa]|prematuro|prematura)s?\b",
         r"(?i)\b(?:var[óo]n|mujer|paciente|hombre|niñ[oa])(?: [\p{Ll}]{3,12})?,? (?:de )?\K\d{1,2} ?a(?:\b\.?|[ñn]os)",
     ),
     "SEX": (
-        r"(?i)\b(?:(?:\d|dos|tres|cuatro) )?(?:var[óo]n(?:es)?|mujer(?:es)?|hombres?|niñ[oa]s?|masculin[oa]s?|femenin[oa]s?|hembras?|ancian[oa]s?|señora?|muchach[oa]|chic[oa]|joven)\b"
+        r"(?i)\b(?:(?:\d|dos|tres|cuatro) )?(?:var[óo]n(?:es)?|mujer(?:es)?|hombres?|niñ[oa]s?|masculin[oa]s?"
+        r"|femenin[oa]s?|hembras?|ancian[oa]s?|señora?|muchach[oa]|chic[oa]|joven)\b"
         r"(?! (?:soluble))",
         r"\b(?i:sexo)[: ]{1,3}\K[HMFV]\b",
     ),
     "FAMILY": (
-        rf"(?i)\b(?:(?:un[oa]?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|[1-9]|\d\d|amb[oa]s|much[oa]s|vari[oa]s|el (?:mayor|menor|segundo|tercero|primero) de|la (?:mayor|menor|segunda|tercera|sexta|primera) de|primer[oa]?|segund[oa]|tercer[oa]?) ){{0,2}}"
+        rf"(?i)\b(?:(?:un[oa]?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|[1-9]|\d\d|amb[oa]s|much[oa]s"
+        rf"|vari[oa]s|el (?:mayor|menor|segundo|tercero|primero) de|la (?:mayor|menor|segunda|tercera|sexta"
+        rf"|primera) de|primer[oa]?|segund[oa]|tercer[oa]?) (?:de (?:los|las|sus) )?){{0,2}}"
         rf"{_KIN}\b{_RELATED}{{0,3}}(?: de (?:su |un[ao]? |otr[oa] )?{_KIN}\b{_RELATED}{{0,2}}| con su pareja)?"
-        rf"(?: (?:invidente )?de (?:\d{{1,2}}|{_NUMBER})(?: y (?:\d{{1,2}}|{_NUMBER}))? (?:años|meses)| ?\(\d{{1,2}} años\))?"
-        rf"(?: {{1,2}}(?-i:\p{{Lu}}\p{{Ll}}+(?: \p{{Lu}}\p{{Ll}}+){{0,3}}(?: y \p{{Lu}}\p{{Ll}}+(?: \p{{Lu}}\p{{Ll}}+){{0,3}})?))?",
-        r"(?i)\b(?:casad[oa]|solter[oa]|divorciad[oa]|separad[oa] (?=de su)|sin hijos|hij[oa] [úu]nic[oa]|(?:niñ[oa]|hij[oa]) adoptad[oa]|homosexual|heterosexual|bisexual|transexual)\b",
+        rf"(?: (?:invidente )?de (?:\d{{1,2}}|{_NUMBER})(?: y (?:\d{{1,2}}|{_NUMBER}))?(?: (?:años|meses)|"
+        rf"(?=[,.;)]))| ?\(\d{{1,2}} años\))?"
+        rf"(?: {{1,2}}(?-i:\p{{Lu}}\p{{Ll}}+(?: \p{{Lu}}\p{{Ll}}+){{0,3}}(?: y \p{{Lu}}\p{{Ll}}+(?:"
+        rf" \p{{Lu}}\p{{Ll}}+){{0,3}})?))?",
+        r"(?i)\b(?:casad[oa]|solter[oa]|divorciad[oa]|separad[oa] (?=de su)|sin hijos|hij[oa] [úu]nic[oa]|"
+        r"(?:niñ[oa]|hij[oa]) adoptad[oa]|homosexual|heterosexual|bisexual|transexual)\b",
         r"(?i)\b(?:rama|v[íi]a|l[íi]nea|familia|herencia) \K(?:matern|patern)a(?: o (?:matern|patern)a)?\b",
     ),
     "PROFESSION": (
-        r"(?i)\bde profesi[óo]n,? \K[\p{L}]{4,20}(?: (?:de|del|en|y) (?:la )?[\p{L}]{3,20}| (?:agr[íi]cola|social|met[áa]lic[oa])){0,2}",
+        r"(?i)\bde profesi[óo]n,? \K[\p{L}]{4,20}(?: (?:de|del|en|y) (?:la )?[\p{L}]{3,20}| (?:agr[íi]cola|social"
+        r"|met[áa]lic[oa])){0,2}",
         r"(?i)\b(?:profesi[óo]n|ocupaci[óo]n): \K[\p{L}]{4,20}(?: (?:de|del|en) (?:la )?[\p{L}]{3,20}){0,2}",
-        r"(?i)\b(?:trabaja(?:ba|dora?)?|trabaj[óo]|trabajado|emplead[oa]|ejerce)(?: (?:actualmente|habitualmente))? (?:como|de|en)(?: (?:el|la|los|las|un|una))? \K(?!forma|manera|equipo|conjunto)[\p{L}]{4,20}(?: (?:de|del|en) (?:la |las |los |el )?[\p{L}]{3,20}| [\p{Ll}]{6,15}(?:ista|nte|dora?|ic[oa]|al)){0,2}",
-        r"(?i)\b(?:trabajador|emplead)[oa]?s? (?:de|en|del) (?:la |las |los |el |un |una )?[\p{L}]{4,20}(?: [\p{L}]{5,14}[ao]l?)?",
+        r"(?i)\b(?:trabaja(?:ba|dora?)?|trabaj[óo]|trabajado|ejerce)(?: (?:actualmente|habitualmente))? (?:como|de"
+        r"|en)(?: (?:el|la|los|las|un|una))? \K(?!forma|manera|equipo|conjunto)[\p{L}]{4,20}(?: (?:de|del|en) "
+        r"(?:la |las |los |el )?[\p{L}]{3,20}| [\p{Ll}]{6,15}(?:ista|nte|dora?|ic[oa]|al)){0,2}",
+        r"(?i)\b(?:trabajador|emplead)[oa]?s? (?:de|del) (?:la |las |los |el |un |una )?[\p{L}]{4,20}(?:"
+        r" [\p{L}]{5,14}[ao]l?)?",
         r"(?i)\b[\p{L}]{4,20}(?= de profesi[óo]n)",
-        r"(?i)\bse dedica(?:ba)? (?:a (?:la |las |los |el )?|al )\K[\p{L}]{4,20}(?: (?:de|del|en) (?:la |las |los |el )?[\p{L}]{3,20}){0,2}",
-        r"(?i)\b(?:jubilad[oa]|pensionista|dependientas?|monitora? de [\p{L}]{4,12}|profesional de enfermer[íi]a|ex[- ]?(?:minero|profesora?|militar|futbolista|policía|boxeador)[a-z]*)\b(?: de (?:la )?[\p{L}]{5,20})?",
+        r"(?i)\bse dedica(?:ba)? (?:a (?:la |las |los |el )?|al )\K[\p{L}]{4,20}(?: (?:de|del|en) (?:la |las |los "
+        r"|el )?[\p{L}]{3,20}){0,2}",
+        r"(?i)\b(?:jubilad[oa]|pensionista|dependientas?|monitora? de [\p{L}]{4,12}|profesional de enfermer[íi]a"
+        r"|ex[- ]?(?:minero|profesora?|militar|futbolista|policía|boxeador)[a-z]*)\b(?: de (?:la )?[\p{L}]{5,20})?",
         r"(?i)\b(?:licenciad[oa]|graduad[oa]|diplomad[oa]|doctorad[oa]) en \K[\p{L}]{4,20}(?: [\p{L}]{5,14})?",
     ),
     "NATIONALITY": (
         r"(?i)\b(?:raza|etnia|origen [ée]tnico) \K[\p{L}]{4,15}",
         r"(?i)\b(?:raza|etnia) (?:blanca|negra|gitana|cauc[áa]sica|[áa]rabe|asi[áa]tica|negroide|mestiza|india)\b",
-        r"(?i)\b(?:cauc[áa]sic[oa]s?|afroamerican[oa]s?|gitan[oa]s?|mestiz[oa]s?|mulat[oa]s?|latinoamerican[oa]s?|hispan[oa]s?|caribeñ[oa]s?|magreb[íi](?:es)?)\b",
+        r"(?i)\b(?:cauc[áa]sic[oa]s?|afroamerican[oa]s?|gitan[oa]s?|mestiz[oa]s?|mulat[oa]s?|latinoamerican[oa]s?"
+        r"|hispan[oa]s?|caribeñ[oa]s?|magreb[íi](?:es)?)\b",
         r"(?i)\b(?:nacionalidad|ciudadan[íi]a) \K[\p{L}]{4,14}",
         r"(?i)\b(?:varón|mujer|paciente|hombre|niñ[oa]|masculino|femenino) (?:negr[oa]|blanc[oa]|moren[oa])\b",
+        r"(?i)\borigen español[a]?\b",
     ),
     "LOCATION": (
-        rf"(?i)\b(?:natural|procedente|originari[oa]|oriund[oa]|vecin[oa]|residente|residen?|reside|viv[eí]a?n?|viviendo|nacid[oa]|naci[óo]|emigr[óo]|inmigrante|proveniente|viaj[eóa]r?s?|viajado|estancias?|traslad[óoa][a-z]{{0,3}}|domiciliad[oa])(?: (?:actualmente|recientemente|reciente))?"
-        rf" (?:de|en|a|por|desde|al|del)(?: (?:la|el|los|las|un|una|provincia|ciudad|pueblo|localidad|zona rural|regi[óo]n|isla|del?|pa[íi]s))*+ \K(?-i:(?!(?:Urgencias|Atenci|UCI|Consulta|Hospital|Servicio|Primaria|Centro|Unidad|Medicina|Cirug|Oncolog|Neurolog|[A-Z]{{2,}}\b))\p{{Lu}}[\p{{L}}'-]+(?: (?:de |la |del |el )*\p{{Lu}}[\p{{L}}'-]+){{0,3}})",
-        rf"(?i)\b(?:provincia|ciudad|localidad|municipio|comarca|pueblo|comunidad) de(?: la)? \K(?-i:\p{{Lu}}[\p{{L}}'-]+(?: (?:de |la |del |el )*\p{{Lu}}[\p{{L}}'-]+){{0,3}})",
+        r"(?i)\b(?:natural|procedente|originari[oa]|oriund[oa]|vecin[oa]|residente|residen?|reside|viv[eí]a?n?"
+        r"|viviendo|nacid[oa]|naci[óo]|emigr[óo]|inmigrante|proveniente|viaj[eóa]r?s?|viajado|estancias?"
+        r"|traslad[óoa][a-z]{0,3}|domiciliad[oa])(?: (?:actualmente|recientemente|reciente))?"
+        r" (?:de|en|a|por|desde|al|del)(?: (?:la|el|los|las|un|una|provincia|ciudad|pueblo|localidad|zona rural"
+        r"|regi[óo]n|isla|del?|pa[íi]s))*+ \K(?-i:(?!(?:Urgencias|Atenci|UCI|Consulta|Hospital|Servicio|Primaria"
+        r"|Centro|Unidad|Medicina|Cirug|Oncolog|Neurolog|[A-Z]{2,}\b))\p{Lu}[\p{L}'-]+(?: (?:de |la |del "
+        r"|el )*\p{Lu}[\p{L}'-]+){0,3})",
+        r"(?i)\b(?:provincia|ciudad|localidad|municipio|comarca|pueblo|comunidad) de(?: la)? \K"
+        r"(?-i:\p{Lu}[\p{L}'-]+(?: (?:de |la |del |el )*\p{Lu}[\p{L}'-]+){0,3})",
         # The town after a postal code, and its province in brackets.
-        rf"(?<![\w.,-])(?:E-?|C\.?P\.? ?)?(?:0[1-9]|[1-4]\d|5[0-2])\d{{3}},?(?:[. -]{{1,3}})\K\p{{Lu}}[\p{{L}}'-]+(?:[ -](?:{_LINK} ){{0,2}}\p{{Lu}}[\p{{L}}'-]+){{0,4}}(?:[ ,]{{0,2}}[(,] ?\p{{Lu}}[\p{{L}}'-]+(?: (?:{_LINK} ){{0,2}}\p{{Lu}}[\p{{L}}'-]+){{0,3}}\)?)?",
+        rf"(?<![\w.,-])(?:E-?|C\.?P\.? ?)?(?:0[1-9]|[1-4]\d|5[0-2])\d{{3}},?(?:[. -]{{1,3}})\K(?!E-?mail|F(?i:ax)"
+        rf"|Tel|Tfn|Tlf|Correo)\p{{Lu}}[\p{{L}}'-]+(?:[ -](?:{_LINK} ){{0,2}}\p{{Lu}}[\p{{L}}'-]+){{0,4}}(?:["
+        rf" ,]{{0,2}}[(,] ?\p{{Lu}}[\p{{L}}'-]+(?: (?:{_LINK} ){{0,2}}\p{{Lu}}[\p{{L}}'-]+){{0,3}}\)?)?",
     ),
     "ZIP": (
         r"(?<![\w.,/-])(?:E-?|C\.?P\.?:? ?)(?:0[1-9]|[1-4]\d|5[0-2])\d{3}(?![\w]|[.,]\d)",
-        r"(?i)\b(?:c\.? ?p\.?|c[óo]digo postal|cod\. ?postal|apartado(?: de correos)?|apdo\.?)[: ]{1,3}(?:n[ºo°]\.? ?)?\K[A-Z]?-?\d[\d -]{1,8}\d\b",
+        r"(?i)\b(?:c\.? ?p\.?|c[óo]digo postal|cod\. ?postal|apartado(?: de correos)?|apdo\.?)[: ]{1,3}"
+        r"(?:n[ºo°]\.? ?)?\K[A-Z]?-?\d[\d -]{1,8}\d\b",
         r"(?<![\w.,/-])(?:0[1-9]|[1-4]\d|5[0-2])\d{3}(?=[,. -]{1,3}\p{Lu}\p{L})(?! (?:UI|U|UFC|Hz|Gy|C\b|K\b))",
-        r"(?<=\p{Lu}\p{Ll}{2,20}[ ,.-]{1,3})(?:0[1-9]|[1-4]\d|5[0-2])\d{3}(?=[.,]?(?:\s|$|\())(?! ?(?:mg|ml|UI|U/|/|c[ée]l|leuc|plaq|x|%|µ|mm))",
+        r"(?<=\p{Lu}\p{Ll}{2,20}[ ,.-]{1,3})(?:0[1-9]|[1-4]\d|5[0-2])\d{3}(?=[.,]?(?:\s|$|\())(?! ?(?:mg|ml|UI|U/"
+        r"|/|c[ée]l|leuc|plaq|x|%|µ|mm))",
         r"(?<![\w.,/-])\d{5}-\d{3}(?![\w-])",
     ),
     "ADDRESS": (
-        rf"(?<![\p{{L}}\d]){_STREET} ?(?:(?:{_LINK}|[Dd]r\.|[Dd]ra\.|[Pp]rof\.) ){{0,3}}[\"«“']?(?:\p{{Lu}}|\d{{1,3}}(?= ?(?:#|No|n[ºo])| de \p{{L}}))[\p{{L}}\p{{M}}.'´·\d-]*[\"»”']?"
-        rf"(?:,? (?:(?:{_LINK}|-) ){{0,3}}(?:\p{{Lu}}[\p{{L}}\p{{M}}.'´·-]*|[IVX]+|l)(?![\p{{L}}])(?<!Tel\.|Tfno\.|Fax|E-mail|Email|Correo|España|Hospital)){{0,6}}{_DOOR}?",
-        rf"(?<![\p{{L}}\d]){_PROSE_STREET} (?:{_LINK} ){{0,3}}\p{{Lu}}[\p{{L}}\p{{M}}.'´·-]*(?:,? (?:{_LINK} ){{0,3}}\p{{Lu}}[\p{{L}}\p{{M}}.'´·-]*){{0,5}}{_DOOR}",
+        rf"(?<![\p{{L}}\d]){_STREET} ?(?:(?:{_LINK}|[Dd]r\.|[Dd]ra\.|[Pp]rof\.) ){{0,3}}[\"«“']?(?:\p{{Lu}}"
+        rf"|\d{{1,3}}(?= ?(?:#|No|n[ºo])| de \p{{L}}))[\p{{L}}\p{{M}}.'´·\d-]*[\"»”']?"
+        rf"(?:,? (?:(?:{_LINK}|-) ){{0,3}}(?:\p{{Lu}}[\p{{L}}\p{{M}}.'´·-]*|[IVX]+|l)(?![\p{{L}}])(?<!Tel\.|Tfno\."
+        rf"|Fax|E-mail|Email|Correo|España|Hospital)){{0,6}}{_DOOR}?",
+        rf"(?<![\p{{L}}\d]){_PROSE_STREET} (?:{_LINK} ){{0,3}}\p{{Lu}}[\p{{L}}\p{{M}}.'´·-]*(?:,? (?:{_LINK}"
+        rf" ){{0,3}}\p{{Lu}}[\p{{L}}\p{{M}}.'´·-]*){{0,5}}{_DOOR}",
         # A street without its kind, before a postal code or ending in "s/n".
-        rf"(?<![\p{{L}}\d])\p{{Lu}}[\p{{L}}\p{{M}}'´-]+(?: (?:{_LINK} ){{0,2}}\p{{Lu}}[\p{{L}}\p{{M}}'´-]+){{0,5}}{_DOOR}(?=[ .,-]{{1,4}}(?:E-?|C\.?P\.? ?)?(?:0[1-9]|[1-4]\d|5[0-2])\d{{3}}\b)",
-        rf"(?<![\p{{L}}\d])\p{{Lu}}[\p{{L}}\p{{M}}'´-]+(?: (?:{_LINK} ){{0,2}}\p{{Lu}}[\p{{L}}\p{{M}}'´-]+){{0,5}},? s ?/ ?n\b",
+        rf"(?<![\p{{L}}\d])\p{{Lu}}[\p{{L}}\p{{M}}'´-]+(?: (?:{_LINK}"
+        rf" ){{0,2}}\p{{Lu}}[\p{{L}}\p{{M}}'´-]+){{0,5}}{_DOOR}(?=[ .,-]{{1,4}}(?:E-?|C\.?P\.? ?)?(?:0[1-9]"
+        rf"|[1-4]\d|5[0-2])\d{{3}}\b)",
+        rf"(?<![\p{{L}}\d])\p{{Lu}}[\p{{L}}\p{{M}}'´-]+(?: (?:{_LINK}"
+        rf" ){{0,2}}\p{{Lu}}[\p{{L}}\p{{M}}'´-]+){{0,5}},? s ?/ ?n\b",
         r"(?i)\b(?:apartado de correos|apdo\.?(?: de correos)?) (?:n[ºo°]\.? ?)?\d{1,6}\b",
     ),
     "PHONE": (
-        r"(?i)\b(?:tel[ée]fonos?|telf?s?|te?l?fn?o?s?|tlf(?:no)?s?|tlfno|t[fl]|m[óo]vil|fax|busca|centralita|citas previas(?: de hospital)?|ext(?:ensi[óo]n)?)\b\.?[ºo]?"
-        r"(?: (?:de contacto|m[óo]vil|fijo|n[ºo°]))?[ :.;-]{0,4}\K[(+]{0,2}\d(?:[\d ().-]{2,16}\d)?(?: ?(?:ext\.?|extensi[óo]n) ?\d{1,6})?"
+        r"(?i)\b(?:tel[ée]fonos?|telf?s?|te?l?fn?o?s?|tlf(?:no)?s?|tlfno|t[fl]|m[óo]vil|fax|busca|centralita|citas"
+        r" previas(?: de hospital)?|ext(?:ensi[óo]n)?)\b\.?[ºo]?"
+        r"(?: (?:de contacto|m[óo]vil|fijo|n[ºo°]))?[ :.;-]{0,4}\K[(+]{0,2}\d(?:[\d ().-]{2,16}\d)?(?: ?(?:ext\.?"
+        r"|extensi[óo]n) ?\d{1,6})?"
         r"(?: ?[-/,y] ?\+?\d[\d .-]{6,14}\d){0,3}",
-        r"(?<![\w.,/+-])(?:\(?(?:\+|00)34\)?[ .-]?)?[6789](?:\d{8}|\d\d[ .-]\d{3}[ .-]\d{3}|\d\d(?:[ .-]\d\d){3}|\d[ .-]\d{3}(?:[ .-]\d\d){2}|\d[ .-]\d{7}|\d{2}[ .-]\d{6})(?![\w]|[.,/-]\d)",
+        r"(?<![\w.,/+-])(?:\(?(?:\+|00)34\)?[ .-]?)?[6789](?:\d{8}|\d\d[ .-]\d{3}[ .-]\d{3}|\d\d(?:[ .-]\d\d){3}"
+        r"|\d[ .-]\d{3}(?:[ .-]\d\d){2}|\d[ .-]\d{7}|\d{2}[ .-]\d{6})(?![\w]|[.,/-]\d)",
         r"(?<![\w.-])\+\d{1,3}[ .-]?\(?\d{1,4}\)?(?:[ .-]?\d{2,4}){2,4}(?![\w-])",
     ),
     "PLAN": (
-        r"(?i)\b(?:n\.?[au]\.?s\.?s\.?|cipa?|tsi|seguridad social|afiliaci[óo]n|tarjeta sanitaria|p[óo]liza)\b(?: n[ºo°]\.?)?[ :.]{0,3}\K(?:nhc-?)?(?=[A-Z]{0,4}[ -]?\d)[A-Z]{0,4}[ -]?\d[\dA-Z /-]{3,20}\d",
+        r"(?i)\b(?:n\.?[au]\.?s\.?s\.?|cipa?|tsi|seguridad social|afiliaci[óo]n|tarjeta sanitaria|p[óo]liza)\b(?:"
+        r" n[ºo°]\.?)?[ :.]{0,3}\K(?:nhc-?)?(?=[A-Z]{0,4}[ -]?\d)[A-Z]{0,4}[ -]?\d[\dA-Z /-]{3,20}\d",
         r"(?<![\w.,/-])\d\d[ /-]\d{7,10}(?:[ /-]\d\d)?(?![\w]|[.,/-]\d)",
         r"\b[A-Z]{4}[ -]?\d{6}[ -]?\d{6}\b",
     ),
     "MRN": (
-        r"(?i)\b(?:n\.?h\.?c|nhc|historia(?: cl[íi]nica)?|h\.?c|n[ºo°] ?h[ªa]?\.?c?)\b\.?(?: (?:n[ºo°]|n[úu]mero|num\.?))?[ :.#-]{0,4}\K(?=[A-Z/-]{0,6}\d{3})[A-Z\d][A-Z\d/-]{2,20}\b",
+        r"(?i)\b(?:n\.?h\.?c|nhc|historia(?: cl[íi]nica)?|h\.?c|n[ºo°] ?h[ªa]?\.?c?)\b\.?(?: (?:n[ºo°]|n[úu]mero"
+        r"|num\.?))?[ :.#-]{0,4}\K(?=[A-Z/-]{0,6}\d{3})[A-Z\d][A-Z\d/-]{2,20}\b",
     ),
     "ENCOUNTER": (
-        r"(?i)\b(?:episodio|n[ºo°] ?(?:de )?(?:urgencia|ingreso|informe|muestra|biopsia|petici[óo]n|registro|expediente)|biopsia n[ºo°]|informe n[ºo°]|expediente)[ :.]{1,3}\K(?=[A-Z/-]{0,4}\d{3}|\d{1,3}[-/])[A-Z\d][A-Z\d/-]{2,20}\b",
+        r"(?i)\b(?:episodio|n[ºo°] ?(?:de )?(?:urgencia|ingreso|informe|muestra|biopsia|petici[óo]n|registro"
+        r"|expediente)|biopsia n[ºo°]|informe n[ºo°]|expediente)[ :.]{1,3}\K(?=[A-Z/-]{0,4}\d{3}"
+        r"|\d{1,3}[-/])[A-Z\d][A-Z\d/-]{2,20}\b",
     ),
     "LICENSE": (
-        r"(?i)\b(?:n[ºo°]?\.? ?col(?:egiad[oa])?|col(?:egiad[oa])?\.? ?(?:n[ºo°]|n[úu]m)|colegiad[oa](?: n[úu]mero)?|num\.? ?col)\b\.?[ :.]{0,3}\K\d[\d ./-]{2,16}\d",
-        r"(?i)(?<![\w.-])(?:\d{8}[ -]?[A-HJ-NP-TV-Z]|\d{2}\.\d{3}\.\d{3}[ -]?[A-HJ-NP-TV-Z]|[XYZ][ -]?\d{7}[ -]?[A-HJ-NP-TV-Z])(?![\w-])",
-        r"(?i)\b(?:d\.?n\.?i|n\.?i\.?[ef]|pasaporte|c[ée]dula|rut|curp|cuil|cuit|documento)\b\.?(?: (?:n[ºo°]|n[úu]mero|de identidad|de ciudadan[íi]a))*[ :.]{0,3}\K(?=[A-Z]{0,4}[ .-]?\d)[A-Z\d][A-Z\d .-]{4,18}[A-Z\d]\b",
+        r"(?i)\b(?:n[ºo°]?\.? ?col(?:egiad[oa])?|col(?:egiad[oa])?\.? ?(?:n[ºo°]|n[úu]m)|colegiad[oa](?:"
+        r" n[úu]mero)?|num\.? ?col)\b\.?[ :.]{0,3}\K\d[\d ./-]{2,16}\d",
+        r"(?i)(?<![\w.-])(?:\d{8}[ -]?[A-HJ-NP-TV-Z]|\d{2}\.\d{3}\.\d{3}[ -]?[A-HJ-NP-TV-Z]|[XYZ][ -]?\d{7}["
+        r" -]?[A-HJ-NP-TV-Z])(?![\w-])",
+        r"(?i)\b(?:d\.?n\.?i|n\.?i\.?[ef]|pasaporte|c[ée]dula|rut|curp|cuil|cuit|documento)\b\.?(?: (?:n[ºo°]"
+        r"|n[úu]mero|de identidad|de ciudadan[íi]a))*[ :.]{0,3}\K(?=[A-Z]{0,4}[ .-]?\d)[A-Z\d][A-Z\d"
+        r" .-]{4,18}[A-Z\d]\b",
         r"\b[A-Z]{4}\d{6}[HM][A-Z]{5}[A-Z\d]\d\b",
     ),
     "VEHICLE": (
-        r"(?<![\w-])\d{4}[ -]?[BCDFGHJKLMNPRSTVWXYZ]{3}(?![\w-])(?<!\d{4}[ -]?(?:CRP|PCR|LDL|HDL|TSH|PTH|LDH|VHC|VHB|GGT|GPT|PSA|LCR|BMP|RNM|RMN|TNF|DNT))",
+        r"(?<![\w-])\d{4}[ -]?[BCDFGHJKLMNPRSTVWXYZ]{3}(?![\w-])(?<!\d{4}[ -]?(?:CRP|PCR|LDL|HDL|TSH|PTH|LDH|VHC"
+        r"|VHB|GGT|GPT|PSA|LCR|BMP|RNM|RMN|TNF|DNT))",
         r"(?i)\b(?:matr[íi]cula|bastidor)[: ]{1,2}\K(?=[A-Z -]{0,5}\d)[A-Z\d][A-Z\d -]{3,18}[A-Z\d]\b",
     ),
     "DEVICE": (
-        r"(?i)\b(?:n[ºo°]\.? ?(?:de )?(?:serie|lote|referencia)|s/n|serial|lote|referencia)[ :.]{1,3}(?:n[ºo°]\.? ?)?\K(?=[A-Z-]{0,6}\d{3})[A-Z\d][A-Z\d-]{3,20}\b",
+        r"(?i)\b(?:n[ºo°]\.? ?(?:de )?(?:serie|lote|referencia)|s/n|serial|lote|referencia)[ :.]{1,3}(?:n[ºo°]\.?"
+        r" ?)?\K(?=[A-Z-]{0,6}\d{3})[A-Z\d][A-Z\d-]{3,20}\b",
         r"(?i)\bmodelo \K(?=[\p{L}\d]{0,8} ?(?:n[ºo°]\.? ?)?\d)[\p{L}\d]{2,12}(?: (?:n[ºo°]\.? ?)?\d[\d-]{2,10})?",
     ),
     "FACILITY": (
         rf"(?<![\p{{L}}]){_FACILITY}",
         r"\bH[A-Z]{1,4} [\"«“]\p{Lu}[^\"»”\n]{2,40}[\"»”]",
         r"(?i)\b(?:cama|habitaci[óo]n|box)(?: n[ºo°]\.?)?[: ]{1,2}\K(?=[A-Z-]{0,3}\d)[A-Z\d-]{1,7}\b",
-        r"(?i)\b(?:residencia de (?:ancianos|mayores|la tercera edad)|residencia geri[áa]trica|hogar de ancianos|centro de menores|casa de acogida|centro penitenciario|instituci[óo]n penitenciaria)\b",
+        r"(?i)\b(?:residencia de (?:ancianos|mayores|la tercera edad)|residencia geri[áa]trica|hogar de ancianos"
+        r"|centro de menores|casa de acogida|centro penitenciario|instituci[óo]n penitenciaria)\b",
     ),
     "ORGANIZATION": (
-        r"(?<=[®™][^()\n]{0,25}[(,;] ?)(?:(?:[Ll]ab(?:oratorio)?s?\.?) )?\p{Lu}[\p{L}&.-]+(?: (?:& |y |and |de )?\p{Lu}[\p{L}&.-]+){0,4}(?=[,;)])",
+        r"(?<=[®™][^()\n]{0,25}[(,;] ?)(?:(?:[Ll]ab(?:oratorio)?s?\.?) )?\p{Lu}[\p{L}&.-]+(?: (?:& |y |and |de"
+        r" )?\p{Lu}[\p{L}&.-]+){0,4}(?=[,;)])",
         r"\b[Ll]aboratorios? \p{Lu}[\p{L}&.-]+(?: (?:& )?\p{Lu}[\p{L}&.-]+){0,2}",
-        r"\b\p{Lu}[\p{L}&-]+(?: (?:& )?\p{Lu}[\p{L}&-]+){0,3},? (?:S\.? ?A\.?(?: ?U\.?)?|S\.? ?L\.?(?: ?U\.?)?|GmbH|GMBH|Inc\.?|Ltd\.?|Corp\.?|LLC|AG)(?![\p{L}])",
-        r"(?i)\b(?:juzgados?|comisar[íi]a|guardia civil|polic[íi]a (?:local|nacional))\b(?-i:(?: (?:de |n[ºo°] ?)?(?:\p{Lu}[\p{L}]+|\d{1,2})){0,3})",
+        r"\b\p{Lu}[\p{L}&-]+(?: (?:& )?\p{Lu}[\p{L}&-]+){0,3},? (?:S\.? ?A\.?(?: ?U\.?)?|S\.? ?L\.?(?: ?U\.?)?"
+        r"|GmbH|GMBH|Inc\.?|Ltd\.?|Corp\.?|LLC|AG)(?![\p{L}])",
+        r"(?i)\b(?:juzgados?|comisar[íi]a|guardia civil|polic[íi]a (?:local|nacional))\b(?-i:(?: (?:de |n[ºo°] ?)?"
+        r"(?:\p{Lu}[\p{L}]+|\d{1,2})){0,3})",
     ),
     "EMAIL": (
         r"(?i)(?<![\w.+-])[\w.+-]{1,64} ?@ ?[\w-]{1,63}(?: ?\. ?[\w-]{2,63}|\.[\w-]{1,63}){1,4}",
-        r"(?i)(?<![\w.+-])[\w.+-]{1,64} ?(?:\(at\)|\[at\]|\(arroba\)| arroba ) ?[\w-]{1,63}(?:(?:\.| ?(?:\(punto\)|punto|\(dot\)) ?)[\w-]{2,63}){1,3}",
+        r"(?i)(?<![\w.+-])[\w.+-]{1,64} ?(?:\(at\)|\[at\]|\(arroba\)| arroba ) ?[\w-]{1,63}(?:(?:\.| ?(?:\(punto\)"
+        r"|punto|\(dot\)) ?)[\w-]{2,63}){1,3}",
     ),
     "URL": (
         r"(?i)\b(?:https?|ftps?)://[^\s<>\"'\])]{1,400}",
         r"(?i)\bwww\.[\w-]+(?:\.[\w-]+){1,5}(?:/[^\s<>\"'\])]{0,400})?",
-        r"(?i)(?<![@\w.-])(?:[a-z][\w-]*\.){1,4}(?:com|es|org|net|edu|gob|cat|eus|gal|info)\b(?:/[^\s<>\"'\])]{0,400})?",
+        r"(?i)(?<![@\w.-])(?:[a-z][\w-]*\.){1,4}(?:com|es|org|net|edu|gob|cat|eus|gal|info)\b"
+        r"(?:/[^\s<>\"'\])]{0,400})?",
     ),
     "IP": (r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])",),
     "SSN": (r"(?<![\d-])\d{3}-\d{2}-\d{4}(?![\d-])",),
     "ACCOUNT": (
         r"(?i)\bES\d{2}(?:[ -]?\d{4}){5}\b",
-        r"(?i)\b(?:cuenta(?: (?:bancaria|corriente))?|factura|IBAN|tarjeta)(?: n[ºo°]\.?| n[úu]mero)?[: ]{1,3}\K(?=[A-Z-]{0,4}\d{3})[A-Z\d][A-Z\d /-]{4,30}\d",
+        r"(?i)\b(?:cuenta(?: (?:bancaria|corriente))?|factura|IBAN|tarjeta)(?: n[ºo°]\.?| n[úu]mero)?[: ]{1,3}\K"
+        r"(?=[A-Z-]{0,4}\d{3})[A-Z\d][A-Z\d /-]{4,30}\d",
     ),
     "ID": (
         r"(?<![\w.,-])\d{7,}(?![\w]|[.,]\d)",

@@ -12,27 +12,37 @@ from agent.redaction.deadline import Deadline
 from agent.redaction.entities import Entity
 
 _OPENING = regex.compile(
-    r"(?im)^[ \t\ufeff]{0,8}(?:remitid[oa] por|r?e?sponsable (?:cl[íi]nic[oa]|m[ée]dic[oa]|del informe)|(?:autora?|direcci[óo]n)"
-    r"(?: (?:para|de)(?: la)? correspondencia)?|correspondencia|contacto|informado por|firmado(?: por)?|fdo\.?|realizado por"
+    r"(?im)^[ \t\ufeff]{0,8}(?:remitid[oa] por|r?e?sponsable (?:cl[íi]nic[oa]|m[ée]dic[oa]|del informe)|(?:autora?"
+    r"|direcci[óo]n)"
+    r"(?: (?:para|de)(?: la)? correspondencia)?|correspondencia|contacto|informado por|firmado(?: por)?|fdo\.?"
+    r"|realizado por"
     r"|derivad[oa] por|solicitado por|m[ée]dico (?:responsable|remitente|que remite))[ \t]{0,2}[:.][ \t]{0,4}(?=\S)"
 )
 _LONGEST = 600  # characters of a block; what follows is prose again
 _PERSON = regex.compile(
     r"(?:(?i:dres?|dras?|dr|dra|sr|sra|d|dª|dña|prof)\b[.:]{0,2} ?)?(?:DR(?=\p{Lu}\p{Ll}))?"
-    r"\p{Lu}[\p{L}\p{M}.'´ªº-]*(?: {1,2}(?:(?:de|del|la|las|los|y|e|i|da|do|dos|van|von) ){0,3}\p{Lu}[\p{L}\p{M}.'´ªº-]*){0,7}"
+    r"\p{Lu}[\p{L}\p{M}.'´ªº-]*(?: {1,2}(?:(?:de|del|la|las|los|y|e|i|da|do|dos|van|von)"
+    r" ){0,3}\p{Lu}[\p{L}\p{M}.'´ªº-]*){0,7}"
 )
 # Parts of a hospital, which every hospital has: left as they are, up to a stop or to what names a place.
 _UNNAMING = regex.compile(
-    r"(?i)\b(?:servicio|servei|departamento|dpto\.?|secci[óo]n|unidad|[áa]rea|m[ée]dico (?:adjunto|residente)|jef[ea] de|facultativo especialista)\b"
-    r"(?: (?:de|del|y|e|la|en|m[ée]dico|cl[íi]nica|adjunto|residente|oral|general|intern[ao]|digestiv[oa]|aparato|cuidados?|intensiv[oa]s?|medicina"
-    r"|cirug[íi]a|[\p{L}]{0,18}(?:log[íi]a|gica|tr[íi]a|encia|ap[ée]utica|patol[óo]gica|facial|pl[áa]stica|vascular|tor[áa]cica"
+    r"(?i)\b(?:servicio|servei|departamento|dpto\.?|secci[óo]n|unidad|[áa]rea|m[ée]dico (?:adjunto|residente)"
+    r"|jef[ea] de|facultativo especialista)\b"
+    r"(?: (?:de|del|y|e|la|en|m[ée]dico|cl[íi]nica|adjunto|residente|oral|general|intern[ao]|digestiv[oa]|aparato"
+    r"|cuidados?|intensiv[oa]s?|medicina"
+    r"|cirug[íi]a|[\p{L}]{0,18}(?:log[íi]a|gica|tr[íi]a|encia|ap[ée]utica|patol[óo]gica|facial|pl[áa]stica"
+    r"|vascular|tor[áa]cica"
     r"|rehabilitaci[óo]n|radiolog[íi]a|diagn[óo]stic[oa]|urgencias|familiar?|preventiva|nuclear|f[íi]sica|anestesia"
-    r"|reanimaci[óo]n|dolor|cr[íi]ticos|infecciosas|enfermedades|hemodi[áa]lisis|di[áa]lisis|trasplantes?|tratamiento|anatom[íi]a"
-    r"|ortop[ée]dica|reconstructiva|est[ée]tica|quemados|grandes|obstetricia|farmacia|hospitalaria|microbiolog[íi]a|an[áa]lisis"
-    r"|cl[íi]nicos|alergia|nutrici[óo]n|diet[ée]tica|endocrinolog[íi]a|bucal|pedi[áa]trica|infantil|salud|mental|hematolog[íi]a|hemoterapia)),?){1,10}"
+    r"|reanimaci[óo]n|dolor|cr[íi]ticos|infecciosas|enfermedades|hemodi[áa]lisis|di[áa]lisis|trasplantes?"
+    r"|tratamiento|anatom[íi]a"
+    r"|ortop[ée]dica|reconstructiva|est[ée]tica|quemados|grandes|obstetricia|farmacia|hospitalaria"
+    r"|microbiolog[íi]a|an[áa]lisis"
+    r"|cl[íi]nicos|alergia|nutrici[óo]n|diet[ée]tica|endocrinolog[íi]a|bucal|pedi[áa]trica|infantil|salud|mental"
+    r"|hematolog[íi]a|hemoterapia)),?){1,10}"
 )
 _KEPT = regex.compile(
-    r"(?i)\b(?:e-?mail(?: autora?)?|correo(?: electr[óo]nico)?|tel[ée]fonos?|te?l?fn?o?s?|telf?s?|tlf(?:no)?s?|tlfno|fax|m[óo]vil|c\.?p|c[óo]digo postal)\b[.:; ]{0,3}"
+    r"(?i)\b(?:e-?mail(?: autora?)?|correo(?: electr[óo]nico)?|tel[ée]fonos?|te?l?fn?o?s?|telf?s?|tlf(?:no)?s?"
+    r"|tlfno|fax|m[óo]vil|c\.?p|c[óo]digo postal)\b[.:; ]{0,3}"
 )
 _EDGE = regex.compile(r"[\s.,;:()/-]+")
 _WITH_LETTERS = regex.compile(r"[\p{L}\d]")

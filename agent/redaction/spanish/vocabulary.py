@@ -4,13 +4,23 @@ from agent.redaction.spanish.word_lists import entries
 
 
 def places() -> tuple[str, ...]:
-    """Regions and towns, as written and in capitals. Towns that are everyday words count in front of a province alone."""
+    """Regions and towns, as written and in capitals, but for those that are everyday words or names of people."""
     return _and_in_capitals(tuple(place for place in entries("places") if place not in _TOO_COMMON))
 
 
 # "Salt", "Rubí", "Rosario": words that begin sentences, names of people, or both.
-_TOO_COMMON = frozenset({"Salt", "Rubí", "Inca", "Marín", "Colonia", "Sada", "Salou", "Faro", "Loja", "Baza", "Pinto", "Sucre",
+_TOO_COMMON = frozenset({"Salt", "Rubí", "Inca", "Marín", "Colonia", "Sada", "Salou", "Faro", "Loja", "Baza", "Pint"
+"o", "S"
+"u"
+"c"
+"r"
+"e",
     "Ponce", "Salta", "Cabra", "Haro", "Rota", "Concepción", "Rosario", "Fez", "Sofía", "Tolosa", "Zafra"})  # fmt: skip
+
+
+def companies() -> tuple[str, ...]:
+    """Makers of drugs and devices, and public bodies."""
+    return entries("companies")
 
 
 def countries() -> tuple[str, ...]:
