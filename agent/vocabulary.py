@@ -69,12 +69,19 @@ class Shortenable:
     keep: Literal["start", "end"]
 
 
+IDENTIFIER_KINDS = (
+    "NAME", "DATE", "MRN", "ENCOUNTER", "SSN", "PHONE", "EMAIL", "ADDRESS", "ZIP", "LOCATION", "FACILITY",
+    "ORGANIZATION", "PLAN", "ACCOUNT", "LICENSE", "VEHICLE", "DEVICE", "URL", "IP", "ID",
+)  # fmt: skip
+"""What a column of a dataset can identify people by: those of `agent.redaction.entities.Entity` that are searched."""
+
+
 @dataclass(frozen=True, slots=True)
 class Identifier:
     """What a dataset says, in a column of its own, of the people of a record.
 
     Attributes:
-        entity: its kind, one of `agent.redaction.entities.Entity`: NAME, MRN, DATE, ...
+        entity: its kind, one of `IDENTIFIER_KINDS`.
         value: as the dataset writes it.
     """
 

@@ -17,6 +17,7 @@ from agent.evaluation.measures import HELM_TWIN, Measure, Rules
 from agent.jury.prompts import Matter, matter_of
 from agent.jury.rubric import Rubric, rubric_of
 from agent.new_folder import new_folder
+from agent.redaction.whose import Whose
 from agent.vocabulary import Reason
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ class _Item:
     request: bytes
     mark: str
     matter: Matter
+    whose: Whose
 
 
 def jury_measure(rules: Rules) -> Measure | None:
@@ -292,7 +294,8 @@ def _load(store: "Store", rules: Mapping[str, Rules], candidates: Sequence[Candi
             if isinstance(answer, str) and answer.strip():
                 mark = store.answer_mark(stored.response.text)
                 matter = matter_of(stored.instance, answer)
-                yield _Item(by_position[stored.position], stored.request_key, mark, matter)
+                whose = Whose.of(stored.instance)
+                yield _Item(by_position[stored.position], stored.request_key, mark, matter, whose)
 
 
 def _cleared(
@@ -303,7 +306,7 @@ def _cleared(
 
     records = [[item.matter.question, item.matter.gold, item.matter.answer] for item in items]
     clearer = open_clearer(site, store, reveal=wanted.reveal, purpose="calibration")
-    shown = clearer.clear_records(records, f"name={wanted.name} items={len(items)}")
+    shown = clearer.clear_records(records, f"name={wanted.name} items={len(items)}", [item.whose for item in items])
     note = "Texts are shown as they are."
     if not wanted.reveal:
         note = f"{clearer.note.removesuffix('.')}: marks in brackets stand for what was taken out."

@@ -29,7 +29,7 @@ from agent.catalog.yaml_map import yaml_map
 from agent.errors import BenchmarkError
 from agent.metrics import MetricUse
 from agent.shipped import shipped
-from agent.vocabulary import AccessLevel, Scoring
+from agent.vocabulary import IDENTIFIER_KINDS, AccessLevel, Scoring
 
 _HELM_MAX_TOKENS = 1024  # MedHELM's default for configurable benchmarks
 _REASONING_MAX_TOKENS = 4000  # MedHELM's value for reasoning models
@@ -67,6 +67,8 @@ class Benchmark:
         id_column: column of the dataset's own unique ids; None: row numbers.
         extra_columns: what `Instance.extra` holds: name there -> column.
         subgroup_columns: what `Instance.subgroups` holds: name there -> column.
+        identifiers: columns that say who a record's people are: column -> one of `IDENTIFIER_KINDS`. Redaction
+            searches their cells in every text of the record.
         optional_columns: columns whose cells may be empty, and options that a row may lack.
         arguments: what a run entry may pass, by name.
         aliases: further names in run entries (HELM's).
@@ -113,6 +115,7 @@ class Benchmark:
     id_column: str | None = None
     extra_columns: Mapping[str, str] = field(default_factory=dict)
     subgroup_columns: Mapping[str, str] = field(default_factory=dict)
+    identifiers: Mapping[str, str] = field(default_factory=dict)
     optional_columns: tuple[str, ...] = ()
     source_url: str = ""
     source_commit: str = ""
@@ -287,6 +290,7 @@ class _Definition:
             id_column=m.text("id_column", "") or None,
             extra_columns=m.pairs("extra_columns"),
             subgroup_columns=m.pairs("subgroup_columns"),
+            identifiers=self._identifiers(),
             optional_columns=m.texts("optional_columns"),
             source_url=data.source_url,
             source_commit=data.source_commit,
@@ -301,6 +305,15 @@ class _Definition:
         if m.problems:
             raise BenchmarkError("\n".join(f"{self._path}: {problem}" for problem in m.problems))
         return benchmark
+
+    def _identifiers(self) -> Mapping[str, str]:
+        m = self._map
+        found = m.pairs("identifiers")
+        for column, kind in found.items():
+            if kind not in IDENTIFIER_KINDS:
+                known = f"expected one of {', '.join(IDENTIFIER_KINDS)}"
+                m.note(f"identifiers.{column}", f"{known}{nearest(kind, IDENTIFIER_KINDS)}")
+        return found
 
     def _place(self) -> tuple[str, str]:
         m = self._map

@@ -9,7 +9,7 @@ from agent.catalog.template import compile_template, nearest_column
 from agent.datasets.prompt import OPTIONS, Instructions, Prompt, fields_of, instructions_of
 from agent.datasets.references import LETTERS, references, right_answer
 from agent.datasets.table import Problems, Row, Table
-from agent.vocabulary import Instance, Reference
+from agent.vocabulary import Identifier, Instance, Reference
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +127,7 @@ class InstanceMaker:
             return None
         few_shot = {benchmark.few_shot.column} if benchmark.few_shot else set()
         may_be_empty = {*benchmark.optional_columns, *self._wanted, *few_shot, *benchmark.subgroup_columns.values()}
+        may_be_empty |= {*benchmark.identifiers} - {*prompt.columns, *self._answer(gold)}
         return _Reading(prompt, gold, _without(needed, may_be_empty), arguments)
 
     def _answer(self, gold: Gold | None) -> tuple[str, ...]:
@@ -140,7 +141,7 @@ class InstanceMaker:
         """The columns that the definition names besides the prompt's."""
         benchmark = self._benchmark
         single = (benchmark.unit_column, benchmark.id_column, benchmark.few_shot and benchmark.few_shot.column)
-        maps = (*benchmark.extra_columns.values(), *benchmark.subgroup_columns.values())
+        maps = (*benchmark.extra_columns.values(), *benchmark.subgroup_columns.values(), *benchmark.identifiers)
         return (*self._answer(gold), *(column for column in single if column), *maps)
 
     def _expected(self, gold: Gold | None) -> tuple[str, ...]:
@@ -197,6 +198,11 @@ class InstanceMaker:
             extra={name: cells.get(column, "") for name, column in benchmark.extra_columns.items()},
             subgroups={name: value for name, value in subgroups.items() if value},
             shortenable=asked[1],
+            identifiers=tuple(
+                Identifier(kind, value)
+                for column, kind in benchmark.identifiers.items()
+                if (value := cells.get(column, "").strip())
+            ),
         )
 
 

@@ -29,6 +29,7 @@ from agent.jury.seats import WITHHELD, cut_to_read, fill_seat, is_open, is_too_l
 from agent.jury.verdict import Fault
 from agent.metrics import Means, MetricUse
 from agent.redaction import Redactor, open_redactor
+from agent.redaction.whose import Whose
 from agent.site import Site
 from agent.store import RETRIED, Judgement, Seat, Store, StoredInstance
 from agent.vocabulary import ChatRequest, Failure, Reason, Response, Unscored
@@ -274,7 +275,7 @@ class _Hearing:
             if matter is None:
                 self._given.pop(stored.position, None)
                 continue
-            shown = self._cleared(matter) if server.judge.outside else matter
+            shown = self._cleared(stored, matter) if server.judge.outside else matter
             if shown is None:
                 for seat in seats:
                     self._fill(stored.position, Seat(seat, None, WITHHELD))
@@ -293,12 +294,15 @@ class _Hearing:
             return None
         return matter_of(stored.instance, answer)
 
-    def _cleared(self, matter: Matter) -> Matter | None:
+    def _cleared(self, stored: StoredInstance, matter: Matter) -> Matter | None:
         """Return what a judge outside may see, or None where a text could not be cleared."""
         assert self._redactor is not None
+        whose = Whose.of(stored.instance)
         before = sum(self._redactor.withheld.values())
         gold = matter.gold if self._use.gold_shown else ""
-        question, gold, answer = self._redactor.redact_record([matter.question, gold, matter.answer])
+        question, gold, answer = self._redactor.redact_record(
+            [matter.question, gold, matter.answer], whose.identifiers, whose.unit
+        )
         if sum(self._redactor.withheld.values()) > before:
             return None
         return Matter(question=question, gold=gold, answer=answer)

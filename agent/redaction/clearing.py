@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from agent.redaction.judgements import Judged, legible
 from agent.redaction.redacted import Redacted, Redactor, reveal_record
+from agent.redaction.whose import Whose
 from agent.vocabulary import Score, Unscored
 
 if TYPE_CHECKING:
@@ -122,15 +123,24 @@ class Clearer(ABC):
         of = judged or {}
         records = [list(_texts(stored, of.get(stored.position, ()), reveals=self.reveals)) for stored in instances]
         which = f"run={run_id} instances={instances[0].position}-{instances[-1].position}"
-        cleared = self.clear_records(records, which)
+        whose = [Whose.of(stored.instance) for stored in instances]
+        cleared = self.clear_records(records, which, whose)
         return [
             _case(stored, of.get(stored.position, ()), iter(texts), reveals=self.reveals)
             for stored, texts in zip(instances, cleared, strict=True)
         ]
 
     @abstractmethod
-    def clear_records(self, records: Sequence[Sequence[str]], which: str) -> list[list[Redacted]]:
-        """Clear the texts of several records, each by itself; `which` names them without any text of a case."""
+    def clear_records(
+        self, records: Sequence[Sequence[str]], which: str, whose: Sequence[Whose] = ()
+    ) -> list[list[Redacted]]:
+        """Clear the texts of several records, each by itself.
+
+        Args:
+            records: their texts.
+            which: names them without any text of a case.
+            whose: of each record, what is known of its people; empty: nothing.
+        """
 
 
 class Redacting(Clearer):
@@ -147,10 +157,16 @@ class Redacting(Clearer):
         """How many texts could not be cleared so far."""
         return sum(self._redactor.withheld.values())
 
-    def clear_records(self, records: Sequence[Sequence[str]], which: str) -> list[list[Redacted]]:
+    def clear_records(
+        self, records: Sequence[Sequence[str]], which: str, whose: Sequence[Whose] = ()
+    ) -> list[list[Redacted]]:
         """Redact each record's texts together."""
         del which
-        return [self._redactor.redact_record(record) for record in records]
+        known = whose or [Whose()] * len(records)
+        return [
+            self._redactor.redact_record(record, of.identifiers, of.unit)
+            for record, of in zip(records, known, strict=True)
+        ]
 
 
 class Revealing(Clearer):
@@ -169,8 +185,11 @@ class Revealing(Clearer):
         self._audit = audit
         self._purpose = purpose
 
-    def clear_records(self, records: Sequence[Sequence[str]], which: str) -> list[list[Redacted]]:
+    def clear_records(
+        self, records: Sequence[Sequence[str]], which: str, whose: Sequence[Whose] = ()
+    ) -> list[list[Redacted]]:
         """Return the texts as they are, after the audit entry."""
+        del whose
         every = [text for record in records for text in record]
         texts = iter(reveal_record(every, self._audit, f"{self._purpose} {which}"))
         return [[next(texts) for _ in record] for record in records]

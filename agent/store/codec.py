@@ -2,14 +2,16 @@
 
 import json
 
-from agent.vocabulary import Instance, Message, Reference, Response, Shortenable
+from agent.vocabulary import Identifier, Instance, Message, Reference, Response, Shortenable
 
 
 def encode_instance(instance: Instance) -> bytes:
     """Return the instance as bytes; equal instances give equal bytes."""
+    # Those without identifiers are written as before there were any, and so keep their keys in the store.
+    identifiers = [[one.entity, one.value] for one in instance.identifiers]
     return json.dumps(
         [
-            2,
+            3 if identifiers else 2,
             instance.id,
             instance.unit,
             [[message.role, message.content] for message in instance.messages],
@@ -18,6 +20,7 @@ def encode_instance(instance: Instance) -> bytes:
             dict(sorted(instance.extra.items())),
             dict(sorted(instance.subgroups.items())),
             [part.message, part.start, part.end, part.keep] if (part := instance.shortenable) else None,
+            *([identifiers] if identifiers else []),
         ],
         separators=(",", ":"),
     ).encode()
@@ -25,9 +28,11 @@ def encode_instance(instance: Instance) -> bytes:
 
 def decode_instance(data: bytes) -> Instance:
     """Return what `encode_instance` was given."""
-    # Version 1, of the first sites, ends with `extra`.
+    # Version 1, of the first sites, ends with `extra`, version 2 before the identifiers.
     _, identity, unit, messages, references, multiple_choice, extra, *newer = json.loads(data)
-    subgroups, part = newer or ({}, None)
+    subgroups = newer[0] if newer else {}
+    part = newer[1] if newer else None
+    identifiers = newer[2] if len(newer) > 2 else []
     return Instance(
         identity,
         unit,
@@ -37,6 +42,7 @@ def decode_instance(data: bytes) -> Instance:
         extra,
         subgroups,
         Shortenable(*part) if part else None,
+        tuple(Identifier(entity, value) for entity, value in identifiers),
     )
 
 
