@@ -140,7 +140,7 @@ def _is_of_helm(name: str) -> bool:
 
 def _kind(path: Path, parts: tuple[str, ...], suites: set[str]) -> str:
     if path.is_symlink():
-        return "links"
+        return "links to files"
     if _CACHE.fullmatch(path.name):
         return "files of caches"
     if _LOG.fullmatch(path.name):

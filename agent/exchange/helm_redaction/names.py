@@ -8,6 +8,7 @@ import hmac
 import re
 from collections import Counter
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from agent.catalog.benchmark import survey_benchmarks
@@ -81,7 +82,12 @@ class Names:
     def shown(self, name: str) -> str:
         """Return a name of few characters and no spaces as it is if it says nothing of a person, else its label."""
         if name not in self._names:
-            self._names[name] = name if self._is_plain(name) else self._label(name)
+            self._names[name] = name if self._is_plain(name) else self.label(name)
+        return self._names[name]
+
+    def never(self, name: str) -> str:
+        """Take a name for a person's from now on, in all files; return its label."""
+        self._names[name] = self.label(name)
         return self._names[name]
 
     def run(self, name: str) -> str:
@@ -89,8 +95,8 @@ class Names:
         if name not in self._runs:
             parts = _SEPARATOR.split(name)
             parts[::2] = map(self._part_of_run, parts[::2])
-            shown = "".join(parts) or self._label(name)
-            self._runs[name] = shown if len(shown) <= _LONGEST_RUN else self._label(name)
+            shown = "".join(parts) or self.label(name)
+            self._runs[name] = shown if len(shown) <= _LONGEST_RUN else self.label(name)
         return self._runs[name]
 
     def identity(self, raw: str) -> str:
@@ -105,7 +111,7 @@ class Names:
         key, equals, value = part.partition("=")
         if not equals:
             return self.shown(part)
-        shown = self._label(value) if is_private_setting(key) else self.shown(value)
+        shown = self.label(value) if is_private_setting(key) else self.shown(value)
         return f"{self.shown(key)}={shown}"
 
     def _is_plain(self, name: str) -> bool:
@@ -117,10 +123,11 @@ class Names:
             return True
         if _LONG_NUMBER.search(name):
             return False
-        words = _APART.sub(" ", name).strip()
+        words = spaced(name)
         return all(self._redactor.redact(text) == text for text in {name, words, words.title()})
 
-    def _label(self, name: str) -> str:
+    def label(self, name: str) -> str:
+        """Return the keyed label of a name; a label is its own."""
         if _LABEL.fullmatch(name):
             return name
         self.labelled["names"] += 1
@@ -128,6 +135,11 @@ class Names:
 
     def _digest(self, kind: str, text: str) -> str:
         return hmac.digest(self._key, f"{kind}\0{text}".encode(errors="backslashreplace"), "sha256").hex()
+
+
+def spaced(name: str) -> str:
+    """Return the words of a name: `seenBy_ward.7` is `seen By ward 7`."""
+    return _APART.sub(" ", name).strip()
 
 
 def is_public_model(text: str) -> bool:
@@ -149,6 +161,7 @@ def is_private_setting(key: str) -> bool:
     return _NEVER_A_NAME.search(key) is not None
 
 
+@cache
 def _catalogued() -> frozenset[str]:
     """Return what HELM and we call the benchmarks and metrics that everybody knows."""
     catalogue, _ = survey_benchmarks(None)

@@ -142,6 +142,13 @@ def name(at: Walk, value: Any) -> Any:
     return at.names.shown(value) if isinstance(value, str) else _unknown(at, value)
 
 
+def name_of_data(at: Walk, value: Any) -> Any:
+    """A name that may come from a record: it stays if no person of the record is in it."""
+    if value is None:
+        return None
+    return at.name(value) if isinstance(value, str) else _unknown(at, value)
+
+
 def run_name(at: Walk, value: Any) -> Any:
     """The name of a run, with its settings."""
     return at.names.run(value) if isinstance(value, str) else _unknown(at, value)
@@ -175,7 +182,7 @@ def settings(at: Walk, value: Any, depth: int = 0) -> Any:
 def annotation(at: Walk, value: Any, key: str = "", depth: int = 0) -> Any:
     """What judges and other annotators said, in any form."""
     if isinstance(value, dict) and depth < _DEEPEST:
-        return {at.names.shown(inner): annotation(at, value[inner], inner, depth + 1) for inner in value}
+        return {at.name(inner): annotation(at, value[inner], inner, depth + 1) for inner in value}
     if isinstance(value, list) and depth < _DEEPEST:
         return [annotation(at, inner, key, depth + 1) for inner in value]
     if isinstance(value, str):
@@ -301,6 +308,7 @@ _PERTURBATION = fields(
     prob=number, num_spaces=number,
 )  # fmt: skip
 _OBJECT = fields(class_name=name, args=settings)
+_ANNOTATOR = fields(class_name=name, args=instead({}, "settings"))  # they hold templates of judges
 _INPUT = fields(text=blank, multimedia_content=left_out("media"), messages=left_out("texts of cases"))
 _OUTPUT = fields(text=blank, multimedia_content=left_out("media"))
 _REFERENCE = fields(output=_OUTPUT, tags=each(_tag))
@@ -308,7 +316,7 @@ _INSTANCE = fields(
     input=_INPUT,
     references=each(_REFERENCE),
     split=one_of(*_SPLITS),
-    sub_split=name,
+    sub_split=name_of_data,
     id=identity,
     perturbation=_PERTURBATION,
     contrast_inputs=left_out("contrast sets"),
@@ -400,7 +408,7 @@ _REQUEST_STATE = with_instance(
     "id",
 )
 _STAT = fields(
-    name=fields(name=name, split=one_of(*_SPLITS), sub_split=name, perturbation=_PERTURBATION),
+    name=fields(name=name, split=one_of(*_SPLITS), sub_split=name_of_data, perturbation=_PERTURBATION),
     **dict.fromkeys(("count", "sum", "sum_squared", "min", "max", "mean", "variance", "stddev"), number),
 )
 _STATS = _without_times(each(_STAT))
@@ -421,7 +429,7 @@ _RUN_SPEC = fields(
         ),
     ),
     groups=each(name),
-    annotators=each(_OBJECT),
+    annotators=each(_ANNOTATOR),
 )  # fmt: skip
 _KEY_OF_ANSWER = {"instance_id": identity, "perturbation": _PERTURBATION, "train_trial_index": number}
 _CELL = fields(
@@ -451,7 +459,7 @@ OF_A_RUN: Final[Mapping[str, Step]] = {
         name=name, description=text, tags=each(text), definition_path=_source, url=left_out("settings")
     ),
     "scenario_state.json": fields(
-        adapter_spec=_ADAPTER, request_states=each(_REQUEST_STATE), annotator_specs=each(_OBJECT)
+        adapter_spec=_ADAPTER, request_states=each(_REQUEST_STATE), annotator_specs=each(_ANNOTATOR)
     ),
     "instances.json": each(with_instance(_INSTANCE, "id")),
     "display_predictions.json": each(

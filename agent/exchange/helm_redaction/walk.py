@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from agent.errors import RedactionError
-from agent.exchange.helm_redaction.names import Names
+from agent.exchange.helm_redaction.names import Names, spaced
 from agent.redaction import Redactor
 from agent.vocabulary import Identifier
 
@@ -76,6 +76,15 @@ class _Slot:
     number: int
 
 
+@dataclass(frozen=True, slots=True)
+class _NameSlot:
+    """The place of a name that stays if no person of its record is in it."""
+
+    slot: _Slot
+    words: str
+    name: str
+
+
 @dataclass(slots=True)
 class Walk:
     """One walk through the files of a run.
@@ -114,6 +123,15 @@ class Walk:
         record = self.records.setdefault(self._current, Record())
         return _Slot(self._current, record.texts.setdefault(text, len(record.texts)))
 
+    def name(self, name: str) -> object:
+        """Return the place of a name that an instance's own data may have given: of a key, of a part of a split."""
+        shown = self.names.shown(name)
+        words = spaced(shown)
+        slot = self.text(words) if shown == name else shown
+        if not isinstance(slot, _Slot):
+            return shown
+        return _NameSlot(slot, words, name)
+
     def unshown(self, value: object, what: str = "", depth: int = 0) -> None:
         """Keep the texts of a value that is not shown for the search in those that are; count it as `what`."""
         if what:
@@ -151,7 +169,8 @@ def through(
     walk = Walk(names, options, blanked)
     trees = {name: step(walk, content) for name, (step, content) in files.items()}
     settled, changed = walk.settle(redactor)
-    return {name: _filled(tree, settled) for name, tree in trees.items() if tree is not OMIT}, changed, walk.counts
+    fill = _Filling(settled, names)
+    return {name: fill.filled(tree) for name, tree in trees.items() if tree is not OMIT}, changed, walk.counts
 
 
 def redacted_files(
@@ -179,11 +198,21 @@ def redacted_files(
     return contents, counts
 
 
-def _filled(tree: Any, settled: Mapping[str, Sequence[str]]) -> Any:
-    if isinstance(tree, _Slot):
-        return settled[tree.record][tree.number]
-    if isinstance(tree, dict):
-        return {key: _filled(value, settled) for key, value in tree.items()}
-    if isinstance(tree, list):
-        return [_filled(value, settled) for value in tree]
-    return tree
+@dataclass(frozen=True, slots=True)
+class _Filling:
+    """Puts redacted texts into the trees."""
+
+    settled: Mapping[str, Sequence[str]]
+    names: Names
+
+    def filled(self, tree: Any) -> Any:
+        """Return the tree with its texts."""
+        if isinstance(tree, _Slot):
+            return self.settled[tree.record][tree.number]
+        if isinstance(tree, _NameSlot):
+            return tree.name if self.filled(tree.slot) == tree.words else self.names.never(tree.name)
+        if isinstance(tree, dict):
+            return {self.filled(key): self.filled(value) for key, value in tree.items()}
+        if isinstance(tree, list):
+            return [self.filled(value) for value in tree]
+        return tree

@@ -1,0 +1,528 @@
+"""HELM's output folders are redacted completely, or not at all."""
+
+import base64
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.cli import intramural
+from agent.errors import AgentError, BenchmarkError, ConfigError, RedactionError
+from agent.exchange.helm_folder import read_run
+from agent.exchange.helm_redaction.checking import check_folder
+from agent.exchange.helm_redaction.names import Judges, Names
+from agent.exchange.helm_redaction.redacting import redact_folder
+from agent.exchange.helm_redaction.shapes import OF_A_RUN, annotations
+from agent.exchange.helm_redaction.walk import REDACTED, Options, redacted_files
+from agent.redaction.engine import open_engine
+from tests.agent.exchange.planted_helm_folder import MRN, PATIENT, PLANTED, RECORD, RUN, SUITE, planted, put
+
+KEY = b"k" * 32
+REAL = Path(__file__).parent / "data" / "helm_output"
+SHOWN_RUN = "ward_notes:data_path="
+
+
+@pytest.fixture(scope="module")
+def judges() -> Judges:
+    engine = open_engine("hipaa_safe_harbor")
+    return Judges(engine, engine)
+
+
+@pytest.fixture(scope="module")
+def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """HELM's folder. For reading only."""
+    return planted(tmp_path_factory.mktemp("helm"))
+
+
+@pytest.fixture(scope="module")
+def clean(output: Path, judges: Judges) -> Path:
+    """Its redacted copy. For reading only."""
+    copy = output.parent / "clean"
+    redact_folder(output, [SUITE], judges, Options(), KEY, copy_to=copy)
+    return copy
+
+
+@pytest.fixture
+def spoilt(clean: Path, tmp_path: Path) -> Path:
+    """A redacted copy to spoil."""
+    return shutil.copytree(clean, tmp_path / "clean", symlinks=True)
+
+
+def found_in(folder: Path, words: Sequence[str] = PLANTED) -> set[str]:
+    """Return those of the words that are anywhere in the folder: in bytes, also encoded, and in names."""
+    found = set()
+    for path in folder.rglob("*"):
+        inside = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
+        for word in words:
+            forms = [word.encode(), word.encode("utf-16-le"), base64.b64encode(word.encode())[:-4], word[::-1].encode()]
+            if any(form in inside for form in forms) or word in str(path.relative_to(folder)):
+                found.add(word)
+    return found
+
+
+def run_of(folder: Path) -> Path:
+    (run,) = (path for path in (folder / "runs" / SUITE).iterdir() if path.name.startswith(SHOWN_RUN))
+    return run
+
+
+def content(folder: Path, name: str) -> Any:
+    return json.loads((run_of(folder) / name).read_text("utf-8"))
+
+
+def test_no_planted_identifier_is_left_in_any_byte_or_name(output: Path, clean: Path):
+    assert found_in(output) == {word for word in PLANTED if word not in ("KOWALSKI", "kowalski")}
+    assert found_in(clean) == set()
+
+
+def test_what_is_shown_is_still_of_use(clean: Path):
+    state = content(clean, "scenario_state.json")["request_states"][0]
+    said = state["result"]["completions"][0]
+    assert said["text"].startswith("Yes: [NAME-1] (MRN [MRN-1]) may go home. Call [PHONE-1].")
+    assert said["thinking"]["text"].startswith("[NAME-1] was seen on [")
+    jury = next(iter(state["annotations"].values()))["gpt"]["accuracy"]
+    assert (jury["score"], jury["explanation"]) == (4, REDACTED)
+    assert "[NAME-1]" in jury["quote"]
+    assert content(clean, "stats.json")[0]["mean"] == 0.5
+    assert content(clean, "run_spec.json")["adapter_spec"]["model"] == "openai/gpt-4o-2024-05-13"
+    assert content(clean, "run_spec.json")["name"] == run_of(clean).name
+    assert json.loads((clean / "runs" / SUITE / "run_specs.json").read_text())[0]["name"] == run_of(clean).name
+
+
+def test_what_medhelms_scripts_replace_is_replaced(clean: Path):
+    state = content(clean, "scenario_state.json")["request_states"][0]
+    assert state["instance"]["input"] == {"text": REDACTED}
+    assert state["instance"]["references"] == [{"output": {"text": REDACTED}, "tags": ["correct"]}]
+    assert state["request"]["prompt"] == REDACTED
+    assert state["output_mapping"] == {"A": REDACTED}
+    assert state["result"]["error"] == REDACTED
+    assert set(state["request"]) <= {
+        "model_deployment",
+        "model",
+        "embedding",
+        "prompt",
+        "temperature",
+        "stop_sequences",
+    }
+
+
+def test_an_instance_has_one_hashed_id_in_all_files(clean: Path):
+    ids = [one["instance"]["id"] for one in content(clean, "scenario_state.json")["request_states"]]
+    assert len(set(ids)) == 3
+    assert ids == [one["id"] for one in content(clean, "instances.json")]
+    for name in ("per_instance_stats.json", "display_predictions.json", "display_requests.json"):
+        assert ids == [one["instance_id"] for one in content(clean, name)]
+
+
+def test_hashes_of_ids_cannot_be_found_by_trying_without_the_key(judges: Judges):
+    one, other = (Names(judges.names, key, redacted_before=False).identity(MRN) for key in (KEY, b"j" * 32))
+    assert one != other
+
+
+def test_with_redact_output_no_word_of_an_answer_is_left(output: Path, judges: Judges, tmp_path: Path):
+    options = Options(blank_outputs=True, blank_annotations=True)
+    redact_folder(output, [SUITE], judges, options, KEY, copy_to=tmp_path / "copy")
+    assert found_in(tmp_path / "copy", [*PLANTED, "may go home", "was seen", "no such column"]) == set()
+    assert check_folder(tmp_path / "copy", judges).outputs == "not shown"
+
+
+def test_a_field_that_helm_adds_tomorrow_is_not_carried_over(output: Path, judges: Judges, tmp_path: Path):
+    def with_field(tree: Any) -> Any:
+        if isinstance(tree, dict):
+            return {key: with_field(value) for key, value in tree.items()} | {"tomorrow": "zebrafinch"}
+        return [with_field(value) for value in tree] if isinstance(tree, list) else tree
+
+    new = shutil.copytree(output, tmp_path / "new", symlinks=True)
+    free = {"annotations", "args", "schema.json"}  # maps of names that others choose: their texts are redacted
+    for path in (new / "runs" / SUITE).rglob("*.json"):
+        if path.name not in free | {"costs.json", "runs_to_run_suites.json"} and path.parent.name != "failed_run":
+            tree = with_field(json.loads(path.read_text("utf-8")))
+            path.write_text(json.dumps(without(tree, free)), "utf-8")
+    redact_folder(new, [SUITE], judges, Options(), KEY, copy_to=tmp_path / "copy")
+    assert found_in(new, ["zebrafinch"])
+    assert not found_in(tmp_path / "copy", ["zebrafinch", "tomorrow"])
+
+
+def without(tree: Any, keys: set[str]) -> Any:
+    if isinstance(tree, dict):
+        return {key: without(value, keys) for key, value in tree.items() if key not in keys}
+    return [without(value, keys) for value in tree] if isinstance(tree, list) else tree
+
+
+def test_the_manifest_says_what_is_there_and_what_is_not(clean: Path):
+    manifest = json.loads((clean / "redaction.json").read_text())
+    assert {entry["path"] for entry in manifest["files"]} == {
+        path.relative_to(clean).as_posix() for path in clean.rglob("*") if path.is_file() and path.parent != clean
+    }
+    assert manifest["counts"] == {"instances": 3, "runs": 1}
+    assert manifest["left_out"]["files of data sets"] == 1
+    assert manifest["left_out"]["files of cached instances"] == 1
+    assert manifest["left_out"]["files of caches"] == 2
+    assert manifest["left_out"]["logs"] == manifest["left_out"]["links to files"] == 1
+
+
+def test_a_redacted_folder_is_clean_and_redacting_it_again_changes_nothing(clean: Path, judges: Judges, tmp_path: Path):
+    check_folder(clean, judges)
+    redact_folder(clean, [SUITE], judges, Options(), b"another key of thirty-two bytes.", copy_to=tmp_path / "again")
+    for path in clean.rglob("*.json"):
+        if path.parent != clean:
+            assert (tmp_path / "again" / path.relative_to(clean)).read_bytes() == path.read_bytes()
+
+
+def test_helms_own_folder_is_not_called_clean(output: Path, judges: Judges):
+    with pytest.raises(RedactionError, match="no manifest"):
+        check_folder(output, judges)
+
+
+def add_a_file(folder: Path) -> None:
+    put(folder / "runs" / SUITE / "notes.txt", "x")
+
+
+def add_a_log(folder: Path) -> None:
+    put(folder / "helm.log", RECORD)
+
+
+def add_a_folder(folder: Path) -> None:
+    (folder / f"of {PATIENT}").mkdir()
+
+
+def change_a_file(folder: Path) -> None:
+    with (run_of(folder) / "stats.json").open("a") as file:
+        file.write(" ")
+
+
+def delete_a_file(folder: Path) -> None:
+    (run_of(folder) / "stats.json").unlink()
+
+
+def link_to_the_old_folder(folder: Path) -> None:
+    (folder / "runs" / "latest").symlink_to("/")
+
+
+def keep_the_old_folder(folder: Path) -> None:
+    (folder.parent / f".{folder.name}.unredacted").mkdir()
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        add_a_file, add_a_log, add_a_folder, change_a_file, delete_a_file, link_to_the_old_folder,
+        keep_the_old_folder,
+    ],
+)  # fmt: skip
+def test_a_folder_that_was_touched_is_not_called_clean(spoil: Any, spoilt: Path, judges: Judges):
+    spoil(spoilt)
+    with pytest.raises(RedactionError, match="not clean") as caught:
+        check_folder(spoilt, judges)
+    assert not any(word in str(caught.value) for word in PLANTED)
+
+
+def listed_again(folder: Path) -> None:
+    """Make the manifest anew, as someone would who wants a spoilt folder to pass."""
+    from agent.exchange.helm_redaction.manifest import listed
+
+    manifest = json.loads((folder / "redaction.json").read_text())
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.parent != folder)
+    manifest["files"] = [listed(folder, path).model_dump() for path in files]
+    (folder / "redaction.json").write_text(json.dumps(manifest))
+
+
+@pytest.mark.parametrize(
+    ("where", "what"),
+    [
+        (("request_states", 0, "instance", "id"), MRN),
+        (("request_states", 0, "instance", "input", "text"), "harmless"),
+        (("request_states", 0, "instance", "extra_data"), {"value": 1}),
+        (("request_states", 0, "result", "completions", 0, "text"), RECORD),
+        (("request_states", 0, "result", "completions", 0, "tokens"), [{"text": "a", "logprob": 0}]),
+        (("request_states", 0, "result", "request_datetime"), 1795176992),
+        (("request_states", 0, "annotations", "ehr_sql"), [451234]),
+        (("adapter_spec", "instructions"), f"Patient: {PATIENT}"),
+    ],
+)
+def test_a_folder_with_a_forged_manifest_is_not_called_clean(
+    where: tuple[str | int, ...], what: Any, spoilt: Path, judges: Judges
+):
+    path = run_of(spoilt) / "scenario_state.json"
+    tree = inner = json.loads(path.read_text("utf-8"))
+    for key in where[:-1]:
+        inner = inner[key]
+    inner[where[-1]] = what
+    path.write_text(json.dumps(tree), "utf-8")
+    listed_again(spoilt)
+    with pytest.raises(RedactionError, match="places in files"):
+        check_folder(spoilt, judges)
+
+
+def test_a_foreign_file_in_a_forged_manifest_is_not_called_clean(spoilt: Path, judges: Judges):
+    add_a_file(spoilt)
+    listed_again(spoilt)
+    with pytest.raises(RedactionError, match="not HELM's"):
+        check_folder(spoilt, judges)
+
+
+def test_in_place_the_old_folder_is_gone(judges: Judges, tmp_path: Path):
+    output = planted(tmp_path)
+    redact_folder(output, [SUITE], judges, Options(), KEY)
+    assert found_in(tmp_path) == set()
+    assert [path.name for path in tmp_path.iterdir()] == ["benchmark_output"]
+    check_folder(output, judges)
+
+
+@pytest.mark.parametrize("path", ["runs/december/x/run_spec.json", "thesis.docx", "my_code/main.py"])
+def test_in_place_nothing_is_deleted_that_is_not_of_the_suite(path: str, judges: Judges, tmp_path: Path):
+    output = planted(tmp_path)
+    put(output / path, "{}")
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
+    with pytest.raises(ConfigError, match="would delete"):
+        redact_folder(output, [SUITE], judges, Options(), KEY)
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
+
+
+def test_other_suites_and_foreign_files_do_not_come_into_a_copy(judges: Judges, tmp_path: Path):
+    output = planted(tmp_path)
+    put(output / "runs" / "december" / "x" / "run_spec.json", "{}")
+    put(output / "thesis.docx", "zebrafinch")
+    redact_folder(output, [SUITE], judges, Options(), KEY, copy_to=tmp_path / "copy")
+    assert [path.name for path in (tmp_path / "copy" / "runs").iterdir()] == [SUITE]
+    assert not found_in(tmp_path / "copy", ["zebrafinch"])
+
+
+def test_a_link_is_never_followed(judges: Judges, tmp_path: Path):
+    output = planted(tmp_path)
+    (output / "runs" / "linked").symlink_to(output / "runs" / SUITE)
+    put(tmp_path / "elsewhere.json", json.dumps([{"id": "zebrafinch"}]))
+    (output / "runs" / SUITE / RUN / "instances.json").unlink()
+    (output / "runs" / SUITE / RUN / "instances.json").symlink_to(tmp_path / "elsewhere.json")
+    with pytest.raises(BenchmarkError, match="a link"):
+        redact_folder(output, ["linked"], judges, Options(), KEY, copy_to=tmp_path / "copy")
+    redact_folder(output, [SUITE], judges, Options(), KEY, copy_to=tmp_path / "copy")
+    assert not (run_of(tmp_path / "copy") / "instances.json").exists()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [b'{"adapter_spec": "Kowalski', b"\xff\xfe", b"[" * 100_000, b'{"a": ' + b"9" * 5000 + b"}", b""],
+    ids=["cut", "not UTF-8", "deep", "a long number", "empty"],
+)
+def test_a_damaged_file_stops_everything_and_is_not_quoted(damage: bytes, judges: Judges, tmp_path: Path):
+    output = planted(tmp_path)
+    (output / "runs" / SUITE / RUN / "scenario_state.json").write_bytes(damage)
+    with pytest.raises(BenchmarkError, match=r"run 1 of the suite: scenario_state.json") as caught:
+        redact_folder(output, [SUITE], judges, Options(), KEY)
+    assert not any(word in str(caught.value) for word in PLANTED)
+    assert [path.name for path in tmp_path.iterdir()] == ["benchmark_output"]
+    assert (output / "run.log").exists()
+
+
+@pytest.mark.parametrize("suite", ["", ".", "..", "a/b", "../../etc", "december", "latest"])
+def test_a_suite_that_is_none_is_refused(suite: str, output: Path, judges: Judges, tmp_path: Path):
+    with pytest.raises(AgentError):
+        redact_folder(output, [suite], judges, Options(), KEY, copy_to=tmp_path / "copy")
+
+
+@pytest.mark.parametrize("place", ["inside", "runs/november"])
+def test_a_copy_into_the_folder_itself_is_refused(place: str, output: Path, judges: Judges):
+    with pytest.raises(ConfigError, match="in the output folder"):
+        redact_folder(output, [SUITE], judges, Options(), KEY, copy_to=output / place)
+
+
+def test_what_a_killed_command_left_is_put_right(judges: Judges, tmp_path: Path):
+    output = planted(tmp_path)
+    old = tmp_path / ".benchmark_output.unredacted"
+    put(tmp_path / ".benchmark_output.redacting" / "half.json", "{")
+    output.rename(old)  # killed before the new folder took its name
+    redact_folder(output, [SUITE], judges, Options(), KEY)
+    assert [path.name for path in tmp_path.iterdir()] == ["benchmark_output"]
+    planted(tmp_path / "other").rename(old)  # killed while the old folder was deleted
+    with pytest.raises(RedactionError, match="unredacted folders beside it"):
+        check_folder(output, judges)
+    redact_folder(output, [SUITE], judges, Options(), KEY)
+    check_folder(output, judges)
+    assert not old.exists()
+
+
+KILLED = """
+import sys, time
+from pathlib import Path
+from agent.exchange.helm_redaction.names import Judges
+from agent.exchange.helm_redaction.redacting import redact_folder
+from agent.exchange.helm_redaction.walk import Options
+from tests.agent.exchange.test_helm_redaction import KEY, SUITE, Slow
+redact_folder(Path(sys.argv[1]), [SUITE], Judges(Slow(), Slow()), Options(), KEY)
+"""
+
+
+class Slow:
+    """A redactor that takes everything, slowly."""
+
+    policy = "slow 1"
+
+    def redact(self, text: str) -> str:
+        return text
+
+    def redact_record(self, texts: Sequence[str], identifiers: Sequence[object] = ()) -> list[str]:
+        time.sleep(0.02)
+        return [REDACTED] * len(texts)
+
+
+def test_a_command_that_is_killed_leaves_the_old_folder_or_the_new_one(tmp_path: Path):
+    output = planted(tmp_path, instances=20)
+    process = subprocess.Popen([sys.executable, "-c", KILLED, str(output)])
+    growing = tmp_path / ".benchmark_output.redacting"
+    deadline = time.monotonic() + 60
+    while not growing.exists() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert growing.exists()
+    assert not (output / "redaction.json").exists()
+    assert set(found_in(output)) == set(found_in(planted(tmp_path / "other")))
+    slow: Any = Slow()
+    redact_folder(output, [SUITE], Judges(slow, slow), Options(), KEY)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["benchmark_output", "other"]
+    assert found_in(output, ["may go home", "qcanary"]) == set()
+
+
+class Restless:
+    """A redactor that never settles."""
+
+    policy = "restless 1"
+    turns = 0
+
+    def redact(self, text: str) -> str:
+        return text
+
+    def redact_record(self, texts: Sequence[str], identifiers: Sequence[object] = ()) -> list[str]:
+        self.turns += 1
+        return [f"turn {self.turns}" for _ in texts]
+
+
+def test_texts_on_which_redaction_does_not_settle_are_not_shown():
+    restless: Any = Restless()
+    names = Names(restless, KEY, redacted_before=False)
+    contents, counts = redacted_files({"a": (annotations, {"judge": {"says": "much"}})}, names, Options(), restless)
+    assert list(leaves(contents)) == [REDACTED]
+    assert counts["unsettled instances"] == 1
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=12),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.dictionaries(st.text(max_size=8), JSON, max_size=4))
+def test_annotations_of_any_form_show_no_text_and_no_number_but_grades(tree: dict[str, Any]):
+    slow: Any = Slow()
+    names = Names(slow, KEY, redacted_before=False)
+    contents, _ = redacted_files({"a": (annotations, tree)}, names, Options(blank_annotations=True), slow)
+    assert all(shown in (REDACTED, None, True, False) or is_a_grade(shown) for shown in leaves(contents["a"]))
+
+
+def is_a_grade(value: Any) -> bool:
+    return isinstance(value, int | float) and abs(value) <= 100
+
+
+def leaves(tree: Any) -> Iterator[Any]:
+    inner = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else None
+    if inner is None:
+        yield tree
+    else:
+        for value in inner:
+            yield from leaves(value)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "med_qa:model=openai_gpt-4o-2024-05-13,model_deployment=stanfordhealthcare_gpt-4o",
+        "clear:condition=alcohol_dependence,model=anthropic_claude-3-5-sonnet-20241022",
+        "med_dialog,subset=healthcaremagic:model=meta_llama-3.3-70b-instruct",
+        "n2c2_ct_matching:subject=ABDOMINAL,model=google_gemini-2.0-flash-001",
+    ],
+)
+def test_names_that_helms_tools_look_up_stay(name: str, judges: Judges):
+    assert Names(judges.names, KEY, redacted_before=False).run(name) == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ward:patient=kowalski,model=x", "ward:subset=John_Smith", "ward:subset=john.smith", "ward:mrn=7",
+        "ward:data_path=_home_kowalski", "ward:n=00451234", "Dr. Anna Kowalski", "ward:model=hospital_john-smith",
+    ],
+)  # fmt: skip
+def test_names_of_people_and_places_on_a_disk_become_labels(name: str, judges: Judges):
+    shown = Names(judges.names, KEY, redacted_before=False).run(name).casefold()
+    assert not any(word in shown for word in ("kowalski", "smith", "00451234", "mrn=7"))
+
+
+def test_a_person_of_the_record_is_no_key_and_no_sub_split_either(judges: Judges):
+    tree = {"says": f"Patient: {PATIENT}", "kowalski": {"score": 3}, "accuracy": {"score": 4}}
+    names = Names(judges.names, KEY, redacted_before=False)
+    contents, _ = redacted_files({"a": (annotations, tree)}, names, Options(), judges.texts)
+    assert set(contents["a"]) == {"says", "accuracy", names.label("kowalski")}
+    state = [{"id": "id7", "input": {"text": f"Patient: {PATIENT}"}, "sub_split": "kowalski"}]
+    contents, _ = redacted_files(
+        {"instances.json": (OF_A_RUN["instances.json"], state)}, names, Options(), judges.texts
+    )
+    assert contents["instances.json"][0]["sub_split"] == names.label("kowalski")
+
+
+def test_figures_of_helms_own_output_stay_and_it_can_still_be_read(judges: Judges, tmp_path: Path):
+    redact_folder(REAL, ["real"], judges, Options(), KEY, copy_to=tmp_path / "copy")
+    for run in sorted((REAL / "runs" / "real").iterdir()):
+        name = json.loads((run / "run_spec.json").read_text())["name"]
+        assert Names(judges.names, KEY, redacted_before=False).run(name) == name
+        old, new = read_run(run), read_run(tmp_path / "copy" / "runs" / "real" / run.name)
+        assert [dict(one.scores) for one in new.cases] == [dict(one.scores) for one in old.cases]
+        assert (new.model, new.groups, new.scenario, new.whole_run) == (
+            old.model,
+            old.groups,
+            old.scenario,
+            old.whole_run,
+        )
+
+
+def command(*words: str, folder: Path) -> Any:
+    return CliRunner().invoke(intramural, ["--site", str(folder / "nowhere"), "redact", "helm", *words])
+
+
+def test_the_command_redacts_and_checks(output: Path, tmp_path: Path):
+    copy = str(tmp_path / "copy")
+    done = command("--output", str(output), "--suite", SUITE, "--copy-to", copy, folder=tmp_path)
+    assert done.exit_code == 0, done.output
+    assert "instances: 3" in done.output
+    assert not any(word in done.output for word in PLANTED)
+    done = command("--output", copy, "--check", folder=tmp_path)
+    assert done.exit_code == 0, done.output
+    assert "clean: " in done.output
+    add_a_file(tmp_path / "copy")
+    assert isinstance(command("--output", copy, "--check", folder=tmp_path).exception, RedactionError)
+    assert os.listdir(tmp_path) == ["copy"]  # noqa: PTH208
+
+
+def test_a_text_that_cannot_be_judged_is_withheld_and_said(tmp_path: Path):
+    output = planted(tmp_path, instances=1)
+    path = output / "runs" / SUITE / RUN / "scenario_state.json"
+    tree = json.loads(path.read_text())
+    tree["request_states"][0]["result"]["completions"][0]["text"] = f"{PATIENT} \ud800 \x00"
+    path.write_text(json.dumps(tree))
+    done = command("--output", str(output), "--suite", SUITE, "--copy-to", str(tmp_path / "copy"), folder=tmp_path)
+    assert isinstance(done.exception, RedactionError)
+    assert "undecodable" in str(done.exception)
+    state = content(tmp_path / "copy", "scenario_state.json")["request_states"][0]
+    assert state["result"]["completions"][0]["text"] == "[WITHHELD: undecodable]"
