@@ -23,13 +23,13 @@ from agent.errors import RedactionError
 from agent.redaction.deadline import Deadline
 from agent.redaction.folding import without_invisible
 from agent.redaction.identity import KnownValues, known_values, search
-from agent.redaction.languages import build_recognizers, everyday
+from agent.redaction.languages import build_recognizers, everyday, family_names, given_names
 from agent.redaction.model import NoModelError
 from agent.redaction.operators import Operators, RecordOperators
 from agent.redaction.own_rules import Phrases
 from agent.redaction.policy import RedactionPolicy, load_policy
 from agent.redaction.proof import proven
-from agent.redaction.recognizers import PRESIDIO_ENTITIES
+from agent.redaction.recognizers import PRESIDIO_ENTITIES, ContextOfDoubt
 from agent.redaction.redacted import Redacted, Withheld, cleared
 from agent.redaction.remembered import Findings, Remembered, Shelf
 from agent.redaction.rules import rules_digest
@@ -95,13 +95,20 @@ class Engine:
             registry=RecognizerRegistry(recognizers=recognizers, supported_languages=list(policy.languages)),
             nlp_engine=self._tokenizer,
             supported_languages=list(policy.languages),
+            context_aware_enhancer=ContextOfDoubt(policy.threshold),
         )
         self._anonymizer = AnonymizerEngine()  # type: ignore[no-untyped-call]
         self._withheld: Counter[Withheld] = Counter()
         self._remembered = Remembered()
         self._everyday = everyday(policy)
         self._allowed = Phrases(policy.allow)
-        self._operators = Operators(policy, key or secrets.token_bytes(32), datetime.now(UTC).year)
+        self._operators = Operators(
+            policy,
+            key or secrets.token_bytes(32),
+            datetime.now(UTC).year,
+            given_names(policy),
+            family_names(policy),
+        )
 
     def remember_on(self, shelf: Shelf) -> None:
         """Take findings of texts that were searched before by the same rules from `shelf`, and put new ones there."""

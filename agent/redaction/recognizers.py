@@ -1,9 +1,11 @@
 """How rules become Presidio recognisers, and the recognisers of Presidio's own that work without a model."""
 
+import re
 from collections.abc import Callable, Iterable
 
 import regex
-from presidio_analyzer import EntityRecognizer, RecognizerResult
+from presidio_analyzer import EntityRecognizer, PatternRecognizer, RecognizerResult
+from presidio_analyzer.context_aware_enhancers import LemmaContextAwareEnhancer
 from presidio_analyzer.nlp_engine import NlpArtifacts
 from presidio_analyzer.predefined_recognizers import (
     CreditCardRecognizer,
@@ -47,6 +49,63 @@ PRESIDIO_ENTITIES: dict[str, str] = {
     "US_MBI": "PLAN",
     "US_NPI": "LICENSE",
 }
+
+
+class OnlyWhere(EntityRecognizer):
+    """A recogniser that is asked only about texts in which a plain pattern stands that all it finds has."""
+
+    def __init__(self, recognizer: PatternRecognizer, needed: str) -> None:
+        super().__init__(
+            supported_entities=recognizer.supported_entities,
+            name=recognizer.name,  # type: ignore[has-type]
+            supported_language=recognizer.supported_language,
+            context=recognizer.context,
+        )
+        self._recognizer = recognizer
+        self._needed = re.compile(needed)
+
+    def load(self) -> None:
+        """Do nothing: the recogniser comes with the object."""
+
+    def analyze(
+        self, text: str, entities: list[str], nlp_artifacts: NlpArtifacts | None = None
+    ) -> list[RecognizerResult]:
+        """Return what the recogniser finds in `text`."""
+        if self._needed.search(text) is None:
+            return []
+        results: list[RecognizerResult] = self._recognizer.analyze(text, entities, nlp_artifacts)
+        for result in results:  # the name by which the context of a finding is looked up
+            result.recognition_metadata[RecognizerResult.RECOGNIZER_IDENTIFIER_KEY] = self.id
+        return results
+
+
+class ContextOfDoubt(LemmaContextAwareEnhancer):
+    """Presidio's search for words around a finding that speak for it, made only for findings below the threshold.
+
+    It needs every word of the text, and copies all findings: most texts have none that a word could still lift.
+    """
+
+    def __init__(self, threshold: float) -> None:
+        super().__init__()
+        self._threshold = threshold
+
+    def enhance_using_context(
+        self,
+        text: str,
+        raw_results: list[RecognizerResult],
+        nlp_artifacts: NlpArtifacts,
+        recognizers: list[EntityRecognizer],
+        context: list[str] | None = None,
+    ) -> list[RecognizerResult]:
+        """Return the findings, those below the threshold with what their context adds."""
+        doubtful = [result for result in raw_results if result.score < self._threshold]
+        if not doubtful:
+            return raw_results
+        sure = [result for result in raw_results if result.score >= self._threshold]
+        lifted: list[RecognizerResult] = super().enhance_using_context(
+            text, doubtful, nlp_artifacts, recognizers, context
+        )
+        return sure + lifted
 
 
 class FoundByFunction(EntityRecognizer):
@@ -110,17 +169,19 @@ class RuleRecognizer(EntityRecognizer):
 
 def presidio_recognizers(language: str) -> list[EntityRecognizer]:
     """Build Presidio's own recognisers that work without a model: checksums, numbers of other countries."""
-    return [
-        CreditCardRecognizer(supported_language=language),
-        CryptoRecognizer(supported_language=language),
-        UnboundEmailRecognizer(supported_language=language),
-        IbanRecognizer(supported_language=language),
-        IpRecognizer(supported_language=language),
-        UsItinRecognizer(supported_language=language),
-        UsMbiRecognizer(supported_language=language),
-        UsNpiRecognizer(supported_language=language),
-        UsSsnRecognizer(supported_language=language),
+    nine_digits = r"\d(?:[ .-]?\d){8}"
+    needed: list[tuple[PatternRecognizer, str]] = [
+        (CreditCardRecognizer(supported_language=language), nine_digits),
+        (CryptoRecognizer(supported_language=language), r"(?i)(?:bc1|[13])[a-z0-9]{25}"),
+        (UnboundEmailRecognizer(supported_language=language), "@"),
+        (IbanRecognizer(supported_language=language), r"(?i)[a-z]{2}[0-9]{2}[ -]?[a-z0-9]{4}[ -]?[a-z0-9]{4}"),
+        (IpRecognizer(supported_language=language), r"\d\.\d{1,3}\.\d|::|(?::[0-9A-Fa-f]{1,4}){2}"),
+        (UsItinRecognizer(supported_language=language), nine_digits),
+        (UsMbiRecognizer(supported_language=language), r"(?i)[1-9][a-z][a-z0-9]\d-?[a-z][a-z0-9]\d"),
+        (UsNpiRecognizer(supported_language=language), nine_digits),
+        (UsSsnRecognizer(supported_language=language), nine_digits),
     ]
+    return [OnlyWhere(recognizer, pattern) for recognizer, pattern in needed]
 
 
 def any_of(entries: Iterable[str]) -> str:

@@ -5,6 +5,7 @@ or around the run decides which part of it is a name. Without a trained model th
 and introduced, and common names anywhere; a rare name without a cue passes.
 """
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
@@ -21,7 +22,8 @@ _WORD = r"(?:\p{Lu}\.(?:\p{Lu}\.)*|\p{Lu}[\p{L}\p{M}]*(?:['-]\p{L}[\p{L}\p{M}]*)
 _PARTICLE = r"(?:van|von|der|den|de|del|della|di|da|dos|la|le|bin|ibn|al|el|ter)"
 _RUN = regex.compile(rf"(?<![\p{{L}}\d_'-]){_WORD}(?:(?:, ?| )(?:{_PARTICLE} ){{0,2}}{_WORD})*(?![\p{{L}}\d_])")
 _TOKEN = regex.compile(r"[\p{L}\p{M}]+(?:['-][\p{L}\p{M}]+)*\.?")
-_LOWER_PAIR = regex.compile(r"(?<![\p{L}'-])(\p{Ll}{3,}) (\p{Ll}{3,})(?![\p{L}'-])")
+_LOWER = re.compile(r"(?<![\w'-])[a-zà-öø-ÿ]{3,}")
+_LOWER_NEXT = regex.compile(r" (\p{Ll}{3,40})(?![\p{L}'-])")
 
 # Speech written down without capitals: there a plain given name counts by itself.
 _LOWER_LINE = regex.compile(r"(?m)^[^\p{Lu}\n]*+$")
@@ -54,6 +56,14 @@ _STRONG_CUE = regex.compile(
     r"(?: name)?(?: is)?[,:;]? ?\s?$)"
     r"|(?:(?:patient|pt|client|spouse|husband|wife|mother|father|son|daughter|brother|sister|contact) ?(?:name)?: ?$)"
 )
+# The last words of titles and cues: what stands after no such word needs no closer look.
+_LAST_OF_CUES = (
+    "dr drs mr mrs ms mx prof rev capt sgt lt sr sra doctor miss mister professor nurse reverend rabbi captain sergeant"
+    " judge señor señora senor senora madam dame name named s is attending physician provider surgeon pcp by attn kin"
+    " contact guardian dear sincerely regards resident author patient pt client spouse husband wife mother father son"
+    " daughter brother sister"
+)
+_INTRODUCING = frozenset(_LAST_OF_CUES.split())
 _CREDENTIAL = regex.compile(
     r",? ?(?:M\.?D|D\.?O|R\.?N|N\.?P|PA-C|PA|Ph\.?D|LCSW|PharmD|DDS|DPM|FACP|FACS|MBBS|FRCP|CRNA|MSN|BSN|DNP|APRN)\b"
 )
@@ -102,9 +112,10 @@ def find_names(text: str, deadline: Deadline) -> Iterator[Span]:
     """
     for run in _RUN.finditer(text, timeout=deadline.left()):
         yield from _names_in_run(text, run.start(), run.end())
-    for pair in _LOWER_PAIR.finditer(text, overlapped=True, timeout=deadline.left()):
-        if pair.group(1) in _plain_given_names() and pair.group(2) in _plain_surnames():
-            yield pair.span()
+    given, family = _plain_given_names(), _plain_surnames()
+    for word in _LOWER.finditer(text):
+        if word.group() in given and (after := _LOWER_NEXT.match(text, word.end())) and after.group(1) in family:
+            yield word.start(), after.end()
     for line in _LOWER_LINE.finditer(text, timeout=deadline.left()):
         yield from _names_without_capitals(text, line.start(), line.end())
 
@@ -145,8 +156,23 @@ def _names_in_run(text: str, start: int, end: int) -> Iterator[Span]:
 
 def _introduced(text: str, word_start: int) -> bool:
     """Tell whether a title or a cue stands right before the word at `word_start`."""
+    if _word_before(text, word_start) not in _INTRODUCING:
+        return False
     before = text[max(0, word_start - 40) : word_start]
     return bool(_TITLE.search(before) or _STRONG_CUE.search(before))
+
+
+def _word_before(text: str, place: int) -> str:
+    """Return the word that ends within four characters before `place`, in lower case; empty: none does."""
+    end = place
+    while end > 0 and not text[end - 1].isalpha():
+        end -= 1
+        if place - end > 4:
+            return ""
+    start = end
+    while start > 0 and text[start - 1].isalpha():
+        start -= 1
+    return text[start:end].lower()
 
 
 def _by(text: str, word_start: int) -> bool:
