@@ -37,6 +37,8 @@ _FORMS = tuple(
 )
 _ANY_YEAR = regex.compile(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)")
 _CLOCK = regex.compile(r"(?<!\d)\d{1,2}:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?")
+_WORD = regex.compile(r"[\p{L}\d]+")
+_LINKS = frozenset({"at", "t", "am", "pm", "a", "p", "m", "on", "of", "the", "de", "del", "el"})
 _WEEKDAY = regex.compile(
     r"(?i)\b(?:mon|tues?|wed|wednes|thu|thurs?|fri|sat|satur|sun)(?:day)?\b|\b(?:lunes|martes|miércoles|miercoles"
     r"|jueves|viernes|sábado|sabado|domingo)\b"
@@ -89,8 +91,8 @@ def read_date(text: str, *, language: str = "en", this_year: int = 2099) -> Writ
                 return None
             continue
         rest = _CLOCK.sub("", text[: found[0].start()] + " " + text[found[0].end() :])
-        if any(map(str.isdecimal, rest)):
-            return None  # a range of days, or a number of another kind
+        if any(word.casefold() not in _LINKS for word in _WORD.findall(rest)):
+            return None  # a range of days, a day in words, or a number of another kind
         return _read(found[0], text, language, this_year)
     return None
 

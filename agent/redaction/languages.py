@@ -1,17 +1,21 @@
 """The languages that can be redacted, and every recogniser that a policy calls for."""
 
+from collections.abc import Callable
 from types import ModuleType
 
 from presidio_analyzer import EntityRecognizer
 
 from agent.redaction import english, spanish
 from agent.redaction.deadline import Deadline
+from agent.redaction.english import names as english_names
 from agent.redaction.model import ModelRecognizer, shipped_model
 from agent.redaction.own_rules import Phrases, find_pattern
 from agent.redaction.policy import RedactionPolicy
 from agent.redaction.recognizers import FoundByFunction, presidio_recognizers
+from agent.redaction.spanish import word_lists
 
 _LANGUAGES: dict[str, ModuleType] = {"en": english, "es": spanish}
+_WORDS: dict[str, Callable[[str], frozenset[str]]] = {"en": english_names.words, "es": word_lists.words}
 
 
 def build_recognizers(policy: RedactionPolicy, deadline: Deadline) -> list[EntityRecognizer]:
@@ -42,3 +46,13 @@ def _models(language: str, deadline: Deadline) -> list[EntityRecognizer]:
 def everyday(policy: RedactionPolicy) -> frozenset[str]:
     """Words, in lower case, that identify nobody when they stand alone."""
     return frozenset().union(*(_LANGUAGES[language].everyday() for language in policy.languages))
+
+
+def given_names(policy: RedactionPolicy) -> frozenset[str]:
+    """Given names that are usual in the languages of `policy`, in lower case."""
+    return frozenset().union(*(_WORDS[language]("given_names") for language in policy.languages))
+
+
+def family_names(policy: RedactionPolicy) -> frozenset[str]:
+    """Family names that are usual in the languages of `policy`, in lower case."""
+    return frozenset().union(*(_WORDS[language]("surnames") for language in policy.languages))

@@ -11,7 +11,7 @@ import regex
 from agent.redaction.date_values import read_date, read_year
 from agent.redaction.people import People
 from agent.redaction.policy import RedactionPolicy
-from agent.redaction.surrogates import Keyed, Surrogates
+from agent.redaction.surrogates import Keyed, Surrogates, titled
 from agent.redaction.tags import TagTable
 
 _MOST_DAYS = 364  # dates are moved by 1 to this many days, back or forth
@@ -26,16 +26,23 @@ class Operators:
         policy: names them.
         key: 32 random bytes: the site's, so that surrogates and moved dates stay the same; or of this process alone.
         this_year: decides which years point at people over 89.
-        given_names: given names, in small letters, that tell a name's first part from its last.
+        given_names: in small letters; they tell a name's first part from its last.
+        family_names: in small letters.
     """
 
     def __init__(
-        self, policy: RedactionPolicy, key: bytes, this_year: int, given_names: frozenset[str] = frozenset()
+        self,
+        policy: RedactionPolicy,
+        key: bytes,
+        this_year: int,
+        given_names: frozenset[str] = frozenset(),
+        family_names: frozenset[str] = frozenset(),
     ) -> None:
         self.policy = policy
         self.key = key
         self.this_year = this_year
         self.given_names = given_names
+        self.usual_names = given_names | family_names
         self.language = policy.languages[0]
 
     def of_record(self, texts: Sequence[str], found: Iterable[tuple[str, str]], unit: str | None) -> "RecordOperators":
@@ -55,13 +62,18 @@ class RecordOperators:
 
     def __init__(self, of: Operators, texts: Sequence[str], found: Sequence[tuple[str, str]], unit: str | None) -> None:
         self._of = of
-        self._people = People(value for entity, value in found if entity == "NAME")
+        self._people = People((value for entity, value in found if entity == "NAME"), of.usual_names)
         self._tags = TagTable(texts, self._people, of.language)
         self._surrogates: Surrogates | None = None
         if of.policy.keyed_operators:
             words = {word.casefold() for text in texts for word in _WORD.findall(text)}
             values = {"".join(_WORD.findall(value)).casefold() for _, value in found}
             scope = Keyed(of.key, "" if unit is None else unit)
+            self._genders = {
+                self._people.person(value): gender
+                for entity, value in reversed(found)
+                if entity == "NAME" and (gender := titled(value))
+            }
             self._surrogates = Surrogates(scope, words | values, of.given_names)
             days = Keyed(of.key, "\0".join(texts) if unit is None else unit).number(2 * _MOST_DAYS, "days")
             self._days = days - _MOST_DAYS if days < _MOST_DAYS else days - _MOST_DAYS + 1
@@ -78,7 +90,8 @@ class RecordOperators:
         match self._of.policy.operator(entity):
             case "surrogate" if self._surrogates is not None:
                 if entity == "NAME":
-                    made = self._surrogates.name(value, self._people.person(value))
+                    person = self._people.person(value)
+                    made = self._surrogates.name(value, person, self._genders.get(person))
                 else:
                     made = self._surrogates.value(entity, value)
             case "shift":

@@ -3,11 +3,11 @@
 "Margaret Holloway", "HOLLOWAY, Margaret", "M. Holloway", "Mrs. Holloway's" and "Hollowya" are one person.
 """
 
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Iterable, Set
 
 import regex
 
+from agent.redaction.known_names import one_error
 from agent.redaction.surrogate_names import surrogate_words
 
 TITLES = frozenset(surrogate_words("titles"))  # compared without their point
@@ -28,9 +28,11 @@ class People:
 
     Args:
         names: every name found in the record, in order. Of two people who could be meant, the first is.
+        usual: names, in small letters, that are no misspelling of another: Hansen is not Jansen.
     """
 
-    def __init__(self, names: Iterable[str]) -> None:
+    def __init__(self, names: Iterable[str], usual: Set[str] = frozenset()) -> None:
+        self._usual = usual
         words = list(dict.fromkeys(map(name_words, names)))
         self._people: dict[str, list[tuple[str, ...]]] = {}
         self._person: dict[tuple[str, ...], tuple[str, ...]] = {}
@@ -49,8 +51,29 @@ class People:
             if len(longest) > 1:
                 asked = (*asked, longest[:2] + "-", "-" + longest[-2:])
             near = (person for key in asked for person in self._people.get(key, ())[:_CONSIDERED])
-            self._person[words] = next((person for person in near if _means(words, person)), words)
+            self._person[words] = next((person for person in near if self._means(words, person)), words)
         return self._person[words]
+
+    def _means(self, name: tuple[str, ...], person: tuple[str, ...]) -> bool:
+        """Whether `name` can be `person`: written together, by initials alone, or by words of it and initials."""
+        if len(name) == 1 and len(person) > 1:
+            joined = "".join(person), "".join(reversed(person)), "".join(word[0] for word in person)
+            if name[0] in joined:
+                return True
+        left = list(person)
+        for word in sorted(name, key=len, reverse=True):
+            meant = next((one for one in left if self._same(word, one)), None)
+            if meant is None:
+                return False
+            left.remove(meant)
+        return any(len(word) > 1 for word in name)
+
+    def _same(self, word: str, other: str) -> bool:
+        if len(word) == 1 or len(other) == 1:
+            return word[:1] == other[:1]
+        if word == other:
+            return True
+        return min(len(word), len(other)) >= _MISSPELT_LETTERS and word not in self._usual and one_error(word, other)
 
 
 def _keys(name: tuple[str, ...]) -> set[str]:
@@ -64,38 +87,3 @@ def _keys(name: tuple[str, ...]) -> set[str]:
 def _fullness(name: tuple[str, ...]) -> tuple[int, int]:
     whole = sum(len(word) > 1 for word in name)
     return -whole, -len(name)
-
-
-def _means(name: tuple[str, ...], person: tuple[str, ...]) -> bool:
-    """Whether `name` can be `person`: written together, by initials alone, or by words of it and initials."""
-    if len(name) == 1 and len(person) > 1:
-        joined = "".join(person), "".join(reversed(person)), "".join(word[0] for word in person)
-        if name[0] in joined:
-            return True
-    left = list(person)
-    for word in sorted(name, key=len, reverse=True):
-        meant = next((one for one in left if _same(word, one)), None)
-        if meant is None:
-            return False
-        left.remove(meant)
-    return any(len(word) > 1 for word in name)
-
-
-def _same(word: str, other: str) -> bool:
-    if len(word) == 1 or len(other) == 1:
-        return word[:1] == other[:1]
-    return word == other or (min(len(word), len(other)) >= _MISSPELT_LETTERS and one_error_apart(word, other))
-
-
-@lru_cache(maxsize=4096)
-def one_error_apart(word: str, other: str) -> bool:
-    """Whether one letter added, left out or changed, or two neighbours swapped, turn one word into the other."""
-    if len(word) > len(other):
-        word, other = other, word
-    if len(other) - len(word) > 1:
-        return False
-    start = next((place for place, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), len(word))
-    if len(word) < len(other):
-        return word[start:] == other[start + 1 :]
-    swapped = word[start : start + 2] == other[start : start + 2][::-1] and word[start + 2 :] == other[start + 2 :]
-    return word[start + 1 :] == other[start + 1 :] or swapped

@@ -12,15 +12,19 @@ import hmac
 import itertools
 import string
 from collections.abc import Callable, Iterator, Sequence, Set
+from typing import Literal
 
 import regex
 
-from agent.redaction.people import TITLES, one_error_apart
+from agent.redaction.known_names import one_error
+from agent.redaction.people import TITLES
 from agent.redaction.surrogate_names import surrogate_words
+
+Gender = Literal["female", "male"]
 
 _TRIES = 200  # surrogates of one value tried until one is free
 _LONGEST = 200  # characters; longer values are encoded data
-_WORD = regex.compile(r"[\p{L}\p{M}]+(?:['’](?!s\b)[\p{L}\p{M}]+)*")
+_WORD = regex.compile(r"(?!(?<=[\p{L}\p{M}]['’])[sS]\b)[\p{L}\p{M}]+(?:['’](?![sS]\b)[\p{L}\p{M}]+)*")
 _ALNUM = regex.compile(r"[\p{L}\p{M}\d]")
 _GIVEN_FEMALE, _GIVEN_MALE = surrogate_words("given_female"), surrogate_words("given_male")
 _FAMILY, _PLACES = surrogate_words("family"), surrogate_words("places")
@@ -77,17 +81,18 @@ class Surrogates:
         self._made: dict[tuple[str, ...], str] = {}
         self._used: set[str] = set()
 
-    def name(self, name: str, person: Sequence[str]) -> str | None:
+    def name(self, name: str, person: Sequence[str], gender: Gender | None = None) -> str | None:
         """Return `name` with every word of it that is a name replaced: same order, case, titles and initials.
 
         Args:
             person: words, in small letters, of the fullest name of whoever is meant. An initial becomes that of what
                 stands for its word, and a misspelt word gets the surrogate of the right one.
+            gender: as a title somewhere in the record says; None: as the given name says.
         """
         words = [word.group() for word in _WORD.finditer(name)]
         if any(map(str.isdecimal, name)) or not any(len(word) > 1 for word in words) or len(name) > _LONGEST:
             return None
-        gender = _gender(words, person)
+        gender = gender or _gender(person)
         pieces, end = [], 0
         for word in _WORD.finditer(name):
             made = self._name_word(word.group(), person, gender)
@@ -104,7 +109,7 @@ class Surrogates:
             return None
         return self._once((entity, _joined(value)), lambda attempt: make(self, value, attempt))
 
-    def _name_word(self, word: str, person: Sequence[str], gender: str) -> str | None:
+    def _name_word(self, word: str, person: Sequence[str], gender: Gender) -> str | None:
         small = word.casefold()
         if small in TITLES or small in _PARTICLES:
             return word
@@ -116,11 +121,11 @@ class Surrogates:
             parts = [self._whole_word(one, person, gender) for one in person]
             return None if None in parts else _cased(word, "".join(part or "" for part in parts))
         meant = next((one for one in person if one == small), None)
-        meant = meant or next((one for one in person if one_error_apart(one, small)), small)
+        meant = meant or next((one for one in person if one_error(one, small)), small)
         made = self._whole_word(meant, person, gender)
         return None if made is None else _cased(word, made)
 
-    def _whole_word(self, word: str, person: Sequence[str], gender: str) -> str | None:
+    def _whole_word(self, word: str, person: Sequence[str], gender: Gender) -> str | None:
         given = self._is_given(word, person)
         names = _FAMILY if not given else _GIVEN_FEMALE if gender == "female" else _GIVEN_MALE
         return self._once(
@@ -268,11 +273,14 @@ def _cased(written: str, name: str) -> str:
     return name.lower() if written.islower() else name
 
 
-def _gender(words: Sequence[str], person: Sequence[str]) -> str:
-    said = {word.casefold() for word in words}
-    if said & _FEMALE_TITLES or said & _MALE_TITLES:
-        return "female" if said & _FEMALE_TITLES else "male"
-    for word in person:
-        if word in _FEMALE or word in _MALE:
-            return "female" if word in _FEMALE else "male"
+def titled(name: str) -> Gender | None:
+    """Return the gender that a title in `name` says, if any does."""
+    said = {word.casefold() for word in _WORD.findall(name)}
+    return "female" if said & _FEMALE_TITLES else "male" if said & _MALE_TITLES else None
+
+
+def _gender(person: Sequence[str]) -> Gender:
+    known = next((word for word in person if word in _FEMALE or word in _MALE), None)
+    if known is not None:
+        return "female" if known in _FEMALE else "male"
     return "female" if any(word.endswith("a") for word in person[:1]) else "male"

@@ -1,0 +1,62 @@
+"""One person, however the name is written, and two people who are not one."""
+
+import time
+
+import pytest
+
+from agent.redaction.people import People
+
+RECORD = ["Dr. Anna Kowalski", "Margaret Holloway", "Peter O'Brien-Smith"]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "HOLLOWAY, Margaret",
+        "Mrs. Holloway",
+        "Holloway's",
+        "M. Holloway",
+        "Holloway M",
+        "margaret",
+        "margaretholloway",
+        "hollowaymargaret",
+        "Margret Holloway",
+        "Hollowya",
+        "Ms Margaret Hollowway",
+    ],
+)
+def test_the_same_person_is_known_however_the_name_is_written(written: str):
+    assert People([*RECORD, written]).person(written) == ("margaret", "holloway")
+
+
+@pytest.mark.parametrize(
+    "other", ["Peter Holloway", "Mary Holloway-Jones", "J. Holloway", "Anna Holloway", "Hall", "Marg", "Holl", "K. K."]
+)
+def test_somebody_else_of_a_similar_name_is_somebody_else(other: str):
+    assert People([*RECORD, other]).person(other) != ("margaret", "holloway")
+
+
+def test_a_name_in_the_record_before_its_full_form_is_the_same_person():
+    people = People(["Holloway", "holloway, m.", "Margaret Anne Holloway"])
+    assert people.person("Holloway") == people.person("holloway, m.") == ("margaret", "anne", "holloway")
+
+
+def test_of_two_people_of_one_family_name_the_first_in_the_record_is_meant():
+    assert People(["Peter Holloway", "Anna Holloway", "Holloway"]).person("Holloway") == ("peter", "holloway")
+
+
+def test_a_title_alone_is_a_name_of_its_own():
+    assert People(["Dr."]).person("Dr.") == ("dr",)
+
+
+def test_a_name_of_its_own_is_no_misspelling_of_another():
+    names = ["Maria Hernandez", "Fernandez"]
+    assert People(names).person("Fernandez") == ("maria", "hernandez")
+    assert People(names, {"hernandez", "fernandez"}).person("Fernandez") == ("fernandez",)
+
+
+def test_a_list_of_thousands_of_names_takes_no_time_that_grows_with_its_square():
+    names = [f"{'abcdefghij'[n % 10]}{n:x}na Sm{n * 7919 % 9973:x}th" for n in range(6000)]
+    began = time.process_time()
+    People(names)
+    assert time.process_time() - began < 5
