@@ -75,7 +75,8 @@ class KnownNames:
         seen: set[tuple[str, ...]] = set()
         for name in names:
             self._unspaced.update(_UNSPACED.findall(name))
-            words = tuple(key for key in keys_of(name) if key not in _NO_NAME)
+            family, _, given = name.partition(",")
+            words = tuple(key for key in (*keys_of(given), *keys_of(family)) if key not in _NO_NAME)
             if words and words not in seen and len(words) <= 2 * _REACH:
                 seen.add(words)
                 self._add(name, words)

@@ -674,3 +674,12 @@ def test_every_key_is_documented():
     keys |= set(re.findall(r'files\.(?:find|text)\((?:m|inner|file), "(\w+)"', SOURCE))
     assert len(keys) > 60
     assert [key for key in sorted(keys) if f"`{key}`" not in document] == []
+
+
+def test_columns_that_identify_people_have_a_kind_that_redaction_searches(tmp_path: Path):
+    said = "identifiers: {name: NAME, born: DATE, chart: MRM, age: AGE}\n"
+    why = refused(definition(tmp_path, GOOD + said))
+    assert "identifiers.chart: expected one of NAME, DATE, MRN" in why
+    assert "did you mean 'MRN'?" in why
+    assert "identifiers.age: expected one of" in why
+    assert "identifiers.name" not in why

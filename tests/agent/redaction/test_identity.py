@@ -44,6 +44,8 @@ PLAIN = [
     ("NAME", "Margaret Ann Holloway", "pt MH has gout", "MH"),
     ("NAME", "Margaret Ann Holloway", "M.A.H. has gout", "M.A.H."),
     ("NAME", "Margaret Ann Holloway", "Mrs. H. has gout", "H"),
+    ("NAME", "Holloway, Margaret", "log in as mholloway now", "mholloway"),
+    ("NAME", "Holloway, Margaret", "pt MH has gout", "MH"),
     ("NAME", "Jürgen Müller", "now Jurgen Muller has gout", "Jurgen Muller"),
     ("NAME", "Ján Novák", "but everyone says Ján to him", "Ján"),
     ("NAME", "Siobhán O'Brien", "obrien has gout", "obrien"),

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.store.codec import decode_instance, decode_response, encode_instance, encode_response
-from agent.vocabulary import Instance, Message, Reference, Response
+from agent.vocabulary import Identifier, Instance, Message, Reference, Response, Shortenable
 
 # Datasets and servers hold everything, lone surrogates and NUL included.
 anything = st.text(st.characters(codec=None))
@@ -17,6 +17,9 @@ instances = st.builds(
     st.lists(st.builds(Reference, anything, st.booleans()), max_size=4).map(tuple),
     st.booleans(),
     st.dictionaries(anything, anything, max_size=3),
+    st.dictionaries(anything, anything, max_size=2),
+    st.none() | st.builds(Shortenable, st.integers(0, 9), st.integers(0, 9), st.integers(0, 9), st.just("end")),
+    st.lists(st.builds(Identifier, anything, anything), max_size=3).map(tuple),
 )
 responses = st.builds(
     Response,
@@ -42,3 +45,10 @@ def test_a_response_comes_back_as_it_was(response: Response):
 @given(instances, instances)
 def test_two_instances_share_their_bytes_only_when_they_are_equal(one: Instance, other: Instance):
     assert (encode_instance(one) == encode_instance(other)) == (one == other)
+
+
+def test_instances_of_earlier_versions_are_read_and_those_without_identifiers_keep_their_bytes():
+    first = b'[1,"7","7",[["user","q"]],[["yes",true]],false,{"a":"b"}]'
+    plain = Instance("7", "7", (Message("user", "q"),), (Reference("yes", True),), extra={"a": "b"})
+    assert decode_instance(first) == plain
+    assert encode_instance(plain) == b'[2,"7","7",[["user","q"]],[["yes",true]],false,{"a":"b"},{},null]'
