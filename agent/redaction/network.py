@@ -28,6 +28,7 @@ OTHER = "O"  # the kind of a word that identifies nobody
 
 _ROWS = (6000, 2500, 2500, 2500, 1500, 1000, 100)  # of the table of each feature
 PADDING = "\N{SYMBOL FOR NULL}"  # stands before and after each text
+_PADDING_KEY = hash_string(PADDING)
 _REMEMBERED = 40_000  # words whose vectors are kept
 
 _WEIGHTS = "weights"
@@ -126,37 +127,46 @@ class Network:
     """A trained network. Not for several threads at once."""
 
     def __init__(
-        self, meta: Meta, lexicon: Lexicon, words: Model[Ints2d, Floats2d], texts: Model[Floats2d, Floats2d]
+        self,
+        meta: Meta,
+        lexicon: Lexicon,
+        words: Model[Ints2d, Floats2d],
+        texts: Model[Floats2d, Floats2d],
+        remembered: int,
     ) -> None:
         self.meta = meta
         self.lexicon = lexicon
         self.words = words
         self.texts = texts
-        self._vectors = np.zeros((_REMEMBERED, meta.shape.width), dtype=np.float32)
+        self._vectors = np.zeros((remembered, meta.shape.width), dtype=np.float32)
         self._places: dict[int, int] = {}
 
     def probabilities(self, doc: Doc) -> "np.ndarray[Any, np.dtype[np.float32]]":
         """Return, for each token of `doc` (rows), the probability of each kind (columns)."""
         keys = doc.to_array("ORTH").tolist()
-        if missing := set(keys) - self._places.keys():
-            self._learn({key: doc.vocab.strings[key] for key in missing}, keys)
-        places = self._places
-        edge = [places[hash_string(PADDING)]] * self.meta.shape.depth
-        vectors = self._vectors[[*edge, *(places[key] for key in keys), *edge]]
-        depth = self.meta.shape.depth
+        self._learn(doc, keys)
+        places, depth = self._places, self.meta.shape.depth
+        edge = [places[_PADDING_KEY]] * depth
+        vectors = self._vectors[[*edge, *map(places.__getitem__, keys), *edge]]
         found: np.ndarray[Any, np.dtype[np.float32]] = self.texts.predict(vectors)
         return found[depth : depth + len(keys)]
 
-    def _learn(self, words: dict[int, str], wanted: Sequence[int]) -> None:
-        """Put the vectors of words into the table, which is emptied first when they do not fit."""
-        words[hash_string(PADDING)] = PADDING
-        if len(self._places) + len(words) > _REMEMBERED:
-            del wanted
+    def _learn(self, doc: Doc, keys: Sequence[int]) -> None:
+        """Put the vectors of new words into the table; where they do not fit, it is emptied first."""
+        wanted = {_PADDING_KEY, *keys}
+        missing = list(wanted - self._places.keys())
+        if not missing:
+            return
+        if len(self._places) + len(missing) > len(self._vectors):
             self._places.clear()
-        rows = np.array([row(word, self.lexicon) for word in words.values()], dtype=np.uint64)
+            missing = list(wanted)
+            if len(missing) > len(self._vectors):
+                self._vectors = np.zeros((len(missing), self.meta.shape.width), dtype=np.float32)
+        words = (PADDING if key == _PADDING_KEY else doc.vocab.strings[key] for key in missing)
+        rows = np.array([row(word, self.lexicon) for word in words], dtype=np.uint64)
         start = len(self._places)
         self._vectors[start : start + len(rows)] = self.words.predict(rows)
-        self._places.update({key: start + place for place, key in enumerate(words)})
+        self._places.update((key, start + place) for place, key in enumerate(missing))
 
 
 def write_network(network: Network, folder: Path) -> None:
@@ -176,8 +186,8 @@ def write_network(network: Network, folder: Path) -> None:
     (folder / _WEIGHTS).write_bytes(b"".join(array.astype("<f2").tobytes() for array in arrays))
 
 
-def read_network(folder: Path) -> Network:
-    """Read what `write_network` wrote. Nothing in the files is run.
+def read_network(folder: Path, remembered: int = _REMEMBERED) -> Network:
+    """Read what `write_network` wrote. Nothing in the files is run. Vectors of `remembered` words are kept.
 
     Raises:
         RedactionError: a file is missing, or is not what it should be.
@@ -198,7 +208,7 @@ def read_network(folder: Path) -> Network:
         weights = np.frombuffer((folder / _WEIGHTS).read_bytes(), dtype="<f2").astype(np.float32)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise RedactionError(f"model {folder.name} cannot be read: {type(error).__name__}") from None
-    network = empty_network(meta, lexicon)
+    network = empty_network(meta, lexicon, remembered)
     halves = (network.words, network.texts)
     if (
         sum(array.size for half in halves for array in parameters(half)) != len(weights)
@@ -213,12 +223,12 @@ def read_network(folder: Path) -> Network:
     return network
 
 
-def empty_network(meta: Meta, lexicon: Lexicon) -> Network:
+def empty_network(meta: Meta, lexicon: Lexicon, remembered: int = _REMEMBERED) -> Network:
     """Build a network that has learnt nothing."""
     words, texts = word_half(meta.shape), text_half(meta.shape, len(meta.kinds))
     words.initialize(X=np.zeros((1, len(_ROWS) + 1), dtype=np.uint64))
     texts.initialize(X=np.zeros((1, meta.shape.width), dtype=np.float32))
-    return Network(meta, lexicon, words, texts)
+    return Network(meta, lexicon, words, texts, remembered)
 
 
 def parameters(half: Model[Any, Any]) -> Iterable["np.ndarray[Any, np.dtype[np.float32]]"]:

@@ -10,6 +10,7 @@ import hashlib
 import random
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -20,11 +21,55 @@ from agent.redaction.training.train import Example
 
 KINDS = ("NAME", "LOCATION", "FACILITY", "ORGANIZATION", "ADDRESS", "DATE", "ID")
 
-_CHOICE = re.compile(r"\[([^\[\]]*)\]")
-_SLOT = re.compile(r"\{(\w+)\}")
+_MARK = re.compile(r"[\[|\]]|\{(\w+)\}")
 _MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
 _DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 _LITTLE = ["the", "a", "an", "of", "to", "in", "on", "at", "for", "with", "and", "or", "but", "is", "was", "are", "were", "be", "been", "has", "had", "have", "not", "it", "its", "that", "this", "these", "those", "which", "who", "he", "she", "they", "we", "you", "I", "his", "her", "their", "our", "your", "my", "as", "by", "from", "after", "before", "into", "about", "over", "under", "up", "out", "no", "so", "if", "then", "than", "when", "where", "while", "can", "could", "will", "would", "should", "may", "might", "must", "do", "does", "did", "there", "here", "all", "any", "some", "each", "more", "most", "other", "only", "very", "just", "also", "now"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    options: "tuple[_Parts, ...]"
+
+
+_Parts = tuple[str | _Slot | _Choice, ...]
+
+
+@cache
+def parsed(template: str) -> _Parts:
+    """Return a template in parts. A bar outside all brackets stands for itself."""
+    open_choices: list[list[list[str | _Slot | _Choice]]] = [[[]]]
+    end = 0
+    for mark in _MARK.finditer(template):
+        now = open_choices[-1][-1]
+        if mark.start() > end:
+            now.append(template[end : mark.start()])
+        end = mark.end()
+        if mark.group(1):
+            now.append(_Slot(mark.group(1)))
+        elif mark.group() == "[":
+            open_choices.append([[]])
+        elif len(open_choices) == 1:
+            now.append(mark.group())
+        elif mark.group() == "|":
+            open_choices[-1].append([])
+        else:
+            options = open_choices.pop()
+            open_choices[-1][-1].append(_Choice(tuple(tuple(option) for option in options)))
+    if len(open_choices) != 1:
+        raise ValueError(f"a template has a bracket that is never closed: {template}")
+    return (*open_choices[0][0], template[end:])
+
+
+def words_of_templates() -> tuple[str, ...]:
+    """Return the words that stand in the templates themselves, in lower case, sorted: common ones."""
+    text = " ".join(_MARK.sub(" ", template) for template in (*CLINICAL, *EVERYDAY, *HARMLESS, *HARMLESS_EVERYDAY))
+    return tuple(sorted(set(re.findall(r"(?<![\w'])[a-z]{2,}(?![\w'])", text)) & set(ordinary_words())))
 
 
 @cache
@@ -55,6 +100,7 @@ class _Writer:
         self.chance = chance
         self.people = People(chance)
         self.words = ordinary_words()
+        self._common = words_of_templates()
         self._drug_chain = Chain([drug for drug in clinic.DRUGS if drug.isalpha()])
         people = self.people
         lists = {
@@ -86,8 +132,9 @@ class _Writer:
             "zip": lambda: [(people.postcode(), "ADDRESS")],
             "drug": self._drug,
             "eponym": self._eponym,
-            "word": lambda: [(chance.choice(self.words), None)],
-            "Word": lambda: [(chance.choice(self.words).capitalize(), None)],
+            "unit": lambda: [(people.unit(), "ADDRESS")],
+            "word": lambda: [(self._word(), None)],
+            "Word": lambda: [(self._word().capitalize(), None)],
             "phrase": lambda: [(self._phrase(chance.randint(1, 4)), None)],
             "clause": lambda: [(self._phrase(chance.randint(4, 12)), None)],
             "n": lambda: [(str(chance.randint(1, 12)), None)],
@@ -126,17 +173,20 @@ class _Writer:
 
     def expand(self, template: str) -> list[Piece]:
         """Return a template with its choices made and its slots filled."""
-        while (choice := _CHOICE.search(template)) is not None:
-            template = (
-                template[: choice.start()] + self.chance.choice(choice.group(1).split("|")) + template[choice.end() :]
-            )
         pieces: list[Piece] = []
-        end = 0
-        for slot in _SLOT.finditer(template):
-            pieces.append((template[end : slot.start()], None))
-            pieces += self._slots[slot.group(1)]()
-            end = slot.end()
-        return [*pieces, (template[end:], None)]
+        for part in self._chosen(parsed(template)):
+            if isinstance(part, _Slot):
+                pieces += self._slots[part.kind]()
+            else:
+                pieces.append((part, None))
+        return pieces
+
+    def _chosen(self, parts: "_Parts") -> "Iterator[str | _Slot]":
+        for part in parts:
+            if isinstance(part, _Choice):
+                yield from self._chosen(self.chance.choice(part.options))
+            else:
+                yield part
 
     def _rewritten(self, pieces: list[Piece]) -> list[Piece]:
         """Change how the whole text is written, sometimes: without capitals, all in capitals, other line breaks."""
@@ -225,10 +275,11 @@ class _Writer:
         ]
 
     def _phrase(self, length: int) -> str:
-        chance = self.chance
-        return " ".join(
-            chance.choice(_LITTLE) if chance.random() < 0.4 else chance.choice(self.words) for _ in range(length)
-        )
+        return " ".join(self._word() for _ in range(length))
+
+    def _word(self) -> str:
+        draw = self.chance.random()
+        return self.chance.choice(_LITTLE if draw < 0.4 else self._common if draw < 0.7 else self.words)
 
     def date(self) -> str:
         """Return a day, written in one of many ways."""
@@ -337,7 +388,7 @@ _FIELDS = (
 )  # fmt: skip
 
 _ENDINGS = (
-    "[Electronically signed by|Signed|Signed by|Dictated by|Author|/s/|Signature|Verified by|Attested by]:? {signed}\n{date} {clock}",
+    "[Electronically signed by|Signed|Signed by|Dictated by|Author|/s/|Signature|Verified by|Attested by][:|] {signed}\n{date} {clock}",
     "[Sincerely|Kind regards|Best wishes|Yours faithfully|Regards|Thank you|Thanks|Warmly],\n[\n|]{signed}\n[{specialty}|{facility}|{facility}\n{address}|]",
     "[cc|CC|Copies to]: {doctor}, {facility}", "{doctor} / {initials}", "-{signed}", "- {first}, RN", "D: {date} T: {date} {initials}",
     "Discussed with {doctor} [of|from] {specialty} and {doctor}.",

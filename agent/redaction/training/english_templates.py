@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - one template a line
 """Templates of the English generator; see `english`. One text a line; `\\n` breaks a line."""
 
 
@@ -49,6 +50,15 @@ DOCTOR: [Good morning|Hi|Hello], {first}. [How is the {symptom}|What brings you 
 Name,DOB,MRN\n{name},{date},{id}\n{name},{date},{id}
 {"{"}"patient"{"}"}: "{name}", "[hospital|site|facility]": "{facility}", "mrn": "{id}"
 {"{"}"name": "{name}", "city": "{city}", "dob": "{date}", "phone": "{phone}"{"}"}
+[Treatment|Management|Recommended follow-up|Prognosis|Imaging|Dosing of {drug}|Next steps] [for|in] a {age}[-year-old|yo] {sex}[ patient|] [with|diagnosed with|recently diagnosed with|presenting with] {condition}, {name}, [seen|admitted|evaluated|treated|who was seen|last seen] [at|in|by] {facility} on {date} ([MRN|record|SSN|ID|member ID|account][:| #|] {id})?
+[What|Which] [should|would] [be|you recommend as] [the next step|therapy] for {name}, a {age}-year-old [from|living in|residing in|residing at|who lives in] [{city}|{address}|{city}, {region}][, with|, who has|, complaining of] {condition}?
+[I have|We have|There is] a {age}-year-old {sex} [patient |]named {name} [from {city}|at {facility}|in room {n}|] [with|who has|on {drug} for] {condition}. [What now?|Is {drug} safe?|Contact: {phone}.|Any advice?]
+[patient|pt|Patient|female|male|adult|child|man|woman] [named|name|called|by the name of] {name}[, | ]([DOB|born|MRN|phone|SSN][:| ] [{date}|{id}|{phone}])
+[For|In] [the patient|my patient|our patient] [{name}|Mr. {last}|{first} {last}][,|] [should|can|is|what] {clause}?
+[referred|transferred|discharged|coming] from {facility}[ in {city}|, {city}, {region}|] [with|for|after] {condition}
+[{first}|{name}|{titled}] [has|had|was given|takes|is taking|stopped|tolerated|is allergic to] {drug} [for {condition}|and reports {symptom}|since {date}|].
+[Her|His|Their|My|The] [oncologist|surgeon|PCP|cardiologist|doctor|midwife|therapist|nurse|specialist][,| is| at {facility} is| Dr.] {last}[,|] [recommended|ordered|suggested|thinks] {procedure}.
+[seen|followed|cared for|evaluated] by {first} {last}, [MD|NP|PA-C|DO|RN|PhD][,|] [at|of|from] {facility}[ since {date}|].
 <[patient|name]>{name}</[patient|name]> <address>{address}</address>
 [Scheduled|Booked|Appointment|Follow-up|RTC] [with|to see] {doctor} [at {facility}|on {date} at {clock}|in {specialty}|in {n} weeks].
 [PCP|Attending|Surgeon|Referring provider|Consultant|Oncologist|Cardiologist] [is|:|was|-] {doctor}[, {facility}|, phone {phone}|].
@@ -115,13 +125,13 @@ The [speaker|winner|author|director|owner|manager|driver|teacher|founder|CEO|pre
 {address}
 {address}
 {street}, {city}
-[Ship to|Bill to|Deliver to|Sender|Recipient|From|To|Attn|Address|Return address|Billing address|Home|Office]:? [{name}|{company}|]\n{address}
+[Ship to|Bill to|Deliver to|Sender|Recipient|From|To|Attn|Address|Return address|Billing address|Home|Office][:|] [{name}|{company}|]\n{address}
 [My|Our|The|Her|His|Your] [new |old |billing |home |shipping |mailing |office |] address [is|was|:|changed to|will be] {address}[.| now.|, thanks.|]
 [I|We|She|They] [live|lived|moved|stay|am staying|used to live|reside|are located|parked|meet|will be] [at|in|on|near|to] [{address}|{street}|{street} in {city}][.| until {year}.|. Before that it was {address}.|]
 [Turn left|Get off|Stop|It's|Drop me|Pick me up|The shop is|The store is|The party is|The bus stops|An accident happened|The fire started|The house|An apartment] [at|on|near|around the corner from|opposite] {street}[.|, {city}.| at {clock}.| {phrase}.]
 [Can you deliver to|How do I get to|Is there a bus to|Where is|Do you know the way to|What is the zip code of] [{address}|{street}|{city}]?
 [P.O. Box|PO Box|Box] {nn}, {city}[, {region}| {zip}|, {country}].
-[Zip|ZIP code|Postcode|Postal code|Zip code]:? {zip}
+[Zip|ZIP code|Postcode|Postal code|Zip code|ZIP][:| is|] {zip}
 [My|The|Your] [account|order|card|ticket|passport|booking|reference|licence|invoice|tracking|IBAN|customer] number is {id}[.|, name {name}.|, registered to {name}.]
 [Phone|Call us at|My number is|Tel.|Fax|Text me on|Mobile:] {phone}[.| - ask for {person}.|]
 [E-mail|Write to|Reach me at|Contact:] {email}[.| or {phone}.|]
@@ -161,6 +171,39 @@ Hey {first}! {clause}. [See you in {place}|Say hi to {first}|Love|Talk soon], {f
 {PLACEHOLDER}
 [The|A] {word} [election|storm|earthquake|strike|festival|war|treaty|embassy|border|championship|market] in {place} {clause}.
 [The|This] {place} [branch|office|team|police|government|airport|embassy|economy|coast|region|weather|version] {clause}.
+[I|We] [ordered|bought|booked|paid for|reserved] [a {word}|the {word}|two {word}] [from|through|with] {company} [on {date}|and it never came|, order {id}] [and|but] [{person} told me to wait|nobody called me at {phone}|it went to {address}].
+[The|A] [letter|parcel|invoice|bill|card|statement|refund] [was sent|should go|came|was delivered|must be posted] to {name}[,| at|\n] {address}[.| instead of {address}.|]
+[Please|Kindly] [update|correct|change] [my name|the name|the address|the contact] [on|in] [the account|my file|the policy|the ticket] [to|from {name} to] [{name}|{address}|{phone}].
+[Is|Was] [this|that|it] [{person}|{first}|{titled}]? [No|Yes], [it's|this is|I'm] {person}[ from {company}|].
+[Who|Which of you] [is|knows|has met|hired|called] {person}?
+[The|An] [interview|conversation|meeting|lunch|call|concert|debate|dinner|chess match] with {person} [was|is|will be] [{word}|on {day}|at {company}|in {place}|moved to {clock}].
+[Born|Raised|Educated|Based|Living|Stranded|Hospitalised|Arrested] in {place}, {person} [{phrase}|moved to {place}|joined {company}|became a {job}].
+{person} ({age}) [from|of|,] {place} [won|was arrested|plays|sings|studies|{phrase}].
+{person} [of|from|at|, who works at|, formerly of] {company} [said|{phrase}|will speak|presented|is on leave].
+{company}, {company} and {company} [are|were|have] [{phrase}|hiring|sued|the largest in {place}|merging].
+[At|With|For|From|Inside|Near|Outside] {company}, {clause}.
+[About|Careers at|Welcome to|Follow|Contact|News from|Reviews of|Made with|Copyright] {company}[ - {phrase}| {year}|]
+[Founders|Co-founders|Partners|Owners] [of {company} |][are|include|were|:] {person}, {person} and {person}.
+[Our|The|Its|Their] [founders|owners|managers|partners|directors|editors|authors|neighbours|cousins|daughters]: {last}, {last} and {last}. {clause}.
+[A|The] [Swedish|Polish|French|local|former|famous|young|old|retired] [{job}|singer|writer|minister|scientist] [named|called|known as|,] {person}[,|] [{phrase}|moved to {place}|died in {year}].
+[Although|When|After|Before|Since|Once] {first} [left|reached|saw|visited] {place}, [he|she|they] [{phrase}|met {first}|wrote to {person}].
+[In|From|Across|Around|Beyond|Throughout|Near] {country}[,| and {country},| or {country},] [{clause}|{person} is a star|{company} is a household name].
+[The|Our] [{word}|next|last|first] [stop|trip|game|concert|office|store|meeting|conference] is in [{city}|{country}|{place}][.|, {country}.| on {day}.]
+[capital|biggest city|prime minister|president|flag|history|map|people|food|music|currency] of {country}
+{country}, {country}, {country} and {country}
+{city} - {city} - {city}
+[Translate|Say|Spell|Pronounce|Repeat] {person}[ in {word}|, please|] 
+[It|This|That] [was|is] [written|sung|painted|sent|signed|said|made|recorded|discovered] by {person}[ in {place}| in {year}| and {person}|].
+[I am|I'm] {age} years old and [live|was born] in {place}. [My name is|They call me|Ask for] {person}.
+{first} [is|was|turned|will be|just turned] {age}[.| and lives in {place}.| years old.]
+{first} and I [{phrase}|went to {place}|met at {company}].
+[Mom|Dad|Grandma|Uncle|Aunt|Cousin|Nana|Auntie|Grandpa] {first} [{phrase}|lives in {place}|called {first}|is {age}].
+{street}\n {city}\n, {region}\n {zip}
+{nn} {street}\n{unit}\n{city}\n{country}
+{street}. {unit} {city} {zip}
+[{street}|{address}] [is|was] [where {person} lives|my old home|closed|on fire|the address of {company}].
+[Directions|Walk|Take a taxi|Head] to {street}[, {city}|]. [{clause}|Then cross {street}].
+[Military|Forwarding|Overseas] address: {address}
 [from|in|to|at|near] {place}
 {person}
 {company}
@@ -200,7 +243,7 @@ How [do|should|would] [I|we|you] [manage|diagnose|treat|monitor|stage|classify] 
 [The|Her|His|Patient's|A] {role} [recommended|ordered|explained|reviewed|discussed] {procedure} [and {drug}|for {condition}|with the {family}|].
 [Lives|Patient lives|Resides] with {family} [and {n} children|in a two-story house|in an apartment|at home]. [Works as a|Retired] {job}. [Denies tobacco|Smokes {n} cigarettes daily|Drinks socially].
 [Insert|Remove|Flush|Change|Secure] the {thing} [every {n} days|if {symptom}|using sterile technique|per protocol].
-[Allergies|NKDA|Allergic to|Intolerance]:? {drug} ([rash|hives|anaphylaxis|GI upset|angioedema]).
+[Allergies|NKDA|Allergic to|Intolerance][:|] {drug} ([rash|hives|anaphylaxis|GI upset|angioedema]).
 [IMPRESSION|FINDINGS|Findings|Impression]: [No acute abnormality|No evidence of {condition}|Findings consistent with {condition}|Mild degenerative changes at L4-L5|Right lower lobe opacity|Normal study]. [Compared to prior.|Recommend {procedure}.|]
 [Written in|Published in|A trial in|A study in|An article in] {agency}[ ({year})|, {year},|] [found|showed|reported] that {drug} [reduces|increases|prevents|improves] {condition}.
 [Vitals|VS|Vital signs]: {lab}, {lab}, {lab}. [Pain|GCS|I/O|Weight]: {n}/10.
@@ -256,6 +299,10 @@ How do I [change|reset|cancel|check|increase|update|close|open|find] my [passwor
 [Total|Subtotal|Tax|Price|Amount|Quantity|Status|Item|Type|Color|Size|Model|Version|Title|Subject|Note|Comment|Description|Category]: {Word} {phrase}
 [North|South|East|West|Upper|Lower|Left|Right|Central|Internal|External|General|Public|Private|National|International|Global|Local] {word} {clause}.
 [God|Internet|Earth|Moon|Sun|Mars|Venus|Bible|Halloween|Olympics|World Cup|Nobel Prize|Big Bang|Cold War|Middle Ages|Ice Age|Black Friday] {clause}.
+[Can|Could|Would|Will] you [please |][help|tell|show|give|send|explain to] me [{phrase}|how to {phrase}|what {phrase} means]?
+[I|We] [want|need|would like|have|tried|forgot|lost|cannot find|am trying] [to |]{phrase}[.|, can you help?| and {phrase}.]
+[What|Which|Whose] {word} [is|are|was|do you] {phrase}?
+[My|The] [card|order|account|bill|phone|internet|app|login|payment|refund|package|computer] [is|was|has been|does not|keeps] {phrase}[.|, what should I do?]
 {Word} [and|or|of|for|versus|vs.|&] {Word} [{phrase}|].
 {word}
 {phrase}

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - lists
 """Pools of names, places, streets and companies of many countries, and how they are written.
 
 From the locales of faker (MIT), from lists here for languages that faker writes in other scripts, and from chains of letters

@@ -1,0 +1,84 @@
+"""The generated texts: what they may hold, and that none was taken from a test corpus."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("faker", reason="training needs faker: pip install 'intramural[train]'")
+
+from agent.redaction.model import shipped_model
+from agent.redaction.network import read_network
+from agent.redaction.training import english, english_templates
+from agent.redaction.training.train import Example
+
+_CORPORA = Path(__file__).parents[3] / "data" / "deid"
+_RUN = 11  # words; a shared run this long would have been copied
+
+
+@pytest.fixture(scope="module")
+def generated() -> list[Example]:
+    return list(english.examples(seed=5, count=4_000))
+
+
+def _runs(text: str) -> Iterator[tuple[str, ...]]:
+    words = re.findall(r"[a-z']+", text.lower())
+    yield from (tuple(words[at : at + _RUN]) for at in range(len(words) - _RUN + 1))
+
+
+def test_no_sentence_of_a_test_corpus_stands_in_the_training_text(generated: list[Example]) -> None:
+    corpus = {
+        run
+        for path in _CORPORA.glob("*.jsonl")
+        for line in path.read_text(encoding="utf-8").splitlines()
+        for run in _runs(json.loads(line)["text"])
+    }
+    assert len(corpus) > 3_000
+    shared = {run for text, _ in generated for run in _runs(text)} & corpus
+    assert not shared
+
+
+def test_no_template_has_words_of_a_test_corpus() -> None:
+    bare = [
+        " ".join(re.findall(r"[a-z']+", re.sub(r"\{\w+\}|[\[\]|]", " ", template).lower()))
+        for template in (*english_templates.CLINICAL, *english_templates.EVERYDAY)
+    ]
+    for path in _CORPORA.glob("*.jsonl"):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            row = json.loads(line)
+            text = row["text"]
+            for start, end, _ in reversed(row["spans"]):
+                text = text[:start] + " " + text[end:]
+            sentence = " ".join(re.findall(r"[a-z']+", text.lower()))
+            assert len(sentence) < 25 or not any(sentence in template for template in bare)
+
+
+def test_places_are_where_they_say_and_hold_something(generated: list[Example]) -> None:
+    seen = set()
+    for text, spans in generated:
+        ends = 0
+        for start, end, kind in spans:
+            assert ends <= start < end <= len(text)
+            assert text[start:end] == text[start:end].strip() != ""
+            ends = end
+            seen.add(kind)
+    assert seen == set(english.KINDS)
+    assert sum(not spans for _, spans in generated) > len(generated) / 10
+
+
+def test_the_same_seed_gives_the_same_texts() -> None:
+    assert list(english.examples(9, 20)) == list(english.examples(9, 20)) != list(english.examples(8, 20))
+
+
+def test_the_shipped_model_was_made_by_this_generator() -> None:
+    folder = shipped_model("en")
+    assert folder is not None
+    assert read_network(folder).meta.made["generator"] == english.generator_digest()
+
+
+def test_choices_nest_and_slots_are_found() -> None:
+    assert english.parsed("a [b|c [d|]] {name}|")[-2] == "|"
+    with pytest.raises(ValueError, match="never closed"):
+        english.parsed("a [b")
