@@ -16,6 +16,7 @@ from agent.review_commands import review
 if TYPE_CHECKING:
     from agent.redaction.rows import Others, Tally
     from agent.redaction.worker import EngineChoice
+    from agent.site import Site
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -47,17 +48,32 @@ def engine_options(command: Command) -> Command:
 
 
 def chosen(level: Literal["default", "strict"] | None, language: str | None, policy: str | None) -> "EngineChoice":
-    """Return the engine that the options ask for.
+    """Return the engine that the options ask for; that of a site where --site names one and they ask for none.
 
     Raises:
         RedactionError: they contradict each other.
+        ConfigError, StoreError: there is no such site, or its key cannot be read.
     """
     from agent.redaction.policy import policy_for
     from agent.redaction.worker import EngineChoice
 
     if policy is not None and level is not None:
         raise RedactionError("--level and --policy both say what is taken", "Give one of them.")
-    return EngineChoice(policy or policy_for(level or "default", language), str(Path.cwd()), language)
+    site = _named_site()
+    if site is None:
+        return EngineChoice(policy or policy_for(level or "default", language), str(Path.cwd()), language)
+    key = site.surrogate_key().hex()
+    if (level, language, policy) == (None, None, None):
+        return EngineChoice(site.settings.redaction_policy, str(site.directory.absolute()), key=key)
+    return EngineChoice(policy or policy_for(level or "default", language), str(Path.cwd()), language, key=key)
+
+
+def _named_site() -> "Site | None":
+    """Return the site that the command line or the environment names; the current directory alone names none."""
+    context = click.get_current_context().find_root()
+    source = context.get_parameter_source("directory")
+    named = (click.core.ParameterSource.COMMANDLINE, click.core.ParameterSource.ENVIRONMENT)
+    return context.obj if source in named else None
 
 
 @redact.command()
@@ -69,6 +85,9 @@ def chosen(level: Literal["default", "strict"] | None, language: str | None, pol
 @click.option("--spans", is_flag=True, help='Add "spans": places in the original text, [[start, end, entity], ...].')
 @engine_options
 @click.option("--identifiers", metavar="FIELD", help='What is known of a row\'s people: {"NAME": [...], "MRN": ...}.')
+@click.option(
+    "--unit", metavar="FIELD", help="Who a row is about: where the policy moves dates, one patient's move alike."
+)
 @click.option(
     "--others",
     type=click.Choice(["keep", "redact", "drop"]),
@@ -86,6 +105,7 @@ def jsonl(
     language: str | None,
     policy: str | None,
     identifiers: str | None,
+    unit: str | None,
     others: "Others",
     workers: int,
 ) -> None:
@@ -102,7 +122,7 @@ def jsonl(
         raise RedactionError("--field, --identifiers and what --spans writes need different names", "Rename one.")
     if out.exists() and (not out.is_file() or out.samefile(source)):
         raise RedactionError("--out is the file to read, or no plain file", "Name another file.")
-    task = RowTask(tuple(fields), spans, identifiers, others)
+    task = RowTask(tuple(fields), spans, identifiers, unit, others)
     choice = chosen(level, language, policy)
     progress, tally = Progress(), Tally()
     try:

@@ -24,7 +24,7 @@ class Clears(Protocol):
     """The engine, or one made elsewhere."""
 
     def redact_and_find(
-        self, texts: Sequence[str], identifiers: Sequence[Identifier] = ()
+        self, texts: Sequence[str], identifiers: Sequence[Identifier] = (), unit: str | None = None
     ) -> Sequence[tuple[str, tuple[Span, ...] | Withheld]]:
         """Clear the texts of one record together; beside each, what was found where in the original."""
         ...
@@ -39,12 +39,14 @@ class RowTask:
         spans: write places in the original text: [[start, end, entity], ...]; by field where there are several.
         identifiers: the field that says what is known of the row's people ({"NAME": ["Anna Kowalski"], ...}); it is
             never written.
+        unit: the field that names the patient: where a policy moves dates, those of one patient move alike.
         others: whether the other fields are written as they are, cleared together with the rest, or not at all.
     """
 
     fields: tuple[str, ...]
     spans: bool = False
     identifiers: str | None = None
+    unit: str | None = None
     others: Others = "keep"
 
 
@@ -124,6 +126,7 @@ def _redacted(line: bytes, number: int, task: RowTask, engine: Clears, tally: Ta
 
 def _cleared_row(row: dict[str, Json], number: int, task: RowTask, engine: Clears, tally: Tally) -> bytes:
     identifiers = tuple(_identifiers(row, number, task))
+    unit = _unit(row, number, task)
     named = {name: row[name] for name in task.fields if name in row}
     if not named:
         raise RedactionError(
@@ -139,7 +142,7 @@ def _cleared_row(row: dict[str, Json], number: int, task: RowTask, engine: Clear
     others = {key: value for key, value in row.items() if key not in named and not (task.spans and key == "spans")}
     read: list[Json] = [*named.values(), *([others] if task.others == "redact" else [])]
     texts = [text for value in read for text in texts_in(value)]
-    results = engine.redact_and_find(texts, identifiers)
+    results = engine.redact_and_find(texts, identifiers, unit)
     replaced = iter([shown for shown, _ in results])
     cleared = dict(zip(named, [with_texts(value, replaced) for value in named.values()], strict=True))
     rest = _rest(others, task, replaced)
@@ -172,6 +175,18 @@ def _rest(others: dict[str, Json], task: RowTask, replaced: Iterator[str]) -> de
     shown = with_texts(others, replaced) if task.others == "redact" else others
     assert isinstance(shown, dict)
     return deque(shown.items())
+
+
+def _unit(row: dict[str, Json], number: int, task: RowTask) -> str | None:
+    if task.unit is None:
+        return None
+    unit = row.get(task.unit)
+    if isinstance(unit, bool) or not isinstance(unit, str | int) or unit == "":
+        raise RedactionError(
+            f"row {number}: {task.unit}: expected a text or a whole number that names the patient",
+            "Each row needs one where --unit is given. Nothing was written.",
+        )
+    return str(unit)
 
 
 def _identifiers(row: dict[str, Json], number: int, task: RowTask) -> Iterator[Identifier]:

@@ -6,6 +6,7 @@ never quotes a text; whatever else goes wrong ends the process, without a word.
 
 import json
 import os
+import secrets
 import signal
 import sys
 import time
@@ -36,6 +37,7 @@ class EngineChoice:
         language: of the texts, in place of the policy's.
         other: a model made elsewhere as KIND:PATH, in place of ours; it finds but does not write. None: ours.
         labels: what its labels mean here; None: nothing that identifies.
+        key: 32 bytes in hexadecimal that decide surrogates and how far dates are moved; the same in all processes.
     """
 
     policy: str
@@ -43,6 +45,7 @@ class EngineChoice:
     language: str | None = None
     other: str | None = None
     labels: Mapping[str, str | None] = field(default_factory=dict)
+    key: str = field(default_factory=lambda: secrets.token_hex(32), repr=False)
 
     def open(self) -> Clears:
         """Open the engine; about a second.
@@ -54,9 +57,8 @@ class EngineChoice:
             return _Model(self.other, self.labels, self.language or "en")
         from agent.redaction.engine import open_engine
 
-        engine = open_engine(
-            self.policy, Path(self.directory) if self.directory is not None else None, language=self.language
-        )
+        directory = Path(self.directory) if self.directory is not None else None
+        engine = open_engine(self.policy, directory, language=self.language, key=bytes.fromhex(self.key))
         engine.remember_at_most(MOST_REMEMBERED)
         return engine
 
@@ -74,9 +76,9 @@ class _Model:
         self._model = open_model(kind, Path(path), labels, [language], self._deadline)
 
     def redact_and_find(
-        self, texts: Sequence[str], identifiers: Sequence[Identifier] = ()
+        self, texts: Sequence[str], identifiers: Sequence[Identifier] = (), unit: str | None = None
     ) -> list[tuple[str, tuple[Span, ...] | Withheld]]:
-        del identifiers
+        del identifiers, unit
         return [("", self._found(text)) for text in texts]
 
     def _found(self, text: str) -> tuple[Span, ...] | Withheld:

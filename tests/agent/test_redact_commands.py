@@ -152,6 +152,33 @@ def test_gold_that_is_none_is_named_by_row_and_not_quoted(tmp_path: Path, row: s
 
 def test_a_model_that_is_none_is_refused(tmp_path: Path):
     gold = written(tmp_path / "gold.jsonl", {"text": "gout", "spans": []})
-    for engine in ("spacy", "no:folder", "spacy:folder"):
+    for engine in ("no:folder", "spacy:folder"):
         done = intramural("redact", "bench", "--gold", gold, "--engine", engine, cwd=tmp_path)
         assert done.returncode == 5
+
+
+def test_a_site_that_is_named_gives_its_policy_and_its_key(tmp_path: Path):
+    assert intramural("init", "site", "--site-name", "Larkfield", cwd=tmp_path).returncode == 0
+    source = written(tmp_path / "in.jsonl", *ROWS)
+    settings = tmp_path / "site/site.yaml"
+    settings.write_text(settings.read_text() + "\nredaction_policy: ours.yaml\n")
+    ours = (Path(__file__).parents[2] / "policies/redaction/hipaa_safe_harbor.yaml").read_text()
+    (tmp_path / "site/ours.yaml").write_text(ours + "\noperators: {default: surrogate}\n")
+    shown = []
+    for out in ("one.jsonl", "two.jsonl"):
+        words = ("redact", "jsonl", source, "--field", "text", "--out", out)
+        done = intramural("--site", "site", *words, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        shown.append(read(tmp_path / out)[0]["text"])
+    assert shown[0] == shown[1]
+    assert "[" not in str(shown[0])
+    assert "Holloway" not in str(shown[0])
+    done = intramural("--site", "site", *words[:-1], "tags.jsonl", "--level", "default", cwd=tmp_path)
+    assert read(tmp_path / "tags.jsonl")[0]["text"] == "Mr. [NAME-1], MRN: [MRN-1], has gout."
+
+
+def test_a_folder_that_is_no_site_is_not_taken_for_one(tmp_path: Path):
+    source = written(tmp_path / "in.jsonl", *ROWS)
+    done = intramural("--site", "none", "redact", "jsonl", source, "--field", "text", "--out", "o", cwd=tmp_path)
+    assert done.returncode in (2, 8)
+    assert not (tmp_path / "o").exists()

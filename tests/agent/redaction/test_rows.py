@@ -134,6 +134,13 @@ def test_a_row_whose_people_cannot_be_understood_stops_all_and_is_not_quoted(eng
     assert "holloway" not in f"{caught.value}{caught.value.advice}".lower()
 
 
+@pytest.mark.parametrize("patient", [None, "", True, ["Holloway"]])
+def test_a_row_that_names_no_patient_stops_all_where_one_is_needed(engine: Engine, patient: object):
+    with pytest.raises(RedactionError, match="row 1: patient: expected") as caught:
+        redacted(engine, RowTask(("text",), unit="patient"), {"text": "gout", "patient": patient})
+    assert "Holloway" not in str(caught.value)
+
+
 def test_a_mistyped_field_stops_all_and_the_row_is_not_quoted(engine: Engine):
     with pytest.raises(RedactionError, match="row 2: it has no field text") as caught:
         redacted(engine, TEXT, {"text": "gout"}, {"txet": "Mr. Holloway"})

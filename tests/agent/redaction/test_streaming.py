@@ -3,8 +3,11 @@
 import io
 import json
 import os
+import re
 import signal
 from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +22,7 @@ from agent.redaction.streaming import Processes, lines_of, portions, redact_stre
 from agent.redaction.worker import EngineChoice, read_frame, write_frame
 
 TASK = RowTask(("text",), spans=True)
+POLICIES = Path(__file__).parents[3] / "policies/redaction"
 CHOICE = EngineChoice("hipaa_safe_harbor")
 
 
@@ -136,4 +140,28 @@ def test_an_engine_that_cannot_be_opened_is_said_by_every_process():
         Processes(EngineChoice("no_such_policy"), TASK, 2) as none,
         pytest.raises(RedactionError, match="no_such_policy"),
     ):
-        list(redact_stream([case(number) for number in range(200)], bytes, none))
+        list(redact_stream([case(number) for number in range(70)], bytes, none))
+
+
+def test_the_dates_of_one_patient_move_alike_in_every_process(tmp_path: Path):
+    policy = (POLICIES / "hipaa_safe_harbor.yaml").read_text()
+    (tmp_path / "moved.yaml").write_text(policy + "\noperators: {DATE: shift, default: surrogate}\n")
+    task = RowTask(("text",), unit="patient")
+    choice = EngineChoice("moved.yaml", str(tmp_path))
+    texts = ["Dr. Anna Kowalski: seen on 03/14/2022.", "Dr. Anna Kowalski: seen again on 03/20/2022."]
+    cases = [json.dumps({"patient": n % 3, "text": texts[n // 3 % 2]}).encode() for n in range(600)]
+    written: list[bytes] = []
+    with Processes(choice, task, 2) as both:
+        for part in redact_stream(cases, written.append, both):
+            assert not part.tally.withheld
+    by_patient = [{json.loads(line)["text"] for line in written[patient::3]} for patient in range(3)]
+    assert [len(texts) for texts in by_patient] == [2, 2, 2]
+    for texts_of_one in by_patient:
+        days = sorted(
+            date(int(y), int(m), int(d)) for t in texts_of_one for m, d, y in re.findall(r"(..)/(..)/(....)", t)
+        )
+        assert (days[1] - days[0]).days == 6
+        assert days[0] != date(2022, 3, 14)
+    assert len(set.union(*by_patient)) == 6
+    assert not any(b"Kowalski" in line for line in written)
+    assert choice.key not in repr(choice)
