@@ -10,6 +10,7 @@ imported before that, and nothing is ever downloaded.
 Stored instances go through a `Clearer` (agent.redaction.clearing), which redacts, or reveals after an audit entry.
 """
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,10 @@ from agent.redaction.redacted import Redacted, Redactor, Withheld
 
 if TYPE_CHECKING:
     from agent.redaction.remembered import Shelf
+
+# The model multiplies small matrices: with several threads they would wait for each other, at the cost of other processes.
+# Read by numpy when it is imported, which is after this.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 __all__ = ["Redacted", "Redactor", "Withheld", "open_redactor"]
 
