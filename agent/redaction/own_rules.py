@@ -12,6 +12,7 @@ _PROBE = 20_000  # characters: what recognisers look at together
 _PROBE_SECONDS = 0.5  # a pattern whose time grows with the text takes some milliseconds; one that explodes never ends
 _WORD = regex.compile(r"[\p{L}\p{M}\d]+")
 _LITERAL = regex.compile(r"(?<!\\)[A-Za-z0-9 _/:#-]{2,}")
+_META = regex.compile(r"\\[A-Za-z]|\(\?[:=!<P]*|[\\()?:+*\[\]{}|^$]")
 _JOINT = 3  # characters at most between two words of an entry
 
 
@@ -106,5 +107,8 @@ def _probes(pattern: str) -> Iterator[str]:
     """Yield texts that make a pattern with nested or neighbouring repetitions try for long."""
     literals = _LITERAL.findall(pattern)
     units = ["a", "A", "0", " ", "-", "a ", "Ab ", "0 ", "a0", "A0-", "a.", "a@a.", "12/", "word, ", "Name: Ab Cd\n"]
-    for unit in dict.fromkeys([*units, *literals, "".join(literals) or "a", *(literal + "0" for literal in literals)]):
-        yield (unit * (_PROBE // len(unit) + 1))[:_PROBE] + "\x7f"
+    units += [*literals, "".join(literals) or "a", *(literal + "0" for literal in literals)]
+    # Searching gives up at once in a text without what a match must end in: so there it is, out of reach.
+    end = "\x7f" + "\x7f".join(dict.fromkeys([*pattern, *literals, _META.sub("", pattern)]))
+    for unit in dict.fromkeys(units):
+        yield (unit * (_PROBE // len(unit) + 1))[:_PROBE] + end

@@ -60,6 +60,21 @@ class OwnRecognizer(BaseModel):
         return pattern
 
 
+class OtherModel(BaseModel):
+    """A model made elsewhere, or trained here on the site's own texts.
+
+    Attributes:
+        kind: what loads it; "intramural" is one that `redact train` wrote.
+        path: its folder, absolute.
+        labels: what its labels mean here; None: nothing that identifies.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    kind: Literal["intramural", "spacy", "transformers", "gliner"]
+    path: Annotated[str, Field(pattern=r"^/", max_length=1000)]
+    labels: dict[str, Entity | None] = {}
+
+
 class RedactionPolicy(BaseModel):
     """One policy file.
 
@@ -68,6 +83,8 @@ class RedactionPolicy(BaseModel):
         operators: what is written for an entity, by entity, and by "default" for those that are not named: see
             `OPERATORS`. Tags where nothing is said.
         recognizers: patterns of the site's own.
+        models: whose findings are united with those of the rules. Without "shipped", the package's own, the others
+            must have been admitted (see `agent.redaction.admission`).
         deny: words that are always taken out, by what they are.
         allow: words that no finding may consist of, unless they are known to name one of the record's people.
         threshold: the confidence, 0 to 1, that a finding must reach.
@@ -83,6 +100,7 @@ class RedactionPolicy(BaseModel):
     entities: Annotated[tuple[Entity, ...], Field(min_length=1)]
     operators: dict[str, str] = {}
     recognizers: Annotated[tuple[OwnRecognizer, ...], Field(max_length=200)] = ()
+    models: Annotated[tuple[Literal["shipped"] | OtherModel, ...], Field(min_length=1, max_length=8)] = ("shipped",)
     deny: dict[Entity, Entries] = {}
     allow: Entries = ()
     limits: Limits
@@ -124,6 +142,11 @@ class RedactionPolicy(BaseModel):
             if stray := sorted(used - set(self.entities)):
                 raise ValueError(f"{key}: {', '.join(stray)} is not among the entities of this policy")
         return self
+
+    @property
+    def other_models(self) -> tuple[OtherModel, ...]:
+        """The models that are not the package's own."""
+        return tuple(model for model in self.models if isinstance(model, OtherModel))
 
     def operator(self, entity: str) -> str:
         """Return what is done to `entity`: one of `operators_of(entity)`."""
@@ -177,10 +200,13 @@ def load_policy(name: str, directory: Path | None = None, language: str | None =
 
 
 def policy_for(level: Literal["default", "strict"], language: str | None = None) -> str:
-    """Return the name of the shipped policy for texts in `language` (None: English), by how much it takes."""
-    if level == "strict":
-        return "strict"
-    return "hipaa_safe_harbor" if language in (None, "en") else "gdpr"
+    """Return the name of the shipped policy for texts in `language` (None: English), by how much it takes.
+
+    What is not English is held to the GDPR, which takes all that can be found there, at either level.
+    """
+    if language not in (None, "en"):
+        return "gdpr"
+    return "strict" if level == "strict" else "hipaa_safe_harbor"
 
 
 def _problem(place: tuple[int | str, ...], message: str) -> str:
