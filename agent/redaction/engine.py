@@ -20,6 +20,7 @@ from presidio_anonymizer import AnonymizerEngine
 from presidio_anonymizer.entities import OperatorConfig, RecognizerResult
 
 from agent.errors import RedactionError
+from agent.redaction.admission import check_admitted
 from agent.redaction.deadline import Deadline
 from agent.redaction.folding import without_invisible
 from agent.redaction.identity import KnownValues, known_values, search
@@ -302,6 +303,7 @@ def open_engine(
         RedactionError: the policy is missing or wrong, or the proof failed.
     """
     policy = load_policy(policy_name, directory, language)
+    check_admitted(policy, directory)
     for name in _LIBRARY_LOGGERS:
         logging.getLogger(name).disabled = True
     # A Presidio recogniser that gives up on a pattern goes on without it; by then the field's time is over as well.

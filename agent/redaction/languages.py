@@ -1,16 +1,19 @@
 """The languages that can be redacted, and every recogniser that a policy calls for."""
 
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 
 from presidio_analyzer import EntityRecognizer
 
+from agent.errors import RedactionError
 from agent.redaction import english, spanish
 from agent.redaction.deadline import Deadline
 from agent.redaction.english import names as english_names
 from agent.redaction.model import ModelRecognizer, shipped_model
+from agent.redaction.network import read_network
 from agent.redaction.own_rules import Phrases, find_pattern
-from agent.redaction.policy import RedactionPolicy
+from agent.redaction.policy import OtherModel, RedactionPolicy
 from agent.redaction.recognizers import FoundByFunction, presidio_recognizers
 from agent.redaction.spanish import word_lists
 
@@ -20,27 +23,47 @@ _WORDS: dict[str, Callable[[str], frozenset[str]]] = {"en": english_names.words,
 
 def build_recognizers(policy: RedactionPolicy, deadline: Deadline) -> list[EntityRecognizer]:
     """Build the recognisers of all languages of `policy`, and those of its own."""
-    return [
-        recognizer
-        for language in policy.languages
-        for recognizer in (
-            *_LANGUAGES[language].recognizers(deadline),
-            *presidio_recognizers(language),
-            *_models(language, deadline),
-        )
-    ] + [
-        # In one language, because every text is read in each.
-        FoundByFunction(policy.languages[0], entity, f"Own {entity}", find, deadline)
-        for entity, find in [
-            *((own.entity, find_pattern(own.pattern)) for own in policy.recognizers),
-            *((entity, Phrases(entries).find) for entity, entries in policy.deny.items()),
+    return (
+        [
+            recognizer
+            for language in policy.languages
+            for recognizer in (
+                *_LANGUAGES[language].recognizers(deadline),
+                *presidio_recognizers(language),
+                *_models(policy, language, deadline),
+            )
         ]
-    ]
+        + [
+            # In one language, because every text is read in each.
+            FoundByFunction(policy.languages[0], entity, f"Own {entity}", find, deadline)
+            for entity, find in [
+                *((own.entity, find_pattern(own.pattern)) for own in policy.recognizers),
+                *((entity, Phrases(entries).find) for entity, entries in policy.deny.items()),
+            ]
+        ]
+        + [_other(model, policy, deadline) for model in policy.other_models]
+    )
 
 
-def _models(language: str, deadline: Deadline) -> list[EntityRecognizer]:
-    folder = shipped_model(language)
+def _models(policy: RedactionPolicy, language: str, deadline: Deadline) -> list[EntityRecognizer]:
+    folder = shipped_model(language) if "shipped" in policy.models else None
     return [] if folder is None else [ModelRecognizer(language, folder, deadline)]
+
+
+def _other(model: OtherModel, policy: RedactionPolicy, deadline: Deadline) -> EntityRecognizer:
+    """Open a model that is not the package's own; in one language, as above."""
+    folder = Path(model.path)
+    if model.kind != "intramural":
+        from agent.redaction.other_models import open_model
+
+        return open_model(model.kind, folder, model.labels, policy.languages, deadline)
+    language = read_network(folder).meta.language
+    if language not in policy.languages:
+        raise RedactionError(
+            f"model {folder.name}: it was trained for texts in {language}, which policy {policy.name} does not name",
+            "Take it out of `models`, or add its language.",
+        )
+    return ModelRecognizer(language, folder, deadline)
 
 
 def everyday(policy: RedactionPolicy) -> frozenset[str]:

@@ -5,14 +5,21 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 
+from agent.redaction.admission import folder_digest
 from agent.redaction.policy import RedactionPolicy
 
 _LIBRARIES = ("presidio-analyzer", "presidio-anonymizer", "spacy", "regex", "phonenumbers")
 
 
 def rules_digest(policy: RedactionPolicy) -> bytes:
-    """Return the digest of this package's source and word lists, the libraries it searches with, and the policy."""
+    """Return the digest of this package's source, word lists and models, the libraries, and the policy with its models.
+
+    Raises:
+        RedactionError: a model's folder cannot be read.
+    """
     digest = hashlib.sha256(policy.model_dump_json().encode())
+    for model in policy.other_models:
+        digest.update(f"\0{folder_digest(Path(model.path))}".encode())
     for library in ("python", *_LIBRARIES):
         found = platform.python_version() if library == "python" else version(library)
         digest.update(f"\0{library} {found}".encode())

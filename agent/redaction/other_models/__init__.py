@@ -11,7 +11,7 @@ from pathlib import Path
 from presidio_analyzer import EntityRecognizer
 
 from agent.errors import RedactionError
-from agent.model_folder import ModelFolderError, digest_of
+from agent.model_folder import ModelFolderError
 from agent.redaction.deadline import Deadline
 
 KINDS = ("spacy", "transformers", "gliner")
@@ -60,19 +60,4 @@ def open_model(
         ) from None
 
 
-def digest(folder: Path) -> str:
-    """Return the digest of a model's folder: sha256 over names and contents of all its files, in hex.
-
-    Raises:
-        RedactionError: a file cannot be read, or there is none.
-    """
-    files = [path for path in folder.rglob("*") if path.is_file()]
-    try:
-        if not files:
-            raise ModelFolderError("there is no such folder, or it is empty")
-        return digest_of(folder, files)
-    except ModelFolderError as error:
-        raise RedactionError(f"model {folder.name}: {error}", "Give the folder of a model.") from None
-
-
-__all__ = ["KINDS", "digest", "open_model"]
+__all__ = ["KINDS", "open_model"]

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from agent.errors import RedactionError
 from agent.model_folder import ModelFolderError
+from agent.redaction.admission import folder_digest
 from agent.redaction.deadline import Deadline
-from agent.redaction.other_models import digest, open_model
+from agent.redaction.other_models import open_model
 from agent.redaction.other_models.labels import KNOWN, entities_of
 
 
@@ -80,13 +81,13 @@ def test_a_text_past_its_time_is_not_passed_as_searched(pipeline):
 def test_the_digest_changes_with_any_byte_of_the_folder(pipeline, tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "a/weights").write_bytes(b"one")
-    first = digest(tmp_path)
+    first = folder_digest(tmp_path)
     (tmp_path / "a/weights").write_bytes(b"two!")
-    second = digest(tmp_path)
+    second = folder_digest(tmp_path)
     (tmp_path / "a/weights").rename(tmp_path / "a/weight")
-    assert len({first, second, digest(tmp_path), digest(pipeline)}) == 4
+    assert len({first, second, folder_digest(tmp_path), folder_digest(pipeline)}) == 4
     with pytest.raises(RedactionError, match="no such folder"):
-        digest(tmp_path / "missing")
+        folder_digest(tmp_path / "missing")
 
 
 @pytest.mark.parametrize("prefix", ["", "B-", "I-", "E-", "S-", "L-", "U-", "b-"])
