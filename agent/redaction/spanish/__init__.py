@@ -13,7 +13,7 @@ from agent.redaction.spanish.harmless import without_harmless
 from agent.redaction.spanish.names import find_names
 from agent.redaction.spanish.patterns import PATTERNS
 from agent.redaction.spanish.signature import find_signatures
-from agent.redaction.spanish.vocabulary import companies, countries, nationalities, places, professions
+from agent.redaction.spanish.vocabulary import companies, countries, nationalities, places, professions, towns_abroad
 from agent.redaction.spanish.word_lists import everyday, words
 
 __all__ = ["everyday", "recognizers"]
@@ -23,9 +23,9 @@ class SpanishRecognizer(EntityRecognizer):
     """All rules of Spanish: labelled values, signatures, names, and the patterns of each entity."""
 
     def __init__(self, deadline: Deadline) -> None:
-        super().__init__(supported_entities=list(PATTERNS) + ["NAME"], name="Spanish", supported_language="es")
+        super().__init__(supported_entities=[*PATTERNS, "NAME"], name="Spanish", supported_language="es")
         lists = {
-            "LOCATION": (any_of(places()), any_of(countries())),
+            "LOCATION": (any_of(places()), any_of(countries()), towns_abroad()),
             "NATIONALITY": (nationalities(),),
             "ORGANIZATION": (any_of(companies()),),
             "PROFESSION": (professions(),),

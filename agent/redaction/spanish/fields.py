@@ -12,8 +12,8 @@ from agent.redaction.deadline import Deadline
 from agent.redaction.entities import Entity
 from agent.redaction.spanish.word_lists import people
 
-# Entity -> labels that begin a line, and labels that stand anywhere. Read in any case; a "(?:" may stand in them, a "(" may
-# not. Labels under None identify nothing: a value before them ends there.
+# Entity -> labels that begin a line, and labels that stand anywhere. Read in any case; a "(?:" may stand in them, a "("
+# may not. Labels under None identify nothing: a value before them ends there.
 _AT_LINE_START: dict[Entity | None, str] = {
     "NAME": r"nombre y apellidos|apellidos y nombre|nombre completo|nombres?(?: del? (?:la )?paciente)?|paciente"
     r"|(?:primer |segundo |1er |2[ºo] )?apellidos?"

@@ -11,7 +11,14 @@ Place = tuple[int, int]
 
 _WORD = r"(?:\p{Lu}[\p{L}\p{M}]*(?:['´’-]\p{L}[\p{L}\p{M}]*)*|\p{Lu}\.(?:ª|[ao]\b)?|M\.?ª)"
 _LINK = r"(?:de(?: los?| las?| la)?|del|y|e|i|da|do|dos|van|von|der|den|la)"
-_RUN = rf"{_WORD}(?:[ ]{{1,2}}(?:{_LINK} ){{0,2}}{_WORD}){{0,6}}"
+# A name ends before what a signature goes on with: "Dra. Ana Gil Servicio de Urología Hospital del Mar".
+STOP = (
+    r"(?!(?i:servicios?|servei|hospital|hopital|unidad|secci[óo]n|departamento|dpto|[áa]rea|complejo|complexo|centro|cirug[íi]a"
+    r"|medicina|cl[íi]nica|instituto|fundaci[óo]n|facultad|universidad|universitat|avda?|avenida|paseo|ctra|carretera"
+    r"|c[áa]tedra|correo|e-?mail|tel[ée]fono|tfno|tlf|telf|fax|m[ée]dic[oa]|n[ºo°]?col|colegiad[oa]|especialista|jef[ea]"
+    r"|residencia|cap|edificio|campus|edad|sexo|fecha|nhc|dni|nass|domicilio|informe|historia|motivo)(?![\p{L}]))"
+)
+_RUN = rf"{STOP}{_WORD}(?:[ ]{{1,2}}(?:{_LINK} ){{0,2}}{STOP}{_WORD}){{0,6}}"
 _TITLED = regex.compile(
     r"(?<![\p{L}])(?:(?i:dres|dras|dr|dra|sres|sr|sra|srta|prof|profa|lic|enf|dña|dn|fdo|firmado|d\.ª)\b"
     r" ?[.:]{0,2}|D\.|Dª\.?|Dña\.?|D\.ª"
@@ -79,24 +86,31 @@ def _listed(text: str, start: int, end: int, *, cued: bool) -> Place | None:
         following = [t for t in tokens[index + 1 : index + 5] if _goes_on(t[0], everyday, family, given)]
         sure = word not in everyday
         second = bool(following) and following[0] == tokens[index + 1]
-        if not ((cued and sure) or (second and (sure or following[0][0] in family | given))):
-            if not (
-                sure
-                and word in given
-                and index == 0
-                and len(tokens) == 1
-                and len(word) > 3
-                and not text[first:last].isupper()
-            ):
-                continue
+        paired = second and (sure or following[0][0] in family | given)
+        if not ((cued and sure) or paired or (sure and index == 0 and _alone(text, tokens))):
+            continue
         if _EPONYM_BEFORE.search(text, max(0, first - 60), first) or _NOT_AFTER.match(text[last : last + 8]):
             return None
-        for after in tokens[index + 1 : index + 5]:
-            if not _goes_on(after[0], everyday, family, given):
-                break
-            last = after[2]
-        return first, last
+        return first, _end(tokens[index : index + 5], everyday, family, given)
     return None
+
+
+def _alone(text: str, tokens: list[tuple[str, int, int]]) -> bool:
+    """Tell whether a run is one given name, written as names are."""
+    word, first, last = tokens[0]
+    return len(tokens) == 1 and word in words("given_names") and len(word) > 3 and not text[first:last].isupper()
+
+
+def _end(
+    tokens: list[tuple[str, int, int]], everyday: frozenset[str], family: frozenset[str], given: frozenset[str]
+) -> int:
+    """Return where the name ends that begins with the first of `tokens`."""
+    end = tokens[0][2]
+    for word, _, last in tokens[1:]:
+        if not _goes_on(word, everyday, family, given):
+            break
+        end = last
+    return end
 
 
 def _goes_on(word: str, everyday: frozenset[str], family: frozenset[str], given: frozenset[str]) -> bool:

@@ -69,7 +69,8 @@ _KIN = (
     r"|madrastra|(?<=\b(?:su|con) )mujer|novi[oa]s?|convivientes?)"
 )
 _RELATED = (
-    r"(?: (?:matern|patern)[oa]s?| mayor(?:es)?| menor(?:es)?| mediano| pequeñ[oa]s?| gemel[oa]s?| carnal(?:es)?|"
+    r"(?: (?:matern|patern)[oa]s?| mayor(?:es)?| menor(?:es)?| mediano| pequeñ[oa]s?| de rama (?:matern|patern)a|"
+    r" gemel[oa]s?| carnal(?:es)?|"
     r" biológic[oa]s?"
     r"| varon(?:es)?| var[óo]n| herman[oa]s?| adoptiv[oa]s?| de primer grado| de segundo grado| primogénit[oa]|"
     r" j[óo]ven(?:es)?| san[oa]s?(?= y \w+ san[oa]s))"
@@ -140,6 +141,7 @@ PATTERNS: dict[str, tuple[str, ...]] = {
         rf"(?i)\b(?:edad|vida) de (?:los )?\K(?:\d{{1,2}}|{_NUMBER})(?: y (?:\d{{1,2}}|{_NUMBER}))? ?(?:mes(?:es)?"
         rf"|d[íi]as|semanas)\b",
         r"(?i)\b(?:paciente|var[óo]n|mujer|hombre|niñ[oa]) de \K(?:\d{1,2})(?=[,.;] )",
+        r"(?i)\b\d{1,2}(?= de edad\b)",
         r"(?i)\b(?:edad(?: actual)?(?: de)?|con edad de|de edad de)[: ]{1,2}\K\d{1,3}\b",
         r"(?i)\b(?:cuando ten[íi]a|ten[íi]a|tiene|cumpli[óo]|con) \K\d{1,2}(?: ?a(?:\.|ños))(?=\W)",
         r"(?i)\b(?:adolescente|lactante|reci[ée]n nacid[oa]|neonato|octogenari[oa]|septuagenari[oa]|sexagenari[oa]"
@@ -156,7 +158,7 @@ PATTERNS: dict[str, tuple[str, ...]] = {
         rf"(?i)\b(?:(?:un[oa]?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|[1-9]|\d\d|amb[oa]s|much[oa]s"
         rf"|vari[oa]s|el (?:mayor|menor|segundo|tercero|primero) de|la (?:mayor|menor|segunda|tercera|sexta"
         rf"|primera) de|primer[oa]?|segund[oa]|tercer[oa]?) (?:de (?:los|las|sus) )?){{0,2}}"
-        rf"{_KIN}\b{_RELATED}{{0,3}}(?: de (?:su |un[ao]? |otr[oa] )?{_KIN}\b{_RELATED}{{0,2}}| con su pareja)?"
+        rf"{_KIN}\b{_RELATED}{{0,3}}(?: de (?:su |un[ao]? |otr[oa] )?{_KIN}\b{_RELATED}{{0,2}}| con su pareja){{0,2}}"
         rf"(?: (?:invidente )?de (?:\d{{1,2}}|{_NUMBER})(?: y (?:\d{{1,2}}|{_NUMBER}))?(?: (?:años|meses)|"
         rf"(?=[,.;)]))| ?\(\d{{1,2}} años\))?"
         rf"(?: {{1,2}}(?-i:\p{{Lu}}\p{{Ll}}+(?: \p{{Lu}}\p{{Ll}}+){{0,3}}(?: y \p{{Lu}}\p{{Ll}}+(?:"
@@ -172,12 +174,13 @@ PATTERNS: dict[str, tuple[str, ...]] = {
         r"(?i)\b(?:trabaja(?:ba|dora?)?|trabaj[óo]|trabajado|ejerce)(?: (?:actualmente|habitualmente))? (?:como|de"
         r"|en)(?: (?:el|la|los|las|un|una))? \K(?!forma|manera|equipo|conjunto)[\p{L}]{4,20}(?: (?:de|del|en) "
         r"(?:la |las |los |el )?[\p{L}]{3,20}| [\p{Ll}]{6,15}(?:ista|nte|dora?|ic[oa]|al)){0,2}",
-        r"(?i)\b(?:trabajador|emplead)[oa]?s? (?:de|del) (?:la |las |los |el |un |una )?[\p{L}]{4,20}(?:"
+        r"(?i)\b(?:trabajador|emplead)[oa]?s? (?:de|del|en) (?:la |las |los |el |un |una )?[\p{L}]{4,20}(?:"
         r" [\p{L}]{5,14}[ao]l?)?",
         r"(?i)\b[\p{L}]{4,20}(?= de profesi[óo]n)",
         r"(?i)\bse dedica(?:ba)? (?:a (?:la |las |los |el )?|al )\K[\p{L}]{4,20}(?: (?:de|del|en) (?:la |las |los "
         r"|el )?[\p{L}]{3,20}){0,2}",
-        r"(?i)\b(?:jubilad[oa]|pensionista|dependientas?|monitora? de [\p{L}]{4,12}|profesional de enfermer[íi]a"
+        r"(?i)\b(?:jubilad[oa]|pensionista|dependientas?|(?:monitora?|jugadora?|entrenadora?) de [\p{L}]{4,12}"
+        r"|profesional de enfermer[íi]a"
         r"|ex[- ]?(?:minero|profesora?|militar|futbolista|policía|boxeador)[a-z]*)\b(?: de (?:la )?[\p{L}]{5,20})?",
         r"(?i)\b(?:licenciad[oa]|graduad[oa]|diplomad[oa]|doctorad[oa]) en \K[\p{L}]{4,20}(?: [\p{L}]{5,14})?",
     ),
@@ -221,6 +224,8 @@ PATTERNS: dict[str, tuple[str, ...]] = {
         rf"|Fax|E-mail|Email|Correo|España|Hospital)){{0,6}}{_DOOR}?",
         rf"(?<![\p{{L}}\d]){_PROSE_STREET} (?:{_LINK} ){{0,3}}\p{{Lu}}[\p{{L}}\p{{M}}.'´·-]*(?:,? (?:{_LINK}"
         rf" ){{0,3}}\p{{Lu}}[\p{{L}}\p{{M}}.'´·-]*){{0,5}}{_DOOR}",
+        rf"(?i)\b(?:calle|avenida|avda?\.?|plaza|paseo|c/) ?(?:(?:del?|las?|los|el) ){{0,3}}[\p{{L}}]{{3,20}}"
+        rf"(?: [\p{{L}}]{{2,20}}){{0,3}}?(?-i:{_DOOR})",
         # A street without its kind, before a postal code or ending in "s/n".
         rf"(?<![\p{{L}}\d])\p{{Lu}}[\p{{L}}\p{{M}}'´-]+(?: (?:{_LINK}"
         rf" ){{0,2}}\p{{Lu}}[\p{{L}}\p{{M}}'´-]+){{0,5}}{_DOOR}(?=[ .,-]{{1,4}}(?:E-?|C\.?P\.? ?)?(?:0[1-9]"

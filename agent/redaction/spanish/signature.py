@@ -10,6 +10,7 @@ import regex
 
 from agent.redaction.deadline import Deadline
 from agent.redaction.entities import Entity
+from agent.redaction.spanish.names import STOP
 
 _OPENING = regex.compile(
     r"(?im)^[ \t\ufeff]{0,8}(?:remitid[oa] por|r?e?sponsable (?:cl[íi]nic[oa]|m[ée]dic[oa]|del informe)|(?:autora?"
@@ -21,8 +22,9 @@ _OPENING = regex.compile(
 _LONGEST = 600  # characters of a block; what follows is prose again
 _PERSON = regex.compile(
     r"(?:(?i:dres?|dras?|dr|dra|sr|sra|d|dª|dña|prof)\b[.:]{0,2} ?)?(?:DR(?=\p{Lu}\p{Ll}))?"
-    r"\p{Lu}[\p{L}\p{M}.'´ªº-]*(?: {1,2}(?:(?:de|del|la|las|los|y|e|i|da|do|dos|van|von)"
-    r" ){0,3}\p{Lu}[\p{L}\p{M}.'´ªº-]*){0,7}"
+    r"\p{Lu}[\p{L}\p{M}.'´ªº-]*(?: {1,2}(?:(?:de|del|la|las|los|y|e|i|da|do|dos|van|von) ){0,3}"
+    + STOP
+    + r"\p{Lu}[\p{L}\p{M}.'´ªº-]*){0,7}"
 )
 # Parts of a hospital, which every hospital has: left as they are, up to a stop or to what names a place.
 _UNNAMING = regex.compile(
@@ -30,7 +32,7 @@ _UNNAMING = regex.compile(
     r"|jef[ea] de|facultativo especialista)\b"
     r"(?: (?:de|del|y|e|la|en|m[ée]dico|cl[íi]nica|adjunto|residente|oral|general|intern[ao]|digestiv[oa]|aparato"
     r"|cuidados?|intensiv[oa]s?|medicina"
-    r"|cirug[íi]a|[\p{L}]{0,18}(?:log[íi]a|gica|tr[íi]a|encia|ap[ée]utica|patol[óo]gica|facial|pl[áa]stica"
+    r"|(?:neuro)?cirug[íi]a|[\p{L}]{0,18}(?:log[íi]a|gica|tr[íi]a|encia|ap[ée]utica|patol[óo]gica|facial|pl[áa]stica"
     r"|vascular|tor[áa]cica"
     r"|rehabilitaci[óo]n|radiolog[íi]a|diagn[óo]stic[oa]|urgencias|familiar?|preventiva|nuclear|f[íi]sica|anestesia"
     r"|reanimaci[óo]n|dolor|cr[íi]ticos|infecciosas|enfermedades|hemodi[áa]lisis|di[áa]lisis|trasplantes?"

@@ -1,5 +1,7 @@
 """Words that name a kind of thing wherever they stand: countries and towns, peoples, occupations."""
 
+import regex
+
 from agent.redaction.spanish.word_lists import entries
 
 
@@ -26,6 +28,20 @@ def companies() -> tuple[str, ...]:
 def countries() -> tuple[str, ...]:
     """Countries, as written and in capitals."""
     return _and_in_capitals(entries("countries"))
+
+
+def towns_abroad() -> str:
+    """Match a town that a country or a state follows: "(Acme, Springfield, Ohio)", "Lund, Suecia"."""
+    after = "|".join(regex.escape(name, literal_spaces=True) for name in (*entries("countries"), *_STATES))
+    town = r"[,;.(] ?\K\p{Lu}\p{L}+(?:[ -]\p{Lu}\p{L}+){0,2}"
+    states = "|".join(state for state in _STATES if len(state) == len("CA"))
+    return rf"{town}(?=[,.-] ?(?:{after})(?![\p{{L}}\d]))|(?<=\p{{Ll}}, )(?:{states})(?=[);,])"
+
+
+_STATES = (
+    *("California", "Massachusetts", "Texas", "Florida", "Nueva Jersey", "New Jersey", "Minnesota", "Ohio", "Illinois"),
+    *("Nueva York", "CA", "NJ", "NY", "TX", "MA", "FL", "IL", "MN", "PA", "WA", "CT", "OH", "Oh"),
+)
 
 
 def nationalities() -> str:
