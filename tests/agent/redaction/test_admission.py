@@ -36,7 +36,7 @@ def written(pipeline: Path, *, shipped: bool) -> Path:
 
 def test_a_model_beside_the_packages_own_adds_its_findings(pipeline: Path):
     written(pipeline, shipped=True)
-    text = "seen by xylophagus today, with Dr. Anna Kowalski"
+    text = "no sign of pulmonary xylophagus on CT, says Dr. Anna Kowalski"
     assert "xylophagus" in open_engine("hipaa_safe_harbor").redact(text)
     shown = open_engine("ours.yaml", pipeline.parent).redact(text)
     assert "xylophagus" not in shown
