@@ -19,7 +19,7 @@ from agent.redaction.redacted import Redacted, Redactor, Withheld
 if TYPE_CHECKING:
     from agent.redaction.remembered import Shelf
 
-# The model multiplies small matrices: with several threads they would wait for each other, at the cost of other processes.
+# The model multiplies small matrices: several threads would wait for each other, at the cost of other processes.
 # Read by numpy when it is imported, which is after this.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 

@@ -1,3 +1,4 @@
+# ruff: noqa: E501, SIM905 - lists and formats, one a line
 """Made-up English texts with marked places, from which the English model learns.
 
 Clinical notes and questions of many kinds, and everyday English of any kind: letters, chats, news, addresses, tables, speech
@@ -9,22 +10,47 @@ import gzip
 import hashlib
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from agent.redaction.training import clinic
 from agent.redaction.training.english_templates import CLINICAL, EVERYDAY, HARMLESS, HARMLESS_EVERYDAY
+from agent.redaction.training.lists import values
 from agent.redaction.training.people import Chain, People, Piece
 from agent.redaction.training.train import Example
 
 KINDS = ("NAME", "LOCATION", "FACILITY", "ORGANIZATION", "ADDRESS", "DATE", "ID")
 
+_BRACES = str.maketrans("❴❵", "{}")
 _MARK = re.compile(r"[\[|\]]|\{(\w+)\}")
-_MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
+_MONTHS = values("January|February|March|April|May|June|July|August|September|October|November|December")
 _DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
-_LITTLE = ["the", "a", "an", "of", "to", "in", "on", "at", "for", "with", "and", "or", "but", "is", "was", "are", "were", "be", "been", "has", "had", "have", "not", "it", "its", "that", "this", "these", "those", "which", "who", "he", "she", "they", "we", "you", "I", "his", "her", "their", "our", "your", "my", "as", "by", "from", "after", "before", "into", "about", "over", "under", "up", "out", "no", "so", "if", "then", "than", "when", "where", "while", "can", "could", "will", "would", "should", "may", "might", "must", "do", "does", "did", "there", "here", "all", "any", "some", "each", "more", "most", "other", "only", "very", "just", "also", "now"]
+_LITTLE = values(
+    "the|a|an|of|to|in|on|at|for|with|and|or|but|is|was|are|were|be|been|has|had|have|not|it|its|that|this|these|"
+    "those|which|who|he|she|they|we|you|I|his|her|their|our|your|my|as|by|from|after|before|into|about|over|under|up|"
+    "out|no|so|if|then|than|when|where|while|can|could|will|would|should|may|might|must|do|does|did|there|here|all|"
+    "any|some|each|more|most|other|only|very|just|also|now"
+)
+
+
+_VERBS = (
+    "spent had took gave made found went came saw knew thought looked wanted used worked called tried asked needed felt became left put meant kept let "
+    "began helped talked turned started showed heard played ran moved lived believed held brought happened wrote provided sat stood lost paid met "
+    "included continued set learned changed led understood watched followed stopped created spoke read allowed added grew opened walked won offered "
+    "remembered loved considered appeared bought waited served died sent expected built stayed fell cut reached killed remained suggested raised passed "
+    "sold required reported decided pulled will can should would might must has was is does did gets makes takes goes comes says thinks wants needs likes "
+    "lives works plays runs writes reads speaks travels studies teaches cooks sings draws sleeps visits sends wears carries drives signed received sued "
+    "borrowed returned ordered painted broke dropped threw caught drank ate slept cried laughed smiled nodded shrugged invited dated married divorced"
+).split()
+_SHORT = (
+    "htn DM dm CAD cad CHF chf BPH bph MS COPD copd CKD ESRD ESLD HLD hld GERD OSA MI mi CVA TIA PE DVT UTI URI AKI AF afib HFpEF NSTEMI SOB sob CP N/V HA "
+    "hx Hx PMH PSH FH SH ROS tx Tx dx Dx rx Rx mgmt mngmt pt pts Pt w/ w/o s/p c/o h/o r/o f/u yo y/o PRN prn BID bid TID QD NPO PO IV IM SC IVF NS LR D5W "
+    "abx meds labs CBC CMP BMP LFTs UA CXR EKG ECG TTE TEE MRI CT US PET EEG EMG LP PFTs ABG ICU ED ER OR PACU SNF LTAC PT OT SLP RN MD NP PA DNR DNI "
+    "ATM TV PC PIN SIM GPS USB PDF CV HR IT PR UK US EU UN VAT CEO CFO RSVP ETA DIY FAQ ID SMS CPU RAM BMI BP ASAP NSAID NSAIDs SSRI SSRIs SNRI ACEi ARB BB "
+    "CCB PPI PPIs DOAC DOACs TNF IL-6 HIV HCV HBV HPV TB ADHD PTSD OCD GAD MDD BPD AUD OUD PTH TSH HbA1c A1c GFR INR PTT"
+).split()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +105,9 @@ def ordinary_words() -> tuple[str, ...]:
     return tuple(gzip.decompress(path.read_bytes()).decode().split())
 
 
-def generator_digest() -> str:
-    """Return a digest of all that decides what is generated."""
-    folder = Path(__file__).parent
-    digest = hashlib.sha256()
-    for name in ("english.py", "english_templates.py", "people.py", "clinic.py", "words/ordinary_english.txt.gz"):
-        digest.update((folder / name).read_bytes())
-    return digest.hexdigest()
+def generator_digest(seed: int) -> str:
+    """Return a digest of the first 500 texts and their places: of what is generated, not of how it is written down."""
+    return hashlib.sha256(repr(list(examples(seed, 500))).encode()).hexdigest()
 
 
 def examples(seed: int, count: int) -> Iterator[Example]:
@@ -98,8 +120,9 @@ def examples(seed: int, count: int) -> Iterator[Example]:
 class _Writer:
     def __init__(self, chance: random.Random) -> None:
         self.chance = chance
-        self.people = People(chance)
         self.words = ordinary_words()
+        self.people = People(chance, self.words)
+        self._word_chain = Chain([word for word in self.words if len(word) > 6][::5])
         self._common = words_of_templates()
         self._drug_chain = Chain([drug for drug in clinic.DRUGS if drug.isalpha()])
         people = self.people
@@ -131,6 +154,8 @@ class _Writer:
             "email": self._email,
             "zip": lambda: [(people.postcode(), "ADDRESS")],
             "drug": self._drug,
+            "abbr": lambda: [(chance.choice(_SHORT) if chance.random() < 0.7 else self._letters(), None)],
+            "verb": lambda: [(chance.choice(_VERBS), None)],
             "eponym": self._eponym,
             "unit": lambda: [(people.unit(), "ADDRESS")],
             "word": lambda: [(self._word(), None)],
@@ -144,13 +169,18 @@ class _Writer:
             "day": lambda: [(chance.choice(_DAYS), None)],
             "clock": lambda: [(f"{chance.randint(0, 23)}:{chance.randint(0, 59):02}", None)],
             "sex": lambda: [
-                (chance.choice(["male", "female", "man", "woman", "M", "F", "boy", "girl", "gentleman", "lady", "patient"]), None)
+                (
+                    chance.choice(
+                        ["male", "female", "man", "woman", "M", "F", "boy", "girl", "gentleman", "lady", "patient"]
+                    ),
+                    None,
+                )
             ],
             **{name: self._from(values) for name, values in lists.items()},
         }
 
-    def _from(self, values: list[str]) -> Callable[[], list[Piece]]:
-        return lambda: [(self.chance.choice(values), None)]
+    def _from(self, options: Sequence[str]) -> Callable[[], list[Piece]]:
+        return lambda: [(self.chance.choice(options), None)]
 
     def example(self) -> Example:
         """Return one text with its places."""
@@ -178,7 +208,7 @@ class _Writer:
             if isinstance(part, _Slot):
                 pieces += self._slots[part.kind]()
             else:
-                pieces.append((part, None))
+                pieces.append((part.translate(_BRACES), None))
         return pieces
 
     def _chosen(self, parts: "_Parts") -> "Iterator[str | _Slot]":
@@ -198,7 +228,7 @@ class _Writer:
         if draw < 0.14:
             return [(text.upper() if kind in ("NAME", "LOCATION") else text, kind) for text, kind in pieces]
         if draw < 0.16:
-            return [(text.lower() if kind is not None else text, kind) for text, kind in pieces]
+            return [(text.lower() if kind in ("NAME", "LOCATION") else text, kind) for text, kind in pieces]
         if draw < 0.19:
             return [
                 (re.sub(r" (?=\w)", lambda m: "\n" if self.chance.random() < 0.12 else m.group(), text), kind)
@@ -257,7 +287,55 @@ class _Writer:
         other = f"-{self.people.family()}" if self.chance.random() < 0.4 else ""
         owner = self.chance.choice(("'s", "'s", "", "")) if not other else ""
         what = self.chance.choice(
-            ["disease", "syndrome", "sign", "test", "score", "scale", "criteria", "index", "classification", "procedure", "operation", "repair", "fracture", "reflex", "maneuver", "catheter", "tube", "stain", "cells", "nodes", "palsy", "lymphoma", "tumor", "contracture", "law", "equation", "formula", "method", "staging", "grade", "plot", "phenomenon", "retractor", "clamp", "drain", "questionnaire", "inventory", "trial", "protocol", "regimen", "bodies", "ligament", "fascia", "anomaly", "dystrophy", "ataxia", "virus"]
+            [
+                "disease",
+                "syndrome",
+                "sign",
+                "test",
+                "score",
+                "scale",
+                "criteria",
+                "index",
+                "classification",
+                "procedure",
+                "operation",
+                "repair",
+                "fracture",
+                "reflex",
+                "maneuver",
+                "catheter",
+                "tube",
+                "stain",
+                "cells",
+                "nodes",
+                "palsy",
+                "lymphoma",
+                "tumor",
+                "contracture",
+                "law",
+                "equation",
+                "formula",
+                "method",
+                "staging",
+                "grade",
+                "plot",
+                "phenomenon",
+                "retractor",
+                "clamp",
+                "drain",
+                "questionnaire",
+                "inventory",
+                "trial",
+                "protocol",
+                "regimen",
+                "bodies",
+                "ligament",
+                "fascia",
+                "anomaly",
+                "dystrophy",
+                "ataxia",
+                "virus",
+            ]
         )
         return [(f"{family}{other}{owner} {what}", None)]
 
@@ -279,7 +357,18 @@ class _Writer:
 
     def _word(self) -> str:
         draw = self.chance.random()
+        if draw > 0.98:
+            return self._word_chain.word(self.chance, 4)  # a term that no list has
+        if draw > 0.97:
+            return self._letters()
         return self.chance.choice(_LITTLE if draw < 0.4 else self._common if draw < 0.7 else self.words)
+
+    def _letters(self) -> str:
+        """Return letters that stand for some term: "ATM", "ZRT-2", "htn"."""
+        chance = self.chance
+        letters = "".join(chance.choice("ABCDEFGHIJKLMNOPRSTUVWX") for _ in range(chance.randint(2, 5)))
+        draw = chance.random()
+        return letters.lower() if draw < 0.25 else f"{letters}-{chance.randint(1, 20)}" if draw < 0.35 else letters
 
     def date(self) -> str:
         """Return a day, written in one of many ways."""

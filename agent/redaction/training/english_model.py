@@ -13,12 +13,12 @@ from agent.redaction.training.english import examples, generator_digest, ordinar
 from agent.redaction.training.train import train_model
 
 SEED = 20_261_120
-TEXTS = 60_000
-STEPS = 5_000
+TEXTS = 100_000
+STEPS = 6_000
 
 # Recall first: a place that may identify somebody is taken although it more probably does not.
 BOUNDS = {
-    "NAME": 0.3, "LOCATION": 0.4, "FACILITY": 0.4, "ORGANIZATION": 0.4, "ADDRESS": 0.4, "DATE": 0.6, "ID": 0.6,
+    "NAME": 0.3, "LOCATION": 0.4, "FACILITY": 0.4, "ORGANIZATION": 0.5, "ADDRESS": 0.4, "DATE": 0.6, "ID": 0.6,
 }  # fmt: skip
 
 
@@ -38,7 +38,7 @@ def main(arguments: list[str]) -> None:
         steps=given.steps,
         ordinary=ordinary_words(),
         bounds=BOUNDS,
-        made={"generator": generator_digest(), "faker": faker.VERSION},
+        made={"generator": generator_digest(given.seed), "faker": faker.VERSION},
     )
 
 

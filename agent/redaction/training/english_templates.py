@@ -1,5 +1,7 @@
 # ruff: noqa: E501 - one template a line
-"""Templates of the English generator; see `english`. One text a line; `\\n` breaks a line."""
+"""Templates of the English generator; see `english`. One text a line; `\\n` breaks a line,
+and ❴ ❵ are braces of the text itself.
+"""
 
 
 def _lines(text: str) -> tuple[str, ...]:
@@ -7,8 +9,7 @@ def _lines(text: str) -> tuple[str, ...]:
 
 
 # Of clinics, with people, places and numbers.
-CLINICAL = _lines(
-    r"""
+CLINICAL = _lines(r"""
 {name} is a {age}[-year-old|yo| y/o| year old|-y-o] {sex} with [a history of|known|longstanding|newly diagnosed] {condition} who [presents|presented|came in|was brought in] with {symptom}.
 {name}, {age}, [was admitted|came|was transferred] to {facility} on {date} with {symptom}.
 This {age}-year-old {sex}, {name}, was seen [today|by {doctor}|on {date}] for {condition}.
@@ -48,8 +49,8 @@ DOCTOR: [Good morning|Hi|Hello], {first}. [How is the {symptom}|What brings you 
 {first} {last}\t{age}\t[M|F]\t{city}\t{date}\t{id}
 {name},{date},{id},{phone},"{street}",{city}
 Name,DOB,MRN\n{name},{date},{id}\n{name},{date},{id}
-{"{"}"patient"{"}"}: "{name}", "[hospital|site|facility]": "{facility}", "mrn": "{id}"
-{"{"}"name": "{name}", "city": "{city}", "dob": "{date}", "phone": "{phone}"{"}"}
+❴"patient"❵: "{name}", "[hospital|site|facility]": "{facility}", "mrn": "{id}"
+❴"name": "{name}", "city": "{city}", "dob": "{date}", "phone": "{phone}"❵
 [Treatment|Management|Recommended follow-up|Prognosis|Imaging|Dosing of {drug}|Next steps] [for|in] a {age}[-year-old|yo] {sex}[ patient|] [with|diagnosed with|recently diagnosed with|presenting with] {condition}, {name}, [seen|admitted|evaluated|treated|who was seen|last seen] [at|in|by] {facility} on {date} ([MRN|record|SSN|ID|member ID|account][:| #|] {id})?
 [What|Which] [should|would] [be|you recommend as] [the next step|therapy] for {name}, a {age}-year-old [from|living in|residing in|residing at|who lives in] [{city}|{address}|{city}, {region}][, with|, who has|, complaining of] {condition}?
 [I have|We have|There is] a {age}-year-old {sex} [patient |]named {name} [from {city}|at {facility}|in room {n}|] [with|who has|on {drug} for] {condition}. [What now?|Is {drug} safe?|Contact: {phone}.|Any advice?]
@@ -85,8 +86,7 @@ Re: {name}\nDOB: {date}\n{address}\n\nDear {titled},
 {first} [is|was] [afebrile|alert and oriented|a {age}-year-old {sex}|tolerating diet|started on {drug}|seen for {condition}] [today|overnight|and discharged to {facility}|].
 [Dispense|Refill|Rx] {drug} {nn} mg [for|to] {name}, [prescriber|prescribed by] {doctor}, [DEA|NPI|licence] {id}.
 [Studied|Treated|Found] at {facility} ({city}, {region}) [in {year}|on {date}] by {doctor} and {doctor}.
-""".replace('{"{"}', "(").replace('{"}"}', ")")
-)
+""")
 
 # Of anything else, with people, places, companies and addresses.
 EVERYDAY = _lines(
@@ -192,7 +192,7 @@ Hey {first}! {clause}. [See you in {place}|Say hi to {first}|Love|Talk soon], {f
 [capital|biggest city|prime minister|president|flag|history|map|people|food|music|currency] of {country}
 {country}, {country}, {country} and {country}
 {city} - {city} - {city}
-[Translate|Say|Spell|Pronounce|Repeat] {person}[ in {word}|, please|] 
+[Translate|Say|Spell|Pronounce|Repeat] {person}[ in {word}|, please|]
 [It|This|That] [was|is] [written|sung|painted|sent|signed|said|made|recorded|discovered] by {person}[ in {place}| in {year}| and {person}|].
 [I am|I'm] {age} years old and [live|was born] in {place}. [My name is|They call me|Ask for] {person}.
 {first} [is|was|turned|will be|just turned] {age}[.| and lives in {place}.| years old.]
@@ -204,6 +204,26 @@ Hey {first}! {clause}. [See you in {place}|Say hi to {first}|Love|Talk soon], {f
 [{street}|{address}] [is|was] [where {person} lives|my old home|closed|on fire|the address of {company}].
 [Directions|Walk|Take a taxi|Head] to {street}[, {city}|]. [{clause}|Then cross {street}].
 [Military|Forwarding|Overseas] address: {address}
+{person} {verb} [a|the|his|her|an|no|some|two] {word} [at|in|for|with|to|on] [{company}|{place}|{person}|the {word}|{phrase}][.|, {clause}.|]
+{person} {verb} {phrase}[.| in {place}.| at {company}.| with {person}.| and {verb} {person}.]
+{first} {verb} {first} {phrase}[.|: {address}.|, {phone}.]
+{last} {verb} {phrase} [and|but|because|while|when] {person} {verb} {phrase}.
+[The|A|My|Her|His] {word} {verb} [{person}|{company}|{place}] {phrase}.
+[Yesterday|Today|Later|Then|There|Once|Recently|Last year|In {year}|During {year}|By {year}|After that|Eventually|For years], {person} {verb} {phrase}[ at {company}| in {place}|].
+[In {year}|During {year}|After {year}|Last year|Today|Now|Since then], {company} {verb} [{phrase}|a {word}|in {word} {word}|{company}][.| in {place}.]
+{person} {verb} [a year|two years|months|a decade|the summer] [at|with|in] [{company}|{place}], [and|then|before] [{phrase}|{verb} {company}|at {company} in {place}][, which {verb} {company} in {year}|].
+[I|We|You|They|He|She] {verb} [in|at|for|with|from|near|to|about|by] [{place}|{company}|{person}|{facility}|{street}] {phrase}.
+[I|We] [am|are|will be|was|were] in {place} [for|on|with] [a {word} {word}|{word}|vacation|work|{person}|{n} days|{phrase}].
+[according to|says|reports|quoted by|published by|announced by|sponsored by|from] [the |]{company} [{word}|website|report|survey|team|app|][.|, {clause}.]
+[I|She|He] [used to work|worked|works|has worked|was hired] [for|at|by] {company} as [a|an|the|] {job}[,| and|; now] {clause}.
+{name}, [the|our|their|a] {job}[,| of {company},] [said|{verb} {phrase}|wrote]: "{clause}."
+{name}\n{job}\n{company}\n{address}
+{name}\n{company}\n{address}\n[Mobile|Cell|Phone|Tel|Office|Desk]: {phone}\n[Fax|Work|Direct]: {phone}
+>{name}\n>{company}\n>{street}\n>{city}\n>{country}
+{company}, {street}, {city}
+{company}
+{place}
+{address}, {country}
 [from|in|to|at|near] {place}
 {person}
 {company}
@@ -256,6 +276,15 @@ How [do|should|would] [I|we|you] [manage|diagnose|treat|monitor|stage|classify] 
 [ICU|ED|OR|PACU|NICU|CCU|ER|Clinic|Ward] [team|day {n}|bed available|rounds|nurse|protocol|handoff] [notified|reviewed|complete|pending|].
 [Na|K|Cl|CO2|BUN|Cr|WBC|Hgb|Plt|AST|ALT|ALP|Ca|Mg|Phos|INR|PTT|BNP|CRP|ESR|TSH|LDL|HDL] {n}.{n} [(L)|(H)|] [mmol/L|mg/dL|g/dL|U/L|x10^9/L|%|]
 {header}:[ |\n]{condition}. {symptom}. [{drug} {nn} mg.|{procedure}.|No {symptom}.]
+[What|Which] [is|are] [the |][best |]{abbr} for [pt|a pt|pts|a {age}yo [M|F]] [w/|with|w/o] [hx of|h/o|known|] {abbr}[, {abbr}| & {abbr}| and {condition}| on {drug}|]?
+[{age}yo|{age} y/o|{age}M|{age}F] [w/|with] [h/o|PMH of|hx] {abbr}, {abbr}, [and |]{abbr} [p/w|presents w/|c/o|admitted for] {symptom}. {abbr} {phrase}.
+{abbr} [mgmt|mngmt|tx|dx|guidelines|workup|protocol|dosing|management|treatment] [in|for|of] {abbr} [and|&|vs|w/] {abbr}[?|.|, {lab}.|]
+[PMH|PMHx|Hx|Medical history|Problems]: {abbr}, {abbr}, {abbr}, {condition}[, s/p {procedure}|].
+{abbr}: {abbr} {phrase}, {abbr} {lab}.
+[diagnosed with|treated for|history of|due to|risk of|on|with] {abbr} [and|or|in|like|since] [{phrase}|{abbr}|a {age}-year-old {sex}].
+[our|the|my|your|a|this|their|her|local|outside|another|nearest] [clinic|hospital|practice|office|ward|unit|center|pharmacy|department|nursing home|facility|hospice|surgery|lab|ICU|ED] [in|on|at|for|since|is|was|has|and] {phrase}.
+[visited|seen in|seen at|admitted to|went to|called|came to|referred to|discharged from] [our clinic|the clinic|our hospital|the hospital|urgent care|the ER|an outside hospital|the emergency room|the office|the ICU|a nursing home|primary care] [for|with|after|because of] {symptom}.
+[anticoagulant|bone marrow|blood|antibiotic|steroid|insulin|opioid|stem cell|tumor marker|iron|oxygen|statin|wound|heart rate|lipid|thyroid] [therapy|biopsy|transfusion|panel|infusion|transplant|management|control|care|treatment|test] [in|for] [a {age}-year-old {sex}|{condition}|adults|patients with {abbr}].
 {header}
 {drug}
 {condition}
@@ -303,6 +332,14 @@ How do I [change|reset|cancel|check|increase|update|close|open|find] my [passwor
 [I|We] [want|need|would like|have|tried|forgot|lost|cannot find|am trying] [to |]{phrase}[.|, can you help?| and {phrase}.]
 [What|Which|Whose] {word} [is|are|was|do you] {phrase}?
 [My|The] [card|order|account|bill|phone|internet|app|login|payment|refund|package|computer] [is|was|has been|does not|keeps] {phrase}[.|, what should I do?]
+[The|A|My|Your|Our|This] {abbr} {clause}.
+{clause} {abbr} {clause}[.|?|!]
+[Is|Are|Can|Does|Do|Why is|How is] [the |my |your |]{abbr} {phrase}?
+[at|from|near|in|with|on|using] [the |an |]{abbr} [center|machine|card|station|office|app|screen] {phrase}
+They {verb} {phrase}, {clause}. It {verb} {clause}.
+[This|It|That|Everybody|Nobody|The {word}] {verb} {phrase} [and|but|because|so] [it|they|we|I] {verb} {clause}.
+[The|Our|Most|Many|Some|Few] {word} {word} {verb} {phrase}, {phrase}, and {phrase}.
+"{clause}" and "{clause}"
 {Word} [and|or|of|for|versus|vs.|&] {Word} [{phrase}|].
 {word}
 {phrase}

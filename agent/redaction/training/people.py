@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 
 from faker import Faker
 
+from agent.redaction.training.lists import values
+
 Piece = tuple[str, str | None]  # text, and the entity it is of
 
 _LOCALES = (
@@ -81,11 +83,28 @@ _OTHER_NAMES = {
     ),
 }  # fmt: skip
 
-_NICKNAMES = ["Bob", "Bobby", "Bill", "Billy", "Jim", "Jimmy", "Tom", "Tommy", "Mike", "Mikey", "Dave", "Davy", "Steve", "Stevie", "Rob", "Robbie", "Dick", "Rick", "Ricky", "Chuck", "Hank", "Jack", "Jackie", "Joe", "Joey", "Johnny", "Ted", "Teddy", "Ned", "Al", "Alfie", "Andy", "Tony", "Ben", "Benny", "Dan", "Danny", "Ed", "Eddie", "Fred", "Freddy", "Gus", "Harry", "Ken", "Kenny", "Larry", "Len", "Lenny", "Lou", "Matt", "Max", "Nate", "Nick", "Pat", "Pete", "Phil", "Ray", "Ron", "Ronnie", "Sam", "Sammy", "Sid", "Stan", "Tim", "Timmy", "Vic", "Walt", "Will", "Willie", "Zach", "Abby", "Aggie", "Allie", "Angie", "Annie", "Barb", "Becky", "Bess", "Beth", "Betsy", "Betty", "Bonnie", "Carrie", "Cathy", "Cindy", "Connie", "Deb", "Debbie", "Dee", "Dolly", "Dot", "Dottie", "Ellie", "Evie", "Fran", "Frankie", "Ginny", "Gracie", "Gwen", "Hattie", "Izzy", "Jen", "Jenny", "Jess", "Jill", "Jo", "Josie", "Judy", "Kat", "Kate", "Katie", "Kathy", "Kim", "Kitty", "Liz", "Lizzie", "Lottie", "Lucy", "Maggie", "Mandy", "Margie", "Meg", "Millie", "Minnie", "Molly", "Nan", "Nancy", "Nell", "Nellie", "Patty", "Peg", "Peggy", "Polly", "Rosie", "Sadie", "Sally", "Sandy", "Sue", "Susie", "Tess", "Tina", "Trish", "Trudy", "Val", "Vicky", "Winnie"]
-_PARTICLES = ["van", "van der", "van den", "von", "de", "de la", "del", "di", "da", "dos", "dos Santos", "bin", "al", "El", "Le", "La", "Mc", "O'", "Mac", "Fitz", "St.", "ter", "ten", "du", "D'", "Abu", "Ben", "Ap"]
-_TITLES = ["Dr.", "Dr.", "Dr.", "Dr", "Mr.", "Mr.", "Mr", "Mrs.", "Mrs", "Ms.", "Ms.", "Ms", "Miss", "Prof.", "Professor", "Doctor", "Nurse", "Sister", "Rev.", "Father", "Sgt.", "Capt.", "Judge", "Sir", "Dame", "Mx.", "Fr.", "Hon.", "Señor", "Sra.", "Herr", "Madame", "Officer", "Coach", "Rabbi", "Imam", "Pastor"]
+_NICKNAMES = values(
+    "Bob|Bobby|Bill|Billy|Jim|Jimmy|Tom|Tommy|Mike|Mikey|Dave|Davy|Steve|Stevie|Rob|Robbie|Dick|Rick|Ricky|Chuck|"
+    "Hank|Jack|Jackie|Joe|Joey|Johnny|Ted|Teddy|Ned|Al|Alfie|Andy|Tony|Ben|Benny|Dan|Danny|Ed|Eddie|Fred|Freddy|Gus|"
+    "Harry|Ken|Kenny|Larry|Len|Lenny|Lou|Matt|Max|Nate|Nick|Pat|Pete|Phil|Ray|Ron|Ronnie|Sam|Sammy|Sid|Stan|Tim|"
+    "Timmy|Vic|Walt|Will|Willie|Zach|Abby|Aggie|Allie|Angie|Annie|Barb|Becky|Bess|Beth|Betsy|Betty|Bonnie|Carrie|"
+    "Cathy|Cindy|Connie|Deb|Debbie|Dee|Dolly|Dot|Dottie|Ellie|Evie|Fran|Frankie|Ginny|Gracie|Gwen|Hattie|Izzy|Jen|"
+    "Jenny|Jess|Jill|Jo|Josie|Judy|Kat|Kate|Katie|Kathy|Kim|Kitty|Liz|Lizzie|Lottie|Lucy|Maggie|Mandy|Margie|Meg|"
+    "Millie|Minnie|Molly|Nan|Nancy|Nell|Nellie|Patty|Peg|Peggy|Polly|Rosie|Sadie|Sally|Sandy|Sue|Susie|Tess|Tina|"
+    "Trish|Trudy|Val|Vicky|Winnie"
+)
+_PARTICLES = values(
+    "van|van der|van den|von|de|de la|del|di|da|dos|dos Santos|bin|al|El|Le|La|Mc|O'|Mac|Fitz|St.|ter|ten|du|D'|Abu|"
+    "Ben|Ap"
+)
+_TITLES = values(
+    "Dr.|Dr.|Dr.|Dr|Mr.|Mr.|Mr|Mrs.|Mrs|Ms.|Ms.|Ms|Miss|Prof.|Professor|Doctor|Nurse|Sister|Rev.|Father|Sgt.|Capt.|"
+    "Judge|Sir|Dame|Mx.|Fr.|Hon.|Señor|Sra.|Herr|Madame|Officer|Coach|Rabbi|Imam|Pastor"
+)
 _SUFFIXES = ["Jr.", "Sr.", "II", "III", "IV", "Jr", "Sr"]
-_CREDENTIALS = ["MD", "M.D.", "DO", "RN", "NP", "PA-C", "PhD", "MBBS", "LCSW", "PharmD", "FACS", "DPM", "FRCP", "CRNA", "BSN, RN", "MD, PhD", "DDS", "PT, DPT", "OTR/L", "RD", "MSW", "CNM", "ARNP"]
+_CREDENTIALS = values(
+    "MD|M.D.|DO|RN|NP|PA-C|PhD|MBBS|LCSW|PharmD|FACS|DPM|FRCP|CRNA|BSN, RN|MD, PhD|DDS|PT, DPT|OTR/L|RD|MSW|CNM|ARNP"
+)
 
 _SAFE = "abcdefghijklmnopqrstuvwxyz"
 
@@ -147,8 +166,9 @@ def _drawn(fake: Faker, kind: str, count: int) -> list[str]:
 class People:
     """Draws names, places and companies."""
 
-    def __init__(self, chance: random.Random, size: float = 1.0) -> None:
+    def __init__(self, chance: random.Random, words: Sequence[str], size: float = 1.0) -> None:
         self.chance = chance
+        self._words = words
         self._lands: dict[str, _Land] = {}
         for number, locale in enumerate(_LOCALES):
             fake = Faker(locale)
@@ -272,9 +292,9 @@ class People:
 
     def city(self, land: str | None = None) -> str:
         """Return a city or town."""
-        if self.chance.random() < 0.2:
-            return self.city_chain.word(self.chance, 4).capitalize()
-        return self._draw("cities", land)
+        draw = self.chance.random()
+        city = self.city_chain.word(self.chance, 4).capitalize() if draw < 0.2 else self._draw("cities", land)
+        return city.upper() if draw > 0.93 else city
 
     def region(self) -> str:
         """Return a state, province or the like."""
@@ -313,8 +333,20 @@ class People:
         land = self.land("addresses")
         if draw < 0.25:
             whole = self._draw("addresses", land)
+        elif draw < 0.31:
+            joint = self.chance.choice((" and ", " & ", " at ", " / "))
+            whole = (
+                self.chance.choice(("", "the corner of ", "corner of ", "the intersection of "))
+                + self.street()
+                + joint
+                + self.street()
+            )
         else:
             parts = [self.street()]
+            if self.chance.random() < 0.08:
+                parts = [
+                    f"{self.chance.choice(('P.O. Box', 'PO Box', 'POB', 'Box', 'Postfach', 'Apartado'))} {self.chance.randint(1, 9999)}"
+                ]
             if self.chance.random() < 0.4:
                 parts.append(self.unit())
             parts.append(self.city(land))
@@ -322,7 +354,9 @@ class People:
                 parts.append(self.chance.choice(_STATES) if self.chance.random() < 0.5 else self.region())
             tail = self.postcode() if self.chance.random() < 0.5 else str(self.chance.randint(1000, 99999))
             if self.chance.random() < 0.4:
-                parts.append(self.country())
+                parts.append(
+                    self.country() if self.chance.random() < 0.85 else self.city_chain.word(self.chance, 5).capitalize()
+                )
             parts[-1] += " " + tail if self.chance.random() < 0.7 else ""
             if self.chance.random() < 0.1:
                 parts.insert(len(parts) - 1, tail)
@@ -343,8 +377,12 @@ class People:
         invented = self.city_chain.word(self.chance, 4, 10).capitalize()
         blend = self.chance.choice(_COMPANY_PARTS) + self.chance.choice(_COMPANY_ENDS)
         word, other = (self.chance.choice(_COMPANY_WORDS) for _ in range(2))
-        if draw < 0.15:
+        if draw < 0.12:
             return self._draw("companies")
+        if draw < 0.17:
+            return " ".join(self.chance.choice(self._words).capitalize() for _ in range(self.chance.randint(1, 3)))
+        if draw < 0.2:
+            return f"{self.chance.choice(self._words).capitalize()} {word} {self.chance.choice(_COMPANY_FORMS)}"
         if draw < 0.25:
             return invented
         if draw < 0.37:
@@ -376,7 +414,7 @@ class People:
         if draw < 0.98:
             return "".join(
                 self.chance.choice("ABCDEFGHIJKLMNOPRSTUVW") for _ in range(self.chance.randint(2, 4))
-            ) + self.chance.choice(("", " Group", " Inc.", " Bank"))
+            ) + self.chance.choice((" Group", " Inc.", " Bank", " Holdings"))
         return f"{word}.{self.chance.choice(('com', 'io', 'org', 'ly', 'gov'))}"
 
     def facility(self) -> str:
@@ -410,16 +448,98 @@ class People:
         return f"{self.chance.choice(_FACILITY_WORDS)} House"
 
 
-_COUNTRIES = ["Afghanistan", "Albania", "Algeria", "Andorra", "Angola", "Argentina", "Armenia", "Australia", "Austria", "Azerbaijan", "Bahamas", "Bahrain", "Bangladesh", "Barbados", "Belarus", "Belgium", "Belize", "Benin", "Bhutan", "Bolivia", "Bosnia and Herzegovina", "Botswana", "Brazil", "Brunei", "Bulgaria", "Burkina Faso", "Burundi", "Cambodia", "Cameroon", "Canada", "Cape Verde", "Chad", "Chile", "China", "Colombia", "Comoros", "Congo", "Costa Rica", "Croatia", "Cuba", "Cyprus", "Czech Republic", "Czechia", "Denmark", "Djibouti", "Dominica", "Dominican Republic", "Ecuador", "Egypt", "El Salvador", "England", "Eritrea", "Estonia", "Eswatini", "Ethiopia", "Fiji", "Finland", "France", "Gabon", "Gambia", "Georgia", "Germany", "Ghana", "Greece", "Greenland", "Grenada", "Guatemala", "Guinea", "Guyana", "Haiti", "Honduras", "Hong Kong", "Hungary", "Iceland", "India", "Indonesia", "Iran", "Iraq", "Ireland", "Israel", "Italy", "Ivory Coast", "Jamaica", "Japan", "Jordan", "Kazakhstan", "Kenya", "Kosovo", "Kuwait", "Kyrgyzstan", "Laos", "Latvia", "Lebanon", "Lesotho", "Liberia", "Libya", "Liechtenstein", "Lithuania", "Luxembourg", "Madagascar", "Malawi", "Malaysia", "Maldives", "Mali", "Malta", "Mauritania", "Mauritius", "Mexico", "Moldova", "Monaco", "Mongolia", "Montenegro", "Morocco", "Mozambique", "Myanmar", "Namibia", "Nauru", "Nepal", "Netherlands", "the Netherlands", "New Zealand", "Nicaragua", "Niger", "Nigeria", "North Macedonia", "Northern Ireland", "Norway", "Oman", "Pakistan", "Palau", "Palestine", "Panama", "Papua New Guinea", "Paraguay", "Peru", "Philippines", "the Philippines", "Poland", "Portugal", "Puerto Rico", "Qatar", "Romania", "Russia", "Rwanda", "Samoa", "San Marino", "Saudi Arabia", "Scotland", "Senegal", "Serbia", "Seychelles", "Sierra Leone", "Singapore", "Slovakia", "Slovenia", "Somalia", "South Africa", "South Korea", "South Sudan", "Spain", "Sri Lanka", "Sudan", "Suriname", "Sweden", "Switzerland", "Syria", "Taiwan", "Tajikistan", "Tanzania", "Thailand", "Togo", "Tonga", "Trinidad and Tobago", "Tunisia", "Turkey", "Turkmenistan", "Uganda", "Ukraine", "United Arab Emirates", "United Kingdom", "the United Kingdom", "United States", "the United States", "United States of America", "USA", "UK", "Uruguay", "Uzbekistan", "Vanuatu", "Venezuela", "Vietnam", "Wales", "Yemen", "Zambia", "Zimbabwe"]
-_STATES = ["AL", "AK", "AZ", "AR", "CA", "CO", "CT", "DE", "FL", "GA", "HI", "ID", "IL", "IN", "IA", "KS", "KY", "LA", "ME", "MD", "MA", "MI", "MN", "MS", "MO", "MT", "NE", "NV", "NH", "NJ", "NM", "NY", "NC", "ND", "OH", "OK", "OR", "PA", "RI", "SC", "SD", "TN", "TX", "UT", "VT", "VA", "WA", "WV", "WI", "WY", "ON", "BC", "QC", "AB", "NSW", "VIC", "QLD", "MB", "NS", "NO"]
-_STREET_WORDS = ["Street", "St", "St.", "Avenue", "Ave", "Ave.", "Road", "Rd", "Rd.", "Lane", "Drive", "Boulevard", "Blvd", "Way", "Court", "Close", "Gardens", "Terrace", "Place", "Crescent", "Square", "Hill", "Grove", "straße", "strasse", "weg", "gasse", "laan", "straat", "gatan", "vägen", "gade", "vej", "veien", "katu", "tie", "utca", "út", "ulica", "ulice", "Platz", "allee", "plein", "kade", "Parkway", "Highway", "Trail", "Circle", "Loop"]
-_STREET_BEFORE = ["Rua", "Avenida", "Calle", "Via", "Viale", "Piazza", "Rue", "Avenue", "Boulevard", "Strada", "ul.", "Ulica", "al.", "Travessa", "Rua da", "Calle de", "Rue de la", "Paseo", "Corso", "Chemin", "Largo", "Praça", "Carrer", "Rúa", "C/", "Str.", "Jalan", "Jl.", "Place", "Allée", "Impasse", "Quai", "Av."]
-_COMPANY_PARTS = ["data", "net", "info", "bio", "med", "soft", "tech", "nova", "opti", "sol", "agro", "micro", "meta", "geo", "open", "path", "quant", "terra", "vita", "volt", "zen", "air", "alta", "arc", "blue", "brand", "cloud", "core", "cyber", "digi", "eco", "energi", "farm", "fin", "flex", "fleet", "fuel", "grid", "health", "home", "hyper", "inno", "intel", "inter", "key", "land", "lex", "link", "loco", "logi", "lumi", "mark", "mind", "mobi", "nano", "neo", "omni", "onc", "orb", "parcel", "pay", "pix", "plan", "poly", "pro", "pulse", "red", "safe", "sense", "sky", "smart", "social", "spark", "star", "stat", "stream", "sun", "syn", "tele", "trade", "trans", "true", "uni", "urban", "vector", "verb", "vid", "vis", "wave", "web", "work", "xen", "yield", "zoom"]
-_COMPANY_ENDS = ["ix", "ity", "ora", "ly", "io", "ium", "eon", "ara", "on", "is", "ex", "ia", "al", "um", "ance", "point", "works", "base", "hub", "lab", "labs", "metrics", "logic", "systems", "scape", "stack", "ware", "wise", "force", "gen", "genics", "dyne", "tron", "star", "line", "forge", "flow", "path", "sphere", "view", "cast", "bridge", "nest", "data", "soft", "bank", "trust", "pharm", "fit", "care", "gov", "deck", "board", "bit", "loop", "shift", "mint"]
-_COMPANY_WORDS = ["Global", "United", "National", "First", "Allied", "Pacific", "Atlantic", "Northern", "Southern", "Western", "Eastern", "Central", "Royal", "Liberty", "Summit", "Pioneer", "Heritage", "Horizon", "Evergreen", "Golden", "Silver", "Blue", "Red", "Green", "Iron", "Stone", "River", "Lake", "Ocean", "Harbor", "Bridge", "Oak", "Maple", "Cedar", "Eagle", "Falcon", "Lion", "Wolf", "Phoenix", "Apex", "Vertex", "Quantum", "Stellar", "Lunar", "Solar", "Fusion", "Dynamic", "Integrated", "Applied", "Advanced", "Modern", "Digital", "Cloud", "Data", "Open", "Smart", "Bright", "Clear", "True", "Trust", "Safe", "Secure", "Capital", "Equity", "Savings", "Credit", "Insurance", "Energy", "Power", "Electric", "Gas", "Oil", "Steel", "Motor", "Auto", "Air", "Freight", "Van", "Express", "Logistics", "Shipping", "Foods", "Bakery", "Coffee", "Brewing", "Farms", "Dairy", "Textile", "Fashion", "Home", "Garden", "Builders", "Construction", "Design", "Studio", "Media", "News", "Press", "Books", "Music", "Film", "Sports", "Travel", "Hotel", "Resort", "Bank", "Research", "Analytics", "Consulting", "Partners", "Networks", "Wireless", "Telecom", "Mobile", "Software", "Robotics", "Aerospace", "Defense", "Pharma", "Therapeutics", "Genomics", "Bioscience", "Diagnostics", "Wellness", "Care", "Education", "Learning", "Compass", "Mountain", "Valley", "Sunrise", "Crown", "Castle", "Arrow", "Anchor", "Beacon", "Lantern", "Metro", "City", "Urban", "People", "Community", "Family", "Transit", "Water", "Waste", "Policy", "Health", "Climate", "Risk", "Compliance", "Trade", "Market", "Markets", "Property", "Estate"]
-_COMPANY_FORMS = ["Inc.", "Inc", "LLC", "Ltd.", "Ltd", "Limited", "GmbH", "AG", "Corp.", "Corporation", "Group", "Holdings", "Partners", "Associates", "Company", "Co.", "Industries", "Systems", "Technologies", "Solutions", "Services", "Foundation", "Trust", "Bank", "Insurance", "PLC", "S.A.", "AB", "Oy", "Labs", "Networks", "International", "Ventures", "Enterprises", "Society", "Institute", "Union"]
-_SCHOOLS = ["High School", "Elementary School", "Community College", "State University", "Academy", "Middle School", "Library", "Police Department", "Fire Department", "City Council", "Museum", "Zoo", "Airport", "Church", "Post", "Times", "Herald", "Gazette", "United", "Rovers", "Correctional Facility", "School District", "County Court"]
-_FACILITIES = ["Hospital", "Hospital", "Hospital", "General Hospital", "Medical Center", "Medical Center", "Clinic", "Clinic", "Health Center", "Community Hospital", "Regional Medical Center", "Memorial Hospital", "Health System", "Healthcare", "Children's Hospital", "Cancer Center", "Cancer Institute", "Infirmary", "Family Practice", "Family Medicine", "Surgery", "Surgical Center", "Rehabilitation Center", "Rehab", "Nursing Home", "Care Home", "Hospice", "Urgent Care", "Health Clinic", "Heart Institute", "Eye Hospital", "VA Medical Center", "Dental Practice", "Medical Group", "Physicians", "Internal Medicine Associates", "Imaging", "Dialysis Center", "Behavioral Health", "Psychiatric Hospital", "University Hospital", "Pediatrics", "Orthopedics", "Assisted Living", "Diagnostic Center", "Women's Hospital", "Pharmacy", "Med Ctr", "Hosp"]
-_FACILITY_WORDS = ["Sunrise", "Sunnyside", "Lakeside", "Riverside", "Oak", "Oakwood", "Pine", "Pinecrest", "Cedar", "Maple", "Elm", "Willow", "Birch", "Green", "Greenfield", "Meadow", "Valley", "Mountain", "Hill", "Hillside", "Summit", "Ridge", "Grand", "Bay", "Harbor", "Ocean", "Coastal", "Pacific", "Atlantic", "Northern", "Southern", "Eastern", "Western", "Northside", "Southside", "Westside", "Eastside", "Downtown", "Uptown", "Midtown", "Central", "County", "Metro", "City", "Capital", "Mercy", "Grace", "Hope", "Providence", "Trinity", "Unity", "Liberty", "Heritage", "Pioneer", "Golden", "Silver", "Crystal", "Clear", "Fair", "Bright", "Good", "Samaritan", "Sacred", "Heart", "Holy", "Cross", "Redwood", "Evergreen", "Blue", "Water", "Spring", "Springfield", "Brook", "Brookside", "Stone", "Rock", "Cliff", "Forest", "Park", "Garden", "Rose", "Magnolia", "Bayview", "Fairview", "Grandview", "Seaside", "Shady", "Desert", "Prairie", "Baptist", "Methodist", "Presbyterian", "Lutheran", "Adventist", "Jewish", "Catholic", "Veterans", "Royal", "Queen", "King", "Prince", "Victoria", "Elizabeth", "University"]
-_FACILITY_ENDS = ["wood", "field", "brook", "dale", "view", "ridge", "side", "crest", "haven", "mont", "ton", "ville", "land", "gate", "hurst", "port"]
-_KNOWN_FACILITIES = ["Mayo Clinic", "Cleveland Clinic", "Johns Hopkins", "Johns Hopkins Hospital", "Mass General", "Massachusetts General Hospital", "MGH", "Stanford Hospital", "UCLA Medical Center", "UCSF", "Mount Sinai", "Cedars-Sinai", "NYU Langone", "Kaiser Permanente", "Brigham and Women's", "MD Anderson", "Memorial Sloan Kettering", "Duke University Hospital", "Charité", "Guy's Hospital", "King's College Hospital", "Royal Free", "Addenbrooke's", "Great Ormond Street", "Karolinska", "Toronto General", "Geisinger", "Intermountain", "Sutter Health", "Northwestern Memorial", "Rush", "Emory", "Vanderbilt", "Bellevue", "Baylor", "Scripps", "Dana-Farber", "St. Jude"]
+_COUNTRIES = values(
+    "Afghanistan|Albania|Algeria|Andorra|Angola|Argentina|Armenia|Australia|Austria|Azerbaijan|Bahamas|Bahrain|"
+    "Bangladesh|Barbados|Belarus|Belgium|Belize|Benin|Bhutan|Bolivia|Bosnia and Herzegovina|Botswana|Brazil|Brunei|"
+    "Bulgaria|Burkina Faso|Burundi|Cambodia|Cameroon|Canada|Cape Verde|Chad|Chile|China|Colombia|Comoros|Congo|"
+    "Costa Rica|Croatia|Cuba|Cyprus|Czech Republic|Czechia|Denmark|Djibouti|Dominica|Dominican Republic|Ecuador|"
+    "Egypt|El Salvador|England|Eritrea|Estonia|Eswatini|Ethiopia|Fiji|Finland|France|Gabon|Gambia|Georgia|Germany|"
+    "Ghana|Greece|Greenland|Grenada|Guatemala|Guinea|Guyana|Haiti|Honduras|Hong Kong|Hungary|Iceland|India|Indonesia|"
+    "Iran|Iraq|Ireland|Israel|Italy|Ivory Coast|Jamaica|Japan|Jordan|Kazakhstan|Kenya|Kosovo|Kuwait|Kyrgyzstan|Laos|"
+    "Latvia|Lebanon|Lesotho|Liberia|Libya|Liechtenstein|Lithuania|Luxembourg|Madagascar|Malawi|Malaysia|Maldives|"
+    "Mali|Malta|Mauritania|Mauritius|Mexico|Moldova|Monaco|Mongolia|Montenegro|Morocco|Mozambique|Myanmar|Namibia|"
+    "Nauru|Nepal|Netherlands|the Netherlands|New Zealand|Nicaragua|Niger|Nigeria|North Macedonia|Northern Ireland|"
+    "Norway|Oman|Pakistan|Palau|Palestine|Panama|Papua New Guinea|Paraguay|Peru|Philippines|the Philippines|Poland|"
+    "Portugal|Puerto Rico|Qatar|Romania|Russia|Rwanda|Samoa|San Marino|Saudi Arabia|Scotland|Senegal|Serbia|"
+    "Seychelles|Sierra Leone|Singapore|Slovakia|Slovenia|Somalia|South Africa|South Korea|South Sudan|Spain|"
+    "Sri Lanka|Sudan|Suriname|Sweden|Switzerland|Syria|Taiwan|Tajikistan|Tanzania|Thailand|Togo|Tonga|"
+    "Trinidad and Tobago|Tunisia|Turkey|Turkmenistan|Uganda|Ukraine|United Arab Emirates|United Kingdom|"
+    "the United Kingdom|United States|the United States|United States of America|USA|UK|Uruguay|Uzbekistan|Vanuatu|"
+    "Venezuela|Vietnam|Wales|Yemen|Zambia|Zimbabwe"
+)
+_STATES = values(
+    "AL|AK|AZ|AR|CA|CO|CT|DE|FL|GA|HI|ID|IL|IN|IA|KS|KY|LA|ME|MD|MA|MI|MN|MS|MO|MT|NE|NV|NH|NJ|NM|NY|NC|ND|OH|OK|OR|"
+    "PA|RI|SC|SD|TN|TX|UT|VT|VA|WA|WV|WI|WY|ON|BC|QC|AB|NSW|VIC|QLD|MB|NS|NO"
+)
+_STREET_WORDS = values(
+    "Street|St|St.|Avenue|Ave|Ave.|Road|Rd|Rd.|Lane|Drive|Boulevard|Blvd|Way|Court|Close|Gardens|Terrace|Place|"
+    "Crescent|Square|Hill|Grove|straße|strasse|weg|gasse|laan|straat|gatan|vägen|gade|vej|veien|katu|tie|utca|út|"
+    "ulica|ulice|Platz|allee|plein|kade|Parkway|Highway|Trail|Circle|Loop"
+)
+_STREET_BEFORE = values(
+    "Rua|Avenida|Calle|Via|Viale|Piazza|Rue|Avenue|Boulevard|Strada|ul.|Ulica|al.|Travessa|Rua da|Calle de|Rue de la|"
+    "Paseo|Corso|Chemin|Largo|Praça|Carrer|Rúa|C/|Str.|Jalan|Jl.|Place|Allée|Impasse|Quai|Av."
+)
+_COMPANY_PARTS = values(
+    "data|net|info|bio|med|soft|tech|nova|opti|sol|agro|micro|meta|geo|open|path|quant|terra|vita|volt|zen|air|alta|"
+    "arc|blue|brand|cloud|core|cyber|digi|eco|energi|farm|fin|flex|fleet|fuel|grid|health|home|hyper|inno|intel|"
+    "inter|key|land|lex|link|loco|logi|lumi|mark|mind|mobi|nano|neo|omni|onc|orb|parcel|pay|pix|plan|poly|pro|pulse|"
+    "red|safe|sense|sky|smart|social|spark|star|stat|stream|sun|syn|tele|trade|trans|true|uni|urban|vector|verb|vid|"
+    "vis|wave|web|work|xen|yield|zoom"
+)
+_COMPANY_ENDS = values(
+    "ix|ity|ora|ly|io|ium|eon|ara|on|is|ex|ia|al|um|ance|point|works|base|hub|lab|labs|metrics|logic|systems|scape|"
+    "stack|ware|wise|force|gen|genics|dyne|tron|star|line|forge|flow|path|sphere|view|cast|bridge|nest|data|soft|"
+    "bank|trust|pharm|fit|care|gov|deck|board|bit|loop|shift|mint"
+)
+_COMPANY_WORDS = values(
+    "Global|United|National|First|Allied|Pacific|Atlantic|Northern|Southern|Western|Eastern|Central|Royal|Liberty|"
+    "Summit|Pioneer|Heritage|Horizon|Evergreen|Golden|Silver|Blue|Red|Green|Iron|Stone|River|Lake|Ocean|Harbor|"
+    "Bridge|Oak|Maple|Cedar|Eagle|Falcon|Lion|Wolf|Phoenix|Apex|Vertex|Quantum|Stellar|Lunar|Solar|Fusion|Dynamic|"
+    "Integrated|Applied|Advanced|Modern|Digital|Cloud|Data|Open|Smart|Bright|Clear|True|Trust|Safe|Secure|Capital|"
+    "Equity|Savings|Credit|Insurance|Energy|Power|Electric|Gas|Oil|Steel|Motor|Auto|Air|Freight|Van|Express|"
+    "Logistics|Shipping|Foods|Bakery|Coffee|Brewing|Farms|Dairy|Textile|Fashion|Home|Garden|Builders|Construction|"
+    "Design|Studio|Media|News|Press|Books|Music|Film|Sports|Travel|Hotel|Resort|Bank|Research|Analytics|Consulting|"
+    "Partners|Networks|Wireless|Telecom|Mobile|Software|Robotics|Aerospace|Defense|Pharma|Therapeutics|Genomics|"
+    "Bioscience|Diagnostics|Wellness|Care|Education|Learning|Compass|Mountain|Valley|Sunrise|Crown|Castle|Arrow|"
+    "Anchor|Beacon|Lantern|Metro|City|Urban|People|Community|Family|Transit|Water|Waste|Policy|Health|Climate|Risk|"
+    "Compliance|Trade|Market|Markets|Property|Estate"
+)
+_COMPANY_FORMS = values(
+    "Inc.|Inc|LLC|Ltd.|Ltd|Limited|GmbH|AG|Corp.|Corporation|Group|Holdings|Partners|Associates|Company|Co.|"
+    "Industries|Systems|Technologies|Solutions|Services|Foundation|Trust|Bank|Insurance|PLC|S.A.|AB|Oy|Labs|Networks|"
+    "International|Ventures|Enterprises|Society|Institute|Union"
+)
+_SCHOOLS = values(
+    "High School|Elementary School|Community College|State University|Academy|Middle School|Library|"
+    "Police Department|Fire Department|City Council|Museum|Zoo|Airport|Church|Post|Times|Herald|Gazette|United|"
+    "Rovers|Correctional Facility|School District|County Court"
+)
+_FACILITIES = values(
+    "Hospital|Hospital|Hospital|General Hospital|Medical Center|Medical Center|Clinic|Clinic|Health Center|"
+    "Community Hospital|Regional Medical Center|Memorial Hospital|Health System|Healthcare|Children's Hospital|"
+    "Cancer Center|Cancer Institute|Infirmary|Family Practice|Family Medicine|Surgery|Surgical Center|"
+    "Rehabilitation Center|Rehab|Nursing Home|Care Home|Hospice|Urgent Care|Health Clinic|Heart Institute|"
+    "Eye Hospital|VA Medical Center|Dental Practice|Medical Group|Physicians|Internal Medicine Associates|Imaging|"
+    "Dialysis Center|Behavioral Health|Psychiatric Hospital|University Hospital|Pediatrics|Orthopedics|"
+    "Assisted Living|Diagnostic Center|Women's Hospital|Pharmacy|Med Ctr|Hosp"
+)
+_FACILITY_WORDS = values(
+    "Sunrise|Sunnyside|Lakeside|Riverside|Oak|Oakwood|Pine|Pinecrest|Cedar|Maple|Elm|Willow|Birch|Green|Greenfield|"
+    "Meadow|Valley|Mountain|Hill|Hillside|Summit|Ridge|Grand|Bay|Harbor|Ocean|Coastal|Pacific|Atlantic|Northern|"
+    "Southern|Eastern|Western|Northside|Southside|Westside|Eastside|Downtown|Uptown|Midtown|Central|County|Metro|"
+    "City|Capital|Mercy|Grace|Hope|Providence|Trinity|Unity|Liberty|Heritage|Pioneer|Golden|Silver|Crystal|Clear|"
+    "Fair|Bright|Good|Samaritan|Sacred|Heart|Holy|Cross|Redwood|Evergreen|Blue|Water|Spring|Springfield|Brook|"
+    "Brookside|Stone|Rock|Cliff|Forest|Park|Garden|Rose|Magnolia|Bayview|Fairview|Grandview|Seaside|Shady|Desert|"
+    "Prairie|Baptist|Methodist|Presbyterian|Lutheran|Adventist|Jewish|Catholic|Veterans|Royal|Queen|King|Prince|"
+    "Victoria|Elizabeth|University"
+)
+_FACILITY_ENDS = values("wood|field|brook|dale|view|ridge|side|crest|haven|mont|ton|ville|land|gate|hurst|port")
+_KNOWN_FACILITIES = values(
+    "Mayo Clinic|Cleveland Clinic|Johns Hopkins|Johns Hopkins Hospital|Mass General|Massachusetts General Hospital|"
+    "MGH|Stanford Hospital|UCLA Medical Center|UCSF|Mount Sinai|Cedars-Sinai|NYU Langone|Kaiser Permanente|"
+    "Brigham and Women's|MD Anderson|Memorial Sloan Kettering|Duke University Hospital|Charité|Guy's Hospital|"
+    "King's College Hospital|Royal Free|Addenbrooke's|Great Ormond Street|Karolinska|Toronto General|Geisinger|"
+    "Intermountain|Sutter Health|Northwestern Memorial|Rush|Emory|Vanderbilt|Bellevue|Baylor|Scripps|Dana-Farber|"
+    "St. Jude"
+)

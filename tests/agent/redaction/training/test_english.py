@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("faker", reason="training needs faker: pip install 'intramural[train]'")
+faker = pytest.importorskip("faker", reason="training needs faker: pip install 'intramural[train]'")
 
 from agent.redaction.model import shipped_model
 from agent.redaction.network import read_network
@@ -75,7 +75,10 @@ def test_the_same_seed_gives_the_same_texts() -> None:
 def test_the_shipped_model_was_made_by_this_generator() -> None:
     folder = shipped_model("en")
     assert folder is not None
-    assert read_network(folder).meta.made["generator"] == english.generator_digest()
+    made = read_network(folder).meta.made
+    if made["faker"] != faker.VERSION:
+        pytest.skip("another version of faker draws other names")
+    assert made["generator"] == english.generator_digest(int(str(made["seed"])))
 
 
 def test_choices_nest_and_slots_are_found() -> None:
