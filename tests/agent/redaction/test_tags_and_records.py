@@ -15,7 +15,7 @@ def test_the_same_person_has_the_same_number_in_prompt_answer_and_reasoning(reda
             "The note of 03/14/2022 names MARGARET HOLLOWAY; margaret holloway is stable.",
         ]
     )
-    assert prompt == "Dr. [NAME-1] referred [NAME-2] on [DATE-1]."
+    assert prompt == "[NAME-1] referred [NAME-2] on [DATE-1]."
     assert answer == "[NAME-2] should see [NAME-1] again."
     assert reasoning == "The note of [DATE-1] names [NAME-2]; [NAME-2] is stable."
 
@@ -34,7 +34,7 @@ def test_records_do_not_share_numbers(redactor: Redactor):
 
 
 def test_tags_already_there_keep_their_numbers_and_new_ones_go_on_after_them(redactor: Redactor):
-    assert redactor.redact("[NAME-4] and Mr. Holloway.") == "[NAME-4] and Mr. [NAME-5]."
+    assert redactor.redact("[NAME-4] and Mr. Holloway.") == "[NAME-4] and [NAME-5]."
 
 
 def test_text_made_to_look_like_a_tag_is_redacted(redactor: Redactor):
@@ -100,4 +100,4 @@ def test_names_in_speech_written_without_capitals_are_found(redactor: Redactor):
 
 def test_a_name_in_the_gold_answer_is_gone_from_a_prompt_that_has_it_in_small_letters(redactor: Redactor):
     prompt, gold = redactor.redact_record(["so , xochitl , what brings you in", "Ms. Xochitl Wrzesniewski has gout."])
-    assert (prompt, gold) == ("so , [NAME-1] , what brings you in", "Ms. [NAME-1] has gout.")
+    assert (prompt, gold) == ("so , [NAME-1] , what brings you in", "[NAME-1] has gout.")
