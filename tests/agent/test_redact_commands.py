@@ -32,8 +32,8 @@ def test_a_file_is_redacted_for_its_owner_alone_and_what_was_not_looked_at_is_sa
     assert read(tmp_path / "out.jsonl") == [
         {
             "id": "a",
-            "text": "Mr. [NAME-1], MRN: [MRN-1], has gout.",
-            "spans": [[4, 18, "NAME"], [25, 32, "MRN"]],
+            "text": "[NAME-1], MRN: [MRN-1], has gout.",
+            "spans": [[0, 18, "NAME"], [25, 32, "MRN"]],
         },
         {**ROWS[1], "spans": []},
     ]
@@ -100,7 +100,7 @@ def test_a_pipe_in_place_of_a_file_is_not_waited_for(tmp_path: Path):
 @pytest.mark.parametrize(
     ("typed", "shown", "code"),
     [
-        (b"Mr. Holloway has gout.\n", "Mr. [NAME-1] has gout.\n", 0),
+        (b"Mr. Holloway has gout.\n", "[NAME-1] has gout.\n", 0),
         (b"", "", 0),
         (b"Mr. Holl\xffoway", "[WITHHELD: undecodable]", 5),
         (b"Holloway " * 100_000, "[WITHHELD: too long]", 5),
@@ -174,7 +174,7 @@ def test_a_site_that_is_named_gives_its_policy_and_its_key(tmp_path: Path):
     assert "[" not in str(shown[0])
     assert "Holloway" not in str(shown[0])
     done = intramural("--site", "site", *words[:-1], "tags.jsonl", "--level", "default", cwd=tmp_path)
-    assert read(tmp_path / "tags.jsonl")[0]["text"] == "Mr. [NAME-1], MRN: [MRN-1], has gout."
+    assert read(tmp_path / "tags.jsonl")[0]["text"] == "[NAME-1], MRN: [MRN-1], has gout."
 
 
 def test_a_folder_that_is_no_site_is_not_taken_for_one(tmp_path: Path):

@@ -1,6 +1,6 @@
 r"""Ways to reach somebody or somebody's machine: telephone, fax, pager, e-mail, pages and names on a network."""
 
-from agent.redaction.rulebook import CODE, Digits, Rule, Signs
+from agent.redaction.rulebook import Digits, Rule, Signs
 
 _MAILBOX = r"[\w.!#$%&'*+/=?^`{|}~-]"
 _EXTENSION = r"(?:,? ?(?:x|ext\b\.?|extn\b\.?|extension) ?:?\d{1,6})?"
@@ -18,7 +18,7 @@ _CALLED = (
     r"(?:phone|tel(?:ephone)?|cell(?:phone| phone)?|mobile|landline|fax|page[rd]?s?|beeper|contact|call(?:ed|ing"
     r"|s)?|dial(?:ed|ling)?"
     r"|reach(?:ed|able)?(?: (?:him|her|me|us|them|you))?(?: (?:at|on))?|text(?:ed)?|whatsapp|signal|sms|ring|rang"
-    r"|voicemail|hotline|ph|tty|telefax|(?-i:[PTFCM])(?=[:.] ?[+(\d]))"
+    r"|voicemail|hotline|(?-i:P[hH](?=[.:]))|tty|telefax|(?-i:[PTFCM])(?=[:.] ?[+(\d]))"
 )
 
 RULES = (
@@ -31,8 +31,9 @@ RULES = (
     Rule(
         "PHONE",
         Digits(1, 6, ") .-9/"),
-        rf"(?<=[+( ])(?<=(?<![\w.-])(?P<since>\+ ?\(?))\d{{1,3}}\)?(?:[ .-]{{0,2}}\(?\d{{1,4}}\)?[/-]?){{2,7}}(?<="
-        rf"(?:\d[^\d]{{0,3}}){{7}}){_EXTENSION}(?![\w])",
+        rf"(?<=[+(])(?=\d(?:[^\d\n]{{0,3}}\d){{6}})(?<=(?<![\w.-])(?P<since>\+\(?))\d{{1,3}}\)?(?:[ .-]{{0,2}}\(?"
+        rf"\d{{1,4}}\)?[/-]?){{2,7}}"
+        rf"{_EXTENSION}(?![\w])",
     ),
     Rule(
         "PHONE",
@@ -53,26 +54,31 @@ RULES = (
         " dialed dialled dialing dialling reach reached reachable text texted whatsapp signal sms ring rang"
         " voicemail hotline ph"
         " tty telefax p t f c m",
-        rf"(?i){_CALLED}(?:'?s)?(?: (?:number|no\.?|#|line|me|us|him|her|them|back|home|office|work|mobile|phone"
+        rf"(?i)(?<!\b(?:blood|cancer|stem|T|B|mast|sickle|nucleated|tumor|red|white|plasma"
+        rf"|per) ){_CALLED}(?:'?s)?(?: (?:number|no\.?|#|line|me|us|him|her|them|back|home|office|work|mobile|phone"
         rf"|cell|the patient)"
         rf"){{0,3}}(?: (?:is|was|at|on|to|via|from|number))?[:.,# ]{{0,3}}\K(?:[(+]{{0,2}}\d(?:[\d ()./-]{{4,18}}\d"
         rf"|\d{{4,7}}){_EXTENSION}(?![\w%])"
         r"(?<!\b(?:19|20)\d\d)(?:(?: or | and |, | / |; )(?=\+?\(?\d[\d ().-]{6,17}\d)\+?\(?\d[\d ().-]{6,17}\d){0,3})",
     ),
-    Rule("PHONE", Digits(3, 3, "-"), rf"(?<![\w./-])(?<!\d )\d{{3}}-\d{{4}}{_EXTENSION}(?![\w-])"),
+    Rule(
+        "PHONE",
+        Digits(3, 3, "-"),
+        rf"(?<![\w./,-])(?<!\d )(?!\d\d0-\d\d00|\d{{3}}-\d000)\d{{3}}-\d{{4}}{_EXTENSION}(?![\w-])(?! ?(?:m[lgm]|g"
+        rf"|mcg|U|I?U/|K|/|cm|min|%|kcal|ng|pg|cells|units)(?!\p{{L}}))",
+    ),
     Rule(
         "PHONE",
         Digits(3, 7),
         r"(?i)(?<=\b(?:pager|beeper|bleep|page|paged|ext\.|ext|extn|extension)(?: (?:number|no\.?|is|at"
-        r"|on))?[:#. ]{1,3}|(?<!\w)[x#] ?)"
+        r"|on))?[:#. ]{1,3})"
         r"(?<!\bpage [^\n]?)\d{3,7}(?![\w.-]\d|%)\b",
     ),
-    Rule("PHONE", CODE, r"(?i)(?<![\w.-])(?<=\d[ ,]{1,2})x\d{2,6}\b"),
     Rule(
         "PHONE",
         Digits(2, 6, ") ./-9"),
-        r"(?=0)(?!0\d[./ -]\d{1,2}[./ -](?:19|20)\d\d(?!\d))"  # no date
-        r"(?<=(?<![\w.-])(?P<since>\(?))0\d{1,5}\)?(?:[ ./-]{1,2}\d{2,8}){1,5}(?<=(?:\d[^\d]{0,3}){8})(?!"
+        r"(?=0(?:[^\d\n]{0,2}\d){7})(?!0\d[./ -]\d{1,2}[./ -](?:19|20)\d\d(?!\d))"  # no date
+        r"(?<=(?<![\w./,-])(?P<since>\(?))0\d{1,5}\)?(?:[ ./-]{1,2}\d{2,8}){1,5}(?!"
         r"[\w-]|/\d|\.\d)",
     ),
     Rule("PHONE", Digits(4, 4, "9"), r"(?<![\w.-])[2-9]\d{3} \d{4}(?! ?(?:mg|ml|g|iu|units|\d))(?![\w-]|[.,]\d)"),

@@ -184,9 +184,10 @@ _OVER_89 = (
 )
 _YEARS_OLD = (
     r"[ -]{0,2}(?:(?:years?|yrs?|yo|y\.o\.|y/?o)(?:[ -]?olds?)?(?:[mf](?!\p{L}))?(?!\p{L})"
-    r"(?! (?:ago|later|earlier|before|after|apart|history|of (?:follow|experience|service|life|therapy|treatment"
-    r"|data|smoking|marriage)|follow|survival|in (?:a|the) row))"
-    r"|years?'? of age|y(?:[mf])?(?=[ ,.;)/]|$)|[MF](?=[ ,.;)/]|$))"
+    r"(?! (?:ago|later|earlier|before|after|apart|history|of (?!age\b)"
+    r"|follow|survival|in (?:a|the) row))"
+    r"|years?'? of age|y(?:[mf])?(?=[ ,.;)/]|$)|(?<! )(?-i:[MF])(?=[ ,.;)/]|$)"
+    r"|(?-i:[MF])(?= (?:with|who|presents|presenting|c/o|s/p|here|adm)\b))"
 )
 _NOT_COMPARED = (
     r"(?<!\b(?:over|above|beyond|than|least|most|to|of|under|below|until|past|next|last|first|for) )(?<![\d.<>=≥≤+-])"
@@ -228,7 +229,11 @@ _AGES = (
         "in",
         r"(?i)in (?:his|her|their|my|your|the) (?:early |mid |late |mid-|upper )?\K(?:(?:9|10|11)0'?s|nineties)\b",
     ),
-    Rule("AGE", "nonagenarian centenarian supercentenarian nonagenarians", r"(?i)(?:nona|(?:super)?cente)narians?\b"),
+    Rule(
+        "AGE",
+        "nonagenarian centenarian supercentenarian nonagenarians centenarians",
+        r"(?i)(?:nonagenarian|(?:super)?centenarian)s?\b",
+    ),
 )
 
 _YOUNGER = (

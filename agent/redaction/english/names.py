@@ -33,6 +33,9 @@ _TITLE = regex.compile(
     r"(?<![\p{L}])(?i:(?:drs?|mrs?|ms|mx|prof|rev|capt|sgt|lt|sra?)(?: ?\.|(?![\p{L}]))"
     r"|(?:doctor|miss|mister|professor|nurse|reverend|rabbi|captain|sergeant|judge|señora?|madam|dame)(?![\p{L}])) ?$"
 )
+_ABBREVIATED_TITLE = regex.compile(
+    r"(?<![\p{L}])(?:(?i:drs?|mrs?|ms|mx|prof)|Rev|Capt|Sgt|Lt|Sra?|Miss|Sir|Dame|Professor|Doctor|Mister)\.? $"
+)
 _TITLE_WORDS = frozenset({"dr", "drs", "mr", "mrs", "ms", "mx", "miss", "prof", "doctor", "professor", "nurse"})
 _CUE = regex.compile(
     r"(?i)(?:(?<![\p{L}])(?:name|named|called|patient|pt|client|resident|subject|attending|physician|provider|surgeon"
@@ -101,7 +104,17 @@ def everyday() -> frozenset[str]:
 
 def name_findings(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, int]]:
     """Yield what `find_names` finds, for a rulebook."""
-    return (("NAME", start, end) for start, end in find_names(text, deadline))
+    return (("NAME", _title_before(text, start), end) for start, end in find_names(text, deadline))
+
+
+def _title_before(text: str, start: int) -> int:
+    """Return where the titles right before the name at `start` begin ("Prof. Dr."); `start` where there are none."""
+    for _ in range(3):
+        title = _ABBREVIATED_TITLE.search(text, max(0, start - 12), start)
+        if title is None:
+            break
+        start = title.start()
+    return start
 
 
 def find_names(text: str, deadline: Deadline) -> Iterator[Span]:

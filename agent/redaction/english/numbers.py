@@ -9,7 +9,7 @@ from agent.redaction.rulebook import ANYWHERE, CODE, LONG, Digits, Rule
 # Between a word and its identifier. Bounded on every side, so that no text makes a pattern try for long.
 _GAP = (
     r"(?:\s{0,3}(?:number|num|no|nr|id|ID|identifier|code|card|#|№)\b?\.?s?){0,3}"
-    r"\s{0,3}(?:(?:is|was|of|are|reads|ends? (?:in|with)|ending(?: in)?)\b|[:=#([\"'|*-]){0,4}\s{0,3}"
+    r"\s{0,3}(?:(?:is|was|are|reads|ends? (?:in|with)|ending(?: in)?)\b|[:=#([\"'|*-]){0,4}\s{0,3}"
 )
 # At least one digit, then or before letters, digits and joints; groups of digits that follow; and others of its kind.
 _MORE = (
@@ -17,7 +17,7 @@ _MORE = (
 )
 _NOT_MEASURED = (
     r"(?!\d{1,4}(?:[.-]\d{1,3})? ?(?:cc|m[lgm]|cm|mcg|kg|g|units?|iu|%|days?|weeks?|months?|years?|hours?|minutes?|min"
-    r"|patients|cases|times|points?|x)(?!\w))"
+    r"|patients|cases|times|points?)(?!\w))"
 )
 _IDENTIFIER = rf"(?=[\w#./-]{{0,40}}\d){_NOT_MEASURED}[#\w][\w./-]{{0,60}}\w"
 _OF_THREE_DIGITS = rf"(?=(?:[\w#./-]{{0,30}}\d){{3}})(?!(?:19|20)\d\d\b(?![-/]\w)){_NOT_MEASURED}"
@@ -42,7 +42,8 @@ _CUED = (
         rf"(?i)(?:CSN|FIN|HAR|encounter|accession|requisition|(?:acc|visit|specimen|case|order|referral|episode"
         rf"|admission"
         rf"|study|sample|lab|slide|block|biopsy|prescription|rx|ticket|incident|claim|protocol|tracking|confirmation"
-        rf"|reference|ref|appointment|booking|consent|participant|enrollment|randomization|dispense)"
+        rf"|(?:reference|ref|appointment)(?=\W{{1,3}}(?:id|number|no\b|#))|booking|consent|participant|enrollment"
+        rf"|randomization|dispense)"
         rf"(?: (?:subject|order|visit))?{_KIND_FOLLOWS})(?!\p{{L}}){_GAP}\K"
         rf"{_OF_THREE_DIGITS}[#\w][\w/-]{{0,60}}\w",
     ),
@@ -84,7 +85,8 @@ _CUED = (
         rf"|vehicle(?: (?:id|reg)\w{{0,12}})?"
         rf"|reg(?:istration)?(?: no\.?| number| mark)|(?:tail|hull|boat)(?: (?:number|no|id"
         rf"|registration)))s?(?!\p{{L}})"
-        rf"{_GAP}\K(?-i:(?=[A-Z]{{0,4}}[ -]?[A-Z]{{0,4}}\d)[A-Z\d][A-Z\d-]{{1,17}}(?: [A-Z\d-]{{1,8}}(?![\w])){{0,2}})",
+        rf"{_GAP}\K(?-i:(?=[A-Z\d-]{{0,9}}[ -]?[A-Z]{{0,4}}\d)[A-Z\d][A-Z\d-]{{0,17}}(?: [A-Z\d-]{{1,8}}(?![\w])"
+        rf"){{0,2}})",
     ),
     Rule(
         "DEVICE",
@@ -148,7 +150,9 @@ _CUED = (
     ),
 )
 
-_NOT_PUBLISHED = r"(?!(?:NCT|PMC|PMID|ISRCTN|GSE|PROSPERO|CRD|COVID|RS|ENST|ENSG)\d)"  # trials, articles, genes
+_NOT_PUBLISHED = (
+    r"(?!G\d{1,2}P\d|(?:NCT|PMC|PMID|ISRCTN|GSE|PROSPERO|CRD|COVID|RS|ENST|ENSG)\d)"  # trials, articles, genes
+)
 
 _BY_FORM = (
     Rule("SSN", Digits(3, 3, "-.9"), r"(?<![\w/.])(?<!\d-)\d{3}(?P<j>[- .])\d{2}(?P=j)\d{4}(?![\w-]|\.\d)"),
@@ -195,7 +199,7 @@ _BY_FORM = (
     Rule("ID", Digits(7, 10), r"(?<![\w.,$€£-])(?<!\d-)\d{7,60}(?![\w]|[.,]\d)"),
     Rule("ID", Digits(2, 6, "-"), r"(?<![\w./-])\d{2,6}(?:-\d{2,6}){2,6}(?![\w-])"),
     Rule("ID", Digits(4, 8, "-"), r"(?<![\w./-])(?:\d{5,6}-\d{4,6}|\d{4,8}-(?!IU|MG|ML)[A-Z]{1,4}\d{0,4})(?!\w|-\d)"),
-    Rule("ID", Digits(5, 8, "a"), r"(?<![\w./-])\d{5,8}[A-Z]{1,3}(?![\w-])"),
+    Rule("ID", Digits(5, 8, "a"), r"(?<![\w./-])(?:\d{5,8}[A-Z]{2,3}|\d{6,8}[A-Z])(?![\w-])"),
     Rule("ID", Digits(4, 4, "9"), r"(?<![\w./-])\d{4}(?: \d{4}){2,4}(?![\w-])"),
     # Identity numbers of Brazil, Chile, Switzerland, Belgium, Scandinavia, Hong Kong, Spain, Canada, France.
     Rule("ID", Digits(3, 3, "."), r"(?<![\w.-])\d{3}\.\d{3}\.\d{3}-\d{2}(?!\w)"),

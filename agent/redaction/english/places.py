@@ -21,8 +21,8 @@ _STREET_FIRST = (
     r"|Plaza|Plaça|Carretera"
     r"|Camino|Ronda|Via|Viale|Corso|Piazza|Piazzale|Vicolo|Strada|Largo|Rua|R\.|Travessa|Pra[çc]a|Estrada|Ul\."
     r"|ul\.|ulica|ulitsa"
-    r"|Al\.|al\.|Aleja|Os\.|pl\.|Plac|Str\.|Strada|Bulevardul|Calea|Jalan|Jl\.|Jl|Lorong|Soi|Nguy[eễ]n|Đường|Am"
-    r"|An der|Auf der|Im|Zum|Zur"
+    r"|Al\.|al\.|Aleja|Os\.|pl\.|Plac|Str\.|Strada|Bulevardul|Calea|Jalan|Jl\.|Jl|Lorong|Soi|Nguy[eễ]n|Đường"
+    r"|An der|Auf der|Zum|Zur"
     r"|Unter den|Alte|Alter|Neue|Kleine|Gro(?:ß|ss)e|Obere|Untere|Hoofd|Leof\.?|Leoforos|Odos|Str|Strasse)"
 )
 _STREETS_FIRST = (
@@ -30,19 +30,19 @@ _STREETS_FIRST = (
     " plaça carretera"
     " camino ronda via viale corso piazza piazzale vicolo strada largo rua r travessa praça praca estrada ul"
     " ulica ulitsa al"
-    " aleja os pl plac str bulevardul calea jalan jl lorong soi nguyễn đường am an auf im zum zur unter alte"
+    " aleja os pl plac str bulevardul calea jalan jl lorong soi nguyễn đường an auf zum zur unter alte"
     " alter neue kleine"
     " große grosse obere untere hoofd leof leoforos odos strasse"
 )
 _STREET_LAST = (
-    r"[\p{L}'.-]{2,40}(?:stra(?:ß|ss)e|str\.|gasse|platz|allee|weg|ufer|damm|ring|straat|laan|plein|gracht|kade"
-    r"|dijk|singel|gatan"
-    r"|gata|v[äa]gen|gr[äa]nd|torget|veien|vei|vegen|gaten|gate|vej|gade|all[ée]|katu|tie|kuja|polku|utca"
-    r"|[úu]tja?|t[ée]r|k[öo]r[úu]t"
-    r"|stræti|straeti|braut|vegur|ulica|ova|ska|cesta|trg|n[áa]m[ěe]st[íi]|t[řr][íi]da)"
+    r"\p{Lu}[\p{L}'.-]{1,40}(?:stra(?:ß|ss)e|str\.|gasse|platz|allee|weg|ufer|damm|straat|laan|plein|gracht|kade"
+    r"|dijk|singel"
+    r"|gatan|v[äa]gen|gr[äa]nd|torget|veien|vei|vegen|gaten|vej|(?<!Bri)gade|all[ée]|katu|[ein]tie|kuja|polku"
+    r"|utca|útja?|tér"
+    r"|k[öo]r[úu]t|stræti|straeti|braut|vegur|ulica|cesta|n[áa]m[ěe]st[íi]|t[řr][íi]da)"
 )
 _UNIT_WORD = r"(?:Apt|Apartment|Suite|Ste|Unit|Flat|Floor|Fl|Room|Rm|Bldg|Building|Lot|Trailer|Trlr|Space|Dept|PMB|#)"
-_UNIT = rf"(?:,?\s{{1,3}}(?:(?i:{_UNIT_WORD})\.? ?#? ?[\w-]{{1,8}}|#\w{{1,6}})){{0,2}}"
+_UNIT = rf"(?:,?\s{{1,3}}(?:(?i:{_UNIT_WORD})(?!\p{{L}})\.? ?#? ?[\w-]{{1,8}}|#\w{{1,6}})){{0,2}}"
 _STATE_CODES = (
     "ak al ar az ca co ct dc de fl ga hi ia id il in ks ky la ma md me mi mn mo ms mt nc nd ne nh nj nm nv ny oh"
     " ok or pa pr ri sc"
@@ -105,7 +105,8 @@ _ADDRESSES = (
     Rule(
         "ADDRESS",
         Digits(1, 6, "aA ,9"),
-        rf"(?<![\w./])\d{{1,6}}[a-z]?(?:,? \d{{1,4}})?,? (?:{_CAPITALISED} ){{0,3}}{_STREET_LAST}(?: \d{{1,4}}"
+        rf"(?<![\w./])\d{{1,6}}[a-z]?(?:,? \d{{1,4}})?,? (?:{_CAPITALISED} ){{0,3}}{_STREET_LAST}(?!\p{{L}})(?: "
+        rf"\d{{1,4}}"
         rf"[a-z]?(?![\w%]))?{_REST}{_NOT_MEASURED}",
     ),
     # A word for a street, its name, then the number: "Calle de Alcalá 12", "Koskikatu 25", "ul. Długa 7".
@@ -119,7 +120,7 @@ _ADDRESSES = (
     Rule(
         "ADDRESS",
         Digits(1, 5),
-        rf"(?<=(?<!\p{{L}})(?P<since>(?:\d{{4,6}} )?(?:{_CAPITALISED} ){{0,2}}{_STREET_LAST},? ?(?:u\. )?))"
+        rf"(?<=(?<!\p{{L}})(?P<since>(?:\d{{4,6}} )?(?:{_CAPITALISED} ){{0,2}}{_STREET_LAST}(?!\p{{L}}),? ?(?:u\. )?))"
         rf"\d{{1,5}}[a-zA-Z]?(?![\w%]){_REST}{_NOT_MEASURED}",
     ),
     # A house number with a unit behind: "5586 Somewhere 31 Apt. 297".
@@ -127,7 +128,7 @@ _ADDRESSES = (
         "ADDRESS",
         Digits(1, 6, "A "),
         rf"(?<![\w./])\d{{1,6}} (?:[\p{{L}}'.-]{{1,30}} ){{1,5}}(?:\d{{1,4}}[.a-z]?)?,?\s{{0,3}}(?i:Apt|Suite|Ste"
-        rf"|Apartment|Flat)\.? ?#?[\w-]{{1,6}}{_REST}",
+        rf"|Apartment|Flat)(?!\p{{L}})\.? ?#?[\w-]{{1,6}}{_REST}",
     ),
     Rule(
         "ADDRESS",
@@ -182,7 +183,7 @@ _ADDRESSES = (
 )
 
 _ZIPS = (
-    Rule("ZIP", Digits(5, 5), rf"(?<={_STATE}\.?,?\s{{1,3}})\d{{5}}(?:-\d{{4}})?\b"),
+    Rule("ZIP", Digits(5, 5), rf"(?<=(?<!\p{{L}}){_STATE}\.?,?\s{{1,3}})\d{{5}}(?:-\d{{4}})?\b"),
     Rule(
         "ZIP",
         "zip postal postcode zipcode post pincode plz cap eircode",
@@ -195,16 +196,29 @@ _ZIPS = (
     Rule("ZIP", CODE, r"(?<![\w-])(?:CH|DE|AT|FR|NL|BE|DK|FI|SE|NO|LT|LV|SI|HR|LU|MD)-\d{4,5}(?![\w-])"),
 )
 
+# Words that a name of a place does not begin with, and whole terms that are none.
 _NOT_A_PLACE_NAME = (
     r"(?!(?:The|This|That|These|A|An|In|At|Our|My|Your|His|Her|Their|Its|Any|Each|No|When|What|Which|Where|Is|Was"
     r"|If|And|Or"
-    r"|For|From|To|Of|By|On|Since|After|Before|During|Outpatient|Inpatient|Emergency|Local|Day|Pain|Sleep)\b )"
+    r"|For|From|To|Of|By|On|Since|After|Before|During|Outpatient|Inpatient|Emergency|Local|Day|Pain|Sleep"
+    r"|Operating|Intensive"
+    r"|Critical|Waiting|Delivery|Recovery|Room|Unit|Department|Ward|Social|Physical|Same|Other|Every|Figure|Fig"
+    r"|Table|Section"
+    r"|Chapter|Group|Panel|Appendix|Box|Step|Option|Choice|Question|Case|Asia|Africa|Europe|STD|STI|HIV|ENT|GI|OB"
+    r"|ED|Diabetes"
+    r"|Wound|Memory|Fertility|Urgent|Free|Dental|Surgery|Surgical|Allergy|Asthma|Headache|Anticoagulation"
+    r"|Coumadin|Warfarin"
+    r"|\p{L}{3,20}(?:ology|iatrics?|iatry|opedics|opaedics))\b[ .]"
+    r"|(?:Medical|Health|Support|Nursing|Clinical|Public|Laboratory|Primary|Home) (?:Services?|System|Group|Home"
+    r"|Facility|School|Care)\b"
+    r"|\p{Lu}\. )"
 )
 _LOCATIONS = (
     Rule(
         "LOCATION",
         _STATE_CODES,
-        rf"(?<=\b(?!(?:And|Or|In|By)\b)(?P<since>{_CAPITALISED}(?: {_CAPITALISED}){{0,2}}),\s{{0,2}}){_STATE}\b(?:"
+        rf"(?<=\b(?!(?:And|Or|In|By)\b|\p{{Lu}}{{1,3}},)(?P<since>{_CAPITALISED}(?: {_CAPITALISED}){{0,2}}),"
+        rf"\s{{0,2}}){_STATE}\b(?:"
         rf",? \d{{5}}(?:-\d{{4}})?)?",
     ),
     Rule(
@@ -309,8 +323,8 @@ _FACILITIES = (
         " krankenhaus école",
         rf"(?:(?:University|Hospital|Children's Hospital|Clinic|College|Institute|Medical Center) (?:of|for|de|del"
         rf"|della|da|di)(?: (?:the|la|el))?"
-        rf"|(?:Hôpital|H[oô]pital|Ospedale|Cl[ií]nica|Krankenhaus|Hospital)(?: (?:de|di|del|da|St\.?|San|Santa"
-        rf"|Sant'|Saint|Universitario|General|Clínico))(?: (?:la|el|los))?)"
+        rf"|(?:H[oô]pital|Ospedale|Cl[ií]nica|Krankenhaus)(?: (?:de|di|del|da|des|du))?(?: (?:la|el|los|les))?"
+        rf"|Hospital (?:San|Santa|Saint|Universitario|General|Clínico)(?: (?:de|del))?(?: (?:la|el|los))?)"
         rf" {_CAPITALISED}(?:(?:{_LINK})? {_CAPITALISED}){{0,4}}",
     ),
     Rule(
@@ -329,8 +343,8 @@ _FACILITIES = (
     ),
     Rule(
         "FACILITY",
-        "ward room bed rm unit floor bay theatre theater pod suite wing bldg building",
-        r"(?i)(?:ward|room|bed|rm|unit|floor|bay|theat(?:re|er)|pod|suite|wing|bldg|building)(?: (?:no"
+        "ward room bed rm unit floor bay theatre theater suite wing bldg building",
+        r"(?i)(?:ward|room|bed|rm|unit|floor|bay|theat(?:re|er)|suite|wing|bldg|building)(?: (?:no"
         r"|number)\.?)?[ #:.]{1,2}\K"
         r"(?-i:(?=[A-Z-]{0,4}\d)[A-Z]{0,3}-?\d{1,4}[A-Z]?(?:-\d{1,3}|-[A-Z])?)\b(?! ?(?:mg|ml|mm|cm|of|units?"
         r"|times|days?|%))(?:,? (?i:bed|bay) [A-Z\d]{1,3}\b)?",
@@ -350,7 +364,9 @@ _FACILITIES = (
     Rule(
         "FACILITY",
         _VISITED,
-        rf"\p{{L}}{{4,13}}(?:-up| up)?"
+        rf"(?!(?i:diagnos|present|treat|admi|transf|discharg|patient|manag|evaluat|seen|care|brought|born|assess"
+        rf"|monitor"
+        rf"|review|biopsy|surgery)[a-z]{{0,6}} with )\p{{L}}{{4,13}}(?:-up| up)?"
         rf"(?: (?i:here|back|up|out|earlier|recently|today))? (?:to|at|from|by|with|in) (?:the "
         rf"|our )?\K{_NOT_A_PLACE_NAME}"
         rf"(?!(?:January|February|March|April|May|June|July|August|September|October|November|December"
