@@ -13,6 +13,7 @@ from agent.redaction.redacted import Withheld
 # Exactly what this package writes, so that nobody can pass text off as a tag.
 _ENTITIES = "|".join(sorted({tag_name(entity) for entity in get_args(Entity)}))
 TAG = regex.compile(rf"\[(?P<entity>{_ENTITIES})-(?P<number>[1-9]\d{{0,2}})\]|\[WITHHELD: (?:{'|'.join(Withheld)})\]")
+MOST = 999  # the highest number; whatever comes after it shares it, so that no long number passes for a tag
 _INSIGNIFICANT = regex.compile(r"[\s\p{P}\p{S}]+")
 _NUMBERED = frozenset({"PHONE", "SSN", "MRN", "ENCOUNTER", "PLAN", "ACCOUNT", "LICENSE", "VEHICLE", "DEVICE", "ID"})
 _LONGEST_DATE = 40  # characters; what is longer is no single date
@@ -42,7 +43,7 @@ class TagTable:
         entity = tag_name(entity)
         key = entity, self._meaning(entity, value)
         if key not in self._numbers:
-            self._last[entity] = self._numbers[key] = self._last.get(entity, 0) + 1
+            self._last[entity] = self._numbers[key] = min(self._last.get(entity, 0) + 1, MOST)
         return f"[{entity}-{self._numbers[key]}]"
 
     def _meaning(self, entity: str, value: str) -> str:

@@ -3,11 +3,14 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agent.redaction.date_values import read_date
 from agent.redaction.engine import Engine
 from agent.redaction.operators import Operators, RecordOperators
 from agent.redaction.policy import RedactionPolicy, load_policy
+from agent.redaction.tags import TAG
 from agent.shipped import shipped
 from agent.vocabulary import Identifier
 
@@ -105,6 +108,12 @@ def test_days_and_numbers_written_otherwise_have_one_tag():
     assert operators.written("MRN", "451235") == "[MRN-2]"
 
 
+def test_numbers_of_tags_end_where_a_number_of_a_record_could_begin():
+    operators = record(SHIPPED, text="[MRN-998]")
+    assert [operators.written("MRN", f"77{n}31") for n in range(4)] == ["[MRN-999]"] * 4
+    assert not TAG.fullmatch("[MRN-1000]")
+
+
 NOTES = [
     "Dr. Anna Kowalski saw Margaret Holloway (MRN: 00451234) on March 14, 2022 and again on March 21, 2022.",
     "Ms. Holloway can be reached at 617-555-0143 or m.holloway@ward.example, SSN 123-45-6789.",
@@ -129,6 +138,35 @@ def test_a_patient_has_the_same_surrogates_in_the_next_record_and_under_the_same
     again = Engine(with_operators(default="surrogate"), KEY)
     assert hiding.redact_record(NOTES, unit="p1") == again.redact_record(NOTES, unit="p1")
     assert hiding.redact_record(NOTES, unit="p1") != hiding.redact_record(NOTES, unit="p2")
+
+
+VALUES = st.lists(
+    st.one_of(
+        st.tuples(st.just("NAME"), st.from_regex(r"[A-Z][a-z]{3,8} (?:[A-Z]\. )?[A-Z][a-z]{3,9}", fullmatch=True)),
+        st.tuples(st.just("DATE"), st.dates().map(lambda day: day.strftime("%m/%d/%Y"))),
+        st.tuples(st.just("MRN"), st.from_regex(r"[0-9]{6,9}", fullmatch=True)),
+        st.tuples(st.sampled_from(["PHONE", "EMAIL", "FACILITY", "ADDRESS", "ID", "URL"]), st.text(max_size=20)),
+    ),
+    max_size=8,
+)
+
+
+@given(VALUES, st.sampled_from(["tag", "surrogate"]), st.sampled_from(["tag", "year", "shift"]), st.booleans())
+def test_nothing_written_holds_the_value_or_another_of_the_record(
+    found: list[tuple[str, str]], default: str, dates: str, unit: bool
+):
+    policy = with_operators(default=default, DATE=dates)
+    operators = record(policy, *found, unit="p" if unit else None)
+    texts = [operators.written(entity, value) for entity, value in found]
+    assert all(texts)
+    names = {word.casefold() for entity, value in found if entity == "NAME" for word in value.split() if len(word) > 2}
+    numbers = {value for entity, value in found if entity == "MRN"}
+    for (entity, value), text in zip(found, texts, strict=True):
+        assert text != value
+        assert text not in numbers
+        if entity == "NAME":
+            assert not names & {word.casefold() for word in text.split()}
+    assert texts == [record(policy, *found, unit="p" if unit else None).written(*one) for one in found[:1]] + texts[1:]
 
 
 def test_a_name_that_the_dataset_knows_is_never_a_surrogate(hiding: Engine):
