@@ -202,7 +202,7 @@ class Engine:
         for start, end in _chunks(plain):
             for language in self._policy.languages:
                 self._deadline.left()
-                with self._tokenizer.memory_zone(language):
+                with self._tokenizer.memory_zone(language, end - start):
                     results = self._analyzer.analyze(
                         plain[start:end], language, entities=self._wanted, score_threshold=self._policy.threshold
                     )

@@ -1,13 +1,16 @@
 """spaCy's rule-based tokenizers as Presidio's language engine: no model, so nothing to download."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from typing import Any
 
 import spacy
 from presidio_analyzer.nlp_engine import NlpArtifacts, NlpEngine
+from spacy.attrs import LOWER
 from spacy.tokens import Doc
+
+_FORGOTTEN_AFTER = 400_000  # characters: some megabytes of words
 
 
 class TokensOnDemand(NlpArtifacts):
@@ -45,11 +48,30 @@ class TokenizerEngine(NlpEngine):
 
     def __init__(self, languages: Sequence[str]) -> None:
         self._languages = {language: spacy.blank(language) for language in languages}
+        self._zones: dict[str, tuple[AbstractContextManager[object], int]] = {}
+        for spoken in self._languages.values():
+            # Of what spaCy works out of each new word, only its lower case is asked for.
+            spoken.vocab.lex_attr_getters = {LOWER: spoken.vocab.lex_attr_getters[LOWER]}
 
-    def memory_zone(self, language: str) -> AbstractContextManager[object]:
-        """Forget, on leaving the block, every word of `language` that was read in it: memory stays bounded."""
-        zone: AbstractContextManager[object] = self._languages[language].memory_zone()
-        return zone
+    @contextmanager
+    def memory_zone(self, language: str, characters: int) -> Iterator[None]:
+        """Forget the words read, from time to time, on entering: memory stays bounded, and common words stay known.
+
+        Tokens made in the block must not be used after it.
+
+        Args:
+            language: of the text that is read in the block.
+            characters: of that text.
+        """
+        zone, read = self._zones.get(language, (None, 0))
+        if zone is not None and read > _FORGOTTEN_AFTER:
+            zone.__exit__(None, None, None)
+            zone = None
+        if zone is None:
+            zone, read = self._languages[language].memory_zone(), 0
+            zone.__enter__()
+        self._zones[language] = (zone, read + characters)
+        yield
 
     def load(self) -> None:
         """Do nothing: the tokenizer comes with the object."""
