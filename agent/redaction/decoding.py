@@ -10,6 +10,7 @@ import html
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from agent.redaction.spans import Span
 
@@ -33,30 +34,70 @@ class Change:
 
 
 _HEX = "[0-9a-fA-F]"
-_JSON = re.compile(rf"(?:\\+u{_HEX}{{4}})+|\\+u\{{{_HEX}{{1,6}}\}}|\\+U{_HEX}{{8}}|(?:\\+x{_HEX}{{2}})+|(?:\\+[0-3][0-7]{{2}})+|\\+[nrtbf\"'/]")
+_JSON = re.compile(
+    rf"(?:\\+u{_HEX}{{4}})+|\\+u\{{{_HEX}{{1,6}}\}}|\\+U{_HEX}{{8}}|(?:\\+x{_HEX}{{2}})+|(?:\\+[0-3][0-7]{{2}})+|\\+['/]"
+)
 _JSON_UNITS = re.compile(rf"u({_HEX}{{4}})|x({_HEX}{{2}})|([0-3][0-7]{{2}})")
 _CODE_POINTS = re.compile(rf"(?:[Uu]\+{_HEX}{{4,5}}[ ,;]{{0,2}}){{2,}}")
 _URL = re.compile(rf"(?:%(?:25){{0,4}}{_HEX}{{2}})+")
 _HTML = re.compile(rf"&(?:amp;){{0,4}}(?:#\d{{1,7}};?|#[xX]{_HEX}{{1,6}};?|[A-Za-z]{{2,31}}\d{{0,2}};)")
 _QUOTED = re.compile(r"=\r?\n|(?:=[0-9A-F]{2})+")
-_SIMPLE_ESCAPES = {"n": "\n", "r": "\n", "t": "\t", "b": " ", "f": "\n", '"': '"', "'": "'", "/": "/"}
+_SIMPLE_ESCAPES = {"'": "'", "/": "/"}
 
 # Lower-case letters, and capitals or digits after the first letter: no word of prose, and nearly all base64.
 _BASE64 = re.compile(
-    r"(?<![A-Za-z0-9+/_=-])(?=[A-Za-z][a-z]*[A-Z0-9+/]|[0-9+/])(?=[A-Z0-9+/]*[a-z])[A-Za-z0-9+/_-]{6,}={0,2}(?![A-Za-z0-9+/_])"
+    r"(?<![A-Za-z0-9+/_=-])(?=[A-Za-z][a-z]*[A-Z0-9+/]|[0-9+/])(?=[A-Z0-9+/]*[a-z])"
+    r"[A-Za-z0-9+/_-]{6,}={0,2}(?![A-Za-z0-9+/_])"
 )
 _WRAPPED = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40,}(?:\r?\n[A-Za-z0-9+/]{2,})+={0,2}")
 _BASE32 = re.compile(r"(?<![A-Za-z0-9])(?=[A-Z]*[2-7=])[A-Z2-7]{7,}={0,6}(?![A-Za-z0-9=])")
 _HEX_BYTES = re.compile(
-    rf"(?<![0-9A-Za-z])(?:(?:0x)?(?:{_HEX}{{2}}){{4,}}|(?:(?:0x)?{_HEX}{{2}}[ :,-]{{1,2}}){{3,}}(?:0x)?{_HEX}{{2}})(?![0-9A-Za-z])"
+    rf"(?<![0-9A-Za-z])(?:(?:0x)?(?:{_HEX}{{2}}){{4,}}|(?:(?:0x)?{_HEX}{{2}}[ :,-]{{1,2}}){{3,}}(?:0x)?{_HEX}{{2}})"
+    r"(?![0-9A-Za-z])"
 )
 _BITS = re.compile(r"(?<![0-9])(?:[01]{8}[ ,]?){3,}(?![0-9])")
 _DECIMAL = re.compile(r"(?<![\d.])(?:\d{2,3}(?:, ?| |; ?|-)){3,}\d{2,3}(?![\d.])")
 _MORSE = re.compile(r"(?<![.-])(?:[.-]{1,5}(?: {1,3}| ?[/|] ?)){3,}[.-]{1,5}(?![.-])")
 _MORSE_LETTERS = dict(
     zip(
-        ".- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- -. --- .--. --.- .-. ... - ..- ...- .-- -..- -.-- --.. "
-        "----- .---- ..--- ...-- ....- ..... -.... --... ---.. ----.".split(),
+        [
+            ".-",
+            "-...",
+            "-.-.",
+            "-..",
+            ".",
+            "..-.",
+            "--.",
+            "....",
+            "..",
+            ".---",
+            "-.-",
+            ".-..",
+            "--",
+            "-.",
+            "---",
+            ".--.",
+            "--.-",
+            ".-.",
+            "...",
+            "-",
+            "..-",
+            "...-",
+            ".--",
+            "-..-",
+            "-.--",
+            "--..",
+            "-----",
+            ".----",
+            "..---",
+            "...--",
+            "....-",
+            ".....",
+            "-....",
+            "--...",
+            "---..",
+            "----.",
+        ],
         "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
         strict=True,
     )
@@ -169,7 +210,7 @@ def _hidden(match: re.Match[str], read: str) -> Iterator[Change | Span]:
 def _scrambled(word: str) -> bool:
     """Tell encoded data from a long name of a file or a chemical: its kinds of characters change all the time."""
     kinds = ["d" if c.isdigit() else "u" if c.isupper() else "l" if c.islower() else "" for c in word]
-    return "d" in kinds and sum(one != other for one, other in zip(kinds, kinds[1:], strict=False)) * 3 > len(word)
+    return "d" in kinds and sum(one != other for one, other in pairwise(kinds)) * 3 > len(word)
 
 
 def _from_base64(word: str) -> str:
@@ -194,8 +235,10 @@ def _from_hex(word: str) -> str:
     codes = re.findall(rf"{_HEX}{{2}}", word.replace("0x", ""))
     read = _readable(bytes.fromhex("".join(codes)))
     # Numbers, as of a chart, are no bytes.
-    decimal = not re.search("[a-fA-F]", word.replace("0x", ""))
-    return "" if decimal and not (read.replace(" ", "").isalpha() and len(read) > _TOLD_LETTERS) else read
+    if not re.search("[a-fA-F]", word.replace("0x", "")):
+        told = len(read) > _TOLD_LETTERS and (read.replace(" ", "").isalpha() or (" " in word and read.isdigit()))
+        return read if told else ""
+    return read
 
 
 def _from_bits(word: str) -> str:
@@ -229,7 +272,7 @@ def _readable(raw: bytes) -> str:
         read = raw.decode()
     except UnicodeDecodeError:
         return ""
-    ascii_letters = sum(c.isascii() and (c.isalnum() or c in " \n.,:;-/@'\"{}()[]<>=&_+#") for c in read)
+    ascii_letters = sum(c.isascii() and (c.isalnum() or c in " \n.,:;-/@'\"{}()[]<>=&_+#?!%*") for c in read)
     other_letters = sum("\xc0" <= c < "\u0250" for c in read)
     common = ascii_letters + other_letters > 0.9 * len(read) and other_letters <= len(read) / 4
     return read if len(read) > 2 and common and _printable(read) == read else ""

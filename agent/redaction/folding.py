@@ -77,13 +77,18 @@ _PLAIN = _Plain({code: chr(code) for code in range(0x80)} | {ord("`"): "'"})
 # is not here, and has a plain form of one character, keeps its place.
 _SIMPLE = "".join(
     character
-    for character in map(chr, [*range(0xA0, 0x250), *range(0x370, 0x3FF), *range(0x2010, 0x23FF), *range(0x25A0, 0x2600)])
+    for character in map(
+        chr, [*range(0xA0, 0x250), *range(0x370, 0x3FF), *range(0x2010, 0x23FF), *range(0x25A0, 0x2600)]
+    )
     if len(_PLAIN[ord(character)]) == 1 and not _INVISIBLE.match(character) and unicodedata.category(character) != "Cn"
 )
 _HARD = re.compile(f"[^\x00-\x7f{re.escape(_SIMPLE)}]")
 _GRAPHEME = regex.compile(r"\X")
-_WORD = regex.compile(r"[\p{L}\p{M}]*[\p{Cyrillic}\p{Greek}\p{Armenian}\p{Cherokee}\p{Coptic}][\p{L}\p{M}]*")
+_WORD = regex.compile(r"[\p{L}\p{M}]++")
+_DRAWN_LIKE_LATIN = regex.compile(r"[\p{Cyrillic}\p{Greek}\p{Armenian}\p{Cherokee}\p{Coptic}]")
 _COMPOSED = 4  # characters; a letter with more marks than two is not one that is printed
+_ESCAPED_BREAK = re.compile(r"\\+[nrt\"]")
+_BREAKS = {"n": "\n", "r": "\n", "t": "\t", '"': '"'}
 _LATIN = regex.compile(r"\p{Latin}")
 _NO_TEXT = regex.compile(r"[[\p{Cc}\p{Cs}\ufffd]--[\t\n\r\f\v]]", regex.VERSION1)
 
@@ -164,15 +169,27 @@ def _as_plain(cluster: str) -> str:
     return "".join(_PLAIN[ord(c)] for c in seen if unicodedata.category(c)[0] != "M")
 
 
+def unescaped_breaks(text: str) -> str:
+    """Return `text` with the line ends, tabs and quotes of JSON as those and spaces; same length."""
+    if "\\" not in text:
+        return text
+    return _ESCAPED_BREAK.sub(lambda found: " " * (len(found.group()) - 1) + _BREAKS[found.group()[-1]], text)
+
+
 def in_latin(text: str) -> str:
     """Return `text` with letters of other scripts as the Latin ones they look like, in words that mean to be Latin.
 
     Same length. A word means to be Latin when it has Latin letters too, or is drawn wholly with look-alikes.
     """
-    return _WORD.sub(lambda word: _latin_word(word.group()), text)
+    if not _DRAWN_LIKE_LATIN.search(text):
+        return text
+    latin: str = _WORD.sub(lambda word: _latin_word(word.group()), text)
+    return latin
 
 
 def _latin_word(word: str) -> str:
+    if word.isascii() or not _DRAWN_LIKE_LATIN.search(word):
+        return word
     drawn = "".join(_LOOKALIKES.get(character, character) for character in word)
     if _LATIN.search(word):
         return drawn

@@ -18,29 +18,108 @@ _LETTER = r"[^\W\d_]"
 _APART = re.compile(r"(?<![^\s(\"'\[])[^\W_][ \t]{1,2}(?:[\w@.()+#/:,'-][ \t]{1,2}){1,400}[^\W_](?![^\s.,;:!?)\"'\]])")
 _JOINED_BY = re.compile(r"(?<![^\W_])[^\W_](?P<by>[._*/|~·•,:+=-]{1,2} ?|\n)[^\W_](?:(?P=by)[^\W_]){1,400}(?![^\W_])")
 _GAP_OF_WORDS = re.compile(r"[ \t]{1,6}|[ \t]?[/|.,;_][ \t]?")
+_DIGITS_OF_SSN = 9  # nobody counts that far
 _SPELLED = 4  # letters one by one that are no abbreviation
 
 # A sign, a tag of HTML or of Markdown in the middle of a word.
 _TAGS = re.compile(r"<(?P<name>/?[a-zA-Z][\w-]{0,20})(?:\s[^<>]{0,200})?/?>|<!--[^<>]{0,200}-->|<!?>")
-_BLOCKS = frozenset("br p div td tr th li ul ol table hr h1 h2 h3 h4 h5 h6 tbody thead dd dt".split())
-_SIGN_INSIDE = re.compile(rf"(?<={_LETTER})(?:[*~`|^•·¦\\#=<>{{}}\[\]()\"]|[^\w\s\x00-\x7f]){{1,4}}(?={_LETTER})")
-_SIGN_IN_NUMBER = re.compile(r"(?<=\d)(?:[*~`|^•·¦\\#_<>{}\[\]\"]|[^\w\s\x00-\x7f]){1,4}(?=\d)")
+_BLOCKS = frozenset([
+    "br", "p", "div", "td", "tr", "th", "li", "ul", "ol", "table", "hr", "h1", "h2", "h3", "h4", "h5", "h6",
+    "tbody", "thead", "dd", "dt",
+])  # fmt: skip
+_SIGN_INSIDE = re.compile(
+    rf"(?<={_LETTER})(?:(?P<sign>[*~`|^•·¦\\#+=]|[^\w\s\x00-\x7f])(?P=sign){{0,3}}|[()\[\]{{}}])(?={_LETTER})"
+)
+_SIGN_IN_NUMBER = re.compile(r"(?<=\d)(?:[`|•¦_]|[^\w\s\x00-\x7f×·±≤≥→÷°’–—‰]){1,4}(?=\d)")
 _EMPHASIS = re.compile(r"(?<![*_~`])[*_~`]{1,3}(?=\w)|(?<=\w)[*_~`]{1,3}(?![\w*_~`])")
-_PIECES = re.compile(r"(?<![\w.-])[A-Z][a-z]{1,5}(?P<by>[._/-])[a-z]{1,5}(?:(?P=by)[a-z]{1,5}){0,5}(?![\w-])")
+_PIECES = re.compile(
+    r"(?<![\w.-])[A-Z][a-z]{1,5}(?:[._][a-z]{1,5}|(?P<by>[._/-])[a-z]{1,5}(?:(?P=by)[a-z]{1,5}){1,5})(?![\w-])"
+)
 _PREFIXES = frozenset(
-    "anti bi co de ex extra hyper hypo inter intra low high mid mono multi non over peri per post pre pro re self semi sub "
-    "super trans tri two three four un well long short full half one first second third end all beta alpha gamma follow "
-    "check work up in on off and or his her he she yes no day year age go".split()
+    [
+        "anti",
+        "bi",
+        "co",
+        "de",
+        "ex",
+        "extra",
+        "hyper",
+        "hypo",
+        "inter",
+        "intra",
+        "low",
+        "high",
+        "mid",
+        "mono",
+        "multi",
+        "non",
+        "over",
+        "peri",
+        "per",
+        "post",
+        "pre",
+        "pro",
+        "re",
+        "self",
+        "semi",
+        "sub",
+        "super",
+        "trans",
+        "tri",
+        "two",
+        "three",
+        "four",
+        "un",
+        "well",
+        "long",
+        "short",
+        "full",
+        "half",
+        "one",
+        "first",
+        "second",
+        "third",
+        "end",
+        "all",
+        "beta",
+        "alpha",
+        "gamma",
+        "follow",
+        "check",
+        "work",
+        "up",
+        "in",
+        "on",
+        "off",
+        "and",
+        "or",
+        "his",
+        "her",
+        "he",
+        "she",
+        "yes",
+        "no",
+        "day",
+        "year",
+        "age",
+        "go",
+    ]  # fmt: skip
 )
 
 # Lines broken inside what belongs together.
 _BROKEN = re.compile(
     r"(?P<hyphened>(?<=[^\W\d_])-[ \t]{0,4}\r?\n[ \t]{0,8}(?=[a-z]))"
-    r"|(?P<number>(?<=\d)(?:-[ \t]{0,4}\r?\n[ \t]{0,8}|[ \t]{0,4}\r?\n[ \t]{0,8}(?=-\d)|(?<=[^\n]{40})\r?\n[ \t]{0,8})(?=[\d-]))"
-    r"|(?P<word>(?<=[A-Z][a-z])\r?\n(?=[a-z])|(?<=[A-Z][a-z]{2})\r?\n(?=[a-z])|(?<=[A-Z][a-z]{3})\r?\n(?=[a-z])"
-    r"|(?<=[A-Z][a-z]{4})\r?\n(?=[a-z])|(?<=[A-Z][a-z]{5})\r?\n(?=[a-z]))"
+    r"|(?P<number>(?<=\d)(?:-[ \t]{0,4}\r?\n[ \t]{0,8}|[ \t]{0,4}\r?\n[ \t]{0,8}(?=-\d)"
+    r"|(?<=[^\n]{40})\r?\n[ \t]{0,8})(?=[\d-]))"
+    r"|(?P<word>(?:(?<=[A-Z][a-z]{2})|(?<=[A-Z][a-z]{3})|(?<=[A-Z][a-z]{4})|(?<=[A-Z][a-z]{5}))\r?\n(?=[a-z]{2,12}(?![A-Z\d])))"
     r"|(?P<names>(?<=[a-z])(?:[ \t]{0,3}\r?\n[ \t]{0,8}|\t|[ ]{2,4})(?=[A-Z][a-z]+(?![\w:]| ?:)))"
     r"|(?P<wide>(?<=\d) {2,4}(?=\d))"
+)
+
+# Two words with capitals before: a whole name, with nothing of it on the next line.
+_NAMED_WHOLLY = re.compile(
+    r"(?:(?<![\w.])(?!(?:Dr|Mr|Mrs|Ms|Patient|Name|Pt|Seen|By|For|The|And|Client|Mother|Father)\b)"
+    r"[A-Z][a-z]+|\b[A-Z]\.) [A-Z][a-z'-]+$"
 )
 
 # Addresses and sites in words.
@@ -48,7 +127,7 @@ _DOT = re.compile(
     r"(?<=[\w)])(?:\s?[\[({<]\s?(?:dot|punto|\.)\s?[\])}>]\s?|\s(?:dot|DOT)\s|\spunto\s(?=com|org|net|edu|gov|es\b|info|health|co\b)|_dot_|-dot-)(?=[\w])"
 )
 _AT = re.compile(
-    r"(?<=\w)(?:\s?[\[({<]\s?(?:at|AT|arroba|@|a)\s?[\])}>]\s?|_at_|-at-|\sarroba\s| ?@ ?"
+    r"(?<=\w)(?:\s?[\[({<]\s?(?:at|AT|arroba|@|a)\s?[\])}>]\s?|_at_|-at-|\sarroba\s"
     r"|\s(?:at|AT)\s(?=[\w-]+(?:\s(?:dot|DOT|punto)\s|\s?[\[({]\s?(?:dot|\.)\s?[\])}]|\.(?:com|org|net|edu|gov|io|co|uk|es|de|fr|info|health|example)\b)))(?=[\w])"
 )
 _AT_IN_BRACKETS = re.compile(r"[\[({<_-] ?(?:at|a) ?[\])}>_-]")
@@ -60,10 +139,12 @@ _DIGITS = {
     "seven": "7", "eight": "8", "nine": "9", "niner": "9", "cero": "0", "uno": "1", "dos": "2", "tres": "3",
     "cuatro": "4", "cinco": "5", "seis": "6", "siete": "7", "ocho": "8", "nueve": "9",
 }  # fmt: skip
-_TENS = dict(zip("twenty thirty forty fifty sixty seventy eighty ninety".split(), "23456789", strict=True))
+_TENS = dict(zip([
+    "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety",
+], "23456789", strict=True))  # fmt: skip
 _TEENS = dict(
     zip(
-        "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(),
+        ["ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"],
         map(str, range(10, 20)),
         strict=True,
     )
@@ -76,15 +157,15 @@ _IN_WORDS = re.compile(
 _HAN_DIGITS = str.maketrans("〇零一二三四五六七八九", "00123456789")
 _HAN_NUMBER = re.compile(r"[〇零一二三四五六七八九]{4,}")
 
-_ALPHABET = (
-    "alfa alpha bravo charlie delta echo foxtrot golf hotel india juliet juliett kilo lima mike november oscar papa "
-    "quebec romeo sierra tango uniform victor whiskey whisky xray x-ray yankee zulu"
-).split()
-_BY_ALPHABET = re.compile(
-    rf"\b(?:{'|'.join(_ALPHABET)})(?:[ ,./-]{{1,3}}(?:{'|'.join(_ALPHABET)})){{2,60}}\b"
-)
+_ALPHABET = [
+    "alfa", "alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india", "juliet", "juliett",
+    "kilo", "lima", "mike", "november", "oscar", "papa", "quebec", "romeo", "sierra", "tango", "uniform", "victor",
+    "whiskey", "whisky", "xray", "x-ray", "yankee", "zulu",
+]  # fmt: skip
+_BY_ALPHABET = re.compile(rf"\b(?:{'|'.join(_ALPHABET)})(?:[ ,./-]{{1,3}}(?:{'|'.join(_ALPHABET)})){{2,60}}\b")
 _AS_IN = re.compile(
-    r"(?<![\w'])[a-z](?: as in | for | like )[a-z]+(?:[,;.]? (?:and |then )?[a-z](?: as in | for | like )[a-z]+){2,60}\b"
+    r"(?<![\w'])[a-z](?: as in | for | like )[a-z]+"
+    r"(?:[,;.]? (?:and |then )?[a-z](?: as in | for | like )[a-z]+){2,60}\b"
 )
 
 # A word that says how what follows it is to be read.
@@ -93,7 +174,8 @@ _CUE = re.compile(
     r"|(?P<atbash>atbash)|(?P<cipher>rot[- ]?13|caesar|cipher(?:ed)?|encrypted|encoded|obfuscated|scrambled))\b"
 )
 _AFTER_CUE = re.compile(
-    r"(?:[ )]{0,3}(?:is|as|reads?|name|spelling|order|writing|text|it|id|mrn|patient|the|phone|number)\b){0,4}[ )]{0,3}[:=\"'(\u005b>-][ \"'(]{0,3}"
+    r"(?:[ )]{0,3}(?:is|as|reads?|name|spelling|order|writing|text|it|id|mrn|patient|the|phone|number)\b){0,4}"
+    r"[ )]{0,3}[:=\"'(\u005b>-][ \"'(]{0,3}"
     r"(?P<text>(?:[^\n.;()\"]|[.;](?=\S)){1,100})"
 )
 _BEFORE_CUE = re.compile(
@@ -111,15 +193,23 @@ _RUN_TOGETHER = re.compile(
     r"|(?P<digits>(?<=[A-Z][a-z]{2})(?=\d{4})|(?<=\d{4})(?=[A-Z][a-z]{2}))"
 )
 _DOTTED = re.compile(r"(?<![\w@/.:-])[A-Za-z]{2,20}(?:\.[A-Za-z]{2,20}){1,4}(?![\w@/-])")
-_ENDS_OF_SITES = frozenset("com org net edu gov es uk de fr it pt io info health co mil int".split())
+_ENDS_OF_SITES = frozenset([
+    "com", "org", "net", "edu", "gov", "es", "uk", "de", "fr", "it", "pt", "io", "info", "health", "co", "mil",
+    "int",
+])  # fmt: skip
 _LEET = re.compile(
     r"(?<![\w@$!.-])(?=[a-zA-Z]*[01345789@$!|])(?!\d{1,3}(?:st|nd|rd|th|\d|[a-z]{1,3})\b)[A-Za-z@$!|01345789]{3,30}(?![\w@$!]|\.\w)"
 )
 _LEET_LETTERS = str.maketrans("01345789@$!|", "oieastbgasil")
 _LEET_ELSE = str.maketrans("01345789@$!|", "oleastbgasli")
-_LEET_DIGITS = re.compile(r"(?<![\w.])(?=[OoIl|]+[\d/.-]|[\d/.-]+[OoQDIlZSB|])[\dOoQDIlZSB|]{1,12}(?:[-/.][\dOoQDIlZSB|]{1,12}){0,6}(?!\w)")
+_LEET_DIGITS = re.compile(
+    r"(?<![\w.])(?=[OoIl|]{1,12}[\d/.-]|[\d/.-]{1,30}[OoQDIlZSB|])[\dOoQDIlZSB|]{1,12}(?:[-/.][\dOoQDIlZSB|]{1,12}){0,6}(?!\w)"
+)
 _DIGITS_DRAWN = str.maketrans("OoQDIl|ZSB", "0000111258")
-_UNEVEN = re.compile(r"(?<![^\W_])(?!Mc|Mac|(?:[A-Z][a-z]+){1,2}[A-Z]?\b)[A-Za-z]{0,20}(?:[a-z][A-Z]{1,9}[a-z]{1,9}[A-Z]|[A-Z][a-z]{1,9}[A-Z]{1,9}[a-z]|\b[a-z][A-Z]{4})[A-Za-z]{0,20}(?![^\W_])")
+_UNEVEN_CHANGES = 5  # of capitals to small letters and back; "AntiHBs" has fewer
+_UNEVEN = re.compile(
+    r"(?<![^\W_])(?!Mc|Mac|(?:[A-Z][a-z]+){1,2}[A-Z]?\b)[A-Za-z]{0,20}(?:[a-z][A-Z]{1,9}[a-z]{1,9}[A-Z]|[A-Z][a-z]{1,9}[A-Z]{1,9}[a-z]|\b[a-z][A-Z]{4})[A-Za-z]{0,20}(?![^\W_])"
+)
 
 
 def written_apart(text: str) -> Iterator[Change | Span]:
@@ -135,8 +225,7 @@ def written_apart(text: str) -> Iterator[Change | Span]:
     for match in _PIECES.finditer(text):
         if re.match("[A-Za-z]+", match.group()).group().lower() in _PREFIXES:  # type: ignore[union-attr]
             continue
-        by = match.group("by")
-        for place in re.finditer(re.escape(by), match.group()):
+        for place in re.finditer("[._/-]", match.group()):
             yield Change(match.start() + place.start(), match.start() + place.end(), "", crossing=True)
 
 
@@ -179,6 +268,8 @@ def _counted(text: str) -> bool:
     digits = sum(map(str.isdigit, letters))
     if digits < 5 and len(letters) - digits < 3 + (not letters.istitle()):
         return True
+    if digits >= _DIGITS_OF_SSN:
+        return False
     return all(0 <= ord(after) - ord(before) <= 1 for before, after in pairwise(characters))
 
 
@@ -187,6 +278,8 @@ def broken_lines(text: str) -> Iterator[Change]:
     if "\n" in text or "  " in text or "\t" in text:
         for match in _BROKEN.finditer(text):
             kind = match.lastgroup
+            if kind == "names" and _NAMED_WHOLLY.search(text, max(0, match.start() - 40), match.start()):
+                continue
             if kind == "number":
                 yield Change(*match.span(), "-" if match.group().startswith("-") else "", crossing=True)
             else:
@@ -201,10 +294,9 @@ def in_words(text: str) -> Iterator[Change | Span]:
     if "dot" in lower or "punto" in lower or ".]" in text or ".)" in text or ".}" in text or "]." in text:
         for match in _DOT.finditer(text):
             yield Change(*match.span(), ".")
-    if "@" in text or " at " in lower or "arroba" in lower or _AT_IN_BRACKETS.search(lower):
+    if " at " in lower or "arroba" in lower or _AT_IN_BRACKETS.search(lower):
         for match in _AT.finditer(text):
-            if match.group() != "@":
-                yield Change(*match.span(), "@")
+            yield Change(*match.span(), "@")
     if "slash" in lower or "hxx" in lower or "[:]" in text:
         for match in _SLASHES.finditer(text):
             yield Change(*match.span(), "https://")
@@ -248,7 +340,10 @@ def _number(words: str) -> str:
 
 def _by_cue(text: str, lower: str) -> Iterator[Change]:
     for cue in _CUE.finditer(lower):
-        for stretch in (_AFTER_CUE.match(text, cue.end()), _BEFORE_CUE.search(text, max(0, cue.start() - 80), cue.start())):
+        for stretch in (
+            _AFTER_CUE.match(text, cue.end()),
+            _BEFORE_CUE.search(text, max(0, cue.start() - 80), cue.start()),
+        ):
             if stretch is None:
                 continue
             start, end = stretch.span("text")
@@ -258,30 +353,35 @@ def _by_cue(text: str, lower: str) -> Iterator[Change]:
             if cue.lastgroup == "backwards":
                 yield Change(start, end, told[::-1], backwards=True)
             else:
-                yield Change(start, end, told.translate(_ATBASH) if cue.lastgroup == "atbash" else codecs.encode(told, "rot13"))
+                yield Change(
+                    start, end, told.translate(_ATBASH) if cue.lastgroup == "atbash" else codecs.encode(told, "rot13")
+                )
 
 
 def run_together(text: str) -> Iterator[Change]:
     """Yield where words are run together ("JohnSmith", "john_smith")."""
     for match in _RUN_TOGETHER.finditer(text):
-        yield Change(*match.span(), " ")
+        follows = text[match.end()]
+        yield Change(*match.span(), " ", crossing=match.lastgroup == "camel" or follows.islower())
     for match in _DOTTED.finditer(text):
         if match.group().rpartition(".")[2].lower() not in _ENDS_OF_SITES:
             for place, character in enumerate(match.group(), match.start()):
                 if character == ".":
-                    yield Change(place, place + 1, " ")
+                    yield Change(place, place + 1, " ", crossing=True)
 
 
 def drawn(text: str) -> Iterator[Change]:
-    """Yield digits and signs that stand for letters, letters that stand for digits, and capitals in the wrong places."""
+    """Yield digits and signs that stand for letters, letters that stand for digits, capitals in the wrong places."""
     yield from _drawn(text, _LEET_LETTERS)
     for match in _LEET_DIGITS.finditer(text):
         word = match.group()
         if len(word) > 4 and sum(map(str.isdigit, word)) * 2 >= sum(map(str.isalnum, word)):
             yield Change(*match.span(), word.translate(_DIGITS_DRAWN))
     for match in _UNEVEN.finditer(text):
-        if len(match.group()) >= _SPELLED:
-            yield Change(*match.span(), match.group().capitalize())
+        word = match.group()
+        changes = sum(one.isupper() != other.isupper() for one, other in pairwise(word))
+        if len(word) >= _SPELLED and (changes >= min(len(word) - 1, _UNEVEN_CHANGES) or word[1:].isupper()):
+            yield Change(*match.span(), word.capitalize())
 
 
 def drawn_otherwise(text: str) -> Iterator[Change]:
@@ -300,5 +400,6 @@ def _drawn(text: str, letters: dict[int, int | None] | dict[int, str] | dict[int
         if word[:2].isdigit() or len(letters_in) * 5 < len(trimmed) * (2 if letters_in[1:].islower() else 3):
             continue  # a measure, a code
         read = trimmed.translate(letters)
-        yield Change(match.start(), match.start() + len(trimmed), read.capitalize() if word[0] in "@$!|013457" else read)
-
+        yield Change(
+            match.start(), match.start() + len(trimmed), read.capitalize() if word[0] in "@$!|013457" else read
+        )

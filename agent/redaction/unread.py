@@ -11,7 +11,9 @@ from agent.redaction.spans import Span
 
 # Letters that are neither Latin nor of no script at all, with their marks. One or two Greek letters by themselves
 # stand for measures, proteins and receptors.
-_FOREIGN = regex.compile(r"(?:(?=[\p{L}\p{M}])[^\p{Latin}\p{Greek}\p{Common}\p{Inherited}][\p{M}'’-]*)+|[\p{Greek}]{3,}")
+_FOREIGN = regex.compile(
+    r"(?:(?=[\p{L}\p{M}])[^\p{Latin}\p{Greek}\p{Common}\p{Inherited}][\p{M}'’-]*)+|[\p{Greek}]{3,}"
+)
 _UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]")
 _BETWEEN = 3  # characters between words that are one finding
 _WORD = 2  # characters of a script without spaces

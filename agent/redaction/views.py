@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from agent.redaction.decoding import Change, encoded, escapes
-from agent.redaction.folding import fold, in_latin, is_text
+from agent.redaction.folding import fold, in_latin, is_text, unescaped_breaks
 from agent.redaction.redacted import Withheld
 from agent.redaction.spans import Span
 from agent.redaction.spelling import broken_lines, drawn, drawn_otherwise, in_words, run_together, written_apart
@@ -106,7 +106,8 @@ def views_of(text: str) -> tuple[View, ...] | Withheld:
     foreign = [] if folded.text.isascii() else unread(folded.text)
     if foreign is None:
         return Withheld.LANGUAGE
-    plain = View(folded.text if folded.text.isascii() else in_latin(folded.text), folded.starts, folded.ends)
+    latin = folded.text if folded.text.isascii() else in_latin(folded.text)
+    plain = View(unescaped_breaks(latin), folded.starts, folded.ends)
     told = [Span(*plain.original(span.start, span.end), span.entity) for span in foreign]
     shown = _derived(plain, overridden(text, plain.text, plain.starts), told) if plain.starts is not None else None
     further = [shown] if shown else []
@@ -227,4 +228,3 @@ def _word_before(text: str, place: int) -> int:
 def _word_after(text: str, place: int) -> int:
     last = min(len(text), place + _WORD)
     return next((p for p in range(place, last) if text[p].isspace()), last)
-
