@@ -11,7 +11,7 @@ import regex
 from agent.redaction.date_values import read_date, read_year
 from agent.redaction.people import People
 from agent.redaction.policy import RedactionPolicy
-from agent.redaction.surrogates import Keyed, Surrogates, titled
+from agent.redaction.surrogates import GIVEN_NAMES, Keyed, Surrogates, titled
 from agent.redaction.tags import TagTable
 
 _MOST_DAYS = 364  # dates are moved by 1 to this many days, back or forth
@@ -41,7 +41,7 @@ class Operators:
         self.policy = policy
         self.key = key
         self.this_year = this_year
-        self.given_names = given_names
+        self.given_names = given_names | GIVEN_NAMES
         self.usual_names = given_names | family_names
         self.language = policy.languages[0]
 

@@ -31,6 +31,7 @@ _FAMILY, _PLACES = surrogate_words("family"), surrogate_words("places")
 _GIVEN = (*_GIVEN_FEMALE, *_GIVEN_MALE)
 _FEMALE = frozenset(name.casefold() for name in _GIVEN_FEMALE)
 _MALE = frozenset(name.casefold() for name in _GIVEN_MALE)
+GIVEN_NAMES = _FEMALE | _MALE
 _FEMALE_TITLES, _MALE_TITLES = frozenset(surrogate_words("titles_female")), frozenset(surrogate_words("titles_male"))
 _PARTICLES = frozenset(surrogate_words("particles"))
 _FACILITY_WORDS = frozenset(surrogate_words("facilities"))
@@ -74,10 +75,10 @@ class Surrogates:
         given_names: given names, in small letters, that tell a name's first part from its last.
     """
 
-    def __init__(self, keyed: Keyed, taken: Set[str], given_names: Set[str] = frozenset()) -> None:
+    def __init__(self, keyed: Keyed, taken: Set[str], given_names: Set[str] = GIVEN_NAMES) -> None:
         self._keyed = keyed
         self._taken = taken
-        self._given = given_names | _FEMALE | _MALE
+        self._given = given_names
         self._made: dict[tuple[str, ...], str] = {}
         self._used: set[str] = set()
 
@@ -120,6 +121,9 @@ class Surrogates:
         if len(person) > 1 and small in ("".join(person), "".join(reversed(person))):
             parts = [self._whole_word(one, person, gender) for one in person]
             return None if None in parts else _cased(word, "".join(part or "" for part in parts))
+        if len(person) > 1 and small == "".join(one[0] for one in person):
+            initials = [self._name_word(letter, person[nth:], gender) for nth, letter in enumerate(small)]
+            return None if None in initials else _cased(word, "".join(one or "" for one in initials))
         meant = next((one for one in person if one == small), None)
         meant = meant or next((one for one in person if one_error(one, small)), small)
         made = self._whole_word(meant, person, gender)

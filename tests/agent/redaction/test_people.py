@@ -20,6 +20,7 @@ RECORD = ["Dr. Anna Kowalski", "Margaret Holloway", "Peter O'Brien-Smith"]
         "margaret",
         "margaretholloway",
         "hollowaymargaret",
+        "MH",
         "Margret Holloway",
         "Hollowya",
         "Ms Margaret Hollowway",

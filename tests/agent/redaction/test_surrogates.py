@@ -25,7 +25,7 @@ def named(surrogate: Surrogates, *names: str) -> list[str | None]:
 
 
 def test_all_ways_to_write_a_name_become_ways_to_write_its_surrogate():
-    full, turned, family, initial, possessive, wrong, joined = named(
+    full, turned, family, initial, possessive, wrong, joined, letters = named(
         surrogates(),
         "Margaret Holloway",
         "HOLLOWAY, MARGARET",
@@ -34,6 +34,7 @@ def test_all_ways_to_write_a_name_become_ways_to_write_its_surrogate():
         "Mrs. Holloway's",
         "Hollowya",
         "margaretholloway",
+        "MH",
     )
     assert full is not None
     first, last = full.split()
@@ -44,6 +45,7 @@ def test_all_ways_to_write_a_name_become_ways_to_write_its_surrogate():
     assert initial == f"{first[0]}. {last}"
     assert possessive == f"Mrs. {last}'s"
     assert joined == f"{first}{last}".lower()
+    assert letters == f"{first[0]}{last[0]}"
 
 
 def test_titles_and_particles_stay_and_a_title_says_whether_it_is_a_man_or_a_woman():
