@@ -16,6 +16,7 @@ from agent.redaction.tags import TagTable
 
 _MOST_DAYS = 364  # dates are moved by 1 to this many days, back or forth
 _OLDEST = 89  # years; a date further back may say that somebody is over 89, which not even the year may (HIPAA)
+_BETWEEN = regex.compile(r"(\s+(?:and|to|through|until|y|al?|hasta)\s+|\s+-\s+|;\s+)", regex.IGNORECASE)
 _WORD = regex.compile(r"[\p{L}\p{M}\d]+")
 
 
@@ -106,6 +107,12 @@ class RecordOperators:
         return made or self._tags.tag(entity, value)
 
     def _moved(self, value: str) -> str | None:
+        """Return a date, or several that were found as one, moved; None unless each can be."""
+        parts = _BETWEEN.split(value)  # dates, and what is between them
+        moved = [self._moved_date(part) if nth % 2 == 0 else part for nth, part in enumerate(parts)]
+        return None if None in moved else "".join(part or "" for part in moved)
+
+    def _moved_date(self, value: str) -> str | None:
         read = read_date(value, language=self._of.language, this_year=self._of.this_year)
         if read is None or self._is_old(read.date.year - 1):
             return None

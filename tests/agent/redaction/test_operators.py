@@ -61,6 +61,13 @@ def test_a_date_that_cannot_be_moved_is_tagged(value: str):
     assert record(with_operators(DATE="shift")).written("DATE", value) == "[DATE-1]"
 
 
+def test_dates_found_as_one_move_each_or_not_at_all():
+    operators = record(with_operators(DATE="shift"), unit="p")
+    one, other = (operators.written("DATE", day) for day in ("03/14/2022", "2022-03-16"))
+    assert operators.written("DATE", "03/14/2022 to 2022-03-16") == f"{one} to {other}"
+    assert operators.written("DATE", "March 14 and March 16, 2022") == "[DATE-1]"
+
+
 @pytest.mark.parametrize(
     ("value", "written"),
     [
