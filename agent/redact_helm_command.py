@@ -1,18 +1,18 @@
 """`intramural redact helm`: HELM's output folders made fit to be handed on."""
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
 
 from agent.errors import ConfigError, RedactionError
-from agent.keys import derive_key, read_data_key
-from agent.site import Site
+from agent.keys import derive_key
 
 if TYPE_CHECKING:
-    from agent.exchange.helm_redaction.names import Judges
+    from agent.exchange.helm_redaction.walk import Judges
+    from agent.redaction.worker import EngineChoice
 
 
 @click.command()
@@ -35,9 +35,7 @@ if TYPE_CHECKING:
 @click.option("--policy", help="A policy of policies/redaction, or a file ending in .yaml.  [default: the site's]")
 @click.option("--language", help="Of the texts: en or es.  [default: the policy's]")
 @click.option("--level", type=click.Choice(["default", "strict"]), help="How much is taken, where no --policy says it.")
-@click.pass_obj
 def helm(
-    site: Site,
     output: Path,
     suites: tuple[str, ...],
     redact_output: bool,
@@ -55,7 +53,7 @@ def helm(
     that HELM is known to write are carried over: raw data sets, caches, logs, lists of tokens, times and extra data are
     not. redaction.json lists every file with its digest. HELM's other folders, such as prod_env, are not looked at.
     """
-    wanted = _Wanted(site, policy, language, level)
+    wanted = _Wanted(policy, language, level)
     if check:
         if copy_to or redact_output or redact_annotations:
             raise ConfigError("--check changes nothing", "Give --output and nothing else with it.")
@@ -96,43 +94,45 @@ def _check(output: Path, suites: tuple[str, ...], wanted: "_Wanted") -> None:
 class _Wanted:
     """By which rules and under which key a folder is redacted."""
 
-    site: Site
     policy: str | None
     language: str | None
     level: Literal["default", "strict"] | None
 
-    @property
-    def _has_site(self) -> bool:
-        return (self.site.directory / "site.yaml").is_file()
-
-    def open(self, written_under: str | None = None) -> "Judges":
+    def open(self, written_under: str = "") -> "Judges":
         """Open the redactors of texts and of names.
 
         Args:
             written_under: the policy that a manifest names, which counts where no option says otherwise.
-        """
-        from agent.exchange.helm_redaction.names import Judges
-        from agent.redaction.engine import open_engine
-        from agent.redaction.policy import policy_for
-        from agent.shipped import shipped
 
-        if self.policy is not None and self.level is not None:
-            raise ConfigError("--level and --policy both say what is taken", "Give one of them.")
-        name = self.policy
-        if name is None and (self.level or self.language):
-            name = policy_for(self.level or "default", self.language)
-        if name is None and (shipped("policies") / "redaction" / f"{written_under}.yaml").is_file():
-            name = written_under
-        if name is None:
-            name = self.site.settings.redaction_policy if self._has_site else "hipaa_safe_harbor"
-        directory = self.site.directory if self._has_site else Path.cwd()
-        texts = open_engine(name, directory, language=self.language)
-        # Other policies take words of names that HELM's tools look up.
-        names = texts if name == "hipaa_safe_harbor" else open_engine("hipaa_safe_harbor", language=self.language)
-        return Judges(texts, names)
+        Raises:
+            RedactionError: the policy writes what looks like an identifier, so that nobody could check the folder.
+        """
+        from agent.exchange.helm_redaction.name_judge import open_name_judge
+        from agent.exchange.helm_redaction.walk import Judges
+        from agent.redaction.engine import open_engine
+        from agent.redaction.policy import load_policy
+
+        choice = self._choice(written_under)
+        directory = None if choice.directory is None else Path(choice.directory)
+        policy = load_policy(choice.policy, directory, choice.language)
+        if not {"surrogate", "shift"}.isdisjoint(policy.operators.values()):
+            raise RedactionError(
+                f"redaction policy {policy.name}: it writes surrogates or moved dates, which no check tells from real",
+                "Give a policy that writes tags, such as --policy hipaa_safe_harbor.",
+            )
+        return Judges(open_engine(choice.policy, directory, language=choice.language), open_name_judge(choice.language))
 
     def key(self) -> bytes:
-        """Return the key of hashed ids and labels: the site's, or one that nobody keeps."""
-        if not self._has_site:
-            return secrets.token_bytes(32)
-        return derive_key(read_data_key(self.site.keys / "data.key"), "helm folder")
+        """Return the key of hashed ids and labels: a named site's, or one that nobody keeps."""
+        key = self._choice("").key
+        return secrets.token_bytes(32) if key is None else derive_key(bytes.fromhex(key), "helm folder")
+
+    def _choice(self, written_under: str) -> "EngineChoice":
+        from agent.redact_commands import chosen
+        from agent.shipped import shipped
+
+        choice = chosen(self.level, self.language, self.policy)
+        asked = (self.level, self.language, self.policy) != (None, None, None) or choice.key is not None
+        if not asked and (shipped("policies") / "redaction" / f"{written_under}.yaml").is_file():
+            return replace(choice, policy=written_under)
+        return choice

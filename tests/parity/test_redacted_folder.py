@@ -49,7 +49,7 @@ GROUPS = ("simple_mcqa", "simple_classification", "airways", "ward_notes")
 
 
 def redact(*words: str) -> None:
-    done = CliRunner().invoke(intramural, ["--site", "/nonexistent", "redact", "helm", *words])
+    done = CliRunner().invoke(intramural, ["redact", "helm", *words], env={"INTRAMURAL_SITE": None})
     assert done.exit_code == 0, done.output
 
 

@@ -9,9 +9,9 @@ from typing import Any
 from agent.errors import RedactionError
 from agent.exchange.helm_redaction.layout import MANIFEST, every_file, suites_of
 from agent.exchange.helm_redaction.manifest import Manifest, listed, read_manifest
-from agent.exchange.helm_redaction.names import KEY_BYTES, Judges, Names
+from agent.exchange.helm_redaction.names import KEY_BYTES, Names
 from agent.exchange.helm_redaction.redacting import read_run, read_suite, remainder
-from agent.exchange.helm_redaction.walk import through
+from agent.exchange.helm_redaction.walk import Judges, through
 
 
 def check_folder(output: Path, judges: Judges) -> Manifest:

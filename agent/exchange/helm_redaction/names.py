@@ -7,14 +7,13 @@ labels in all files. Ids of instances become keyed hashes always: they often are
 import hmac
 import re
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import cache
 from typing import Final
 
 from agent.catalog.benchmark import survey_benchmarks
 from agent.exchange.json_place import PLAIN_NAME
 from agent.metrics import METRICS
-from agent.redaction import Redactor
 
 KEY_BYTES: Final = 32
 _LONGEST_RUN = 240  # characters; a run's name is a folder's
@@ -32,45 +31,39 @@ _HELM_CLASS = re.compile(r"helm(\.[A-Za-z_][A-Za-z0-9_]*){2,8}")
 
 # Models that everybody may name: a redactor takes Claude for a person. Families, and words beside them.
 _FAMILIES = frozenset({
-    "reka", "ada",
-    "apertus", "aya", "baichuan", "biomistral", "claude", "command", "dbrx", "deepseek", "exaone", "falcon",
-    "gemini", "gemma", "glm", "gpt", "granite", "grok", "jamba", "jurassic", "kimi", "llama", "medgemma",
-    "meditron", "ministral", "mistral", "mixtral", "mpt", "nova", "o", "olmo", "opus", "oss", "palm", "palmyra",
-    "phi", "pixtral", "qwen", "qwq", "r1", "simple", "solar", "titan", "yi",
+    "ada", "apertus", "aya", "baichuan", "biomistral", "claude", "command", "dbrx", "deepseek", "exaone", "falcon",
+    "gemini", "gemma", "glm", "gpt", "granite", "grok", "idefics", "jais", "jamba", "jurassic", "kimi", "llama",
+    "medgemma", "meditron", "ministral", "mistral", "mixtral", "mpt", "neoxt", "nova", "o", "olmo", "openflamingo",
+    "opus", "oss", "palm", "palmyra", "phi", "pixtral", "qwen", "qwq", "r1", "reka", "sabia", "simple", "smollm",
+    "solar", "titan", "whisper", "yi",
 })  # fmt: skip
 _BESIDE_A_FAMILY = frozenset({
-    "thinking", "instant", "stanfordhealthcare", "dspy", "fs", "bfrs", "zs", "cot", "predict", "miprov2", "core",
-    "edge", "text", "embedding",
-    "ai21", "aleph", "alpha", "amazon", "anthropic", "bedrock", "chat", "cohere", "distill", "flash", "google",
-    "haiku", "huggingface", "ibm", "instruct", "it", "large", "lite", "maverick", "max", "med", "medium", "meta",
-    "microsoft", "mini", "mistralai", "model", "moonshotai", "nano", "nvidia", "openai", "preview", "pro",
-    "reasoning", "scout", "small", "sonnet", "tiny", "together", "turbo", "upstage", "vertexai", "vllm", "writer",
-    "xai", "zai",
+    "a", "ai", "ai21", "aleph", "alpha", "amazon", "anthropic", "audio", "base", "bedrock", "bfrs", "chat", "code",
+    "cohere", "core", "cot", "cpt", "disabled", "distill", "dspy", "edge", "effort", "embedding", "exp", "family",
+    "flash", "fp", "fs", "google", "haiku", "high", "huggingface", "huggingfacem", "ibm", "instant", "instruct",
+    "it", "large", "lionv", "lite", "low", "maritaca", "maverick", "max", "med", "medium", "meta", "microsoft",
+    "mini", "miprov2", "mistralai", "model", "moonshotai", "mpt", "nano", "next", "nvidia", "openai", "p",
+    "predict", "preview", "pro", "reasoning", "scout", "sea", "shc", "small", "sonnet", "stanfordhealthcare",
+    "text", "thinking", "tiny", "together", "tput", "transcribe", "turbo", "upstage", "vertexai", "vitl", "vllm",
+    "writer", "x", "xai", "zai", "zs",
 })  # fmt: skip
-_MODEL_NUMBER = re.compile(r"[a-z]{0,2}\d{1,4}[a-z]{0,3}\d?|(?:20)?2\d[01]\d[0-3]\d")
+_MODEL_NUMBER = re.compile(r"[a-z]{0,2}\d{1,4}[a-z]{0,3}\d?|\d{1,2}x\d{1,3}b|(?:20)?2\d[01]\d[0-3]\d")
 _MOST_WORDS = 14  # of a model's name
+_SHORTEST_WORD = 3  # characters of a person's name that is searched in other names
 _WORD = re.compile(r"[^\W_]+")
-
-
-@dataclass(frozen=True, slots=True)
-class Judges:
-    """What clears texts, and what says whether a name may stay."""
-
-    texts: Redactor
-    names: Redactor
 
 
 class Names:
     """Names as the redacted folder has them. One for the whole folder.
 
     Args:
-        redactor: judges names that are not known.
+        may_stay: judges names that are not known.
         key: 32 bytes, of labels and hashes.
         redacted_before: whether the ids were hashed already, as in a folder that this program wrote.
     """
 
-    def __init__(self, redactor: Redactor, key: bytes, *, redacted_before: bool) -> None:
-        self._redactor = redactor
+    def __init__(self, may_stay: Callable[[str], bool], key: bytes, *, redacted_before: bool) -> None:
+        self._may_stay = may_stay
         self._known = _catalogued()
         self._key = key
         self._redacted_before = redacted_before
@@ -84,6 +77,10 @@ class Names:
         if name not in self._names:
             self._names[name] = name if self._is_plain(name) else self.label(name)
         return self._names[name]
+
+    def is_known(self, name: str) -> bool:
+        """Whether everybody knows the name: of a benchmark, a metric, a model; or it is a label."""
+        return name in self._known or bool(_LABEL.fullmatch(name)) or is_public_model(name)
 
     def never(self, name: str) -> str:
         """Take a name for a person's from now on, in all files; return its label."""
@@ -119,12 +116,11 @@ class Names:
             return not name or bool(PLAIN_NAME.fullmatch(name))
         if not PLAIN_NAME.fullmatch(name):
             return _HELM_CLASS.fullmatch(name) is not None
-        if name in self._known or _LABEL.fullmatch(name) or _HELM_CLASS.fullmatch(name) or is_public_model(name):
+        if self.is_known(name) or _HELM_CLASS.fullmatch(name):
             return True
         if _LONG_NUMBER.search(name):
             return False
-        words = spaced(name)
-        return all(self._redactor.redact(text) == text for text in {name, words, words.title()})
+        return self._may_stay(name)
 
     def label(self, name: str) -> str:
         """Return the keyed label of a name; a label is its own."""
@@ -140,6 +136,11 @@ class Names:
 def spaced(name: str) -> str:
     """Return the words of a name: `seenBy_ward.7` is `seen By ward 7`."""
     return _APART.sub(" ", name).strip()
+
+
+def words_of_name(name: str) -> frozenset[str]:
+    """Return the words of a name that may be a person's, in small letters."""
+    return frozenset(word for word in _WORD.findall(spaced(name).casefold()) if len(word) >= _SHORTEST_WORD)
 
 
 def is_public_model(text: str) -> bool:

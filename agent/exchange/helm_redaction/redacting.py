@@ -24,9 +24,9 @@ from agent.exchange.helm_redaction.layout import (
     suites_of,
 )
 from agent.exchange.helm_redaction.manifest import Manifest, Tally, write_manifest
-from agent.exchange.helm_redaction.names import Judges, Names
+from agent.exchange.helm_redaction.names import Names
 from agent.exchange.helm_redaction.shapes import OF_A_RUN, OF_A_SUITE, TABLES
-from agent.exchange.helm_redaction.walk import Options, Step, redacted_files
+from agent.exchange.helm_redaction.walk import Judges, Options, Step, redacted_files
 from agent.exchange.json_files import write_json
 from agent.new_folder import new_folder
 from agent.redaction import Withheld

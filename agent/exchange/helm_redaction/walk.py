@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from agent.errors import RedactionError
-from agent.exchange.helm_redaction.names import Names, spaced
-from agent.redaction import Redactor
+from agent.exchange.helm_redaction.names import Names, words_of_name
+from agent.redaction import Withheld
+from agent.redaction.spans import Span
 from agent.vocabulary import Identifier
 
 REDACTED: Final = "[redacted]"  # HELM's own word for a text that is not shown
@@ -49,23 +50,63 @@ class Record:
         texts: those that are shown, each once, with its number.
         context: those that are not shown, whose identifiers are searched in the others all the same.
         identifiers: the instance's id, where it may be one.
+        has_names: whether a name must be told from those of people in the texts.
     """
 
     texts: dict[str, int] = field(default_factory=dict)
     context: dict[str, None] = field(default_factory=dict)
     identifiers: list[Identifier] = field(default_factory=list)
+    has_names: bool = False
 
-    def redact(self, redactor: Redactor) -> list[str]:
-        """Return the redacted texts, by number."""
-        if not self.texts:
-            return []
+    def redact(self, texts: "Texts") -> "_Settled":
+        """Redact the texts together; and find out which words are of people."""
+        if not self.texts and not self.has_names:
+            return _Settled([], frozenset())
         shown = list(self.texts)
         known = "\0".join(shown)
         around: list[str] = []
         for text in sorted(self.context, key=len, reverse=True):
             if text not in known and not any(text in other for other in around):
                 around.append(text)
-        return list(redactor.redact_record([*shown, *around], self.identifiers)[: len(shown)])
+        read = [*shown, *around]
+        found = texts.redact_and_find(read, self.identifiers)
+        people: set[str] = set()
+        for text, (_, spans) in zip(read, found, strict=True):
+            if self.has_names and not isinstance(spans, Withheld):
+                names = (text[span.start : span.end] for span in spans if span.entity == "NAME")
+                people |= {word for name in names for word in words_of_name(name)}
+        return _Settled([new for new, _ in found[: len(shown)]], frozenset(people))
+
+
+class Texts(Protocol):
+    """What clears texts: the engine."""
+
+    @property
+    def policy(self) -> str:
+        """Name and version of the policy in force."""
+        ...
+
+    def redact_and_find(
+        self, texts: Sequence[str], identifiers: Sequence[Identifier] = ()
+    ) -> Sequence[tuple[str, tuple[Span, ...] | Withheld]]:
+        """Clear the texts of one record together; beside each, what was found where in the original."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Judges:
+    """What clears texts, and what says of a name whether it may stay."""
+
+    texts: Texts
+    names: Callable[[str], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class _Settled:
+    """A redacted record: its texts by number, and the words of the people in it."""
+
+    texts: Sequence[str]
+    people: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +121,7 @@ class _Slot:
 class _NameSlot:
     """The place of a name that stays if no person of its record is in it."""
 
-    slot: _Slot
-    words: str
+    record: str
     name: str
 
 
@@ -126,11 +166,10 @@ class Walk:
     def name(self, name: str) -> object:
         """Return the place of a name that an instance's own data may have given: of a key, of a part of a split."""
         shown = self.names.shown(name)
-        words = spaced(shown)
-        slot = self.text(words) if shown == name else shown
-        if not isinstance(slot, _Slot):
+        if shown != name or self.names.is_known(name):
             return shown
-        return _NameSlot(slot, words, name)
+        self.records.setdefault(self._current, Record()).has_names = True
+        return _NameSlot(self._current, name)
 
     def unshown(self, value: object, what: str = "", depth: int = 0) -> None:
         """Keep the texts of a value that is not shown for the search in those that are; count it as `what`."""
@@ -148,17 +187,17 @@ class Walk:
             for inner in value:
                 self.unshown(inner, depth=depth + 1)
 
-    def settle(self, redactor: Redactor) -> tuple[dict[str, list[str]], set[str]]:
-        """Redact all records; return their texts, and which records were changed by it."""
-        settled = {key: record.redact(redactor) for key, record in self.records.items()}
-        return settled, {key for key, texts in settled.items() if texts != list(self.records[key].texts)}
+    def settle(self, texts: Texts) -> tuple[dict[str, _Settled], set[str]]:
+        """Redact all records; return them, and which of them were changed by it."""
+        settled = {key: record.redact(texts) for key, record in self.records.items()}
+        return settled, {key for key, one in settled.items() if list(one.texts) != list(self.records[key].texts)}
 
 
 def through(
     files: Mapping[str, tuple[Step, Any]],
     names: Names,
     options: Options,
-    redactor: Redactor,
+    texts: Texts,
     blanked: frozenset[str] = frozenset(),
 ) -> tuple[dict[str, Any], set[str], Counter[str]]:
     """Take the files of a run (step and content by name) through their steps once.
@@ -168,24 +207,24 @@ def through(
     """
     walk = Walk(names, options, blanked)
     trees = {name: step(walk, content) for name, (step, content) in files.items()}
-    settled, changed = walk.settle(redactor)
+    settled, changed = walk.settle(texts)
     fill = _Filling(settled, names)
     return {name: fill.filled(tree) for name, tree in trees.items() if tree is not OMIT}, changed, walk.counts
 
 
 def redacted_files(
-    files: Mapping[str, tuple[Step, Any]], names: Names, options: Options, redactor: Redactor
+    files: Mapping[str, tuple[Step, Any]], names: Names, options: Options, texts: Texts
 ) -> tuple[dict[str, Any], Counter[str]]:
     """Take the files of a run through their steps until nothing changes any more.
 
     Texts of an instance on which redaction does not settle are not shown at all.
     """
-    contents, _, counts = through(files, names, options, redactor)
+    contents, _, counts = through(files, names, options, texts)
     blanked: frozenset[str] = frozenset()
     again = {name: step for name, (step, _) in files.items()}
     for turn in range(_PASSES):
         new, changed, _ = through(
-            {name: (again[name], content) for name, content in contents.items()}, names, options, redactor, blanked
+            {name: (again[name], content) for name, content in contents.items()}, names, options, texts, blanked
         )
         if new == contents:
             break
@@ -202,15 +241,16 @@ def redacted_files(
 class _Filling:
     """Puts redacted texts into the trees."""
 
-    settled: Mapping[str, Sequence[str]]
+    settled: Mapping[str, _Settled]
     names: Names
 
     def filled(self, tree: Any) -> Any:
         """Return the tree with its texts."""
         if isinstance(tree, _Slot):
-            return self.settled[tree.record][tree.number]
+            return self.settled[tree.record].texts[tree.number]
         if isinstance(tree, _NameSlot):
-            return tree.name if self.filled(tree.slot) == tree.words else self.names.never(tree.name)
+            people = self.settled[tree.record].people
+            return tree.name if people.isdisjoint(words_of_name(tree.name)) else self.names.never(tree.name)
         if isinstance(tree, dict):
             return {self.filled(key): self.filled(value) for key, value in tree.items()}
         if isinstance(tree, list):

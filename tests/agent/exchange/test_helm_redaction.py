@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,22 +22,24 @@ from agent.cli import intramural
 from agent.errors import AgentError, BenchmarkError, ConfigError, RedactionError
 from agent.exchange.helm_folder import read_run
 from agent.exchange.helm_redaction.checking import check_folder
-from agent.exchange.helm_redaction.names import Judges, Names
+from agent.exchange.helm_redaction.name_judge import open_name_judge
+from agent.exchange.helm_redaction.names import Names
 from agent.exchange.helm_redaction.redacting import redact_folder
 from agent.exchange.helm_redaction.shapes import OF_A_RUN, annotations
-from agent.exchange.helm_redaction.walk import REDACTED, Options, redacted_files
+from agent.exchange.helm_redaction.walk import REDACTED, Judges, Options, redacted_files
 from agent.redaction.engine import open_engine
 from tests.agent.exchange.planted_helm_folder import MRN, PATIENT, PLANTED, RECORD, RUN, SUITE, planted, put
+from tests.agent.service.filled_site import FilledSite
 
 KEY = b"k" * 32
+ROOT = Path(__file__).parents[3]
 REAL = Path(__file__).parent / "data" / "helm_output"
 SHOWN_RUN = "ward_notes:data_path="
 
 
 @pytest.fixture(scope="module")
 def judges() -> Judges:
-    engine = open_engine("hipaa_safe_harbor")
-    return Judges(engine, engine)
+    return Judges(open_engine("hipaa_safe_harbor"), open_name_judge())
 
 
 @pytest.fixture(scope="module")
@@ -355,11 +358,11 @@ def test_what_a_killed_command_left_is_put_right(judges: Judges, tmp_path: Path)
 KILLED = """
 import sys, time
 from pathlib import Path
-from agent.exchange.helm_redaction.names import Judges
+from agent.exchange.helm_redaction.name_judge import open_name_judge
 from agent.exchange.helm_redaction.redacting import redact_folder
-from agent.exchange.helm_redaction.walk import Options
+from agent.exchange.helm_redaction.walk import Judges, Options
 from tests.agent.exchange.test_helm_redaction import KEY, SUITE, Slow
-redact_folder(Path(sys.argv[1]), [SUITE], Judges(Slow(), Slow()), Options(), KEY)
+redact_folder(Path(sys.argv[1]), [SUITE], Judges(Slow(), bool), Options(), KEY)
 """
 
 
@@ -367,13 +370,11 @@ class Slow:
     """A redactor that takes everything, slowly."""
 
     policy = "slow 1"
+    seconds = 0.02
 
-    def redact(self, text: str) -> str:
-        return text
-
-    def redact_record(self, texts: Sequence[str], identifiers: Sequence[object] = ()) -> list[str]:
-        time.sleep(0.02)
-        return [REDACTED] * len(texts)
+    def redact_and_find(self, texts: Sequence[str], identifiers: Sequence[object] = ()) -> Any:
+        time.sleep(self.seconds)
+        return [(REDACTED, ())] * len(texts)
 
 
 def test_a_command_that_is_killed_leaves_the_old_folder_or_the_new_one(tmp_path: Path):
@@ -389,7 +390,7 @@ def test_a_command_that_is_killed_leaves_the_old_folder_or_the_new_one(tmp_path:
     assert not (output / "redaction.json").exists()
     assert set(found_in(output)) == set(found_in(planted(tmp_path / "other")))
     slow: Any = Slow()
-    redact_folder(output, [SUITE], Judges(slow, slow), Options(), KEY)
+    redact_folder(output, [SUITE], Judges(slow, bool), Options(), KEY)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["benchmark_output", "other"]
     assert found_in(output, ["may go home", "qcanary"]) == set()
 
@@ -400,17 +401,14 @@ class Restless:
     policy = "restless 1"
     turns = 0
 
-    def redact(self, text: str) -> str:
-        return text
-
-    def redact_record(self, texts: Sequence[str], identifiers: Sequence[object] = ()) -> list[str]:
+    def redact_and_find(self, texts: Sequence[str], identifiers: Sequence[object] = ()) -> Any:
         self.turns += 1
-        return [f"turn {self.turns}" for _ in texts]
+        return [(f"turn {self.turns}", ())] * len(texts)
 
 
 def test_texts_on_which_redaction_does_not_settle_are_not_shown():
     restless: Any = Restless()
-    names = Names(restless, KEY, redacted_before=False)
+    names = Names(bool, KEY, redacted_before=False)
     contents, counts = redacted_files({"a": (annotations, {"judge": {"says": "much"}})}, names, Options(), restless)
     assert list(leaves(contents)) == [REDACTED]
     assert counts["unsettled instances"] == 1
@@ -427,7 +425,8 @@ JSON = st.recursive(
 @given(st.dictionaries(st.text(max_size=8), JSON, max_size=4))
 def test_annotations_of_any_form_show_no_text_and_no_number_but_grades(tree: dict[str, Any]):
     slow: Any = Slow()
-    names = Names(slow, KEY, redacted_before=False)
+    slow.seconds = 0
+    names = Names(bool, KEY, redacted_before=False)
     contents, _ = redacted_files({"a": (annotations, tree)}, names, Options(blank_annotations=True), slow)
     assert all(shown in (REDACTED, None, True, False) or is_a_grade(shown) for shown in leaves(contents["a"]))
 
@@ -497,22 +496,53 @@ def test_figures_of_helms_own_output_stay_and_it_can_still_be_read(judges: Judge
         )
 
 
-def command(*words: str, folder: Path) -> Any:
-    return CliRunner().invoke(intramural, ["--site", str(folder / "nowhere"), "redact", "helm", *words])
+def command(*words: str) -> Any:
+    return CliRunner().invoke(intramural, ["redact", "helm", *words], env={"INTRAMURAL_SITE": None})
 
 
 def test_the_command_redacts_and_checks(output: Path, tmp_path: Path):
     copy = str(tmp_path / "copy")
-    done = command("--output", str(output), "--suite", SUITE, "--copy-to", copy, folder=tmp_path)
+    done = command("--output", str(output), "--suite", SUITE, "--copy-to", copy)
     assert done.exit_code == 0, done.output
     assert "instances: 3" in done.output
     assert not any(word in done.output for word in PLANTED)
-    done = command("--output", copy, "--check", folder=tmp_path)
+    done = command("--output", copy, "--check")
     assert done.exit_code == 0, done.output
     assert "clean: " in done.output
     add_a_file(tmp_path / "copy")
-    assert isinstance(command("--output", copy, "--check", folder=tmp_path).exception, RedactionError)
+    assert isinstance(command("--output", copy, "--check").exception, RedactionError)
     assert os.listdir(tmp_path) == ["copy"]  # noqa: PTH208
+
+
+def test_at_a_site_its_policy_counts_and_ids_are_the_same_each_time(output: Path, filled: FilledSite, tmp_path: Path):
+    site = str(filled.site.directory)
+    for name in ("one", "two"):
+        words = ["redact", "helm", "--output", str(output), "--suite", SUITE, "--copy-to", str(tmp_path / name)]
+        assert CliRunner().invoke(intramural, ["--site", site, *words]).exit_code == 0
+    assert content(tmp_path / "one", "instances.json") == content(tmp_path / "two", "instances.json")
+
+
+def test_a_policy_that_writes_surrogates_is_refused(output: Path, tmp_path: Path):
+    policy = yaml.safe_load((ROOT / "policies" / "redaction" / "hipaa_safe_harbor.yaml").read_text())
+    put(tmp_path / "ours.yaml", yaml.safe_dump(policy | {"name": "ours", "operators": {"default": "surrogate"}}))
+    words = ["--output", str(output), "--suite", SUITE, "--copy-to", str(tmp_path / "copy")]
+    done = command(*words, "--policy", str(tmp_path / "ours.yaml"))
+    assert isinstance(done.exception, RedactionError)
+    assert "surrogates" in str(done.exception)
+    assert not (tmp_path / "copy").exists()
+
+
+@pytest.mark.parametrize("level", [["--level", "strict"], ["--language", "es"]], ids=["strict", "spanish"])
+def test_other_policies_leave_names_that_helms_tools_look_up(level: list[str], tmp_path: Path):
+    copy = str(tmp_path / "copy")
+    done = command("--output", str(REAL), "--suite", "real", "--copy-to", copy, *level)
+    assert done.exit_code == 0, done.output
+    for run in (REAL / "runs" / "real").iterdir():
+        old, new = (json.loads((one / run.name / "run_spec.json").read_text()) for one in (
+            REAL / "runs" / "real", tmp_path / "copy" / "runs" / "real"
+        ))  # fmt: skip
+        assert (new["name"], new["groups"], new["metric_specs"]) == (old["name"], old["groups"], old["metric_specs"])
+    assert command("--output", copy, "--check", *level).exit_code == 0
 
 
 def test_a_text_that_cannot_be_judged_is_withheld_and_said(tmp_path: Path):
@@ -521,7 +551,7 @@ def test_a_text_that_cannot_be_judged_is_withheld_and_said(tmp_path: Path):
     tree = json.loads(path.read_text())
     tree["request_states"][0]["result"]["completions"][0]["text"] = f"{PATIENT} \ud800 \x00"
     path.write_text(json.dumps(tree))
-    done = command("--output", str(output), "--suite", SUITE, "--copy-to", str(tmp_path / "copy"), folder=tmp_path)
+    done = command("--output", str(output), "--suite", SUITE, "--copy-to", str(tmp_path / "copy"))
     assert isinstance(done.exception, RedactionError)
     assert "undecodable" in str(done.exception)
     state = content(tmp_path / "copy", "scenario_state.json")["request_states"][0]
