@@ -53,6 +53,13 @@ _SHORT = (
 ).split()
 
 
+_UNITS = values(
+    "mg|mcg|g|kg|mL|L|mg/dL|g/dL|mmol/L|mEq/L|IU/L|U/L|U/mL|ng/mL|pg/mL|µg|μm3|µm3|mm3|cm|mm|mmHg|mm Hg|cells/mm3|x 10^9/L|×10⁹/L|fL|pg|bpm|breaths/min|/min|"
+    "beats/min|mL/min|mL/min/1.73 m2|°C|°F|%|units|IU|kcal|mOsm/kg|mg/kg|mcg/min|mL/h|Gy|cGy|Hz|dB|kPa|cmH2O|m/s|sec|min|hours|days|weeks|months|years"
+)
+_GREEK = values("α|β|γ|δ|alpha|beta|gamma|κ|λ|anti|non|pre|post|para|sub")
+
+
 @dataclass(frozen=True, slots=True)
 class _Slot:
     kind: str
@@ -95,14 +102,18 @@ def parsed(template: str) -> _Parts:
 def words_of_templates() -> tuple[str, ...]:
     """Return the words that stand in the templates themselves, in lower case, sorted: common ones."""
     text = " ".join(_MARK.sub(" ", template) for template in (*CLINICAL, *EVERYDAY, *HARMLESS, *HARMLESS_EVERYDAY))
-    return tuple(sorted(set(re.findall(r"(?<![\w'])[a-z]{2,}(?![\w'])", text)) & set(ordinary_words())))
+    return tuple(sorted(set(re.findall(r"(?<![\w'])[a-z]{2,}(?![\w'])", text)) & set(_list("ordinary_english"))))
 
 
 @cache
-def ordinary_words() -> tuple[str, ...]:
-    """Return the words of English that are written without a capital, sorted (SCOWL; see the notice beside them)."""
-    path = Path(__file__).parent / "words" / "ordinary_english.txt.gz"
+def _list(name: str) -> tuple[str, ...]:
+    path = Path(__file__).parent / "words" / f"{name}.txt.gz"
     return tuple(gzip.decompress(path.read_bytes()).decode().split())
+
+
+def ordinary_words() -> tuple[str, ...]:
+    """Return the words of English that are written without a capital, of clinics too (see the notice beside them)."""
+    return (*_list("ordinary_english"), *(word for word in _list("medical_english") if word.islower()))
 
 
 def generator_digest(seed: int) -> str:
@@ -120,7 +131,10 @@ def examples(seed: int, count: int) -> Iterator[Example]:
 class _Writer:
     def __init__(self, chance: random.Random) -> None:
         self.chance = chance
-        self.words = ordinary_words()
+        self.words = _list("ordinary_english")
+        self._medical = tuple(word for word in _list("medical_english") if word.islower())
+        self._abbreviations = tuple(word for word in _list("medical_english") if word.isupper())
+        self._medical_chain = Chain([word for word in self._medical if len(word) > 6])
         self.people = People(chance, self.words)
         self._word_chain = Chain([word for word in self.words if len(word) > 6][::5])
         self._common = words_of_templates()
@@ -155,6 +169,9 @@ class _Writer:
             "zip": lambda: [(people.postcode(), "ADDRESS")],
             "drug": self._drug,
             "abbr": lambda: [(chance.choice(_SHORT) if chance.random() < 0.7 else self._letters(), None)],
+            "medical": lambda: [(self._clinical_word(), None)],
+            "prose": lambda: [(self._prose(chance.randint(3, 14)), None)],
+            "measure": lambda: [(self._measure(), None)],
             "verb": lambda: [(chance.choice(_VERBS), None)],
             "eponym": self._eponym,
             "unit": lambda: [(people.unit(), "ADDRESS")],
@@ -185,20 +202,24 @@ class _Writer:
     def example(self) -> Example:
         """Return one text with its places."""
         draw = self.chance.random()
-        if draw < 0.30:
+        if draw < 0.27:
             pieces = self.expand(self.chance.choice(CLINICAL))
-        elif draw < 0.42:
+            if self.chance.random() < 0.3:
+                pieces += self.expand(self.chance.choice((" {prose}.", ". {medical} {prose}", "\n{prose}; {measure}")))
+        elif draw < 0.37:
             pieces = self._note()
-        elif draw < 0.70:
+        elif draw < 0.62:
             pieces = self.expand(self.chance.choice(EVERYDAY))
-        elif draw < 0.78:
+        elif draw < 0.69:
             pieces = self._salad()
-        elif draw < 0.83:
+        elif draw < 0.74:
             pieces = self._several()
-        elif draw < 0.93:
+        elif draw < 0.82:
             pieces = self.expand(self.chance.choice(HARMLESS))
-        else:
+        elif draw < 0.88:
             pieces = self.expand(self.chance.choice(HARMLESS_EVERYDAY))
+        else:
+            pieces = self._clinical_prose()
         return joined(self._rewritten(pieces))
 
     def expand(self, template: str) -> list[Piece]:
@@ -362,6 +383,75 @@ class _Writer:
         if draw > 0.97:
             return self._letters()
         return self.chance.choice(_LITTLE if draw < 0.4 else self._common if draw < 0.7 else self.words)
+
+    def _clinical_word(self) -> str:
+        draw = self.chance.random()
+        if draw < 0.15:
+            return self._medical_chain.word(self.chance, 5, 18)  # a term that no list has
+        return self.chance.choice(self._medical if draw < 0.9 else clinic.SYMPTOMS)
+
+    def _prose(self, length: int) -> str:
+        """Return words as clinical prose has them, in no order."""
+        chance = self.chance
+        words = []
+        for _ in range(length):
+            draw = chance.random()
+            words.append(
+                chance.choice(_LITTLE) if draw < 0.33
+                else self._clinical_word() if draw < 0.6
+                else chance.choice(self._common) if draw < 0.74
+                else chance.choice(self.words) if draw < 0.82
+                else self._measure() if draw < 0.9
+                else chance.choice(self._abbreviations) if draw < 0.95
+                else self._letters() if draw < 0.96
+                else chance.choice(clinic.CONDITIONS) if draw < 0.98
+                else chance.choice(clinic.THINGS)
+            )  # fmt: skip
+            if chance.random() < 0.1:
+                words[-1] += chance.choice((",", ",", ";", ":", "/", " -", " +", " ="))
+            elif chance.random() < 0.03:
+                words[-1] = f"({words[-1]})"
+        return " ".join(words)
+
+    def _clinical_prose(self) -> list[Piece]:
+        """Return sentences of clinical words that identify nobody; in one of three, one name, place or day does."""
+        chance = self.chance
+        pieces: list[Piece] = []
+        for _ in range(chance.randint(1, 5)):
+            prose = self._prose(chance.randint(4, 18))
+            prose = prose[0].upper() + prose[1:]
+            pieces.append((prose + chance.choice((". ", ". ", ". ", "? ", "\n", ": ", "; ")), None))
+        if chance.random() < 0.33:
+            kind = chance.choice(("person", "doctor", "place", "facility", "date", "id", "name"))
+            at = chance.randint(0, len(pieces))
+            before = {"facility": "at ", "place": "in ", "date": "on ", "id": "MRN "}.get(kind, "by ")
+            pieces[at:at] = [
+                (before, None),
+                *self._slots[kind](),
+                (chance.choice((". ", ", ", " ")) + self._prose(3) + ". ", None),
+            ]
+        return pieces
+
+    def _measure(self) -> str:
+        """Return a number with its unit, a range, a rate or the like."""
+        chance = self.chance
+        a, b, small = chance.randint(1, 400), chance.randint(1, 120), chance.random() * 20
+        unit = chance.choice(_UNITS)
+        return chance.choice(
+            (
+                f"{a} {unit}", f"{small:.1f} {unit}", f"{a}{unit}", f"{a},{chance.randint(0, 9)}00/{unit}", f"{a},000/mm3", f"{a},{b:03} {unit}",
+                f"{a}/{b} mm Hg", f"{a}/{b} mmHg", f"{b}/min", f"{small + 90:.1f}°F", f"{small + 35:.1f}°C ({small + 90:.1f}°F)", f"{small + 35:.1f} °C",
+                f"{chance.randint(0, 5)}/5", f"{chance.randint(1, 10)}/10", f"{chance.randint(1, 6)}/6", f"{b}%", f"{small:.1f}%", f"({b}%)", f"n = {a}", f"(n={b})",
+                f"P<.0{chance.randint(1, 5)}", f"p = 0.{b:02}", "p<0.001", f"{small:.1f}-{small + 3:.1f}", f"{b}-{b + a}", f"{small:.2f} ± {small / 3:.2f}",
+                f"95% CI {small:.2f}-{small + 1:.2f}", f"(95% CI, {small:.1f} to {small + 2:.1f})", f"x{chance.randint(2, 9)}", f"{chance.randint(1, 4)}+",
+                f"T{chance.randint(1, 12)}", f"L{chance.randint(1, 5)}-S1", f"C{chance.randint(1, 7)}", f"Fig. {chance.randint(1, 9)}", f"Figure {chance.randint(1, 9)}",
+                f"Table {chance.randint(1, 5)}", f"G{chance.randint(1, 5)}P{chance.randint(0, 4)}", f"{chance.randint(2, 90)}-year-old", f"{chance.randint(2, 30)} years",
+                f"{chance.randint(2, 30)}-day", f"{chance.randint(1, 40)} weeks", f"day {chance.randint(1, 30)}", f"the {chance.randint(4, 20)}th rib", f"{chance.randint(4, 12)}th intercostal",
+                f"{chance.choice(_GREEK)}-{self._medical_chain.word(chance, 5)}", f"{chance.choice(_GREEK)} = 0.{b}", f"{self.chance.choice(self._abbreviations)}-{chance.randint(1, 30)}",
+                f"{b}:{a}", f"{chance.randint(1, 12)} cm x {chance.randint(1, 12)} cm", f"{chance.randint(1, 9)} of {chance.randint(9, 30)}", f"{a} {unit} ({b}-{a + b} {unit})",
+                f"{a} {unit} (N {b}-{a + b})", f"between {chance.randint(1985, 2024)} and {chance.randint(1985, 2025)}", f"in {chance.randint(1985, 2025)}", f"#{chance.randint(1, 9)}",
+            )
+        )  # fmt: skip
 
     def _letters(self) -> str:
         """Return letters that stand for some term: "ATM", "ZRT-2", "htn"."""

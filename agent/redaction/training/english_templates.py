@@ -285,6 +285,16 @@ How [do|should|would] [I|we|you] [manage|diagnose|treat|monitor|stage|classify] 
 [our|the|my|your|a|this|their|her|local|outside|another|nearest] [clinic|hospital|practice|office|ward|unit|center|pharmacy|department|nursing home|facility|hospice|surgery|lab|ICU|ED] [in|on|at|for|since|is|was|has|and] {phrase}.
 [visited|seen in|seen at|admitted to|went to|called|came to|referred to|discharged from] [our clinic|the clinic|our hospital|the hospital|urgent care|the ER|an outside hospital|the emergency room|the office|the ICU|a nursing home|primary care] [for|with|after|because of] {symptom}.
 [anticoagulant|bone marrow|blood|antibiotic|steroid|insulin|opioid|stem cell|tumor marker|iron|oxygen|statin|wound|heart rate|lipid|thyroid] [therapy|biopsy|transfusion|panel|infusion|transplant|management|control|care|treatment|test] [in|for] [a {age}-year-old {sex}|{condition}|adults|patients with {abbr}].
+[The|A|His|Her] {medical} [is|was|shows|revealed|showed|of] {prose}.
+[On examination|Physical examination|Laboratory studies|Imaging|Ultrasound|Biopsy|CT|Workup|ECG|Microscopy|Blood tests] [shows|showed|revealed|reveals|demonstrated|were notable for|:] {prose}, {measure}.
+[His|Her|The patient's] [temperature|pulse|blood pressure|respirations|heart rate|weight|hemoglobin|leukocyte count|platelet count|creatinine|sodium] [is|was] {measure}[, {measure}| and {prose}|].
+{medical} {measure}, {medical} {measure}, {medical} {measure}[, {abbr} {measure}|].
+[We|This study|The authors|Patients|Results|Data|Groups] [evaluated|found|were|showed|compared|had|underwent] {prose} ({measure}).
+[OBJECTIVE|METHODS|RESULTS|CONCLUSION|BACKGROUND|AIM]: {prose}.
+A {age}-year-old {sex} [comes to the physician|is brought to the emergency department|presents to the clinic|is admitted] because of {symptom}. {prose}. [Which of the following is the most likely {medical}?|{measure}.|]
+[There is|There was|No|With|Without|Mild|Severe|Bilateral|Left|Right|Acute|Chronic] {medical} {medical}[ of the {medical}| in the {prose}|].
+{drug} [and|plus|with] {drug} {prose}.
+{Word} {medical} {prose}. {measure}.
 {header}
 {drug}
 {condition}
