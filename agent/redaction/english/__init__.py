@@ -5,6 +5,7 @@ from presidio_analyzer import EntityRecognizer
 from agent.redaction.deadline import Deadline
 from agent.redaction.english import contacts, dates, numbers, people, places
 from agent.redaction.english.names import everyday, name_findings, words
+from agent.redaction.english.unknown import find_unknown
 from agent.redaction.rulebook import Rulebook
 
 __all__ = ["everyday", "recognizers"]
@@ -22,6 +23,6 @@ def recognizers(deadline: Deadline) -> list[EntityRecognizer]:
             RULES,
             deadline,
             phrases={"LOCATION": words("places"), "FACILITY": words("facilities")},
-            finders=[(frozenset({"NAME"}), name_findings)],
+            finders=[(frozenset({"NAME"}), name_findings), (frozenset({"UNKNOWN_WORD"}), find_unknown)],
         )
     ]

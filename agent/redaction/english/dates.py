@@ -301,7 +301,7 @@ _RELATIVE = (
     ),
     Rule(
         "RELATIVE_DATE",
-        "yesterday today tomorrow tonight overmorrow",
+        "the yesterday today tomorrow tonight",
         r"(?i)(?:the day (?:before|after) )?(?:yesterday|today|tomorrow|tonight)"
         r"(?:'s)?(?: (?:morning|afternoon|evening|night))?\b",
     ),
