@@ -12,7 +12,7 @@ from agent.evaluation.definition import free_arguments, parts
 from agent.evaluation.plan import SUITE_NAME
 from agent.evaluation.progress import Progress
 from agent.exchange.helm_folder import HelmCase, HelmRun, read_run, run_folders, run_spec_name
-from agent.exchange.helm_juries import jury_facts
+from agent.exchange.helm_juries import HelmSeat, jury_facts
 from agent.exchange.helm_names import benchmark_called, helm_metric_name, metric_called, metric_details
 from agent.exchange.imported import imported_details
 from agent.exchange.json_place import ADVICE, read_json
@@ -174,6 +174,7 @@ def _judged(
     judgements: list[tuple[bytes, Judgement]] = []
     seats: list[FiledSeat] = []
     names = {metric["name"]: metric["helm_name"] for metric in metrics if "jury" in metric}
+    criteria = {metric["name"]: metric["jury"]["criteria"] for metric in metrics if "jury" in metric}
     for at, case in enumerate(run.cases):
         noted = run.record.seats.get(case.instance.id, {}) if run.record else {}
         for name, helm in names.items():
@@ -185,8 +186,15 @@ def _judged(
                         f"imported {run_id}", json.dumps([run.digest, at, name, seat.seat]).encode()
                     )
                     judgements.append((key, Judgement((Response(reply, "", "other", None, None, 0.0),))))
-                seats.append((at, name, Seat(seat.seat, seat.grades, seat.reason, seat.repaired, key)))
+                seats.append((at, name, _seat(seat, criteria[name], key)))
     return judgements, seats
+
+
+def _seat(seat: HelmSeat, criteria: Mapping[str, str], key: bytes | None) -> Seat:
+    """Return a seat with the grades of the jury's own criteria alone."""
+    known = {one: grade for one, grade in (seat.grades or {}).items() if one in criteria or not criteria}
+    reason = seat.reason or (None if known else Reason.NOT_IMPORTED.value)
+    return Seat(seat.seat, known or None, reason, seat.repaired, key)
 
 
 def _reason(run: HelmRun, case: HelmCase, metric: str) -> Unscored | None:

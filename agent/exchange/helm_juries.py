@@ -9,6 +9,7 @@ HELM leaves out a judge that gave no verdict, and does not say why.
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -162,10 +163,15 @@ def _number(value: object) -> float | None:
 
 
 def jury_facts(jury: HelmJury, seats: Iterable[HelmSeat], scale: tuple[float, float]) -> dict[str, Any]:
-    """Return what a run keeps of an imported jury: its judges, and the criteria and fields that its verdicts share."""
+    """Return what a run keeps of an imported jury: its judges, and the criteria and fields that its verdicts share.
+
+    Keys of a verdict are a judge's words, which may name a patient. A criterion is one that most verdicts have.
+    """
+    verdicts = [json.loads(seat.reply) for seat in seats if seat.reply]
+    most = Counter(criterion for verdict in verdicts for criterion in verdict)
     fields: dict[str, set[str]] = {}
-    for seat in seats:
-        for criterion, of in (json.loads(seat.reply) if seat.reply else {}).items():
+    for criterion, of in (pair for verdict in verdicts for pair in verdict.items()):
+        if 2 * most[criterion] > len(verdicts):
             said = {field for field in of if field != "score" and PLAIN_NAME.fullmatch(field)}
             fields[criterion] = fields.get(criterion, said) & said
     return {

@@ -242,6 +242,24 @@ def test_what_helms_judges_gave_is_kept_as_seats_with_their_words_sealed(filled:
     assert b"Marzipan" not in raw
 
 
+def test_a_key_that_one_judge_made_up_of_a_patients_name_is_no_criterion(filled: FilledSite, tmp_path: Path):
+    both = {"gpt": grades_of(5), "llama": grades_of(4)}
+    named = {
+        "gpt": grades_of(5) | {"Quellmalz": {"score": 2, "explanation": "So."}},
+        "llama": {"Quellmalz": {"score": 1}},
+    }
+    notes = [{"medication_qa": note} for note in (both, named, both)]
+    import_helm(filled.site, helm_run(tmp_path, notes, [4.5, 4.5, 4.5]))
+    with filled.site.store() as store:
+        (run,) = store.runs("theirs")
+        found = seats(store, run)
+        assert set(run.details["metrics"][0]["jury"]["criteria"]) == set(CRITERIA)
+        assert found[1][0][2] == dict.fromkeys(CRITERIA, 5.0)
+        assert found[1][1][2:4] == (None, "not_imported")
+    raw = b"".join(path.read_bytes() for path in filled.site.directory.rglob("*.sqlite3*"))
+    assert b"Quellmalz" not in raw
+
+
 @pytest.mark.parametrize(
     "hostile",
     [
