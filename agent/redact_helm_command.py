@@ -66,8 +66,8 @@ def helm(
 
     options = Options(blank_outputs=redact_output, blank_annotations=redact_annotations)
     manifest = redact_folder(output, suites, wanted.open(), options, wanted.key(), copy_to=copy_to)
-    for kind, count in manifest.counts.items():
-        click.echo(f"{kind}: {count}")
+    for counted, count in manifest.counts.items():
+        click.echo(f"{counted}: {count}")
     for kind, count in manifest.left_out.items():
         click.echo(f"left out or not shown: {count} {kind}")
     click.echo(f"{len(manifest.files)} files written, listed in redaction.json; look again with --check")

@@ -3,15 +3,18 @@
 import os
 import secrets
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from agent.errors import RedactionError
+from agent.exchange.helm_redaction.json_content import is_written_as
 from agent.exchange.helm_redaction.layout import MANIFEST, every_file, suites_of
 from agent.exchange.helm_redaction.manifest import Manifest, listed, read_manifest
 from agent.exchange.helm_redaction.names import KEY_BYTES, Names
 from agent.exchange.helm_redaction.redacting import read_run, read_suite, remainder
-from agent.exchange.helm_redaction.walk import Judges, through
+from agent.exchange.helm_redaction.walk import Judges, Step, through
+from agent.shipped import shipped
 
 
 def check_folder(output: Path, judges: Judges) -> Manifest:
@@ -29,6 +32,13 @@ def check_folder(output: Path, judges: Judges) -> Manifest:
     found = _by_the_manifest(output, manifest)
     if os.path.lexists(remainder(output)):
         found["unredacted folders beside it"] += 1
+    found["manifests that are not written as they were"] += not is_written_as(
+        output / MANIFEST, manifest.model_dump(mode="json")
+    )
+    found["unknown policies"] += not (
+        manifest.policy == judges.texts.policy
+        or (shipped("policies") / "redaction" / f"{manifest.policy.split()[0]}.yaml").is_file()
+    )
     found += _by_redaction(output, manifest, judges)
     if +found:
         told = ", ".join(f"{count} {kind}" for kind, count in sorted(found.items()) if count)
@@ -69,12 +79,12 @@ def _by_redaction(output: Path, manifest: Manifest, judges: Judges) -> Counter[s
             known |= {f"{folder}/{run.path.name}/{name}" for name in run.files}
             files = read_run(run, number)
             new, _, _ = through(files, names, manifest.options, judges.texts)
-            found["places in files"] += _differences({name: tree for name, (_, tree) in files.items()}, new)
+            found += _compared(run.path, files, new)
         files = read_suite(suite, names)
         found["names"] += len(set(files) - {name for name, _ in suite.files})
         known |= {f"{folder}/{name}" for name, _ in suite.files}
         new, _, _ = through(files, names, manifest.options, judges.texts)
-        found["places in files"] += _differences({name: tree for name, (_, tree) in files.items()}, new)
+        found += _compared(suite.path, files, new)
     found["files that are not HELM's"] += sum(
         path.relative_to(output).as_posix() not in known for path in every_file(output)
     )
@@ -85,6 +95,15 @@ def _by_redaction(output: Path, manifest: Manifest, judges: Judges) -> Counter[s
             (Path(root) / name).relative_to(output) not in folders and not (Path(root) / name).is_symlink()
             for name in below
         )
+    return found
+
+
+def _compared(folder: Path, files: Mapping[str, tuple[Step, Any]], new: Mapping[str, Any]) -> Counter[str]:
+    """Compare files with what would be written in their place."""
+    found = Counter[str]()
+    for name, (_, content) in files.items():
+        found["places in files"] += _differences(content, new.get(name))
+        found["files that are not written as they were"] += not is_written_as(folder / name, content)
     return found
 
 

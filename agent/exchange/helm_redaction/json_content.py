@@ -35,3 +35,9 @@ def read_content(path: Path, what: str) -> Any:
         raise BenchmarkError(f"{what}: nested too deeply", _ADVICE) from None
     except ValueError:
         raise BenchmarkError(f"{what}: a number that is too long", _ADVICE) from None
+
+
+def is_written_as(path: Path, content: Any) -> bool:
+    """Whether the file holds `content` byte for byte as `write_json` writes it: no key stands twice."""
+    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    return path.read_bytes() == text.encode("utf-8", "surrogatepass")

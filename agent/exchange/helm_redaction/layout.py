@@ -4,12 +4,13 @@ import os
 import re
 import stat
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from agent.errors import BenchmarkError, ConfigError
+from agent.exchange.helm_redaction.kinds import Kind
 from agent.exchange.helm_redaction.shapes import OF_A_RUN, OF_A_SUITE, TABLES
 from agent.listing import printable
 
@@ -19,7 +20,7 @@ _LATEST = "latest"  # HELM's link to a suite or release
 
 # What HELM keeps in its output folder beside the runs, and what it is called in the manifest. None of it is carried
 # over: raw data sets, every prompt and answer, models, and tables that are made again from the runs.
-_BESIDE: Final = {
+_BESIDE: Final[Mapping[str, Kind | None]] = {
     "scenarios": "files of data sets",
     "scenario_instances": "files of cached instances",
     "cached_models": "files of models",
@@ -29,7 +30,7 @@ _BESIDE: Final = {
     "prod_env": "files of caches",
     "cache": "files of caches",
     "logs": "logs",
-    MANIFEST: "",
+    MANIFEST: None,
 }
 _CACHE = re.compile(r".*\.(sqlite3?|db|pkl|pickle|mdb)([-.].*)?", re.IGNORECASE)
 _LOG = re.compile(r".*\.(log|out|err)(\.\d+)?", re.IGNORECASE)
@@ -78,14 +79,14 @@ def suites_of(output: Path, names: Sequence[str]) -> list[SuiteFolder]:
 
 
 def _suite(name: str, path: Path) -> SuiteFolder:
-    runs = []
+    runs: list[RunFolder] = []
     files: list[tuple[str, str]] = []
     for one in sorted(path.iterdir()):
         if one.is_symlink():
             continue
         if one.is_dir() and one.name not in _NOT_RUNS:
             has = tuple(name for name in OF_A_RUN if _is_file(one / name))
-            if "run_spec.json" in has:
+            if has:
                 runs.append(RunFolder(one, has))
         elif one.name in OF_A_SUITE and _is_file(one):
             files.append((one.name, ""))
@@ -93,14 +94,16 @@ def _suite(name: str, path: Path) -> SuiteFolder:
         if not (path / "groups").is_symlink() and not (path / folder).is_symlink():
             tables = sorted((path / folder).glob("*.json"))
             files += [(f"{folder}/{one.name}", folder) for one in tables if _is_file(one)]
+    if not runs:
+        raise ConfigError("the suite holds no run", "Name a suite that helm-run has written.")
     return SuiteFolder(name, path, tuple(runs), tuple(files))
 
 
-def left_out(output: Path, suites: Sequence[SuiteFolder]) -> Counter[str]:
+def left_out(output: Path, suites: Sequence[SuiteFolder]) -> Counter[Kind]:
     """Count what of the folder is not written anew, by kind. No link is followed."""
     taken = {run.path / name for suite in suites for run in suite.runs for name in run.files}
     taken |= {suite.path / name for suite in suites for name, _ in suite.files}
-    counts: Counter[str] = Counter()
+    counts: Counter[Kind] = Counter()
     for path in every_file(output):
         if path not in taken:
             kind = _kind(path, path.relative_to(output).parts, {suite.name for suite in suites})
@@ -128,17 +131,21 @@ def refuse_to_lose(output: Path, suites: Sequence[SuiteFolder]) -> None:
 
 def every_file(folder: Path) -> Iterator[Path]:
     """Yield every file, link and special file below `folder`, in order."""
-    for root, folders, files in os.walk(folder):
+    for root, folders, files in os.walk(folder, onerror=_stop):
         folders.sort()
         yield from (Path(root) / name for name in folders if (Path(root) / name).is_symlink())
         yield from (Path(root) / name for name in sorted(files))
+
+
+def _stop(error: OSError) -> None:
+    raise BenchmarkError(f"a folder in the output folder cannot be read ({error.strerror})", "Nothing was changed.")
 
 
 def _is_of_helm(name: str) -> bool:
     return name in _BESIDE or bool(_CACHE.fullmatch(name) or _LOG.fullmatch(name))
 
 
-def _kind(path: Path, parts: tuple[str, ...], suites: set[str]) -> str:
+def _kind(path: Path, parts: tuple[str, ...], suites: set[str]) -> Kind | None:
     if path.is_symlink():
         return "links to files"
     if _CACHE.fullmatch(path.name):

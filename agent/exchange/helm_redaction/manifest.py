@@ -16,13 +16,15 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agent.errors import RedactionError
 from agent.exchange.helm_redaction.json_content import read_content
+from agent.exchange.helm_redaction.kinds import Kind
 from agent.exchange.helm_redaction.layout import MANIFEST, every_file
 from agent.exchange.helm_redaction.walk import Options
 from agent.exchange.json_files import write_json
+from agent.redaction import Withheld
 
 _FORMAT: Final = "intramural redacted HELM folder 1"
 _Count = Annotated[int, Field(ge=0)]
-_Word = Annotated[str, Field(pattern=r"^[a-z][a-z ]{0,40}$")]
+Counted = Literal["runs", "instances"]
 
 
 class ListedFile(BaseModel):
@@ -51,9 +53,9 @@ class Manifest(BaseModel):
     suites: Annotated[tuple[Annotated[str, Field(max_length=200)], ...], Field(min_length=1)]
     outputs: Literal["redacted", "not shown"]
     annotations: Literal["redacted", "not shown"]
-    counts: dict[_Word, _Count]
-    left_out: dict[_Word, _Count]
-    withheld: dict[_Word, _Count]
+    counts: dict[Counted, _Count]
+    left_out: dict[Kind, _Count]
+    withheld: dict[Withheld, _Count]
     files: tuple[ListedFile, ...]
 
     @property
@@ -66,9 +68,9 @@ class Manifest(BaseModel):
 class Tally:
     """What was done, by kind."""
 
-    counts: Mapping[str, int]
-    left_out: Mapping[str, int]
-    withheld: Mapping[str, int]
+    counts: Mapping[Counted, int]
+    left_out: Mapping[Kind, int]
+    withheld: Mapping[Withheld, int]
 
 
 def write_manifest(folder: Path, policy: str, suites: list[str], options: Options, tally: Tally) -> Manifest:

@@ -12,6 +12,7 @@ from functools import cache
 from typing import Final
 
 from agent.catalog.benchmark import survey_benchmarks
+from agent.exchange.helm_redaction.kinds import Kind
 from agent.exchange.json_place import PLAIN_NAME
 from agent.metrics import METRICS
 
@@ -70,7 +71,7 @@ class Names:
         self._names: dict[str, str] = {}
         self._runs: dict[str, str] = {}
         self._identities: set[str] = set()  # those made here: files are gone through until nothing changes
-        self.labelled: Counter[str] = Counter()
+        self.labelled: Counter[Kind] = Counter()
 
     def shown(self, name: str) -> str:
         """Return a name of few characters and no spaces as it is if it says nothing of a person, else its label."""

@@ -15,6 +15,7 @@ from typing import Any
 from agent.errors import BenchmarkError, ConfigError
 from agent.evaluation.progress import Progress
 from agent.exchange.helm_redaction.json_content import read_content
+from agent.exchange.helm_redaction.kinds import Kind
 from agent.exchange.helm_redaction.layout import (
     MANIFEST,
     RunFolder,
@@ -23,7 +24,7 @@ from agent.exchange.helm_redaction.layout import (
     refuse_to_lose,
     suites_of,
 )
-from agent.exchange.helm_redaction.manifest import Manifest, Tally, write_manifest
+from agent.exchange.helm_redaction.manifest import Counted, Manifest, Tally, write_manifest
 from agent.exchange.helm_redaction.names import Names
 from agent.exchange.helm_redaction.shapes import OF_A_RUN, OF_A_SUITE, TABLES
 from agent.exchange.helm_redaction.walk import Judges, Options, Step, redacted_files
@@ -86,7 +87,7 @@ def _write(
     progress: Progress | None,
 ) -> Manifest:
     names = Names(judges.names, key, redacted_before=(output / MANIFEST).is_file())
-    counts, fields, withheld = Counter[str](), Counter[str](), Counter[str]()
+    counts, fields, withheld = Counter[Counted](), Counter[Kind](), Counter[Withheld]()
     progress = progress or Progress()
     progress.begin("runs", sum(len(suite.runs) for suite in suites))
     shown_suites = []
@@ -98,7 +99,8 @@ def _write(
             content = read_run(run, number)
             written, lost = redacted_files(content, names, options, judges.texts)
             _write_files(_new(target / names.run(run.path.name)), written)
-            counts += Counter(runs=1, instances=len(written.get("scenario_state.json", {}).get("request_states", ())))
+            counts["runs"] += 1
+            counts["instances"] += len(written.get("scenario_state.json", {}).get("request_states", ()))
             fields += lost
             _count_withheld(written, withheld)
             progress.advance()
@@ -144,10 +146,10 @@ def _new(folder: Path) -> Path:
     return folder
 
 
-def _count_withheld(tree: Any, counts: Counter[str]) -> None:
+def _count_withheld(tree: Any, counts: Counter[Withheld]) -> None:
     if isinstance(tree, str):
         if tree.startswith("[WITHHELD: ") and (reason := tree[11:-1]) in tuple(Withheld):
-            counts[reason] += 1
+            counts[Withheld(reason)] += 1
     elif isinstance(tree, dict):
         for value in tree.values():
             _count_withheld(value, counts)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from agent.exchange.helm_redaction.kinds import Kind
 from agent.exchange.helm_redaction.names import is_private_setting, is_public_model
 from agent.exchange.helm_redaction.walk import OMIT, REDACTED, Step, Walk
 
@@ -79,7 +80,7 @@ def one_of(*known: str) -> Step:
     return walk
 
 
-def left_out(what: str) -> Step:
+def left_out(what: Kind) -> Step:
     """A field that HELM writes and that is never shown, counted as `what`."""
 
     def walk(at: Walk, value: Any) -> Any:
@@ -90,7 +91,7 @@ def left_out(what: str) -> Step:
     return walk
 
 
-def instead(replacement: Any, what: str) -> Step:
+def instead(replacement: Any, what: Kind) -> Step:
     """A field that is never shown and that HELM's tools want to be there."""
 
     def walk(at: Walk, value: Any) -> Any:

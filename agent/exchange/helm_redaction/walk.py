@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from agent.errors import RedactionError
+from agent.exchange.helm_redaction.kinds import Kind
 from agent.exchange.helm_redaction.names import Names, words_of_name
 from agent.redaction import Withheld
 from agent.redaction.spans import Span
@@ -137,7 +138,7 @@ class Walk:
     names: Names
     options: Options
     blanked: frozenset[str] = frozenset()
-    counts: Counter[str] = field(default_factory=Counter)
+    counts: Counter[Kind] = field(default_factory=Counter)
     records: dict[str, Record] = field(default_factory=dict)
     _current: str = ""
 
@@ -171,7 +172,7 @@ class Walk:
         self.records.setdefault(self._current, Record()).has_names = True
         return _NameSlot(self._current, name)
 
-    def unshown(self, value: object, what: str = "", depth: int = 0) -> None:
+    def unshown(self, value: object, what: Kind | None = None, depth: int = 0) -> None:
         """Keep the texts of a value that is not shown for the search in those that are; count it as `what`."""
         if what:
             self.counts[what] += 1
@@ -199,7 +200,7 @@ def through(
     options: Options,
     texts: Texts,
     blanked: frozenset[str] = frozenset(),
-) -> tuple[dict[str, Any], set[str], Counter[str]]:
+) -> tuple[dict[str, Any], set[str], Counter[Kind]]:
     """Take the files of a run (step and content by name) through their steps once.
 
     Returns:
@@ -214,7 +215,7 @@ def through(
 
 def redacted_files(
     files: Mapping[str, tuple[Step, Any]], names: Names, options: Options, texts: Texts
-) -> tuple[dict[str, Any], Counter[str]]:
+) -> tuple[dict[str, Any], Counter[Kind]]:
     """Take the files of a run through their steps until nothing changes any more.
 
     Texts of an instance on which redaction does not settle are not shown at all.

@@ -204,7 +204,7 @@ def planted(root: Path, instances: int = 3) -> Path:
     put(suite / "summary.json", json.dumps({"suite": SUITE, "date": "2022-03-14", "host": canary()}))
     put(suite / "costs.json", json.dumps({"openai/gpt-4o-2024-05-13": {"num_prompt_tokens": 12}}))
     put(suite / "eval_cache" / "work.txt", canary())
-    put(suite / "failed_run" / "scenario.json", canary())
+    put(suite / "failed_run" / "traceback.txt", canary())
     put(output / "scenarios" / "ehrshot" / f"{canary()}.csv", RECORD)
     put(output / "scenario_instances" / f"ward:{canary()}" / "input_instances.json", json.dumps([instance(0)]))
     put(output / "run.log", RECORD)

@@ -267,6 +267,33 @@ def test_a_folder_with_a_forged_manifest_is_not_called_clean(
         check_folder(spoilt, judges)
 
 
+@pytest.mark.parametrize("smuggled", ['{"name": "Kowalski", ', "{  "])
+def test_a_key_that_stands_twice_hides_nothing(smuggled: str, spoilt: Path, judges: Judges):
+    path = run_of(spoilt) / "stats.json"
+    path.write_text(path.read_text("utf-8").replace("{", smuggled, 1), "utf-8")
+    listed_again(spoilt)
+    with pytest.raises(RedactionError, match="not written as they were"):
+        check_folder(spoilt, judges)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("policy", "kowalski 1"), ("counts", {"kowalski": 1}), ("left_out", {"of kowalski": 1}), ("note", "kowalski")],
+)
+def test_a_manifest_that_says_more_than_it_may_is_not_called_clean(key: str, value: Any, spoilt: Path, judges: Judges):
+    manifest = json.loads((spoilt / "redaction.json").read_text())
+    (spoilt / "redaction.json").write_text(json.dumps(manifest | {key: value}, indent=1) + "\n")
+    with pytest.raises(RedactionError) as caught:
+        check_folder(spoilt, judges)
+    assert "kowalski" not in str(caught.value)
+
+
+def test_a_folder_that_cannot_be_read_is_not_called_clean(spoilt: Path, judges: Judges):
+    (spoilt / "closed").mkdir(mode=0o000)
+    with pytest.raises(AgentError):
+        check_folder(spoilt, judges)
+
+
 def test_a_foreign_file_in_a_forged_manifest_is_not_called_clean(spoilt: Path, judges: Judges):
     add_a_file(spoilt)
     listed_again(spoilt)
@@ -421,7 +448,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.dictionaries(st.text(max_size=8), JSON, max_size=4))
 def test_annotations_of_any_form_show_no_text_and_no_number_but_grades(tree: dict[str, Any]):
     slow: Any = Slow()

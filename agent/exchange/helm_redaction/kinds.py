@@ -1,0 +1,33 @@
+"""Kinds of things that are not carried over into a redacted folder. Closed, so that a manifest can say nothing else."""
+
+from typing import Literal
+
+Kind = Literal[
+    # fields
+    "contrast sets",
+    "embeddings",
+    "extra data",
+    "links",
+    "lists of tokens",
+    "log probabilities",
+    "media",
+    "names",
+    "numbers of annotations",
+    "settings",
+    "statistics of times",
+    "tags of references",
+    "texts of cases",
+    "times",
+    "unknown fields",
+    "unsettled instances",
+    # files
+    "files of cached instances",
+    "files of caches",
+    "files of data sets",
+    "files of models",
+    "files of other suites",
+    "files of releases",
+    "links to files",
+    "logs",
+    "other files",
+]
