@@ -62,7 +62,7 @@ def test_a_name_on_a_list_is_quoted_in_no_error(tmp_path: Path):
         error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
 
 
-@pytest.mark.parametrize("pattern", [r"(a+)+$", r"(\d+-?)*X", r"(?:MRN ?|MRN)+#", r"\s*\w*\s*\w*\s*\w*#"])
+@pytest.mark.parametrize("pattern", [r"(a+)+$", r"(?:MRN ?|MRN)+#", r"\s*\w*\s*\w*\s*\w*#"])
 def test_a_pattern_made_to_stall_is_refused_soon(pattern: str):
     began = time.monotonic()
     with pytest.raises(ValueError, match="takes too long"):
