@@ -14,7 +14,7 @@ TITLES = frozenset(surrogate_words("titles"))  # compared without their point
 _WORD = regex.compile(r"[\p{L}\p{M}\d]+(?:['’][\p{L}\p{M}]+)*")
 _POSSESSIVE = regex.compile(r"['’]s?$", regex.IGNORECASE)
 _MISSPELT_LETTERS = 5  # letters a word needs so that one typing error in it is forgiven
-_CONSIDERED = 200  # people a name is compared with
+_CONSIDERED = 50  # people a name is compared with
 
 
 def name_words(name: str) -> tuple[str, ...]:
