@@ -5,19 +5,13 @@ from collections.abc import Iterator
 import regex
 
 from agent.redaction.deadline import Deadline
+from agent.redaction.spanish.patterns import STOP
 from agent.redaction.spanish.word_lists import words
 
 Place = tuple[int, int]
 
 _WORD = r"(?:\p{Lu}[\p{L}\p{M}]*(?:['´’-]\p{L}[\p{L}\p{M}]*)*|\p{Lu}\.(?:ª|[ao]\b)?|M\.?ª)"
 _LINK = r"(?:de(?: los?| las?| la)?|del|y|e|i|da|do|dos|van|von|der|den|la)"
-# A name ends before what a signature goes on with: "Dra. Ana Gil Servicio de Urología Hospital del Mar".
-STOP = (
-    r"(?!(?i:servicios?|servei|hospital|hopital|unidad|secci[óo]n|departamento|dpto|[áa]rea|complejo|complexo|centro|cirug[íi]a"
-    r"|medicina|cl[íi]nica|instituto|fundaci[óo]n|facultad|universidad|universitat|avda?|avenida|paseo|ctra|carretera"
-    r"|c[áa]tedra|correo|e-?mail|tel[ée]fono|tfno|tlf|telf|fax|m[ée]dic[oa]|n[ºo°]?col|colegiad[oa]|especialista|jef[ea]"
-    r"|residencia|cap|edificio|campus|edad|sexo|fecha|nhc|dni|nass|domicilio|informe|historia|motivo)(?![\p{L}]))"
-)
 _RUN = rf"{STOP}{_WORD}(?:[ ]{{1,2}}(?:{_LINK} ){{0,2}}{STOP}{_WORD}){{0,6}}"
 _TITLED = regex.compile(
     r"(?<![\p{L}])(?:(?i:dres|dras|dr|dra|sres|sr|sra|srta|prof|profa|lic|enf|dña|dn|fdo|firmado|d\.ª)\b"

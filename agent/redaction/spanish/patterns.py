@@ -33,6 +33,13 @@ _CAPITALISED = r"(?:(?:[dlDL]['´’])?\p{Lu}[\p{L}\p{M}'.·-]*\p{L}|\p{Lu}\.?)"
 _LINK = r"(?:de(?: los?| las?|l)?|la|las|los|el|y|e|i|of|do|da|dos|das)"
 _NAMED = rf"(?:(?: {_LINK}){{0,3}} [\"«“']?{_CAPITALISED}[\"»”']?|(?: de)? \d{{1,2}} de [Oo]ctubre){{1,6}}"
 
+# A name ends before what a signature goes on with: "Dra. Ana Gil Servicio de Urología Hospital del Mar".
+STOP = (
+    r"(?!(?i:servicios?|servei|hospital|hopital|unidad|secci[óo]n|departamento|dpto|[áa]rea|complejo|complexo|centro|cirug[íi]a"
+    r"|medicina|cl[íi]nica|instituto|fundaci[óo]n|facultad|universidad|universitat|avda?|avenida|paseo|ctra|carretera"
+    r"|c[áa]tedra|correo|e-?mail|tel[ée]fono|tfno|tlf|telf|fax|m[ée]dic[oa]|n[ºo°]?col|colegiad[oa]|especialista|jef[ea]"
+    r"|residencia|cap|edificio|campus|edad|sexo|fecha|nhc|dni|nass|domicilio|informe|historia|motivo)(?![\p{L}]))"
+)
 # Kinds of street; those of the second kind are words of prose as well, and need a number behind the name.
 _STREET = (
     r"(?:(?i:C ?[/\\]\.?|cl?/|calle|avd?a?\b\.?|avenid[ao]|avinguda|pso?\b\.?|p[ºo°]\.?|passeig|pza?\b\.?|plz?a?\b\.?"
@@ -227,11 +234,11 @@ PATTERNS: dict[str, tuple[str, ...]] = {
         rf"(?i)\b(?:calle|avenida|avda?\.?|plaza|paseo|c/) ?(?:(?:del?|las?|los|el) ){{0,3}}[\p{{L}}]{{3,20}}"
         rf"(?: [\p{{L}}]{{2,20}}){{0,3}}?(?-i:{_DOOR})",
         # A street without its kind, before a postal code or ending in "s/n".
-        rf"(?<![\p{{L}}\d])\p{{Lu}}[\p{{L}}\p{{M}}'´-]+(?: (?:{_LINK}"
-        rf" ){{0,2}}\p{{Lu}}[\p{{L}}\p{{M}}'´-]+){{0,5}}{_DOOR}(?=[ .,-]{{1,4}}(?:E-?|C\.?P\.? ?)?(?:0[1-9]"
+        rf"(?<![\p{{L}}\d'´-]){STOP}\p{{Lu}}[\p{{L}}\p{{M}}'´-]{{1,40}}(?: (?:{_LINK}"
+        rf" ){{0,2}}{STOP}\p{{Lu}}[\p{{L}}\p{{M}}'´-]{{1,40}}){{0,5}}{_DOOR}(?=[ .,-]{{1,4}}(?:E-?|C\.?P\.? ?)?(?:0[1-9]"
         rf"|[1-4]\d|5[0-2])\d{{3}}\b)",
-        rf"(?<![\p{{L}}\d])\p{{Lu}}[\p{{L}}\p{{M}}'´-]+(?: (?:{_LINK}"
-        rf" ){{0,2}}\p{{Lu}}[\p{{L}}\p{{M}}'´-]+){{0,5}},? s ?/ ?n\b",
+        rf"(?<![\p{{L}}\d'´-]){STOP}\p{{Lu}}[\p{{L}}\p{{M}}'´-]{{1,40}}(?: (?:{_LINK}"
+        rf" ){{0,2}}{STOP}\p{{Lu}}[\p{{L}}\p{{M}}'´-]{{1,40}}){{0,5}},? s ?/ ?n\b",
         r"(?i)\b(?:apartado de correos|apdo\.?(?: de correos)?) (?:n[ºo°]\.? ?)?\d{1,6}\b",
     ),
     "PHONE": (

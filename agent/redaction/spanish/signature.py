@@ -10,7 +10,7 @@ import regex
 
 from agent.redaction.deadline import Deadline
 from agent.redaction.entities import Entity
-from agent.redaction.spanish.names import STOP
+from agent.redaction.spanish.patterns import STOP
 
 _OPENING = regex.compile(
     r"(?im)^[ \t\ufeff]{0,8}(?:remitid[oa] por|r?e?sponsable (?:cl[íi]nic[oa]|m[ée]dic[oa]|del informe)|(?:autora?"
