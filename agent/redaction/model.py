@@ -26,7 +26,7 @@ class NoModelError(Exception):
 
 
 def shipped_model(language: str) -> Path | None:
-    """Return the folder of the model that the package has for `language`, whether it is there or not; None: has none."""
+    """Return the folder in which the package has its model for `language`; None: it has none for that language."""
     return _MODELS / language if language in SHIPPED else None
 
 
@@ -57,7 +57,8 @@ class ModelRecognizer(EntityRecognizer):
     ) -> list[RecognizerResult]:
         """Return the places that the network takes for one of `entities`.
 
-        A word counts where the probability that it is anything but harmless reaches the bound of its most probable kind.
+        A word counts where the probability that it is anything but harmless reaches the bound of its most probable
+        kind.
         Neighbours of a kind are one place.
 
         Raises:

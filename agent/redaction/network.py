@@ -1,12 +1,14 @@
 """The named-entity network: what it sees of a word, how it reads a text, and its files.
 
-A small convolutional network after spaCy's HashEmbedCNN, built of spaCy's thinc and fed by spaCy's tokenizers. Each word
-becomes a vector made of hashed features (its spelling, its beginning and ending, its shape, whether it is an ordinary word
-of the language); layers of maxout then look at neighbouring words; a softmax gives the probability of each kind.
-Unlike spaCy's transition-based entity recogniser it gives a probability for every word, so that bounds can put recall first.
+A small convolutional network after spaCy's HashEmbedCNN, built of spaCy's thinc and fed by spaCy's tokenizers. Each
+word becomes a vector made of hashed features: its spelling, its beginning and ending, its shape, whether it is an
+ordinary word of the language. Layers of maxout then look at neighbouring words; a softmax gives the probability of each
+kind.
+Unlike spaCy's transition-based entity recogniser it gives a probability for every word, so that bounds can put recall
+first.
 
-It has two halves. What concerns a word alone is remembered by word, so that a long text costs little more than the second
-half, which looks at neighbours.
+It has two halves. What concerns a word alone is remembered by word, so that a long text costs little more than the
+second half, which looks at neighbours.
 """
 
 import json
@@ -16,10 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from spacy.strings import hash_string
+from spacy.strings import hash_string  # type: ignore[attr-defined]  # not in spaCy's stubs
 from spacy.tokens import Doc
 from thinc.api import HashEmbed, Maxout, Model, NumpyOps, Softmax, chain, concatenate, expand_window, residual
-from thinc.types import Floats2d, Ints2d
 
 from agent.errors import RedactionError
 
@@ -86,9 +87,9 @@ def row(word: str, lexicon: Lexicon) -> list[int]:
     return [hash_string(word), *map(hash_string, features(word, lexicon))]
 
 
-def word_half(shape: Shape) -> Model[Ints2d, Floats2d]:
+def word_half(shape: Shape) -> Model[Any, Any]:
     """Build the half that turns rows of features into vectors."""
-    tables = [
+    tables: list[Model[Any, Any]] = [
         HashEmbed(shape.width, rows, column=place, seed=place + 7, dropout=None) for place, rows in enumerate(_ROWS, 1)
     ]
     return chain(
@@ -96,7 +97,7 @@ def word_half(shape: Shape) -> Model[Ints2d, Floats2d]:
     )
 
 
-def text_half(shape: Shape, kinds: int) -> Model[Floats2d, Floats2d]:
+def text_half(shape: Shape, kinds: int) -> Model[Any, Any]:
     """Build the half that reads vectors of neighbouring words and gives the probability of each kind."""
     layers = [
         residual(
@@ -134,8 +135,8 @@ class Network:
         self,
         meta: Meta,
         lexicon: Lexicon,
-        words: Model[Ints2d, Floats2d],
-        texts: Model[Floats2d, Floats2d],
+        words: Model[Any, Any],
+        texts: Model[Any, Any],
         remembered: int,
     ) -> None:
         self.meta = meta
@@ -241,7 +242,7 @@ def empty_network(meta: Meta, lexicon: Lexicon, remembered: int = _REMEMBERED) -
     return Network(meta, lexicon, words, texts, remembered)
 
 
-def parameters(half: Model[Any, Any]) -> Iterable["np.ndarray[Any, np.dtype[np.float32]]"]:
+def parameters(half: Model[Any, Any]) -> Iterable[Any]:
     """Yield a half's weights, in an order that depends on its shape alone."""
     for node in half.walk():
         for name in sorted(node.param_names):

@@ -8,7 +8,7 @@ from pathlib import Path
 from agent.redaction.admission import folder_digest
 from agent.redaction.policy import RedactionPolicy
 
-_LIBRARIES = ("presidio-analyzer", "presidio-anonymizer", "spacy", "regex", "phonenumbers")
+_LIBRARIES = ("presidio-analyzer", "presidio-anonymizer", "spacy", "thinc", "numpy", "regex", "phonenumbers")
 
 
 def rules_digest(policy: RedactionPolicy) -> bytes:

@@ -51,7 +51,8 @@ class TokenizerEngine(NlpEngine):
         self._zones: dict[str, tuple[AbstractContextManager[object], int]] = {}
         for spoken in self._languages.values():
             # Of what spaCy works out of each new word, only its lower case is asked for.
-            spoken.vocab.lex_attr_getters = {LOWER: spoken.vocab.lex_attr_getters[LOWER]}
+            vocabulary: Any = spoken.vocab  # spaCy's stubs leave this attribute out
+            vocabulary.lex_attr_getters = {LOWER: vocabulary.lex_attr_getters[LOWER]}
 
     @contextmanager
     def memory_zone(self, language: str, characters: int) -> Iterator[None]:

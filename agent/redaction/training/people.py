@@ -152,7 +152,7 @@ def _drawn(fake: Faker, kind: str, count: int) -> list[str]:
     make: Callable[[], object] | None = getattr(fake, kind, None)
     if make is None:
         return []
-    found = []
+    found: list[str] = []
     for _ in range(count):
         try:
             text = str(make())

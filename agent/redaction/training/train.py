@@ -7,15 +7,15 @@ import random
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import spacy
-import thinc
-from spacy.strings import hash_string
+from spacy.strings import hash_string  # type: ignore[attr-defined]  # not in spaCy's stubs
 from spacy.tokens import Doc
-from thinc.api import Adam, chain, fix_random_seed, uniqued
+from thinc.api import Adam, Model, chain, fix_random_seed, uniqued
 
 from agent.redaction.network import (
     OTHER,
@@ -151,8 +151,8 @@ def train_model(
             "seed": seed,
             "examples": len(examples),
             "steps": taken,
-            "spacy": spacy.__version__,
-            "thinc": thinc.__version__,
+            "spacy": version("spacy"),
+            "thinc": version("thinc"),
             **(made or {}),
         },
     )
@@ -169,7 +169,7 @@ def _train(
     seconds: float | None,
     rate: float,
 ) -> int:
-    model = chain(uniqued(network.words, column=0), network.texts)
+    model: Model[Any, Any] = chain(uniqued(network.words, column=0), network.texts)
     optimizer = Adam(rate, L2=1e-6, L2_is_weight_decay=True, grad_clip=1.0)
     if steps is None and seconds is None:
         steps = 1 + sum(len(text.words) for text in encoded) * 10 // _BATCH_WORDS

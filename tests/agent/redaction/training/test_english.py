@@ -1,5 +1,6 @@
 """The generated texts: what they may hold, and that none was taken from a test corpus."""
 
+import importlib
 import json
 import re
 from collections.abc import Iterator
@@ -7,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
-faker = pytest.importorskip("faker", reason="training needs faker: pip install 'intramural[train]'")
-
 from agent.redaction.model import shipped_model
 from agent.redaction.network import read_network
-from agent.redaction.training import english, english_templates
 from agent.redaction.training.train import Example
+
+faker = pytest.importorskip("faker", reason="training needs faker: pip install 'intramural[train]'")
+
+english = importlib.import_module("agent.redaction.training.english")
+english_templates = importlib.import_module("agent.redaction.training.english_templates")
 
 _CORPORA = Path(__file__).parents[3] / "data" / "deid"
 _RUN = 11  # words; a shared run this long would have been copied
