@@ -19,6 +19,7 @@ Place = tuple[int, int]
 
 _STRONG_LETTERS = 3
 _JOINED_LETTERS = 6  # letters that two joined parts must have together
+_ABBREVIATION = 4  # letters
 _MISTYPED_LETTERS = 5  # letters of a word that may hold a typing error; one more where it has no capital
 _REACH = 6  # words of one name on each side of one that was found
 _NAMES_OF_A_WORD = 8  # more people of one family name are not told apart
@@ -63,6 +64,9 @@ class KnownNames:
     def __init__(self, names: Iterable[str], everyday: frozenset[str]) -> None:
         self._everyday = everyday
         self.parts: dict[str, str] = {}
+        self._as_found: set[str] = set()  # words that nothing but their place told to be names: no errors are undone
+        self._in_capitals: set[str] = set()  # what may be an abbreviation: looked for with a capital
+        self._surely: set[str] = set()  # words of names that are written as names
         self._words: list[frozenset[str]] = []  # of each name: what may stand beside a word of it
         self._strong: set[str] = set()
         self._accented: set[str] = set()  # words that are everyday ones but for their accents: "Ján"
@@ -80,7 +84,8 @@ class KnownNames:
             if words and words not in seen and len(words) <= 2 * _REACH:
                 seen.add(words)
                 self._add(name, words)
-        for word in self._strong:
+        self._in_capitals -= self._surely
+        for word in self._strong - (self._as_found - self._surely):
             if len(word) >= _MISTYPED_LETTERS:
                 self._by_head[word[:2]].append(word)
                 self._by_tail[word[-2:]].append(word)
@@ -99,6 +104,12 @@ class KnownNames:
         for word in strong:
             self._look_for(word, number)
             self.parts[word] = max(self.parts.get(word, ""), name.strip(), key=len)
+        if len(words) == 1 and not any(map(str.isupper, name)):
+            self._as_found |= strong
+        elif len(words) == 1 and len(words[0]) <= _ABBREVIATION and name.isupper():
+            self._in_capitals |= strong
+        else:
+            self._surely |= strong
         for word in set(full) - strong:
             self._look_for(word, number)
         self._strong |= strong
@@ -136,7 +147,7 @@ class KnownNames:
         if not self._at:
             return
         for index, (key, start, end) in enumerate(words):
-            if key in self._at:
+            if key in self._at and (key not in self._in_capitals or text[start].isupper()):
                 yield from self._named(text, words, index, index, key)
                 continue
             if index + 1 < len(words) and text[end : words[index + 1][1]] in _JOINTS:

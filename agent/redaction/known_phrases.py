@@ -77,14 +77,14 @@ class KnownPhrases:
                     yield from self._street(keys_of(piece))
             case "FACILITY" | "ORGANIZATION":
                 words = keys_of(value)
-                if len(words) > 1:
+                if len(words) > 1 and not all(word in self._everyday or word in _GENERIC for word in words):
                     yield words, False
                     short = words
                     while short and short[-1] in _GENERIC:
                         short = short[:-1]
                     if short != words and not all(word in _GENERIC for word in short):
                         yield from self._alone(short)
-                else:
+                elif len(words) == 1:
                     yield from self._alone(words)
             case "EMAIL":
                 yield keys_of(value), False
