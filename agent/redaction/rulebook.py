@@ -53,6 +53,7 @@ _LONG = re.compile(r"\S{32,}")
 _DIGITS = re.compile(r"[0-9]+")
 _LONGEST_CODE = 40  # letters before the first digit
 _TOLD_APART = "/-.),"  # after digits
+_SHORT = 4  # letters of a phrase that in capitals could be an abbreviation
 _TRIED_AT_ONCE = 256  # words between two looks at the clock
 
 
@@ -98,17 +99,24 @@ class Place(NamedTuple):
 
 
 class Phrase:
-    """One or more words that stand in a text just so; a hyphen also stands for a space."""
+    """One or more words that stand in a text just so; a hyphen also stands for a space.
 
-    def __init__(self, phrase: str) -> None:
-        self._spellings = tuple({phrase, phrase.replace("-", " "), phrase.upper()})
+    Args:
+        phrase: the words.
+        unless: no phrase stands where this follows, as in "New York Heart Association".
+    """
+
+    def __init__(self, phrase: str, unless: "re.Pattern[str]") -> None:
+        self._unless = unless
+        self._spellings = tuple({phrase, phrase.replace("-", " "), phrase.upper() if len(phrase) > _SHORT else phrase})
 
     def match(self, text: str, place: int) -> Place | None:
         """Return where the phrase stands, should it begin at `place` as whole words."""
         for spelling in self._spellings:
             end = place + len(spelling)
             if text.startswith(spelling, place) and not text[end : end + 1].isalnum():
-                return None if place and text[place - 1] == "-" else Place(place, end)
+                part = (place and text[place - 1] == "-") or self._unless.match(text, end)
+                return None if part else Place(place, end)
         return None
 
 
@@ -122,6 +130,7 @@ class Rulebook(EntityRecognizer):
         deadline: Deadline,
         *,
         phrases: Mapping[Entity, Iterable[str]] = MappingProxyType({}),
+        unless: str = r"(?!)",
         finders: Iterable[tuple[frozenset[Entity], Finder]] = (),
     ) -> None:
         rules, self._finders = tuple(rules), tuple(finders)
@@ -130,6 +139,7 @@ class Rulebook(EntityRecognizer):
         super().__init__(supported_entities=entities, name=f"Rules ({language})", supported_language=language)
         self._deadline = deadline
         self._rules = rules
+        self._unless = re.compile(unless)
         self._phrases = [(entity, phrase) for entity, entries in phrases.items() for phrase in entries]
         self._wanted: tuple[str, ...] | None = None
         self._by_word: dict[str, tuple[_Try, ...]] = {}
@@ -171,7 +181,9 @@ class Rulebook(EntityRecognizer):
                 by_word.setdefault(word, []).append(attempt)
         for entity, phrase in self._phrases:
             if entity in wanted and (first := _WORD.match(phrase)):
-                by_word.setdefault(first.group().lower(), []).append((entity, Phrase(phrase).match, False))
+                by_word.setdefault(first.group().lower(), []).append(
+                    (entity, Phrase(phrase, self._unless).match, False)
+                )
         self._by_word = {word: tuple(tries) for word, tries in by_word.items()}
         self._wanted = wanted
 

@@ -3,14 +3,14 @@
 from presidio_analyzer import EntityRecognizer
 
 from agent.redaction.deadline import Deadline
-from agent.redaction.english import contacts, dates, numbers, people, places
+from agent.redaction.english import contacts, dates, names, numbers, people, places
 from agent.redaction.english.names import everyday, name_findings, words
 from agent.redaction.english.unknown import find_unknown
 from agent.redaction.rulebook import Rulebook
 
 __all__ = ["everyday", "recognizers"]
 
-RULES = (*dates.RULES, *numbers.RULES, *contacts.RULES, *places.RULES, *people.RULES)
+RULES = (*dates.RULES, *numbers.RULES, *contacts.RULES, *places.RULES, *people.RULES, *names.RULES)
 
 
 def recognizers(deadline: Deadline) -> list[EntityRecognizer]:
@@ -23,6 +23,7 @@ def recognizers(deadline: Deadline) -> list[EntityRecognizer]:
             RULES,
             deadline,
             phrases={"LOCATION": words("places"), "FACILITY": words("facilities")},
+            unless=places.TERM_AFTER_A_PLACE,
             finders=[(frozenset({"NAME"}), name_findings), (frozenset({"UNKNOWN_WORD"}), find_unknown)],
         )
     ]

@@ -63,7 +63,8 @@ _RANGE = (
 
 _ROMAN = r"(?:XI{0,2}|I{1,3}|IV|VI{0,3}|IX)"
 _HOLIDAY = (
-    r"(?:Christmas(?: (?:Eve|Day))?|New Year'?s(?: (?:Eve|Day))?|Thanksgiving(?: Day)?|Easter(?: (?:Sunday|Monday))?"
+    r"(?:Xmas|Christmas(?: (?:Eve|Day))?|New Year'?s(?: (?:Eve|Day))?|Thanksgiving(?: Day)?|Easter(?: (?:Sunday"
+    r"|Monday))?"
     r"|Halloween|Labou?r Day|Memorial Day|Independence Day|Veterans'? Day|Columbus Day|Presidents'? Day|MLK Day"
     r"|Martin Luther King(?: Jr\.?)? Day|Valentine'?s Day|St\.? Patrick'?s Day|Mother'?s Day|Father'?s Day|Boxing Day"
     r"|Good Friday|Hanukkah|Ramadan|Diwali|Eid(?: al-(?:Fitr|Adha))?|Yom Kippur|Rosh Hashanah|Passover)"
@@ -153,7 +154,7 @@ _DATES = (
     ),
     Rule(
         "DATE",
-        "christmas new thanksgiving easter halloween labor labour memorial independence veterans columbus"
+        "xmas christmas new thanksgiving easter halloween labor labour memorial independence veterans columbus"
         " presidents mlk"
         " martin valentine st mother father boxing good hanukkah ramadan diwali eid yom rosh passover",
         rf"{_HOLIDAY}(?:,? (?:of )?{_YEAR})?",

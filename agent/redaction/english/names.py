@@ -15,6 +15,7 @@ import regex
 
 from agent.redaction.deadline import Deadline
 from agent.redaction.entities import Entity
+from agent.redaction.rulebook import Rule
 
 Span = tuple[int, int]
 
@@ -30,11 +31,12 @@ _LOWER_LINE = regex.compile(r"(?m)^[^\p{Lu}\n]*+$")
 _LOWER_WORD = regex.compile(r"(?<![\p{L}'-])\p{Ll}{3,}(?![\p{L}-])")
 
 _TITLE = regex.compile(
-    r"(?<![\p{L}])(?i:(?:drs?|mrs?|ms|mx|prof|rev|capt|sgt|lt|sra?)(?: ?\.|(?![\p{L}]))"
+    r"(?<![\p{L}])(?<!\d ?)(?i:(?:drs?|mrs?|ms|mx|prof|rev|capt|sgt|lt|sra?)(?: ?\.|(?![\p{L}]))"
     r"|(?:doctor|miss|mister|professor|nurse|reverend|rabbi|captain|sergeant|judge|señora?|madam|dame)(?![\p{L}])) ?$"
 )
 _ABBREVIATED_TITLE = regex.compile(
-    r"(?<![\p{L}])(?:(?i:drs?|mrs?|ms|mx|prof)|Rev|Capt|Sgt|Lt|Sra?|Miss|Sir|Dame|Professor|Doctor|Mister)\.? $"
+    r"(?<![\p{L}])(?<!\d ?)(?:(?i:drs?|mrs?|ms|mx|prof)|Rev|Capt|Sgt|Lt|Sra?|Miss|Sir|Dame|Professor|Doctor"
+    r"|Mister)\.? $"
 )
 _TITLE_WORDS = frozenset({"dr", "drs", "mr", "mrs", "ms", "mx", "miss", "prof", "doctor", "professor", "nurse"})
 _CUE = regex.compile(
@@ -56,7 +58,7 @@ _STRONG_CUE = regex.compile(
     r"|approved"
     r"|transcribed|reported|authored|referred|seen|treated|diagnosed|evaluated|examined|performed|prescribed)"
     r"(?: electronically)? by|attn|next of kin|emergency contact|guardian|dear|sincerely|regards|resident|author)"
-    r"(?: name)?(?: is)?[,:;]? ?\s?$)"
+    r"(?: name)?(?: is)? ?[,:;-]? ?\s?$)"
     r"|(?:(?:patient|pt|client|spouse|husband|wife|mother|father|son|daughter|brother|sister|contact) ?(?:name)?: ?$)"
 )
 # The last words of titles and cues: what stands after no such word needs no closer look.
@@ -100,6 +102,43 @@ def words(name: str) -> frozenset[str]:
 def everyday() -> frozenset[str]:
     """Words, in lower case, that identify nobody when they stand alone."""
     return words("everyday_words") | _terms()
+
+
+# What stands in a field for a name is one, however it is written.
+RULES = (
+    Rule(
+        "NAME",
+        "name names surname forename forenames firstname lastname fullname alias aka first last given family"
+        " middle maiden"
+        " patient nickname",
+        r"(?i)(?:(?:patient(?:'s)?|first|last|given|family|middle|maiden|full|mother'?s|father'?s) ?)?(?:name"
+        r"|surname|forename)s?"
+        r"(?: \([^)\n]{1,20}\))?[ \t]{0,3}[:=][ \t]{0,3}\K(?!(?:unknown|n/?a|none|not|see|same|yes|no)\b)"
+        r"\p{L}[\p{L}\p{M}'.-]{0,30}(?:,? [\p{L}][\p{L}\p{M}'.-]{0,30}){0,3}?(?=[ \t]{2}|[,;|/()\n\t]|\.(?:\s|$)"
+        r"|$| (?:DOB|MRN|Age|Sex"
+        r"|Gender|ID|SSN|Date|Address|Phone|is|was|and|has|who"
+        r"|with)\b)(?:,[ \t]\p{Lu}[\p{L}'.-]{0,30}(?: \p{Lu}\.?)?(?=[ \t]{2}|[;|()\n\t]|$))?",
+    ),
+    Rule(
+        "NAME",
+        "attending physician provider surgeon pcp gp consultant author nurse resident fellow cosigned cosigner signed"
+        " dictated ordering referring radiologist pathologist anesthesiologist cc",
+        r"(?i)(?:attending|physician|provider|surgeon|pcp|gp|consultant|author|nurse|resident|fellow|cosigne[dr]"
+        r"|signed|dictated"
+        r"|radiologist|pathologist|anesthesiologist|cc)(?: (?:md|by|name|physician))?[ \t]{0,2}:[ \t]{0,3}\K"
+        r"(?-i:\p{Lu}[\p{L}\p{M}'-]{1,30}(?: \p{Lu}[\p{L}'-]{1,30})?, \p{Lu}[\p{L}\p{M}'.-]{0,30}(?: \p{Lu}\.?)?)"
+        r"(?=[ \t]{2}|[,;|()\n.]|$)",
+    ),
+    Rule(
+        "NAME",
+        "md do rn np pa phd lcsw pharmd dds dpm mbbs frcp crna msn bsn dnp aprn lpn cna",
+        r"(?<=(?<![\p{L}\d])(?P<since>(?:\p{Lu}\.|\p{Lu}[\p{L}'-]{1,30})(?: (?:(?:de|la|del|van|von|der|den|di|da"
+        r"|al|el|bin) ){0,2}"
+        r"(?:\p{Lu}\.|\p{Lu}[\p{L}'-]{1,30})){1,3}),? )(?:MD|M\.D|DO|RN|NP|PA(?:-C)?|PhD|LCSW|PharmD|DDS|DPM|MBBS"
+        r"|FRCP|CRNA|MSN|BSN"
+        r"|DNP|APRN|LPN|CNA)(?![\p{L}\d])",
+    ),
+)
 
 
 def name_findings(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, int]]:

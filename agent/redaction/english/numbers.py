@@ -75,7 +75,7 @@ _CUED = (
         rf"(?i)(?:NPI|DEA|UPIN|GMC|NMC|AHPRA|CPSO|CLIA|CAQH|(?:(?:medical|nursing|state|pharmacy|driver'?s?|board) )?"
         rf"(?:licen[sc]e|lic\b\.?|certificat(?:e|ion)|cert|registration|permit)|passport|driver'?s? licen[sc]e"
         rf"|visa(?= ?(?:no|num|#))"
-        rf"|green card|(?:badge|employee|staff){_KIND_FOLLOWS}|(?-i:DL))(?!\p{{L}}){_GAP}\K"
+        rf"|green card|(?:badge|employee|staff){_KIND_FOLLOWS}|(?-i:DL))(?!\p{{L}})(?-i: [A-Z]{{2}}(?= ?[:#]))?{_GAP}\K"
         rf"{_OF_THREE_DIGITS}{_IDENTIFIER}",
     ),
     Rule(

@@ -37,7 +37,7 @@ _STREETS_FIRST = (
 _STREET_LAST = (
     r"\p{Lu}[\p{L}'.-]{1,40}(?:stra(?:ß|ss)e|str\.|gasse|platz|allee|weg|ufer|damm|straat|laan|plein|gracht|kade"
     r"|dijk|singel"
-    r"|gatan|v[äa]gen|gr[äa]nd|torget|veien|vei|vegen|gaten|vej|(?<!Bri)gade|all[ée]|katu|[ein]tie|kuja|polku"
+    r"|gata|gatan|v[äa]gen|gr[äa]nd|torget|veien|vei|vegen|gaten|vej|(?<!Bri)gade|all[ée]|katu|[ein]tie|kuja|polku"
     r"|utca|útja?|tér"
     r"|k[öo]r[úu]t|stræti|straeti|braut|vegur|ulica|cesta|n[áa]m[ěe]st[íi]|t[řr][íi]da)"
 )
@@ -213,6 +213,14 @@ _NOT_A_PLACE_NAME = (
     r"|Facility|School|Care)\b"
     r"|\p{Lu}\. )"
 )
+# What makes a place part of a term: scores, criteria and makers that are named after it.
+TERM_AFTER_A_PLACE = (
+    r"(?i) (?:[\w-]{1,20} ){0,2}(?:score|scale|criteri(?:a|on)|classification|rules?|chromosome|definition"
+    r"|questionnaire|index"
+    r"|guidelines?|declaration|consensus|staging|heart association|coma|cognitive|scientific|card sort"
+    r"|living with|formula"
+    r"|grading|inventory)\b"
+)
 _LOCATIONS = (
     Rule(
         "LOCATION",
@@ -249,7 +257,7 @@ _LOCATIONS = (
         r"|May|June|July|August|September|October|November|December|Monday|Tuesday|Wednesday|Thursday|Friday"
         r"|Saturday|Sunday)\b)"
         r"\p{Lu}[\p{L}][\p{L}'-]{0,30}(?:(?:,? | (?:de|la|del|of|the|upon|on|sur|am"
-        r"|an der) )\p{Lu}[\p{L}'-]{1,30}){0,3})(?!'s (?:disease|syndrome))",
+        r"|an der) )\p{Lu}[\p{L}'-]{1,30}){0,3})(?<!-)(?!'s (?:disease|syndrome))",
     ),
     Rule(
         "LOCATION",
@@ -376,4 +384,43 @@ _FACILITIES = (
     ),
 )
 
-RULES = (*_ADDRESSES, *_ZIPS, *_LOCATIONS, *_FACILITIES)
+_IN_FIELDS = (
+    Rule(
+        "FACILITY",
+        "ward unit hospital clinic facility location loc site pharmacy practice bed hosp department dept employer"
+        " school",
+        r"(?i)(?:ward|unit|hospital|clinic|facility|loc(?:ation)?|site|pharmacy|practice|bed"
+        r"|hosp)(?: name)?[ \t]{0,2}:[ \t]{0,3}\K"
+        r"(?-i:(?=[A-Z\d-]{0,8}\d)[A-Z\d]{1,6}(?:-[A-Z\d]{1,5}){0,3}\b|"
+        r"\p{Lu}[\p{L}'.&-]{2,30}(?: (?:of |the |and )?\p{Lu}[\p{L}'.&-]{1,30}){0,5})(?=[ \t]{2}|[,;.\n|)]|$)",
+    ),
+    Rule(
+        "FACILITY",
+        "surgery practice",
+        r"(?<=(?<!\p{L})(?P<since>The \p{Lu}\p{L}{2,20}(?: \p{Lu}\p{L}{2,20})?) )(?:Surgery|Practice)\b",
+    ),
+    Rule(
+        "FACILITY",
+        "st saint",
+        r"(?i)(?<=\b(?:at|to|from) )(?:st\.?|saint) (?!(?:elevation|segment|depression|wave"
+        r"|change)s?\b)\p{L}{3,15}(?:'?s)?\b",
+    ),
+    Rule(
+        "ORGANIZATION",
+        "work works worked working employed employee ceo manager",
+        r"(?i)(?:work(?:s|ed|ing)?|employed|employee|ceo|manager)(?: (?:part-time|full-time"
+        r"|as an? [\p{L} -]{3,30}?))?"
+        r" (?:for|at|by|with|of) (?:the )?\K(?-i:(?!(?:The|Dr|Mr|Mrs|Ms)\b)\p{Lu}[\p{L}\d'&-]{1,30}(?:(?: (?:of"
+        r"|and|&|the))? \p{Lu}[\p{L}\d'&-]{1,30}){0,5})",
+    ),
+    Rule(
+        "ORGANIZATION",
+        "inc llc ltd plc gmbh corp corporation company co bv nv ag sa srl spa oy ab as llp lp pty limited",
+        r"(?<=(?<![\p{L}\d])(?P<since>\p{Lu}[\p{L}\d'&.-]{1,30}(?:(?: (?:of|and"
+        r"|&))?,? \p{Lu}[\p{L}\d'&.-]{1,30}){0,4}),? )"
+        r"(?:Inc|LLC|L\.L\.C|Ltd|PLC|plc|GmbH|Corp|Corporation|Company|BV|B\.V|NV|AG|S\.A|Srl|S\.p\.A|Oy|AB|LLP"
+        r"|LP|Pty Ltd|Limited)\b\.?",
+    ),
+)
+
+RULES = (*_IN_FIELDS, *_ADDRESSES, *_ZIPS, *_LOCATIONS, *_FACILITIES)

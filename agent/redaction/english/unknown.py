@@ -18,7 +18,8 @@ _PART = regex.compile(r"[\p{L}\p{M}]+")
 _BEGINNING = regex.compile(r"(?:^|[.?!:;>|*#\]}]|\n|[\"'(-]|\b\d{1,3}[.)])[ \t\"'(*]{0,3}$")
 _TERM_AFTER = regex.compile(
     r"(?:'s)? (?i:disease|syndrome|sign|test|score|scale|criteria|classification|grade|stage|palsy|procedure|catheter"
-    r"|tube|stain|reflex|ulcer|thyroiditis|lymphoma|tumou?r|sarcoma|fracture|phenomenon|maneuver|index|virus|contracture)s?\b"
+    r"|tube|stain|reflex|ulcer|thyroiditis|lymphoma|tumou?r|sarcoma|fracture|phenomenon|maneuver|index|virus"
+    r"|contracture)s?\b"
 )
 _ROMAN = regex.compile(r"[IVX]{1,5}[abAB]?")
 _INFLECTIONS = ("s", "es", "ed", "ing", "ly", "d")

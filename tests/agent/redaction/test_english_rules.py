@@ -16,21 +16,8 @@ from agent.redaction.entities import PRECEDENCE
 from agent.redaction.rulebook import ANYWHERE, CODE, LONG, Rule, Rulebook
 
 # The kinds that Safe Harbor asks for, and those of stricter policies.
-SAFE_HARBOR: list[str] = [
-    e
-    for e in PRECEDENCE
-    if e
-    not in {
-        "RELATIVE_DATE",
-        "AGE_BELOW_90",
-        "SEX",
-        "FAMILY",
-        "PROFESSION",
-        "NATIONALITY",
-        "UNKNOWN_WORD",
-        "ORGANIZATION",
-    }
-]
+_STRICTER_KINDS = {"RELATIVE_DATE", "AGE_BELOW_90", "SEX", "FAMILY", "PROFESSION", "NATIONALITY", "UNKNOWN_WORD"}
+SAFE_HARBOR: list[str] = [entity for entity in PRECEDENCE if entity not in _STRICTER_KINDS]
 
 FOUND = {
     "DATE": (
@@ -275,6 +262,18 @@ FOUND = {
         "corner of «Elm and Main»",
         "at «40.7128, -74.0060»",
     ),
+    "ORGANIZATION": (
+        "worked for «Norsk Hydro» until 1994",
+        "«Bluefin Logistics LLC»",
+        "employed by «Acme Widgets»",
+        "works at «Tesco»",
+        "«Müller & Söhne GmbH»",
+        "CEO of «Pallas»",
+        "«Oyster Bay Fisheries, Inc.»",
+        "working for the «Port Authority»",
+        "employee at «Volvo»",
+        "«Harrow Motor Company»",
+    ),
     "ZIP": (
         "ZIP code «02139-4307»",
         "MA «02139»",
@@ -301,7 +300,26 @@ FOUND = {
         "hometown: «Bruges»",
         "«Cuyahoga County»",
     ),
+    "NAME": (
+        "PCP: «Rasmussen, Lief»   Loc",
+        "Name: «kowalski anna»",
+        "Patient name: «Okonkwo-Reyes, Ifeoma T.»",
+        "Surname: «Nguyễn»",
+        "seen by «dr patel»",
+        "«Priyanka R.»'s DVT",
+        "cosigned «J. de la Cruz» RN",
+        "«Tobiah Wexcombe», MD",
+        "Dear «Ms Adebayo-Clarke»,",
+        "Emergency contact - «Hamish McAllister» (son)",
+        "«Mr H. Lindqvist» came",
+        "cc: «Prof. Müller-Lüdenscheidt»",
+        "Last name: «Wu»",
+    ),
     "FACILITY": (
+        "Ward: «Nightingale»",
+        "Loc: «6W-612-B»",
+        "at «st marys» on",
+        "GP at «The Limes Surgery»",
         "«Willow Creek Regional Medical Center»",
         "«University of Northbrook Hospital»",
         "«Mayo Clinic»",
@@ -348,6 +366,15 @@ UNTOUCHED = (
     "Emergency Department, Intensive Care Unit, Operating Room and Pharmacy were told.",
     "Tell her: the member of the team will call 2 times.",
     "Follow-up in 6 weeks; return if worse.",
+    "His Glasgow coma scale was 3 and the QT interval 453 ms. Furthermore, the Foley catheter was in position.",
+    "New York Heart Association class II, Montreal Cognitive Assessment 22, Rome IV criteria.",
+    "The Philadelphia chromosome was found.",
+    "The Boston bowel preparation scale, Chicago classification and Tokyo guidelines apply.",
+    "Her temperature is 98 F (36.7 C); it was 102 F at noon.",
+    "Lactate (reference: 0.5-2.2), platelets (normal range 140,000-400,000), IgG 720 mg/dL (576-1782 mg/dL).",
+    "A G3P1010 woman with prothrombin 20210A was diagnosed with Alzheimer's dementia.",
+    "White blood cell count is 21160, pH was 7.35 (7.35-7.45), add + 12.096316 * age.",
+    "2 During her visit she slept.3 After this she ate; 40 degrees; the sternocleidomastoid was tender.",
 )
 
 
