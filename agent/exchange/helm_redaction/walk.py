@@ -3,6 +3,7 @@
 What a step gives for a value of the new tree is that value again: so a second walk shows whether a folder is clean.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,6 +21,25 @@ REDACTED: Final = "[redacted]"  # HELM's own word for a text that is not shown
 _PASSES = 5
 _DEEPEST = 60  # levels of maps and lists
 _SHORTEST_IDENTIFIER = 5  # characters of an instance's id that is searched in texts
+
+
+_HELM_ID = re.compile(r"id\d+")
+_SHORTEST_TOLD, _LONGEST_TOLD = 3, 100  # characters of a field that tells who a record is about
+# Fields of data sets, by their names. The first that fits.
+_TELLING = tuple(
+    (re.compile(pattern, re.IGNORECASE), entity)
+    for pattern, entity in (
+        (r"(patient|person|first|last|given|family|full|sur|middle|maiden|doctor|physician|provider)_?name", "NAME"),
+        (r"^(patient|doctor|physician)$", "NAME"),
+        (r"mrn|medical_?record|^nhc$", "MRN"),
+        (r"ssn|social_?security", "SSN"),
+        (r"dob|birth|(^|_)date($|_)", "DATE"),
+        (r"phone|fax|mobile", "PHONE"),
+        (r"e_?mail", "EMAIL"),
+        (r"address|street", "ADDRESS"),
+        (r"(patient|subject|person|encounter|visit|note|hadm|stay|account|member)_?id", "ID"),
+    )
+)
 
 
 class _Omitted:
@@ -50,7 +70,7 @@ class Record:
     Attributes:
         texts: those that are shown, each once, with its number.
         context: those that are not shown, whose identifiers are searched in the others all the same.
-        identifiers: the instance's id, where it may be one.
+        identifiers: the instance's id, where it may be one, and what fields of the data set say.
         has_names: whether a name must be told from those of people in the texts.
     """
 
@@ -58,6 +78,11 @@ class Record:
     context: dict[str, None] = field(default_factory=dict)
     identifiers: list[Identifier] = field(default_factory=list)
     has_names: bool = False
+
+    def tell(self, identifier: Identifier) -> None:
+        """Take in what the data itself says of the record's people."""
+        if identifier not in self.identifiers:
+            self.identifiers.append(identifier)
 
     def redact(self, texts: "Texts") -> "_Settled":
         """Redact the texts together; and find out which words are of people."""
@@ -146,14 +171,15 @@ class Walk:
     def instance(self, raw: object) -> Iterator[None]:
         """Take what follows as texts of the instance with this id."""
         before, self._current = self._current, self.names.identity(raw) if isinstance(raw, str) else ""
-        if isinstance(raw, str) and raw != self._current:
-            record = self.records.setdefault(self._current, Record())
-            if len(raw) >= _SHORTEST_IDENTIFIER and any(map(str.isdigit, raw)) and not record.identifiers:
-                record.identifiers.append(Identifier("ID", raw))
+        if isinstance(raw, str) and raw != self._current and _is_identifier(raw):
+            self._record().tell(Identifier("ID", raw))
         try:
             yield
         finally:
             self._current = before
+
+    def _record(self) -> Record:
+        return self.records.setdefault(self._current, Record())
 
     def text(self, text: str) -> object:
         """Return the place of a text that is shown redacted."""
@@ -161,7 +187,7 @@ class Walk:
             return text if all(c.isprintable() or c in "\t\n\r" for c in text) else ""
         if self._current in self.blanked:
             return REDACTED
-        record = self.records.setdefault(self._current, Record())
+        record = self._record()
         return _Slot(self._current, record.texts.setdefault(text, len(record.texts)))
 
     def name(self, name: str) -> object:
@@ -169,7 +195,7 @@ class Walk:
         shown = self.names.shown(name)
         if shown != name or self.names.is_known(name):
             return shown
-        self.records.setdefault(self._current, Record()).has_names = True
+        self._record().has_names = True
         return _NameSlot(self._current, name)
 
     def unshown(self, value: object, what: Kind | None = None, depth: int = 0) -> None:
@@ -180,9 +206,11 @@ class Walk:
             return
         if isinstance(value, str):
             if value != REDACTED and any(map(str.isalnum, value)):
-                self.records.setdefault(self._current, Record()).context[value] = None
+                self._record().context[value] = None
         elif isinstance(value, dict):
-            for inner in value.values():
+            for key, inner in value.items():
+                if told := _told(key, inner):
+                    self._record().tell(told)
                 self.unshown(inner, depth=depth + 1)
         elif isinstance(value, list):
             for inner in value:
@@ -192,6 +220,19 @@ class Walk:
         """Redact all records; return them, and which of them were changed by it."""
         settled = {key: record.redact(texts) for key, record in self.records.items()}
         return settled, {key for key, one in settled.items() if list(one.texts) != list(self.records[key].texts)}
+
+
+def _is_identifier(raw: str) -> bool:
+    """Whether an instance's id may be a number of a record: HELM's own are `id0`, `id1`."""
+    return len(raw) >= _SHORTEST_IDENTIFIER and any(map(str.isdigit, raw)) and not _HELM_ID.fullmatch(raw)
+
+
+def _told(key: str, value: object) -> Identifier | None:
+    """Return what a field of a data set says of its record's people: {"patient_name": ...}."""
+    text = str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
+    if not _SHORTEST_TOLD <= len(text) <= _LONGEST_TOLD:
+        return None
+    return next((Identifier(entity, text) for pattern, entity in _TELLING if pattern.search(key)), None)
 
 
 def through(

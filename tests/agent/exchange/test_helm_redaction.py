@@ -508,6 +508,21 @@ def test_a_person_of_the_record_is_no_key_and_no_sub_split_either(judges: Judges
     assert contents["instances.json"][0]["sub_split"] == names.label("kowalski")
 
 
+def test_what_the_data_set_says_of_a_patient_is_gone_from_answers(judges: Judges):
+    told = {"patient_name": "Wren Featherstonehaugh", "mrn": "QX-77-3", "subject_id": 7731}
+    state = {
+        "instance": {"id": "id7", "input": {"text": "Who?"}, "extra_data": {"row": told}},
+        "result": {"completions": [{"text": "wren featherstonehaugh, QX 77 3, also 7731, has a cough."}]},
+    }
+    names = Names(judges.names, KEY, redacted_before=False)
+    files = {"scenario_state.json": (OF_A_RUN["scenario_state.json"], {"request_states": [state]})}
+    contents, _ = redacted_files(files, names, Options(), judges.texts)
+    said = contents["scenario_state.json"]["request_states"][0]["result"]["completions"][0]["text"]
+    assert said.startswith("[NAME-1], [")
+    assert said.endswith(", has a cough.")
+    assert not any(word in said for word in ("wren", "QX", "77"))
+
+
 def test_figures_of_helms_own_output_stay_and_it_can_still_be_read(judges: Judges, tmp_path: Path):
     redact_folder(REAL, ["real"], judges, Options(), KEY, copy_to=tmp_path / "copy")
     for run in sorted((REAL / "runs" / "real").iterdir()):
