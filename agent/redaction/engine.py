@@ -304,6 +304,18 @@ def open_engine(
     """
     policy = load_policy(policy_name, directory, language)
     check_admitted(policy, directory)
+    engine = engine_under(policy, key)
+    if shelf is not None:
+        engine.remember_on(shelf)  # after the proof, which is searched anew each time
+    return engine
+
+
+def engine_under(policy: RedactionPolicy, key: bytes | None = None) -> Engine:
+    """Open the engine under a policy whose models may be used, and prove it; see `open_engine`.
+
+    Raises:
+        RedactionError: the proof failed, or a model cannot be opened.
+    """
     for name in _LIBRARY_LOGGERS:
         logging.getLogger(name).disabled = True
     # A Presidio recogniser that gives up on a pattern goes on without it; by then the field's time is over as well.
@@ -314,6 +326,4 @@ def open_engine(
             f"the redaction engine does not clear its proof text under policy {policy.name}",
             "Names, record numbers, phone numbers and e-mail addresses must be asked for by every policy.",
         )
-    if shelf is not None:
-        engine.remember_on(shelf)  # after the proof, which is searched anew each time
     return engine
