@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.errors import ConfigError
 from agent.redaction.redacted import Withheld
+from agent.redaction.whose import Whose
 from agent.review.marking import Place, Verdict
 from agent.vocabulary import Identifier, Instance, Response
 
@@ -124,7 +125,9 @@ def _record(instance: Instance, response: Response) -> _Record:
     texts += [reference.text for reference in instance.references]
     texts += [response.text, response.reasoning]
     # A text that stands in a record twice is looked at once.
-    return _Record(tuple(dict.fromkeys(text for text in texts if any(map(str.isalnum, text)))), instance.identifiers)
+    return _Record(
+        tuple(dict.fromkeys(text for text in texts if any(map(str.isalnum, text)))), Whose.of(instance).identifiers
+    )
 
 
 def gold_rows(store: "Store", name: str) -> Iterator[dict[str, Any]]:
