@@ -128,7 +128,7 @@ class _Wanted:
         return secrets.token_bytes(32) if key is None else derive_key(bytes.fromhex(key), "helm folder")
 
     def _choice(self, written_under: str) -> "EngineChoice":
-        from agent.redact_commands import chosen
+        from agent.redact_options import chosen
         from agent.shipped import shipped
 
         choice = chosen(self.level, self.language, self.policy)

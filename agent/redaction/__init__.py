@@ -14,6 +14,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent.redaction.lean_spacy import leave_out_command_line
 from agent.redaction.redacted import Redacted, Redactor, Withheld
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 __all__ = ["Redacted", "Redactor", "Withheld", "open_redactor"]
+
+leave_out_command_line()  # before any module of this package imports spaCy
 
 
 def open_redactor(

@@ -7,6 +7,7 @@
 What one process cannot bear (a row that kills it) is withheld; the others go on.
 """
 
+import secrets
 import subprocess
 import sys
 import time
@@ -144,7 +145,8 @@ class Processes:
 
     def __init__(self, choice: EngineChoice, task: RowTask, count: int) -> None:
         self.ahead = _AHEAD * count
-        self._opening = {"engine": asdict(choice), "task": asdict(task)}
+        key = choice.key or secrets.token_hex(32)  # of all processes
+        self._opening = {"engine": {**asdict(choice), "key": key}, "task": asdict(task)}
         self._task = task
         self._threads = ThreadPoolExecutor(count, thread_name_prefix="redact")
         self._idle: SimpleQueue[_Process | None] = SimpleQueue()

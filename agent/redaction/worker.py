@@ -6,7 +6,6 @@ never quotes a text; whatever else goes wrong ends the process, without a word.
 
 import json
 import os
-import secrets
 import signal
 import sys
 import time
@@ -37,7 +36,7 @@ class EngineChoice:
         language: of the texts, in place of the policy's.
         other: a model made elsewhere as KIND:PATH, in place of ours; it finds but does not write. None: ours.
         labels: what its labels mean here; None: nothing that identifies.
-        key: 32 bytes in hexadecimal that decide surrogates and how far dates are moved; the same in all processes.
+        key: 32 bytes in hexadecimal that decide surrogates and how far dates are moved; None: fresh ones.
     """
 
     policy: str
@@ -45,7 +44,7 @@ class EngineChoice:
     language: str | None = None
     other: str | None = None
     labels: Mapping[str, str | None] = field(default_factory=dict)
-    key: str = field(default_factory=lambda: secrets.token_hex(32), repr=False)
+    key: str | None = field(default=None, repr=False)
 
     def open(self) -> Clears:
         """Open the engine; about a second.
@@ -53,12 +52,15 @@ class EngineChoice:
         Raises:
             RedactionError: it cannot be opened.
         """
+        for library in ("OPENBLAS", "OMP", "MKL"):  # a processor each: several redact at once, on small matrices
+            os.environ.setdefault(f"{library}_NUM_THREADS", "1")
         if self.other is not None:
             return _Model(self.other, self.labels, self.language or "en")
         from agent.redaction.engine import open_engine
 
         directory = Path(self.directory) if self.directory is not None else None
-        engine = open_engine(self.policy, directory, language=self.language, key=bytes.fromhex(self.key))
+        key = bytes.fromhex(self.key) if self.key is not None else None
+        engine = open_engine(self.policy, directory, language=self.language, key=key)
         engine.remember_at_most(MOST_REMEMBERED)
         return engine
 
