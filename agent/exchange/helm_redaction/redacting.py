@@ -192,7 +192,7 @@ def _put_right(output: Path) -> None:
     else:
         raise ConfigError(
             "an earlier redaction left the old folder beside a folder that is not redacted",
-            f"Look at both; then move the one that is called {'.NAME.unredacted'} away.",
+            "Look at both; then move the one away whose name ends in .unredacted.",
         )
 
 
@@ -215,4 +215,6 @@ def _replacing(output: Path) -> Iterator[Path]:
             "Run the command again when that is mended, or give --copy-to.",
         ) from None
     finally:
+        if os.path.lexists(old) and not os.path.lexists(output):
+            old.rename(output)
         shutil.rmtree(growing, ignore_errors=True)

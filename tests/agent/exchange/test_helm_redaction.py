@@ -382,6 +382,26 @@ def test_what_a_killed_command_left_is_put_right(judges: Judges, tmp_path: Path)
     assert not old.exists()
 
 
+@pytest.mark.parametrize("error", [OSError("full"), KeyboardInterrupt()], ids=["a full disk", "an interrupt"])
+@pytest.mark.parametrize("turn", [1, 2])
+def test_what_goes_wrong_while_folders_change_places_leaves_the_old_one(
+    turn: int, error: BaseException, judges: Judges, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    output = planted(tmp_path, instances=1)
+    rename, turns = Path.rename, iter(range(1, 9))
+
+    def failing(self: Path, target: Path) -> Path:
+        if next(turns) == turn:
+            raise error
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", failing)
+    with pytest.raises((ConfigError, KeyboardInterrupt)):
+        redact_folder(output, [SUITE], judges, Options(), KEY)
+    assert [path.name for path in tmp_path.iterdir()] == ["benchmark_output"]
+    assert (output / "run.log").exists()
+
+
 KILLED = """
 import sys, time
 from pathlib import Path
