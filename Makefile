@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test lint bench model-en bench-redaction size test-exports test-servers test-extras test-parity clean
+.PHONY: demo test lint bench model-en bench-redaction size model-es test-exports test-servers test-extras test-parity clean
 
 demo: $(VENV)/installed
 	$(BIN)/intramural demo --dir intramural-demo
@@ -30,6 +30,10 @@ bench-redaction: $(VENV)/installed-test
 # Trains the English named-entity model anew from made-up texts: the same seed, the same model. Some minutes on one core.
 model-en: $(VENV)/installed-test
 	OMP_NUM_THREADS=1 $(BIN)/python -m agent.redaction.training.english_model
+
+# Trains the Spanish one, from the training part of MEDDOCAN as published: make model-es CORPUS=SPACCC_MEDDOCAN/corpus/train/brat
+model-es: $(VENV)/installed-test
+	OMP_NUM_THREADS=1 $(BIN)/python -m agent.redaction.training.spanish $(CORPUS) agent/redaction/models/es
 
 # Number of packages and installed size of the base install, in an environment of its own.
 size:

@@ -16,7 +16,7 @@ from agent.redaction.network import OTHER, Network, read_network
 from agent.redaction.recognizers import SURE
 
 # Languages whose model comes with the package: without it their texts are withheld.
-SHIPPED: tuple[str, ...] = ("en",)
+SHIPPED: tuple[str, ...] = ("en", "es")
 
 _MODELS = Path(__file__).parent / "models"
 

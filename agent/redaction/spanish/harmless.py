@@ -33,4 +33,5 @@ def without_harmless(text: str, deadline: Deadline) -> str:
     Raises:
         TimeoutError: the deadline passed.
     """
-    return _EXPRESSIONS.sub(lambda found: " " * len(found.group()), text, timeout=deadline.left())
+    blanked: str = _EXPRESSIONS.sub(lambda found: " " * len(found.group()), text, timeout=deadline.left())
+    return blanked

@@ -20,11 +20,15 @@ _TITLED = regex.compile(
     rf"(?:(?i:dr|dra|d|dª|dña|don|doña)\.? )?(?P<name>{_RUN})(?:(?:, ?| y )(?:(?i:dra?s?)\. ?)?(?:{_RUN})){{0,5}}"
 )
 _CUED = regex.compile(
-    r"(?i)(?<![\p{L}])(?:se llama|llamad[oa]|de nombre|nombre es|me llamo|paciente|su (?:madre|padre|hij[oa]"
+    r"(?i)(?<![\p{L}])(?:paciente|su (?:madre|padre|hij[oa]"
     r"|herman[oa]|espos[oa]|marido|mujer)"
-    r"|(?:madre|padre|hij[oa]|herman[oa]|espos[oa]|marido|padres|pareja)|firmado(?: por)?|remitid[oa] por"
-    r"|derivad[oa] por(?: (?:el|la))?|atte\.?|atentamente"
+    r"|(?:madre|padre|hij[oa]|herman[oa]|espos[oa]|marido|padres|pareja)|atte\.?|atentamente"
     rf"|responsable(?: cl[íi]nico)?|autora?|hola|estimad[oa]|querid[oa])[,:]? {{1,2}}(?P<name>(?-i:{_RUN}))"
+)
+# What follows these is a name, listed or not.
+_NAMED = regex.compile(
+    r"(?i)(?<![\p{L}])(?:se llama|me llamo|llamad[oa]|de nombre|(?:mi|su|el) nombre es|firmad[oa] por|remitid[oa] por"
+    rf"|derivad[oa] por(?: (?:el|la))?|acompañad[oa] (?:por|de) (?:su \w+,? )?)[,:]? {{0,2}}(?P<name>(?-i:{_RUN}))"
 )
 _PLAIN = regex.compile(rf"(?<![\p{{L}}\d_'-]){_RUN}(?![\p{{L}}\d_])")
 _TOKEN = regex.compile(r"[\p{L}\p{M}]+(?:['´’-][\p{L}\p{M}]+)*\.?ª?")
@@ -61,6 +65,9 @@ def find_names(text: str, deadline: Deadline) -> Iterator[Place]:
     for match in _CUED.finditer(text, timeout=deadline.left()):
         if span := _listed(text, *match.span("name"), cued=True):
             yield span
+    for match in _NAMED.finditer(text, timeout=deadline.left()):
+        if match["name"].casefold() not in words("everyday_words") and len(match["name"]) > 2:
+            yield match.span("name")
     for match in _PLAIN.finditer(text, timeout=deadline.left()):
         if span := _listed(text, *match.span(), cued=False):
             yield span

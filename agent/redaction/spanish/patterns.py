@@ -35,9 +35,11 @@ _NAMED = rf"(?:(?: {_LINK}){{0,3}} [\"«“']?{_CAPITALISED}[\"»”']?|(?: de)?
 
 # A name ends before what a signature goes on with: "Dra. Ana Gil Servicio de Urología Hospital del Mar".
 STOP = (
-    r"(?!(?i:servicios?|servei|hospital|hopital|unidad|secci[óo]n|departamento|dpto|[áa]rea|complejo|complexo|centro|cirug[íi]a"
+    r"(?!(?i:servicios?|servei|hospital|hopital|unidad|secci[óo]n|departamento|dpto|[áa]rea|complejo|complexo"
+    r"|centro|cirug[íi]a"
     r"|medicina|cl[íi]nica|instituto|fundaci[óo]n|facultad|universidad|universitat|avda?|avenida|paseo|ctra|carretera"
-    r"|c[áa]tedra|correo|e-?mail|tel[ée]fono|tfno|tlf|telf|fax|m[ée]dic[oa]|n[ºo°]?col|colegiad[oa]|especialista|jef[ea]"
+    r"|c[áa]tedra|correo|e-?mail|tel[ée]fono|tfno|tlf|telf|fax|m[ée]dic[oa]|n[ºo°]?col|colegiad[oa]|especialista"
+    r"|jef[ea]"
     r"|residencia|cap|edificio|campus|edad|sexo|fecha|nhc|dni|nass|domicilio|informe|historia|motivo)(?![\p{L}]))"
 )
 # Kinds of street; those of the second kind are words of prose as well, and need a number behind the name.
@@ -54,6 +56,8 @@ _PROSE_STREET = (
     r"|vía|pol\.|polígono|urbanización|barriada"
     r"|barrio|colonia|col\.|campus|edificio|ed\.|paraje|parque|prolongación|boulevard)(?![\p{L}])"
 )
+# A word of a town's name, with a space or a hyphen before all but the first.
+_TOWN = rf"(?:(?<=\p{{L}})[ -](?:{_LINK} ){{0,2}}|(?<!\p{{L}})){STOP}\p{{Lu}}[\p{{L}}'-]{{1,30}}"
 # The rest of an address after its street: numbers, floors, doors, kilometres.
 _DOOR = (
     r"(?:,? {0,2}(?:s ?/ ?n\b\.?|SN\b|n[ºo°]\.? ?\d{1,4}|no\.? \d{1,4}|(?:[Kk]m|KM)\.? ?\d{1,4}(?:[.,]\d{1,3})?|#?"
@@ -211,9 +215,8 @@ PATTERNS: dict[str, tuple[str, ...]] = {
         r"(?i)\b(?:provincia|ciudad|localidad|municipio|comarca|pueblo|comunidad) de(?: la)? \K"
         r"(?-i:\p{Lu}[\p{L}'-]+(?: (?:de |la |del |el )*\p{Lu}[\p{L}'-]+){0,3})",
         # The town after a postal code, and its province in brackets.
-        rf"(?<![\w.,-])(?:E-?|C\.?P\.? ?)?(?:0[1-9]|[1-4]\d|5[0-2])\d{{3}},?(?:[. -]{{1,3}})\K(?!E-?mail|F(?i:ax)"
-        rf"|Tel|Tfn|Tlf|Correo)\p{{Lu}}[\p{{L}}'-]+(?:[ -](?:{_LINK} ){{0,2}}\p{{Lu}}[\p{{L}}'-]+){{0,4}}(?:["
-        rf" ,]{{0,2}}[(,] ?\p{{Lu}}[\p{{L}}'-]+(?: (?:{_LINK} ){{0,2}}\p{{Lu}}[\p{{L}}'-]+){{0,3}}\)?)?",
+        rf"(?<![\w.,-])(?:E-?|C\.?P\.? ?)?(?:0[1-9]|[1-4]\d|5[0-2])\d{{3}},?(?:[. -]{{1,3}})\K(?:{_TOWN}){{1,5}}"
+        rf"(?:[ ,]{{0,2}}[(,] ?(?:{_TOWN}){{1,4}}\)?)?",
     ),
     "ZIP": (
         r"(?<![\w.,/-])(?:E-?|C\.?P\.?:? ?)(?:0[1-9]|[1-4]\d|5[0-2])\d{3}(?![\w]|[.,]\d)",
@@ -235,7 +238,8 @@ PATTERNS: dict[str, tuple[str, ...]] = {
         rf"(?: [\p{{L}}]{{2,20}}){{0,3}}?(?-i:{_DOOR})",
         # A street without its kind, before a postal code or ending in "s/n".
         rf"(?<![\p{{L}}\d'´-]){STOP}\p{{Lu}}[\p{{L}}\p{{M}}'´-]{{1,40}}(?: (?:{_LINK}"
-        rf" ){{0,2}}{STOP}\p{{Lu}}[\p{{L}}\p{{M}}'´-]{{1,40}}){{0,5}}{_DOOR}(?=[ .,-]{{1,4}}(?:E-?|C\.?P\.? ?)?(?:0[1-9]"
+        rf" ){{0,2}}{STOP}\p{{Lu}}[\p{{L}}\p{{M}}'´-]{{1,40}}){{0,5}}{_DOOR}(?=[ .,-]{{1,4}}(?:E-?|C\.?P\.? ?)?"
+        rf"(?:0[1-9]"
         rf"|[1-4]\d|5[0-2])\d{{3}}\b)",
         rf"(?<![\p{{L}}\d'´-]){STOP}\p{{Lu}}[\p{{L}}\p{{M}}'´-]{{1,40}}(?: (?:{_LINK}"
         rf" ){{0,2}}{STOP}\p{{Lu}}[\p{{L}}\p{{M}}'´-]{{1,40}}){{0,5}},? s ?/ ?n\b",
@@ -259,7 +263,7 @@ PATTERNS: dict[str, tuple[str, ...]] = {
     ),
     "MRN": (
         r"(?i)\b(?:n\.?h\.?c|nhc|historia(?: cl[íi]nica)?|h\.?c|n[ºo°] ?h[ªa]?\.?c?)\b\.?(?: (?:n[ºo°]|n[úu]mero"
-        r"|num\.?))?[ :.#-]{0,4}\K(?=[A-Z/-]{0,6}\d{3})[A-Z\d][A-Z\d/-]{2,20}\b",
+        r"|num\.?))?[ :.#-]{0,4}\K(?=[A-Z/-]{0,6}\d\d[\d/-]{2})[A-Z\d][A-Z\d/-]{2,20}\b",
     ),
     "ENCOUNTER": (
         r"(?i)\b(?:episodio|n[ºo°] ?(?:de )?(?:urgencia|ingreso|informe|muestra|biopsia|petici[óo]n|registro"

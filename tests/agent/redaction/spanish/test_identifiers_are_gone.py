@@ -14,7 +14,7 @@ PLANTED: dict[str, tuple[str, tuple[str, ...]]] = {
     "doctor without a space": ("comentado con Dr.Iñaki Olabe", ("Iñaki", "Olabe")),
     "don": ("acude don Leovigildo Cazorla", ("Leovigildo", "Cazorla")),
     "family name after Sr.": ("el Sr. Zubeldia refiere dolor", ("Zubeldia",)),
-    "listed name without cue": ("Esperanza Mondéjar acude a revisión", ("Esperanza", "Mondéjar")),
+    "listed name without cue": ("Esperanza Bermúdez acude a revisión", ("Esperanza", "Bermúdez")),
     "name with particles": ("Juan de la Cruz del Olmo ingresa", ("Juan", "Cruz", "Olmo")),
     "name in capitals": ("MARÍA DOLORES QUINTANILLA PEÑA", ("MARÍA", "QUINTANILLA", "PEÑA")),
     "child by name": ("su hijo Unai tiene fiebre", ("Unai",)),
@@ -119,8 +119,10 @@ Motivo de ingreso: Dolor abdominal.
 
 @pytest.mark.parametrize(
     "identifying",
-    ["Ximena", "Arbeloa", "Zapirain", "5519028", "55190281", "Olite", "44", "izq", "Tafalla", "31300", "26708", "1971"]
-    + ["Uruguay", "45", " M.", "0/10", "2016", "771029", "Edurne", "Goizueta", "Lacarra", "77102"],
+    [
+        *("Ximena", "Arbeloa", "Zapirain", "5519028", "55190281", "Olite", "44", "izq", "Tafalla", "31300", "26708"),
+        *("1971", "Uruguay", "45", " M.", "0/10", "2016", "771029", "Edurne", "Goizueta", "Lacarra", "77102"),
+    ],
 )
 def test_the_head_of_a_record_shows_no_value_even_misspelt(spanish: Engine, identifying: str) -> None:
     shown = str(spanish.redact(HEAD))
@@ -130,22 +132,18 @@ def test_the_head_of_a_record_shows_no_value_even_misspelt(spanish: Engine, iden
     assert "Apellidos:" in shown
 
 
-@pytest.mark.parametrize(
-    ("signature", "kept"),
-    [
-        (
-            "Remitido por: Dra. Oihana Berrueta Sola. Servicio de Urología. Hospital Reyes Viejos. Olmedo, 7. 31008 Iruña",
-            "Urología",
-        ),
-        (
-            "Responsable clínico: Telmo Arizaga Servicio de Medicina Interna Los Alisos, 10 13002 Valdeora E-mail: t@a.example",
-            "E-mail",
-        ),
-        ("Remitido por: DR. Telmo Arizaga Lesaka Correo electrónico: t_a@a.example", "Correo electrónico"),
-    ],
-)
-def test_a_signature_shows_the_department_and_nothing_else(spanish: Engine, signature: str, kept: str) -> None:
-    shown = str(spanish.redact(signature))
+SIGNATURES = {
+    "Urología": "Remitido por: Dra. Oihana Berrueta Sola. Servicio de Urología. Hospital Reyes Viejos. "
+    "Olmedo, 7. 31008 Iruña",
+    "E-mail": "Responsable clínico: Telmo Arizaga Servicio de Neurología "
+    "Los Alisos, 10 13002 Valdeora E-mail: t@a.example",
+    "Correo electrónico": "Remitido por: DR. Telmo Arizaga Lesaka Correo electrónico: t_a@a.example",
+}
+
+
+@pytest.mark.parametrize("kept", SIGNATURES)
+def test_a_signature_shows_the_department_and_nothing_else(spanish: Engine, kept: str) -> None:
+    shown = str(spanish.redact(SIGNATURES[kept]))
 
     assert kept in shown
     for word in (
