@@ -15,7 +15,7 @@ _TOP_ABROAD = (
 _TOP_WORDS = "is in at me no it us be id my th co care clinic doctor medical test app dev cc online site"
 _DOMAIN = r"(?<=(?<![@\w.-])(?P<since>[a-z\d](?:[\w-]{0,62}\.)"
 _CALLED = (
-    r"(?:phone|tel(?:ephone)?|cell(?:phone| phone)?|mobile|landline|fax|page[rd]?s?|beeper|contact|call(?:ed|ing"
+    r"(?:phone|tel(?:ephone)?|cell(?:phone| phone)?|mobile|landline|fax|page(?:rs?|d)|beeper|contact|call(?:ed|ing"
     r"|s)?|dial(?:ed|ling)?"
     r"|reach(?:ed|able)?(?: (?:him|her|me|us|them|you))?(?: (?:at|on))?|text(?:ed)?|whatsapp|signal|sms|ring|rang"
     r"|voicemail|hotline|(?-i:P[hH](?=[.:]))|tty|telefax|(?-i:[PTFCM])(?=[:.] ?[+(\d]))"
@@ -31,7 +31,7 @@ RULES = (
     Rule(
         "PHONE",
         Digits(1, 6, ") .-9/"),
-        rf"(?<=[+(])(?=\d(?:[^\d\n]{{0,3}}\d){{6}})(?<=(?<![\w.-])(?P<since>\+\(?))\d{{1,3}}\)?(?:[ .-]{{0,2}}\(?"
+        rf"(?<=[+(])(?=[1-9](?:[ .()/-]{{0,3}}\d){{6}})(?<=(?<![\w.-])(?P<since>\+\(?))\d{{1,3}}\)?(?:[ .-]{{0,2}}\(?"
         rf"\d{{1,4}}\)?[/-]?){{2,7}}"
         rf"{_EXTENSION}(?![\w])",
     ),
@@ -49,7 +49,7 @@ RULES = (
     ),
     Rule(
         "PHONE",
-        "phone tel telephone cell cellphone mobile landline fax pager page pagers beeper contact call called"
+        "phone tel telephone cell cellphone mobile landline fax pager paged pagers beeper contact call called"
         " calling calls dial"
         " dialed dialled dialing dialling reach reached reachable text texted whatsapp signal sms ring rang"
         " voicemail hotline ph"
@@ -57,7 +57,8 @@ RULES = (
         rf"(?i)(?<!\b(?:blood|cancer|stem|T|B|mast|sickle|nucleated|tumor|red|white|plasma"
         rf"|per) ){_CALLED}(?:'?s)?(?: (?:number|no\.?|#|line|me|us|him|her|them|back|home|office|work|mobile|phone"
         rf"|cell|the patient)"
-        rf"){{0,3}}(?: (?:is|was|at|on|to|via|from|number))?[:.,# ]{{0,3}}\K(?:[(+]{{0,2}}\d(?:[\d ()./-]{{4,18}}\d"
+        rf"){{0,3}}(?: (?:is|was|at|on|to|via|from|number))?[:.,# ]{{0,3}}\K(?:[(+]{{0,2}}\d(?:(?=(?:[^\d\n]{{0,3}}"
+        rf"\d){{6}})[\d ()./-]{{4,18}}\d"
         rf"|\d{{4,7}}){_EXTENSION}(?![\w%])"
         r"(?<!\b(?:19|20)\d\d)(?:(?: or | and |, | / |; )(?=\+?\(?\d[\d ().-]{6,17}\d)\+?\(?\d[\d ().-]{6,17}\d){0,3})",
     ),
@@ -70,9 +71,9 @@ RULES = (
     Rule(
         "PHONE",
         Digits(3, 7),
-        r"(?i)(?<=\b(?:pager|beeper|bleep|page|paged|ext\.|ext|extn|extension)(?: (?:number|no\.?|is|at"
+        r"(?i)(?<=\b(?:pager|beeper|bleep|paged|ext\.|ext|extn|extension)(?: (?:number|no\.?|is|at"
         r"|on))?[:#. ]{1,3})"
-        r"(?<!\bpage [^\n]?)\d{3,7}(?![\w.-]\d|%)\b",
+        r"\d{3,7}(?![\w.-]\d|%)\b",
     ),
     Rule(
         "PHONE",
@@ -96,7 +97,11 @@ RULES = (
     ),
     Rule("URL", Signs(("://",)), r"(?i)(?<=(?P<since>\b(?:jdbc:)?[a-z][a-z\d+.-]{1,20}))://[^\s<>\"'\])]{1,2000}"),
     Rule("URL", "www", r"(?i)www\.[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}(?:[/?#][^\s<>\"'\])]{0,2000})?"),
-    Rule("URL", _TOP, rf"(?i){_DOMAIN}{{1,8}}))(?:{'|'.join(_TOP.split())})(?![\w@-]|\.\w){_PATH}"),
+    Rule(
+        "URL",
+        _TOP,
+        rf"(?i){_DOMAIN}{{1,8}}))(?:{'|'.join(_TOP.split())})(?![\w@-]|\.\w)(?<!\bClinicalTrials\.gov){_PATH}",
+    ),
     Rule("URL", _TOP_ABROAD, rf"{_DOMAIN}{{1,8}}))(?:{'|'.join(_TOP_ABROAD.split())})(?![\w@-]|\.\w){_PATH}"),
     Rule("URL", _TOP_WORDS, rf"{_DOMAIN}{{2,8}}))(?:{'|'.join(_TOP_WORDS.split())})(?![\w@-]|\.\w){_PATH}"),
     Rule("URL", _TOP_WORDS, rf"{_DOMAIN}{{1}}))(?:{'|'.join(_TOP_WORDS.split())})[/?][^\s<>\"'\])]{{1,2000}}"),

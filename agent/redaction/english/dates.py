@@ -50,7 +50,10 @@ _DATE_CUE = (
 )
 _NOT_IN_WORD = r"(?<![\w/.])(?<!\d-)"
 _NOT_ON = r"(?![\w/%]|[.-]\d)"
-_NOT_A_DATE = r"(?! ?(?:mm|cm|mg|mcg|ml|scale|strength|points?|%|mmHg|dose|power|tablets?|of the))"
+_NOT_A_DATE = (
+    r"(?! ?(?:mm|cm|mg|mcg|ml|scale|strength|points?|%|mmHg|dose|power|tablets?|of the|(?:min(?:ute)?|hour|hr|day"
+    r"|week|wk|month|year|yr|time|beat|patient|case|unit)s?\b|fold|kg|U\b))"
+)
 _NUMERIC = (
     r"(?:(?:19|20)\d\d(?P<a>[-/.])(?:1[0-2]|0?[1-9])(?P=a)(?:3[01]|[12]\d|0?[1-9])"
     r"|(?:3[01]|[12]\d|0?[1-9])(?P<b>[-/.])(?:3[01]|[12]\d|0?[1-9])(?P=b)(?:(?:19|20)\d\d|\d\d))"
@@ -88,7 +91,8 @@ _DATES = (
     Rule(  # a line or item of a list that a day begins: "3/14: fever"
         "DATE",
         Digits(1, 2, "/"),
-        r"(?:^|(?<=^[-*>] )|(?<=\n[ \t]{1,4}))(?:1[0-2]|0?[1-9])/(?:3[01]|[12]\d|0?[1-9])(?=:? [\p{L}(]| -|:)"
+        r"(?:^|(?<=^[-*>] )|(?<=\n[ \t]{1,4}))(?!1/[2348]|2/3|3/[45])(?:1[0-2]|0?[1-9])/(?:3[01]|[12]\d"
+        r"|0?[1-9])(?=:? [\p{L}(]| -|:)"
         r"(?!:? (?:mm|cm|strength|power|points?))",
     ),
     Rule(
@@ -194,7 +198,11 @@ _NOT_COMPARED = (
     r"(?<!\b(?:over|above|beyond|than|least|most|to|of|under|below|until|past|next|last|first|for) )(?<![\d.<>=≥≤+-])"
 )
 _AGES = (
-    Rule("AGE", Digits(2, 3, "aA -"), rf"(?i){_NOT_COMPARED}(?<![<>≥≤] )\K(?:9\d|1[0-3]\d)(?={_YEARS_OLD})"),
+    Rule(
+        "AGE",
+        Digits(2, 3, "aA -"),
+        rf"(?i){_NOT_COMPARED}(?<![<>≥≤] )(?<!\d ?[-–] ?)\K(?:9\d|1[0-3]\d)(?={_YEARS_OLD})",
+    ),
     Rule(
         "AGE",
         Digits(2, 3, " -"),
@@ -210,7 +218,8 @@ _AGES = (
     Rule(
         "AGE",
         "age aged ages",
-        r"(?i)age[ds]?(?: of| is| was| at \w{4,12})?[ :=(/-]{1,3}\K(?:9\d|1[0-3]\d)\b(?!\.\d|[%/]| ?(?:and"
+        r"(?i)age[ds]?(?: of| is| was| at \w{4,12})?[ :=(/-]{1,3}\K(?:9\d|1[0-3]\d)\b(?!\.\d|[%/]| ?(?:cm|kg|mm"
+        r"|m)\b| ?(?:and"
         r"|or) (?:over|older|above)"
         r"|\+)",
     ),

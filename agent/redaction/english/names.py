@@ -31,11 +31,11 @@ _LOWER_LINE = regex.compile(r"(?m)^[^\p{Lu}\n]*+$")
 _LOWER_WORD = regex.compile(r"(?<![\p{L}'-])\p{Ll}{3,}(?![\p{L}-])")
 
 _TITLE = regex.compile(
-    r"(?<![\p{L}])(?<!\d ?)(?i:(?:drs?|mrs?|ms|mx|prof|rev|capt|sgt|lt|sra?)(?: ?\.|(?![\p{L}]))"
+    r"(?<![\p{L}-])(?<!\d ?)(?i:(?:drs?|mrs?|ms|mx|prof|rev|capt|sgt|lt|sra?)(?: ?\.|(?![\p{L}]))"
     r"|(?:doctor|miss|mister|professor|nurse|reverend|rabbi|captain|sergeant|judge|señora?|madam|dame)(?![\p{L}])) ?$"
 )
 _ABBREVIATED_TITLE = regex.compile(
-    r"(?<![\p{L}])(?<!\d ?)(?:(?i:drs?|mrs?|ms|mx|prof)|Rev|Capt|Sgt|Lt|Sra?|Miss|Sir|Dame|Professor|Doctor"
+    r"(?<![\p{L}-])(?<!\d ?)(?:(?i:drs?|mrs?|ms|mx|prof)|Rev|Capt|Sgt|Lt|Sra?|Miss|Sir|Dame|Professor|Doctor"
     r"|Mister)\.? $"
 )
 _TITLE_WORDS = frozenset({"dr", "drs", "mr", "mrs", "ms", "mx", "miss", "prof", "doctor", "professor", "nurse"})

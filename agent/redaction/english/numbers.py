@@ -30,7 +30,7 @@ _CUED = (
         " cmrn emrn",
         rf"(?i)(?:(?:c|e)?MRNs?|MR#|(?-i:MR)(?= ?(?:no|num|id|#|:))|med(?:ical)?\.? rec(?:ord)?s?|(?:hospital"
         rf"|patient|chart|unit|UR|HN){_KIND_FOLLOWS}"
-        rf"|pt\.?(?= ?(?:id|no|#))|record|chart|UHID|EMPI|MPI|NHS|CHI|URN|PHN"
+        rf"|pt\.?(?= ?(?:id|no|#))|record|chart|UHID|EMPI|MPI|NHS|(?-i:CHI)|URN|PHN"
         rf"|NHC)(?!\p{{L}}){_GAP}\K{_IDENTIFIER}{_MORE}",
     ),
     Rule(
@@ -118,9 +118,10 @@ _CUED = (
         " subject study"
         " emirates",
         rf"(?i)(?:(?:national |citizen |identity |tax |student |user |donor |photo |image |civil |subject |study "
-        rf"|emirates )?(?:ID|identif(?:ier|ication)|identity (?:card|number|no))s?)"
+        rf"|emirates )?(?:ID|identif(?:ier|ication (?:number|no\b|card|#))|identity (?:card|number|no))s?)"
         rf"(?!\p{{L}}){_GAP}\K"
-        rf"(?=[\w#./-]{{0,40}}\d[\w#./-]{{0,30}}\d)(?![\d.]{{1,3}}(?: ?(?:mg|ml|cm|mm|%)))(?!(?:19"
+        rf"(?=[\w#./-]{{0,40}}\d[\w#./-]{{0,30}}\d)(?!\d{{1,3}}\.\d{{1,2}}\b)(?![\d.]{{1,3}}(?: ?(?:mg|ml|cm|mm"
+        rf"|%)))(?!(?:19"
         rf"|20)\d\d\b(?![-/.]\w)){_IDENTIFIER}",
     ),
     Rule(
@@ -150,8 +151,9 @@ _CUED = (
     ),
 )
 
+# Trials, articles, genes, and counts of pregnancies.
 _NOT_PUBLISHED = (
-    r"(?!G\d{1,2}P\d|(?:NCT|PMC|PMID|ISRCTN|GSE|PROSPERO|CRD|COVID|RS|ENST|ENSG)\d)"  # trials, articles, genes
+    r"(?!G\d{1,2}P\d|(?:NCT|PMC|PMID|ISRCTN|GSE|PROSPERO|CRD|COVID|RS|ACTRN|CTRI|DRKS|UMIN|JPRN|ENST|ENSG)\d)"
 )
 
 _BY_FORM = (
@@ -174,7 +176,8 @@ _BY_FORM = (
     Rule(
         "ID",
         Digits(4, 10),
-        r"(?<=[A-Z][-/])(?<=(?<![\w.#-])(?P<since>(?:# ?)?[A-Z]{1,6}[-/]))\d{4,20}(?:[-/]?[A-Z\d]{1,20}){0,3}(?![a-z])",
+        r"(?<=[A-Z][-/])(?<=(?<![\w.#-])(?P<since>(?:# ?)?[A-Z]{1,6}[-/]))(?!\d{2}00(?!\w"
+        r"|-))\d{4,20}(?:[-/]?[A-Z\d]{1,20}){0,3}(?![a-z])",
     ),
     Rule(
         "ID",
@@ -196,9 +199,13 @@ _BY_FORM = (
         r"(?<=#)(?<=(?<![\w.#-])(?P<since>#))(?:\d{3,40}|(?=\d{1,4}[A-Z-]{1,3}\d{2}))[A-Z\d-]{0,30}\b",
     ),
     Rule("ID", CODE, r"(?<=#)(?<=(?<![\w.#-])(?P<since>#))[A-Z]{1,6}\d{3,20}[A-Z\d-]{0,20}\b"),
-    Rule("ID", Digits(7, 10), r"(?<![\w.,$€£-])(?<!\d-)\d{7,60}(?![\w]|[.,]\d)"),
+    Rule("ID", Digits(7, 10), r"(?<![\w.,$€£-])(?<!\d-)(?!\d{4,6}000(?!\d))\d{7,60}(?![\w]|[.,]\d)"),
     Rule("ID", Digits(2, 6, "-"), r"(?<![\w./-])\d{2,6}(?:-\d{2,6}){2,6}(?![\w-])"),
-    Rule("ID", Digits(4, 8, "-"), r"(?<![\w./-])(?:\d{5,6}-\d{4,6}|\d{4,8}-(?!IU|MG|ML)[A-Z]{1,4}\d{0,4})(?!\w|-\d)"),
+    Rule(
+        "ID",
+        Digits(4, 8, "-"),
+        r"(?<![\w./-])(?!\d+00-\d+00\b)(?:\d{5,6}-\d{4,6}|\d{4,8}-(?!IU|MG|ML)[A-Z]{1,4}\d{0,4})(?!\w|-\d)",
+    ),
     Rule("ID", Digits(5, 8, "a"), r"(?<![\w./-])(?:\d{5,8}[A-Z]{2,3}|\d{6,8}[A-Z])(?![\w-])"),
     Rule("ID", Digits(4, 4, "9"), r"(?<![\w./-])\d{4}(?: \d{4}){2,4}(?![\w-])"),
     # Identity numbers of Brazil, Chile, Switzerland, Belgium, Scandinavia, Hong Kong, Spain, Canada, France.
@@ -221,7 +228,7 @@ _BY_FORM = (
         r"(?<!\w)(?=[A-Z]{2}\d{2} ?[A-Z\d]{4} ?\d)[A-Z]{2}\d{2}(?: ?[A-Z\d]{4}){2,8}(?: ?[A-Z\d]{1,3})?(?!\w)",
     ),  # IBAN, also with a wrong sum
     Rule("ID", LONG, r"(?i)(?<![\w-])[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?!\w)"),
-    Rule("ID", LONG, r"(?<![\w+/])[A-Za-z\d+/_-]{80,}={0,2}"),
+    Rule("ID", LONG, r"(?<![\w+/])(?=(?:[A-Za-z+/_-]{0,60}\d){3})[A-Za-z\d+/_-]{80,}={0,2}"),
     Rule("ID", LONG, r"(?i)(?<![\w+/])(?=[0-9a-f]{0,32}\d[0-9a-f]{0,32}\d)[0-9a-f]{32,64}(?!\w)"),
     # Files that are named for what is on them: photographs, scans, recordings.
     Rule(

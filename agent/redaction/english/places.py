@@ -153,8 +153,9 @@ _ADDRESSES = (
     Rule(
         "ADDRESS",
         "lives living resides residing resident reside live lived dwelling",
-        r"(?i)(?:lives|living|resides?|residing|resident|lived?|dwelling) (?:at|on|in) \K(?:(?:apt|apartment|unit"
-        r"|flat|house|no\.?) )?#?\d[^\n;]{4,80}?(?=\.(?:\s|$)|[;\n]|$| (?:with|and|who|for|since)\b|, (?:and|with"
+        r"(?i)(?:lives|living|resides?|residing|resident|lived?|dwelling) (?:(?:at|on) (?:(?:apt|apartment|unit"
+        r"|flat|house|no\.?) )?\K#?|in (?:apt|apartment|unit|flat|house|no\.?) \K#?)\d[^\n;]{4,80}?(?=\.(?:\s|$)"
+        r"|[;\n]|$| (?:with|and|who|for|since)\b|, (?:and|with"
         r"|who)\b)",
     ),
     Rule(
@@ -204,13 +205,16 @@ _NOT_A_PLACE_NAME = (
     r"|Operating|Intensive"
     r"|Critical|Waiting|Delivery|Recovery|Room|Unit|Department|Ward|Social|Physical|Same|Other|Every|Figure|Fig"
     r"|Table|Section"
-    r"|Chapter|Group|Panel|Appendix|Box|Step|Option|Choice|Question|Case|Asia|Africa|Europe|STD|STI|HIV|ENT|GI|OB"
+    r"|Chapter|Group|Panel|Appendix|Box|Step|Option|Choice|Question|Case|Part|User|Mean|Median|Routine|Tertiary"
+    r"|Teaching|Academic|Referral|Total|[IVX]{1,3}|Gram|America|Asia|Africa|Europe|STD|STI|HIV|ENT|GI|OB"
     r"|ED|Diabetes"
     r"|Wound|Memory|Fertility|Urgent|Free|Dental|Surgery|Surgical|Allergy|Asthma|Headache|Anticoagulation"
     r"|Coumadin|Warfarin"
     r"|\p{L}{3,20}(?:ology|iatrics?|iatry|opedics|opaedics))\b[ .]"
     r"|(?:Medical|Health|Support|Nursing|Clinical|Public|Laboratory|Primary|Home) (?:Services?|System|Group|Home"
     r"|Facility|School|Care)\b"
+    r"|(?:American|European|World|Eastern|International|Canadian|British) (?:\p{L}+ ){0,4}(?:Institutes?|College"
+    r"|Group|Network)\b"
     r"|\p{Lu}\. )"
 )
 # What makes a place part of a term: scores, criteria and makers that are named after it.
@@ -225,7 +229,8 @@ _LOCATIONS = (
     Rule(
         "LOCATION",
         _STATE_CODES,
-        rf"(?<=\b(?!(?:And|Or|In|By)\b|\p{{Lu}}{{1,3}},)(?P<since>{_CAPITALISED}(?: {_CAPITALISED}){{0,2}}),"
+        rf"(?<=\b(?!(?:And|Or|In|By|Therefore|However|Thus|Hence|Also|Then|Moreover|Finally|First|Second|Overall"
+        rf"|Here|Yes|No)\b|\p{{Lu}}{{1,3}},)(?P<since>{_CAPITALISED}(?: {_CAPITALISED}){{0,2}}),"
         rf"\s{{0,2}}){_STATE}\b(?:"
         rf",? \d{{5}}(?:-\d{{4}})?)?",
     ),
@@ -255,8 +260,9 @@ _LOCATIONS = (
         r"|island|borough) of)? \K(?-i:(?!(?:ICU|ED|ER|OR|PACU|The|Dr|Mr|Mrs|Ms|Type|Stage|Grade|January|February"
         r"|March|April"
         r"|May|June|July|August|September|October|November|December|Monday|Tuesday|Wednesday|Thursday|Friday"
-        r"|Saturday|Sunday)\b)"
-        r"\p{Lu}[\p{L}][\p{L}'-]{0,30}(?:(?:,? | (?:de|la|del|of|the|upon|on|sur|am"
+        r"|Saturday|Sunday|Spring|Summer|Fall|Autumn|Winter|Hospital|Clinic|Emergency|Department|Medicare|Medicaid)\b)"
+        r"(?:\p{Lu}\p{Ll}[\p{Ll}'-]{0,30}(?:\p{Lu}\p{Ll}{2,20})?(?![\p{L}\d])|\p{Lu}{5,30}\b|(?:UK|USA?|UAE|NYC"
+        r"|DC|LA)\b)(?:(?:,? | (?:de|la|del|of|the|upon|on|sur|am"
         r"|an der) )\p{Lu}[\p{L}'-]{1,30}){0,3})(?<!-)(?!'s (?:disease|syndrome))",
     ),
     Rule(
@@ -372,7 +378,8 @@ _FACILITIES = (
     Rule(
         "FACILITY",
         _VISITED,
-        rf"(?!(?i:diagnos|present|treat|admi|transf|discharg|patient|manag|evaluat|seen|care|brought|born|assess"
+        rf"(?!(?i:seen|reviewed) in (?!the )|(?i:diagnos|present|treat|admi|transf|discharg|patient|manag|evaluat"
+        rf"|seen|care|brought|born|assess"
         rf"|monitor"
         rf"|review|biopsy|surgery)[a-z]{{0,6}} with )\p{{L}}{{4,13}}(?:-up| up)?"
         rf"(?: (?i:here|back|up|out|earlier|recently|today))? (?:to|at|from|by|with|in) (?:the "
@@ -380,7 +387,9 @@ _FACILITIES = (
         rf"(?!(?:January|February|March|April|May|June|July|August|September|October|November|December"
         rf"|Dr|Mr|Mrs|Ms|Prof|Stage|Type|Grade|Class|Phase)\b)"
         rf"(?:\p{{Lu}}[\p{{Ll}}][\p{{L}}'&-]{{0,40}}|St\.|Mt\.|\p{{Lu}}{{2,5}}(?= \p{{Lu}}\p{{Ll}}))(?:"
-        rf"(?:{_LINK})? {_CAPITALISED}){{0,5}}",
+        rf"(?:{_LINK})? {_CAPITALISED}){{0,5}}(?![\p{{L}}\d-])(?!'?s? (?i:syndrome|disease|sign|test|score|scale"
+        rf"|criteria|stain"
+        rf"|type|positive|negative|bacilli|cells?|patients?)\b)",
     ),
 )
 
@@ -415,11 +424,10 @@ _IN_FIELDS = (
     ),
     Rule(
         "ORGANIZATION",
-        "inc llc ltd plc gmbh corp corporation company co bv nv ag sa srl spa oy ab as llp lp pty limited",
+        "inc llc ltd plc gmbh corp corporation company s srl oy llp pty",
         r"(?<=(?<![\p{L}\d])(?P<since>\p{Lu}[\p{L}\d'&.-]{1,30}(?:(?: (?:of|and"
         r"|&))?,? \p{Lu}[\p{L}\d'&.-]{1,30}){0,4}),? )"
-        r"(?:Inc|LLC|L\.L\.C|Ltd|PLC|plc|GmbH|Corp|Corporation|Company|BV|B\.V|NV|AG|S\.A|Srl|S\.p\.A|Oy|AB|LLP"
-        r"|LP|Pty Ltd|Limited)\b\.?",
+        r"(?:Inc|LLC|L\.L\.C|Ltd|PLC|plc|GmbH|Corp|Corporation|Company|S\.A|Srl|S\.p\.A|Oy|LLP|Pty Ltd)\b\.?",
     ),
 )
 
