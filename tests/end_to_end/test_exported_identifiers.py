@@ -16,13 +16,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import agent.redaction
 from agent.cli import intramural
+from agent.redaction import open_redactor
 from agent.vocabulary import Identifier, Reference, Response
 from tests.agent.service.filled_site import Case, FilledSite, case, filled_site
 from tests.agent.service.judged import JUDGES, add_judged, verdict
 
 # All 2,000 with `make test-exports`; as many as show every way of writing in the tests of every day.
-COUNT = int(os.environ.get("EXPORTED_INSTANCES", "120"))
+COUNT = int(os.environ.get("EXPORTED_INSTANCES", "80"))
 JUDGED = 10  # every so manyth
 
 _FIRST = ("zarr", "vell", "quorr", "brytt", "krell", "dovv", "tizz", "mavv", "huxx", "pell", "gorr", "lumm")
@@ -145,7 +147,12 @@ def fill(folder: Path) -> tuple[FilledSite, Sequence[Person]]:
 
 
 @pytest.mark.timeout(1_200)
-def test_no_planted_identifier_is_in_any_byte_that_people_get(tmp_path: Path):
+def test_no_planted_identifier_is_in_any_byte_that_people_get(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+):
+    caplog.set_level("DEBUG")
+    redactor = open_redactor()  # one for all commands: each opens its own else, and searches every text anew
+    monkeypatch.setattr(agent.redaction, "open_redactor", lambda *_: redactor)
     filled, planted = fill(tmp_path)
     mrns = {person.mrn.encode() for person in planted}
     blind = "\n".join(text for person in planted for text in (person.introduced(), *map(person.said, range(10))))
@@ -177,7 +184,7 @@ def test_no_planted_identifier_is_in_any_byte_that_people_get(tmp_path: Path):
     assert done.exit_code == 0, done.output
     said.append(done.output)
 
-    leaks = {"what was printed": found_in("\n".join(said).encode(), mrns)}
+    leaks = {"what was printed or logged": found_in("\n".join([*said, caplog.text]).encode(), mrns)}
     for path in sorted(path for path in tmp_path.rglob("*") if path.is_file()):
         inside = path.relative_to(tmp_path).as_posix()
         leaks[inside] = found_in(path.read_bytes().replace(b"\\u0020", b" ") + b"\n" + inside.encode(), mrns)
