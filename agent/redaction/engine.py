@@ -4,7 +4,6 @@ Imported by `agent.redaction.open_redactor` alone, because Presidio and spaCy ta
 """
 
 import logging
-import re
 import secrets
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,15 +35,12 @@ from agent.redaction.remembered import Findings, Remembered, Shelf
 from agent.redaction.rules import rules_digest
 from agent.redaction.spans import Span, united
 from agent.redaction.tokenizer import TokenizerEngine
-from agent.redaction.views import View, views_of
+from agent.redaction.views import OPAQUE, View, views_of
 from agent.vocabulary import Identifier
 
 _LIBRARY_LOGGERS = ("presidio-analyzer", "presidio-anonymizer", "decision_process", "spacy", "tldextract", "filelock")
 _CHUNK = 20_000  # characters looked at together; Presidio's own steps grow with the square of the findings
 _OVERLAP = 500  # characters; longer than any identifier but the longest address line
-
-# A stretch this long without white space is no prose: encoded data, whose content cannot be checked. Tagged whole.
-_OPAQUE = re.compile(r"\S{400,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,9 +192,9 @@ class Engine:
         return (s for s in found if plain[s.start : s.end] not in self._allowed) if self._allowed else found
 
     def _analyze(self, plain: str) -> Iterator[Span]:
-        for opaque in _OPAQUE.finditer(plain):
+        for opaque in OPAQUE.finditer(plain):
             yield Span(opaque.start(), opaque.end(), "ID")
-        plain = _OPAQUE.sub(lambda opaque: " " * len(opaque.group()), plain)
+        plain = OPAQUE.sub(lambda opaque: " " * len(opaque.group()), plain)
         for start, end in _chunks(plain):
             for language in self._policy.languages:
                 self._deadline.left()

@@ -8,7 +8,8 @@ a letter of another script stands among Latin ones.
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import regex
@@ -83,11 +84,12 @@ _SIMPLE = "".join(
     if len(_PLAIN[ord(character)]) == 1 and not _INVISIBLE.match(character) and unicodedata.category(character) != "Cn"
 )
 _HARD = re.compile(f"[^\x00-\x7f{re.escape(_SIMPLE)}]")
+_FLAG = re.compile("[\U0001f1e6-\U0001f1ff]{2}")
 _GRAPHEME = regex.compile(r"\X")
 _WORD = regex.compile(r"[\p{L}\p{M}]++")
 _DRAWN_LIKE_LATIN = regex.compile(r"[\p{Cyrillic}\p{Greek}\p{Armenian}\p{Cherokee}\p{Coptic}]")
 _COMPOSED = 4  # characters; a letter with more marks than two is not one that is printed
-_ESCAPED_BREAK = re.compile(r"\\+[nrt\"]")
+_ESCAPED_BREAK = re.compile(r"(?<!\\)\\{1,4096}[nrt\"](?![a-z]{2,20}\{)")
 _BREAKS = {"n": "\n", "r": "\n", "t": "\t", '"': '"'}
 _LATIN = regex.compile(r"\p{Latin}")
 _NO_TEXT = regex.compile(r"[[\p{Cc}\p{Cs}\ufffd]--[\t\n\r\f\v]]", regex.VERSION1)
@@ -108,15 +110,15 @@ class Folded:
     """
 
     text: str
-    starts: list[int] | None = None
-    ends: list[int] | None = None
+    starts: Sequence[int] | None = None
+    ends: Sequence[int] | None = None
 
 
 @dataclass(slots=True)
 class _Writer:
     pieces: list[str] = field(default_factory=list)
-    starts: list[int] = field(default_factory=list)
-    ends: list[int] = field(default_factory=list)
+    starts: "array[int]" = field(default_factory=lambda: array("I"))
+    ends: "array[int]" = field(default_factory=lambda: array("I"))
 
     def plain(self, text: str, start: int, end: int) -> None:
         """Copy a stretch whose characters all keep their places."""
@@ -157,7 +159,13 @@ def _clusters(text: str) -> Iterator[tuple[int, int]]:
         # A mark belongs to the character before it, simple or not.
         if begin > place and not _INVISIBLE.match(text, begin) and unicodedata.category(text[begin])[0] == "M":
             begin -= 1
-        place = end if (end := _GRAPHEME.match(text, begin).end()) > begin else begin + 1
+        place = (
+            begin + 2
+            if _FLAG.match(text, begin)
+            else end
+            if (end := _GRAPHEME.match(text, begin).end()) > begin
+            else begin + 1
+        )
         yield begin, place
 
 

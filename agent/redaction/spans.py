@@ -1,5 +1,7 @@
 """Findings as spans, and uniting those that overlap."""
 
+import re
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -7,6 +9,9 @@ from agent.redaction.entities import PRECEDENCE
 from agent.redaction.tags import TAG
 
 _RANK: dict[str, int] = {entity: rank for rank, entity in enumerate(PRECEDENCE)}
+
+# The title of somebody who is a tag already.
+_TITLE_OF_TAG = re.compile(r"(?i)\W{0,2}(?:dr|mr|mrs|ms|mx|miss|prof|doctor|nurse|sr|sra)\.?\s{0,3}(?=\[)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +39,29 @@ def united(spans: Iterable[Span], text: str) -> list[Span]:
         else:
             union.append(span)
     tags = [tag.span() for tag in TAG.finditer(text)]
-    return [piece for span in union for piece in _outside(span, tags)]
+    if not tags:
+        return union
+    ends = [end for _, end in tags]
+    return [
+        piece
+        for span in union
+        for piece in _outside(span, tags, bisect_right(ends, span.start))
+        if not _TITLE_OF_TAG.match(text, piece.start, min(len(text), piece.end + 4))
+    ]
 
 
 def _stronger(one: Span, other: Span) -> str:
     return min(one.entity, other.entity, key=_RANK.__getitem__)
 
 
-def _outside(span: Span, tags: Sequence[tuple[int, int]]) -> Iterable[Span]:
+def _outside(span: Span, tags: Sequence[tuple[int, int]], first: int) -> Iterable[Span]:
     start = span.start
-    for tag_start, tag_end in tags:
-        if tag_end > start and tag_start < span.end:
-            if start < tag_start:
-                yield Span(start, tag_start, span.entity)
-            start = tag_end
+    for place in range(first, len(tags)):
+        tag_start, tag_end = tags[place]
+        if tag_start >= span.end:
+            break
+        if start < tag_start:
+            yield Span(start, tag_start, span.entity)
+        start = tag_end
     if start < span.end:
         yield Span(start, span.end, span.entity)

@@ -6,6 +6,7 @@ read besides the plain text, never instead.
 
 import codecs
 import re
+import unicodedata
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -23,6 +24,7 @@ _SPELLED = 4  # letters one by one that are no abbreviation
 
 # A sign, a tag of HTML or of Markdown in the middle of a word.
 _TAGS = re.compile(r"<(?P<name>/?[a-zA-Z][\w-]{0,20})(?:\s[^<>]{0,200})?/?>|<!--[^<>]{0,200}-->|<!?>")
+_COMMAND = re.compile(r"(?P<begin>\\[a-zA-Z]{2,20}\{)[^{}\\\n]{1,100}\}")
 _BLOCKS = frozenset([
     "br", "p", "div", "td", "tr", "th", "li", "ul", "ol", "table", "hr", "h1", "h2", "h3", "h4", "h5", "h6",
     "tbody", "thead", "dd", "dt",
@@ -35,76 +37,13 @@ _EMPHASIS = re.compile(r"(?<![*_~`])[*_~`]{1,3}(?=\w)|(?<=\w)[*_~`]{1,3}(?![\w*_
 _PIECES = re.compile(
     r"(?<![\w.-])[A-Z][a-z]{1,5}(?:[._][a-z]{1,5}|(?P<by>[._/-])[a-z]{1,5}(?:(?P=by)[a-z]{1,5}){1,5})(?![\w-])"
 )
-_PREFIXES = frozenset(
-    [
-        "anti",
-        "bi",
-        "co",
-        "de",
-        "ex",
-        "extra",
-        "hyper",
-        "hypo",
-        "inter",
-        "intra",
-        "low",
-        "high",
-        "mid",
-        "mono",
-        "multi",
-        "non",
-        "over",
-        "peri",
-        "per",
-        "post",
-        "pre",
-        "pro",
-        "re",
-        "self",
-        "semi",
-        "sub",
-        "super",
-        "trans",
-        "tri",
-        "two",
-        "three",
-        "four",
-        "un",
-        "well",
-        "long",
-        "short",
-        "full",
-        "half",
-        "one",
-        "first",
-        "second",
-        "third",
-        "end",
-        "all",
-        "beta",
-        "alpha",
-        "gamma",
-        "follow",
-        "check",
-        "work",
-        "up",
-        "in",
-        "on",
-        "off",
-        "and",
-        "or",
-        "his",
-        "her",
-        "he",
-        "she",
-        "yes",
-        "no",
-        "day",
-        "year",
-        "age",
-        "go",
-    ]  # fmt: skip
-)
+_PREFIXES = frozenset([
+    "anti", "bi", "co", "de", "ex", "extra", "hyper", "hypo", "inter", "intra", "low", "high", "mid", "mono",
+    "multi", "non", "over", "peri", "per", "post", "pre", "pro", "re", "self", "semi", "sub", "super", "trans",
+    "tri", "two", "three", "four", "un", "well", "long", "short", "full", "half", "one", "first", "second",
+    "third", "end", "all", "beta", "alpha", "gamma", "follow", "check", "work", "up", "in", "on", "off", "and",
+    "or", "his", "her", "he", "she", "yes", "no", "day", "year", "age", "go",
+])  # fmt: skip
 
 # Lines broken inside what belongs together.
 _BROKEN = re.compile(
@@ -206,6 +145,9 @@ _LEET_DIGITS = re.compile(
     r"(?<![\w.])(?=[OoIl|]{1,12}[\d/.-]|[\d/.-]{1,30}[OoQDIlZSB|])[\dOoQDIlZSB|]{1,12}(?:[-/.][\dOoQDIlZSB|]{1,12}){0,6}(?!\w)"
 )
 _DIGITS_DRAWN = str.maketrans("OoQDIl|ZSB", "0000111258")
+_ACCENTED = re.compile("[A-Za-z\u00c0-\u024f]*[\u00c0-\u024f][A-Za-z\u00c0-\u024f]*")
+_ACUTE = re.compile("[áéíóúÁÉÍÓÚ]")
+_FOREIGN_ACCENT = re.compile("(?![áéíóúüñçÁÉÍÓÚÜÑÇ])[\u00c0-\u024f]")  # to Spanish, whose words have one acute
 _UNEVEN_CHANGES = 5  # of capitals to small letters and back; "AntiHBs" has fewer
 _UNEVEN = re.compile(
     r"(?<![^\W_])(?!Mc|Mac|(?:[A-Z][a-z]+){1,2}[A-Z]?\b)[A-Za-z]{0,20}(?:[a-z][A-Z]{1,9}[a-z]{1,9}[A-Z]|[A-Z][a-z]{1,9}[A-Z]{1,9}[a-z]|\b[a-z][A-Z]{4})[A-Za-z]{0,20}(?![^\W_])"
@@ -219,6 +161,10 @@ def written_apart(text: str) -> Iterator[Change | Span]:
         for tag in _TAGS.finditer(text):
             block = (tag.group("name") or "").strip("/").lower() in _BLOCKS
             yield Change(*tag.span(), "\n" if block else "")
+    if "\\" in text:
+        for command in _COMMAND.finditer(text):
+            yield Change(*command.span("begin"), "")
+            yield Change(command.end() - 1, command.end(), "")
     for pattern in (_SIGN_INSIDE, _SIGN_IN_NUMBER, _EMPHASIS):
         for match in pattern.finditer(text):
             yield Change(*match.span(), "")
@@ -270,6 +216,8 @@ def _counted(text: str) -> bool:
         return True
     if digits >= _DIGITS_OF_SSN:
         return False
+    if digits == 1:  # "4. A. B. C."
+        characters = list(filter(str.isalpha, characters))
     return all(0 <= ord(after) - ord(before) <= 1 for before, after in pairwise(characters))
 
 
@@ -373,6 +321,11 @@ def run_together(text: str) -> Iterator[Change]:
 def drawn(text: str) -> Iterator[Change]:
     """Yield digits and signs that stand for letters, letters that stand for digits, capitals in the wrong places."""
     yield from _drawn(text, _LEET_LETTERS)
+    if not text.isascii():
+        for match in _ACCENTED.finditer(text):
+            if len(_ACUTE.findall(match.group())) > 1 or _FOREIGN_ACCENT.search(match.group()):
+                bare = "".join(unicodedata.normalize("NFD", character)[0] for character in match.group())
+                yield Change(*match.span(), bare)
     for match in _LEET_DIGITS.finditer(text):
         word = match.group()
         if len(word) > 4 and sum(map(str.isdigit, word)) * 2 >= sum(map(str.isalnum, word)):
@@ -396,6 +349,8 @@ def _drawn(text: str, letters: dict[int, int | None] | dict[int, str] | dict[int
         letters_in = "".join(filter(str.isalpha, trimmed))
         one_case = letters_in[1:].islower() or letters_in.isupper()
         if len(trimmed) < _SPELLED or not one_case or trimmed.rstrip("0123456789").isalpha():  # "HbA1c", "COVID19"
+            continue
+        if letters_in.isupper() and "1" in trimmed and len(trimmed) == _SPELLED:  # "A1AT"
             continue
         if word[:2].isdigit() or len(letters_in) * 5 < len(trimmed) * (2 if letters_in[1:].islower() else 3):
             continue  # a measure, a code

@@ -5,6 +5,8 @@ words around it: a text without disguises has none. What is decoded is looked at
 an escaped string is found. Everything here is linear in the length of the text, and so is the sum of all views.
 """
 
+import re
+from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -32,6 +34,9 @@ _BEFORE = 80  # characters read before a change: what introduces an identifier
 _AFTER = 50
 _WORD = 40  # characters by which that grows to the end of a word
 _BETWEEN = "\n\n"  # excerpts
+
+# A stretch this long without white space is no prose: encoded data, whose content cannot be checked. Tagged whole.
+OPAQUE = re.compile(r"\S{400,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +143,17 @@ def _derived(before: View, found: Iterable[Change | Span], told: list[Span]) -> 
             told.append(Span(*before.original(one.start, one.end), one.entity))
         else:
             changes.append(one)
-    if changes and "[" in before.text:
-        tags = [tag.span() for tag in TAG.finditer(before.text)]
-        ends = [end for _, end in tags]
-        after = ((change, bisect_right(ends, change.start)) for change in changes)
-        changes = [change for change, tag in after if tag == len(tags) or change.end <= tags[tag][0]]
+    for pattern in (TAG, OPAQUE):
+        if changes:
+            changes = _outside(changes, [found.span() for found in pattern.finditer(before.text)])
     return _reread(before, _apart(changes)) if changes else None
+
+
+def _outside(changes: Iterable[Change], places: Sequence[tuple[int, int]]) -> list[Change]:
+    """Return the changes that touch none of the places: they stay as they are, or are tagged whole."""
+    ends = [end for _, end in places]
+    following = ((change, bisect_right(ends, change.start)) for change in changes)
+    return [change for change, place in following if place == len(places) or change.end <= places[place][0]]
 
 
 def _apart(changes: Iterable[Change]) -> list[Change]:
@@ -161,8 +171,8 @@ class _Excerpts:
     def __init__(self, before: View) -> None:
         self._before = before
         self._pieces: list[str] = []
-        self._starts: list[int] = []
-        self._ends: list[int] = []
+        self._starts = array("I")
+        self._ends = array("I")
         self._touched = Touched()
 
     def same(self, start: int, end: int) -> None:

@@ -60,40 +60,11 @@ _SMALL = str.maketrans("abcdefghijklmnoprstuvwyz", "ᴀʙᴄᴅᴇꜰɢʜɪᴊ�
 _WORDS = dict(zip("0123456789", [
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine",
 ], strict=True))  # fmt: skip
-_MORSE = dict(
-    zip(
-        "abcdefghijklmnopqrstuvwxyz",
-        [
-            ".-",
-            "-...",
-            "-.-.",
-            "-..",
-            ".",
-            "..-.",
-            "--.",
-            "....",
-            "..",
-            ".---",
-            "-.-",
-            ".-..",
-            "--",
-            "-.",
-            "---",
-            ".--.",
-            "--.-",
-            ".-.",
-            "...",
-            "-",
-            "..-",
-            "...-",
-            ".--",
-            "-..-",
-            "-.--",
-            "--..",
-        ],  # fmt: skip
-        strict=True,
-    )
-)
+_CODES = [
+    ".-", "-...", "-.-.", "-..", ".", "..-.", "--.", "....", "..", ".---", "-.-", ".-..", "--", "-.", "---",
+    ".--.", "--.-", ".-.", "...", "-", "..-", "...-", ".--", "-..-", "-.--", "--..",
+]  # fmt: skip
+_MORSE = dict(zip("abcdefghijklmnopqrstuvwxyz", _CODES, strict=True))
 _ALPHABET = [
     "Alpha", "Bravo", "Charlie", "Delta", "Echo", "Foxtrot", "Golf", "Hotel", "India", "Juliet", "Kilo", "Lima",
     "Mike", "November", "Oscar", "Papa", "Quebec", "Romeo", "Sierra", "Tango", "Uniform", "Victor", "Whiskey",
@@ -293,6 +264,10 @@ DISGUISES: dict[str, tuple[tuple[str, ...], Callable[[str], str]]] = {
     "backwards, cue behind": (WORDY, lambda t: f"{t[::-1]} (written backwards)"),
     "rot13 with a cue": (WORDY, lambda t: f"(rot13: {codecs.encode(t, 'rot13')})"),
     "letters by their alphabet": (WORDY, each_word(by_alphabet, ", ")),
+    "LaTeX": (WORDY, each_word(lambda w: f"\\textbf{{{w}}}")),
+    "LaTeX inside a word": (WORDY, each_word(lambda w: w[:2] + "\\emph{" + w[2:] + "}")),
+    "accents": (WORDY, lambda t: t.translate(str.maketrans("aeioun", "äëïöûň"))),
+    "emoji inside": (WORDY, each_word(lambda w: w[:3] + "\U0001f600" + w[3:])),
     "upside down": (WORDY, lambda t: t.lower().translate(str.maketrans("acefghijkmrtvwy", "ɐɔǝɟɓɥıɾʞɯɹʇʌʍʎ"))),
 }  # fmt: skip
 ROWS_EACH = 6

@@ -1,0 +1,151 @@
+"""Every character of a reading knows its place, nothing drawn as one is split, and plain text has one reading."""
+
+import unicodedata
+
+import pytest
+import regex
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from agent.redaction.folding import fold
+from agent.redaction.redacted import Withheld
+from agent.redaction.views import View, views_of
+
+PIECES = st.one_of(
+    st.sampled_from(
+        [
+            "Holloway", " ", "\n", "J o h n", "S.m.i.t.h", "e\u0301", "\u200b", "\u202eyawolloH\u202c",
+            "\U0001f1e6\U0001f1ef", "\U0001f468\u200d\U0001f469\u200d\U0001f467", "484f4c4c4f", "\u0336",
+            "\U0001d409", "\ufb01", "\u0430", "\u05d0", "6\ufe0f\u20e3", "&#74;", "%4A", "=4A=6F", "\\u004a", "\\n",
+            "SG9sbG93YXk=", "four one two nine ", "<b>", "**", "JohnSmith", "john_smith", "J0hn", "[NAME-1]",
+            "rot13: Ubyybjnl", "-\n", "\uac00\u11a8",
+        ]
+    ),
+    st.text(alphabet=st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), max_size=12),
+)  # fmt: skip
+TEXTS = st.lists(PIECES, max_size=14).map("".join)
+
+
+def views(text: str) -> tuple[View, ...]:
+    found = views_of(text)
+    return () if isinstance(found, Withheld) else found
+
+
+@settings(max_examples=300, deadline=None)
+@given(TEXTS)
+@example("J\u0336\u200b\u0301ohn")
+@example("\U0001f1e6\U0001f1ef4 1 2")
+def test_every_character_of_a_reading_has_a_place_that_splits_nothing_drawn_as_one(text: str):
+    edges = {0, *(match.end() for match in regex.finditer(r"\X", text))}
+    for view in views(text):
+        for place in range(len(view.text)):
+            start, end = view.original(place, place + 1)
+            assert 0 <= start <= end <= len(text)
+            # What is drawn as one stays together, but for a line end of two characters and text without marks.
+            assert start in edges or text[start].isascii() or unicodedata.category(text[start])[0] not in "MC"
+            assert end in edges or unicodedata.category(text[end])[0] != "M"
+
+
+@settings(max_examples=300, deadline=None)
+@given(TEXTS)
+def test_the_plain_reading_keeps_the_order_and_leaves_out_only_what_shows_nothing(text: str):
+    folded = fold(text)
+    if folded.starts is None or folded.ends is None:
+        assert len(folded.text) == len(text)
+        return
+    assert list(folded.starts) == sorted(folded.starts)
+    assert list(folded.ends) == sorted(folded.ends)
+    covered = {place for s, e in zip(folded.starts, folded.ends, strict=True) for place in range(s, e)}
+    left = "".join(character for place, character in enumerate(text) if place not in covered)
+    assert all(unicodedata.category(character)[0] in "CM" or fold(character).text == "" for character in left)
+
+
+@settings(max_examples=150, deadline=None)
+@given(TEXTS)
+def test_the_readings_together_are_no_longer_than_so_many_times_the_text(text: str):
+    assert sum(len(view.text) for view in views(text)) <= 30 * (len(text) + 10)
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("\uff2a\uff4f\uff48\uff4e", "John"),
+        ("\U0001d409\U0001d428\U0001d421\U0001d427", "John"),
+        ("J\u200bo\u2060h\u00adn", "John"),
+        ("J\u0336o\u0336h\u0336n\u0336", "John"),
+        ("\u0408ohn", "John"),
+        ("\u0430\u0441\u0435", "ace"),
+        ("\u1d0a\u1d0f\u029c\u0274", "john"),
+        ("\u0660\u0661\u0662", "012"),
+        ("12\u201334\u221256", "12-34-56"),
+        ("\u2460\u2776", "11"),
+        ("e\u0301", "é"),
+        ("\ufb01", "fi"),
+        ("a\\nb", "a \nb"),
+    ],
+)
+def test_characters_are_read_as_the_plain_ones_they_look_like(written: str, read: str):
+    assert views(written)[0].text == read
+
+
+@pytest.mark.parametrize("text", ["TNF-α 5 μg/L", "½ tablet, 37.2 °C, ±2 — “stable”", "β-blocker γ-GT", "niño señaló"])
+def test_signs_of_the_trade_and_letters_with_accents_stay(text: str):
+    (plain,) = views(text)
+    assert [c for c in plain.text if c.isalnum()] == [c for c in text if c.isalnum()]
+    assert plain.told == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "BP 120/80 mmHg, HbA1c 8.4%, eGFR 42 mL/min/1.73 m2, SpO2 97%, pT3aN1M0, IL-6 and A1AT.",
+        "Options: A B C D. Grade 1 2 3 4. A. B. C. D. Rate it 1 2 3 4 5.",
+        "He takes 1-2 tablets every 4-6 hours; reversed by naloxone, then p.r.n., q.i.d.",
+        "Dr. Lee of St. Mary's with no SOB; s/p CABG x 3, 8 x 5 x 2.5 cm.",
+        "One or two of the three had four episodes.",
+        "EKG and follow-up; non-small-cell; x-ray at noon.",
+    ],
+)
+def test_ordinary_clinical_text_has_no_second_reading(text: str):
+    assert [view.text for view in views(text)[1:]] == []
+
+
+def test_a_finding_in_an_excerpt_counts_only_where_the_text_reads_otherwise():
+    plain, decoded, *_ = views("Seen by Anna Smith on rounds; then H\\u006flloway came.")
+    start = decoded.text.index("Anna")
+    assert not decoded.counts(start, start + 10)
+    start = decoded.text.index("Holloway")
+    assert decoded.counts(start, start + 8)
+    assert plain.counts(0, 1)
+
+
+def test_a_name_backwards_comes_back_to_the_whole_of_it():
+    text = "(reversed: yawolloH aibmurT)"
+    decoded = next(view for view in views(text) if "Trumbia Holloway" in view.text)
+    start = decoded.text.index("Trumbia")
+    assert text[slice(*decoded.original(start, start + 16))] == "yawolloH aibmurT"
+
+
+def test_a_disguise_in_a_disguise_is_read():
+    text = "id %55%6D%46%71%5A%58%4E%6F%49%46%42%68%64%47%56%73"  # base64 in URL escapes
+    assert any("Rajesh Patel" in view.text for view in views(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "患者は王小明です。昨日から熱があります",
+        "Пациент Иван Петров поступил вчера вечером с болями в груди",
+        "المريض أحمد حسن يعاني من ألم في الصدر منذ أمس",
+        "Ο ασθενής Γιώργος Παπαδόπουλος εισήχθη χθες με πόνο στο στήθος",
+    ],
+)
+def test_text_in_a_script_that_nobody_here_reads_is_withheld(text: str):
+    assert views_of(text) is Withheld.LANGUAGE
+
+
+@pytest.mark.parametrize("name", ["王小明", "Иван Петров", "أحمد حسن", "Γιώργος", "김철수"])
+def test_a_few_words_in_such_a_script_are_taken_for_identifiers(name: str):
+    text = f"Seen today: {name}, with fever."
+    told = views(text)[0].told
+    assert [text[span.start : span.end] for span in told] == [name]
