@@ -9,6 +9,7 @@ import click
 
 from agent.errors import ConfigError, RedactionError
 from agent.keys import derive_key
+from agent.redact_options import chosen, engine_options
 
 if TYPE_CHECKING:
     from agent.exchange.helm_redaction.walk import Judges
@@ -32,9 +33,7 @@ if TYPE_CHECKING:
     help="Write a new folder. Without it the output folder is replaced, and what is not carried over is deleted.",
 )
 @click.option("--check", is_flag=True, help="Change nothing; say whether the folder is redacted and as it was written.")
-@click.option("--policy", help="A policy of policies/redaction, or a file ending in .yaml.  [default: the site's]")
-@click.option("--language", help="Of the texts: en or es.  [default: the policy's]")
-@click.option("--level", type=click.Choice(["default", "strict"]), help="How much is taken, where no --policy says it.")
+@engine_options
 def helm(
     output: Path,
     suites: tuple[str, ...],
@@ -128,7 +127,6 @@ class _Wanted:
         return secrets.token_bytes(32) if key is None else derive_key(bytes.fromhex(key), "helm folder")
 
     def _choice(self, written_under: str) -> "EngineChoice":
-        from agent.redact_options import chosen
         from agent.shipped import shipped
 
         choice = chosen(self.level, self.language, self.policy)
