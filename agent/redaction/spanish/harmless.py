@@ -23,7 +23,7 @@ _EXPRESSIONS = regex.compile(
     r"|(?:nombre|marca|preparado|producto) comercial|contacto prematuro|cierre prematuro|parto prematuro|latidos?"
     r" prematuros?"
     r"|hospital de d[íi]a|edad [óo]sea(?: aproximada)?(?: de \d+ años)?"
-    r"|hormonas? (?:femenin|masculin)as?|virus del nilo)\b"
+    r"|(?:clasificaci[óo]n|esofagitis) de los [áa]ngeles|hormonas? (?:femenin|masculin)as?|virus del nilo)\b"
 )
 
 

@@ -1,5 +1,6 @@
 """Where people's names stand in Spanish text: titles, cues, and lists of common names."""
 
+import re
 from collections.abc import Iterator
 
 import regex
@@ -32,6 +33,7 @@ _NAMED = regex.compile(
 )
 _PLAIN = regex.compile(rf"(?<![\p{{L}}\d_'-]){_RUN}(?![\p{{L}}\d_])")
 _TOKEN = regex.compile(r"[\p{L}\p{M}]+(?:['´’-][\p{L}\p{M}]+)*\.?ª?")
+_LOWER_WORD = re.compile(r"(?<![\w-])[a-záéíóúüñçàèò]{2,}(?![\w-])")
 _SMALL = frozenset(
     ["de", "del", "la", "las", "los", "lo", "y", "e", "i", "da", "do", "dos", "van", "von", "der", "den"]
 )
@@ -68,9 +70,26 @@ def find_names(text: str, deadline: Deadline) -> Iterator[Place]:
     for match in _NAMED.finditer(text, timeout=deadline.left()):
         if match["name"].casefold() not in words("everyday_words") and len(match["name"]) > 2:
             yield match.span("name")
+    yield from _in_lower_case(text)
     for match in _PLAIN.finditer(text, timeout=deadline.left()):
         if span := _listed(text, *match.span(), cued=False):
             yield span
+
+
+def _in_lower_case(text: str) -> Iterator[Place]:
+    """Yield names written without capitals: a given name and a family name of the lists, neither an everyday word."""
+    given, family, everyday = words("given_names"), words("surnames"), words("everyday_words")
+    begun: tuple[int, int] | None = None  # a name so far
+    for word in _LOWER_WORD.finditer(text):
+        listed = word.group()
+        goes_on = begun is not None and text[begun[1] : word.start()] in (" ", " de ", " del ", " de la ")
+        if begun is not None and goes_on and listed in family and listed not in everyday:
+            begun = (begun[0], word.end())
+            yield begun
+        elif listed in given and listed not in everyday:
+            begun = word.span()
+        elif listed not in _SMALL:
+            begun = None
 
 
 def _listed(text: str, start: int, end: int, *, cued: bool) -> Place | None:

@@ -6,8 +6,13 @@ from pathlib import Path
 
 @cache
 def words(name: str) -> frozenset[str]:
-    """Return a list in lower case, one word an entry."""
-    return frozenset(word.casefold() for line in _lines(name) for word in line.split())
+    """Return a list in lower case, one word an entry, each with and without its accents."""
+    listed = {word.casefold() for line in _lines(name) for word in line.split()}
+    return frozenset(listed | {word.translate(_PLAIN) for word in listed})
+
+
+# Accents are often left out: "garcia", "maria".
+_PLAIN = str.maketrans("áéíóúü", "aeiouu")
 
 
 @cache

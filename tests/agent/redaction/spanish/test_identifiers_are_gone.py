@@ -19,6 +19,7 @@ PLANTED: dict[str, tuple[str, tuple[str, ...]]] = {
     "name in capitals": ("MARÍA DOLORES QUINTANILLA PEÑA", ("MARÍA", "QUINTANILLA", "PEÑA")),
     "child by name": ("su hijo Unai tiene fiebre", ("Unai",)),
     "called": ("una vecina llamada Carmiña Souto", ("Carmiña", "Souto")),
+    "name without capitals": ("vecino de usted, se llama antonio lopez garcia", ("antonio", "lopez", "garcia")),
     "date": ("ingresa el 03/11/2019", ("03/11", "2019")),
     "date with dashes": ("alta el 3-11-19", ("3-11",)),
     "date in words": ("el 3 de noviembre de 2019", ("noviembre", "2019")),
