@@ -1,7 +1,9 @@
 """What nobody here can read: words in scripts of no language of the policies, and text shown from right to left."""
 
+import re
 import unicodedata
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import regex
@@ -19,6 +21,27 @@ _BETWEEN = 3  # characters between words that are one finding
 _WORD = 2  # characters of a script without spaces
 _FEW = 5  # words: a name, a street
 
+# Words that prose cannot do without: of English and Spanish, and of others what those two do not have.
+_OURS, *_OTHERS = (
+    frozenset(words.split())
+    for words in (
+        "the of and to in is was with for on not has he she a an el la los las de que y en un una con por para se no del "
+        "al es su",
+        "der das und ist nicht mit dem ein eine einer eines wurde wurden auf für bei nach zur zum von sich sind wird "
+        "auch oder über keine",
+        "des et est une du dans pas avec qui au aux ce cette été sont ont ne il elle mais où chez depuis",
+        "il di che è per della nel nella sono gli dei alla dal stato stata ed",
+        "um uma não com da das dos foi ao em é são pelo pela na",
+        "het een niet voor zijn werd bij dat naar ook aan wordt heeft",
+        "się jest nie oraz przez został była był dla na od",
+        "och att är på för inte till ett av som det",
+    )
+)
+_PROSE = 40  # words, at least, of which a language is told
+_LOOKED_AT = 4_000  # characters
+_SHARE = 0.08  # of the words that are such words: prose has 0.2 and more
+
+_LATIN_WORD = re.compile(r"[a-z\u00df-\u024f]+")
 _OVERRIDDEN = regex.compile(r"\u202e([^\u202c\u202d\n]{1,200})")
 
 
@@ -41,6 +64,15 @@ def unread(text: str) -> list[Span] | None:
         else:
             found.append(Span(match.start(), match.end(), "UNKNOWN_WORD"))
     return found
+
+
+def in_other_language(text: str) -> bool:
+    """Tell whether `text` is prose in a language of Latin letters that no policy has."""
+    words = Counter(_LATIN_WORD.findall(text[:_LOOKED_AT].lower()))
+    if words.total() < _PROSE:
+        return False
+    most = max(sum(words[word] for word in language) for language in _OTHERS)
+    return most > _SHARE * words.total() and most > sum(words[word] for word in _OURS)
 
 
 def _with_latin(text: str, start: int, end: int) -> bool:

@@ -17,7 +17,7 @@ from agent.redaction.redacted import Withheld
 from agent.redaction.spans import Span
 from agent.redaction.spelling import broken_lines, drawn, drawn_otherwise, in_words, run_together, written_apart
 from agent.redaction.tags import TAG
-from agent.redaction.unread import overridden, unread
+from agent.redaction.unread import in_other_language, overridden, unread
 
 _Family = Callable[[str], Iterator[Change | Span]]
 
@@ -109,7 +109,7 @@ def views_of(text: str) -> tuple[View, ...] | Withheld:
         return Withheld.UNDECODABLE
     folded = fold(text)
     foreign = [] if folded.text.isascii() else unread(folded.text)
-    if foreign is None:
+    if foreign is None or in_other_language(folded.text):
         return Withheld.LANGUAGE
     latin = folded.text if folded.text.isascii() else in_latin(folded.text)
     plain = View(unescaped_breaks(latin), folded.starts, folded.ends)
