@@ -77,6 +77,8 @@ _WEEKDAY = (
     r"(?:Mon(?:day)?|Tues?(?:day)?|Wed(?:nesday)?|Thu(?:rs)?(?:day)?|Fri(?:day)?|Sat(?:urday)?|Sun(?:day)?)(?!\p{L})\.?"
 )
 
+_WEEKDAY_BEFORE = r"\b(?:Mon|Tues?|Weds?|Thu(?:rs)?|Fri|Sat|Sun|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)\.?"
+
 _DATES = (
     Rule("DATE", Digits(1, 4, "/-."), rf"{_NOT_IN_WORD}{_NUMERIC}(?!\d|[/-]\d){_CLOCK}{_RANGE}"),
     Rule("DATE", Digits(1, 4, "/-."), rf"{_NOT_IN_WORD}{_NUMERIC}(?=-){_CLOCK}{_RANGE}"),
@@ -87,6 +89,20 @@ _DATES = (
         Digits(1, 2, "-/"),
         rf"(?i)(?<=(?<!\w){_DATE_CUE}[: (]{{1,3}})(?:1[0-2]|0?[1-9])[-/](?:3[01]|[12]\d|0?[1-9])"
         rf"(?:/\d\d(?!\d))?{_NOT_ON}{_NOT_A_DATE}{_RANGE}",
+    ),
+    Rule(
+        "DATE",
+        Digits(1, 2, "/"),
+        rf"(?i)(?<={_WEEKDAY_BEFORE},? )(?:3[01]|[12]\d|0?[1-9])/(?:3[01]|[12]\d|0?[1-9]){_NOT_ON}",
+    ),
+    Rule(  # a month and a day that no score has
+        "DATE",
+        Digits(1, 2, "/"),
+        rf"(?<![\w/.%=<>~(-])(?<!\d )(?<!(?i:score|of|scored|grade|strength|vision|acuity|pain|ratio|in|was|only"
+        rf"|and|or)[: ]{{1,2}})"
+        rf"(?:1[0-2]|0?[1-9])/(?:1[346-9]|2[234679]|31){_NOT_ON}{_NOT_A_DATE}(?! ?\(| of\b| (?:m[ae]n|women"
+        rf"|subjects|eyes"
+        rf"|nodes|samples|children|infants|participants|respondents|persons|people|studies|tumou?rs)\b)",
     ),
     Rule(  # a line or item of a list that a day begins: "3/14: fever"
         "DATE",

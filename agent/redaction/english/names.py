@@ -131,6 +131,28 @@ RULES = (
     ),
     Rule(
         "NAME",
+        "daughter son wife husband mother father sister brother partner roommate friend neighbor neighbour aunt"
+        " uncle niece"
+        " nephew cousin grandson granddaughter grandmother grandfather fiancé fiance fiancée fiancee boyfriend"
+        " girlfriend"
+        " spouse caregiver carer mom dad mum guardian",
+        r"(?i)\p{L}{3,13}(?:'s name is|,| is named| named)? \K(?-i:(?!(?:Alive|Deceased|Died|Dead|Has|Had|Is|Was"
+        r"|With|Who|And|At"
+        r"|In|Healthy|Well|Unknown|Living|History|The|Diagnosed|Diabetes|Hypertension|Cancer|Breast|Both|No|Not"
+        r"|None)\b)"
+        r"\p{Lu}\p{Ll}{2,20}(?: \p{Lu}\p{Ll}{2,20})?)(?=[ ,.;)(]|$)(?!'?s? (?:disease|syndrome|cancer|school)\b)",
+    ),
+    Rule("NAME", "roommate", r"(?i)roommate: \K(?-i:\p{Lu}\p{Ll}{2,20}(?: \p{Lu}\p{Ll}{2,20})?)"),
+    Rule(
+        "NAME",
+        "a b c d e f g h i j k l m n o p q r s t u v w x y z",
+        r"(?<![\p{L}\d.-])(?<!(?i:type|stage|grade|hepatitis|vitamin|group|class|factor|option|answer|choice"
+        r"|influenza|[°\d]) )"
+        r"\p{Lu}\. (?:\p{Lu}\. )?\p{Lu}[\p{Ll}'-]{2,20}(?:\p{Lu}\p{Ll}{2,20})?(?=,? (?:II|III|IV|Jr|Sr|DOB|MRN|MD"
+        r"|RN|SSN)\b)(?: (?:II|III|IV|Jr|Sr)\b\.?)?",
+    ),
+    Rule(
+        "NAME",
         "md do rn np pa phd lcsw pharmd dds dpm mbbs frcp crna msn bsn dnp aprn lpn cna",
         r"(?<=(?<![\p{L}\d])(?P<since>(?:\p{Lu}\.|\p{Lu}[\p{L}'-]{1,30})(?: (?:(?:de|la|del|van|von|der|den|di|da"
         r"|al|el|bin) ){0,2}"
@@ -266,7 +288,7 @@ def _without_given(text: str, tokens: list[tuple[str, int, int]], before: str) -
         if (plain and initial and word.casefold() not in words("medical_words")) or (
             plain and not following.isupper() and following.casefold() in _plain_surnames()
         ):
-            yield start, end
+            yield start, _family_after(text, tokens, end)
     if (
         2 <= len(tokens) <= 4
         and all(not _is_term(word) for word, _, _ in tokens)
@@ -279,6 +301,14 @@ def _without_given(text: str, tokens: list[tuple[str, int, int]], before: str) -
         )
     ):
         yield first[1], last[2]
+
+
+def _family_after(text: str, tokens: list[tuple[str, int, int]], end: int) -> int:
+    """Return where the name goes on to whose first part ends at `end`: past one more word, should it be no term."""
+    for word, next_start, next_end in tokens:
+        if next_start == end + 1 and text[end] == " " and not _is_term(word):
+            return next_end
+    return end
 
 
 def _trimmed(text: str, tokens: list[tuple[str, int, int]], index: int) -> Span:

@@ -13,8 +13,10 @@ _GAP = (
 )
 # At least one digit, then or before letters, digits and joints; groups of digits that follow; and others of its kind.
 _MORE = (
-    r"(?:(?<=\d) \d{3,4}(?![\w.%/])){0,4}(?:(?: ?[,;/&] ?| and | or )#?(?=[A-Z-]{0,6}\d{3})[A-Z\d-]{4,30}(?!\w)){0,5}"
+    r"(?:(?:(?<=\d) \d{3,4}(?![\w.%/])){1,4}(?: \d{1,2}(?![\w.%/-]| ?[ymfYMF]))?)?(?:(?: ?[,;/&] ?| and "
+    r"| or )#?(?=[A-Z-]{0,6}\d{3})[A-Z\d-]{4,30}(?!\w)){0,5}"
 )
+_LETTERS = r"(?:(?-i:[A-Z]{2,5}) (?=\d{3}))?"  # that stand apart before the digits
 _NOT_MEASURED = (
     r"(?!\d{1,4}(?:[.-]\d{1,3})? ?(?:cc|m[lgm]|cm|mcg|kg|g|units?|iu|%|days?|weeks?|months?|years?|hours?|minutes?|min"
     r"|patients|cases|times|points?)(?!\w))"
@@ -45,7 +47,7 @@ _CUED = (
         rf"|(?:reference|ref|appointment)(?=\W{{1,3}}(?:id|number|no\b|#))|booking|consent|participant|enrollment"
         rf"|randomization|dispense)"
         rf"(?: (?:subject|order|visit))?{_KIND_FOLLOWS})(?!\p{{L}}){_GAP}\K"
-        rf"{_OF_THREE_DIGITS}[#\w][\w/-]{{0,60}}\w",
+        rf"{_LETTERS}{_OF_THREE_DIGITS}[#\w][\w/-]{{0,60}}\w",
     ),
     Rule(
         "ACCOUNT",
@@ -66,7 +68,7 @@ _CUED = (
         rf"|blue (?:cross|shield)(?: blue shield)?|BCBS|aetna|cigna|humana|kaiser|unitedhealthcare"
         rf"|group(?=\W{{1,3}}(?:id|number|no\b|#))|(?:prior |pre-?)?auth(?:orization)?)"
         rf"(?!\p{{L}})(?: (?:policy|plan|card|member|group|subscriber|beneficiary|health|insurance)){{0,2}}{_GAP}\K"
-        rf"{_OF_THREE_DIGITS}{_IDENTIFIER}{_MORE}",
+        rf"{_LETTERS}{_OF_THREE_DIGITS}{_IDENTIFIER}{_MORE}",
     ),
     Rule(
         "LICENSE",
@@ -76,7 +78,7 @@ _CUED = (
         rf"(?:licen[sc]e|lic\b\.?|certificat(?:e|ion)|cert|registration|permit)|passport|driver'?s? licen[sc]e"
         rf"|visa(?= ?(?:no|num|#))"
         rf"|green card|(?:badge|employee|staff){_KIND_FOLLOWS}|(?-i:DL))(?!\p{{L}})(?-i: [A-Z]{{2}}(?= ?[:#]))?{_GAP}\K"
-        rf"{_OF_THREE_DIGITS}{_IDENTIFIER}",
+        rf"{_LETTERS}{_OF_THREE_DIGITS}{_IDENTIFIER}",
     ),
     Rule(
         "VEHICLE",
@@ -98,7 +100,7 @@ _CUED = (
         rf"|model|asset(?= ?(?:tag|id|no|num|#))(?: tag)?|(?:ICD|defibrillator|(?:insulin )?pump|stent|lead"
         rf"|glucometer|CGM|monitor"
         rf"|prosthesis|generator|catalog){_KIND_FOLLOWS})(?!\p{{L}})(?: serial| model| lot)?{_GAP}\K"
-        rf"{_OF_THREE_DIGITS}{_IDENTIFIER}",
+        rf"{_LETTERS}{_OF_THREE_DIGITS}{_IDENTIFIER}{_MORE}",
     ),
     Rule(
         "SSN",

@@ -25,6 +25,9 @@ FOUND = {
         "from «3/14/22-3/20/22» on antibiotics",
         "«2022-03-14T08:15:00Z» created",
         "on «3/14» he fell",
+        "admitted Tues «10/17»",
+        "3pm Weds «28/2».",
+        "d/c'd «12/26»; stable",
         "«14.03.2022» aufgenommen",
         "«14-MAR-2022» 0815",
         "«Mar 14», then again «April 2nd»",
@@ -214,6 +217,7 @@ FOUND = {
     ),
     "DEVICE": (
         "serial number «PM-88231-X»",
+        "serial no. «BSX 889 120 4»",
         "S/N «A123456»",
         "UDI «(01)00884838000123(21)A4411»",
         "pacemaker model «L331»",
@@ -314,6 +318,9 @@ FOUND = {
         "«Mr H. Lindqvist» came",
         "cc: «Prof. Müller-Lüdenscheidt»",
         "Last name: «Wu»",
+        "«Kofi A. Mensah»;",
+        "daughter «Anneliese» on call",
+        "«J. Fitzgerald III», DOB",
     ),
     "FACILITY": (
         "Ward: «Nightingale»",
@@ -476,7 +483,7 @@ WORDED = [
     if isinstance(rule.begins, str)
     and rule.begins not in (ANYWHERE, LONG, CODE)
     and rule.entity in SAFE_HARBOR
-    and not rule.pattern.startswith((r"\p{L}", "(?!"))
+    and not rule.pattern.startswith((r"\p{L}", r"(?i)\p{L}", "(?!"))
 ]
 ALL_TEXTS = " ; ".join(regex.sub("[«»]", "", example) for examples in FOUND.values() for example in examples)
 
