@@ -15,6 +15,8 @@ from agent.redaction.entities import Entity
 from agent.redaction.network import OTHER, Network, read_network
 from agent.redaction.recognizers import SURE
 
+_PLAIN_BOUND = 0.9  # for ordinary words in lower case
+
 # Languages whose model comes with the package: without it their texts are withheld.
 SHIPPED: tuple[str, ...] = ("en", "es")
 
@@ -59,7 +61,7 @@ class ModelRecognizer(EntityRecognizer):
 
         A word counts where the probability that it is anything but harmless reaches the bound of its most probable
         kind.
-        Neighbours of a kind are one place.
+        Neighbours of a kind are one place. In a text with capitals, ordinary words without one need strong evidence.
 
         Raises:
             NoModelError: the model could not be read.
@@ -75,11 +77,18 @@ class ModelRecognizer(EntityRecognizer):
         kinds = probabilities[:, 1:].argmax(axis=1)
         taken = np.flatnonzero(1 - probabilities[:, 0] >= self._bounds[kinds])
         wanted = {self._kinds.index(entity) for entity in entities if entity in self._kinds}
+        mixed = not (text.islower() or text.isupper())
         found = []
         for (kind, _), group in groupby(enumerate(taken.tolist()), lambda at: (int(kinds[at[1]]), at[1] - at[0])):
             if kind not in wanted:
                 continue
             places = [place for _, place in group]
+            if (
+                mixed
+                and 1 - probabilities[places, 0].min() < _PLAIN_BOUND
+                and all(self._plain(doc[place].text) for place in places)
+            ):
+                continue
             start, last = doc[places[0]].idx, doc[places[-1]]
             stretch = text[start : last.idx + len(last)]
             start += len(stretch) - len(stretch.lstrip())
@@ -87,3 +96,7 @@ class ModelRecognizer(EntityRecognizer):
             if any(character.isalnum() for character in stretch):
                 found.append(RecognizerResult(self._kinds[kind], start, end, SURE))
         return found
+
+    def _plain(self, word: str) -> bool:
+        """Tell whether `word` is an ordinary one of the language, in lower case."""
+        return word.islower() and self._network is not None and word in self._network.lexicon

@@ -11,6 +11,7 @@ It has two halves. What concerns a word alone is remembered by word, so that a l
 second half, which looks at neighbours.
 """
 
+import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -177,7 +178,15 @@ class Network:
 def write_network(network: Network, folder: Path) -> None:
     """Write a network's files into `folder`, which is made."""
     folder.mkdir(parents=True, exist_ok=True)
+    arrays = [parameter for half in (network.words, network.texts) for parameter in parameters(half)]
+    files = {
+        _WEIGHTS: b"".join(array.astype("<f2").tobytes() for array in arrays),
+        _ORDINARY: network.lexicon.hashes.astype("<u4").tobytes(),
+    }
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
     meta = {
+        "digests": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()},
         "language": network.meta.language,
         "features": FEATURES,
         "kinds": list(network.meta.kinds),
@@ -190,9 +199,6 @@ def write_network(network: Network, folder: Path) -> None:
         "made": dict(network.meta.made),
     }
     (folder / _META).write_text(json.dumps(meta, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    (folder / _ORDINARY).write_bytes(network.lexicon.hashes.astype("<u4").tobytes())
-    arrays = [parameter for half in (network.words, network.texts) for parameter in parameters(half)]
-    (folder / _WEIGHTS).write_bytes(b"".join(array.astype("<f2").tobytes() for array in arrays))
 
 
 def read_network(folder: Path, remembered: int = _REMEMBERED) -> Network:
@@ -213,8 +219,12 @@ def read_network(folder: Path, remembered: int = _REMEMBERED) -> Network:
             shape,
             content["made"],
         )
-        lexicon = Lexicon(np.frombuffer((folder / _ORDINARY).read_bytes(), dtype="<u4"))
-        weights = np.frombuffer((folder / _WEIGHTS).read_bytes(), dtype="<f2").astype(np.float32)
+        files = {name: (folder / name).read_bytes() for name in (_WEIGHTS, _ORDINARY)}
+        for name, digest in content.get("digests", {}).items():
+            if hashlib.sha256(files[name]).hexdigest() != digest:
+                raise RedactionError(f"model {folder.name}: {name}: not the file that {_META} tells of")
+        lexicon = Lexicon(np.frombuffer(files[_ORDINARY], dtype="<u4"))
+        weights = np.frombuffer(files[_WEIGHTS], dtype="<f2").astype(np.float32)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise RedactionError(f"model {folder.name} cannot be read: {type(error).__name__}") from None
     network = empty_network(meta, lexicon, remembered)

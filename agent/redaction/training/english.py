@@ -99,6 +99,13 @@ def parsed(template: str) -> _Parts:
     return (*open_choices[0][0], template[end:])
 
 
+@cache
+def harmless_sentences() -> tuple[str, ...]:
+    """Return sentences of medical books and abstracts that identify nobody (see the notice beside them)."""
+    path = Path(__file__).parent / "words" / "harmless_sentences.txt.gz"
+    return tuple(gzip.decompress(path.read_bytes()).decode().splitlines())
+
+
 def words_of_templates() -> tuple[str, ...]:
     """Return the words that stand in the templates themselves, in lower case, sorted: common ones."""
     text = " ".join(_MARK.sub(" ", template) for template in (*CLINICAL, *EVERYDAY, *HARMLESS, *HARMLESS_EVERYDAY))
@@ -132,6 +139,7 @@ class _Writer:
     def __init__(self, chance: random.Random) -> None:
         self.chance = chance
         self.words = _list("ordinary_english")
+        self._sentences = harmless_sentences()
         self._medical = tuple(word for word in _list("medical_english") if word.islower())
         self._abbreviations = tuple(word for word in _list("medical_english") if word.isupper())
         self._medical_chain = Chain([word for word in self._medical if len(word) > 6])
@@ -219,7 +227,7 @@ class _Writer:
         elif draw < 0.88:
             pieces = self.expand(self.chance.choice(HARMLESS_EVERYDAY))
         else:
-            pieces = self._clinical_prose()
+            pieces = self._clinical_prose() if draw < 0.93 else self._real_prose()
         return joined(self._rewritten(pieces))
 
     def expand(self, template: str) -> list[Piece]:
@@ -245,7 +253,8 @@ class _Writer:
         if draw < 0.05:
             return [(text.upper(), kind) for text, kind in pieces]
         if draw < 0.11:
-            return [(text.lower(), kind) for text, kind in pieces]
+            kept = self.chance.random() < 0.3  # a company in lower case looks like any words
+            return [(text.lower(), None if kind == "ORGANIZATION" and not kept else kind) for text, kind in pieces]
         if draw < 0.14:
             return [(text.upper() if kind in ("NAME", "LOCATION") else text, kind) for text, kind in pieces]
         if draw < 0.16:
@@ -432,6 +441,17 @@ class _Writer:
             ]
         return pieces
 
+    def _real_prose(self) -> list[Piece]:
+        """Return sentences of medical books and abstracts; in one of four texts, made-up ones of people stand among them."""
+        chance = self.chance
+        pieces: list[Piece] = [
+            (chance.choice(self._sentences) + chance.choice((" ", "\n")), None) for _ in range(chance.randint(1, 3))
+        ]
+        if chance.random() < 0.25:
+            at = chance.randint(0, len(pieces))
+            pieces[at:at] = [*self.expand(chance.choice(CLINICAL)), (" ", None)]
+        return pieces
+
     def _measure(self) -> str:
         """Return a number with its unit, a range, a rate or the like."""
         chance = self.chance
@@ -446,7 +466,8 @@ class _Writer:
                 f"95% CI {small:.2f}-{small + 1:.2f}", f"(95% CI, {small:.1f} to {small + 2:.1f})", f"x{chance.randint(2, 9)}", f"{chance.randint(1, 4)}+",
                 f"T{chance.randint(1, 12)}", f"L{chance.randint(1, 5)}-S1", f"C{chance.randint(1, 7)}", f"Fig. {chance.randint(1, 9)}", f"Figure {chance.randint(1, 9)}",
                 f"Table {chance.randint(1, 5)}", f"G{chance.randint(1, 5)}P{chance.randint(0, 4)}", f"{chance.randint(2, 90)}-year-old", f"{chance.randint(2, 30)} years",
-                f"{chance.randint(2, 30)}-day", f"{chance.randint(1, 40)} weeks", f"day {chance.randint(1, 30)}", f"the {chance.randint(4, 20)}th rib", f"{chance.randint(4, 12)}th intercostal",
+                f"{chance.randint(2, 30)}-day", f"at the {chance.randint(1, 99)}th percentile", f"the {chance.randint(4, 20)}th day", f"< {a} {unit}", f"{a} × 10{unit}",
+                f"({b}, {b + 3}, {b + 9})", f"{a},{b:03}", f"{chance.choice(('stage', 'grade', 'type', 'group'))} {chance.choice(('I', 'II', 'III', 'IV', 'A', 'B'))}", f"{chance.randint(1, 40)} weeks", f"day {chance.randint(1, 30)}", f"the {chance.randint(4, 20)}th rib", f"{chance.randint(4, 12)}th intercostal",
                 f"{chance.choice(_GREEK)}-{self._medical_chain.word(chance, 5)}", f"{chance.choice(_GREEK)} = 0.{b}", f"{self.chance.choice(self._abbreviations)}-{chance.randint(1, 30)}",
                 f"{b}:{a}", f"{chance.randint(1, 12)} cm x {chance.randint(1, 12)} cm", f"{chance.randint(1, 9)} of {chance.randint(9, 30)}", f"{a} {unit} ({b}-{a + b} {unit})",
                 f"{a} {unit} (N {b}-{a + b})", f"between {chance.randint(1985, 2024)} and {chance.randint(1985, 2025)}", f"in {chance.randint(1985, 2025)}", f"#{chance.randint(1, 9)}",

@@ -13,8 +13,8 @@ from agent.redaction.training.english import examples, generator_digest, ordinar
 from agent.redaction.training.train import train_model
 
 SEED = 20_261_120
-TEXTS = 80_000
-STEPS = 5_000
+TEXTS = 70_000
+STEPS = 4_500
 
 # Recall first: a place that may identify somebody is taken although it more probably does not.
 BOUNDS = {

@@ -177,7 +177,7 @@ class People:
             self._lands[locale] = _Land(
                 _drawn(fake, "first_name", 300 * often),
                 _drawn(fake, "last_name", 300 * often),
-                _drawn(fake, "city", 150 * often),
+                _drawn(fake, "city", 150 * often) if locale != "it_IT" else [],  # faker's order there changes
                 _drawn(fake, "street_address", 200 * often),
                 _drawn(fake, "address", 100 * often),
                 _drawn(fake, "administrative_unit", 30),
