@@ -13,6 +13,7 @@ from agent.redaction.spanish.harmless import without_harmless
 from agent.redaction.spanish.names import find_names
 from agent.redaction.spanish.patterns import PATTERNS
 from agent.redaction.spanish.signature import find_signatures
+from agent.redaction.spanish.unknown import find_unknown
 from agent.redaction.spanish.vocabulary import companies, countries, nationalities, places, professions, towns_abroad
 from agent.redaction.spanish.word_lists import everyday, words
 
@@ -23,7 +24,9 @@ class SpanishRecognizer(EntityRecognizer):
     """All rules of Spanish: labelled values, signatures, names, and the patterns of each entity."""
 
     def __init__(self, deadline: Deadline) -> None:
-        super().__init__(supported_entities=[*PATTERNS, "NAME"], name="Spanish", supported_language="es")
+        super().__init__(
+            supported_entities=[*PATTERNS, "NAME", "UNKNOWN_WORD"], name="Spanish", supported_language="es"
+        )
         lists = {
             "LOCATION": (any_of(places()), any_of(countries()), towns_abroad()),
             "NATIONALITY": (nationalities(),),
@@ -64,6 +67,8 @@ class SpanishRecognizer(EntityRecognizer):
         text = without_harmless(text, self._deadline)
         if "NAME" in wanted:
             yield from (("NAME", start, end) for start, end in find_names(text, self._deadline))
+        if "UNKNOWN_WORD" in wanted:
+            yield from find_unknown(text, self._deadline)
         for entity, patterns in self._patterns.items():
             if entity in wanted:
                 for pattern in patterns:

@@ -124,6 +124,22 @@ PATTERNS: dict[str, tuple[str, ...]] = {
         rf"(?i)\b(?:el |del |al |día |fecha )\K{_DAY}/(?:1[0-2]|0?[1-9]){_NOT_ON}(?! ?%)",
         r"(?i)\b(?:navidad(?:es)?|nochebuena|nochevieja|semana santa|día de reyes)\b",
     ),
+    "RELATIVE_DATE": (
+        rf"(?i)\bhace (?:(?:casi|unos|unas|m[áa]s de|menos de|aproximadamente) )?(?:\d{{1,3}}|{_NUMBER}|varios"
+        rf"|varias|pocos|pocas)"
+        r" (?:a[ñn]os?|mes(?:es)?|semanas?|d[íi]as?|horas?|minutos)\b",
+        rf"(?i)\b(?:\d{{1,3}}|{_NUMBER}|varios|varias) (?:a[ñn]os?|mes(?:es)?|semanas?|d[íi]as?|horas?)"
+        r" (?:antes|despu[ée]s|m[áa]s tarde|atr[áa]s|previos)\b",
+        r"(?i)\b(?:anteayer|ayer|anoche|hoy|pasado ma[ñn]ana|ma[ñn]ana (?:por la (?:ma[ñn]ana|tarde|noche)|a las)"
+        r"|esta (?:ma[ñn]ana"
+        r"|tarde|noche|semana))\b",
+        r"(?i)\b(?:el|la|este|esta|del|pr[óo]xim[oa]) (?:pasad[oa] |pr[óo]xim[oa] )?(?:a[ñn]o|mes|semana|fin de"
+        r" semana|verano"
+        r"|invierno|oto[ñn]o|primavera|d[íi]a) (?:pasad[oa]|pr[óo]xim[oa]|que viene|anterior|siguiente)\b",
+        rf"(?i)\b(?:desde|durante|en|dentro de) (?:los |las )?(?:[úu]ltim[oa]s |pr[óo]xim[oa]s )?(?:\d{{1,3}}"
+        rf"|{_NUMBER})"
+        r" (?:a[ñn]os?|mes(?:es)?|semanas?|d[íi]as?|horas?)\b",
+    ),
     "AGE": (
         rf"(?i)\b{_OVER_89}(?: ?años)(?! (?:de evoluci|de seguimiento|despu|antes|m[áa]s tarde))",
         r"(?i)\b(?:nona|cente)nari[oa]s?\b",
