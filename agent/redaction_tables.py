@@ -32,6 +32,7 @@ def bench_rows(found: Mapping[str, "Measured"], costs: Mapping[str, "Bench"]) ->
                 _figure(engine, "kchar a second of CPU", figures.texts, cost.kchar_s),
                 _figure(engine, "MB at most", 1, cost.peak_mb),
                 _figure(engine, "s to the first text", 1, cost.start_s),
+                _figure(engine, "s of CPU to the first text", 1, cost.start_cpu_s),
             ]
     return rows
 

@@ -154,6 +154,7 @@ class Processes:
             self._idle.put(None)  # each starts with its first portion
         self._all: list[_Process] = []
         self._closed = False
+        self.opening_cpu_s = 0.0  # seconds of a processor that the last one took to open its engine
 
     def __enter__(self) -> Self:
         return self
@@ -220,6 +221,7 @@ class Processes:
             if ready is None:
                 raise RedactionError("a process that redacts ended before it began", "Is there memory for --workers?")
             _raise_error(ready[0])
+            self.opening_cpu_s = ready[0]["cpu_s"]
         except BaseException:
             self._idle.put(None)  # whoever waits for one finds out as well
             raise
