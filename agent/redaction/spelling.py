@@ -354,7 +354,7 @@ def _drawn(text: str, letters: dict[int, int | None] | dict[int, str] | dict[int
             continue
         if word[:2].isdigit() or len(letters_in) * 5 < len(trimmed) * (2 if letters_in[1:].islower() else 3):
             continue  # a measure, a code
-        read = trimmed.translate(letters)
+        read = trimmed.replace("11", "ll").translate(letters)
         yield Change(
             match.start(), match.start() + len(trimmed), read.capitalize() if word[0] in "@$!|013457" else read
         )

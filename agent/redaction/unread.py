@@ -25,8 +25,8 @@ _FEW = 5  # words: a name, a street
 _OURS, *_OTHERS = (
     frozenset(words.split())
     for words in (
-        "the of and to in is was with for on not has he she a an el la los las de que y en un una con por para se no del "
-        "al es su",
+        "the of and to in is was with for on not has he she a an el la los las de que y en un una con por para se no "
+        "del al es su",
         "der das und ist nicht mit dem ein eine einer eines wurde wurden auf für bei nach zur zum von sich sind wird "
         "auch oder über keine",
         "des et est une du dans pas avec qui au aux ce cette été sont ont ne il elle mais où chez depuis",

@@ -148,7 +148,7 @@ def test_text_in_a_script_that_nobody_here_reads_is_withheld(text: str):
     "text",
     [
         "Der Patient wurde am Montag mit Fieber und Husten in die Klinik aufgenommen. Er ist nicht allergisch und "
-        "nimmt keine Medikamente. Nach der Behandlung mit einem Antibiotikum wurde er bei gutem Zustand und ohne Fieber "
+        "nimmt keine Medikamente. Nach der Behandlung mit einem Antibiotikum wurde er bei gutem Zustand ohne Fieber "
         "entlassen, die Wunde ist nicht gerötet und wird von der Tochter versorgt.",
         "Le patient a été admis dans le service avec une fièvre et une toux depuis trois jours. Il est traité par des "
         "antibiotiques et il ne présente pas de douleur. Les examens sont normaux et le patient est sorti avec une "
