@@ -5,6 +5,7 @@ for in the words of a text, not as it is spelt: names in any order and by their 
 numbers with other separators or fewer zeros; days in other formats; streets with the kind of street written otherwise.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from agent.redaction.days import Day, days_in, means
@@ -19,6 +20,7 @@ from agent.redaction.words_of import words_of
 _NOT_SEARCHED = frozenset(
     {"AGE", "AGE_BELOW_90", "RELATIVE_DATE", "SEX", "FAMILY", "PROFESSION", "NATIONALITY", "UNKNOWN_WORD"}
 )
+_POSTAL_CODE = re.compile(r"\b\d{5}(?:-\d{4})?\b")
 _SEARCHED_LETTERS = 3  # letters or digits a value needs to be searched
 _SEARCHED_LENGTH = 200  # characters; longer values are encoded data
 
@@ -43,6 +45,8 @@ class KnownValues:
                 days.update(*(meant for _, _, meant in days_in(value, words_of(value))))
             elif sum(map(str.isalnum, value)) >= _SEARCHED_LETTERS and value.casefold() not in everyday:
                 (numbers if _is_number(entity, value) else phrases).append((entity, value))
+                if entity == "ADDRESS":
+                    numbers += (("ZIP", code) for code in _POSTAL_CODE.findall(value))
         self.names = KnownNames(names, everyday)
         self.numbers = KnownNumbers(numbers)
         self.phrases = KnownPhrases(phrases, everyday)

@@ -102,10 +102,13 @@ class KnownPhrases:
         """Yield a street with its number, and by itself, with each way to write what kind of street it is."""
         kinds = [place for place, word in enumerate(words) if place and word in _STREET_WORDS]
         if not kinds or len(words) < 2:
-            if any(word.isdigit() for word in words) and len(words) > 1:
+            named = tuple(word for word in words if not word.isdigit())
+            if named != words and len(words) > 1:
                 yield words, False
-            elif not any(word.isdigit() for word in words):
-                yield from self._alone(words)
+            if words and words[0] in _STREET_WORDS and named != words:
+                yield words[1:], False  # Calle Mayor 12, C/ Mayor 12
+            elif words[:1] != named[:1] or named == words:
+                yield from self._alone(named)  # 28013 Madrid
             return
         place = kinds[-1]
         number = next((at for at, word in enumerate(words[:place]) if not word.isdigit()), 0)
