@@ -93,7 +93,7 @@ def test_places_are_of_the_original_text(engine: Engine):
     (row,), _ = redacted(engine, RowTask(("text",), spans=True), {"id": 7, "text": text, "spans": [[0, 1, "GOLD"]]})
     assert row["text"] == "Fever of 38.5 \u00b0C \U0001f912, [NAME-1], MRN: [MRN-1]."
     assert [(text[start:end], entity) for start, end, entity in row["spans"]] == [
-        ("Holloway", "NAME"),
+        ("Mr. Holloway", "NAME"),
         ("4471209", "MRN"),
     ]
 
