@@ -3,19 +3,21 @@
 from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 from presidio_analyzer import EntityRecognizer, RecognizerResult
 from presidio_analyzer.nlp_engine import NlpArtifacts
+from spacy.tokens import Doc
 
 from agent.errors import RedactionError
 from agent.redaction.deadline import Deadline
 from agent.redaction.entities import Entity
 from agent.redaction.network import OTHER, Network, read_network
 from agent.redaction.recognizers import SURE
+from agent.redaction.tags import TAG
 
-_PLAIN_BOUND = 0.9  # for ordinary words in lower case
+_PLAIN_BOUND = 0.8  # for words in lower case, in a text that has capitals
 
 # Languages whose model comes with the package: without it their texts are withheld.
 SHIPPED: tuple[str, ...] = ("en", "es")
@@ -61,7 +63,7 @@ class ModelRecognizer(EntityRecognizer):
 
         A word counts where the probability that it is anything but harmless reaches the bound of its most probable
         kind.
-        Neighbours of a kind are one place. In a text with capitals, ordinary words without one need strong evidence.
+        Neighbours of a kind are one place. In a text with capitals, words without one need strong evidence.
 
         Raises:
             NoModelError: the model could not be read.
@@ -75,7 +77,7 @@ class ModelRecognizer(EntityRecognizer):
         doc = nlp_artifacts.tokens
         probabilities = self._network.probabilities(doc)
         kinds = probabilities[:, 1:].argmax(axis=1)
-        taken = np.flatnonzero(1 - probabilities[:, 0] >= self._bounds[kinds])
+        taken = np.flatnonzero((1 - probabilities[:, 0] >= self._bounds[kinds]) & ~self._near_tags(doc, text))
         wanted = {self._kinds.index(entity) for entity in entities if entity in self._kinds}
         mixed = not (text.islower() or text.isupper())
         found = []
@@ -86,7 +88,7 @@ class ModelRecognizer(EntityRecognizer):
             if (
                 mixed
                 and 1 - probabilities[places, 0].min() < _PLAIN_BOUND
-                and all(self._plain(doc[place].text) for place in places)
+                and all(_plain(doc[place].text) for place in places)
             ):
                 continue
             start, last = doc[places[0]].idx, doc[places[-1]]
@@ -97,6 +99,20 @@ class ModelRecognizer(EntityRecognizer):
                 found.append(RecognizerResult(self._kinds[kind], start, end, SURE))
         return found
 
-    def _plain(self, word: str) -> bool:
-        """Tell whether `word` is an ordinary one of the language, in lower case."""
-        return word.islower() and self._network is not None and word in self._network.lexicon
+    def _near_tags(self, doc: Doc, text: str) -> "np.ndarray[Any, np.dtype[np.bool_]]":
+        """Mark the tokens whose neighbours, as far as the network looks, hold a tag: what stood there was judged then.
+
+        Without it, clearing a cleared text again would find more: a tag is no neighbour like the word it stands for.
+        """
+        near = np.zeros(len(doc), dtype=np.bool_)
+        reach = self._network.meta.shape.depth + 3 if self._network is not None else 0
+        for tag in TAG.finditer(text):
+            held = doc.char_span(*tag.span(), alignment_mode="expand")
+            if held is not None:
+                near[max(0, held.start - reach) : held.end + reach] = True
+        return near
+
+
+def _plain(word: str) -> bool:
+    """Tell whether `word` has letters only, all of them small."""
+    return word.islower() and word.isalpha()

@@ -18,7 +18,7 @@ STEPS = 4_500
 
 # Recall first: a place that may identify somebody is taken although it more probably does not.
 BOUNDS = {
-    "NAME": 0.3, "LOCATION": 0.4, "FACILITY": 0.4, "ORGANIZATION": 0.5, "ADDRESS": 0.4, "DATE": 0.6, "ID": 0.6,
+    "NAME": 0.1, "LOCATION": 0.1, "FACILITY": 0.3, "ORGANIZATION": 0.15, "ADDRESS": 0.1, "DATE": 0.6, "ID": 0.6,
 }  # fmt: skip
 
 
