@@ -78,6 +78,7 @@ class ModelRecognizer(EntityRecognizer):
         probabilities = self._network.probabilities(doc)
         kinds = probabilities[:, 1:].argmax(axis=1)
         taken = np.flatnonzero((1 - probabilities[:, 0] >= self._bounds[kinds]) & ~self._near_tags(doc, text))
+        self._name_on(doc, kinds, taken)
         wanted = {self._kinds.index(entity) for entity in entities if entity in self._kinds}
         mixed = not (text.islower() or text.isupper())
         found = []
@@ -98,6 +99,19 @@ class ModelRecognizer(EntityRecognizer):
             if any(character.isalnum() for character in stretch):
                 found.append(RecognizerResult(self._kinds[kind], start, end, SURE))
         return found
+
+    def _name_on(self, doc: Doc, kinds: Any, taken: Any) -> None:
+        """Take a word alone, or right behind a name, for a name where it looks like a street: "Anna Holloway"."""
+        if not {"NAME", "ADDRESS"} <= set(self._kinds):
+            return
+        name, address = self._kinds.index("NAME"), self._kinds.index("ADDRESS")
+        places = set(taken.tolist())
+        for place in sorted(places):
+            if kinds[place] != address or not doc[place].text.isalpha():
+                continue
+            alone = not any(at in places and kinds[at] == address for at in (place - 1, place + 1))
+            if alone or (place - 1 in places and kinds[place - 1] == name):
+                kinds[place] = name
 
     def _near_tags(self, doc: Doc, text: str) -> "np.ndarray[Any, np.dtype[np.bool_]]":
         """Mark the tokens whose neighbours, as far as the network looks, hold a tag: what stood there was judged then.
