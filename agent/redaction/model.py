@@ -121,7 +121,7 @@ class ModelRecognizer(EntityRecognizer):
         near = np.zeros(len(doc), dtype=np.bool_)
         reach = self._network.meta.shape.depth + 3 if self._network is not None else 0
         for tag in TAG.finditer(text):
-            held = doc.char_span(*tag.span(), alignment_mode="expand")
+            held = doc.char_span(tag.start(), tag.end(), alignment_mode="expand")
             if held is not None:
                 near[max(0, held.start - reach) : held.end + reach] = True
         return near
