@@ -1,14 +1,13 @@
-"""Commands that redact what did not come from a run: `intramural redact jsonl|text|bench|helm`."""
+"""Commands that redact what did not come from a run: the group `intramural redact`, and in it `jsonl` and `text`."""
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
 
 from agent.errors import RedactionError
-from agent.listing import format_option, show_rows
+from agent.redact_bench_command import bench
 from agent.redact_helm_command import helm
 from agent.redact_options import chosen, engine_options
 from agent.redact_train_command import train
@@ -25,9 +24,8 @@ def redact() -> None:
     """Redact texts and folders that did not come from a run, and measure how well redaction works."""
 
 
-redact.add_command(review)
-redact.add_command(helm)
-redact.add_command(train)
+for command in (helm, bench, review, train):
+    redact.add_command(command)
 
 
 @redact.command()
@@ -65,7 +63,8 @@ def jsonl(
 ) -> None:
     """Redact fields of every object of a JSON-lines file, in order.
 
-    OUT is written whole or not at all. What cannot be judged reads [WITHHELD: reason] there; the exit code is then 5.
+    OUT is written whole or not at all. What cannot be judged reads [WITHHELD: reason] there, and is counted; if that
+    is something in every row, the exit code is 5.
     """
     from agent.evaluation.progress import Progress
     from agent.files import open_plain, written_atomically
@@ -101,7 +100,7 @@ def _report(tally: "Tally") -> None:
     """Say what became of the rows.
 
     Raises:
-        RedactionError: something was withheld.
+        RedactionError: something was withheld in every row.
     """
     click.echo(f"{tally.rows} rows: {tally.found} identifiers in {tally.touched} of them", err=True)
     if tally.unread:
@@ -113,10 +112,12 @@ def _report(tally: "Tally") -> None:
     if tally.withheld:
         reasons = ", ".join(f"{count} {reason}" for reason, count in tally.withheld.most_common())
         named = ", ".join(map(str, tally.rows_withheld))
-        raise RedactionError(
-            f"{tally.withheld.total()} fields were withheld ({reasons}); the first rows with one: {named}",
-            "All rows were written; each of these fields reads [WITHHELD: reason] there.",
-        )
+        said = f"{tally.withheld.total()} fields were withheld ({reasons}); the first rows with one: {named}"
+        if tally.spoilt == tally.rows:
+            raise RedactionError(
+                said, "No row is left to read. Look at the reasons: a policy's limits, a model, a file."
+            )
+        click.echo(f"{said}. Each of these fields reads [WITHHELD: reason] in the file.", err=True)
 
 
 @redact.command()
@@ -134,51 +135,3 @@ def text(level: Literal["default", "strict"] | None, language: str | None, polic
     click.echo(shown, nl=False)
     if isinstance(found, Withheld):
         raise RedactionError(f"the text was withheld: {found}", "Give it in UTF-8, and in parts if it is long.")
-
-
-@redact.command()
-@click.option(
-    "--gold",
-    required=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help='Texts and their identifiers, one object a line: {"text": ..., "spans": [[start, end, kind], ...]}.',
-)
-@engine_options
-@click.option("--engine", "other", metavar="KIND:PATH", help="A model of yours: spacy, transformers or gliner.")
-@click.option("--label", "labels", metavar="LABEL=ENTITY", multiple=True, help="What a label of that model means here.")
-@click.option("--force", is_flag=True, help="Admit a model that finds less than the engine that is here.")
-@format_option()
-def bench(
-    gold: Path,
-    level: Literal["default", "strict"] | None,
-    language: str | None,
-    policy: str | None,
-    other: str | None,
-    labels: tuple[str, ...],
-    force: bool,
-    form: str,
-) -> None:
-    """Measure how much of the identifiers in texts of yours is found, how much else is taken, and what it costs.
-
-    With --engine, a model of yours is measured too, in place of the engine that is here and together with it. In its
-    place it is refused, with exit code 1, when its core recall is lower.
-    """
-    from agent.redaction.bench import bench as run_bench
-    from agent.redaction.bench import judge_all, read_gold, together
-    from agent.redaction_tables import COLUMNS, bench_rows
-
-    texts, choice = read_gold(gold), chosen(level, language, policy)
-    found, costs = {}, {}
-    if other is not None:  # first, for it may be none
-        meanings = {name: meaning or None for name, _, meaning in (label.partition("=") for label in labels)}
-        costs["the model"] = run_bench(texts, replace(choice, other=other, labels=meanings))
-        found["the model"] = judge_all(texts, costs["the model"].found)
-    costs["intramural"] = run_bench(texts, choice)
-    found["intramural"] = judge_all(texts, costs["intramural"].found)
-    if other is not None:
-        found["both together"] = judge_all(texts, together(costs["intramural"], costs["the model"]))
-    show_rows(bench_rows(found, costs), COLUMNS, form)
-    lower = other is not None and found["the model"].leaks > found["intramural"].leaks
-    if lower and not force:
-        click.echo("Refused in place of the engine that is here: its core recall is lower (--force).", err=True)
-        raise click.exceptions.Exit(1)

@@ -94,11 +94,6 @@ def judge_all(texts: list[GoldText], found: tuple[tuple[Place, ...], ...]) -> Me
     return measured([judged(text.text, text.spans, places) for text, places in zip(texts, found, strict=True)])
 
 
-def together(one: Bench, other: Bench) -> tuple[tuple[Place, ...], ...]:
-    """Return what two engines find together."""
-    return tuple((*ours, *theirs) for ours, theirs in zip(one.found, other.found, strict=True))
-
-
 def _places(row: bytes) -> tuple[Place, ...]:
     return tuple((start, end, kind) for start, end, kind in json.loads(row)["spans"])
 

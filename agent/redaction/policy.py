@@ -1,6 +1,7 @@
 """Redaction policies: what must be found, and the limits past which a field is withheld."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal, cast, get_args
 
@@ -174,6 +175,18 @@ def operators_of(entity: str) -> tuple[str, ...]:
             return ("tag", "surrogate")
 
 
+def with_models(policy: RedactionPolicy, models: Sequence[object]) -> RedactionPolicy:
+    """Return `policy` with other models, written as in a policy file.
+
+    Raises:
+        RedactionError: one of them is none; names it.
+    """
+    try:
+        return RedactionPolicy.model_validate({**policy.model_dump(), "models": models})
+    except ValidationError as error:
+        raise _wrong("models", error) from None
+
+
 def load_policy(name: str, directory: Path | None = None, language: str | None = None) -> RedactionPolicy:
     """Read the policy that `redaction_policy` in site.yaml names.
 
@@ -193,9 +206,7 @@ def load_policy(name: str, directory: Path | None = None, language: str | None =
     except OSError as error:
         raise RedactionError(f"redaction policy {path.name} cannot be read: {type(error).__name__}") from error
     except ValidationError as error:
-        problems = "; ".join(_problem(one["loc"], one["msg"]) for one in error.errors())
-        # What is wrong may be a name on a list of the site's, which pydantic would quote.
-        raise RedactionError(f"redaction policy {path.name}: {problems}") from None
+        raise _wrong(f"redaction policy {path.name}", error) from None
     return policy if language is None else policy.model_copy(update={"languages": (_language(language),)})
 
 
@@ -207,6 +218,11 @@ def policy_for(level: Literal["default", "strict"], language: str | None = None)
     if language not in (None, "en"):
         return "gdpr"
     return "strict" if level == "strict" else "hipaa_safe_harbor"
+
+
+def _wrong(what: str, error: ValidationError) -> RedactionError:
+    """Say what is wrong, and where. What is wrong may be a name on a list of the site's: pydantic would quote it."""
+    return RedactionError(f"{what}: " + "; ".join(_problem(one["loc"], one["msg"]) for one in error.errors()))
 
 
 def _problem(place: tuple[int | str, ...], message: str) -> str:

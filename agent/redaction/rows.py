@@ -59,7 +59,7 @@ class Tally:
         touched: rows in which any was found.
         characters: of the texts looked at.
         withheld: fields not shown, by reason.
-        rows_withheld: the first few rows with such a field, counted from 1.
+        spoilt: rows with such a field; rows_withheld: the first few of them, counted from 1.
         unread: rows with fields that nobody looked at.
     """
 
@@ -68,6 +68,7 @@ class Tally:
     touched: int = 0
     characters: int = 0
     unread: int = 0
+    spoilt: int = 0
     withheld: Counter[str] = field(default_factory=Counter)
     rows_withheld: list[int] = field(default_factory=list)
 
@@ -78,12 +79,14 @@ class Tally:
         self.touched += other.touched
         self.characters += other.characters
         self.unread += other.unread
+        self.spoilt += other.spoilt
         self.withheld.update(other.withheld)
         self.rows_withheld = (self.rows_withheld + other.rows_withheld)[:_ROWS_NAMED]
 
     def withhold(self, number: int, reasons: Sequence[Withheld]) -> None:
         """Count fields of one row as withheld."""
         self.withheld.update(str(reason) for reason in reasons)
+        self.spoilt += bool(reasons)
         if reasons and len(self.rows_withheld) < _ROWS_NAMED:
             self.rows_withheld.append(number)
 

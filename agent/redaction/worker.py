@@ -16,14 +16,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from agent.errors import RedactionError
-from agent.redaction.deadline import Deadline
-from agent.redaction.redacted import Withheld
 from agent.redaction.rows import Clears, RowTask, redact_rows
-from agent.redaction.spans import Span, united
-from agent.vocabulary import Identifier
 
 MOST_REMEMBERED = 5_000  # findings: some 2 MB
-_MODEL_SECONDS = 60.0  # a text, for a model made elsewhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +29,14 @@ class EngineChoice:
         policy: as `open_engine` takes it.
         directory: from which the name of a policy file is read.
         language: of the texts, in place of the policy's.
-        other: a model made elsewhere as KIND:PATH, in place of ours; it finds but does not write. None: ours.
-        labels: what its labels mean here; None: nothing that identifies.
+        models: in place of the policy's, to be measured, as a policy names them; None: the policy's, if admitted.
         key: 32 bytes in hexadecimal that decide surrogates and how far dates are moved; None: fresh ones.
     """
 
     policy: str
     directory: str | None = None
     language: str | None = None
-    other: str | None = None
-    labels: Mapping[str, str | None] = field(default_factory=dict)
+    models: tuple[Any, ...] | None = None
     key: str | None = field(default=None, repr=False)
 
     def open(self) -> Clears:
@@ -54,44 +47,17 @@ class EngineChoice:
         """
         for library in ("OPENBLAS", "OMP", "MKL"):  # a processor each: several redact at once, on small matrices
             os.environ.setdefault(f"{library}_NUM_THREADS", "1")
-        if self.other is not None:
-            return _Model(self.other, self.labels, self.language or "en")
-        from agent.redaction.engine import open_engine
+        from agent.redaction.engine import engine_under, open_engine
+        from agent.redaction.policy import load_policy, with_models
 
         directory = Path(self.directory) if self.directory is not None else None
         key = bytes.fromhex(self.key) if self.key is not None else None
-        engine = open_engine(self.policy, directory, language=self.language, key=key)
+        if self.models is None:
+            engine = open_engine(self.policy, directory, language=self.language, key=key)
+        else:
+            engine = engine_under(with_models(load_policy(self.policy, directory, self.language), self.models), key)
         engine.remember_at_most(MOST_REMEMBERED)
         return engine
-
-
-class _Model:
-    """A model made elsewhere, alone: it finds, and withholds whatever it is given."""
-
-    def __init__(self, place: str, labels: Mapping[str, str | None], language: str) -> None:
-        from agent.redaction.other_models import KINDS, open_model
-
-        kind, _, path = place.partition(":")
-        if kind not in KINDS or not path:
-            raise RedactionError("--engine: expected KIND:PATH", f"KIND is one of {', '.join(KINDS)}.")
-        self._deadline = Deadline()
-        self._model = open_model(kind, Path(path), labels, [language], self._deadline)
-
-    def redact_and_find(
-        self, texts: Sequence[str], identifiers: Sequence[Identifier] = (), unit: str | None = None
-    ) -> list[tuple[str, tuple[Span, ...] | Withheld]]:
-        del identifiers, unit
-        return [("", self._found(text)) for text in texts]
-
-    def _found(self, text: str) -> tuple[Span, ...] | Withheld:
-        self._deadline.start(_MODEL_SECONDS)
-        try:
-            results = self._model.analyze(text, self._model.supported_entities, None)  # type: ignore[arg-type]  # unread
-        except TimeoutError:
-            return Withheld.TIME_LIMIT
-        except Exception:  # noqa: BLE001 - whatever went wrong, the text may not stand in a traceback
-            return Withheld.ENGINE_ERROR
-        return tuple(united((Span(found.start, found.end, found.entity_type) for found in results), text))
 
 
 def write_frame(stream: IO[bytes], head: Mapping[str, Any], rows: Sequence[bytes] = ()) -> None:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import spacy
 
 from tests.agent.terminal import intramural
 
@@ -44,10 +45,16 @@ def test_a_file_is_redacted_for_its_owner_alone_and_what_was_not_looked_at_is_sa
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl", "out.jsonl"]
 
 
-def test_what_is_withheld_is_reported_with_the_exit_code_of_redaction(tmp_path: Path):
-    source = written(tmp_path / "in.jsonl", ROWS[0], {"text": "Holloway " * 100_000}, {"text": "Holl\x00oway"})
+def test_what_is_withheld_is_reported_and_an_error_when_nothing_else_is_left(tmp_path: Path):
+    lost = {"text": "Holloway " * 100_000}, {"text": "Holl\x00oway"}
+    every = intramural(
+        "redact", "jsonl", written(tmp_path / "lost.jsonl", *lost), "--field", "text", "--out", "none", cwd=tmp_path
+    )
+    assert every.returncode == 5
+    assert "No row is left to read" in every.stderr
+    source = written(tmp_path / "in.jsonl", ROWS[0], *lost)
     done = intramural("redact", "jsonl", source, "--field", "text", "--out", "out.jsonl", cwd=tmp_path)
-    assert done.returncode == 5
+    assert done.returncode == 0
     assert [row["text"] for row in read(tmp_path / "out.jsonl")[1:]] == [
         "[WITHHELD: too long]",
         "[WITHHELD: undecodable]",
@@ -155,6 +162,35 @@ def test_a_model_that_is_none_is_refused(tmp_path: Path):
     for engine in ("no:folder", "spacy:folder"):
         done = intramural("redact", "bench", "--gold", gold, "--engine", engine, cwd=tmp_path)
         assert done.returncode == 5
+
+
+def test_models_of_a_policy_are_measured_admitted_and_then_used(tmp_path: Path):
+    made = spacy.blank("en")
+    made.add_pipe("entity_ruler").add_patterns([{"label": "PERSON", "pattern": "kettle"}])
+    made.to_disk(tmp_path / "rules")
+    ours = (Path(__file__).parents[2] / "policies/redaction/hipaa_safe_harbor.yaml").read_text()
+    (tmp_path / "ours.yaml").write_text(f"{ours}\nmodels: [{{kind: spacy, path: {tmp_path / 'rules'}}}]\n")
+    source = written(tmp_path / "in.jsonl", {"text": "potassium normal, kettle was seen"})
+    words = ("redact", "jsonl", source, "--field", "text", "--out", "out.jsonl", "--policy", "ours.yaml")
+    refused = intramural(*words, cwd=tmp_path)
+    assert (refused.returncode, "nobody has measured them" in refused.stderr) == (5, True)
+    gold = written(
+        tmp_path / "gold.jsonl", {"text": "MRN: 00451234, kettle", "spans": [[5, 13, "MRN"], [15, 21, "NAME"]]}
+    )
+    bench = ("redact", "bench", "--gold", gold, "--policy", "ours.yaml", "--format", "json")
+    measured = intramural(*bench, "--admit", cwd=tmp_path)
+    assert measured.returncode == 0, measured.stderr
+    cores = {row["engine"]: row["value"] for row in json.loads(measured.stdout) if row["measure"] == "core recall"}
+    assert cores["in its place"] == 1.0
+    assert cores["intramural"] <= 1.0
+    assert intramural(*words, cwd=tmp_path).returncode == 0
+    assert read(tmp_path / "out.jsonl")[0]["text"] == "potassium normal, [NAME-1] was seen"
+
+
+def test_nothing_is_admitted_beside_the_packages_own_model(tmp_path: Path):
+    gold = written(tmp_path / "gold.jsonl", {"text": "gout", "spans": []})
+    done = intramural("redact", "bench", "--gold", gold, "--admit", cwd=tmp_path)
+    assert (done.returncode, "there is nothing to admit" in done.stderr) == (5, True)
 
 
 def test_a_site_that_is_named_gives_its_policy_and_its_key(tmp_path: Path):

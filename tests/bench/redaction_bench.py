@@ -283,7 +283,8 @@ def measure(options: argparse.Namespace, attempts: Callable[[], int]) -> list[st
     """Measure all there is, print it, and return what misses its floor."""
     others: dict[str, EngineChoice | None] = {"Presidio, no model": None}
     if options.engine:
-        others[options.engine.partition(":")[0]] = EngineChoice("hipaa_safe_harbor", other=options.engine)
+        kind, _, path = options.engine.partition(":")
+        others[kind] = EngineChoice("hipaa_safe_harbor", models=({"kind": kind, "path": str(Path(path).absolute())},))
     aims = [*quality(options.data, others), *cost(), *memory(options.rows)]
     aims.append(Aim("connections attempted", attempts(), 0, 0, least=False))
     show(aims)
