@@ -1,5 +1,7 @@
 """The shipped named-entity models as Presidio recognisers."""
 
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
@@ -22,6 +24,25 @@ _PLAIN_BOUND = 0.8  # for words in lower case, in a text that has capitals
 # Languages whose model comes with the package: without it their texts are withheld.
 SHIPPED: tuple[str, ...] = ("en", "es")
 
+# What the network reads in the place of a tag: something ordinary of its kind.
+_USUAL = {
+    "NAME": "Anna Kowalski",
+    "LOCATION": "Boston",
+    "FACILITY": "Elm Hospital",
+    "ORGANIZATION": "Acme Corp",
+    "ADDRESS": "12 Oak Street",
+    "DATE": "03/14/2022",
+    "PHONE": "617-555-0143",
+    "EMAIL": "a.k@ward.example",
+    "AGE": "93",
+    "URL": "https://ward.example",
+    "SEX": "woman",
+    "FAMILY": "mother",
+    "PROFESSION": "teacher",
+    "NATIONALITY": "Dutch",
+}
+_USUAL_NUMBER = "00451234"
+
 _MODELS = Path(__file__).parent / "models"
 
 
@@ -32,6 +53,40 @@ class NoModelError(Exception):
 def shipped_model(language: str) -> Path | None:
     """Return the folder in which the package has its model for `language`; None: it has none for that language."""
     return _MODELS / language if language in SHIPPED else None
+
+
+class StandIns:
+    """A text in which something usual stands for what is known, with the way back.
+
+    Attributes:
+        text: what is read.
+        stretches: where something stands in, in order.
+    """
+
+    def __init__(self, text: str, places: Sequence[tuple[int, int, str]]) -> None:
+        pieces, at, length = [], 0, 0
+        self.stretches: list[tuple[int, int]] = []
+        self._places = [(start, end) for start, end, _ in places]
+        for start, end, entity in places:
+            usual = _USUAL.get(entity, _USUAL_NUMBER)
+            pieces += [text[at:start], usual]
+            length += start - at
+            self.stretches.append((length, length + len(usual)))
+            length, at = length + len(usual), end
+        self.text = "".join([*pieces, text[at:]])
+
+    def original(self, start: int, end: int) -> tuple[int, int]:
+        """Return the place in the original of `text[start:end]`, without what is known at its ends."""
+        return self._back(start, after=True), self._back(end, after=False)
+
+    def _back(self, place: int, *, after: bool) -> int:
+        index = bisect_right(self.stretches, (place, place)) - 1
+        if index < 0:
+            return place
+        (start, end), (known_start, known_end) = self.stretches[index], self._places[index]
+        if start <= place < end or (place == end and start < end and not after):
+            return known_end if after else known_start
+        return place - end + known_end
 
 
 class ModelRecognizer(EntityRecognizer):
@@ -61,23 +116,56 @@ class ModelRecognizer(EntityRecognizer):
     ) -> list[RecognizerResult]:
         """Return the places that the network takes for one of `entities`.
 
-        A word counts where the probability that it is anything but harmless reaches the bound of its most probable
-        kind.
-        Neighbours of a kind are one place. In a text with capitals, words without one need strong evidence.
+        A tag in `text` is read as what it stands for, so that it neither hides its neighbours nor makes them look odd.
 
         Raises:
             NoModelError: the model could not be read.
             TimeoutError: the deadline passed.
         """
+        if nlp_artifacts is None or not text.strip():
+            return []
+        tags = [(*tag.span(), tag["entity"] or "ID") for tag in TAG.finditer(text)] if "[" in text else []
+        if tags:
+            return self.beside(text, tags, entities, nlp_artifacts.tokens_of)
+        return self._found(text, nlp_artifacts.tokens, entities, np.empty(0, dtype=np.int64))
+
+    def beside(
+        self, text: str, places: Sequence[tuple[int, int, str]], entities: list[str], tokens_of: Callable[[str], Doc]
+    ) -> list[RecognizerResult]:
+        """Return what the network finds beside `places` when it reads something usual of their kinds in their stead.
+
+        Args:
+            text: what is read.
+            places: start, end and entity of what is known, in order and without overlaps.
+            entities: that are asked for.
+            tokens_of: gives the tokens of a text.
+
+        Raises:
+            NoModelError, TimeoutError: see `analyze`.
+        """
+        reading = StandIns(text, places)
+        doc = tokens_of(reading.text)
+        standing = [doc.char_span(start, end, alignment_mode="expand") for start, end in reading.stretches]
+        known = np.array([token.i for span in standing if span is not None for token in span], dtype=np.int64)
+        found = self._found(reading.text, doc, entities, known)
+        for one in found:
+            one.start, one.end = reading.original(one.start, one.end)
+        return [one for one in found if one.start < one.end]
+
+    def _found(self, text: str, doc: Doc, entities: list[str], known: Any) -> list[RecognizerResult]:
+        """Return the findings among the tokens that are not `known`.
+
+        A word counts where the probability that it is anything but harmless reaches the bound of its most probable
+        kind. Neighbours of a kind are one place. In a text with capitals, words without one need strong evidence.
+        """
         self._deadline.left()
         if self._network is None:
             raise NoModelError
-        if nlp_artifacts is None or not text.strip():
-            return []
-        doc = nlp_artifacts.tokens
         probabilities = self._network.probabilities(doc)
         kinds = probabilities[:, 1:].argmax(axis=1)
-        taken = np.flatnonzero((1 - probabilities[:, 0] >= self._bounds[kinds]) & ~self._near_tags(doc, text))
+        evident = 1 - probabilities[:, 0] >= self._bounds[kinds]
+        evident[known] = False
+        taken = np.flatnonzero(evident)
         self._name_on(doc, kinds, taken)
         wanted = {self._kinds.index(entity) for entity in entities if entity in self._kinds}
         mixed = not (text.islower() or text.isupper())
@@ -112,19 +200,6 @@ class ModelRecognizer(EntityRecognizer):
             alone = not any(at in places and kinds[at] == address for at in (place - 1, place + 1))
             if alone or (place - 1 in places and kinds[place - 1] == name):
                 kinds[place] = name
-
-    def _near_tags(self, doc: Doc, text: str) -> "np.ndarray[Any, np.dtype[np.bool_]]":
-        """Mark the tokens whose neighbours, as far as the network looks, hold a tag: what stood there was judged then.
-
-        Without it, clearing a cleared text again would find more: a tag is no neighbour like the word it stands for.
-        """
-        near = np.zeros(len(doc), dtype=np.bool_)
-        reach = self._network.meta.shape.depth + 3 if self._network is not None else 0
-        for tag in TAG.finditer(text):
-            held = doc.char_span(tag.start(), tag.end(), alignment_mode="expand")
-            if held is not None:
-                near[max(0, held.start - reach) : held.end + reach] = True
-        return near
 
 
 def _plain(word: str) -> bool:

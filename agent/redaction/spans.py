@@ -46,7 +46,8 @@ def united(spans: Iterable[Span], text: str) -> list[Span]:
         piece
         for span in union
         for piece in _outside(span, tags, bisect_right(ends, span.start))
-        if not _TITLE_OF_TAG.match(text, piece.start, min(len(text), piece.end + 4))
+        if any(map(str.isalnum, text[piece.start : piece.end]))  # what a tag left of a finding
+        and not _TITLE_OF_TAG.match(text, piece.start, min(len(text), piece.end + 4))
     ]
 
 

@@ -26,6 +26,10 @@ class TokensOnDemand(NlpArtifacts):
         """The text in tokens."""
         return self._engine.tokenised(self._text, self._spoken)
 
+    def tokens_of(self, text: str) -> Doc:
+        """Return the tokens of another text in the same language."""
+        return self._engine.tokenised(text, self._spoken)
+
     @cached_property
     def tokens_indices(self) -> list[int]:  # type: ignore[override]
         """Where each token begins."""
