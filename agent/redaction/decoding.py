@@ -274,7 +274,7 @@ def _readable(raw: bytes) -> str:
     except UnicodeDecodeError:
         return ""
     ascii_letters = sum(c.isascii() and (c.isalnum() or c in " \n.,:;-/@'\"{}()[]<>=&_+#?!%*") for c in read)
-    other_letters = sum("\xc0" <= c < "\u0250" for c in read)
+    other_letters = sum("\xc0" <= c < "\u0250" or "\u1e00" <= c < "\u1f00" for c in read)
     common = ascii_letters + other_letters > 0.9 * len(read) and other_letters <= len(read) / 4
     return read if len(read) > 2 and common and _printable(read) == read else ""
 

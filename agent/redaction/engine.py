@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
@@ -263,7 +264,7 @@ class Engine:
                         view.text[start:end],
                         inside,
                         self._wanted,
-                        lambda text, spoken=language: self._tokenizer.tokenised(text, spoken),
+                        partial(self._tokenizer.words, language=language),
                     )
                 for found in results:
                     place = start + found.start, start + found.end

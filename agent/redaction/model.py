@@ -10,7 +10,6 @@ from typing import Any, get_args
 import numpy as np
 from presidio_analyzer import EntityRecognizer, RecognizerResult
 from presidio_analyzer.nlp_engine import NlpArtifacts
-from spacy.tokens import Doc
 
 from agent.errors import RedactionError
 from agent.redaction.deadline import Deadline
@@ -18,6 +17,7 @@ from agent.redaction.entities import Entity
 from agent.redaction.network import OTHER, Network, read_network
 from agent.redaction.recognizers import SURE
 from agent.redaction.tags import TAG
+from agent.redaction.tokenizer import TokensOnDemand, Words
 
 _PLAIN_BOUND = 0.8  # for words in lower case, in a text that has capitals
 
@@ -122,15 +122,15 @@ class ModelRecognizer(EntityRecognizer):
             NoModelError: the model could not be read.
             TimeoutError: the deadline passed.
         """
-        if nlp_artifacts is None or not text.strip():
+        if not isinstance(nlp_artifacts, TokensOnDemand) or not text.strip():
             return []
         tags = [(*tag.span(), tag["entity"] or "ID") for tag in TAG.finditer(text)] if "[" in text else []
         if tags:
-            return self.beside(text, tags, entities, nlp_artifacts.tokens_of)
-        return self._found(text, nlp_artifacts.tokens, entities, np.empty(0, dtype=np.int64))
+            return self.beside(text, tags, entities, nlp_artifacts.words_of)
+        return self._found(text, nlp_artifacts.words(), entities, [])
 
     def beside(
-        self, text: str, places: Sequence[tuple[int, int, str]], entities: list[str], tokens_of: Callable[[str], Doc]
+        self, text: str, places: Sequence[tuple[int, int, str]], entities: list[str], words_of: Callable[[str], Words]
     ) -> list[RecognizerResult]:
         """Return what the network finds beside `places` when it reads something usual of their kinds in their stead.
 
@@ -138,21 +138,20 @@ class ModelRecognizer(EntityRecognizer):
             text: what is read.
             places: start, end and entity of what is known, in order and without overlaps.
             entities: that are asked for.
-            tokens_of: gives the tokens of a text.
+            words_of: splits a text.
 
         Raises:
             NoModelError, TimeoutError: see `analyze`.
         """
         reading = StandIns(text, places)
-        doc = tokens_of(reading.text)
-        standing = [doc.char_span(start, end, alignment_mode="expand") for start, end in reading.stretches]
-        known = np.array([token.i for span in standing if span is not None for token in span], dtype=np.int64)
-        found = self._found(reading.text, doc, entities, known)
+        words = words_of(reading.text)
+        known = [token for stretch in reading.stretches for token in words.touching(*stretch)]
+        found = self._found(reading.text, words, entities, known)
         for one in found:
             one.start, one.end = reading.original(one.start, one.end)
         return [one for one in found if one.start < one.end]
 
-    def _found(self, text: str, doc: Doc, entities: list[str], known: Any) -> list[RecognizerResult]:
+    def _found(self, text: str, words: Words, entities: list[str], known: Sequence[int]) -> list[RecognizerResult]:
         """Return the findings among the tokens that are not `known`.
 
         A word counts where the probability that it is anything but harmless reaches the bound of its most probable
@@ -161,12 +160,12 @@ class ModelRecognizer(EntityRecognizer):
         self._deadline.left()
         if self._network is None:
             raise NoModelError
-        probabilities = self._network.probabilities(doc)
+        probabilities = self._network.probabilities(words.texts)
         kinds = probabilities[:, 1:].argmax(axis=1)
         evident = 1 - probabilities[:, 0] >= self._bounds[kinds]
-        evident[known] = False
+        evident[list(known)] = False
         taken = np.flatnonzero(evident)
-        self._name_on(doc, kinds, taken)
+        self._name_on(words.texts, kinds, taken)
         wanted = {self._kinds.index(entity) for entity in entities if entity in self._kinds}
         mixed = not (text.islower() or text.isupper())
         found = []
@@ -177,25 +176,25 @@ class ModelRecognizer(EntityRecognizer):
             if (
                 mixed
                 and 1 - probabilities[places, 0].min() < _PLAIN_BOUND
-                and all(_plain(doc[place].text) for place in places)
+                and all(_plain(words.texts[place]) for place in places)
             ):
                 continue
-            start, last = doc[places[0]].idx, doc[places[-1]]
-            stretch = text[start : last.idx + len(last)]
+            start = words.starts[places[0]]
+            stretch = text[start : words.starts[places[-1]] + len(words.texts[places[-1]])]
             start += len(stretch) - len(stretch.lstrip())
             end = start + len(stretch.strip())
             if any(character.isalnum() for character in stretch):
                 found.append(RecognizerResult(self._kinds[kind], start, end, SURE))
         return found
 
-    def _name_on(self, doc: Doc, kinds: Any, taken: Any) -> None:
+    def _name_on(self, words: Sequence[str], kinds: Any, taken: Any) -> None:
         """Take a word alone, or right behind a name, for a name where it looks like a street: "Anna Holloway"."""
         if not {"NAME", "ADDRESS"} <= set(self._kinds):
             return
         name, address = self._kinds.index("NAME"), self._kinds.index("ADDRESS")
         places = set(taken.tolist())
         for place in sorted(places):
-            if kinds[place] != address or not doc[place].text.isalpha():
+            if kinds[place] != address or not words[place].isalpha():
                 continue
             alone = not any(at in places and kinds[at] == address for at in (place - 1, place + 1))
             if alone or (place - 1 in places and kinds[place - 1] == name):

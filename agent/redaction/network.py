@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 from spacy.strings import hash_string  # type: ignore[attr-defined]  # not in spaCy's stubs
-from spacy.tokens import Doc
 from thinc.api import HashEmbed, Maxout, Model, NumpyOps, Softmax, chain, concatenate, expand_window, residual
 
 from agent.errors import RedactionError
@@ -31,7 +30,6 @@ OTHER = "O"  # the kind of a word that identifies nobody
 _ROWS = (6000, 2500, 2500, 2500, 1500, 1000, 100)  # of the table of each feature
 PADDING = "\N{SYMBOL FOR NULL}"  # stands before and after each text
 _OPS = NumpyOps(use_blis=False)  # numpy's own multiplication is three times as fast as thinc's on one core
-_PADDING_KEY = hash_string(PADDING)
 _REMEMBERED = 40_000  # words whose vectors are kept
 
 _WEIGHTS = "weights"
@@ -145,34 +143,32 @@ class Network:
         self.words = words
         self.texts = texts
         self._vectors = np.zeros((remembered, meta.shape.width), dtype=np.float32)
-        self._places: dict[int, int] = {}
+        self._places: dict[str, int] = {}
 
-    def probabilities(self, doc: Doc) -> "np.ndarray[Any, np.dtype[np.float32]]":
-        """Return, for each token of `doc` (rows), the probability of each kind (columns)."""
-        keys = doc.to_array("ORTH").tolist()
-        self._learn(doc, keys)
+    def probabilities(self, words: Sequence[str]) -> "np.ndarray[Any, np.dtype[np.float32]]":
+        """Return, for each of the words of a text (rows), the probability of each kind (columns)."""
+        self._learn(words)
         places, depth = self._places, self.meta.shape.depth
-        edge = [places[_PADDING_KEY]] * depth
-        vectors = self._vectors[[*edge, *map(places.__getitem__, keys), *edge]]
+        edge = [places[PADDING]] * depth
+        vectors = self._vectors[[*edge, *map(places.__getitem__, words), *edge]]
         found: np.ndarray[Any, np.dtype[np.float32]] = self.texts.predict(vectors)
-        return found[depth : depth + len(keys)]
+        return found[depth : depth + len(words)]
 
-    def _learn(self, doc: Doc, keys: Sequence[int]) -> None:
+    def _learn(self, words: Sequence[str]) -> None:
         """Put the vectors of new words into the table; where they do not fit, it is emptied first."""
-        wanted = {_PADDING_KEY, *keys}
-        missing = list(wanted - self._places.keys())
+        wanted = {PADDING, *words}
+        missing = sorted(wanted - self._places.keys())
         if not missing:
             return
         if len(self._places) + len(missing) > len(self._vectors):
             self._places.clear()
-            missing = list(wanted)
+            missing = sorted(wanted)
             if len(missing) > len(self._vectors):
                 self._vectors = np.zeros((len(missing), self.meta.shape.width), dtype=np.float32)
-        words = (PADDING if key == _PADDING_KEY else doc.vocab.strings[key] for key in missing)
-        rows = np.array([row(word, self.lexicon) for word in words], dtype=np.uint64)
+        rows = np.array([row(word, self.lexicon) for word in missing], dtype=np.uint64)
         start = len(self._places)
         self._vectors[start : start + len(rows)] = self.words.predict(rows)
-        self._places.update((key, start + place) for place, key in enumerate(missing))
+        self._places.update((word, start + place) for place, word in enumerate(missing))
 
 
 def write_network(network: Network, folder: Path) -> None:

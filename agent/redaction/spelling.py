@@ -18,8 +18,10 @@ _LETTER = r"[^\W\d_]"
 # Letters and digits one by one: "J o h n", "J.o.h.n", "1 2 3 - 4 5 - 6 7 8 9".
 _APART = re.compile(r"(?<![^\s(\"'\[])[^\W_][ \t]{1,2}(?:[\w@.()+#/:,'-][ \t]{1,2}){1,400}[^\W_](?![^\s.,;:!?)\"'\]])")
 _JOINED_BY = re.compile(r"(?<![^\W_])[^\W_](?P<by>[._*/|~·•,:+=-]{1,2} ?|\n)[^\W_](?:(?P=by)[^\W_]){1,400}(?![^\W_])")
+_IN_RINGS = re.compile(r"(?:\([^\W\d_]\)){3,40}")  # what signs such as U+249C are folded to
 _GAP_OF_WORDS = re.compile(r"[ \t]{1,6}|[ \t]?[/|.,;_][ \t]?")
 _DIGITS_OF_SSN = 9  # nobody counts that far
+_CODE = 7  # letters and digits one by one that are no scale
 _SPELLED = 4  # letters one by one that are no abbreviation
 
 # A sign, a tag of HTML or of Markdown in the middle of a word.
@@ -165,6 +167,10 @@ def written_apart(text: str) -> Iterator[Change | Span]:
         for command in _COMMAND.finditer(text):
             yield Change(*command.span("begin"), "")
             yield Change(command.end() - 1, command.end(), "")
+    for ringed in _IN_RINGS.finditer(text) if ")(" in text else ():
+        for place in range(ringed.start(), ringed.end(), 3):
+            yield Change(place, place + 1, "")
+            yield Change(place + 2, place + 3, "")
     for pattern in (_SIGN_INSIDE, _SIGN_IN_NUMBER, _EMPHASIS):
         for match in pattern.finditer(text):
             yield Change(*match.span(), "")
@@ -212,7 +218,7 @@ def _counted(text: str) -> bool:
     letters = "".join(filter(str.isalnum, text))
     characters = list(letters.lower())
     digits = sum(map(str.isdigit, letters))
-    if digits < 5 and len(letters) - digits < 3 + (not letters.istitle()):
+    if digits < 5 and len(letters) - digits < 3 + (not letters.istitle()) and len(letters) < _CODE:
         return True
     if digits >= _DIGITS_OF_SSN:
         return False

@@ -1,7 +1,10 @@
 """spaCy's rule-based tokenizers as Presidio's language engine: no model, so nothing to download."""
 
+import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,6 +14,28 @@ from spacy.attrs import LOWER
 from spacy.tokens import Doc
 
 _FORGOTTEN_AFTER = 400_000  # characters: some megabytes of words
+_STRETCH = re.compile(r"\s+|\S+")
+_KNOWN_STRETCHES = 30_000  # some 10 MB
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A text as spaCy's tokenizer splits it, white space that is more than one blank included.
+
+    Attributes:
+        texts: of the tokens, in order.
+        starts: where each begins in the text.
+    """
+
+    texts: Sequence[str]
+    starts: Sequence[int]
+
+    def touching(self, start: int, end: int) -> range:
+        """Return the tokens that hold any character from `start` to `end`, exclusive."""
+        first = max(0, bisect_right(self.starts, start) - 1)
+        if first < len(self.starts) and self.starts[first] + len(self.texts[first]) <= start:
+            first += 1
+        return range(first, bisect_left(self.starts, end, first))
 
 
 class TokensOnDemand(NlpArtifacts):
@@ -26,9 +51,13 @@ class TokensOnDemand(NlpArtifacts):
         """The text in tokens."""
         return self._engine.tokenised(self._text, self._spoken)
 
-    def tokens_of(self, text: str) -> Doc:
-        """Return the tokens of another text in the same language."""
-        return self._engine.tokenised(text, self._spoken)
+    def words(self) -> Words:
+        """Return the text as the models read it."""
+        return self._engine.words(self._text, self._spoken)
+
+    def words_of(self, text: str) -> Words:
+        """Return another text in the same language as the models read it."""
+        return self._engine.words(text, self._spoken)
 
     @cached_property
     def tokens_indices(self) -> list[int]:  # type: ignore[override]
@@ -52,6 +81,7 @@ class TokenizerEngine(NlpEngine):
 
     def __init__(self, languages: Sequence[str]) -> None:
         self._languages = {language: spacy.blank(language) for language in languages}
+        self._known: dict[str, dict[str, tuple[tuple[int, str], ...]]] = {language: {} for language in languages}
         self._zones: dict[str, tuple[AbstractContextManager[object], int]] = {}
         for spoken in self._languages.values():
             # Of what spaCy works out of each new word, only its lower case is asked for.
@@ -88,6 +118,30 @@ class TokenizerEngine(NlpEngine):
     def process_text(self, text: str, language: str) -> NlpArtifacts:
         """Return the tokens of `text`, made when they are first asked for."""
         return TokensOnDemand(text, self, language)
+
+    def words(self, text: str, language: str) -> Words:
+        """Split `text` as `tokenised` does, in a fraction of its time: each stretch of it is split once."""
+        known = self._known[language]
+        texts: list[str] = []
+        starts: list[int] = []
+        for match in _STRETCH.finditer(text):
+            stretch, at = match.group(), match.start()
+            if stretch.isspace():
+                if at and stretch[0] == " ":  # belongs to the token before
+                    stretch, at = stretch[1:], at + 1
+                if stretch:
+                    texts.append(stretch)
+                    starts.append(at)
+                continue
+            pieces = known.get(stretch)
+            if pieces is None:
+                if len(known) >= _KNOWN_STRETCHES:
+                    known.clear()
+                pieces = known[stretch] = tuple((t.idx, t.text) for t in self.tokenised(stretch, language))
+            for offset, piece in pieces:
+                texts.append(piece)
+                starts.append(at + offset)
+        return Words(texts, starts)
 
     def tokenised(self, text: str, language: str) -> Doc:
         """Return the tokens of `text`."""

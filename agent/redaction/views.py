@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from agent.redaction.decoding import Change, encoded, escapes
 from agent.redaction.folding import fold, in_latin, is_text, unescaped_breaks
+from agent.redaction.labelled import labelled
 from agent.redaction.redacted import Withheld
 from agent.redaction.spans import Span
 from agent.redaction.spelling import broken_lines, drawn, drawn_otherwise, in_words, run_together, written_apart
@@ -23,10 +24,12 @@ _Family = Callable[[str], Iterator[Change | Span]]
 
 _FAMILIES: tuple[_Family, ...] = (
     escapes, encoded, written_apart, broken_lines, in_words, run_together, drawn, drawn_otherwise,
+    labelled,
 )  # fmt: skip
 # What may be read next, where that is not everything: letters that were guessed are not decoded.
 _THEN: dict[_Family, tuple[_Family, ...]] = {
     run_together: (drawn, drawn_otherwise), drawn: (run_together,), drawn_otherwise: (run_together,),
+    labelled: (encoded, written_apart, run_together, drawn, drawn_otherwise),
 }  # fmt: skip
 _LEVELS = 3  # of disguises in disguises
 _MOST_VIEWS = 24
@@ -69,9 +72,13 @@ class View:
 
     def within(self, start: int, end: int) -> str:
         """Return what this view, the plain one, reads in `original[start:end]`."""
+        return self.text[slice(*self.place_of(start, end))]
+
+    def place_of(self, start: int, end: int) -> tuple[int, int]:
+        """Return where this view, the plain one, reads `original[start:end]`."""
         if self.starts is None or self.ends is None:
-            return self.text[start:end]
-        return self.text[bisect_right(self.ends, start) : bisect_left(self.starts, end)]
+            return start, end
+        return bisect_right(self.ends, start), bisect_left(self.starts, end)
 
     def counts(self, start: int, end: int) -> bool:
         """Tell whether a finding at `text[start:end]` is not just one of the view before."""

@@ -5,6 +5,7 @@ from presidio_analyzer import EntityRecognizer
 from agent.redaction.deadline import Deadline
 from agent.redaction.english import contacts, dates, names, numbers, people, places
 from agent.redaction.english.names import everyday, name_findings, words
+from agent.redaction.english.small_letters import find_in_small_letters
 from agent.redaction.english.unknown import find_unknown
 from agent.redaction.rulebook import Rulebook
 
@@ -24,6 +25,10 @@ def recognizers(deadline: Deadline) -> list[EntityRecognizer]:
             deadline,
             phrases={"LOCATION": words("places"), "FACILITY": words("facilities")},
             unless=places.TERM_AFTER_A_PLACE,
-            finders=[(frozenset({"NAME"}), name_findings), (frozenset({"UNKNOWN_WORD"}), find_unknown)],
+            finders=[
+                (frozenset({"NAME"}), name_findings),
+                (frozenset({"NAME", "LOCATION"}), find_in_small_letters),
+                (frozenset({"UNKNOWN_WORD"}), find_unknown),
+            ],
         )
     ]

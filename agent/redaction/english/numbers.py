@@ -9,7 +9,7 @@ from agent.redaction.rulebook import ANYWHERE, CODE, LONG, Digits, Rule
 # Between a word and its identifier. Bounded on every side, so that no text makes a pattern try for long.
 _GAP = (
     r"(?:\s{0,3}(?:number|num|no|nr|id|ID|identifier|code|card|#|№)\b?\.?s?){0,3}"
-    r"\s{0,3}(?:(?:is|was|are|reads|ends? (?:in|with)|ending(?: in)?)\b|[:=#([\"'|*-]){0,4}\s{0,3}"
+    r"\s{0,3}(?:(?:is|was|are|reads|ends? (?:in|with)|ending(?: in)?)\b|[:=#([\"'|*-]){0,4}\s{0,3}[\"'(]?"
 )
 # At least one digit, then or before letters, digits and joints; groups of digits that follow; and others of its kind.
 _MORE = (
@@ -89,6 +89,13 @@ _CUED = (
         rf"|registration)))s?(?!\p{{L}})"
         rf"{_GAP}\K(?-i:(?=[A-Z\d-]{{0,9}}[ -]?[A-Z]{{0,4}}\d)[A-Z\d][A-Z\d-]{{0,17}}(?: [A-Z\d-]{{1,8}}(?![\w])"
         rf"){{0,2}})",
+    ),
+    Rule(  # in small letters, where a plate of metal could be meant as well
+        "VEHICLE",
+        "vin license licence number plate vehicle registration reg",
+        rf"(?i)(?:VIN|licen[sc]e (?:plate|tag)|(?:number|registration|vehicle|car|truck) plate|plate number"
+        rf"|vehicle reg(?:istration)?|registration (?:no\b\.?|number|mark))(?!\p{{L}}){_GAP}\K"
+        r"(?=[a-z\d-]{0,17}\d[a-z\d-]{0,17})(?=[a-z\d-]{0,17}[a-z])[a-z\d][a-z\d-]{3,16}[a-z\d](?!\w)",
     ),
     Rule(
         "DEVICE",

@@ -91,8 +91,14 @@ _ADDRESSES = (
         "ADDRESS",
         Digits(1, 6, " A"),
         rf"(?i)(?<![\w./])\d{{1,6}} (?!(?:day|week|month|year|hour|minute|mg|ml"
-        rf"|patients?)s?\b)(?:[a-z]{{2,20}} ){{1,3}}?(?:street|avenue|boulevard|road|lane|drive"
-        rf"|court|parkway|terrace|crescent)\b{_REST}",
+        rf"|patients?)s?\b)(?:[nsew]\.? )?(?:[a-z]{{2,20}} ){{1,3}}?(?:street|avenue|boulevard|road|lane"
+        rf"|drive|court|parkway|terrace|crescent|ave|blvd|rd|ln|pkwy)\b\.?{_REST}",
+    ),
+    Rule(  # "18 rue des tanneurs"
+        "ADDRESS",
+        Digits(1, 4, " A,"),
+        r"(?i)(?<![\w./])\d{1,4},? (?:rue|calle|rua|via|chemin|avenida|avenue|boulevard) "
+        r"(?:(?:de|du|des|del|della|la|las|los|do|dos|da) ){1,2}\p{L}{3,20}(?: \p{Lu}\p{L}{2,20}){0,3}(?!\p{L})",
     ),
     # Number, then a word for a street: "12 rue de la Paix", "9554 62 Rue Gafsa".
     Rule(

@@ -38,13 +38,14 @@ def find_unknown(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, i
         stem = word[:-2] if word.endswith("'s") else word
         if _TERM_AFTER.match(text, found.start() + len(stem)):
             continue
-        known = all(len(part) == 1 or _is_safe(part) for part in _PART.findall(stem))
+        known = all(len(part) == 1 or is_safe(part) for part in _PART.findall(stem))
         if known and (not _is_name(stem) or _BEGINNING.search(text[max(0, found.start() - 8) : found.start()])):
             continue
         yield "UNKNOWN_WORD", found.start(), found.end()
 
 
-def _is_safe(word: str) -> bool:
+def is_safe(word: str) -> bool:
+    """Tell whether a list has the word, or what it is an inflection of."""
     safe, lower = _safe_words(), word.lower()
     if lower in safe or word in safe or _ROMAN.fullmatch(word):
         return True

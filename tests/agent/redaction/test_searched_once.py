@@ -99,6 +99,51 @@ def test_tokens_made_on_demand_are_those_that_presidio_would_make_at_once(text: 
     assert late.keywords == at_once.keywords
 
 
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                *[
+                    "a.b",
+                    "(c)",
+                    "Dr.",
+                    "don't",
+                    "12/03/2024",
+                    "37°C",
+                    "5mg/dl.",
+                    "e.g.,",
+                    "o'Shea-Li",
+                    "A&B",
+                    "http://a.b/c",
+                    "90y/o",
+                    "\n",
+                    "\t",
+                ],
+                " ",
+                "  ",
+                "\n\n",
+                " \n",
+                "\u00a0",
+            ]
+        ),
+        max_size=30,
+    ).map("".join)
+)
+def test_words_are_split_as_the_models_were_trained_to_read_them(text: str):
+    words = tokenizer.words(text, "en")
+    tokens = tokenizer.tokenised(text, "en")
+    assert list(words.texts) == [token.text for token in tokens]
+    assert list(words.starts) == [token.idx for token in tokens]
+
+
+def test_words_touching_a_place_are_those_with_a_character_in_it():
+    words = tokenizer.words("Anna  saw Lee.", "en")
+    assert list(words.texts) == ["Anna", " ", "saw", "Lee", "."]
+    assert [list(words.touching(*place)) for place in ((0, 4), (3, 7), (4, 5), (6, 7), (13, 14))] == [
+        [0], [0, 1, 2], [], [2], [4],
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("text", ["SSN 123456789 on file", "my passport, ssn or social security: 123 45 6789"])
 def test_a_finding_in_doubt_still_gets_its_context(engine: Engine, text: str):
     assert "6789" not in engine.redact(text)

@@ -24,9 +24,9 @@ def _train(folder: Path, steps: int = 40, **others: object) -> Path:
 
 def _names(folder: Path, text: str) -> list[str]:
     network = read_network(folder)
-    doc = spacy.blank("en").make_doc(text)
+    words = [token.text for token in spacy.blank("en").make_doc(text)]
     column = network.meta.kinds.index("NAME")
-    return [token.text for token, row in zip(doc, network.probabilities(doc), strict=True) if row[column] > 0.5]
+    return [word for word, row in zip(words, network.probabilities(words), strict=True) if row[column] > 0.5]
 
 
 def test_what_was_learnt_is_read_back_and_holds_for_an_unseen_name(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_numbers_of_one_form_look_alike_and_ordinary_words_are_known() -> None:
 
 def test_a_text_longer_than_the_memory_of_words_is_still_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     network = read_network(_train(tmp_path / "model", steps=1))
-    doc = spacy.blank("en").make_doc(" ".join(f"w{number}" for number in range(3_000)))
-    whole = network.probabilities(doc)
+    words = [f"w{number}" for number in range(3_000)]
+    whole = network.probabilities(words)
     small = read_network(tmp_path / "model", remembered=100)
-    assert (abs(small.probabilities(doc) - whole) < 1e-5).all()
+    assert (abs(small.probabilities(words) - whole) < 1e-5).all()
