@@ -1,0 +1,53 @@
+"""Names and towns without capitals, as typed in haste: words of no list, where only a name or a town can stand."""
+
+from collections.abc import Iterator
+
+import regex
+
+from agent.redaction.deadline import Deadline
+from agent.redaction.english.unknown import is_safe
+from agent.redaction.entities import Entity
+
+_NEXT = r"(?P<words>\p{Ll}{3,20}(?:[ -]\p{Ll}{2,20}){0,3})(?![\p{L}'\d])"
+_PEOPLE = regex.compile(
+    r"(?<![\p{L}-])(?:(?i:dr|mr|mrs|ms|prof)\.? |(?i:doctor|nurse|miss) "
+    r"|(?i:son|daughter|wife|husband|mother|father|sister|brother|partner|fianc[ée]e?|nephew|niece|roommate)"
+    r"(?:,| is| named| called|'s name is)? |(?i:name is|my name's|named|called) "
+    r"|(?i:dictated|signed|reviewed|transcribed|referred|attending|physician|surgeon|patient name|next of kin|guardian)"
+    r"(?: electronically)?(?: by)?(?:: ?| is ))" + _NEXT
+)
+_WITH_CREDENTIAL = regex.compile(r"(?<=\b[Bb]y )" + _NEXT + r"(?=,? (?:MD|M\.D|DO|RN|NP|PA|PhD|MBBS|DDS)\b)")
+_TOWNS = regex.compile(
+    r"(?<![\p{L}-])(?i:live[sd]?|living|resid(?:es|ing|ed)|native|originally|moved(?: here| back)?|emigrated|immigrated"
+    r"|came here|hails|hometown is|place of birth(?: is|:)|hometown:|city:)(?: in| from| to| of)? " + _NEXT
+)
+_CUES = (
+    "dr", "mr", "ms", "prof", "doctor", "nurse", "miss", "son", "daughter", "wife", "husband", "mother", "father",
+    "sister", "brother", "partner", "fianc", "nephew", "niece", "mate", "name", "called", " by ", "by:", "attending",
+    "physician", "surgeon", "kin:", "guardian",
+)  # fmt: skip
+
+
+def find_in_small_letters(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, int]]:
+    """Yield the first words in small letters after a title, a relation or a move that no list of safe words has.
+
+    Raises:
+        TimeoutError: the deadline passed.
+    """
+    lower = text.lower()
+    if any(cue in lower for cue in _CUES):
+        for pattern in (_PEOPLE, _WITH_CREDENTIAL):
+            for found in pattern.finditer(text, timeout=deadline.left()):
+                yield from _unknown("NAME", found)
+    for found in _TOWNS.finditer(text, timeout=deadline.left()):
+        yield from _unknown("LOCATION", found)
+
+
+def _unknown(entity: Entity, found: "regex.Match[str]") -> Iterator[tuple[Entity, int, int]]:
+    start = end = found.start("words")
+    for word in regex.finditer(r"\p{L}+", found.group("words")):
+        if is_safe(word.group()):
+            break
+        end = start + word.end()
+    if end > start:
+        yield entity, start, end
