@@ -127,6 +127,46 @@ class Meta:
     made: Mapping[str, object]
 
 
+class _TextHalf:
+    """What `text_half` computes, written out: of short texts, thinc's bookkeeping would cost more than the sums."""
+
+    def __init__(self, texts: Model[Any, Any], shape: Shape) -> None:
+        self._layers: list[tuple[Any, Any, Any, Any]] = []
+        *layers, softmax = texts.layers
+        for layer in layers:
+            maxout, norm = (next(n for n in layer.walk() if n.name == name) for name in ("maxout", "layernorm"))
+            weights: Any = maxout.get_param("W")
+            bias: Any = maxout.get_param("b")
+            # Piece by piece, so that the largest is found by comparing whole blocks.
+            weights = weights.reshape(shape.width, shape.pieces, -1).transpose(1, 0, 2).reshape(-1, shape.width * 3)
+            bias = bias.reshape(shape.width, shape.pieces).T.reshape(-1)
+            self._layers.append((np.ascontiguousarray(weights.T), bias, norm.get_param("G"), norm.get_param("b")))
+        self._softmax = np.ascontiguousarray(softmax.get_param("W").T), softmax.get_param("b")
+        self._width = shape.width
+        self._pieces = shape.pieces
+
+    def predict(self, vectors: "np.ndarray[Any, np.dtype[np.float32]]") -> "np.ndarray[Any, np.dtype[np.float32]]":
+        """Return the probabilities of each kind for the words with these vectors."""
+        width = self._width
+        read = np.zeros((len(vectors), 3 * width), dtype=np.float32)
+        for weights, bias, scale, shift in self._layers:
+            read[1:, :width] = vectors[:-1]
+            read[:, width : 2 * width] = vectors
+            read[:-1, 2 * width :] = vectors[1:]
+            pieces = read @ weights
+            pieces += bias
+            best = pieces[:, :width]
+            for piece in range(1, self._pieces):
+                best = np.maximum(best, pieces[:, piece * width : (piece + 1) * width])
+            best -= best.sum(axis=1, keepdims=True) / np.float32(width)
+            spread = np.einsum("ij,ij->i", best, best)[:, None] / np.float32(width) + np.float32(1e-8)
+            vectors = vectors + best / np.sqrt(spread) * scale + shift
+        guesses = vectors @ self._softmax[0] + self._softmax[1]
+        guesses = np.exp(guesses - guesses.max(axis=1, keepdims=True))
+        found: np.ndarray[Any, np.dtype[np.float32]] = guesses / guesses.sum(axis=1, keepdims=True)
+        return found
+
+
 class Network:
     """A trained network. Not for several threads at once."""
 
@@ -144,6 +184,7 @@ class Network:
         self.texts = texts
         self._vectors = np.zeros((remembered, meta.shape.width), dtype=np.float32)
         self._places: dict[str, int] = {}
+        self._read: _TextHalf | None = None  # made when weights are final
 
     def probabilities(self, words: Sequence[str]) -> "np.ndarray[Any, np.dtype[np.float32]]":
         """Return, for each of the words of a text (rows), the probability of each kind (columns)."""
@@ -151,8 +192,9 @@ class Network:
         places, depth = self._places, self.meta.shape.depth
         edge = [places[PADDING]] * depth
         vectors = self._vectors[[*edge, *map(places.__getitem__, words), *edge]]
-        found: np.ndarray[Any, np.dtype[np.float32]] = self.texts.predict(vectors)
-        return found[depth : depth + len(words)]
+        if self._read is None:
+            self._read = _TextHalf(self.texts, self.meta.shape)
+        return self._read.predict(vectors)[depth : depth + len(words)]
 
     def _learn(self, words: Sequence[str]) -> None:
         """Put the vectors of new words into the table; where they do not fit, it is emptied first."""

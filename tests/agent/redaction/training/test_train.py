@@ -3,11 +3,12 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 import spacy
 
 from agent.errors import RedactionError
-from agent.redaction.network import Lexicon, Shape, features, read_network
+from agent.redaction.network import PADDING, Lexicon, Shape, features, read_network, row
 from agent.redaction.training.train import Example, kinds_of, train_model
 
 _NAMES = ("Anna", "Bruno", "Carla", "Dimitri", "Esra", "Farid", "Greta", "Hugo")
@@ -93,3 +94,13 @@ def test_a_text_longer_than_the_memory_of_words_is_still_read(tmp_path: Path, mo
     whole = network.probabilities(words)
     small = read_network(tmp_path / "model", remembered=100)
     assert (abs(small.probabilities(words) - whole) < 1e-5).all()
+
+
+def test_what_is_written_out_gives_what_the_library_gives(tmp_path: Path) -> None:
+    network = read_network(_train(tmp_path / "model", steps=30))
+    words = ["Patient", "Ilka", "was", "seen", "in", "clinic", "by", "Ophelia", ",", "Dr.", "Quatal", "12/03/2024"]
+    found = network.probabilities(words)
+    edge = [PADDING for _ in range(network.meta.shape.depth)]
+    rows = np.array([row(word, network.lexicon) for word in [*edge, *words, *edge]], dtype=np.uint64)
+    theirs = network.texts.predict(network.words.predict(rows))[len(edge) : len(edge) + len(words)]
+    assert np.abs(found - theirs).max() < 1e-5
