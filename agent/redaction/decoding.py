@@ -119,7 +119,7 @@ def escapes(text: str) -> Iterator[Change]:
     if "&" in text:
         for match in _HTML.finditer(text):
             read = html.unescape("&" + match.group()[1:].replace("amp;", ""))
-            if read[0] != "&" or match.group().startswith("&amp;"):
+            if not read.startswith("&") or match.group().startswith("&amp;"):
                 yield Change(*match.span(), _printable(read) or " ")
     if "=" in text:
         for match in _QUOTED.finditer(text):

@@ -28,7 +28,8 @@ def _letters(first: int, characters: str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ") -> dict
 
 # Letters that NFKC leaves alone: small capitals, those in black circles and squares, flags, turned and barred ones.
 _DRAWN = (
-    _letters(0x1F150) | _letters(0x1F170) | _letters(0x1F1E6)
+    _letters(0x1F110) | _letters(0x249C, "abcdefghijklmnopqrstuvwxyz")
+    | _letters(0x1F150) | _letters(0x1F170) | _letters(0x1F1E6)
     | dict(zip("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡʏᴢ", "abcdefghijklmnopqrstuvwyz", strict=True))
     | dict(zip("ɐɔǝɟɓɥıɾʞɯɹʇʌʍʎ", "acefghijkmrtvwy", strict=True))
     | dict(zip("ɑɡᏻłøđħŧƀɨʉᵻƶꝁɫɩ", "agylodhtbiuizkli", strict=True))
@@ -81,7 +82,9 @@ _SIMPLE = "".join(
     for character in map(
         chr, [*range(0xA0, 0x250), *range(0x370, 0x3FF), *range(0x2010, 0x23FF), *range(0x25A0, 0x2600)]
     )
-    if len(_PLAIN[ord(character)]) == 1 and not _INVISIBLE.match(character) and unicodedata.category(character) != "Cn"
+    if len(_PLAIN[ord(character)]) == 1
+    and not _INVISIBLE.match(character)
+    and unicodedata.category(character) not in ("Cn", "Mn", "Me", "Mc")
 )
 _HARD = re.compile(f"[^\x00-\x7f{re.escape(_SIMPLE)}]")
 _FLAG = re.compile("[\U0001f1e6-\U0001f1ff]{2}")

@@ -104,7 +104,8 @@ def serve(requests: IO[bytes], replies: IO[bytes]) -> None:
             began = time.process_time()
             written, tally = redact_rows(lines, head["first"], task, engine)
             used = time.process_time() - began
-            write_frame(replies, {"tally": asdict(tally), "cpu_s": used, "peak_mb": peak_mb()}, written)
+            counted = {**asdict(tally), "withheld": dict(tally.withheld)}  # asdict spoils a Counter
+            write_frame(replies, {"tally": counted, "cpu_s": used, "peak_mb": peak_mb()}, written)
     except RedactionError as error:
         write_frame(replies, {"error": [str(error), error.advice]})
 

@@ -87,7 +87,11 @@ def test_a_line_longer_than_any_is_withheld_without_being_held(engine: Engine, m
 
 
 def test_several_processes_write_what_one_writes_in_the_same_order(processes: Processes, engine: Engine):
-    cases = [case(number) for number in range(300)]
+    cases = [
+        *(case(number) for number in range(300)),
+        b'{"text": "a\\u0000b"}',
+        b'{"text": "' + b"x " * 150_000 + b'"}',
+    ]
     written: list[bytes] = []
     tally = Tally()
     for part in redact_stream(cases, written.append, processes):
@@ -96,8 +100,9 @@ def test_several_processes_write_what_one_writes_in_the_same_order(processes: Pr
     expected, alone = redact_rows(cases, 1, TASK, engine)
     assert b"".join(written) == b"".join(line + b"\n" for line in expected)
     assert tally == alone
-    assert tally.rows == 300
+    assert tally.rows == 302
     assert tally.found == 900
+    assert tally.withheld == {"undecodable": 1, "too long": 1}
 
 
 def test_a_process_that_is_killed_costs_time_and_no_row(processes: Processes):

@@ -82,6 +82,9 @@ def test_the_readings_together_are_no_longer_than_so_many_times_the_text(text: s
         ("e\u0301", "é"),
         ("\ufb01", "fi"),
         ("a\\nb", "a \nb"),
+        ("4\u20e38\u20e32\u20e3", "482"),  # keycaps without their variation selector
+        ("\u24a3\u24aa\u24a7\u24a7\u24aa\u24b2", "hollow"),
+        ("\U0001f117\U0001f11e", "HO"),
     ],
 )
 def test_characters_are_read_as_the_plain_ones_they_look_like(written: str, read: str):
@@ -179,3 +182,8 @@ def test_a_few_words_in_such_a_script_are_taken_for_identifiers(name: str):
     text = f"Seen today: {name}, with fever."
     told = views(text)[0].told
     assert [text[span.start : span.end] for span in told] == [name]
+
+
+@pytest.mark.parametrize("reference", ["&#1;", "&#11;", "&#x1F;", "&#xFDD0;"])
+def test_a_reference_to_no_character_spoils_nothing(reference: str):
+    assert isinstance(views_of(f"Vitals {reference} fine"), tuple)
