@@ -18,16 +18,37 @@ _IDENTIFYING_WORDS = (
     "social mrn record id identifier account acct card iban policy member subscriber insurance medicare medicaid "
     "license licence npi dea plate vin vehicle registration serial device udi url website link ip fingerprint "
     "voiceprint retina iris biometric photo image passport encounter accession visit username login admitted "
-    "admission discharge died death date"
+    "admission discharge died death date number num no nr certificate caregiver client pt face template specimen "
+    "badge lot"
 )
 # With one of these a name, a date or a number is that of a thing.
 _WORDS_OF_THINGS = (
     "drug test generic brand medication medicine gene file disease diagnosis column field model product class "
     "variable procedure organism species lab dataset table function tool event metric unit units count total mean "
-    "per"
+    "per of"
 )
 # Of data these may be the name, the date, the picture of anything.
-_ALONE = frozenset(["name", "names", "date", "image", "link", "record", "device", "death", "country"])
+_ALONE = frozenset(
+    [
+        "name",
+        "names",
+        "date",
+        "image",
+        "link",
+        "record",
+        "device",
+        "death",
+        "country",
+        "number",
+        "num",
+        "no",
+        "nr",
+        "lot",
+        "client",
+        "face",
+        "template",
+    ]
+)
 _IDENTIFYING, _OF_THINGS = frozenset(_IDENTIFYING_WORDS.split()), frozenset(_WORDS_OF_THINGS.split())
 
 _KEY = r"[A-Za-z][\w .-]{0,38}\w"
@@ -51,6 +72,7 @@ _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _SEPARATORS = ("\t", "|", ",", ";")
 _RULE_OF_TABLE = re.compile(r"[\s|:+=-]+")
 _MOST_CELLS = 60
+_MOST_WORDS = 5  # of a label
 _LONGEST_LABEL = 40  # characters
 
 
@@ -93,7 +115,8 @@ def _label(written: str) -> str:
     if len(written) > _LONGEST_LABEL:
         return ""
     said = [word.lower() for word in _WORDS.findall(written)]
-    if not 0 < len(said) <= 5 or _IDENTIFYING.isdisjoint(said) or not _OF_THINGS.isdisjoint(said):
+    known = not _IDENTIFYING.isdisjoint([*said, "".join(said)])  # "post code"
+    if not (known and len(said) <= _MOST_WORDS and (_OF_THINGS.isdisjoint(said) or "birth" in said or "kin" in said)):
         return ""
     return " ".join(said)
 

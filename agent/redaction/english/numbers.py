@@ -92,10 +92,11 @@ _CUED = (
     ),
     Rule(  # in small letters, where a plate of metal could be meant as well
         "VEHICLE",
-        "vin license licence number plate vehicle registration reg",
-        rf"(?i)(?:VIN|licen[sc]e (?:plate|tag)|(?:number|registration|vehicle|car|truck) plate|plate number"
-        rf"|vehicle reg(?:istration)?|registration (?:no\b\.?|number|mark))(?!\p{{L}}){_GAP}\K"
-        r"(?=[a-z\d-]{0,17}\d[a-z\d-]{0,17})(?=[a-z\d-]{0,17}[a-z])[a-z\d][a-z\d-]{3,16}[a-z\d](?!\w)",
+        "vin license licence number plate vehicle car registration reg",
+        rf"(?i)(?:VIN|licen[sc]e (?:plate|tag)|(?:number|registration|vehicle|car|truck) plate|plate(?: number)?"
+        rf"|(?:vehicle|car) reg(?:istration)?|registration (?:no\b\.?|number|mark))(?!\p{{L}}){_GAP}\K"
+        r"(?:[a-z]{2}\d\d ?[a-z]{3}|(?=(?:[a-z-]{0,17}\d){3})(?=(?:[\d-]{0,17}[a-z]){2})"
+        r"[a-z\d][a-z\d-]{3,16}[a-z\d])(?!\w)",
     ),
     Rule(
         "DEVICE",
@@ -173,6 +174,21 @@ _BY_FORM = (
     Rule("SSN", CODE, r"(?<!\w)(?![DFIQUV])[A-Z](?![DFIQUVO])[A-Z] ?\d\d ?\d\d ?\d\d ?[A-D](?!\w)"),  # British
     Rule("VEHICLE", Digits(1, 10, "a"), r"(?=[A-HJ-NPR-Z\d]{0,16}[A-HJ-NPR-Z])[A-HJ-NPR-Z\d]{17}\b"),
     Rule("VEHICLE", CODE, r"(?<!\w)[A-HJ-NPR-Z\d]{17}\b"),
+    Rule(  # the same in small letters
+        "VEHICLE",
+        Digits(1, 10, "a"),
+        r"(?=(?:[a-hj-npr-z]{0,16}\d){6})(?=(?:\d{0,16}[a-hj-npr-z]){3})[a-hj-npr-z\d]{17}\b",
+    ),
+    Rule(  # letters in small, then digits, as typed in haste: no gene or trial has as many
+        "ID",
+        CODE,
+        r"(?<![\w.-])(?!(?:rs|ss|nct|pmc|pmid|doi|gse|grch|chr|ens[a-z]|uniprot|covid|id)[-\d])[a-z]{1,4}\d{6,26}(?!\w)",
+    ),
+    Rule(
+        "ID",
+        Digits(6, 10),
+        r"(?<=(?<![\w.-])(?P<since>(?!(?:rs|nct|pmc|pmid|doi|gse|chr|covid)-)[a-z]{1,4}-))\d{6,20}(?![\w-])",
+    ),
     # Unique device identifiers with their GS1 application identifiers, and HIBCC's.
     Rule(
         "DEVICE",

@@ -54,7 +54,7 @@ _STATE = (
     r"|V[AIT]|W[AIVY]|YT|NSW|VIC|QLD|TAS|ACT)"
 )
 _CAPITALISED = r"(?:\p{Lu}[\p{L}'&-]{0,40}|St\.|Mt\.|Ft\.|\p{Lu}\.|\d{1,3}(?:st|nd|rd|th))"
-_LINK = r"(?: (?:of|the|and|&|for|at|in|de|la|del|van|von|der|den|du|des|di|da|do|dos)){1,2}"
+_LINK = r"(?: (?:of|OF|the|THE|and|AND|&|for|at|in|de|DE|la|LA|del|van|von|der|den|du|des|di|da|do|dos)){1,2}"
 _TOWN = rf"(?:{_CAPITALISED}(?:(?:{_LINK})?[ -]{_CAPITALISED}){{0,3}})"
 _POST_CODE = (
     r"(?:\d{5}(?:-\d{4})?|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|[A-Z]\d[A-Z][ -]?\d[A-Z]\d|[A-Z]{1,3}-\d{4,5}"
@@ -259,7 +259,7 @@ _LOCATIONS = (
         r"|based|located|relocated|flew|flying|flight|returned|grew up|emigrated|immigrated|hail(?:s|ing)"
         r"|originally|c[ao]mes?|fled|immigrant|refugee|citizen"
         r"|vacation(?:ed|ing)?|holiday|deployed|stationed|drove|headquartered|settled|commutes"
-        r"|originates)(?: recently| back| here| home| there| out| down| over| up)?"
+        r"|originates)(?: recently| back| here| home| there| out| down| over| up| in)?"
         r"(?: (?:in|to|from|of|near|outside(?: of)?|through|around|at))(?: (?:the|rural|downtown|suburban"
         r"|northern|southern|eastern|western|central"
         r"|nearby|greater|inner|upstate))?(?: (?:city|town|village|state|county|province|suburbs?|outskirts"
@@ -280,9 +280,10 @@ _LOCATIONS = (
     Rule(
         "LOCATION",
         "city town village county state province country municipality borough island suburb hometown birthplace"
-        " nationality district",
+        " nationality district residence place",
         r"(?i)(?:(?:city|town|village|county|state|province|municipality|borough|island|suburb|district) of "
-        r"|(?:hometown|birthplace|place of birth|city|town|county|state|province|country)(?:/\w{4,9})?(?: is"
+        r"|(?:hometown|birthplace|(?:place|city|town) of birth|residence|city|town|county|state|province"
+        r"|country)(?:/\w{4,9})?(?: is"
         r"|:) ?)\K"
         r"(?-i:(?!The\b)\p{Lu}[\p{L}'-]{1,30}(?: \p{Lu}[\p{L}'-]{1,30}){0,3})",
     ),

@@ -16,12 +16,24 @@ _PEOPLE = regex.compile(
     r"|(?i:dictated|signed|reviewed|transcribed|referred|attending|physician|surgeon|patient name|next of kin|guardian)"
     r"(?: electronically)?(?: by)?(?:: ?| is ))" + _NEXT
 )
+_FIELD = regex.compile(
+    r"(?<![\p{L}-])(?i:patient|pt|client|subject|spouse|caregiver|contact person|consultant|surgeon|pcp"
+    r"|(?:ordering )?provider|next of kin|emergency contact|guardian|dictated by)(?i: name)?[ \t]{0,2}[:=][ \t]{0,3}"
+    r"(?P<words>\p{L}{2,20}(?:[ '’-]\p{L}{2,20}){1,3})(?=[ \t]{2}|[,;|()\n\t\"]|\.(?:\s|$)|$)"
+)
 _WITH_CREDENTIAL = regex.compile(r"(?<=\b[Bb]y )" + _NEXT + r"(?=,? (?:MD|M\.D|DO|RN|NP|PA|PhD|MBBS|DDS)\b)")
 _TOWNS = regex.compile(
-    r"(?<![\p{L}-])(?i:live[sd]?|living|resid(?:es|ing|ed)|native|originally|moved(?: here| back)?|emigrated|immigrated"
-    r"|came here|hails|hometown is|place of birth(?: is|:)|hometown:|city:)(?: in| from| to| of)? " + _NEXT
+    r"(?<![\p{L}-])(?i:live[sd]?|living|resid(?:es|ing|ed)|native|originally|moved(?: here| back)?|emigrated"
+    r"|immigrated|came here|hails|hometown is|(?:place|city) of birth(?: is|:)|hometown:|city:|town:|residence:|grew up"
+    r"|born|drove in|came in|travell?ed)(?: in| from| to| of)? " + _NEXT
+)
+# How words of medicine end, of which no list has all.
+_OF_THE_TRADE = regex.compile(
+    r"(?:olog(?:y|ist|ists|ic|ical)|iatr(?:y|ic|ics|ist)|ectom(?:y|ies)|ostomy|otomy|itis|osis|oscop(?:y|ic|ically)"
+    r"|gra(?:m|phy)|a?emia|uria|pathy|plasty|therapy|ine|azole|mab|pril|sartan|statin|cillin|mycin)$"
 )
 _CUES = (
+    "patient", "pt", "client", "subject", "spouse", "caregiver", "contact", "consultant", "pcp", "provider",
     "dr", "mr", "ms", "prof", "doctor", "nurse", "miss", "son", "daughter", "wife", "husband", "mother", "father",
     "sister", "brother", "partner", "fianc", "nephew", "niece", "mate", "name", "called", " by ", "by:", "attending",
     "physician", "surgeon", "kin:", "guardian",
@@ -36,6 +48,9 @@ def find_in_small_letters(text: str, deadline: Deadline) -> Iterator[tuple[Entit
     """
     lower = text.lower()
     if any(cue in lower for cue in _CUES):
+        for found in _FIELD.finditer(text, timeout=deadline.left()):
+            if not any(map(_is_known, regex.findall(r"\p{L}{3,}", found.group("words")))):
+                yield "NAME", *found.span("words")
         for pattern in (_PEOPLE, _WITH_CREDENTIAL):
             for found in pattern.finditer(text, timeout=deadline.left()):
                 yield from _unknown("NAME", found)
@@ -43,10 +58,14 @@ def find_in_small_letters(text: str, deadline: Deadline) -> Iterator[tuple[Entit
         yield from _unknown("LOCATION", found)
 
 
+def _is_known(word: str) -> bool:
+    return is_safe(word) or _OF_THE_TRADE.search(word.lower()) is not None
+
+
 def _unknown(entity: Entity, found: "regex.Match[str]") -> Iterator[tuple[Entity, int, int]]:
     start = end = found.start("words")
     for word in regex.finditer(r"\p{L}+", found.group("words")):
-        if is_safe(word.group()):
+        if _is_known(word.group()):
             break
         end = start + word.end()
     if end > start:
