@@ -9,12 +9,12 @@ from collections.abc import Iterable, Sequence
 import regex
 
 from agent.redaction.date_values import read_date, read_year
-from agent.redaction.people import People
+from agent.redaction.people import Gender, People, Person, titled
 from agent.redaction.policy import RedactionPolicy
-from agent.redaction.surrogates import GIVEN_NAMES, Keyed, Surrogates, titled
+from agent.redaction.surrogates import GIVEN_NAMES, Keyed, Surrogates
 from agent.redaction.tags import TagTable
 
-_MOST_DAYS = 364  # dates are moved by 1 to this many days, back or forth
+_MOST_WEEKS = 52  # dates are moved by 1 to this many weeks, back or forth: a weekday beside one stays true
 _OLDEST = 89  # years; a date further back may say that somebody is over 89, which not even the year may (HIPAA)
 _BETWEEN = regex.compile(r"(\s+(?:and|to|through|until|y|al?|hasta)\s+|\s+-\s+|;\s+)", regex.IGNORECASE)
 _WORD = regex.compile(r"[\p{L}\p{M}\d]+")
@@ -70,14 +70,14 @@ class RecordOperators:
             words = {word.casefold() for text in texts for word in _WORD.findall(text)}
             values = {"".join(_WORD.findall(value)).casefold() for _, value in found}
             scope = Keyed(of.key, "" if unit is None else unit)
-            self._genders = {
-                self._people.person(value): gender
+            self._genders: dict[Person, Gender] = {
+                self._people.who(value): gender
                 for entity, value in reversed(found)
                 if entity == "NAME" and (gender := titled(value))
             }
             self._surrogates = Surrogates(scope, words | values, of.given_names)
-            days = Keyed(of.key, "\0".join(texts) if unit is None else unit).number(2 * _MOST_DAYS, "days")
-            self._days = days - _MOST_DAYS if days < _MOST_DAYS else days - _MOST_DAYS + 1
+            weeks = Keyed(of.key, "\0".join(texts) if unit is None else unit).number(2 * _MOST_WEEKS, "weeks")
+            self._days = 7 * (weeks - _MOST_WEEKS if weeks < _MOST_WEEKS else weeks - _MOST_WEEKS + 1)
 
     def written(self, entity: str, value: str, after: str = "") -> str:
         """Return what stands for `value`.
@@ -91,8 +91,8 @@ class RecordOperators:
         match self._of.policy.operator(entity):
             case "surrogate" if self._surrogates is not None:
                 if entity == "NAME":
-                    person = self._people.person(value)
-                    made = self._surrogates.name(value, person, self._genders.get(person))
+                    person = self._people.who(value)
+                    made = self._surrogates.name(value, person.words, self._genders.get(person))
                 else:
                     made = self._surrogates.value(entity, value)
             case "shift":

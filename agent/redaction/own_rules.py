@@ -63,16 +63,19 @@ def check_entry(entry: str) -> str:
     return entry
 
 
+_LOOKED_AT = 1_000  # words between two looks at the clock
+
+
 class Phrases:
     """Entries, found as whole words in any case; whatever joins their words in the text."""
 
     def __init__(self, entries: Iterable[str]) -> None:
-        self._by_first: dict[str, list[tuple[str, ...]]] = {}
+        self._lengths: dict[str, set[int]] = {}  # of the entries that begin with a word
         self._whole: set[tuple[str, ...]] = set()
         for entry in entries:
             words = _words(entry)
             self._whole.add(words)
-            self._by_first.setdefault(words[0], []).append(words)
+            self._lengths.setdefault(words[0], set()).add(len(words))
 
     def __bool__(self) -> bool:
         """Whether there are any."""
@@ -91,9 +94,11 @@ class Phrases:
         places = [match.span() for match in _WORD.finditer(text, timeout=deadline.left())]
         words = [text[start:end].casefold() for start, end in places]
         for first, word in enumerate(words):
-            for entry in self._by_first.get(word, ()):
-                last = first + len(entry) - 1
-                if tuple(words[first : last + 1]) == entry and all(
+            if not first % _LOOKED_AT:
+                deadline.left()
+            for length in self._lengths.get(word, ()):
+                last = first + length - 1
+                if tuple(words[first : last + 1]) in self._whole and all(
                     places[nth + 1][0] - places[nth][1] <= _JOINT for nth in range(first, last)
                 ):
                     yield places[first][0], places[last][1]

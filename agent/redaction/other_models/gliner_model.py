@@ -43,6 +43,8 @@ class GlinerModel(EntityRecognizer):
         if not (folder / "gliner_config.json").is_file():
             raise ModelFolderError("it has no gliner_config.json")
         check_weights(folder)
+        if any(folder.glob("*.bin")) or any(folder.glob("*.pt")):
+            raise ModelFolderError("it has weights in a pickle too, and GLiNER might take those; leave them out")
         asked = dict(labels) or _ASKED
         self._entities = entities_of(asked, asked)
         from gliner import GLiNER

@@ -13,6 +13,7 @@ from agent.redaction.other_models.labels import entities_of
 
 _FINDERS = ("ner", "beam_ner", "entity_ruler")  # components that set entities
 _NEEDED = ("tok2vec", "sentencizer", "senter")  # what those may listen to
+_PICKLED = ("transformer", "torch", "tensorflow", "mxnet")  # names of architectures whose weights are pickles
 _SURE = 0.85  # spaCy gives no probability
 
 
@@ -25,14 +26,15 @@ class SpacyPipeline(EntityRecognizer):
 
     def __init__(self, folder: Path, labels: Mapping[str, str | None], language: str, deadline: Deadline) -> None:
         try:
-            parts = list(spacy.util.load_config(folder / "config.cfg")["nlp"]["pipeline"])
+            config = spacy.util.load_config(folder / "config.cfg")
+            parts = list(config["nlp"]["pipeline"])
         except Exception as error:  # noqa: BLE001 - whatever a damaged folder does to the library
             raise ModelFolderError(f"config.cfg: expected a spaCy pipeline ({type(error).__name__})") from None
         finders = [name for name in parts if name in _FINDERS]
         if not finders:
             raise ModelFolderError(f"it has no component that finds entities ({', '.join(_FINDERS)})")
-        if any("transformer" in name for name in parts):
-            raise ModelFolderError("its transformer's weights are in a pickle, which can run code, and are not read")
+        if any(word in str(config).casefold() for word in _PICKLED):
+            raise ModelFolderError("it has weights of torch or tensorflow, which are pickles: reading one can run code")
         try:
             # What is not needed is not even read.
             self._pipeline = spacy.load(folder, exclude=[name for name in parts if name not in (*_FINDERS, *_NEEDED)])

@@ -67,6 +67,10 @@ def test_folders_that_are_no_pipeline_are_refused(pipeline, tmp_path):
     (tmp_path / "config.cfg").write_text(config.replace('["entity_ruler"]', '["transformer","ner"]'), "utf-8")
     with pytest.raises(RedactionError, match="pickle"):
         open_model("spacy", tmp_path, {}, ["en"], deadline())
+    pickled = '[components.entity_ruler]\nweights = "spacy.TorchBiLSTMEncoder.v1"'
+    (tmp_path / "config.cfg").write_text(config.replace("[components.entity_ruler]", pickled), "utf-8")
+    with pytest.raises(RedactionError, match="pickle"):
+        open_model("spacy", tmp_path, {}, ["en"], deadline())
 
 
 def test_a_text_past_its_time_is_not_passed_as_searched(pipeline):
