@@ -1,5 +1,6 @@
 """The shipped named-entity models as Presidio recognisers."""
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -21,11 +22,20 @@ from agent.redaction.tokenizer import TokensOnDemand, Words
 
 _PLAIN_BOUND = 0.8  # for words in lower case, in a text that has capitals
 
+# Never part of a name, place or number: without them a sentence says the opposite. A name may go on behind "DO".
+_NEGATIONS = frozenset(("not", "denies", "denied", "never", "cannot", "without", "nor", "neither"))
+_NEGATIONS_AT_THE_END = frozenset(("NO", "DO"))
+
+# Of stretches that do not look like an address, nor stand beside a place: "2110 via", "AVR 2019".
+_ODD_ADDRESS_BOUND = 0.9
+_BESIDE = 3  # tokens
+_LIKE_AN_ADDRESS = re.compile(r"\d{5}|[A-Z]\w?\d[\w ]?|[^\W\d_]*[A-ZÀ-Þ][a-zß-ÿ]{2}|#")
+
 # Languages whose model comes with the package: without it their texts are withheld.
 SHIPPED: tuple[str, ...] = ("en", "es")
 
 # What the network reads in the place of a tag: something ordinary of its kind.
-_USUAL = {
+USUAL = {
     "NAME": "Anna Kowalski",
     "LOCATION": "Boston",
     "FACILITY": "Elm Hospital",
@@ -41,7 +51,7 @@ _USUAL = {
     "PROFESSION": "teacher",
     "NATIONALITY": "Dutch",
 }
-_USUAL_NUMBER = "00451234"
+USUAL_NUMBER = "00451234"
 
 _MODELS = Path(__file__).parent / "models"
 
@@ -68,7 +78,9 @@ class StandIns:
         self.stretches: list[tuple[int, int]] = []
         self._places = [(start, end) for start, end, _ in places]
         for start, end, entity in places:
-            usual = _USUAL.get(entity, _USUAL_NUMBER)
+            # Apart from what a tag is glued to, which would otherwise be read as a part of it.
+            before, after = text[start - 1 : start].isalnum(), text[end : end + 1].isalnum()
+            usual = " " * before + USUAL.get(entity, USUAL_NUMBER) + " " * after
             pieces += [text[at:start], usual]
             length += start - at
             self.stretches.append((length, length + len(usual)))
@@ -164,6 +176,9 @@ class ModelRecognizer(EntityRecognizer):
         kinds = probabilities[:, 1:].argmax(axis=1)
         evident = 1 - probabilities[:, 0] >= self._bounds[kinds]
         evident[list(known)] = False
+        for place in np.flatnonzero(evident).tolist():
+            before_more = place + 1 < len(evident) and bool(evident[place + 1])
+            evident[place] = not _ends(words.texts[place], self._kinds[kinds[place]], before_more=before_more)
         taken = np.flatnonzero(evident)
         self._name_on(words.texts, kinds, taken)
         wanted = {self._kinds.index(entity) for entity in entities if entity in self._kinds}
@@ -179,6 +194,13 @@ class ModelRecognizer(EntityRecognizer):
                 and all(_plain(words.texts[place]) for place in places)
             ):
                 continue
+            if (
+                mixed
+                and self._kinds[kind] == "ADDRESS"
+                and 1 - probabilities[places, 0].max() < _ODD_ADDRESS_BOUND
+                and not self._like_an_address(words.texts, places, kinds, evident)
+            ):
+                continue
             start = words.starts[places[0]]
             stretch = text[start : words.starts[places[-1]] + len(words.texts[places[-1]])]
             start += len(stretch) - len(stretch.lstrip())
@@ -186,6 +208,23 @@ class ModelRecognizer(EntityRecognizer):
             if any(character.isalnum() for character in stretch):
                 found.append(RecognizerResult(self._kinds[kind], start, end, SURE))
         return found
+
+    def _like_an_address(self, words: Sequence[str], places: Sequence[int], kinds: Any, evident: Any) -> bool:
+        """Tell whether a stretch has a word or number as addresses have, or stands beside a place."""
+        if any(_LIKE_AN_ADDRESS.match(words[place]) for place in places):
+            return True
+        near = (
+            *range(max(0, places[0] - _BESIDE), places[0]),
+            *range(places[-1] + 1, min(len(words), places[-1] + 1 + _BESIDE)),
+        )
+        return any(
+            evident[at]
+            and (
+                self._kinds[kinds[at]] == "LOCATION"
+                or (self._kinds[kinds[at]] == "ADDRESS" and _LIKE_AN_ADDRESS.match(words[at]))
+            )
+            for at in near
+        )
 
     def _name_on(self, words: Sequence[str], kinds: Any, taken: Any) -> None:
         """Take a word alone, or right behind a name, for a name where it looks like a street: "Anna Holloway"."""
@@ -199,6 +238,13 @@ class ModelRecognizer(EntityRecognizer):
             alone = not any(at in places and kinds[at] == address for at in (place - 1, place + 1))
             if alone or (place - 1 in places and kinds[place - 1] == name):
                 kinds[place] = name
+
+
+def _ends(word: str, kind: str, *, before_more: bool) -> bool:
+    """Tell whether a place of `kind` ends before `word`, which may stand before more of it."""
+    if word.lower() in _NEGATIONS or (word in _NEGATIONS_AT_THE_END and not before_more):
+        return True
+    return "\n" in word if kind == "NAME" else word in ("?", ":") and kind == "ADDRESS"
 
 
 def _plain(word: str) -> bool:
