@@ -80,6 +80,8 @@ class Rule:
 
 # A finder yields (entity, start, end).
 Finder = Callable[[str, Deadline], Iterable[tuple[Entity, int, int]]]
+# Says whether what it looks for begins at a place of a text, and where that stands.
+Judge = Callable[[str, int], "Place | None"]
 _Try = tuple[Entity, Callable[[str, int], Any], bool]
 
 
@@ -132,9 +134,13 @@ class Rulebook(EntityRecognizer):
         phrases: Mapping[Entity, Iterable[str]] = MappingProxyType({}),
         unless: str = r"(?!)",
         finders: Iterable[tuple[frozenset[Entity], Finder]] = (),
+        judged: Iterable[tuple[Entity, str, Judge]] = (),
     ) -> None:
-        rules, self._finders = tuple(rules), tuple(finders)
-        found_otherwise = frozenset[str]().union(phrases, *(found for found, _ in self._finders))
+        """Take the rules; `judged` are entities, words that they begin with, and what judges each such place."""
+        rules, self._finders, self._judged = tuple(rules), tuple(finders), tuple(judged)
+        found_otherwise = frozenset[str]().union(
+            phrases, *(found for found, _ in self._finders), (entity for entity, _, _ in self._judged)
+        )
         entities = sorted(found_otherwise.union(rule.entity for rule in rules))
         super().__init__(supported_entities=entities, name=f"Rules ({language})", supported_language=language)
         self._deadline = deadline
@@ -179,6 +185,9 @@ class Rulebook(EntityRecognizer):
                 continue
             for word in rule.begins.split():
                 by_word.setdefault(word, []).append(attempt)
+        for entity, begins, judge in self._judged:
+            for word in begins.split() if entity in wanted else ():
+                by_word.setdefault(word, []).append((entity, judge, False))
         for entity, phrase in self._phrases:
             if entity in wanted and (first := _WORD.match(phrase)):
                 by_word.setdefault(first.group().lower(), []).append(

@@ -61,11 +61,11 @@ _ANYWHERE: dict[Entity | None, str] = {
 }
 _ENTITIES = (*_AT_LINE_START, *_ANYWHERE)
 _LABEL = regex.compile(
-    r"(?i)(?:^[ \t\ufeff*•-]{0,80}(?:"
+    r"(?i)(?<=(?P<since>^[ \t\ufeff*•-]{0,80}(?:"
     + "|".join(f"({labels})" for labels in _AT_LINE_START.values())
     + r")|(?:(?<![^\s.;,(|])|(?<=\p{Ll})(?=n[ºo°]\.? ?col))(?:"
     + "|".join(f"({labels})" for labels in _ANYWHERE.values())
-    + r"))[ \t]{0,3}:",
+    + r"))[ \t]{0,3}):",
     regex.MULTILINE,
 )
 _TRIMMED = " \t.,;|"
@@ -88,13 +88,13 @@ def find_fields(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, in
         return
     labels = list(_LABEL.finditer(text, timeout=deadline.left()))
     for index, label in enumerate(labels):
-        entity = _ENTITIES[(label.lastindex or 0) - 1]
+        entity = next(entity for entity, value in zip(_ENTITIES, label.groups()[1:], strict=True) if value is not None)
         if entity is None:
             continue
         end = text.find("\n", label.end())
         end = len(text) if end < 0 else end
         if index + 1 < len(labels):
-            end = min(end, labels[index + 1].start())
+            end = min(end, labels[index + 1].start("since"))
         start, end = _value(text, label.end(), end, entity)
         if start < end and end - start <= _LONGEST:
             yield _OVER[entity] if entity in _OVER and _OVER_89.match(text, start, end) else entity, start, end

@@ -2,10 +2,14 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 import regex
 
 from agent.redaction.deadline import Deadline
+from agent.redaction.entities import Entity
+from agent.redaction.rulebook import Judge
+from agent.redaction.rulebook import Place as PlaceFound
 from agent.redaction.spanish.patterns import STOP
 from agent.redaction.spanish.word_lists import words
 
@@ -15,25 +19,37 @@ _WORD = r"(?:\p{Lu}[\p{L}\p{M}]*(?:['´’-]\p{L}[\p{L}\p{M}]*)*|\p{Lu}\.(?:ª|[
 _LINK = r"(?:de(?: los?| las?| la)?|del|y|e|i|da|do|dos|van|von|der|den|la)"
 _RUN = rf"{STOP}{_WORD}(?:[ ]{{1,2}}(?:{_LINK} ){{0,2}}{STOP}{_WORD}){{0,6}}"
 _TITLED = regex.compile(
-    r"(?<![\p{L}])(?:(?i:dres|dras|dr|dra|sres|sr|sra|srta|prof|profa|lic|enf|dña|dn|fdo|firmado|d\.ª)\b"
+    r"(?:(?i:dres|dras|dr|dra|sres|sr|sra|srta|prof|profa|lic|enf|dña|dn|fdo|firmado|d\.ª)\b"
     r" ?[.:]{0,2}|D\.|Dª\.?|Dña\.?|D\.ª"
     r"|(?i:don|doña|doctora?|profesora?|señora?|señorita)(?![\p{L}])) ?"
     rf"(?:(?i:dr|dra|d|dª|dña|don|doña)\.? )?(?P<name>{_RUN})(?:(?:, ?| y )(?:(?i:dra?s?)\. ?)?(?:{_RUN})){{0,5}}"
 )
+_TITLES = (
+    "dres dras dr dra sres sr sra srta prof profa lic enf dña dn fdo firmado d dª da don doña doctor doctora profesor"
+    " profesora señor señora señorita"
+)
 _CUED = regex.compile(
-    r"(?i)(?<![\p{L}])(?:paciente|su (?:madre|padre|hij[oa]"
-    r"|herman[oa]|espos[oa]|marido|mujer)"
-    r"|(?:madre|padre|hij[oa]|herman[oa]|espos[oa]|marido|padres|pareja)|atte\.?|atentamente"
+    r"(?i)(?:paciente|madre|padres?|hij[oa]|herman[oa]|espos[oa]|marido|mujer|pareja|atte\.?|atentamente"
     rf"|responsable(?: cl[íi]nico)?|autora?|hola|estimad[oa]|querid[oa])[,:]? {{1,2}}(?P<name>(?-i:{_RUN}))"
+)
+_CUES = (
+    "paciente madre padre padres hijo hija hermano hermana esposo esposa marido mujer pareja atte atentamente"
+    " responsable autor autora hola estimado estimada querido querida"
 )
 # What follows these is a name, listed or not.
 _NAMED = regex.compile(
-    r"(?i)(?<![\p{L}])(?:se llama|me llamo|llamad[oa]|de nombre|(?:mi|su|el) nombre es|firmad[oa] por|remitid[oa] por"
-    rf"|derivad[oa] por(?: (?:el|la))?|acompañad[oa] (?:por|de) (?:su \w+,? )?)[,:]? {{0,2}}(?P<name>(?-i:{_RUN}))"
+    r"(?i)(?:(?<=\bse )llama|(?<=\bme )llamo|llamad[oa]|(?<=\bde )nombre|(?<=\b(?:mi|su|el) )nombre es|firmad[oa] por"
+    r"|(?:remitid|derivad)[oa] por(?: (?:el|la))?|acompañad[oa] (?:por|de) (?:su \w{1,20},? )?)[,:]? {0,2}"
+    rf"(?P<name>(?-i:{_RUN}))"
 )
+_NAMING = "llama llamo llamado llamada nombre firmado firmada remitido remitida derivado derivada acompañado acompañada"
 _PLAIN = regex.compile(rf"(?<![\p{{L}}\d_'-]){_RUN}(?![\p{{L}}\d_])")
 _TOKEN = regex.compile(r"[\p{L}\p{M}]+(?:['´’-][\p{L}\p{M}]+)*\.?ª?")
+_CAPITALISED = re.compile(r"[^\W\d_a-zß-öø-ÿ][^\W\d_]+")
+_BOUNDS = "\n,;:("  # no name goes on behind one of these
+_FURTHEST = 400  # characters of what is searched around a listed name
 _LOWER_WORD = re.compile(r"(?<![\w-])[a-záéíóúüñçàèò]{2,}(?![\w-])")
+_LETTERS = re.compile(r"[^\W\d_]+")
 _SMALL = frozenset(
     ["de", "del", "la", "las", "los", "lo", "y", "e", "i", "da", "do", "dos", "van", "von", "der", "den"]
 )
@@ -55,30 +71,74 @@ _EPONYM_BEFORE = regex.compile(
 _NOT_AFTER = regex.compile(r"^ ?(?:et al|y cols|y col\b|®|™|-?\d)")
 
 
-def find_names(text: str, deadline: Deadline) -> Iterator[Place]:
-    """Yield the places of names in folded text; they may overlap.
+def _titled(text: str, place: int) -> PlaceFound | None:
+    match = _TITLED.match(text, place)
+    if match is None or (match.group().startswith("D.") and not _listed(text, *match.span("name"), cued=True)):
+        return None
+    return PlaceFound(*match.span())
+
+
+def _cued(text: str, place: int) -> PlaceFound | None:
+    match = _CUED.match(text, place)
+    span = match and _listed(text, *match.span("name"), cued=True)
+    return PlaceFound(*span) if span else None
+
+
+def _named(text: str, place: int) -> PlaceFound | None:
+    match = _NAMED.match(text, place)
+    if match is None or match["name"].casefold() in words("everyday_words") or len(match["name"]) <= len("Al"):
+        return None
+    return PlaceFound(*match.span("name"))
+
+
+# Words before a name, and what says whether one follows.
+JUDGED: tuple[tuple[str, Judge], ...] = ((_TITLES, _titled), (_CUES, _cued), (_NAMING, _named))
+
+
+def find_names(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, int]]:
+    """Yield names that the lists know, in folded text, as (entity, start, end); they may overlap.
 
     Raises:
         TimeoutError: the deadline passed.
     """
-    for match in _TITLED.finditer(text, timeout=deadline.left()):
-        if not match.group().startswith("D.") or _listed(text, *match.span("name"), cued=True):
-            yield match.span()
-    for match in _CUED.finditer(text, timeout=deadline.left()):
-        if span := _listed(text, *match.span("name"), cued=True):
-            yield span
-    for match in _NAMED.finditer(text, timeout=deadline.left()):
-        if match["name"].casefold() not in words("everyday_words") and len(match["name"]) > 2:
-            yield match.span("name")
-    yield from _in_lower_case(text)
-    for match in _PLAIN.finditer(text, timeout=deadline.left()):
-        if span := _listed(text, *match.span(), cued=False):
-            yield span
+    for start, end in _in_lower_case(text):
+        yield "NAME", start, end
+    for first, last in _around_listed(text):
+        for match in _PLAIN.finditer(text, first, last, timeout=deadline.left()):
+            if span := _listed(text, *match.span(), cued=False):
+                yield "NAME", *span
+
+
+def _around_listed(text: str) -> Iterator[Place]:
+    """Yield the stretches of a text in which a capitalised word stands that a list has as a name."""
+    listed, end = _parts_of_names(), 0
+    for word in _CAPITALISED.finditer(text):
+        if word.start() >= end and word.group().lower() in listed:
+            start = max(end, word.start() - _FURTHEST)
+            start = max(start, *(text.rfind(bound, start, word.start()) + 1 for bound in _BOUNDS))
+            end = min(len(text), word.end() + _FURTHEST)
+            end = min(place if place >= 0 else end for place in (text.find(b, word.end(), end) for b in _BOUNDS))
+            yield start, end
+
+
+@cache
+def _parts_of_names() -> frozenset[str]:
+    """Return the words that names of the lists are made of, but for family names that are everyday words."""
+    listed = words("given_names") | (words("surnames") - words("everyday_words"))
+    return frozenset(part for name in listed for part in _LETTERS.findall(name))
+
+
+@cache
+def _rare_given_names() -> frozenset[str]:
+    """Return the given names that are no everyday words."""
+    return words("given_names") - words("everyday_words")
 
 
 def _in_lower_case(text: str) -> Iterator[Place]:
     """Yield names written without capitals: a given name and a family name of the lists, neither an everyday word."""
     given, family, everyday = words("given_names"), words("surnames"), words("everyday_words")
+    if _rare_given_names().isdisjoint(_LOWER_WORD.findall(text)):
+        return
     begun: tuple[int, int] | None = None  # a name so far
     for word in _LOWER_WORD.finditer(text):
         listed = word.group()

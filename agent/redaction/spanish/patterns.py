@@ -1,8 +1,14 @@
-r"""What identifiers look like in clinical Spanish: one table of regular expressions, by entity.
+r"""What identifiers look like in clinical Spanish: one table of rules, by entity.
 
 Run with the `regex` module: case counts unless a pattern says `(?i)`, and `\K` drops the cue before an identifier. The
 texts have been folded first (see `agent.redaction.folding`): plain digits, hyphens, quotes and spaces only.
 """
+
+from string import ascii_lowercase
+from typing import Final
+
+from agent.redaction.entities import Entity
+from agent.redaction.rulebook import CODE, LONG, Digits, Rule, Signs
 
 _NUMBER = (
     r"(?:un[oa]?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|trece|catorce|quince|diecis[ée]is"
@@ -79,6 +85,11 @@ _KIN = (
     r" )pareja|ex-?(?:marido|mujer|pareja)|padrastro"
     r"|madrastra|(?<=\b(?:su|con) )mujer|novi[oa]s?|convivientes?)"
 )
+_HOW_MANY = (
+    r"(?:un[oa]?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|[1-9]|\d\d|amb[oa]s|much[oa]s|vari[oa]s"
+    r"|el (?:mayor|menor|segundo|tercero|primero) de|la (?:mayor|menor|segunda|tercera|sexta|primera) de"
+    r"|primer[oa]?|segund[oa]|tercer[oa]?)"
+)
 _RELATED = (
     r"(?: (?:matern|patern)[oa]s?| mayor(?:es)?| menor(?:es)?| mediano| pequeñ[oa]s?| de rama (?:matern|patern)a|"
     r" gemel[oa]s?| carnal(?:es)?|"
@@ -102,249 +113,673 @@ _FACILITY = (
     rf"{_NAMED})"
 )
 
-PATTERNS: dict[str, tuple[str, ...]] = {
-    "DATE": (
-        rf"(?<![\w/.,-])(?:{_DAY} ?[/.-]{{1,2}} ?(?:1[0-2]|0?[1-9]) ?[/.-]{{1,2}} ?{_YEAR}|{_DAY}([/-])(?:1[0-2]"
-        rf"|0?[1-9])\1\d\d"
-        rf"|{_YEAR} ?[/.-] ?(?:1[0-2]|0?[1-9]) ?[/.-] ?{_DAY}){_NOT_ON}",
+_MONTHS = "enero febrero marzo abril mayo junio julio agosto septiembre setiembre octubre noviembre diciembre"
+_SHORT_MONTHS = "ene feb mar abr may jun jul ago sep sept oct nov dic"
+_WEEKDAYS = "lunes martes miércoles miercoles jueves viernes sábado sabado domingo"
+# How a number of `_NUMBER` begins.
+_NUMBERS = (
+    "un uno una dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis dieciseis"
+    " diecisiete dieciocho diecinueve veinte veintiún veintiun veintiuno veintiuna veintidós veintidos veintitrés"
+    " veintitres veinticuatro veinticinco veintiséis veintiseis veintisiete veintiocho veintinueve treinta cuarenta"
+    " cincuenta sesenta setenta ochenta"
+)
+# How a street of `_STREET` begins, and one of `_PROSE_STREET`.
+_STREETS = (
+    "c cl calle av avd ava avda avenida avenido avinguda ps pso p pº po passeig pz pza pl plz pla plza plaça praza"
+    " ctra carr cno camiño rda travesía travesia trav trva gta rua rúa carrer cra callejón calleja callejas pje"
+    " costanilla polígono urb bda edf blvd zumarkalea kalea etorbidea paseo plaza carretera camino ronda glorieta"
+    " rambla bulevar boulevard calzada urbanización barriada barrio campus edificio paraje alameda"
+)
+_PROSE_STREETS = (
+    "plaza carretera camino camí ronda glorieta rambla bulevar calzada carrera cuesta pasaje alameda senda vía pol"
+    " polígono urbanización barriada barrio colonia col campus edificio ed paraje parque prolongación boulevard"
+)
+# How a place of `_FACILITY` begins.
+_FACILITIES = (
+    "hospital hospitales complejo complexo consorcio centro centre clínica clinica policlínico policlínica policlinico"
+    " policlinica sanatorio ambulatorio consultorio institut instituto fundación fundacion fundació residencia"
+    " universidad universidade universitat facultad escuela colegio laboratorio laboratorios corporació corporacio"
+    " maternidad hospice parc asociación prisión prision juzgado comisaría comisaria cap c cs hgu hu h chu "
+    + " ".join(f"chu{letter}" for letter in ascii_lowercase)
+)
+
+
+def _each(words: str, ending: str) -> str:
+    """Return each of `words` as it is, and with an ending."""
+    return " ".join(f"{word} {word}{ending}" for word in words.split())
+
+
+# How kin of `_KIN` begin.
+_KINDRED = (
+    _each(
+        "padre madre progenitor progenitora hijo hija hermano hermana hermanastro hermanastra abuelo abuela bisabuelo"
+        " bisabuela nieto nieta tío tía tio tia primo prima sobrino sobrina cuñado cuñada suegro suegra yerno nuera"
+        " esposo esposa cónyuge conyuge gemelo gemela mellizo melliza viudo viuda novio novia conviviente",
+        "s",
+    )
+    + " progenitores marido familia familiares familiar pareja ex exmarido exmujer expareja padrastro madrastra mujer"
+)
+
+
+def _rules(entity: Entity, begins: str | Digits | Signs | list[str | Digits | Signs], pattern: str) -> tuple[Rule, ...]:
+    """Return a pattern as a rule for each kind of beginning that it has."""
+    return tuple(Rule(entity, begin, pattern) for begin in (begins if isinstance(begins, list) else [begins]))
+
+
+RULES: Final = (
+    *_rules(
+        "DATE",
+        Digits(1, 4, "/-. "),
+        rf"(?<![\w/.,-])(?:{_DAY} ?[/.-]{{1,2}} ?(?:1[0-2]|0?[1-9]) ?[/.-]{{1,2}} ?{_YEAR}|{_DAY}([/-])"
+        rf"(?:1[0-2]|0?[1-9])\1\d\d|{_YEAR} ?[/.-] ?(?:1[0-2]|0?[1-9]) ?[/.-] ?{_DAY}){_NOT_ON}",
+    ),
+    *_rules(
+        "DATE",
+        [
+            Digits(1, 2),
+            f"{_WEEKDAYS} {_MONTHS} {_SHORT_MONTHS} mes uno primero dos tres cuatro cinco diez quince veinte",
+        ],
         rf"(?i)\b(?:(?:(?:{_WEEKDAY},? )?(?:el )?(?:d[íi]a )?(?:{_DAY}|uno|primero|dos|tres|cuatro|cinco|diez"
-        rf"|quince|veinte)"
-        rf"(?:º|o)?(?: y {_DAY})?[ -]?(?:de[ -])?)?"
-        rf"(?:(?:mes de )?(?:{_MONTH} (?:y|e|a|o|hasta) )?{_MONTH}|(?<=\d[ -]|\d de ){_SHORT_MONTH})"
-        rf"(?:,?[ -]?(?:(?:del? )?(?:año )?{_YEAR}|(?:del? )?(?:año )?'?\d\d(?![\d/:]|\w|[.,]\d)(?! ?(?:mg|a[ñn]os"
-        rf"|d[íi]as|%|h\b|horas|semanas|mm|cm|ml)))|(?= ?/ ?{_YEAR}))?"
-        rf"(?: ?/ ?{_YEAR})?)",
+        rf"|quince|veinte)(?:º|o)?(?: y {_DAY})?[ -]?(?:de[ -])?)?(?:(?:mes de )?(?:{_MONTH} (?:y|e|a|o"
+        rf"|hasta) )?{_MONTH}|(?<=\d[ -]|\d de ){_SHORT_MONTH})(?:,?[ -]?(?:(?:del? )?(?:año )?{_YEAR}|"
+        rf"(?:del? )?(?:año )?'?\d\d(?![\d/:]|\w|[.,]\d)(?! ?(?:mg|a[ñn]os|d[íi]as|%|h\b|horas|semanas|mm|cm"
+        rf"|ml)))|(?= ?/ ?{_YEAR}))?(?: ?/ ?{_YEAR})?)",
+    ),
+    *_rules(
+        "DATE",
+        Digits(1, 2, "/-"),
         rf"(?i)\b(?:1[0-2]|0?[1-9])[/-]{_YEAR}{_NOT_ON}",
+    ),
+    *_rules(
+        "DATE",
+        _SHORT_MONTHS,
         rf"(?i)(?<!\d)\b{_SHORT_MONTH}[ /-]?(?:{_YEAR}|(?<=[/-])\d\d\b)",
+    ),
+    *_rules(
+        "DATE",
+        "año años",
         rf"(?i)\baños? (?:{_YEAR}|[6-9]\d\b)(?: ?(?:[-/]|a|y) ?(?:{_YEAR}|\d\d\b))?",
+    ),
+    *_rules(
+        "DATE",
+        "década decada",
         rf"(?i)\bd[ée]cada de (?:los )?\K(?:{_YEAR}|\d0\b|(?:cincuenta|sesenta|setenta|ochenta|noventa)\b)",
+    ),
+    *_rules(
+        "DATE",
+        Digits(4, 4),
         rf"(?<![\w.,/:=+<>~±-])(?:19[2-9]\d|20[0-4]\d)(?![\w]|[.,:]\d|/\d){_UNITS}",
+    ),
+    *_rules(
+        "DATE",
+        Digits(4, 4),
         rf"(?<=\b{_YEAR} ?[-/] ?){_YEAR}(?![\w])",
-        rf"(?i)\b(?:el|los|del?|al?|del? d[íi]a|d[íi]a) {_WEEKDAY}\b(?: (?:{_DAY})\b)?",
-        rf"(?i)\b(?:el |del |al |día |fecha )\K{_DAY}/(?:1[0-2]|0?[1-9]){_NOT_ON}(?! ?%)",
+    ),
+    *_rules(
+        "DATE",
+        _WEEKDAYS,
+        rf"(?i)(?<=\b(?P<since>el|los|del? d[íi]a|del?|al?|d[íi]a) ){_WEEKDAY}\b(?: (?:{_DAY})\b)?",
+    ),
+    *_rules(
+        "DATE",
+        Digits(1, 2, "/"),
+        rf"(?i)(?<=\b(?:el|del|al|día|dia|fecha) ){_DAY}/(?:1[0-2]|0?[1-9]){_NOT_ON}(?! ?%)",
+    ),
+    *_rules(
+        "DATE",
+        "navidad navidades nochebuena nochevieja semana día",
         r"(?i)\b(?:navidad(?:es)?|nochebuena|nochevieja|semana santa|día de reyes)\b",
     ),
-    "RELATIVE_DATE": (
+    *_rules(
+        "RELATIVE_DATE",
+        "hace",
         rf"(?i)\bhace (?:(?:casi|unos|unas|m[áa]s de|menos de|aproximadamente) )?(?:\d{{1,3}}|{_NUMBER}|varios"
-        rf"|varias|pocos|pocas)"
-        r" (?:a[ñn]os?|mes(?:es)?|semanas?|d[íi]as?|horas?|minutos)\b",
-        rf"(?i)\b(?:\d{{1,3}}|{_NUMBER}|varios|varias) (?:a[ñn]os?|mes(?:es)?|semanas?|d[íi]as?|horas?)"
-        r" (?:antes|despu[ée]s|m[áa]s tarde|atr[áa]s|previos)\b",
-        r"(?i)\b(?:anteayer|ayer|anoche|hoy|pasado ma[ñn]ana|ma[ñn]ana (?:por la (?:ma[ñn]ana|tarde|noche)|a las)"
-        r"|esta (?:ma[ñn]ana"
-        r"|tarde|noche|semana))\b",
-        r"(?i)\b(?:el|la|este|esta|del|pr[óo]xim[oa]) (?:pasad[oa] |pr[óo]xim[oa] )?(?:a[ñn]o|mes|semana|fin de"
-        r" semana|verano"
-        r"|invierno|oto[ñn]o|primavera|d[íi]a) (?:pasad[oa]|pr[óo]xim[oa]|que viene|anterior|siguiente)\b",
-        rf"(?i)\b(?:desde|durante|en|dentro de) (?:los |las )?(?:[úu]ltim[oa]s |pr[óo]xim[oa]s )?(?:\d{{1,3}}"
-        rf"|{_NUMBER})"
-        r" (?:a[ñn]os?|mes(?:es)?|semanas?|d[íi]as?|horas?)\b",
+        rf"|varias|pocos|pocas) (?:a[ñn]os?|mes(?:es)?|semanas?|d[íi]as?|horas?|minutos)\b",
     ),
-    "AGE": (
+    *_rules(
+        "RELATIVE_DATE",
+        [Digits(1, 3), f"{_NUMBERS} varios varias"],
+        rf"(?i)\b(?:\d{{1,3}}|{_NUMBER}|varios|varias) (?:a[ñn]os?|mes(?:es)?|semanas?|d[íi]as?|horas?) "
+        rf"(?:antes|despu[ée]s|m[áa]s tarde|atr[áa]s|previos)\b",
+    ),
+    *_rules(
+        "RELATIVE_DATE",
+        "anteayer ayer anoche hoy pasado mañana manana esta",
+        r"(?i)\b(?:anteayer|ayer|anoche|hoy|pasado ma[ñn]ana|ma[ñn]ana (?:por la (?:ma[ñn]ana|tarde|noche)"
+        r"|a las)|esta (?:ma[ñn]ana|tarde|noche|semana))\b",
+    ),
+    *_rules(
+        "RELATIVE_DATE",
+        "año ano mes semana fin verano invierno otoño otono primavera día dia",
+        r"(?i)(?<=\b(?P<since>(?:el|la|este|esta|del|pr[óo]xim[oa])(?: (?:pasad[oa]|pr[óo]xim[oa]))?) )"
+        r"(?:a[ñn]o|mes|semana|fin de semana|verano|invierno|oto[ñn]o|primavera|d[íi]a) (?:pasad[oa]"
+        r"|pr[óo]xim[oa]|que viene|anterior|siguiente)\b",
+    ),
+    *_rules(
+        "RELATIVE_DATE",
+        "desde durante en dentro",
+        rf"(?i)\b(?:desde|durante|en|dentro de) (?:los |las )?(?:[úu]ltim[oa]s |pr[óo]xim[oa]s )?(?:\d{{1,3}}"
+        rf"|{_NUMBER}) (?:a[ñn]os?|mes(?:es)?|semanas?|d[íi]as?|horas?)\b",
+    ),
+    *_rules(
+        "AGE",
+        [Digits(2, 3), "noventa cien ciento"],
         rf"(?i)\b{_OVER_89}(?: ?años)(?! (?:de evoluci|de seguimiento|despu|antes|m[áa]s tarde))",
+    ),
+    *_rules(
+        "AGE",
+        "nonagenario nonagenaria nonagenarios nonagenarias centenario centenaria centenarios centenarias",
         r"(?i)\b(?:nona|cente)nari[oa]s?\b",
     ),
-    "AGE_BELOW_90": (
-        # A number of years, but for times since, for, or after something.
-        rf"(?i)(?<!\b(?:hace|hac[íi]a|durante|tras|[úu]ltim[oa]s|primer[oa]s|cada|dentro de|antes de|despu[ée]s de"
-        rf"|al cabo de|desde hace|pr[óo]xim[oa]s"
-        rf"|siguientes|evoluci[óo]n de|seguimiento de|duraci[óo]n de|per[íi]odo de|tiempo de|supervivencia de"
-        rf"|media de|lleva|luego de|era de|fue de|prolong[óo]|dur[óo]|ex ?fumador de|en|unos|por|transcurridos"
-        rf"|pasados|menos de|m[áa]s de|durante m[áa]s de|casi) )"
-        rf"(?<![\w.,/-])(?:\d{{1,2}}(?:[.,]\d)?|{_NUMBER})(?: ?(?:-|a|y|o) ?(?:los |las )?(?:\d{{1,2}}"
-        rf"|{_NUMBER}))?[- ]{{0,3}}años?+\b(?: y (?:medio|(?:\d{{1,2}}|{_NUMBER}) (?:mes(?:es)?|d[íi]as"
-        rf"|semanas)))?+(?: de edad)?+"
-        r"(?! (?:de (?:evoluci|seguimiento|tratamiento|duraci|historia|supervivencia|antig|hist|segui|vigencia)"
-        r"|despu[ée]s|antes|m[áa]s tarde|previos|posteriores|consecutivos|libre|m[áa]s\b|desp[uú]es|previamente"
-        r"|atr[áa]s)|de (?:la|el|los|las)\b|del (?:trasplante|diagn|alta|inicio|tratamiento|ingreso|evento"
-        r"|episodio|inicio))",
-        rf"(?i)\b(?:\d{{1,2}}(?:[.,]\d)?|{_NUMBER})(?: (?:y|a) (?:\d{{1,2}}|{_NUMBER}))?(?: (?:mes(?:es)?|d[íi]as?"
-        rf"|semanas|horas)(?: y (?:medio|(?:\d{{1,2}}|{_NUMBER}) (?:d[íi]as|semanas|meses)))?) (?:de (?:edad|vida"
-        rf"|gestaci[óo]n)|de nacid[oa]|\+ \d de)",
-        rf"(?i)\b(?:niñ[oa]|lactante|beb[ée]|var[óo]n|hembra|mujer|paciente|neonato|reci[ée]n nacid[oa]"
-        rf"|prematur[oa]|hij[oa]|herman[oa]|masculino|femenino)"
-        rf"(?: [\p{{Ll}}]{{3,12}})? de \K(?:\d{{1,2}}|{_NUMBER})(?: y (?:\d{{1,2}}|{_NUMBER}))?(?: (?:mes(?:es)?"
-        rf"|d[íi]as?|semanas|horas))(?: y (?:medio|(?:\d{{1,2}}|{_NUMBER}) (?:d[íi]as|semanas)))?",
-        rf"(?i)\b(?:edad|vida) de (?:los )?\K(?:\d{{1,2}}|{_NUMBER})(?: y (?:\d{{1,2}}|{_NUMBER}))? ?(?:mes(?:es)?"
-        rf"|d[íi]as|semanas)\b",
-        r"(?i)\b(?:paciente|var[óo]n|mujer|hombre|niñ[oa]) de \K(?:\d{1,2})(?=[,.;] )",
-        r"(?i)\b\d{1,2}(?= de edad\b)",
-        r"(?i)\b(?:edad(?: actual)?(?: de)?|con edad de|de edad de)[: ]{1,2}\K\d{1,3}\b",
-        r"(?i)\b(?:cuando ten[íi]a|ten[íi]a|tiene|cumpli[óo]|con) \K\d{1,2}(?: ?a(?:\.|ños))(?=\W)",
-        r"(?i)\b(?:adolescente|lactante|reci[ée]n nacid[oa]|neonato|octogenari[oa]|septuagenari[oa]|sexagenari[oa]"
-        r"|quincuagenari[oa]|ancian[oa]|prematuro|prematura)s?\b",
-        r"(?i)\b(?:var[óo]n|mujer|paciente|hombre|niñ[oa])(?: [\p{Ll}]{3,12})?,? (?:de )?\K\d{1,2} ?a(?:\b\.?|[ñn]os)",
+    *_rules(
+        "AGE_BELOW_90",
+        [Digits(1, 2), _NUMBERS],
+        rf"(?i)(?<!\b(?:hace|hac[íi]a|durante|tras|[úu]ltim[oa]s|primer[oa]s|cada|dentro de|antes de"
+        rf"|despu[ée]s de|al cabo de|desde hace|pr[óo]xim[oa]s|siguientes|evoluci[óo]n de|seguimiento de"
+        rf"|duraci[óo]n de|per[íi]odo de|tiempo de|supervivencia de|media de|lleva|luego de|era de|fue de"
+        rf"|prolong[óo]|dur[óo]|ex ?fumador de|en|unos|por|transcurridos|pasados|menos de|m[áa]s de"
+        rf"|durante m[áa]s de|casi) )(?<![\w.,/-])(?:\d{{1,2}}(?:[.,]\d)?|{_NUMBER})(?: ?(?:-|a|y|o) ?(?:los "
+        rf"|las )?(?:\d{{1,2}}|{_NUMBER}))?[- ]{{0,3}}años?+\b(?: y (?:medio|(?:\d{{1,2}}|{_NUMBER}) (?:mes"
+        rf"(?:es)?|d[íi]as|semanas)))?+(?: de edad)?+(?! (?:de (?:evoluci|seguimiento|tratamiento|duraci"
+        rf"|historia|supervivencia|antig|hist|segui|vigencia)|despu[ée]s|antes|m[áa]s tarde|previos|posteriores"
+        rf"|consecutivos|libre|m[áa]s\b|desp[uú]es|previamente|atr[áa]s)|de (?:la|el|los|las)\b|del "
+        rf"(?:trasplante|diagn|alta|inicio|tratamiento|ingreso|evento|episodio|inicio))",
     ),
-    "SEX": (
-        r"(?i)\b(?:(?:\d|dos|tres|cuatro) )?(?:var[óo]n(?:es)?|mujer(?:es)?|hombres?|niñ[oa]s?|masculin[oa]s?"
-        r"|femenin[oa]s?|hembras?|ancian[oa]s?|señora?|muchach[oa]|chic[oa]|joven)\b"
-        r"(?! (?:soluble))",
+    *_rules(
+        "AGE_BELOW_90",
+        [Digits(1, 2), _NUMBERS],
+        rf"(?i)\b(?:\d{{1,2}}(?:[.,]\d)?|{_NUMBER})(?: (?:y|a) (?:\d{{1,2}}|{_NUMBER}))?(?: (?:mes(?:es)?"
+        rf"|d[íi]as?|semanas|horas)(?: y (?:medio|(?:\d{{1,2}}|{_NUMBER}) (?:d[íi]as|semanas|meses)))?) (?:de "
+        rf"(?:edad|vida|gestaci[óo]n)|de nacid[oa]|\+ \d de)",
+    ),
+    *_rules(
+        "AGE_BELOW_90",
+        "niño niña lactante bebé bebe varón varon hembra mujer paciente neonato recién recien prematuro "
+        "prematura hijo hija hermano hermana masculino femenino",
+        rf"(?i)\b(?:niñ[oa]|lactante|beb[ée]|var[óo]n|hembra|mujer|paciente|neonato|reci[ée]n nacid[oa]"
+        rf"|prematur[oa]|hij[oa]|herman[oa]|masculino|femenino)(?: [\p{{Ll}}]{{3,12}})? de \K(?:\d{{1,2}}"
+        rf"|{_NUMBER})(?: y (?:\d{{1,2}}|{_NUMBER}))?(?: (?:mes(?:es)?|d[íi]as?|semanas|horas))(?: y (?:medio|"
+        rf"(?:\d{{1,2}}|{_NUMBER}) (?:d[íi]as|semanas)))?",
+    ),
+    *_rules(
+        "AGE_BELOW_90",
+        "edad vida",
+        rf"(?i)\b(?:edad|vida) de (?:los )?\K(?:\d{{1,2}}|{_NUMBER})(?: y (?:\d{{1,2}}|{_NUMBER}))? ?(?:mes"
+        rf"(?:es)?|d[íi]as|semanas)\b",
+    ),
+    *_rules(
+        "AGE_BELOW_90",
+        "paciente varón varon mujer hombre niño niña",
+        r"(?i)\b(?:paciente|var[óo]n|mujer|hombre|niñ[oa]) de \K(?:\d{1,2})(?=[,.;] )",
+    ),
+    *_rules(
+        "AGE_BELOW_90",
+        Digits(1, 2),
+        r"(?i)\b\d{1,2}(?= de edad\b)",
+    ),
+    *_rules(
+        "AGE_BELOW_90",
+        "edad",
+        r"(?i)\b(?:edad(?: actual)?(?: de)?|con edad de|de edad de)[: ]{1,2}\K\d{1,3}\b",
+    ),
+    *_rules(
+        "AGE_BELOW_90",
+        Digits(1, 2),
+        r"(?i)(?<=\b(?:ten[íi]a|tiene|cumpli[óo]|con) )\d{1,2}(?: ?a(?:\.|ños))(?=\W)",
+    ),
+    *_rules(
+        "AGE_BELOW_90",
+        _each(
+            "adolescente lactante neonato octogenario octogenaria septuagenario septuagenaria sexagenario "
+            "sexagenaria quincuagenario quincuagenaria anciano anciana prematuro prematura",
+            "s",
+        )
+        + " recién recien",
+        r"(?i)\b(?:adolescente|lactante|reci[ée]n nacid[oa]|neonato|octogenari[oa]|septuagenari[oa]"
+        r"|sexagenari[oa]|quincuagenari[oa]|ancian[oa]|prematuro|prematura)s?\b",
+    ),
+    *_rules(
+        "AGE_BELOW_90",
+        "varón varon mujer paciente hombre niño niña",
+        r"(?i)\b(?:var[óo]n|mujer|paciente|hombre|niñ[oa])(?: [\p{Ll}]{3,12})?,? (?:de )?\K\d{1,2} ?a(?:\b\.?"
+        r"|[ñn]os)",
+    ),
+    *_rules(
+        "SEX",
+        _each(
+            "varon niño niña hombre mujer varones mujeres masculino masculina femenino femenina hembra anciano anciana",
+            "s",
+        )
+        + " varón señor señora muchacho muchacha chico chica joven",
+        r"(?i)(?:(?<=\b(?P<since>\d|dos|tres|cuatro) )|)(?:var[óo]n(?:es)?|mujer(?:es)?|hombres?|niñ[oa]s?"
+        r"|masculin[oa]s?|femenin[oa]s?|hembras?|ancian[oa]s?|señora?|muchach[oa]|chic[oa]|joven)\b(?! "
+        r"(?:soluble))",
+    ),
+    *_rules(
+        "SEX",
+        "sexo",
         r"\b(?i:sexo)[: ]{1,3}\K[HMFV]\b",
     ),
-    "FAMILY": (
-        rf"(?i)\b(?:(?:un[oa]?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|[1-9]|\d\d|amb[oa]s|much[oa]s"
-        rf"|vari[oa]s|el (?:mayor|menor|segundo|tercero|primero) de|la (?:mayor|menor|segunda|tercera|sexta"
-        rf"|primera) de|primer[oa]?|segund[oa]|tercer[oa]?) (?:de (?:los|las|sus) )?){{0,2}}"
-        rf"{_KIN}\b{_RELATED}{{0,3}}(?: de (?:su |un[ao]? |otr[oa] )?{_KIN}\b{_RELATED}{{0,2}}| con su pareja){{0,2}}"
-        rf"(?: (?:invidente )?de (?:\d{{1,2}}|{_NUMBER})(?: y (?:\d{{1,2}}|{_NUMBER}))?(?: (?:años|meses)|"
-        rf"(?=[,.;)]))| ?\(\d{{1,2}} años\))?"
-        rf"(?: {{1,2}}(?-i:\p{{Lu}}\p{{Ll}}+(?: \p{{Lu}}\p{{Ll}}+){{0,3}}(?: y \p{{Lu}}\p{{Ll}}+(?:"
-        rf" \p{{Lu}}\p{{Ll}}+){{0,3}})?))?",
+    *_rules(
+        "FAMILY",
+        _KINDRED,
+        rf"(?i)(?:(?<=\b(?P<since>{_HOW_MANY}(?:(?: de (?:los|las|sus))? {_HOW_MANY})?)(?: de (?:los|las|sus))? )|)"
+        rf"(?<![\p{{L}}\d]){_KIN}\b{_RELATED}{{0,3}}(?: de (?:su "
+        rf"|un[ao]? |otr[oa] )?{_KIN}\b{_RELATED}{{0,2}}| con su pareja){{0,2}}(?: (?:invidente )?de "
+        rf"(?:\d{{1,2}}|{_NUMBER})(?: y (?:\d{{1,2}}|{_NUMBER}))?(?: (?:años|meses)|(?=[,.;)]))"
+        rf"| ?\(\d{{1,2}} años\))?(?: {{1,2}}(?-i:\p{{Lu}}\p{{Ll}}+(?: \p{{Lu}}\p{{Ll}}+){{0,3}}"
+        rf"(?: y \p{{Lu}}\p{{Ll}}+(?: \p{{Lu}}\p{{Ll}}+){{0,3}})?))?",
+    ),
+    *_rules(
+        "FAMILY",
+        "casado casada soltero soltera divorciado divorciada separado separada sin hijo hija niño niña "
+        "homosexual heterosexual bisexual transexual",
         r"(?i)\b(?:casad[oa]|solter[oa]|divorciad[oa]|separad[oa] (?=de su)|sin hijos|hij[oa] [úu]nic[oa]|"
         r"(?:niñ[oa]|hij[oa]) adoptad[oa]|homosexual|heterosexual|bisexual|transexual)\b",
+    ),
+    *_rules(
+        "FAMILY",
+        "rama vía via línea linea familia herencia",
         r"(?i)\b(?:rama|v[íi]a|l[íi]nea|familia|herencia) \K(?:matern|patern)a(?: o (?:matern|patern)a)?\b",
     ),
-    "PROFESSION": (
-        r"(?i)\bde profesi[óo]n,? \K[\p{L}]{4,20}(?: (?:de|del|en|y) (?:la )?[\p{L}]{3,20}| (?:agr[íi]cola|social"
-        r"|met[áa]lic[oa])){0,2}",
+    *_rules(
+        "PROFESSION",
+        "profesión profesion",
+        r"(?i)(?<=\bde )profesi[óo]n,? \K[\p{L}]{4,20}(?: (?:de|del|en|y) (?:la )?[\p{L}]{3,20}| "
+        r"(?:agr[íi]cola|social|met[áa]lic[oa])){0,2}",
+    ),
+    *_rules(
+        "PROFESSION",
+        "profesión profesion ocupación ocupacion",
         r"(?i)\b(?:profesi[óo]n|ocupaci[óo]n): \K[\p{L}]{4,20}(?: (?:de|del|en) (?:la )?[\p{L}]{3,20}){0,2}",
-        r"(?i)\b(?:trabaja(?:ba|dora?)?|trabaj[óo]|trabajado|ejerce)(?: (?:actualmente|habitualmente))? (?:como|de"
-        r"|en)(?: (?:el|la|los|las|un|una))? \K(?!forma|manera|equipo|conjunto)[\p{L}]{4,20}(?: (?:de|del|en) "
-        r"(?:la |las |los |el )?[\p{L}]{3,20}| [\p{Ll}]{6,15}(?:ista|nte|dora?|ic[oa]|al)){0,2}",
-        r"(?i)\b(?:trabajador|emplead)[oa]?s? (?:de|del|en) (?:la |las |los |el |un |una )?[\p{L}]{4,20}(?:"
-        r" [\p{L}]{5,14}[ao]l?)?",
-        r"(?i)\b[\p{L}]{4,20}(?= de profesi[óo]n)",
-        r"(?i)\bse dedica(?:ba)? (?:a (?:la |las |los |el )?|al )\K[\p{L}]{4,20}(?: (?:de|del|en) (?:la |las |los "
-        r"|el )?[\p{L}]{3,20}){0,2}",
+    ),
+    *_rules(
+        "PROFESSION",
+        "trabaja trabajaba trabajador trabajadora trabajadora trabajó trabajo trabajado ejerce",
+        r"(?i)\b(?:trabaja(?:ba|dora?)?|trabaj[óo]|trabajado|ejerce)(?: (?:actualmente|habitualmente))? "
+        r"(?:como|de|en)(?: (?:el|la|los|las|un|una))? \K(?!forma|manera|equipo|conjunto)[\p{L}]{4,20}(?: "
+        r"(?:de|del|en) (?:la |las |los |el )?[\p{L}]{3,20}| [\p{Ll}]{6,15}(?:ista|nte|dora?|ic[oa]|al)){0,2}",
+    ),
+    *_rules(
+        "PROFESSION",
+        "trabajador trabajadora trabajadoras trabajadores empleado empleada empleados empleadas",
+        r"(?i)\b(?:trabajador|emplead)[oa]?s? (?:de|del|en) (?:la |las |los |el |un |una )?[\p{L}]{4,20}"
+        r"(?: [\p{L}]{5,14}[ao]l?)?",
+    ),
+    *_rules(
+        "PROFESSION",
+        "profesión profesion",
+        r"(?i)(?<=\b(?P<since>[\p{L}]{4,20}) de )profesi[óo]n",
+    ),
+    *_rules(
+        "PROFESSION",
+        "dedica dedicaba",
+        r"(?i)(?<=\bse )dedica(?:ba)? (?:a (?:la |las |los |el )?|al )\K[\p{L}]{4,20}(?: (?:de|del|en) (?:la "
+        r"|las |los |el )?[\p{L}]{3,20}){0,2}",
+    ),
+    *_rules(
+        "PROFESSION",
+        "jubilado jubilada pensionista dependienta dependientas monitor monitora jugador jugadora "
+        "entrenador entrenadora profesional ex exminero exprofesor exprofesora exmilitar exfutbolista "
+        "expolicía exboxeador",
         r"(?i)\b(?:jubilad[oa]|pensionista|dependientas?|(?:monitora?|jugadora?|entrenadora?) de [\p{L}]{4,12}"
-        r"|profesional de enfermer[íi]a"
-        r"|ex[- ]?(?:minero|profesora?|militar|futbolista|policía|boxeador)[a-z]*)\b(?: de (?:la )?[\p{L}]{5,20})?",
+        r"|profesional de enfermer[íi]a|ex[- ]?(?:minero|profesora?|militar|futbolista|policía"
+        r"|boxeador)[a-z]*)\b(?: de (?:la )?[\p{L}]{5,20})?",
+    ),
+    *_rules(
+        "PROFESSION",
+        "licenciado licenciada graduado graduada diplomado diplomada doctorado doctorada",
         r"(?i)\b(?:licenciad[oa]|graduad[oa]|diplomad[oa]|doctorad[oa]) en \K[\p{L}]{4,20}(?: [\p{L}]{5,14})?",
     ),
-    "NATIONALITY": (
+    *_rules(
+        "NATIONALITY",
+        "raza etnia origen",
         r"(?i)\b(?:raza|etnia|origen [ée]tnico) \K[\p{L}]{4,15}",
-        r"(?i)\b(?:raza|etnia) (?:blanca|negra|gitana|cauc[áa]sica|[áa]rabe|asi[áa]tica|negroide|mestiza|india)\b",
-        r"(?i)\b(?:cauc[áa]sic[oa]s?|afroamerican[oa]s?|gitan[oa]s?|mestiz[oa]s?|mulat[oa]s?|latinoamerican[oa]s?"
-        r"|hispan[oa]s?|caribeñ[oa]s?|magreb[íi](?:es)?)\b",
+    ),
+    *_rules(
+        "NATIONALITY",
+        "raza etnia",
+        r"(?i)\b(?:raza|etnia) (?:blanca|negra|gitana|cauc[áa]sica|[áa]rabe|asi[áa]tica|negroide|mestiza"
+        r"|india)\b",
+    ),
+    *_rules(
+        "NATIONALITY",
+        _each(
+            "caucásico caucásica caucasico caucasica afroamericano afroamericana gitano gitana mestizo "
+            "mestiza mulato mulata latinoamericano latinoamericana hispano hispana caribeño caribeña magrebí "
+            "magrebi magrebíe magrebie",
+            "s",
+        ),
+        r"(?i)\b(?:cauc[áa]sic[oa]s?|afroamerican[oa]s?|gitan[oa]s?|mestiz[oa]s?|mulat[oa]s?"
+        r"|latinoamerican[oa]s?|hispan[oa]s?|caribeñ[oa]s?|magreb[íi](?:es)?)\b",
+    ),
+    *_rules(
+        "NATIONALITY",
+        "nacionalidad ciudadanía ciudadania",
         r"(?i)\b(?:nacionalidad|ciudadan[íi]a) \K[\p{L}]{4,14}",
+    ),
+    *_rules(
+        "NATIONALITY",
+        "varón mujer paciente hombre niño niña masculino femenino",
         r"(?i)\b(?:varón|mujer|paciente|hombre|niñ[oa]|masculino|femenino) (?:negr[oa]|blanc[oa]|moren[oa])\b",
+    ),
+    *_rules(
+        "NATIONALITY",
+        "origen",
         r"(?i)\borigen español[a]?\b",
     ),
-    "LOCATION": (
+    *_rules(
+        "LOCATION",
+        "natural procedente originario originaria oriundo oriunda vecino vecina residente reside residen "
+        "resident vive viven vivía vivían vivia vivian viviendo nacido nacida nació nacio emigró emigro "
+        "inmigrante proveniente viajó viajo viaje viajes viaja viajar viajé viajado estancia estancias "
+        "trasladó traslado traslada trasladado trasladada trasladar trasladan trasladados domiciliado "
+        "domiciliada",
         r"(?i)\b(?:natural|procedente|originari[oa]|oriund[oa]|vecin[oa]|residente|residen?|reside|viv[eí]a?n?"
         r"|viviendo|nacid[oa]|naci[óo]|emigr[óo]|inmigrante|proveniente|viaj[eóa]r?s?|viajado|estancias?"
-        r"|traslad[óoa][a-z]{0,3}|domiciliad[oa])(?: (?:actualmente|recientemente|reciente))?"
-        r" (?:de|en|a|por|desde|al|del)(?: (?:la|el|los|las|un|una|provincia|ciudad|pueblo|localidad|zona rural"
-        r"|regi[óo]n|isla|del?|pa[íi]s))*+ \K(?-i:(?!(?:Urgencias|Atenci|UCI|Consulta|Hospital|Servicio|Primaria"
-        r"|Centro|Unidad|Medicina|Cirug|Oncolog|Neurolog|[A-Z]{2,}\b))\p{Lu}[\p{L}'-]+(?: (?:de |la |del "
+        r"|traslad[óoa][a-z]{0,3}|domiciliad[oa])(?: (?:actualmente|recientemente|reciente))? (?:de|en|a|por"
+        r"|desde|al|del)(?: (?:la|el|los|las|un|una|provincia|ciudad|pueblo|localidad|zona rural|regi[óo]n"
+        r"|isla|del?|pa[íi]s))*+ \K(?-i:(?!(?:Urgencias|Atenci|UCI|Consulta|Hospital|Servicio|Primaria|Centro"
+        r"|Unidad|Medicina|Cirug|Oncolog|Neurolog|[A-Z]{2,}\b))\p{Lu}[\p{L}'-]+(?: (?:de |la |del "
         r"|el )*\p{Lu}[\p{L}'-]+){0,3})",
+    ),
+    *_rules(
+        "LOCATION",
+        "provincia ciudad localidad municipio comarca pueblo comunidad",
         r"(?i)\b(?:provincia|ciudad|localidad|municipio|comarca|pueblo|comunidad) de(?: la)? \K"
         r"(?-i:\p{Lu}[\p{L}'-]+(?: (?:de |la |del |el )*\p{Lu}[\p{L}'-]+){0,3})",
-        # The town after a postal code, and its province in brackets.
-        rf"(?<![\w.,-])(?:E-?|C\.?P\.? ?)?(?:0[1-9]|[1-4]\d|5[0-2])\d{{3}},?(?:[. -]{{1,3}})\K(?:{_TOWN}){{1,5}}"
-        rf"(?:[ ,]{{0,2}}[(,] ?(?:{_TOWN}){{1,4}}\)?)?",
     ),
-    "ZIP": (
+    *_rules(
+        "LOCATION",
+        [Digits(5, 5), "e c cp"],
+        rf"(?<![\w.,-])(?:E-?|C\.?P\.? ?)?(?:0[1-9]|[1-4]\d|5[0-2])\d{{3}},?(?:[. -]{{1,3}})\K"
+        rf"(?:{_TOWN}){{1,5}}(?:[ ,]{{0,2}}[(,] ?(?:{_TOWN}){{1,4}}\)?)?",
+    ),
+    *_rules(
+        "ZIP",
+        "e c cp",
         r"(?<![\w.,/-])(?:E-?|C\.?P\.?:? ?)(?:0[1-9]|[1-4]\d|5[0-2])\d{3}(?![\w]|[.,]\d)",
+    ),
+    *_rules(
+        "ZIP",
+        "c cp código codigo cod apartado apdo",
         r"(?i)\b(?:c\.? ?p\.?|c[óo]digo postal|cod\. ?postal|apartado(?: de correos)?|apdo\.?)[: ]{1,3}"
         r"(?:n[ºo°]\.? ?)?\K[A-Z]?-?\d[\d -]{1,8}\d\b",
+    ),
+    *_rules(
+        "ZIP",
+        Digits(5, 5),
         r"(?<![\w.,/-])(?:0[1-9]|[1-4]\d|5[0-2])\d{3}(?=[,. -]{1,3}\p{Lu}\p{L})(?! (?:UI|U|UFC|Hz|Gy|C\b|K\b))",
-        r"(?<=\p{Lu}\p{Ll}{2,20}[ ,.-]{1,3})(?:0[1-9]|[1-4]\d|5[0-2])\d{3}(?=[.,]?(?:\s|$|\())(?! ?(?:mg|ml|UI|U/"
-        r"|/|c[ée]l|leuc|plaq|x|%|µ|mm))",
+    ),
+    *_rules(
+        "ZIP",
+        Digits(5, 5),
+        r"(?<=\p{Lu}\p{Ll}{2,20}[ ,.-]{1,3})(?:0[1-9]|[1-4]\d|5[0-2])\d{3}(?=[.,]?(?:\s|$|\())(?! ?(?:mg|ml|UI"
+        r"|U/|/|c[ée]l|leuc|plaq|x|%|µ|mm))",
+    ),
+    *_rules(
+        "ZIP",
+        Digits(5, 5, "-"),
         r"(?<![\w.,/-])\d{5}-\d{3}(?![\w-])",
     ),
-    "ADDRESS": (
+    *_rules(
+        "ADDRESS",
+        _STREETS,
         rf"(?<![\p{{L}}\d]){_STREET} ?(?:(?:{_LINK}|[Dd]r\.|[Dd]ra\.|[Pp]rof\.) ){{0,3}}[\"«“']?(?:\p{{Lu}}"
-        rf"|\d{{1,3}}(?= ?(?:#|No|n[ºo])| de \p{{L}}))[\p{{L}}\p{{M}}.'´·\d-]*[\"»”']?"
-        rf"(?:,? (?:(?:{_LINK}|-) ){{0,3}}(?:\p{{Lu}}[\p{{L}}\p{{M}}.'´·-]*|[IVX]+|l)(?![\p{{L}}])(?<!Tel\.|Tfno\."
-        rf"|Fax|E-mail|Email|Correo|España|Hospital)){{0,6}}{_DOOR}?",
-        rf"(?<![\p{{L}}\d]){_PROSE_STREET} (?:{_LINK} ){{0,3}}\p{{Lu}}[\p{{L}}\p{{M}}.'´·-]*(?:,? (?:{_LINK}"
-        rf" ){{0,3}}\p{{Lu}}[\p{{L}}\p{{M}}.'´·-]*){{0,5}}{_DOOR}",
+        rf"|\d{{1,3}}(?= ?(?:#|No|n[ºo])| de \p{{L}}))[\p{{L}}\p{{M}}.'´·\d-]*[\"»”']?(?:,? (?:(?:{_LINK}"
+        rf"|-) ){{0,3}}(?:\p{{Lu}}[\p{{L}}\p{{M}}.'´·-]*|[IVX]+|l)(?![\p{{L}}])(?<!Tel\.|Tfno\.|Fax|E-mail"
+        rf"|Email|Correo|España|Hospital)){{0,6}}{_DOOR}?",
+    ),
+    *_rules(
+        "ADDRESS",
+        _PROSE_STREETS,
+        rf"(?<![\p{{L}}\d]){_PROSE_STREET} (?:{_LINK} ){{0,3}}\p{{Lu}}[\p{{L}}\p{{M}}.'´·-]*(?:,? "
+        rf"(?:{_LINK} ){{0,3}}\p{{Lu}}[\p{{L}}\p{{M}}.'´·-]*){{0,5}}{_DOOR}",
+    ),
+    *_rules(
+        "ADDRESS",
+        "calle avenida avd avda plaza paseo c",
         rf"(?i)\b(?:calle|avenida|avda?\.?|plaza|paseo|c/) ?(?:(?:del?|las?|los|el) ){{0,3}}[\p{{L}}]{{3,20}}"
         rf"(?: [\p{{L}}]{{2,20}}){{0,3}}?(?-i:{_DOOR})",
-        # A street without its kind, before a postal code or ending in "s/n".
-        rf"(?<![\p{{L}}\d'´-]){STOP}\p{{Lu}}[\p{{L}}\p{{M}}'´-]{{1,40}}(?: (?:{_LINK}"
-        rf" ){{0,2}}{STOP}\p{{Lu}}[\p{{L}}\p{{M}}'´-]{{1,40}}){{0,5}}{_DOOR}(?=[ .,-]{{1,4}}(?:E-?|C\.?P\.? ?)?"
-        rf"(?:0[1-9]"
-        rf"|[1-4]\d|5[0-2])\d{{3}}\b)",
-        rf"(?<![\p{{L}}\d'´-]){STOP}\p{{Lu}}[\p{{L}}\p{{M}}'´-]{{1,40}}(?: (?:{_LINK}"
-        rf" ){{0,2}}{STOP}\p{{Lu}}[\p{{L}}\p{{M}}'´-]{{1,40}}){{0,5}},? s ?/ ?n\b",
+    ),
+    *_rules(
+        "ADDRESS",
+        Digits(5, 5),
+        rf"(?<=(?<![\p{{L}}\d'´-])(?P<since>{STOP}\p{{Lu}}[\p{{L}}\p{{M}}'´-]{{1,40}}(?: "
+        rf"(?:{_LINK} ){{0,2}}{STOP}\p{{Lu}}[\p{{L}}\p{{M}}'´-]{{1,40}}){{0,5}}{_DOOR})[ .,-]{{1,4}}(?:E-?"
+        rf"|C\.?P\.? ?)?)(?:0[1-9]|[1-4]\d|5[0-2])\d{{3}}\b",
+    ),
+    *_rules(
+        "ADDRESS",
+        "s",
+        rf"(?<=(?<![\p{{L}}\d'´-])(?P<since>{STOP}\p{{Lu}}[\p{{L}}\p{{M}}'´-]{{1,40}}(?: "
+        rf"(?:{_LINK} ){{0,2}}{STOP}\p{{Lu}}[\p{{L}}\p{{M}}'´-]{{1,40}}){{0,5}}),? )s ?/ ?n\b",
+    ),
+    *_rules(
+        "ADDRESS",
+        "apartado apdo",
         r"(?i)\b(?:apartado de correos|apdo\.?(?: de correos)?) (?:n[ºo°]\.? ?)?\d{1,6}\b",
     ),
-    "PHONE": (
-        r"(?i)\b(?:tel[ée]fonos?|telf?s?|te?l?fn?o?s?|tlf(?:no)?s?|tlfno|t[fl]|m[óo]vil|fax|busca|centralita|citas"
-        r" previas(?: de hospital)?|ext(?:ensi[óo]n)?)\b\.?[ºo]?"
-        r"(?: (?:de contacto|m[óo]vil|fijo|n[ºo°]))?[ :.;-]{0,4}\K[(+]{0,2}\d(?:[\d ().-]{2,16}\d)?(?: ?(?:ext\.?"
-        r"|extensi[óo]n) ?\d{1,6})?"
+    *_rules(
+        "PHONE",
+        "teléfono teléfonos telefono telefonos tel tels telf telfs tf tfs tfn tfno tfnos tlf tlfs tlfn "
+        "tlfno tlfnos telfn telfno tefno tl t móvil movil fax busca centralita citas ext extensión "
+        "extension",
+        r"(?i)\b(?:tel[ée]fonos?|telf?s?|te?l?fn?o?s?|tlf(?:no)?s?|tlfno|t[fl]|m[óo]vil|fax|busca|centralita"
+        r"|citas previas(?: de hospital)?|ext(?:ensi[óo]n)?)\b\.?[ºo]?(?: (?:de contacto|m[óo]vil|fijo"
+        r"|n[ºo°]))?[ :.;-]{0,4}\K[(+]{0,2}\d(?:[\d ().-]{2,16}\d)?(?: ?(?:ext\.?|extensi[óo]n) ?\d{1,6})?"
         r"(?: ?[-/,y] ?\+?\d[\d .-]{6,14}\d){0,3}",
-        r"(?<![\w.,/+-])(?:\(?(?:\+|00)34\)?[ .-]?)?[6789](?:\d{8}|\d\d[ .-]\d{3}[ .-]\d{3}|\d\d(?:[ .-]\d\d){3}"
-        r"|\d[ .-]\d{3}(?:[ .-]\d\d){2}|\d[ .-]\d{7}|\d{2}[ .-]\d{6})(?![\w]|[.,/-]\d)",
+    ),
+    *_rules(
+        "PHONE",
+        [Digits(2, 10), Signs(("+", "("))],
+        r"(?<![\w.,/+-])(?:\(?(?:\+|00)34\)?[ .-]?)?[6789](?:\d{8}|\d\d[ .-]\d{3}[ .-]\d{3}|\d\d"
+        r"(?:[ .-]\d\d){3}|\d[ .-]\d{3}(?:[ .-]\d\d){2}|\d[ .-]\d{7}|\d{2}[ .-]\d{6})(?![\w]|[.,/-]\d)",
+    ),
+    *_rules(
+        "PHONE",
+        Signs(("+",)),
         r"(?<![\w.-])\+\d{1,3}[ .-]?\(?\d{1,4}\)?(?:[ .-]?\d{2,4}){2,4}(?![\w-])",
     ),
-    "PLAN": (
-        r"(?i)\b(?:n\.?[au]\.?s\.?s\.?|cipa?|tsi|seguridad social|afiliaci[óo]n|tarjeta sanitaria|p[óo]liza)\b(?:"
-        r" n[ºo°]\.?)?[ :.]{0,3}\K(?:nhc-?)?(?=[A-Z]{0,4}[ -]?\d)[A-Z]{0,4}[ -]?\d[\dA-Z /-]{3,20}\d",
+    *_rules(
+        "PLAN",
+        "n nass nuss cip cipa tsi seguridad afiliación afiliacion póliza poliza tarjeta",
+        r"(?i)\b(?:n\.?[au]\.?s\.?s\.?|cipa?|tsi|seguridad social|afiliaci[óo]n|tarjeta sanitaria|p[óo]liza)\b"
+        r"(?: n[ºo°]\.?)?[ :.]{0,3}\K(?:nhc-?)?(?=[A-Z]{0,4}[ -]?\d)[A-Z]{0,4}[ -]?\d[\dA-Z /-]{3,20}\d",
+    ),
+    *_rules(
+        "PLAN",
+        Digits(2, 2),
         r"(?<![\w.,/-])\d\d[ /-]\d{7,10}(?:[ /-]\d\d)?(?![\w]|[.,/-]\d)",
-        r"\b[A-Z]{4}[ -]?\d{6}[ -]?\d{6}\b",
     ),
-    "MRN": (
-        r"(?i)\b(?:n\.?h\.?c|nhc|historia(?: cl[íi]nica)?|h\.?c|n[ºo°] ?h[ªa]?\.?c?)\b\.?(?: (?:n[ºo°]|n[úu]mero"
-        r"|num\.?))?[ :.#-]{0,4}\K(?=[A-Z/-]{0,6}\d\d[\d/-]{2})[A-Z\d][A-Z\d/-]{2,20}\b",
+    *_rules(
+        "PLAN",
+        CODE,
+        r"\b[A-Z]{4}\d{6}[ -]?\d{6}\b",
     ),
-    "ENCOUNTER": (
+    *_rules(
+        "PLAN",
+        Digits(6, 10),
+        r"(?<=\b(?P<since>[A-Z]{4})[ -])\d{6}[ -]?\d{6}\b",
+    ),
+    *_rules(
+        "MRN",
+        "n nhc historia h hc nº no nh nºh noh nºhc nohc nºhª noha nºhªc nohac",
+        r"(?i)\b(?:n\.?h\.?c|nhc|historia(?: cl[íi]nica)?|h\.?c|n[ºo°] ?h[ªa]?\.?c?)\b\.?(?: (?:n[ºo°]"
+        r"|n[úu]mero|num\.?))?[ :.#-]{0,4}\K(?=[A-Z/-]{0,6}\d\d[\d/-]{2})[A-Z\d][A-Z\d/-]{2,20}\b",
+    ),
+    *_rules(
+        "ENCOUNTER",
+        "episodio n nº no biopsia informe expediente",
         r"(?i)\b(?:episodio|n[ºo°] ?(?:de )?(?:urgencia|ingreso|informe|muestra|biopsia|petici[óo]n|registro"
         r"|expediente)|biopsia n[ºo°]|informe n[ºo°]|expediente)[ :.]{1,3}\K(?=[A-Z/-]{0,4}\d{3}"
         r"|\d{1,3}[-/])[A-Z\d][A-Z\d/-]{2,20}\b",
     ),
-    "LICENSE": (
-        r"(?i)\b(?:n[ºo°]?\.? ?col(?:egiad[oa])?|col(?:egiad[oa])?\.? ?(?:n[ºo°]|n[úu]m)|colegiad[oa](?:"
-        r" n[úu]mero)?|num\.? ?col)\b\.?[ :.]{0,3}\K\d[\d ./-]{2,16}\d",
-        r"(?i)(?<![\w.-])(?:\d{8}[ -]?[A-HJ-NP-TV-Z]|\d{2}\.\d{3}\.\d{3}[ -]?[A-HJ-NP-TV-Z]|[XYZ][ -]?\d{7}["
-        r" -]?[A-HJ-NP-TV-Z])(?![\w-])",
+    *_rules(
+        "LICENSE",
+        "n nº no ncol nºcol nocol ncolegiado nºcolegiado nocolegiado ncolegiada nºcolegiada nocolegiada "
+        "col colegiado colegiada num",
+        r"(?i)\b(?:n[ºo°]?\.? ?col(?:egiad[oa])?|col(?:egiad[oa])?\.? ?(?:n[ºo°]|n[úu]m)|colegiad[oa]"
+        r"(?: n[úu]mero)?|num\.? ?col)\b\.?[ :.]{0,3}\K\d[\d ./-]{2,16}\d",
+    ),
+    *_rules(
+        "LICENSE",
+        [Digits(8, 8), Digits(2, 2, "."), "x y z"],
+        r"(?i)(?<![\w.-])(?:\d{8}[ -]?[A-HJ-NP-TV-Z]|\d{2}\.\d{3}\.\d{3}[ -]?[A-HJ-NP-TV-Z]"
+        r"|[XYZ][ -]?\d{7}[ -]?[A-HJ-NP-TV-Z])(?![\w-])",
+    ),
+    *_rules(
+        "LICENSE",
+        "d dni n nie nif pasaporte cédula cedula rut curp cuil cuit documento",
         r"(?i)\b(?:d\.?n\.?i|n\.?i\.?[ef]|pasaporte|c[ée]dula|rut|curp|cuil|cuit|documento)\b\.?(?: (?:n[ºo°]"
-        r"|n[úu]mero|de identidad|de ciudadan[íi]a))*[ :.]{0,3}\K(?=[A-Z]{0,4}[ .-]?\d)[A-Z\d][A-Z\d"
-        r" .-]{4,18}[A-Z\d]\b",
+        r"|n[úu]mero|de identidad|de ciudadan[íi]a))*[ :.]{0,3}\K"
+        r"(?=[A-Z]{0,4}[ .-]?\d)[A-Z\d][A-Z\d .-]{4,18}[A-Z\d]\b",
+    ),
+    *_rules(
+        "LICENSE",
+        CODE,
         r"\b[A-Z]{4}\d{6}[HM][A-Z]{5}[A-Z\d]\d\b",
     ),
-    "VEHICLE": (
-        r"(?<![\w-])\d{4}[ -]?[BCDFGHJKLMNPRSTVWXYZ]{3}(?![\w-])(?<!\d{4}[ -]?(?:CRP|PCR|LDL|HDL|TSH|PTH|LDH|VHC"
-        r"|VHB|GGT|GPT|PSA|LCR|BMP|RNM|RMN|TNF|DNT))",
+    *_rules(
+        "VEHICLE",
+        Digits(4, 4),
+        r"(?<![\w-])\d{4}[ -]?[BCDFGHJKLMNPRSTVWXYZ]{3}(?![\w-])(?<!\d{4}[ -]?(?:CRP|PCR|LDL|HDL|TSH|PTH|LDH"
+        r"|VHC|VHB|GGT|GPT|PSA|LCR|BMP|RNM|RMN|TNF|DNT))",
+    ),
+    *_rules(
+        "VEHICLE",
+        "matrícula matricula bastidor",
         r"(?i)\b(?:matr[íi]cula|bastidor)[: ]{1,2}\K(?=[A-Z -]{0,5}\d)[A-Z\d][A-Z\d -]{3,18}[A-Z\d]\b",
     ),
-    "DEVICE": (
-        r"(?i)\b(?:n[ºo°]\.? ?(?:de )?(?:serie|lote|referencia)|s/n|serial|lote|referencia)[ :.]{1,3}(?:n[ºo°]\.?"
-        r" ?)?\K(?=[A-Z-]{0,6}\d{3})[A-Z\d][A-Z\d-]{3,20}\b",
-        r"(?i)\bmodelo \K(?=[\p{L}\d]{0,8} ?(?:n[ºo°]\.? ?)?\d)[\p{L}\d]{2,12}(?: (?:n[ºo°]\.? ?)?\d[\d-]{2,10})?",
+    *_rules(
+        "DEVICE",
+        "n nº no nºserie noserie s serial lote referencia",
+        r"(?i)\b(?:n[ºo°]\.? ?(?:de )?(?:serie|lote|referencia)|s/n|serial|lote|referencia)[ :.]{1,3}"
+        r"(?:n[ºo°]\.? ?)?\K(?=[A-Z-]{0,6}\d{3})[A-Z\d][A-Z\d-]{3,20}\b",
     ),
-    "FACILITY": (
+    *_rules(
+        "DEVICE",
+        "modelo",
+        r"(?i)\bmodelo \K(?=[\p{L}\d]{0,8} ?(?:n[ºo°]\.? ?)?\d)[\p{L}\d]{2,12}(?: "
+        r"(?:n[ºo°]\.? ?)?\d[\d-]{2,10})?",
+    ),
+    *_rules(
+        "FACILITY",
+        _FACILITIES,
         rf"(?<![\p{{L}}]){_FACILITY}",
-        r"\bH[A-Z]{1,4} [\"«“]\p{Lu}[^\"»”\n]{2,40}[\"»”]",
+    ),
+    *_rules(
+        "FACILITY",
+        Signs(('"', "«", "“")),
+        r"(?<=\b(?P<since>H[A-Z]{1,4}) )[\"«“]\p{Lu}[^\"»”\n]{2,40}[\"»”]",
+    ),
+    *_rules(
+        "FACILITY",
+        "cama habitación habitacion box",
         r"(?i)\b(?:cama|habitaci[óo]n|box)(?: n[ºo°]\.?)?[: ]{1,2}\K(?=[A-Z-]{0,3}\d)[A-Z\d-]{1,7}\b",
-        r"(?i)\b(?:residencia de (?:ancianos|mayores|la tercera edad)|residencia geri[áa]trica|hogar de ancianos"
-        r"|centro de menores|casa de acogida|centro penitenciario|instituci[óo]n penitenciaria)\b",
     ),
-    "ORGANIZATION": (
-        r"(?<=[®™][^()\n]{0,25}[(,;] ?)(?:(?:[Ll]ab(?:oratorio)?s?\.?) )?\p{Lu}[\p{L}&.-]+(?: (?:& |y |and |de"
-        r" )?\p{Lu}[\p{L}&.-]+){0,4}(?=[,;)])",
+    *_rules(
+        "FACILITY",
+        "residencia hogar centro casa institución institucion",
+        r"(?i)\b(?:residencia de (?:ancianos|mayores|la tercera edad)|residencia geri[áa]trica"
+        r"|hogar de ancianos|centro de menores|casa de acogida|centro penitenciario"
+        r"|instituci[óo]n penitenciaria)\b",
+    ),
+    *_rules(
+        "ORGANIZATION",
+        Signs(("®", "™")),
+        r"[®™][^()\n]{0,25}?[(,;] ?\K(?:(?:[Ll]ab(?:oratorio)?s?\.?) )?\p{Lu}[\p{L}&.-]{1,30}(?: (?:& |y |and "
+        r"|de )?\p{Lu}[\p{L}&.-]{1,30}){0,4}(?=[,;)])",
+    ),
+    *_rules(
+        "ORGANIZATION",
+        "laboratorio laboratorios",
         r"\b[Ll]aboratorios? \p{Lu}[\p{L}&.-]+(?: (?:& )?\p{Lu}[\p{L}&.-]+){0,2}",
-        r"\b\p{Lu}[\p{L}&-]+(?: (?:& )?\p{Lu}[\p{L}&-]+){0,3},? (?:S\.? ?A\.?(?: ?U\.?)?|S\.? ?L\.?(?: ?U\.?)?"
-        r"|GmbH|GMBH|Inc\.?|Ltd\.?|Corp\.?|LLC|AG)(?![\p{L}])",
-        r"(?i)\b(?:juzgados?|comisar[íi]a|guardia civil|polic[íi]a (?:local|nacional))\b(?-i:(?: (?:de |n[ºo°] ?)?"
-        r"(?:\p{Lu}[\p{L}]+|\d{1,2})){0,3})",
     ),
-    "EMAIL": (
-        r"(?i)(?<![\w.+-])[\w.+-]{1,64} ?@ ?[\w-]{1,63}(?: ?\. ?[\w-]{2,63}|\.[\w-]{1,63}){1,4}",
-        r"(?i)(?<![\w.+-])[\w.+-]{1,64} ?(?:\(at\)|\[at\]|\(arroba\)| arroba ) ?[\w-]{1,63}(?:(?:\.| ?(?:\(punto\)"
-        r"|punto|\(dot\)) ?)[\w-]{2,63}){1,3}",
+    *_rules(
+        "ORGANIZATION",
+        "s sa sl sau slu gmbh inc ltd corp llc ag",
+        r"(?<=\b(?P<since>\p{Lu}[\p{L}&-]{1,30}(?: (?:& )?\p{Lu}[\p{L}&-]{1,30}){0,3}),? )(?:S\.? ?A\.?"
+        r"(?: ?U\.?)?|S\.? ?L\.?(?: ?U\.?)?|GmbH|GMBH|Inc\.?|Ltd\.?|Corp\.?|LLC|AG)(?![\p{L}])",
     ),
-    "URL": (
+    *_rules(
+        "ORGANIZATION",
+        "juzgado juzgados comisaría comisaria guardia policía policia",
+        r"(?i)\b(?:juzgados?|comisar[íi]a|guardia civil|polic[íi]a (?:local|nacional))\b(?-i:(?: (?:de "
+        r"|n[ºo°] ?)?(?:\p{Lu}[\p{L}]+|\d{1,2})){0,3})",
+    ),
+    *_rules(
+        "EMAIL",
+        Signs(("@",)),
+        r"(?i)(?<=(?<![\w.+-])(?P<since>[\w.+-]{1,64}) ?)@ ?[\w-]{1,63}(?: ?\. ?[\w-]{2,63}"
+        r"|\.[\w-]{1,63}){1,4}",
+    ),
+    *_rules(
+        "EMAIL",
+        "at arroba",
+        r"(?i)(?<=(?<![\w.+-])(?P<since>[\w.+-]{1,64})(?: ?[(\[]| ))(?:at[)\]]|arroba(?:\)| )) ?[\w-]{1,63}(?:"
+        r"(?:\.| ?(?:\(punto\)|punto|\(dot\)) ?)[\w-]{2,63}){1,3}",
+    ),
+    *_rules(
+        "URL",
+        "http https ftp ftps",
         r"(?i)\b(?:https?|ftps?)://[^\s<>\"'\])]{1,400}",
+    ),
+    *_rules(
+        "URL",
+        "www",
         r"(?i)\bwww\.[\w-]+(?:\.[\w-]+){1,5}(?:/[^\s<>\"'\])]{0,400})?",
-        r"(?i)(?<![@\w.-])(?:[a-z][\w-]*\.){1,4}(?:com|es|org|net|edu|gob|cat|eus|gal|info)\b"
-        r"(?:/[^\s<>\"'\])]{0,400})?",
     ),
-    "IP": (r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])",),
-    "SSN": (r"(?<![\d-])\d{3}-\d{2}-\d{4}(?![\d-])",),
-    "ACCOUNT": (
+    *_rules(
+        "URL",
+        "com es org net edu gob cat eus gal info",
+        r"(?i)(?<=(?<![@\w.-])(?P<since>[a-z][\w-]{0,63}(?:\.[a-z][\w-]{0,63}){0,3})\.)(?:com|es|org|net|edu"
+        r"|gob|cat|eus|gal|info)\b(?:/[^\s<>\"'\])]{0,400})?",
+    ),
+    *_rules(
+        "IP",
+        Digits(1, 3, "."),
+        r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])",
+    ),
+    *_rules(
+        "SSN",
+        Digits(3, 3, "-"),
+        r"(?<![\d-])\d{3}-\d{2}-\d{4}(?![\d-])",
+    ),
+    *_rules(
+        "ACCOUNT",
+        CODE,
         r"(?i)\bES\d{2}(?:[ -]?\d{4}){5}\b",
-        r"(?i)\b(?:cuenta(?: (?:bancaria|corriente))?|factura|IBAN|tarjeta)(?: n[ºo°]\.?| n[úu]mero)?[: ]{1,3}\K"
-        r"(?=[A-Z-]{0,4}\d{3})[A-Z\d][A-Z\d /-]{4,30}\d",
     ),
-    "ID": (
+    *_rules(
+        "ACCOUNT",
+        "cuenta factura iban tarjeta",
+        r"(?i)\b(?:cuenta(?: (?:bancaria|corriente))?|factura|IBAN|tarjeta)(?: n[ºo°]\.?"
+        r"| n[úu]mero)?[: ]{1,3}\K(?=[A-Z-]{0,4}\d{3})[A-Z\d][A-Z\d /-]{4,30}\d",
+    ),
+    *_rules(
+        "ID",
+        Digits(7, 10),
         r"(?<![\w.,-])\d{7,}(?![\w]|[.,]\d)",
-        r"(?<![\w.#-])#? ?[A-Z]{1,6}-\d{4,}(?:-?[A-Z\d]+)*\b",
-        r"(?<![\w.#-])#\K[A-Z\d]*\d{3,}[A-Z\d-]*\b",
+    ),
+    *_rules(
+        "ID",
+        Digits(4, 10),
+        r"(?<=(?<![\w.#-])(?P<since>[A-Z]{1,6})-)\d{4,20}(?:-?[A-Z\d]{1,20}){0,8}\b",
+    ),
+    *_rules(
+        "ID",
+        Signs(("#",)),
+        r"(?<![\w.#-])#\K[A-Z\d]{0,20}\d{3,20}[A-Z\d-]{0,20}\b",
+    ),
+    *_rules(
+        "ID",
+        LONG,
         r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b",
+    ),
+    *_rules(
+        "ID",
+        LONG,
         r"(?<![\w+/])[A-Za-z\d+/_-]{80,}={0,2}",
     ),
-}  # fmt: skip
+)

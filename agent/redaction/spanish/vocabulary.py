@@ -1,7 +1,10 @@
 """Words that name a kind of thing wherever they stand: countries and towns, peoples, occupations."""
 
+from collections.abc import Iterable
+
 import regex
 
+from agent.redaction.rulebook import Rule
 from agent.redaction.spanish.word_lists import entries
 
 
@@ -30,12 +33,14 @@ def countries() -> tuple[str, ...]:
     return _and_in_capitals(entries("countries"))
 
 
-def towns_abroad() -> str:
-    """Match a town that a country or a state follows: "(Acme, Springfield, Ohio)", "Lund, Suecia"."""
-    after = "|".join(regex.escape(name, literal_spaces=True) for name in (*entries("countries"), *_STATES))
-    town = r"[,;.(] ?\K\p{Lu}\p{L}+(?:[ -]\p{Lu}\p{L}+){0,2}"
+def towns_abroad() -> Rule:
+    """Return the rule for a town that a country or a state follows: "(Acme, Springfield, Ohio)", "Lund, Suecia"."""
+    names = (*entries("countries"), *_STATES)
+    after = "|".join(regex.escape(name, literal_spaces=True) for name in names)
+    town = r"[,;.(] ?(?P<since>\p{Lu}\p{L}{1,30}(?:[ -]\p{Lu}\p{L}{1,30}){0,2})[,.-] ?"
     states = "|".join(state for state in _STATES if len(state) == len("CA"))
-    return rf"{town}(?=[,.-] ?(?:{after})(?![\p{{L}}\d]))|(?<=\p{{Ll}}, )(?:{states})(?=[);,])"
+    pattern = rf"(?<={town})(?:{after})(?![\p{{L}}\d])|(?<=\p{{Ll}}, )(?:{states})(?=[);,])"
+    return Rule("LOCATION", _first_words(names), pattern)
 
 
 _STATES = (
@@ -44,28 +49,39 @@ _STATES = (
 )
 
 
-def nationalities() -> str:
-    """Match a word for the people of a country."""
-    stems = "|".join(
-        sorted((stem for line in entries("nationalities") for stem in line.split()), key=len, reverse=True)
-    )
-    return rf"(?i)(?<![\p{{L}}-])(?:{stems})(?:[oae]?s?|as|os|es)(?![\p{{L}}-])"
+def nationalities() -> Rule:
+    """Return the rule for a word for the people of a country."""
+    stems = [stem for line in entries("nationalities") for stem in line.split()]
+    words = {stem + ending for stem in stems for ending in _ENDINGS}
+    return Rule("NATIONALITY", " ".join(sorted(words)), r"(?<![\p{L}-])[\p{L}\p{M}]{1,40}(?![\p{L}-])")
 
 
-def professions() -> str:
-    """Match an occupation, in either gender and number."""
-    forms = []
+_ENDINGS = ("", "o", "a", "e", "s", "os", "as", "es")
+
+
+def professions() -> Rule:
+    """Return the rule for an occupation, in either gender and number."""
+    forms: list[str] = []
+    begins: list[str] = []
+    endings: tuple[str, ...]
     for entry in sorted(entries("professions"), key=len, reverse=True):
         first, _, rest = entry.partition(" ")
-        first = (
-            first[:-1] + "[oa]s?"
-            if first.endswith("o")
-            else first + "a?s?"
-            if first.endswith("or")
-            else first + "(?:s|es)?"
-        )
-        forms.append(f"{first} {rest}" if rest else first)
-    return rf"(?i)(?<![\p{{L}}-])(?:{'|'.join(forms)})(?![\p{{L}}-])"
+        if first.endswith("o"):
+            stem, endings = first[:-1], ("o", "a", "os", "as")
+        elif first.endswith("or"):
+            stem, endings = first, ("", "a", "s", "as", "es")
+        else:
+            stem, endings = first, ("", "s", "es")
+        form = f"{stem}(?:{'|'.join(endings)})"
+        forms.append(f"{form} {rest}" if rest else form)
+        begins += [stem + ending for ending in endings]
+    return Rule("PROFESSION", _first_words(begins), rf"(?i)(?<![\p{{L}}-])(?:{'|'.join(forms)})(?![\p{{L}}-])")
+
+
+def _first_words(phrases: Iterable[str]) -> str:
+    """Return how phrases begin, as rules say it."""
+    begins = {first.group().lower() for phrase in phrases if (first := regex.match(r"\p{L}+", phrase))}
+    return " ".join(sorted(begins))
 
 
 def _and_in_capitals(written: tuple[str, ...]) -> tuple[str, ...]:
