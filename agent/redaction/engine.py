@@ -24,7 +24,7 @@ from agent.redaction.admission import check_admitted
 from agent.redaction.deadline import Deadline
 from agent.redaction.folding import without_invisible
 from agent.redaction.identity import KnownValues, known_values, search
-from agent.redaction.languages import build_recognizers, everyday, family_names, given_names
+from agent.redaction.languages import build_recognizers, everyday, family_names, given_names, is_common
 from agent.redaction.model import ModelRecognizer, NoModelError
 from agent.redaction.operators import Operators, RecordOperators
 from agent.redaction.own_rules import Phrases
@@ -42,6 +42,7 @@ from agent.vocabulary import Identifier
 _LIBRARY_LOGGERS = ("presidio-analyzer", "presidio-anonymizer", "decision_process", "spacy", "tldextract", "filelock")
 _CHUNK = 20_000  # characters looked at together; Presidio's own steps grow with the square of the findings
 _LOOKS = 3  # that models take at a text at most, once something in it is known
+_MOST_VALUES = 10_000  # different identifiers of one record; who is who among more would take minutes
 _OVERLAP = 500  # characters; longer than any identifier but the longest address line
 
 
@@ -101,6 +102,7 @@ class Engine:
         self._withheld: Counter[Withheld] = Counter()
         self._remembered = Remembered()
         self._everyday = everyday(policy)
+        self._is_common = is_common(policy)
         self._allowed = Phrases(policy.allow)
         self._operators = Operators(
             policy,
@@ -209,21 +211,24 @@ class Engine:
                     entity = PRESIDIO_ENTITIES.get(result.entity_type, result.entity_type)
                     yield Span(start + result.start, start + result.end, entity)
 
-    def _known(self, fields: Sequence[_Field | Withheld], identifiers: Sequence[Identifier]) -> KnownValues | None:
-        """Return the identity table of a record; None if it cannot be made."""
-        found = [value for field in fields if isinstance(field, _Field) for value in field.values()]
-        given = [(one.entity, one.value) for one in identifiers if one.entity in self._policy.entities]
+    def _known(self, fields: Sequence[_Field | Withheld], identifiers: Sequence[Identifier]) -> KnownValues | Withheld:
+        """Return the identity table of a record; why there is none if it cannot be made."""
+        found = (value for field in fields if isinstance(field, _Field) for value in field.values())
+        given = ((one.entity, one.value) for one in identifiers if one.entity in self._policy.entities)
+        values = dict.fromkeys(chain(given, found))
+        if len(values) > _MOST_VALUES:
+            return Withheld.TOO_LONG
         try:
-            return known_values([*given, *found], self._everyday)
+            return known_values(values, self._everyday, self._is_common)
         except Exception:  # noqa: BLE001 - as in _read
-            return None
+            return Withheld.ENGINE_ERROR
 
-    def _located(self, field: _Field | Withheld, known: KnownValues | None) -> _Located | Withheld:
+    def _located(self, field: _Field | Withheld, known: KnownValues | Withheld) -> _Located | Withheld:
         """Unite what was found in a text by itself with what the identity table finds there."""
         if isinstance(field, Withheld):
             return field
-        if known is None:
-            return Withheld.ENGINE_ERROR
+        if isinstance(known, Withheld):
+            return known
         self._deadline.start(self._policy.limits.field_seconds)
         try:
             spans = united(

@@ -6,7 +6,7 @@ numbers with other separators or fewer zeros; days in other formats; streets wit
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from agent.redaction.days import Day, days_in, means
 from agent.redaction.deadline import Deadline
@@ -31,9 +31,16 @@ class KnownValues:
     Args:
         values: what was found or given, as (entity, value).
         everyday: words in small letters that identify nobody when they stand alone.
+        is_common: tells whether a word in small letters is one of the language, and no usual name; None: nothing
+            tells.
     """
 
-    def __init__(self, values: Iterable[tuple[str, str]], everyday: frozenset[str]) -> None:
+    def __init__(
+        self,
+        values: Iterable[tuple[str, str]],
+        everyday: frozenset[str],
+        is_common: Callable[[str], bool] | None = None,
+    ) -> None:
         names, days = list[str](), set[Day]()
         numbers, phrases = list[tuple[str, str]](), list[tuple[str, str]]()
         for entity, value in dict.fromkeys((entity, value.strip()) for entity, value in values):
@@ -47,9 +54,9 @@ class KnownValues:
                 (numbers if _is_number(entity, value) else phrases).append((entity, value))
                 if entity == "ADDRESS":
                     numbers += (("ZIP", code) for code in _POSTAL_CODE.findall(value))
-        self.names = KnownNames(names, everyday)
+        self.names = KnownNames(names, everyday, is_common)
         self.numbers = KnownNumbers(numbers)
-        self.phrases = KnownPhrases(phrases, everyday)
+        self.phrases = KnownPhrases(phrases, everyday, is_common)
         self.days = frozenset(days)
 
     @property
@@ -62,9 +69,11 @@ class KnownValues:
         return bool(self.names or self.numbers or self.phrases or self.days)
 
 
-def known_values(values: Iterable[tuple[str, str]], everyday: frozenset[str]) -> KnownValues:
+def known_values(
+    values: Iterable[tuple[str, str]], everyday: frozenset[str], is_common: Callable[[str], bool] | None = None
+) -> KnownValues:
     """Return what to search for, given what is known of the record; see `KnownValues`."""
-    return KnownValues(values, everyday)
+    return KnownValues(values, everyday, is_common)
 
 
 def search(text: str, known: KnownValues, deadline: Deadline) -> Iterator[Span]:

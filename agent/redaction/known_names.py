@@ -3,12 +3,13 @@
 A name is known by its words. One that tells people apart by itself (**strong**: three letters or more, and no everyday
 word) is looked for alone, in any case, also with one typing error and joined to another ("jholloway"). Any other
 (**weak**: "Will", "Rose", "Li") counts only beside another word of the same name, after a title, or in the middle of a
-sentence with a capital. What stands beside a word that was found and belongs to the same name goes with it: further
-words in any order, initials, particles.
+sentence with a capital. A **common** word ("Wren", "Preschool") of a name that has a strong one counts with a capital
+alone: what was taken for a name by mistake must not take a diagnosis with it. What stands beside a word that was found
+and belongs to the same name goes with it: further words in any order, initials, particles.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 import regex
@@ -56,13 +57,18 @@ class KnownNames:
     Args:
         names: full names and parts of names, as they were found or given.
         everyday: words in small letters that identify nobody when they stand alone.
+        is_common: tells whether a word in small letters is one of the language, and no usual name.
 
     Attributes:
         parts: by each strong word of a name, the longest name that has it.
     """
 
-    def __init__(self, names: Iterable[str], everyday: frozenset[str]) -> None:
+    def __init__(
+        self, names: Iterable[str], everyday: frozenset[str], is_common: Callable[[str], bool] | None = None
+    ) -> None:
         self._everyday = everyday
+        self._is_common = is_common or (lambda _: False)
+        self._with_capital: set[str] = set()  # common words
         self.parts: dict[str, str] = {}
         self._as_found: set[str] = set()  # words that nothing but their place told to be names: no errors are undone
         self._in_capitals: set[str] = set()  # what may be an abbreviation: looked for with a capital
@@ -85,7 +91,7 @@ class KnownNames:
                 seen.add(words)
                 self._add(name, words)
         self._in_capitals -= self._surely
-        for word in self._strong - (self._as_found - self._surely):
+        for word in self._strong - (self._as_found - self._surely) - self._with_capital:
             if len(word) >= _MISTYPED_LETTERS:
                 self._by_head[word[:2]].append(word)
                 self._by_tail[word[-2:]].append(word)
@@ -101,6 +107,10 @@ class KnownNames:
         joined = {"".join(pair) for pair in _attached(name)} | self._logins(words, full)
         strong = {word for word in full if len(word) >= _STRONG_LETTERS} | joined
         strong = {word for word in strong if word not in self._everyday and not word.isdigit()}
+        common = {word for word in strong if self._is_common(word)}
+        if common == strong:
+            strong = set()
+        self._with_capital |= common
         for word in strong:
             self._look_for(word, number)
             self.parts[word] = max(self.parts.get(word, ""), name.strip(), key=len)
@@ -170,7 +180,8 @@ class KnownNames:
         near = (*self._by_head.get(key[:2], ()), *self._by_tail.get(key[-2:], ()))
         if not near or self._is_everyday(key):
             return None
-        return next((word for word in near if one_error(key, word)), None)
+        meant = next((word for word in near if one_error(key, word)), None)
+        return None if meant is None or self._is_common(key) else meant
 
     def _is_everyday(self, key: str) -> bool:
         stems = (key, key.removesuffix("s"), key.removesuffix("es"), key.removesuffix("ed"), key.removesuffix("ing"))
@@ -182,6 +193,8 @@ class KnownNames:
         strong = word in self._strong or text[hit[1] : hit[2]].casefold() in self._accented
         if strong and last + 1 < len(words) and words[last + 1][0] in _TERMS and _capital(text, hit):
             strong = False  # a disease that is called as the person is
+        if word in self._with_capital and not _capital(text, hit):
+            strong = False
         for number in self._at[word]:
             own = self._words[number]
             begin, end = first, last

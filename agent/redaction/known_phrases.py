@@ -1,7 +1,7 @@
 """Places, institutions, streets and addresses on the net that are known of a record, word by word."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import regex
 
@@ -17,7 +17,7 @@ _STREETS = (
     "calle c", "avenida avda av", "plaza pza pl", "paseo pso",
 )  # fmt: skip
 _STREET_WORDS = {word: tuple(kind.split()) for kind in _STREETS for word in kind.split()}
-_GENERIC = frozenset(
+GENERIC = frozenset(
     word
     for words in (
         "hospital hospitals hosp hospice infirmary clinic clinics medical med center centre ctr health healthcare care",
@@ -40,10 +40,17 @@ class KnownPhrases:
     Args:
         values: as (entity, value).
         everyday: words in small letters that identify nobody when they stand alone.
+        is_common: tells whether a word in small letters is one of the language: it needs a capital.
     """
 
-    def __init__(self, values: Iterable[tuple[str, str]], everyday: frozenset[str]) -> None:
+    def __init__(
+        self,
+        values: Iterable[tuple[str, str]],
+        everyday: frozenset[str],
+        is_common: Callable[[str], bool] | None = None,
+    ) -> None:
         self._everyday = everyday
+        self._is_common = is_common or (lambda _: True)
         self._at: dict[str, list[Phrase]] = defaultdict(list)
         seen: set[tuple[str, ...]] = set()
         for entity, value in values:
@@ -77,12 +84,12 @@ class KnownPhrases:
                     yield from self._street(keys_of(piece))
             case "FACILITY" | "ORGANIZATION":
                 words = keys_of(value)
-                if len(words) > 1 and not all(word in self._everyday or word in _GENERIC for word in words):
+                if len(words) > 1 and not all(word in self._everyday or word in GENERIC for word in words):
                     yield words, False
                     short = words
-                    while short and short[-1] in _GENERIC:
+                    while short and short[-1] in GENERIC:
                         short = short[:-1]
-                    if short != words and not all(word in _GENERIC for word in short):
+                    if short != words and not all(word in GENERIC for word in short):
                         yield from self._alone(short)
                 elif len(words) == 1:
                     yield from self._alone(words)
@@ -95,8 +102,12 @@ class KnownPhrases:
                 yield keys_of(value), False
 
     def _alone(self, words: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], bool]]:
-        if sum(map(len, words)) >= _LETTERS and not all(word in self._everyday or word in _GENERIC for word in words):
-            yield words, True
+        if sum(map(len, words)) >= _LETTERS and not all(word in self._everyday or word in GENERIC for word in words):
+            yield words, all(map(self._is_usual, words))
+
+    def _is_usual(self, word: str) -> bool:
+        """Tell whether a word needs a capital to be a place: of the language, or too short to be sure."""
+        return len(word) <= _LETTERS or word in self._everyday or word in GENERIC or self._is_common(word)
 
     def _street(self, words: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], bool]]:
         """Yield a street with its number, and by itself, with each way to write what kind of street it is."""

@@ -10,6 +10,7 @@ from agent.errors import RedactionError
 from agent.redaction import english, spanish
 from agent.redaction.deadline import Deadline
 from agent.redaction.english import names as english_names
+from agent.redaction.english.unknown import is_safe
 from agent.redaction.model import ModelRecognizer, shipped_model
 from agent.redaction.network import read_network
 from agent.redaction.own_rules import Phrases, find_pattern
@@ -69,6 +70,17 @@ def _other(model: OtherModel, policy: RedactionPolicy, deadline: Deadline) -> En
 def everyday(policy: RedactionPolicy) -> frozenset[str]:
     """Words, in lower case, that identify nobody when they stand alone."""
     return frozenset().union(*(_LANGUAGES[language].everyday() for language in policy.languages))
+
+
+def is_common(policy: RedactionPolicy) -> Callable[[str], bool] | None:
+    """Return what tells whether a word in small letters is of the policy's languages, and no usual name.
+
+    None without English, the one language that has a list. It is read when first asked for, and takes 8 MB.
+    """
+    if "en" not in policy.languages:
+        return None
+    names = given_names(policy) | family_names(policy)
+    return lambda word: word not in names and is_safe(word)
 
 
 def given_names(policy: RedactionPolicy) -> frozenset[str]:

@@ -35,7 +35,7 @@ class Redacted(str):
 class Withheld(StrEnum):
     """Why a whole field is not shown. Closed, so that it can be counted."""
 
-    TOO_LONG = "too long"  # more characters than the policy's limit for one field
+    TOO_LONG = "too long"  # more characters than the policy's limit for one field; a record of too many identifiers
     TIME_LIMIT = "time limit"  # the engine did not finish in the policy's time for one field
     UNDECODABLE = "undecodable"  # not text: lone surrogates, control characters, replacement characters
     LANGUAGE = "language"  # more than a few words in a script or language that the policy's languages do not have

@@ -12,15 +12,12 @@ import hmac
 import itertools
 import string
 from collections.abc import Callable, Iterator, Sequence, Set
-from typing import Literal
 
 import regex
 
 from agent.redaction.known_names import one_error
-from agent.redaction.people import TITLES
+from agent.redaction.people import TITLES, Gender
 from agent.redaction.surrogate_names import surrogate_words
-
-Gender = Literal["female", "male"]
 
 _TRIES = 200  # surrogates of one value tried until one is free
 _LONGEST = 200  # characters; longer values are encoded data
@@ -32,7 +29,6 @@ _GIVEN = (*_GIVEN_FEMALE, *_GIVEN_MALE)
 _FEMALE = frozenset(name.casefold() for name in _GIVEN_FEMALE)
 _MALE = frozenset(name.casefold() for name in _GIVEN_MALE)
 GIVEN_NAMES = _FEMALE | _MALE
-_FEMALE_TITLES, _MALE_TITLES = frozenset(surrogate_words("titles_female")), frozenset(surrogate_words("titles_male"))
 _PARTICLES = frozenset(surrogate_words("particles"))
 _FACILITY_WORDS = frozenset(surrogate_words("facilities"))
 _ORGANIZATION_WORDS = frozenset(surrogate_words("organizations"))
@@ -275,12 +271,6 @@ def _cased(written: str, name: str) -> str:
     if written.isupper():
         return name.upper()
     return name.lower() if written.islower() else name
-
-
-def titled(name: str) -> Gender | None:
-    """Return the gender that a title in `name` says, if any does."""
-    said = {word.casefold() for word in _WORD.findall(name)}
-    return "female" if said & _FEMALE_TITLES else "male" if said & _MALE_TITLES else None
 
 
 def _gender(person: Sequence[str]) -> Gender:

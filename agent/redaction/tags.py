@@ -49,7 +49,8 @@ class TagTable:
     def _meaning(self, entity: str, value: str) -> str:
         plain = _INSIGNIFICANT.sub(" ", value).strip().casefold() or value
         if entity == "NAME":
-            return " ".join(self._people.person(value)) or plain
+            person = self._people.who(value)
+            return f"{' '.join(person.words)}/{person.number}" if person.words else plain
         if entity == "DATE" and len(value) <= _LONGEST_DATE and (written := read_date(value, language=self._language)):
             return written.date.isoformat() if "day" in written.places else f"{written.date:%Y-%m}"
         if entity in _NUMBERED:
