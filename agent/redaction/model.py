@@ -29,6 +29,12 @@ _NEGATIONS_AT_THE_END = frozenset(("NO", "DO"))
 # Of stretches that do not look like an address, nor stand beside a place: "2110 via", "AVR 2019".
 _ODD_ADDRESS_BOUND = 0.9
 _BESIDE = 3  # tokens
+# In small letters these go on with the sentence behind an address.
+_GOES_ON = frozenset((
+    "are", "but", "can", "cannot", "could", "did", "does", "for", "has", "had", "have", "how", "is", "it", "logged",
+    "may", "must", "needs", "should", "still", "that", "then", "there", "was", "we", "were", "what", "when", "where",
+    "which", "while", "who", "whom", "why", "will", "with", "would",
+))  # fmt: skip
 _LIKE_AN_ADDRESS = re.compile(r"\d{5}|[A-Z]\w?\d[\w ]?|[^\W\d_]*[A-ZÀ-Þ][a-zß-ÿ]{2}|#")
 
 # Languages whose model comes with the package: without it their texts are withheld.
@@ -54,6 +60,10 @@ USUAL = {
 USUAL_NUMBER = "00451234"
 
 _MODELS = Path(__file__).parent / "models"
+
+
+# Whether a finding, as text, start, end and entity, identifies nobody.
+Harmless = Callable[[str, int, int, Entity], bool]
 
 
 class NoModelError(Exception):
@@ -104,11 +114,21 @@ class StandIns:
 class ModelRecognizer(EntityRecognizer):
     """What a trained network takes for an identifier."""
 
-    def __init__(self, language: str, folder: Path, deadline: Deadline) -> None:
-        """Read the model in `folder`; one that cannot be read fails when it is asked."""
+    def __init__(
+        self, language: str, folder: Path, deadline: Deadline, is_harmless: Harmless = lambda *_: False
+    ) -> None:
+        """Read the model in `folder`; one that cannot be read fails when it is asked.
+
+        Args:
+            language: of the texts.
+            folder: of the model.
+            deadline: that ends its work.
+            is_harmless: told of a text, and the start, end and entity of a finding in it: whether to drop that.
+        """
         self._deadline = deadline
+        self._is_harmless = is_harmless
         self._network: Network | None = None
-        self._kinds: list[str] = []
+        self._kinds: list[Entity] = []
         with suppress(RedactionError):
             self._network = read_network(folder)
         if self._network is not None:
@@ -167,7 +187,8 @@ class ModelRecognizer(EntityRecognizer):
         """Return the findings among the tokens that are not `known`.
 
         A word counts where the probability that it is anything but harmless reaches the bound of its most probable
-        kind. Neighbours of a kind are one place. In a text with capitals, words without one need strong evidence.
+        kind. Neighbours of a kind are one place. In a text with capitals, words without one need strong evidence, as
+        do stretches that are no address by their look.
         """
         self._deadline.left()
         if self._network is None:
@@ -205,7 +226,9 @@ class ModelRecognizer(EntityRecognizer):
             stretch = text[start : words.starts[places[-1]] + len(words.texts[places[-1]])]
             start += len(stretch) - len(stretch.lstrip())
             end = start + len(stretch.strip())
-            if any(character.isalnum() for character in stretch):
+            if any(character.isalnum() for character in stretch) and not self._is_harmless(
+                text, start, end, self._kinds[kind]
+            ):
                 found.append(RecognizerResult(self._kinds[kind], start, end, SURE))
         return found
 
@@ -244,7 +267,7 @@ def _ends(word: str, kind: str, *, before_more: bool) -> bool:
     """Tell whether a place of `kind` ends before `word`, which may stand before more of it."""
     if word.lower() in _NEGATIONS or (word in _NEGATIONS_AT_THE_END and not before_more):
         return True
-    return "\n" in word if kind == "NAME" else word in ("?", ":") and kind == "ADDRESS"
+    return "\n" in word if kind == "NAME" else kind == "ADDRESS" and (word in ("?", ":") or word in _GOES_ON)
 
 
 def _plain(word: str) -> bool:
