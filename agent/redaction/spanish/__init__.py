@@ -10,14 +10,14 @@ from agent.redaction.entities import Entity
 from agent.redaction.rulebook import SURE, Rulebook
 from agent.redaction.spanish import names
 from agent.redaction.spanish.fields import find_fields
-from agent.redaction.spanish.harmless import without_harmless
+from agent.redaction.spanish.harmless import is_harmless, without_harmless
 from agent.redaction.spanish.patterns import RULES
 from agent.redaction.spanish.signature import find_signatures
 from agent.redaction.spanish.unknown import find_unknown
 from agent.redaction.spanish.vocabulary import companies, countries, nationalities, places, professions, towns_abroad
 from agent.redaction.spanish.word_lists import everyday, words
 
-__all__ = ["everyday", "recognizers"]
+__all__ = ["everyday", "is_harmless", "recognizers"]
 
 
 class SpanishRules(Rulebook):

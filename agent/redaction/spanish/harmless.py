@@ -1,8 +1,13 @@
-"""Fixed expressions of clinical Spanish in which a word that identifies elsewhere identifies nobody."""
+"""What identifies nobody in clinical Spanish: fixed expressions, germs, drugs, what is named after its discoverer."""
+
+import re
 
 import regex
 
 from agent.redaction.deadline import Deadline
+from agent.redaction.entities import Entity
+from agent.redaction.spanish.unknown import safe_words
+from agent.redaction.spanish.word_lists import words
 
 _EXPRESSIONS = regex.compile(
     r"(?i)\b(?:m[ée]dic[oa]s? de familia|medicina (?:de familia|familiar)"
@@ -110,3 +115,65 @@ def without_harmless(text: str, deadline: Deadline) -> str:
             pieces += [text[at : max(at, start)], " " * (end - max(at, start))]
             at = end
     return "".join([*pieces, text[at:]])
+
+
+_WORD = re.compile(r"[^\W\d_]+")
+_LINKS = frozenset(["de", "del", "la", "las", "el", "los", "y", "en", "por", "para", "con"])
+# Germs: what stands behind a genus, or is a species that everyone writes about.
+_GENUS_BEFORE = regex.compile(
+    r"(?i)\b(?:(?:staphylo|strepto|entero|pneumo|gono|meningo)cocc?[ou]s|pseudomonas?|neisseria|escherichia|klebsiella"
+    r"|enterobacter|proteus|serratia|citrobacter|acinetobacter|haemophilus|helicobacter|campylobacter|salmonella|shigella"
+    r"|listeria|legionella|bordetella|brucella|bartonella|borrelia|treponema|leptospira|rickettsia|coxiella|chlamydia"
+    r"|mycoplasma|ureaplasma|mycobacterium|nocardia|actinomyces|clostridi(?:um|oides)|bacillus|corynebacterium|candida"
+    r"|aspergillus|cryptococcus|pneumocystis|histoplasma|trich\w{3,12}|fusarium|mucor|giardia|entamoeba|leishmania"
+    r"|plasmodium|toxoplasma|trypanosoma|taenia|echinococcus|schistosoma|fasciola|anisakis|strongyloides|ascaris|vibrio"
+    r"|yersinia|pasteurella|moraxella|bacteroides|fusobacterium|prevotella|lactobacillus|gardnerella) $"
+)
+_SPECIES = frozenset(
+    re.findall(
+        r"\w+",
+        "pylori coli aureus aeruginosa pneumoniae epidermidis pyogenes agalactiae faecalis "
+        "faecium influenzae albicans fumigatus neoformans jirovecii tuberculosis monocytogenes "
+        "cloacae mirabilis marcescens difficile jejuni burnetii conorii connori slovaca "
+        "henselae burgdorferi pallidum trachomatis gondii falciparum vivax cruzi donovani",
+    )
+)
+# How names of drugs end.
+_DRUG = regex.compile(
+    r"\p{L}{2,20}(?:triol|mab|nib|pril|sart[áa]n|statina|floxacino|micina|cilina|ci?clina|conazol|prazol|nidazol|dipino"
+    r"|olol|parina|gliptina|gliflozina|navir|tegravir|ciclovir|setr[óo]n|lukast|oxetina|azepam|zolam|zapina|peridona"
+    r"|caína|xabán|grel|platino|taxel|rubicina|tecán|limus|prednisolona|metasona|tiroxina|cef\p{L}{2,12}|penem)"
+)
+# Named after its discoverer: a family name alone behind these is nobody in the record.
+_NAMED_AFTER = regex.compile(
+    r"(?i)\b(?:enfermedad|s[íi]ndrome|signos?|test|escala|[íi]ndice|clasificaci[óo]n|maniobra|t[ée]cnica|tinci[óo]n|sonda"
+    r"|aguja|pinzas?|criterios|tumor|linfoma|sarcoma|quistes?|gl[áa]ndulas?|ligamento|hernia|colgajo|pr[óo]tesis|f[óo]rmula"
+    r"|hematoxilina|medio|cultivo|m[ée]todo|cuestionario|inventario|entrevista)(?-i: \p{Ll}{3,20}){0,2}"
+    r"(?: (?:de|del|de la|seg[úu]n))? (?-i:\p{Lu}\. ?)?$"
+)
+_ACRONYM_AFTER = regex.compile(r"(?i)\b(?:el|la|los|las|del|al|una?|por|con) $")
+_LONGEST_ACRONYM = 5  # letters
+_NAMELIKE = frozenset({"NAME", "FACILITY", "ORGANIZATION", "LOCATION"})
+
+
+def is_harmless(text: str, start: int, end: int, entity: Entity) -> bool:
+    """Tell whether what a network took for an identifier is a word of medicine, a germ, a drug or an eponym.
+
+    Words that any list has as a name of people or places are never called harmless here, whatever stands around them.
+    """
+    if entity not in _NAMELIKE:
+        return False
+    found = _WORD.findall(text[start:end])
+    lower = [word.lower() for word in found]
+    names = words("given_names") | words("surnames")
+    if not lower or any(word in names and word not in _LINKS for word in lower):
+        return False
+    if all(word in _LINKS or word in safe_words() or word in _SPECIES or _DRUG.fullmatch(word) for word in lower):
+        return True
+    before = text[max(0, start - 60) : start]
+    if _GENUS_BEFORE.search(before):
+        return True
+    if entity == "NAME" and len(found) == 1:
+        acronym = found[0].isupper() and 1 < len(found[0]) <= _LONGEST_ACRONYM and not text[start:end].endswith(".")
+        return bool(acronym and _ACRONYM_AFTER.search(before)) or _NAMED_AFTER.search(before) is not None
+    return False

@@ -44,7 +44,7 @@ STOP = (
     r"(?!(?i:servicios?|servei|hospital|hopital|unidad|secci[óo]n|departamento|dpto|[áa]rea|complejo|complexo"
     r"|centro|cirug[íi]a"
     r"|medicina|cl[íi]nica|instituto|fundaci[óo]n|facultad|universidad|universitat|avda?|avenida|paseo|ctra|carretera"
-    r"|c[áa]tedra|correo|e-?mail|tel[ée]fono|tfno|tlf|telf|fax|m[ée]dic[oa]|n[ºo°]?col|colegiad[oa]|especialista"
+    r"|c[áa]tedra|correo|e-?mail|tel[ée]fono|tfno|tlf|telf|fax|m[ée]dic[oa]|n[ºo°]?\.? ?col|colegiad[oa]|especialista"
     r"|jef[ea]"
     r"|residencia|cap|edificio|campus|edad|sexo|fecha|nhc|dni|nass|domicilio|informe|historia|motivo)(?![\p{L}]))"
 )
@@ -280,7 +280,7 @@ RULES: Final = (
         rf"|prolong[óo]|dur[óo]|ex ?fumador de|en|unos|por|transcurridos|pasados|menos de|m[áa]s de"
         rf"|durante m[áa]s de|casi) )(?<![\w.,/-])(?:\d{{1,2}}(?:[.,]\d)?|{_NUMBER})(?: ?(?:-|a|y|o) ?(?:los "
         rf"|las )?(?:\d{{1,2}}|{_NUMBER}))?[- ]{{0,3}}años?+\b(?: y (?:medio|(?:\d{{1,2}}|{_NUMBER}) (?:mes"
-        rf"(?:es)?|d[íi]as|semanas)))?+(?: de edad)?+(?! (?:de (?:evoluci|seguimiento|tratamiento|duraci"
+        rf"(?:es)?|d[íi]as|semanas)))?+(?! (?:de (?:evoluci|seguimiento|tratamiento|duraci"
         rf"|historia|supervivencia|antig|hist|segui|vigencia)|despu[ée]s|antes|m[áa]s tarde|previos|posteriores"
         rf"|consecutivos|libre|m[áa]s\b|desp[uú]es|previamente|atr[áa]s)|de (?:la|el|los|las)\b|del "
         rf"(?:trasplante|diagn|alta|inicio|tratamiento|ingreso|evento|episodio|inicio))",
@@ -498,7 +498,7 @@ RULES: Final = (
     *_rules(
         "ZIP",
         "e c cp",
-        r"(?<![\w.,/-])(?:E-?|C\.?P\.?:? ?)(?:0[1-9]|[1-4]\d|5[0-2])\d{3}(?![\w]|[.,]\d)",
+        r"(?<![\w.,/-])(?:E-?|C\.?P\.?:? ?)\K(?:0[1-9]|[1-4]\d|5[0-2])\d{3}(?![\w]|[.,]\d)",
     ),
     *_rules(
         "ZIP",

@@ -25,7 +25,7 @@ def find_unknown(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, i
     Raises:
         TimeoutError: the deadline passed.
     """
-    safe, names = _safe_words(), words("given_names") | words("surnames")
+    safe, names = safe_words(), words("given_names") | words("surnames")
     for found in _CAPITALISED.finditer(text, timeout=deadline.left()):
         lower = found.group().lower()
         known = _ROMAN.fullmatch(found.group()) or all(
@@ -38,7 +38,7 @@ def find_unknown(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, i
 
 
 @cache
-def _safe_words() -> frozenset[str]:
-    """Read the list when first asked for: only strict policies do."""
+def safe_words() -> frozenset[str]:
+    """Return words that identify nobody; the list is read when first asked for."""
     packed = (Path(__file__).parent / "words" / "safe_words.txt.gz").read_bytes()
     return frozenset(gzip.decompress(packed).decode().split()) | words("everyday_words")
