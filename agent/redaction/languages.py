@@ -11,7 +11,7 @@ from agent.redaction import english, spanish
 from agent.redaction.deadline import Deadline
 from agent.redaction.english import names as english_names
 from agent.redaction.english.unknown import is_safe
-from agent.redaction.model import ModelRecognizer, shipped_model
+from agent.redaction.model import Harmless, ModelRecognizer, shipped_model
 from agent.redaction.network import read_network
 from agent.redaction.own_rules import Phrases, find_pattern
 from agent.redaction.policy import OtherModel, RedactionPolicy
@@ -20,6 +20,8 @@ from agent.redaction.spanish import word_lists
 
 _LANGUAGES: dict[str, ModuleType] = {"en": english, "es": spanish}
 _WORDS: dict[str, Callable[[str], frozenset[str]]] = {"en": english_names.words, "es": word_lists.words}
+# What a model's findings are checked by, where the language has such a check.
+_HARMLESS: dict[str, tuple[Harmless, ...]] = {"es": (spanish.is_harmless,)}
 
 
 def build_recognizers(policy: RedactionPolicy, deadline: Deadline) -> list[EntityRecognizer]:
@@ -48,7 +50,7 @@ def build_recognizers(policy: RedactionPolicy, deadline: Deadline) -> list[Entit
 
 def _models(policy: RedactionPolicy, language: str, deadline: Deadline) -> list[EntityRecognizer]:
     folder = shipped_model(language) if "shipped" in policy.models else None
-    return [] if folder is None else [ModelRecognizer(language, folder, deadline)]
+    return [] if folder is None else [ModelRecognizer(language, folder, deadline, *_HARMLESS.get(language, ()))]
 
 
 def _other(model: OtherModel, policy: RedactionPolicy, deadline: Deadline) -> EntityRecognizer:
