@@ -63,8 +63,9 @@ def jsonl(
 ) -> None:
     """Redact fields of every object of a JSON-lines file, in order.
 
-    OUT is written whole or not at all. What cannot be judged reads [WITHHELD: reason] there, and is counted; if that
-    is something in every row, the exit code is 5.
+    OUT is written whole or not at all. What cannot be judged reads [WITHHELD: reason] there, and is counted. The exit
+    code is 0 as long as one row is left to read; it is 5 when something is withheld in every row, which are written
+    all the same, or when a row has none of the fields, and nothing is.
     """
     from agent.evaluation.progress import Progress
     from agent.files import open_plain, written_atomically
@@ -102,22 +103,33 @@ def _report(tally: "Tally") -> None:
     Raises:
         RedactionError: something was withheld in every row.
     """
-    click.echo(f"{tally.rows} rows: {tally.found} identifiers in {tally.touched} of them", err=True)
+    click.echo(
+        f"{_counted(tally.rows, 'row')}: {_counted(tally.found, 'identifier')} in {tally.touched} of them", err=True
+    )
     if tally.unread:
+        has = "has" if tally.unread == 1 else "have"
         click.echo(
-            f"{tally.unread} rows have other fields, written as they are: nobody looked at them "
+            f"{_counted(tally.unread, 'row')} {has} other fields, written as they are: nobody looked at them "
             "(--others redact or drop)",
             err=True,
         )
+    if tally.replaced:
+        had = "row had a field" if tally.replaced == 1 else "rows had fields"
+        click.echo(f"{tally.replaced} {had} of the name spans: what --spans found stands there now", err=True)
     if tally.withheld:
         reasons = ", ".join(f"{count} {reason}" for reason, count in tally.withheld.most_common())
         named = ", ".join(map(str, tally.rows_withheld))
-        said = f"{tally.withheld.total()} fields were withheld ({reasons}); the first rows with one: {named}"
+        fields, were = _counted(tally.withheld.total(), "field"), "was" if tally.withheld.total() == 1 else "were"
+        said = f"{fields} {were} withheld ({reasons}); the first rows with one: {named}"
         if tally.spoilt == tally.rows:
             raise RedactionError(
                 said, "No row is left to read. Look at the reasons: a policy's limits, a model, a file."
             )
         click.echo(f"{said}. Each of these fields reads [WITHHELD: reason] in the file.", err=True)
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 @redact.command()

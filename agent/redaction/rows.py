@@ -61,6 +61,7 @@ class Tally:
         withheld: fields not shown, by reason.
         spoilt: rows with such a field; rows_withheld: the first few of them, counted from 1.
         unread: rows with fields that nobody looked at.
+        replaced: rows that had a field of the name under which places are written.
     """
 
     rows: int = 0
@@ -68,6 +69,7 @@ class Tally:
     touched: int = 0
     characters: int = 0
     unread: int = 0
+    replaced: int = 0
     spoilt: int = 0
     withheld: Counter[str] = field(default_factory=Counter)
     rows_withheld: list[int] = field(default_factory=list)
@@ -79,6 +81,7 @@ class Tally:
         self.touched += other.touched
         self.characters += other.characters
         self.unread += other.unread
+        self.replaced += other.replaced
         self.spoilt += other.spoilt
         self.withheld.update(other.withheld)
         self.rows_withheld = (self.rows_withheld + other.rows_withheld)[:_ROWS_NAMED]
@@ -160,6 +163,7 @@ def _cleared_row(row: dict[str, Json], number: int, task: RowTask, engine: Clear
         places = iter([_places(text, found) for text, (_, found) in zip(texts, results, strict=True)])
         by_field = {name: next(places) if isinstance(value, str) else [] for name, value in named.items()}
         shown["spans"] = by_field if len(task.fields) > 1 else next(iter(by_field.values()))
+        tally.replaced += "spans" in row
     line = _line(shown)
     tally.rows += 1
     tally.characters += sum(map(len, texts))

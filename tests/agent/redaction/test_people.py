@@ -61,3 +61,40 @@ def test_a_list_of_thousands_of_names_takes_no_time_that_grows_with_its_square()
     began = time.process_time()
     People(names)
     assert time.process_time() - began < 4
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Mr. Long", "Mrs. Long"),
+        ("Tyrell Washington", "Tyrell Sr."),
+        ("John Long Jr.", "John Long Sr."),
+        ("John Long", "John Long Jr."),
+        ("Tyrell Washington", "Ms. Loretta Washington"),
+        ("Margaret Long", "Mr. Long"),
+    ],
+)
+def test_titles_suffixes_and_given_names_tell_people_of_one_name_apart(one: str, other: str):
+    people = People([one, other])
+    assert people.who(one) != people.who(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("John Long Jr.", "John Long"),
+        ("Mr. Long", "Long"),
+        ("Sr. Pérez", "Pérez"),
+        ("Dr. Long", "Mr. Long"),
+        ("Kim Long", "Ms. Long"),
+    ],
+)
+def test_what_a_title_or_suffix_leaves_open_is_one_person(one: str, other: str):
+    people = People([one, other])
+    assert people.who(one) == people.who(other)
+
+
+def test_a_title_means_whoever_it_is_known_to_fit():
+    people = People(["Tyrell Washington", "Ms. Loretta Washington", "Ms. Washington", "Mr. Washington"])
+    assert people.person("Ms. Washington") == ("loretta", "washington")
+    assert people.person("Mr. Washington") == ("tyrell", "washington")

@@ -90,7 +90,8 @@ def test_a_byte_order_mark_is_no_part_of_the_first_row(engine: Engine):
 
 def test_places_are_of_the_original_text(engine: Engine):
     text = "Fever of 38.5 \u00b0C \U0001f912, Mr. Holloway, MRN: 4471209."
-    (row,), _ = redacted(engine, RowTask(("text",), spans=True), {"id": 7, "text": text, "spans": [[0, 1, "GOLD"]]})
+    (row,), tally = redacted(engine, RowTask(("text",), spans=True), {"id": 7, "text": text, "spans": [[0, 1, "GOLD"]]})
+    assert tally.replaced == 1  # which the command says
     assert row["text"] == "Fever of 38.5 \u00b0C \U0001f912, [NAME-1], MRN: [MRN-1]."
     assert [(text[start:end], entity) for start, end, entity in row["spans"]] == [
         ("Mr. Holloway", "NAME"),
