@@ -226,5 +226,5 @@ def _end_of_name(start: int, end: int, text: str) -> int:
         return end
     clinical = word in _ABBREVIATIONS or (len(word) > 2 and not _VOWEL.search(word))
     if clinical and ("\n" in last.group(1) or _SMALL.search(text, start, last.start())):
-        return last.start()
+        return int(last.start())
     return end
