@@ -19,6 +19,7 @@ _STATE_BEFORE = regex.compile(
     r"(?<![\p{L}\d])(?:A[KLRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|O[HKR]|PA|RI|S[CD]|TN|TX"
     r"|UT|V[AT]|W[AIVY]) \Z"
 )
+_BLOCKS_BEFORE = regex.compile(r"(?<![\w/.-])(?:\d{1,4}[-/]){1,3}\Z")  # of an address: "2-14-7 Minami"
 _LOOSE_JOINT = regex.compile(r"(?<=\d)[-_]\Z")  # a finding that was cut within a number
 # Groups of digits divided by spaces go on where no unit and no word follows.
 _IN_GROUPS = regex.compile(r"\d{2,12} \d{2,12}\Z")
@@ -120,7 +121,10 @@ def _whole_number(start: int, end: int, entity: str, text: str) -> tuple[int, in
     if entity == "ADDRESS":
         joint = _LOOSE_JOINT.search(text, start, end)
         after = _GROUPS_AFTER.match(text, end - 1, end + _REACH) if joint else None
-        return start, after.end() if after else end
+        before = (
+            _BLOCKS_BEFORE.search(text, max(0, start - _REACH), start) if text[start : start + 1].isdigit() else None
+        )
+        return before.start() if before else start, after.end() if after else end
     if entity == "FACILITY":  # what a number of several groups was taken for
         groups = _NEXT_GROUPS.match(text, end, end + _REACH) if _IN_GROUPS.search(text, start, end) else None
         return start, groups.end() if groups else end

@@ -24,6 +24,7 @@ def spans(text: str, *found: tuple[str, str]) -> list[tuple[str, str]]:
         ("plate TX BZR-4471", "BZR-4471", "VEHICLE", "TX BZR-4471"),
         ("unit W2037 24 551902 00, verified", "W2037 24 551902", "ID", "W2037 24 551902 00"),
         ("on file xxx-xx-6642.", "xx-6642", "SSN", "xxx-xx-6642"),
+        ("out of 3-22-9 Kitamachi", "9 Kitamachi", "ADDRESS", "3-22-9 Kitamachi"),
         ("MRN 0045 1234 50 mg given", "0045 1234", "MRN", "0045 1234"),
         ("chart 4471209-related notes", "4471209", "MRN", "4471209"),
     ],
