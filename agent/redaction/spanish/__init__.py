@@ -8,7 +8,7 @@ from presidio_analyzer.nlp_engine import NlpArtifacts
 from agent.redaction.deadline import Deadline
 from agent.redaction.entities import Entity
 from agent.redaction.rulebook import SURE, Rulebook
-from agent.redaction.spanish import names
+from agent.redaction.spanish import latin_america, names
 from agent.redaction.spanish.fields import find_fields
 from agent.redaction.spanish.harmless import is_harmless, without_harmless
 from agent.redaction.spanish.patterns import RULES
@@ -26,7 +26,7 @@ class SpanishRules(Rulebook):
     def __init__(self, deadline: Deadline) -> None:
         super().__init__(
             "es",
-            (*RULES, nationalities(), professions(), towns_abroad()),
+            (*RULES, *latin_america.RULES, nationalities(), professions(), towns_abroad()),
             deadline,
             phrases={"LOCATION": (*places(), *countries()), "ORGANIZATION": companies()},
             finders=[(frozenset({"NAME"}), names.find_names), (frozenset({"UNKNOWN_WORD"}), find_unknown)],

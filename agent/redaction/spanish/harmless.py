@@ -28,6 +28,10 @@ _EXPRESSIONS = regex.compile(
     r"|(?:nombre|marca|preparado|producto) comercial|contacto prematuro|cierre prematuro|parto prematuro|latidos?"
     r" prematuros?"
     r"|hospital de d[íi]a|edad [óo]sea(?: aproximada)?(?: de \d+ años)?"
+    r"|(?:escala|preparaci[óo]n|criterios?|consenso|clasificaci[óo]n|conferencia|protocolo|declaraci[óo]n|sistema|grados?"
+    r"(?: \w{1,3})?)(?: de| del| seg[úu]n)? (?:los [áa]ngeles|boston|roma|tokio|atlanta|[áa]msterdam|berl[íi]n|bethesda"
+    r"|mil[áa]n|viena|par[íi]s|r[óo]terdam|baltimore|helsinki|barcelona clinic|ginebra|sydney|chicago|montreal|toronto"
+    r"|cincinnati|california|leeds|londres|oxford)(?: (?:[ivx]{1,4}|\d)\b)?"
     r"|(?:clasificaci[óo]n|esofagitis) de los [áa]ngeles|hormonas? (?:femenin|masculin)as?|virus del nilo)\b"
 )
 
@@ -87,7 +91,8 @@ _BEGINNINGS = (
         "condón",
     ),
     *("preservativo", "aparato", "patr", "nombre", "marca", "preparado", "producto", "contacto", "cierre", "parto"),
-    *("latido", "hospital", "edad", "clasificaci", "esofagitis", "hormona", "virus"),
+    *("latido", "hospital", "edad", "clasificaci", "esofagitis", "hormona", "virus", "escala", "preparaci", "criterio"),
+    *("consenso", "conferencia", "protocolo", "declaraci", "sistema", "grado"),
 )
 
 
@@ -169,6 +174,9 @@ def is_harmless(text: str, start: int, end: int, entity: Entity) -> bool:
     if not lower or any(word in names and word not in _LINKS for word in lower):
         return False
     if all(word in _LINKS or word in safe_words() or word in _SPECIES or _DRUG.fullmatch(word) for word in lower):
+        return True
+    around = _EXPRESSIONS.finditer(text, max(0, start - 80), min(len(text), end + 80))
+    if any(fixed.start() <= start and end <= fixed.end() for fixed in around):
         return True
     before = text[max(0, start - 60) : start]
     if _GENUS_BEFORE.search(before):

@@ -11,12 +11,13 @@ from agent.redaction.entities import Entity
 from agent.redaction.rulebook import Judge
 from agent.redaction.rulebook import Place as PlaceFound
 from agent.redaction.spanish.patterns import STOP
-from agent.redaction.spanish.word_lists import words
+from agent.redaction.spanish.unknown import safe_words
+from agent.redaction.spanish.word_lists import people, words
 
 Place = tuple[int, int]
 
-_WORD = r"(?:\p{Lu}[\p{L}\p{M}]*(?:['´’-]\p{L}[\p{L}\p{M}]*)*|\p{Lu}\.(?:ª|[ao]\b)?|M\.?ª)"
-_LINK = r"(?:de(?: los?| las?| la)?|del|y|e|i|da|do|dos|van|von|der|den|la)"
+_WORD = r"(?:\p{Lu}[\p{L}\p{M}]*(?:['´’-]\p{L}[\p{L}\p{M}]*)*|\p{Lu}\.(?:ª|[ao]\b)?|M\.?ª|Ma\.|Fco\.|Jse\.)"
+_LINK = r"(?:de(?: los?| las?| la)?|del|y|e|i|da|do|dos|van|von|der|den|la|(?:vda|viuda)\.? de)"
 _RUN = rf"{STOP}{_WORD}(?:[ ]{{1,2}}(?:{_LINK} ){{0,2}}{STOP}{_WORD}){{0,6}}"
 _TITLED = regex.compile(
     r"(?:(?i:dres|dras|dr|dra|sres|sr|sra|srta|prof|profa|lic|enf|dña|dn|fdo|firmado|d\.ª)\b"
@@ -50,6 +51,12 @@ _BOUNDS = "\n,;:("  # no name goes on behind one of these
 _FURTHEST = 400  # characters of what is searched around a listed name
 _LOWER_WORD = re.compile(r"(?<![\w-])[a-záéíóúüñçàèò]{2,}(?![\w-])")
 _LETTERS = re.compile(r"[^\W\d_]+")
+_SHORTENED = frozenset(["ma", "m", "fco", "j", "jse", "gpe"])  # given names, before others
+_SMALL_WORD = re.compile(r"[^\W\d_]+")
+_SMALL_CUES = (
+    "doctor doctora dr dra señor señora sr sra srta don doña me se soy habla llamado llamada paciente hijo hija esposo"
+    " esposa marido mujer madre padre hermano hermana"
+)
 _SMALL = frozenset(
     ["de", "del", "la", "las", "los", "lo", "y", "e", "i", "da", "do", "dos", "van", "von", "der", "den"]
 )
@@ -66,7 +73,7 @@ _EPONYM_BEFORE = regex.compile(
     r"|f[óo]rmula|escore|score|grado|tipo|estadio|plastia|reservorio|vejiga|cistectom[íi]a|uretroplastia"
     r"|asociaci[óo]n|granuloma|anemia|mieloma|mutaci[óo]n|gen|proteína|factor|serie|estudio|descrit[oa]s? por"
     r"|propuest[oa]s? por|seg[úu]n)"
-    r"(?: (?:\p{Ll}+ ){0,2})?(?:de |del |de la |tipo |según )?(?:la |los |el )?$"
+    r"(?: (?-i:\p{Ll}+ ){0,2})?(?:de |del |de la |tipo |según )?(?:la |los |el )?$"
 )
 _NOT_AFTER = regex.compile(r"^ ?(?:et al|y cols|y col\b|®|™|-?\d)")
 
@@ -91,8 +98,45 @@ def _named(text: str, place: int) -> PlaceFound | None:
     return PlaceFound(*match.span("name"))
 
 
+_IN_SMALL = regex.compile(
+    r"(?i)(?:doctora?|dra?\.?|señora?|srt?a?\.?|don|doña|me llamo|se llama|soy|habla|llamad[oa]|paciente"
+    r"|(?<=\b(?:mi|su) )(?:hij[oa]|espos[oa]|marido|mujer|madre|padre|herman[oa]))"
+    r" (?P<name>\p{Ll}{3,20})(?P<more>(?: (?:de |del |de la )?\p{Ll}{3,20}){0,3})"
+)
+_TITLES_IN_SMALL = frozenset(["doctor", "doctora", "dr", "dra", "señor", "señora", "sr", "sra", "srta", "don", "doña"])
+_MOST_FAMILY_NAMES = 2
+
+
+def _in_small_letters(text: str, place: int) -> PlaceFound | None:
+    """Tell where a name without capitals stands behind a title or a cue: "la doctora lidia pumarejo refiere".
+
+    It begins with a given name of the lists, or behind a title with a word of no list, and goes on through words that
+    no list of ordinary words has.
+    """
+    match = _IN_SMALL.match(text, place)
+    if match is None:
+        return None
+    first, ordinary = match["name"], _ordinary_words()
+    title = match.group().split()[0].rstrip(".").lower() in _TITLES_IN_SMALL
+    if first in ordinary or first in people() or not (title or first in words("given_names")):
+        return None
+    end, taken = match.end("name"), 0
+    for more in _SMALL_WORD.finditer(text, match.start("more"), match.end("more")):
+        if more.group() in _SMALL:
+            continue
+        if taken == _MOST_FAMILY_NAMES or (more.group() in ordinary and more.group() not in words("surnames")):
+            break
+        end, taken = more.end(), taken + 1
+    return PlaceFound(match.start("name"), end)
+
+
 # Words before a name, and what says whether one follows.
-JUDGED: tuple[tuple[str, Judge], ...] = ((_TITLES, _titled), (_CUES, _cued), (_NAMING, _named))
+JUDGED: tuple[tuple[str, Judge], ...] = (
+    (_TITLES, _titled),
+    (_CUES, _cued),
+    (_NAMING, _named),
+    (_SMALL_CUES, _in_small_letters),
+)
 
 
 def find_names(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, int]]:
@@ -126,6 +170,11 @@ def _parts_of_names() -> frozenset[str]:
     """Return the words that names of the lists are made of, but for family names that are everyday words."""
     listed = words("given_names") | (words("surnames") - words("everyday_words"))
     return frozenset(part for name in listed for part in _LETTERS.findall(name))
+
+
+@cache
+def _ordinary_words() -> frozenset[str]:
+    return words("everyday_words") | safe_words()
 
 
 @cache
@@ -169,9 +218,12 @@ def _listed(text: str, start: int, end: int, *, cued: bool) -> Place | None:
         paired = second and (sure or following[0][0] in family | given)
         if not ((cued and sure) or paired or (sure and index == 0 and _alone(text, tokens))):
             continue
-        if _EPONYM_BEFORE.search(text, max(0, first - 60), first) or _NOT_AFTER.match(text[last : last + 8]):
+        person = paired and word in given  # "test de Coombs de Ana Gil": a whole name is no eponym
+        eponym = not person and _EPONYM_BEFORE.search(text, max(0, first - 60), first)
+        if eponym or _NOT_AFTER.match(text[last : last + 8]):
             return None
-        return first, _end(tokens[index : index + 5], everyday, family, given)
+        before = index and tokens[index - 1][0] in _SHORTENED  # "Ma. Guadalupe"
+        return (tokens[index - 1][1] if before else first), _end(tokens[index : index + 5], everyday, family, given)
     return None
 
 

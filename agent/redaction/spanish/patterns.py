@@ -26,8 +26,8 @@ _SHORT_MONTH = r"(?:ene|feb|mar|abr|may|jun|jul|ago|sept?|oct|nov|dic)\b\.?"
 _YEAR = r"(?:19\d\d|20[0-4]\d)"
 _DAY = r"(?:3[01]|[12]\d|0?[1-9])"
 _WEEKDAY = r"(?:lunes|martes|mi[ée]rcoles|jueves|viernes|s[áa]bado|domingo)"
-_NOT_ON = r"(?![\w/]|[.,-]\d)"
-_UNITS = (
+NOT_ON = r"(?![\w/]|[.,-]\d)"
+UNITS = (
     r"(?! ?(?:m[lgcm]\b|mg|µ|mcg|g\b|gr\b|kg|cc\b|c\.c|UI\b|U\b|U/|u/|x\b|%|/|mm|cm|c[ée]l|l[ií]n|leuc|pl|cop|kcal"
     r"|cal\b"
     r"|ng|pg|mEq|mmol|nm\b|Hz|rpm|ppm|Gy|cGy|rad|s\b|seg|ms\b|W\b|J\b|mJ|puntos|veces|pacientes|casos|por (?:campo"
@@ -171,7 +171,7 @@ RULES: Final = (
         "DATE",
         Digits(1, 4, "/-. "),
         rf"(?<![\w/.,-])(?:{_DAY} ?[/.-]{{1,2}} ?(?:1[0-2]|0?[1-9]) ?[/.-]{{1,2}} ?{_YEAR}|{_DAY}([/-])"
-        rf"(?:1[0-2]|0?[1-9])\1\d\d|{_YEAR} ?[/.-] ?(?:1[0-2]|0?[1-9]) ?[/.-] ?{_DAY}){_NOT_ON}",
+        rf"(?:1[0-2]|0?[1-9])\1\d\d|{_YEAR} ?[/.-] ?(?:1[0-2]|0?[1-9]) ?[/.-] ?{_DAY}){NOT_ON}",
     ),
     *_rules(
         "DATE",
@@ -188,7 +188,7 @@ RULES: Final = (
     *_rules(
         "DATE",
         Digits(1, 2, "/-"),
-        rf"(?i)\b(?:1[0-2]|0?[1-9])[/-]{_YEAR}{_NOT_ON}",
+        rf"(?i)\b(?:1[0-2]|0?[1-9])[/-]{_YEAR}{NOT_ON}",
     ),
     *_rules(
         "DATE",
@@ -208,7 +208,7 @@ RULES: Final = (
     *_rules(
         "DATE",
         Digits(4, 4),
-        rf"(?<![\w.,/:=+<>~±-])(?:19[2-9]\d|20[0-4]\d)(?![\w]|[.,:]\d|/\d){_UNITS}",
+        rf"(?<![\w.,/:=+<>~±-])(?:19[2-9]\d|20[0-4]\d)(?![\w]|[.,:]\d|/\d){UNITS}",
     ),
     *_rules(
         "DATE",
@@ -223,7 +223,7 @@ RULES: Final = (
     *_rules(
         "DATE",
         Digits(1, 2, "/"),
-        rf"(?i)(?<=\b(?:el|del|al|día|dia|fecha) ){_DAY}/(?:1[0-2]|0?[1-9]){_NOT_ON}(?! ?%)",
+        rf"(?i)(?<=\b(?:el|del|al|día|dia|fecha) ){_DAY}/(?:1[0-2]|0?[1-9]){NOT_ON}(?! ?%)",
     ),
     *_rules(
         "DATE",
