@@ -1,9 +1,10 @@
 """`intramural redact helm`: HELM's output folders made fit to be handed on."""
 
 import secrets
+from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import click
 
@@ -13,7 +14,10 @@ from agent.redact_options import chosen, engine_options
 
 if TYPE_CHECKING:
     from agent.exchange.helm_redaction.walk import Judges
+    from agent.redaction.policy import RedactionPolicy
     from agent.redaction.worker import EngineChoice
+
+_LEAST: Final = "hipaa_safe_harbor"  # below which no folder is called clean, unless a policy is given
 
 
 @click.command()
@@ -64,10 +68,10 @@ def helm(
     from agent.exchange.helm_redaction.walk import Options
 
     options = Options(blank_outputs=redact_output, blank_annotations=redact_annotations)
-    manifest = redact_folder(output, suites, wanted.open(), options, wanted.key(), copy_to=copy_to)
+    manifest, tally = redact_folder(output, suites, wanted.open(), options, wanted.key(), copy_to=copy_to)
     for counted, count in manifest.counts.items():
         click.echo(f"{counted}: {count}")
-    for kind, count in manifest.left_out.items():
+    for kind, count in sorted((+Counter(tally.left_out)).items()):
         click.echo(f"left out or not shown: {count} {kind}")
     click.echo(f"{len(manifest.files)} files written, listed in redaction.json; look again with --check")
     if (output.absolute().parent / "prod_env").exists():
@@ -80,13 +84,26 @@ def helm(
 
 
 def _check(output: Path, suites: tuple[str, ...], wanted: "_Wanted") -> None:
+    """Check a folder under what is asked for, and under what its manifest claims: a manifest lowers nothing."""
     from agent.exchange.helm_redaction.checking import check_folder
     from agent.exchange.helm_redaction.manifest import read_manifest
 
-    manifest = check_folder(output, wanted.open(read_manifest(output).policy.split()[0]))
+    claimed = read_manifest(output).policy
+    judges = [wanted.open()]
+    if not wanted.is_said and not wanted.takes_enough():
+        judges.append(wanted.open(_LEAST))
+    weaker = False
+    if shipped_as := wanted.shipped_policy(claimed):
+        weaker = not wanted.takes_enough(shipped_as)
+        if claimed not in {one.texts.policy for one in judges}:
+            judges.append(wanted.open(shipped_as))
+    under = ", ".join(one.texts.policy for one in judges)
+    if weaker:
+        click.echo(f"The manifest names {claimed}, which takes less than {_LEAST}. Checked under {under}.", err=True)
+    manifest = check_folder(output, *judges)
     if set(suites) - set(manifest.suites):
         raise RedactionError("the folder does not hold that suite", "Its manifest lists those that it holds.")
-    click.echo(f"clean: {len(manifest.files)} files, as they were redacted under {manifest.policy}")
+    click.echo(f"clean: {len(manifest.files)} files, as they were redacted under {claimed}; checked under {under}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +114,16 @@ class _Wanted:
     language: str | None
     level: Literal["default", "strict"] | None
 
-    def open(self, written_under: str = "") -> "Judges":
+    @property
+    def is_said(self) -> bool:
+        """Whether the command line says how much is taken."""
+        return (self.level, self.language, self.policy) != (None, None, None)
+
+    def open(self, shipped_policy: str | None = None) -> "Judges":
         """Open the redactors of texts and of names.
 
         Args:
-            written_under: the policy that a manifest names, which counts where no option says otherwise.
+            shipped_policy: one of the program's own, whatever the options or the site say.
 
         Raises:
             RedactionError: the policy writes what looks like an identifier, so that nobody could check the folder.
@@ -109,11 +131,10 @@ class _Wanted:
         from agent.exchange.helm_redaction.name_judge import open_name_judge
         from agent.exchange.helm_redaction.walk import Judges
         from agent.redaction.engine import open_engine
-        from agent.redaction.policy import load_policy
 
-        choice = self._choice(written_under)
+        choice = self._choice(shipped_policy)
         directory = None if choice.directory is None else Path(choice.directory)
-        policy = load_policy(choice.policy, directory, choice.language)
+        policy = self._load(choice)
         if not {"surrogate", "shift"}.isdisjoint(policy.operators.values()):
             raise RedactionError(
                 f"redaction policy {policy.name}: it writes surrogates or moved dates, which no check tells from real",
@@ -121,16 +142,40 @@ class _Wanted:
             )
         return Judges(open_engine(choice.policy, directory, language=choice.language), open_name_judge(choice.language))
 
-    def key(self) -> bytes:
-        """Return the key of hashed ids and labels: a named site's, or one that nobody keeps."""
-        key = self._choice("").key
-        return secrets.token_bytes(32) if key is None else derive_key(bytes.fromhex(key), "helm folder")
+    def takes_enough(self, shipped_policy: str | None = None) -> bool:
+        """Whether a policy takes all that HIPAA's Safe Harbor asks for: that in force, or a shipped one."""
+        policy, least = self._load(self._choice(shipped_policy)), self._load(self._choice(_LEAST))
+        return (
+            set(least.entities) <= set(policy.entities)
+            and policy.threshold <= least.threshold
+            and not policy.allow
+            and "shipped" in policy.models
+            and set(least.languages) <= set(policy.languages)
+        )
 
-    def _choice(self, written_under: str) -> "EngineChoice":
+    def shipped_policy(self, claimed: str) -> str | None:
+        """Return the name of the program's own policy that a manifest names with its version, if it is one."""
         from agent.shipped import shipped
 
+        name = claimed.split()[0]
+        if not (shipped("policies") / "redaction" / f"{name}.yaml").is_file():
+            return None
+        policy = self._load(self._choice(name))
+        return name if f"{policy.name} {policy.version}" == claimed else None
+
+    def key(self) -> bytes:
+        """Return the key of hashed ids and labels: a named site's, or one that nobody keeps."""
+        key = self._choice().key
+        return secrets.token_bytes(32) if key is None else derive_key(bytes.fromhex(key), "helm folder")
+
+    @staticmethod
+    def _load(choice: "EngineChoice") -> "RedactionPolicy":
+        from agent.redaction.policy import load_policy
+
+        return load_policy(choice.policy, None if choice.directory is None else Path(choice.directory), choice.language)
+
+    def _choice(self, shipped_policy: str | None = None) -> "EngineChoice":
         choice = chosen(self.level, self.language, self.policy)
-        asked = (self.level, self.language, self.policy) != (None, None, None) or choice.key is not None
-        if not asked and (shipped("policies") / "redaction" / f"{written_under}.yaml").is_file():
-            return replace(choice, policy=written_under)
-        return choice
+        return (
+            choice if shipped_policy is None else replace(choice, policy=shipped_policy, directory=None, language=None)
+        )

@@ -10,7 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from agent.cli import intramural
+from agent.exchange.helm_redaction.vouched import NAMES_OF_HELM
 from tests.agent.exchange.planted_helm_folder import PLANTED, SUITE, planted
+from tests.parity.names_of_helm import names_of
 from tests.parity.test_exchange import HELM_PYTHON, get, helm, helm_server
 
 pytestmark = pytest.mark.skipif(not HELM_PYTHON, reason="HELM itself is met by `make test-parity`")
@@ -83,6 +85,14 @@ def redacted(summarized: Path) -> Path:
     copy = summarized.parent / "copy"
     redact("--output", str(summarized), "--suite", "real", "--copy-to", str(copy))
     return copy
+
+
+def test_the_list_of_helms_names_is_that_of_helm():
+    assert HELM_PYTHON
+    where = [HELM_PYTHON, "-c", "import helm; print(helm.__path__[0])"]
+    package = Path(subprocess.run(where, check=True, capture_output=True, text=True, timeout=60).stdout.strip())
+    lines = NAMES_OF_HELM.read_text("utf-8").splitlines()
+    assert [line for line in lines if not line.startswith("#")] == names_of(package)
 
 
 def test_helm_reads_every_file_of_a_redacted_run(redacted: Path):

@@ -3,25 +3,27 @@
 import os
 import secrets
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from agent.errors import RedactionError
 from agent.exchange.helm_redaction.json_content import is_written_as
-from agent.exchange.helm_redaction.layout import MANIFEST, every_file, suites_of
-from agent.exchange.helm_redaction.manifest import Manifest, listed, read_manifest
+from agent.exchange.helm_redaction.layout import MANIFEST, SuiteFolder, every_file, suites_of
+from agent.exchange.helm_redaction.manifest import Counted, Manifest, counted, listed, read_manifest
 from agent.exchange.helm_redaction.names import KEY_BYTES, Names
-from agent.exchange.helm_redaction.redacting import read_run, read_suite, remainder
+from agent.exchange.helm_redaction.redacting import count_withheld, counts_of_run, read_run, read_suite, remainder
 from agent.exchange.helm_redaction.walk import Judges, Step, through
-from agent.shipped import shipped
+from agent.redaction import Withheld
 
 
-def check_folder(output: Path, judges: Judges) -> Manifest:
+def check_folder(output: Path, *judges: Judges) -> Manifest:
     """Return the manifest of a folder that is clean.
 
-    Clean is a folder that holds the files of its manifest and nothing else, each as it was written, in which
-    `judges` find nothing and every field is one that may be shown.
+    Clean is a folder that holds the files of its manifest and nothing else, each as it was written, in which none of
+    `judges` finds anything and every field is one that may be shown. Whatever the manifest says is computed again; its
+    policy has to be that of one of `judges`, so that no manifest chooses by what it is judged.
 
     Raises:
         RedactionError: it is not; counts what was found, by kind.
@@ -35,11 +37,12 @@ def check_folder(output: Path, judges: Judges) -> Manifest:
     found["manifests that are not written as they were"] += not is_written_as(
         output / MANIFEST, manifest.model_dump(mode="json")
     )
-    found["unknown policies"] += not (
-        manifest.policy == judges.texts.policy
-        or (shipped("policies") / "redaction" / f"{manifest.policy.split()[0]}.yaml").is_file()
-    )
-    found += _by_redaction(output, manifest, judges)
+    found["policies under which nothing was checked"] += manifest.policy not in {one.texts.policy for one in judges}
+    contents = _contents(output, manifest)
+    found += _by_counts(manifest, contents)
+    found += _by_place(output, contents)
+    for one in judges:
+        found += _by_redaction(manifest, contents, one)
     if +found:
         told = ", ".join(f"{count} {kind}" for kind, count in sorted(found.items()) if count)
         raise RedactionError(f"the folder is not clean: {told}", "Do not hand it on. Redact it again.")
@@ -62,29 +65,65 @@ def _by_the_manifest(output: Path, manifest: Manifest) -> Counter[str]:
         elif listed(output, path) != entry:
             found["files that were changed"] += 1
     found["files that are missing"] += len(entries)
+    found["entries that stand twice or out of order"] += [entry.path for entry in manifest.files] != [
+        path.relative_to(output).as_posix() for path in every_file(output) if path != output / MANIFEST
+    ]
+    found["files or folders with attributes"] += sum(map(_has_attributes, [output, *output.rglob("*")]))
     return found
 
 
-def _by_redaction(output: Path, manifest: Manifest, judges: Judges) -> Counter[str]:
-    """Redact everything again: what changes was not redacted."""
-    found = Counter[str]()
-    names = Names(judges.names, secrets.token_bytes(KEY_BYTES), redacted_before=True)
+def _has_attributes(path: Path) -> bool:
+    """Whether a file carries text of its owner's beside its content, as some file systems let it."""
+    if not hasattr(os, "listxattr"):
+        return False
+    try:
+        return any(name.startswith("user.") for name in os.listxattr(path, follow_symlinks=False))
+    except OSError:  # a file system without
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class _Contents:
+    """A folder's files, read once: of each run and of each suite, by name."""
+
+    suites: Sequence[SuiteFolder]
+    runs: Sequence[Sequence[dict[str, tuple[Step, Any]]]]
+    summaries: Sequence[dict[str, tuple[Step, Any]]]
+
+
+def _contents(output: Path, manifest: Manifest) -> _Contents:
     suites = suites_of(output, manifest.suites)
+    return _Contents(
+        suites,
+        [[read_run(run, number) for number, run in enumerate(suite.runs, 1)] for suite in suites],
+        [read_suite(suite, lambda name: name) for suite in suites],
+    )
+
+
+def _by_counts(manifest: Manifest, contents: _Contents) -> Counter[str]:
+    """Count again what the manifest counts."""
+    counts, withheld = Counter[Counted](), Counter[Withheld]()
+    for runs, summary in zip(contents.runs, contents.summaries, strict=True):
+        for files in (*runs, summary):
+            count_withheld({name: content for name, (_, content) in files.items()}, withheld)
+        for run in runs:
+            counts += counts_of_run({name: content for name, (_, content) in run.items()})
+    found = Counter[str]()
+    found["counts that are not those of the files"] += manifest.counts != counted(counts)
+    found["counts that are not those of the files"] += manifest.withheld != counted(withheld)
+    found["lists that are not in order"] += list(manifest.left_out) != sorted(set(manifest.left_out))
+    found["lists that are not in order"] += len(manifest.suites) != len(set(manifest.suites))
+    return found
+
+
+def _by_place(output: Path, contents: _Contents) -> Counter[str]:
+    """Look for files and folders that HELM does not write."""
     known = {MANIFEST}
-    for suite in suites:
-        found["names"] += names.shown(suite.name) != suite.name
+    for suite in contents.suites:
         folder = f"runs/{suite.name}"
-        for number, run in enumerate(suite.runs, 1):
-            found["names"] += names.run(run.path.name) != run.path.name
-            known |= {f"{folder}/{run.path.name}/{name}" for name in run.files}
-            files = read_run(run, number)
-            new, _, _ = through(files, names, manifest.options, judges.texts)
-            found += _compared(run.path, files, new)
-        files = read_suite(suite, names)
-        found["names"] += len(set(files) - {name for name, _ in suite.files})
+        known |= {f"{folder}/{run.path.name}/{name}" for run in suite.runs for name in run.files}
         known |= {f"{folder}/{name}" for name, _ in suite.files}
-        new, _, _ = through(files, names, manifest.options, judges.texts)
-        found += _compared(suite.path, files, new)
+    found = Counter[str]()
     found["files that are not HELM's"] += sum(
         path.relative_to(output).as_posix() not in known for path in every_file(output)
     )
@@ -95,6 +134,22 @@ def _by_redaction(output: Path, manifest: Manifest, judges: Judges) -> Counter[s
             (Path(root) / name).relative_to(output) not in folders and not (Path(root) / name).is_symlink()
             for name in below
         )
+    return found
+
+
+def _by_redaction(manifest: Manifest, contents: _Contents, judges: Judges) -> Counter[str]:
+    """Redact everything again: what changes was not redacted."""
+    found = Counter[str]()
+    names = Names(judges.names, secrets.token_bytes(KEY_BYTES), redacted_before=True)
+    for suite, runs, summary in zip(contents.suites, contents.runs, contents.summaries, strict=True):
+        found["names"] += names.shown(suite.name) != suite.name
+        for run, files in zip(suite.runs, runs, strict=True):
+            found["names"] += names.run(run.path.name) != run.path.name
+            new, _, _ = through(files, names, manifest.options, judges.texts)
+            found += _compared(run.path, files, new)
+        found["names"] += sum(names.shown(Path(name).stem) != Path(name).stem for name, tables in suite.files if tables)
+        new, _, _ = through(summary, names, manifest.options, judges.texts)
+        found += _compared(suite.path, summary, new)
     return found
 
 

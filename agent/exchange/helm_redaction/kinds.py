@@ -12,6 +12,7 @@ Kind = Literal[
     "log probabilities",
     "media",
     "names",
+    "numbers",
     "numbers of annotations",
     "settings",
     "statistics of times",

@@ -1,8 +1,10 @@
 """redaction.json at the top of a redacted folder: what was written and left out, with counts and digests.
 
-{"format": "intramural redacted HELM folder 1", "policy": "hipaa_safe_harbor 1", "suites": ["my_suite"],
- "outputs": "redacted", "annotations": "redacted", "counts": {"instances": 40, ...}, "left_out": {"logs": 2, ...},
+{"format": "intramural redacted HELM folder 2", "policy": "hipaa_safe_harbor 1", "suites": ["my_suite"],
+ "outputs": "redacted", "annotations": "redacted", "counts": {"instances": 40, ...}, "left_out": ["logs", ...],
  "withheld": {"too long": 1}, "files": [{"path": "runs/...", "bytes": 812, "sha256": "..."}, ...]}
+
+Every number in it can be computed again from the folder. What was left out cannot, and is named without one.
 """
 
 import hashlib
@@ -10,7 +12,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -22,9 +24,10 @@ from agent.exchange.helm_redaction.walk import Options
 from agent.exchange.json_files import write_json
 from agent.redaction import Withheld
 
-_FORMAT: Final = "intramural redacted HELM folder 1"
+_FORMAT: Final = "intramural redacted HELM folder 2"
 _Count = Annotated[int, Field(ge=0)]
 Counted = Literal["runs", "instances"]
+_Kinds = TypeVar("_Kinds", bound=str)
 
 
 class ListedFile(BaseModel):
@@ -43,18 +46,18 @@ class Manifest(BaseModel):
         outputs: what became of what models wrote.
         annotations: what became of the texts of annotations.
         counts: of what was written.
-        left_out: files by kind, and fields by kind, that were not carried over.
+        left_out: kinds of files and fields that were not carried over, in order.
         withheld: texts that could not be judged, by reason.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-    format: Literal["intramural redacted HELM folder 1"] = _FORMAT
+    format: Literal["intramural redacted HELM folder 2"] = _FORMAT
     policy: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63} [0-9]{1,9}$")]
     suites: Annotated[tuple[Annotated[str, Field(max_length=200)], ...], Field(min_length=1)]
     outputs: Literal["redacted", "not shown"]
     annotations: Literal["redacted", "not shown"]
     counts: dict[Counted, _Count]
-    left_out: dict[Kind, _Count]
+    left_out: tuple[Kind, ...]
     withheld: dict[Withheld, _Count]
     files: tuple[ListedFile, ...]
 
@@ -66,7 +69,7 @@ class Manifest(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What was done, by kind."""
+    """What was done, by kind. Of what was left out, the manifest does not say how much: nobody could check it."""
 
     counts: Mapping[Counted, int]
     left_out: Mapping[Kind, int]
@@ -80,13 +83,18 @@ def write_manifest(folder: Path, policy: str, suites: list[str], options: Option
         suites=tuple(suites),
         outputs="not shown" if options.blank_outputs else "redacted",
         annotations="not shown" if options.blank_annotations else "redacted",
-        counts={kind: count for kind, count in sorted(tally.counts.items()) if count},
-        left_out={kind: count for kind, count in sorted(tally.left_out.items()) if count},
-        withheld=dict(sorted(tally.withheld.items())),
+        counts=counted(tally.counts),
+        left_out=tuple(kind for kind, count in sorted(tally.left_out.items()) if count),
+        withheld=counted(tally.withheld),
         files=tuple(listed(folder, path) for path in every_file(folder)),
     )
     write_json(folder / MANIFEST, manifest.model_dump(mode="json"))
     return manifest
+
+
+def counted(counts: Mapping[_Kinds, int]) -> dict[_Kinds, int]:
+    """Return counts as a manifest has them: in order, without those of nothing."""
+    return {kind: count for kind, count in sorted(counts.items()) if count}
 
 
 def listed(folder: Path, path: Path) -> ListedFile:

@@ -1,34 +1,34 @@
-"""Names in HELM's files: what says nothing of a person stays, so that HELM's tools find their way; others get labels.
+"""Names in HELM's files: what a catalogue vouches for stays, so that HELM's tools find their way; others get labels.
 
 A label is keyed, so that nobody without the key can find out what it stands for by trying; equal names have equal
-labels in all files. Ids of instances become keyed hashes always: they often are numbers of records.
+labels in all files. Ids of instances become keyed hashes always: they often are numbers of records. Both are written
+in consonants alone, so that no number and no word can be passed off as one.
 """
 
 import hmac
 import re
 from collections import Counter
 from collections.abc import Callable
-from functools import cache
 from typing import Final
 
-from agent.catalog.benchmark import survey_benchmarks
 from agent.exchange.helm_redaction.kinds import Kind
+from agent.exchange.helm_redaction.vouched import vouched_names
 from agent.exchange.json_place import PLAIN_NAME
-from agent.metrics import METRICS
 
 KEY_BYTES: Final = 32
 _LONGEST_RUN = 240  # characters; a run's name is a folder's
-_LABEL = re.compile(r"name_[0-9a-f]{12}")
-_ID = re.compile(r"case-[0-9a-f]{16}")
-_APART = re.compile(r"[_\-./:@=,]+|(?<=[a-z])(?=[A-Z])")
-_LONG_NUMBER = re.compile(r"\d{6,}")
+_DIGITS = "bcdfghjklmnpqrst"  # of labels and hashes
+_LABEL = re.compile(rf"name_[{_DIGITS}]{{12}}")
+_ID = re.compile(rf"case-[{_DIGITS}]{{16}}")
+_IN_DIGITS = str.maketrans("0123456789abcdef", _DIGITS)
+_APART = re.compile(r"[_\-./:@=,]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SEPARATOR = re.compile(r"([:,])")
 _NEVER_A_NAME = re.compile(
-    r"path|file|dir|folder|config|url|host|address|user|token|key|password|secret"
-    r"|patient|person|mrn|ssn|birth|dob|encounter|account",
+    r"path|file|dir|folder|config|url|host|address|user|token(?!s)|key|password|secret|^port$"
+    r"|patient|person|mrn|ssn|birth|born|dob|encounter|account|hadm|phone|fax|mobile|e_?mail|zip|postal|login|street"
+    r"|(^|_)(date|room|bed)($|_)|(^|_)(ids?|no|nr)$|(subject|visit|note|stay|member|record|case|row)_?(ids?|num|number)",
     re.IGNORECASE,
 )  # settings with such words in their names are of a machine or a person
-_HELM_CLASS = re.compile(r"helm(\.[A-Za-z_][A-Za-z0-9_]*){2,8}")
 
 # Models that everybody may name: a redactor takes Claude for a person. Families, and words beside them.
 _FAMILIES = frozenset({
@@ -48,7 +48,11 @@ _BESIDE_A_FAMILY = frozenset({
     "text", "thinking", "tiny", "together", "tput", "transcribe", "turbo", "upstage", "vertexai", "vitl", "vllm",
     "writer", "x", "xai", "zai", "zs",
 })  # fmt: skip
-_MODEL_NUMBER = re.compile(r"[a-z]{0,2}\d{1,4}[a-z]{0,3}\d?|\d{1,2}x\d{1,3}b|(?:20)?2\d[01]\d[0-3]\d")
+_MODEL_DATE = re.compile(
+    r"202[3-9]([-_]?)[01]\d\1[0-3]\d|(?<!\d)2[3-9][01]\d[0-3]\d(?!\d)"
+)  # models from before are listed
+_MODEL_NUMBER = re.compile(r"[a-z]{0,2}\d{1,3}[a-z]{0,3}\d?|\d{1,2}x\d{1,3}b|[01]\d[0-3]\d|202[3-9]")
+_MOST_DIGITS = 7  # of a model's name, beside its date
 _MOST_WORDS = 14  # of a model's name
 _SHORTEST_WORD = 3  # characters of a person's name that is searched in other names
 _WORD = re.compile(r"[^\W_]+")
@@ -65,7 +69,7 @@ class Names:
 
     def __init__(self, may_stay: Callable[[str], bool], key: bytes, *, redacted_before: bool) -> None:
         self._may_stay = may_stay
-        self._known = _catalogued()
+        self._known = vouched_names()
         self._key = key
         self._redacted_before = redacted_before
         self._names: dict[str, str] = {}
@@ -115,13 +119,9 @@ class Names:
     def _is_plain(self, name: str) -> bool:
         if not any(map(str.isalnum, name)):
             return not name or bool(PLAIN_NAME.fullmatch(name))
-        if not PLAIN_NAME.fullmatch(name):
-            return _HELM_CLASS.fullmatch(name) is not None
-        if self.is_known(name) or _HELM_CLASS.fullmatch(name):
+        if self.is_known(name):
             return True
-        if _LONG_NUMBER.search(name):
-            return False
-        return self._may_stay(name)
+        return bool(PLAIN_NAME.fullmatch(name)) and self._may_stay(name)
 
     def label(self, name: str) -> str:
         """Return the keyed label of a name; a label is its own."""
@@ -131,7 +131,11 @@ class Names:
         return "name_" + self._digest("name", name)[:12]
 
     def _digest(self, kind: str, text: str) -> str:
-        return hmac.digest(self._key, f"{kind}\0{text}".encode(errors="backslashreplace"), "sha256").hex()
+        return (
+            hmac.digest(self._key, f"{kind}\0{text}".encode(errors="backslashreplace"), "sha256")
+            .hex()
+            .translate(_IN_DIGITS)
+        )
 
 
 def spaced(name: str) -> str:
@@ -146,7 +150,10 @@ def words_of_name(name: str) -> frozenset[str]:
 
 def is_public_model(text: str) -> bool:
     """Whether this names a model that everybody knows, and says nothing else: `openai/gpt-4o-2024-05-13`."""
-    words = [word.casefold() for word in _WORD.findall(text)]
+    undated = _MODEL_DATE.sub(" ", text)
+    if sum(map(str.isdigit, undated)) > _MOST_DIGITS:
+        return False
+    words = [word.casefold() for word in _WORD.findall(undated)]
     bare = [word if word in _FAMILIES or word in _BESIDE_A_FAMILY else word.rstrip("0123456789") for word in words]
     return (
         0 < len(words) <= _MOST_WORDS
@@ -163,12 +170,6 @@ def is_private_setting(key: str) -> bool:
     return _NEVER_A_NAME.search(key) is not None
 
 
-@cache
-def _catalogued() -> frozenset[str]:
-    """Return what HELM and we call the benchmarks and metrics that everybody knows."""
-    catalogue, _ = survey_benchmarks(None)
-    names: set[str] = set(METRICS)
-    for benchmark in catalogue.values():
-        names |= {benchmark.id, *benchmark.aliases, *benchmark.helm_groups}
-        names |= {use.helm_name or use.name for use in benchmark.metrics}
-    return frozenset(names)
+def words_of_models() -> frozenset[str]:
+    """Return words that names of models are made of, in small letters."""
+    return _FAMILIES | _BESIDE_A_FAMILY

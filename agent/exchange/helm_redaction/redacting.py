@@ -7,7 +7,7 @@ import fcntl
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -44,8 +44,8 @@ def redact_folder(
     *,
     copy_to: Path | None = None,
     progress: Progress | None = None,
-) -> Manifest:
-    """Redact suites of HELM's output folder, in place or into the new folder `copy_to`; return the manifest.
+) -> tuple[Manifest, Tally]:
+    """Redact suites of HELM's output folder, in place or into the new folder `copy_to`; say what was done.
 
     What is not these suites is not carried over. In place it is deleted, but for other suites and foreign files: a
     folder that holds such is refused.
@@ -85,7 +85,7 @@ def _write(
     options: Options,
     key: bytes,
     progress: Progress | None,
-) -> Manifest:
+) -> tuple[Manifest, Tally]:
     names = Names(judges.names, key, redacted_before=(output / MANIFEST).is_file())
     counts, fields, withheld = Counter[Counted](), Counter[Kind](), Counter[Withheld]()
     progress = progress or Progress()
@@ -99,18 +99,18 @@ def _write(
             content = read_run(run, number)
             written, lost = redacted_files(content, names, options, judges.texts)
             _write_files(_new(target / names.run(run.path.name)), written)
-            counts["runs"] += 1
-            counts["instances"] += len(written.get("scenario_state.json", {}).get("request_states", ()))
+            counts += counts_of_run(written)
             fields += lost
-            _count_withheld(written, withheld)
+            count_withheld(written, withheld)
             progress.advance()
-        written, lost = redacted_files(read_suite(suite, names), names, options, judges.texts)
+        written, lost = redacted_files(read_suite(suite, names.shown), names, options, judges.texts)
         _write_files(target, written)
         fields += lost
-        _count_withheld(written, withheld)
+        count_withheld(written, withheld)
     progress.end()
     fields += left_out(output, suites) + names.labelled
-    return write_manifest(folder, judges.texts.policy, shown_suites, options, Tally(counts, fields, withheld))
+    tally = Tally(counts, fields, withheld)
+    return write_manifest(folder, judges.texts.policy, shown_suites, options, tally), tally
 
 
 def read_run(run: RunFolder, number: int) -> dict[str, tuple[Step, Any]]:
@@ -119,14 +119,21 @@ def read_run(run: RunFolder, number: int) -> dict[str, tuple[Step, Any]]:
     return {name: (OF_A_RUN[name], read_content(run.path / name, f"{where}: {name}")) for name in run.files}
 
 
-def read_suite(suite: SuiteFolder, names: Names) -> dict[str, tuple[Step, Any]]:
+def read_suite(suite: SuiteFolder, shown_as: Callable[[str], str]) -> dict[str, tuple[Step, Any]]:
     """Read what helm-summarize wrote of a suite, under the names that the files have in the redacted folder."""
     files: dict[str, tuple[Step, Any]] = {}
     for number, (path, tables) in enumerate(suite.files, 1):
         step = TABLES[tables] if tables else OF_A_SUITE[path]
-        shown = f"{tables}/{names.shown(Path(path).stem)}.json" if tables else path
+        shown = f"{tables}/{shown_as(Path(path).stem)}.json" if tables else path
         files[shown] = (step, read_content(suite.path / path, f"file {number} of helm-summarize"))
     return files
+
+
+def counts_of_run(contents: Mapping[str, Any]) -> Counter[Counted]:
+    """Count what the files of one run hold, as the manifest says it."""
+    state = contents.get("scenario_state.json")
+    answers = state.get("request_states") if isinstance(state, dict) else None
+    return Counter[Counted]({"runs": 1, "instances": len(answers) if isinstance(answers, list) else 0})
 
 
 def _write_files(folder: Path, contents: dict[str, Any]) -> None:
@@ -146,16 +153,17 @@ def _new(folder: Path) -> Path:
     return folder
 
 
-def _count_withheld(tree: Any, counts: Counter[Withheld]) -> None:
+def count_withheld(tree: Any, counts: Counter[Withheld]) -> None:
+    """Count the texts of a tree that stand withheld, by reason."""
     if isinstance(tree, str):
         if tree.startswith("[WITHHELD: ") and (reason := tree[11:-1]) in tuple(Withheld):
             counts[Withheld(reason)] += 1
     elif isinstance(tree, dict):
         for value in tree.values():
-            _count_withheld(value, counts)
+            count_withheld(value, counts)
     elif isinstance(tree, list):
         for value in tree:
-            _count_withheld(value, counts)
+            count_withheld(value, counts)
 
 
 def _apart(output: Path, copy: Path) -> None:

@@ -3,6 +3,8 @@
 Written after the classes of crfm-helm 0.5 (scenario, request, annotations, statistics, tables). The texts of prompts,
 inputs and references are never shown, as by MedHELM's own scripts; what models and judges wrote is shown redacted, or
 not at all. Lists of tokens, times, log probabilities, embeddings, media, contrast sets and extra data are left out.
+Of numbers only those of fields that are known to hold settings, counts and scores stay, and none that is too large to
+be one; statistics have to fit together.
 """
 
 import math
@@ -12,6 +14,7 @@ from typing import Any, Final
 
 from agent.exchange.helm_redaction.kinds import Kind
 from agent.exchange.helm_redaction.names import is_private_setting, is_public_model
+from agent.exchange.helm_redaction.vouched import numeric_settings
 from agent.exchange.helm_redaction.walk import OMIT, REDACTED, Step, Walk
 
 _SPLITS = ("train", "valid", "test")
@@ -21,8 +24,15 @@ _FINISHED = ("stop", "length", "endoftext", "content_filter", "unknown", "tool_c
 _LETTER = re.compile(r"[A-Za-z0-9]{1,2}")
 _RELEVANCE = re.compile(r"(?:relevance|rank)=\d{1,3}")
 _TIMES = re.compile(r"inference_.*|training_.*|.*runtime.*|batch_size|.*logprob.*|.*perplexity.*|bits_per_byte")
-_GRADE = re.compile(r"score|grade|rating|point|rank|label|value", re.IGNORECASE)
+_GRADE = re.compile(r"(?:.*[^a-z])?(?:score|grade|rating|points?|label|rank)s?", re.IGNORECASE)
 _HIGHEST_GRADE = 100
+_HIGHEST_FIGURE = 999_999  # of a statistic: numbers of people and telephones have more digits
+_HIGHEST_SETTING = 9_999
+_MOST_OF_TEXT = 999_999  # tokens, characters, bytes
+_MEASURES_TEXT = re.compile(r"(?:.*_)?(?:tokens|length|size|characters|bytes)")
+_MOST_DECIMALS = 4  # significant digits of a setting that is a fraction
+_CLOSE = 1e-6  # of figures that were computed from each other
+_FIGURES = ("count", "sum", "sum_squared", "min", "max", "mean", "variance", "stddev")
 _NEVER_SHOWN = frozenset({"prompt_text", "explanation"})  # texts of annotations that quote a case
 _DEEPEST = 20  # levels of an annotation
 _SOURCE = "https://github.com/stanford-crfm/helm/"
@@ -102,13 +112,37 @@ def instead(replacement: Any, what: Kind) -> Step:
     return walk
 
 
-def number(at: Walk, value: Any) -> Any:
-    """A number that says nothing of a person: a count, a score, a setting."""
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
-        return value
-    return _unknown(at, value)
+def up_to(most: int) -> Step:
+    """A number that says nothing of a person: a count, a score, a setting. One that is larger is left out."""
+
+    def walk(at: Walk, value: Any) -> Any:
+        if value is None or isinstance(value, bool):
+            return value
+        if not _is_number(value):
+            return _unknown(at, value)
+        if abs(value) <= most:
+            return value
+        at.unshown(value, "numbers")
+        return OMIT
+
+    return walk
+
+
+figure = up_to(_HIGHEST_FIGURE)
+size = up_to(_MOST_OF_TEXT)
+
+
+def setting(at: Walk, value: Any) -> Any:
+    """A number that somebody chose: small, or a fraction of few digits."""
+    if isinstance(value, float) and float(f"{value:.{_MOST_DECIMALS}g}") != value:
+        at.unshown(value, "numbers")
+        return OMIT
+    return up_to(_HIGHEST_SETTING)(at, value)
+
+
+def flag(at: Walk, value: Any) -> Any:
+    """True or false."""
+    return value if value is None or isinstance(value, bool) else _unknown(at, value)
 
 
 def text(at: Walk, value: Any) -> Any:
@@ -162,22 +196,29 @@ def identity(at: Walk, value: Any) -> Any:
     return at.names.identity(value if isinstance(value, str) else repr(value))
 
 
-def settings(at: Walk, value: Any, depth: int = 0) -> Any:
-    """Arguments of a class that a site names: plain names and numbers, no places on a disk, no free text."""
+def settings(at: Walk, value: Any, key: str = "", depth: int = 0) -> Any:
+    """Arguments of a class that a site names: plain names, numbers of HELM's settings, no places on a disk, no text.
+
+    Any other number may be of a record: {"hadm_id": 20000147}.
+    """
     if isinstance(value, dict) and depth < _DEEPEST:
         found: dict[str, Any] = {}
-        for key, inner in value.items():
-            if is_private_setting(key):
+        for inner_key, inner in value.items():
+            if is_private_setting(inner_key):
                 at.unshown(inner, "settings")
-            else:
-                found[at.names.shown(key)] = settings(at, inner, depth + 1)
+            elif (new := settings(at, inner, inner_key, depth + 1)) is not OMIT:
+                found[at.names.shown(inner_key)] = new
         return found
     if isinstance(value, list) and depth < _DEEPEST:
-        return [settings(at, inner, depth + 1) for inner in value]
+        return [new for inner in value if (new := settings(at, inner, key, depth + 1)) is not OMIT]
     if isinstance(value, str):
         return at.names.shown(value)
-    new = number(at, value)
-    return None if new is OMIT else new
+    if not _is_number(value):
+        return flag(at, value)
+    if key in numeric_settings():
+        return size(at, value) if _MEASURES_TEXT.fullmatch(key) else setting(at, value)
+    at.unshown(value, "numbers")
+    return OMIT
 
 
 def annotation(at: Walk, value: Any, key: str = "", depth: int = 0) -> Any:
@@ -190,7 +231,7 @@ def annotation(at: Walk, value: Any, key: str = "", depth: int = 0) -> Any:
         return blank(at, value) if at.options.blank_annotations or key in _NEVER_SHOWN else at.text(value)
     if value is None or isinstance(value, bool):
         return value
-    if isinstance(value, int | float) and _GRADE.search(key) and abs(value) <= _HIGHEST_GRADE:
+    if _is_number(value) and abs(value) <= _HIGHEST_GRADE and _GRADE.fullmatch(key) and not is_private_setting(key):
         return value  # any other number may be of a record: a row of a database, a year
     at.unshown(value, "numbers of annotations")
     return REDACTED
@@ -214,6 +255,13 @@ def with_instance(step: Step, *path: str) -> Step:
             return step(at, value)
 
     return walk
+
+
+def _is_number(value: Any) -> bool:
+    """Whether this is a number; true and false are none."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _unknown(at: Walk, value: Any) -> Any:
@@ -280,11 +328,49 @@ def _figures(at: Walk, value: Any) -> Any:
         return _unknown(at, value)
     kept = {key: inner for key, inner in value.items() if not _TIMES.fullmatch(key)}
     at.counts["statistics of times"] += len(value) - len(kept)
-    return named(number)(at, kept)
+    return named(figure)(at, kept)
+
+
+def _stat(at: Walk, value: Any) -> Any:
+    """A statistic: its figures stay if they follow from each other, as HELM computes them."""
+    if isinstance(value, dict) and not _fits_together({key: value[key] for key in _FIGURES if key in value}):
+        kept = {key: inner for key, inner in value.items() if key not in _FIGURES}
+        at.unshown({key: value[key] for key in _FIGURES if key in value}, "numbers")
+        return _STAT(at, kept)
+    return _STAT(at, value)
+
+
+def _fits_together(stat: Mapping[str, Any]) -> bool:
+    if not all(inner is None or _is_number(inner) for inner in stat.values()):
+        return False
+    count, total, squares = (stat.get(key) or 0 for key in ("count", "sum", "sum_squared"))
+    if not isinstance(count, int) or not 0 <= count <= _HIGHEST_FIGURE:
+        return False
+    if count == 0:
+        return not any(stat.values())
+    if max(abs(total), abs(squares)) > _HIGHEST_FIGURE**3:
+        return False
+    real_mean = total / count
+    real_variance = squares / count - real_mean**2
+    least, most, mean = (real_mean if stat.get(key) is None else stat[key] for key in ("min", "max", "mean"))
+    if max(abs(real_mean), abs(least), abs(most)) > _HIGHEST_FIGURE:
+        return False
+    variance = max(real_variance, 0.0) if stat.get("variance") is None else stat["variance"]
+    deviation = max(variance, 0.0) ** 0.5 if stat.get("stddev") is None else stat["stddev"]
+    slack = _CLOSE * max(1.0, abs(real_mean))
+    square_slack = slack * max(1.0, abs(real_mean), abs(least), abs(most))
+    return (
+        least - slack <= real_mean <= most + slack
+        and abs(mean - real_mean) <= slack
+        and -square_slack <= real_variance <= (most - least) ** 2 / 4 + square_slack
+        and abs(variance - max(real_variance, 0.0)) <= square_slack
+        and abs(deviation) <= _HIGHEST_FIGURE
+        and abs(deviation**2 - variance) <= square_slack
+    )
 
 
 def _cell_value(at: Walk, value: Any) -> Any:
-    return text(at, value) if isinstance(value, str) else number(at, value)
+    return text(at, value) if isinstance(value, str) else figure(at, value)
 
 
 def _title(at: Walk, value: Any) -> Any:
@@ -305,8 +391,8 @@ def _schema(at: Walk, value: Any, key: str = "", depth: int = 0) -> Any:
 
 
 _PERTURBATION = fields(
-    name=name, robustness=number, fairness=number, computed_on=one_of(*_COMPUTED_ON), seed=number,
-    prob=number, num_spaces=number,
+    name=name, robustness=flag, fairness=flag, computed_on=one_of(*_COMPUTED_ON), seed=setting,
+    prob=setting, num_spaces=setting,
 )  # fmt: skip
 _OBJECT = fields(class_name=name, args=settings)
 _ANNOTATOR = fields(class_name=name, args=instead({}, "settings"))  # they hold templates of judges
@@ -327,17 +413,17 @@ _INSTANCE = fields(
 _REQUEST = fields(
     model_deployment=name,
     model=name,
-    embedding=number,
+    embedding=flag,
     prompt=blank,
-    temperature=number,
-    num_completions=number,
-    top_k_per_token=number,
-    max_tokens=number,
+    temperature=setting,
+    num_completions=setting,
+    top_k_per_token=setting,
+    max_tokens=size,
     stop_sequences=each(text),
-    echo_prompt=number,
-    top_p=number,
-    presence_penalty=number,
-    frequency_penalty=number,
+    echo_prompt=flag,
+    top_p=setting,
+    presence_penalty=setting,
+    frequency_penalty=setting,
     random=name,
     messages=left_out("texts of cases"),
     multimodal_prompt=left_out("media"),
@@ -353,14 +439,14 @@ _COMPLETION = fields(
     thinking=fields(text=output),
 )
 _RESULT = fields(
-    success=number,
+    success=flag,
     embedding=instead([], "embeddings"),
     completions=each(_COMPLETION),
-    cached=number,
+    cached=flag,
     request_time=left_out("times"),
     request_datetime=left_out("times"),
     error=blank,
-    error_flags=fields(is_retriable=number, is_fatal=number),
+    error_flags=fields(is_retriable=flag, is_fatal=flag),
     batch_size=left_out("times"),
     batch_request_time=left_out("times"),
 )
@@ -375,11 +461,14 @@ _ADAPTER = fields(
     ),
     **dict.fromkeys(
         (
-            "max_train_instances", "max_eval_instances", "num_outputs", "num_train_trials", "num_trials",
-            "sample_train", "temperature", "max_tokens", "multi_label",
+            "max_train_instances", "num_outputs", "num_train_trials", "num_trials", "temperature",
         ),
-        number,
+        setting,
     ),
+    max_eval_instances=figure,
+    max_tokens=size,
+    sample_train=flag,
+    multi_label=flag,
     method=name,
     model=name,
     model_deployment=name,
@@ -388,21 +477,21 @@ _ADAPTER = fields(
     reference_prefix_characters=each(text),
     stop_sequences=each(text),
     substitutions=each(fields(source=text, target=text)),
-    reeval_parameters=fields(model_ability=number),
+    reeval_parameters=fields(model_ability=setting),
     image_generation_parameters=left_out("settings"),
 )  # fmt: skip
 _REQUEST_STATE = with_instance(
     fields(
         instance=_INSTANCE,
-        reference_index=number,
+        reference_index=setting,
         request_mode=one_of(*_MODES),
-        train_trial_index=number,
+        train_trial_index=setting,
         output_mapping=_letters,
         request=_REQUEST,
         result=_RESULT,
-        num_train_instances=number,
-        prompt_truncated=number,
-        num_conditioning_tokens=number,
+        num_train_instances=setting,
+        prompt_truncated=flag,
+        num_conditioning_tokens=size,
         annotations=annotations,
     ),
     "instance",
@@ -410,9 +499,9 @@ _REQUEST_STATE = with_instance(
 )
 _STAT = fields(
     name=fields(name=name, split=one_of(*_SPLITS), sub_split=name_of_data, perturbation=_PERTURBATION),
-    **dict.fromkeys(("count", "sum", "sum_squared", "min", "max", "mean", "variance", "stddev"), number),
+    **dict.fromkeys(_FIGURES, up_to(_HIGHEST_FIGURE**3)),  # sums of squares; how far each may go says _fits_together
 )
-_STATS = _without_times(each(_STAT))
+_STATS = _without_times(each(_stat))
 _RUN_SPEC = fields(
     name=run_name,
     scenario_spec=_OBJECT,
@@ -424,21 +513,21 @@ _RUN_SPEC = fields(
             (
                 "should_augment_train_instances", "should_include_original_train", "should_skip_unchanged_train",
                 "should_augment_eval_instances", "should_include_original_eval", "should_skip_unchanged_eval",
-                "seeds_per_instance",
             ),
-            number,
+            flag,
         ),
+        seeds_per_instance=setting,
     ),
     groups=each(name),
     annotators=each(_ANNOTATOR),
 )  # fmt: skip
-_KEY_OF_ANSWER = {"instance_id": identity, "perturbation": _PERTURBATION, "train_trial_index": number}
+_KEY_OF_ANSWER = {"instance_id": identity, "perturbation": _PERTURBATION, "train_trial_index": setting}
 _CELL = fields(
     value=_title,
     display_value=_title,
     description=text,
-    lower_is_better=number,
-    markdown=number,
+    lower_is_better=flag,
+    markdown=flag,
     metadata=settings,
     run_spec_names=each(run_name),
     style=left_out("settings"),
@@ -471,7 +560,7 @@ OF_A_RUN: Final[Mapping[str, Step]] = {
                 truncated_predicted_text=output,
                 base64_images=instead([], "media"),
                 mapped_output=blank,
-                reference_index=number,
+                reference_index=setting,
                 stats=_figures,
                 annotations=annotations,
                 thinking_text=output,

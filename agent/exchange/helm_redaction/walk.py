@@ -15,6 +15,7 @@ from agent.exchange.helm_redaction.kinds import Kind
 from agent.exchange.helm_redaction.names import Names, words_of_name
 from agent.redaction import Withheld
 from agent.redaction.spans import Span
+from agent.redaction.tags import TAG
 from agent.vocabulary import Identifier
 
 REDACTED: Final = "[redacted]"  # HELM's own word for a text that is not shown
@@ -101,7 +102,7 @@ class Record:
             if self.has_names and not isinstance(spans, Withheld):
                 names = (text[span.start : span.end] for span in spans if span.entity == "NAME")
                 people |= {word for name in names for word in words_of_name(name)}
-        return _Settled([new for new, _ in found[: len(shown)]], frozenset(people))
+        return _Settled(_numbered([new for new, _ in found[: len(shown)]]), frozenset(people))
 
 
 class Texts(Protocol):
@@ -220,6 +221,29 @@ class Walk:
         """Redact all records; return them, and which of them were changed by it."""
         settled = {key: record.redact(texts) for key, record in self.records.items()}
         return settled, {key for key, one in settled.items() if list(one.texts) != list(self.records[key].texts)}
+
+
+def _numbered(texts: Sequence[str]) -> list[str]:
+    """Number the tags of a record in the order in which they stand in what is shown.
+
+    Else numbers would tell how much is in what is not shown, and [NAME-617][NAME-482] could be passed off as tags.
+    """
+    numbers: dict[tuple[str, str], int] = {}
+    last = Counter[str]()
+    written = []
+    for text in texts:
+        parts, end = [], 0
+        for tag in TAG.finditer(text):
+            entity, number = tag.group("entity"), tag.group("number")
+            if not entity:
+                continue
+            if (entity, number) not in numbers:
+                last[entity] += 1
+                numbers[entity, number] = last[entity]
+            parts += [text[end : tag.start()], f"[{entity}-{numbers[entity, number]}]"]
+            end = tag.end()
+        written.append("".join(parts) + text[end:])
+    return written
 
 
 def _is_identifier(raw: str) -> bool:

@@ -26,6 +26,7 @@ from agent.exchange.helm_redaction.name_judge import open_name_judge
 from agent.exchange.helm_redaction.names import Names
 from agent.exchange.helm_redaction.redacting import redact_folder
 from agent.exchange.helm_redaction.shapes import OF_A_RUN, annotations
+from agent.exchange.helm_redaction.vouched import vouched_names
 from agent.exchange.helm_redaction.walk import REDACTED, Judges, Options, redacted_files
 from agent.redaction.engine import open_engine
 from tests.agent.exchange.planted_helm_folder import MRN, PATIENT, PLANTED, RECORD, RUN, SUITE, planted, put
@@ -168,10 +169,9 @@ def test_the_manifest_says_what_is_there_and_what_is_not(clean: Path):
         path.relative_to(clean).as_posix() for path in clean.rglob("*") if path.is_file() and path.parent != clean
     }
     assert manifest["counts"] == {"instances": 3, "runs": 1}
-    assert manifest["left_out"]["files of data sets"] == 1
-    assert manifest["left_out"]["files of cached instances"] == 1
-    assert manifest["left_out"]["files of caches"] == 2
-    assert manifest["left_out"]["logs"] == manifest["left_out"]["links to files"] == 1
+    assert set(manifest["left_out"]) > {
+        "files of data sets", "files of cached instances", "files of caches", "logs", "links to files"
+    }  # fmt: skip
 
 
 def test_a_redacted_folder_is_clean_and_redacting_it_again_changes_nothing(clean: Path, judges: Judges, tmp_path: Path):
@@ -251,6 +251,13 @@ def listed_again(folder: Path) -> None:
         (("request_states", 0, "result", "request_datetime"), 1795176992),
         (("request_states", 0, "annotations", "ehr_sql"), [451234]),
         (("adapter_spec", "instructions"), f"Patient: {PATIENT}"),
+        (("adapter_spec", "max_tokens"), 19610304),
+        (("request_states", 0, "num_conditioning_tokens"), 482559013),
+        (("request_states", 0, "train_trial_index"), 84736251),
+        (("request_states", 0, "request", "temperature"), 42.360112),
+        (("request_states", 0, "instance", "id"), "case-8473625148255901"),
+        (("request_states", 0, "request", "model"), "name_848255901361"),
+        (("request_states", 0, "result", "completions", 0, "text"), "Call [NAME-617][NAME-482]."),
     ],
 )
 def test_a_folder_with_a_forged_manifest_is_not_called_clean(
@@ -278,7 +285,18 @@ def test_a_key_that_stands_twice_hides_nothing(smuggled: str, spoilt: Path, judg
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("policy", "kowalski 1"), ("counts", {"kowalski": 1}), ("left_out", {"of kowalski": 1}), ("note", "kowalski")],
+    [
+        ("policy", "kowalski 1"),
+        ("policy", "hipaa_safe_harbor 84736251"),
+        ("counts", {"kowalski": 1}),
+        ("counts", {"instances": 84736251, "runs": 1}),
+        ("left_out", ["of kowalski"]),
+        ("left_out", {"logs": 84736251}),
+        ("left_out", ["logs", "logs"]),
+        ("withheld", {"too long": 84736251}),
+        ("note", "kowalski"),
+        ("suites", [SUITE, SUITE]),
+    ],  # fmt: skip
 )
 def test_a_manifest_that_says_more_than_it_may_is_not_called_clean(key: str, value: Any, spoilt: Path, judges: Judges):
     manifest = json.loads((spoilt / "redaction.json").read_text())
@@ -286,6 +304,23 @@ def test_a_manifest_that_says_more_than_it_may_is_not_called_clean(key: str, val
     with pytest.raises(RedactionError) as caught:
         check_folder(spoilt, judges)
     assert "kowalski" not in str(caught.value)
+
+
+def test_an_entry_of_a_file_that_stands_twice_hides_nothing(spoilt: Path, judges: Judges):
+    manifest = json.loads((spoilt / "redaction.json").read_text())
+    manifest["files"].insert(0, manifest["files"][0] | {"bytes": 84736251})
+    (spoilt / "redaction.json").write_text(json.dumps(manifest, indent=1) + "\n")
+    with pytest.raises(RedactionError, match="twice"):
+        check_folder(spoilt, judges)
+
+
+def test_what_is_written_beside_the_content_of_a_file_is_found(spoilt: Path, judges: Judges):
+    try:
+        os.setxattr(run_of(spoilt), "user.patient", PATIENT.encode())
+    except OSError:
+        pytest.skip("a file system without attributes")
+    with pytest.raises(RedactionError, match="1 files or folders with attributes"):
+        check_folder(spoilt, judges)
 
 
 def test_a_folder_that_cannot_be_read_is_not_called_clean(spoilt: Path, judges: Judges):
@@ -516,6 +551,112 @@ def test_names_of_people_and_places_on_a_disk_become_labels(name: str, judges: J
     assert not any(word in shown for word in ("kowalski", "smith", "00451234", "mrn=7"))
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "wojciech.szczepanski", "szczepanski_baseline", "openai/gpt-4o-szczepanski", "mholloway77", "okonkwo", "nguyenvan",
+        "szczepanski_holloway", "rose_young", "02114", "w84736", "A84736", "482-9033", "born1961", "claude-1961-0304",
+        "claude-1961-0304-84736251", "gpt-617-482-9033", "helm.benchmark.scenarios.szczepanski_holloway.Mrn84736251",
+        "helm.mrn_84736251.A", "helm.benchmark.metrics.Szczepanski",
+    ],
+)  # fmt: skip
+def test_a_name_that_nobody_vouches_for_becomes_a_label(name: str, judges: Judges):
+    names = Names(judges.names, KEY, redacted_before=False)
+    assert names.shown(name) == names.label(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ward_accuracy", "simple_mcqa", "num_prompt_tokens", "multiple_choice_joint", "icliniq", "local/llama-3-8b",
+        "anthropic/claude-3-5-sonnet-20241022", "openai_gpt-5-2025-08-07", "meta/llama-4-maverick-17b-128e-instruct-fp8",
+        "helm.benchmark.scenarios.medhelm_configurable_scenario.MedHELMConfigurableScenario", "my_suite", "exact_match@5",
+    ],
+)  # fmt: skip
+def test_a_name_of_known_words_stays(name: str, judges: Judges):
+    assert Names(judges.names, KEY, redacted_before=False).shown(name) == name
+
+
+def test_all_names_of_helm_itself_stay(judges: Judges):
+    names = Names(judges.names, KEY, redacted_before=False)
+    assert all(names.shown(name) == name for name in vouched_names())
+
+
+@given(st.integers(0, 10**19))
+def test_no_number_can_be_passed_off_as_a_label_or_a_hash(number: int):
+    names = Names(lambda _: False, KEY, redacted_before=True)
+    for raw in (f"name_{number:012}"[:17], f"case-{number:016}"[:21]):
+        assert names.identity(raw) != raw
+        assert names.shown(raw) != raw
+    assert not any(map(str.isdigit, names.identity("7") + names.shown("szczepanski")))
+
+
+def redacted(name: str, tree: Any, judges: Judges) -> Any:
+    names = Names(judges.names, KEY, redacted_before=False)
+    return redacted_files({name: (OF_A_RUN[name], tree)}, names, Options(), judges.texts)[0][name]
+
+
+def test_numbers_of_records_in_the_settings_of_a_run_are_left_out(judges: Judges):
+    args = {
+        "hadm_id": 20000147, "subject_id": 10000032, "note_id": 84736251, "visit": 7731, "zip": 2114, "zip_code": "02114",
+        "phone": 6174829033, "born": 19610304, "year": 1961, "ids": [482559013, 6174829033], "lat": 42.3601,
+        "nested": {"row": {"mrn": 84736251, "at": [[84736251]]}}, "a": "20000147", "num_instances": 84736251,
+        "max_length": 482559013, "seed": 19610304, "prob": 0.4823590, "num_train": 17, "k": 5, "case": True,
+    }  # fmt: skip
+    spec = {
+        "scenario_spec": {"class_name": "x.Y", "args": args},
+        "metric_specs": [{"class_name": "x.Y", "args": args}],
+        "adapter_spec": {"max_tokens": 6174829033, "num_outputs": 84736251, "temperature": 1e-07, "num_trials": 1},
+        "data_augmenter_spec": {
+            "perturbation_specs": [{"class_name": "x.Y", "args": args}],
+            "seeds_per_instance": 84736,
+        },
+    }
+    new = redacted("run_spec.json", spec, judges)
+    kept = {one for one in leaves(new) if isinstance(one, int | float)}
+    assert kept == {17, 5, True, 1e-07, 1}
+    assert not any(number in json.dumps(new) for number in ("20000147", "02114"))
+
+
+@pytest.mark.parametrize(
+    "figures",
+    [
+        {"count": 1, "sum": 84736251},
+        {"count": 1, "sum": 84736251, "min": 84736251, "max": 84736251, "mean": 84736251, "sum_squared": 84736251**2},
+        {"count": 1, "sum": 482559, "mean": 13},
+        {"count": 84736251},
+        {"count": 0, "mean": 6174829},
+        {"count": 2, "sum": 1, "sum_squared": 1, "mean": 0.5, "variance": 4825.59},
+        {"count": 2, "sum": 1, "sum_squared": 1, "mean": 0.5, "variance": 0.25, "stddev": 482.559},
+        {"count": 2, "sum": 1, "sum_squared": 1, "mean": 0.5, "min": 0, "max": 10**400},
+        {"count": 1, "sum": 10**400},
+        {"count": 1, "sum": 1, "sum_squared": 84736251},
+    ],
+)
+def test_figures_that_do_not_follow_from_each_other_are_left_out(figures: dict[str, Any], judges: Judges):
+    stats = [{"name": {"name": "exact_match", "split": "test"}, **figures}]
+    assert redacted("stats.json", stats, judges) == [{"name": {"name": "exact_match", "split": "test"}}]
+
+
+@given(st.lists(st.floats(-1e5, 1e5) | st.integers(0, 900_000), min_size=1, max_size=30))
+def test_figures_that_helm_computes_stay(values: list[float]):
+    mean = sum(values) / len(values)
+    variance = max(sum(one * one for one in values) / len(values) - mean**2, 0)
+    stat = {
+        "name": {"name": "exact_match"}, "count": len(values), "sum": sum(values), "min": min(values), "max": max(values),
+        "sum_squared": sum(one * one for one in values), "mean": mean, "variance": variance, "stddev": variance**0.5,
+    }  # fmt: skip
+    unused: Any = None
+    assert redacted("stats.json", [stat], Judges(unused, bool)) == [stat]
+
+
+def test_a_number_beside_a_word_that_is_no_grade_is_not_shown(judges: Judges):
+    tree = {"patient_age_value": 97, "room_rank": 12, "value": 84.73, "scored_by": 7, "accuracy_score": 4, "points": 2}
+    names = Names(judges.names, KEY, redacted_before=False)
+    contents, _ = redacted_files({"a": (annotations, tree)}, names, Options(), judges.texts)
+    assert [one for one in leaves(contents["a"]) if one != REDACTED] == [4, 2]
+
+
 def test_a_person_of_the_record_is_no_key_and_no_sub_split_either(judges: Judges):
     tree = {"says": f"Patient: {PATIENT}", "kowalski": {"score": 3}, "accuracy": {"score": 4}}
     names = Names(judges.names, KEY, redacted_before=False)
@@ -567,6 +708,7 @@ def test_the_command_redacts_and_checks(output: Path, tmp_path: Path):
     done = command("--output", str(output), "--suite", SUITE, "--copy-to", copy)
     assert done.exit_code == 0, done.output
     assert "instances: 3" in done.output
+    assert "left out or not shown: 2 files of caches" in done.output
     assert not any(word in done.output for word in PLANTED)
     done = command("--output", copy, "--check")
     assert done.exit_code == 0, done.output
@@ -574,6 +716,35 @@ def test_the_command_redacts_and_checks(output: Path, tmp_path: Path):
     add_a_file(tmp_path / "copy")
     assert isinstance(command("--output", copy, "--check").exception, RedactionError)
     assert os.listdir(tmp_path) == ["copy"]  # noqa: PTH208
+
+
+@pytest.mark.parametrize("options", [[], ["--level", "strict"]])
+def test_a_manifest_that_names_a_weaker_policy_lowers_nothing(options: list[str], spoilt: Path):
+    path = run_of(spoilt) / "scenario_state.json"
+    state = json.loads(path.read_text("utf-8"))
+    state["request_states"][0]["result"]["completions"][0]["text"] = "Seen on 03/04/1961."
+    path.write_text(json.dumps(state, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    listed_again(spoilt)
+    manifest = json.loads((spoilt / "redaction.json").read_text())
+    (spoilt / "redaction.json").write_text(json.dumps(manifest | {"policy": "limited_data_set 1"}, indent=1) + "\n")
+    done = command("--output", str(spoilt), "--check", *options)
+    assert isinstance(done.exception, RedactionError)
+    assert "places in files" in str(done.exception)
+    assert "limited_data_set 1, which takes less" in done.output
+
+
+def test_a_folder_under_a_weaker_policy_is_called_clean_under_that_one_if_it_is_asked_for(tmp_path: Path):
+    output = planted(tmp_path, instances=1)
+    state = output / "runs" / SUITE / RUN / "scenario_state.json"
+    tree = json.loads(state.read_text())
+    tree["request_states"][0]["result"]["completions"][0]["text"] = "Seen on 03/04/2021 in Springfield."
+    state.write_text(json.dumps(tree))
+    copy, weak = str(tmp_path / "copy"), ["--policy", "limited_data_set"]
+    assert command("--output", str(output), "--suite", SUITE, "--copy-to", copy, *weak).exit_code == 0
+    done = command("--output", copy, "--check", *weak)
+    assert done.exit_code == 0, done.output
+    assert "limited_data_set 1, which takes less" in done.output
+    assert isinstance(command("--output", copy, "--check").exception, RedactionError)
 
 
 def test_at_a_site_its_policy_counts_and_ids_are_the_same_each_time(output: Path, filled: FilledSite, tmp_path: Path):
