@@ -74,7 +74,10 @@ def bench(
         figures = (len(texts), found[IN_PLACE].all.core.n)
         cores = [found[name].all.core.value or 0.0 for name in (IN_PLACE, OURS)]
         note_admission(rules, Path(choice.directory or "."), figures, *cores, force=force)
-        click.echo("The models of this policy are admitted.", err=True)
+        click.echo(
+            "The models of this policy may be used from now on: admitted_models.json in its folder says so.",
+            err=True,
+        )
     elif IN_PLACE in found and found[IN_PLACE].leaks > found[OURS].leaks and not force:
         click.echo("Refused in place of the package's own model: core recall is lower (--force).", err=True)
         raise click.exceptions.Exit(1)

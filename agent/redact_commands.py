@@ -16,6 +16,12 @@ from agent.review_commands import review
 if TYPE_CHECKING:
     from agent.redaction.rows import Others, Tally
 
+_MENDED = {
+    "undecodable": "Give it in UTF-8, without control characters.",
+    "too long": "Give it in parts.",
+    "language": "The policy names the languages that are read; --language takes another.",
+    "no model": "The package's model is missing or damaged: install it again.",
+}
 _MOST_TYPED = 64 * 2**20  # bytes of standard input; a policy's own limit for a field is far below
 
 
@@ -63,9 +69,8 @@ def jsonl(
 ) -> None:
     """Redact fields of every object of a JSON-lines file, in order.
 
-    OUT is written whole or not at all. What cannot be judged reads [WITHHELD: reason] there, and is counted. The exit
-    code is 0 as long as one row is left to read; it is 5 when something is withheld in every row, which are written
-    all the same, or when a row has none of the fields, and nothing is.
+    OUT is written whole or not at all; a file of that name is replaced. What cannot be judged reads
+    [WITHHELD: reason] there, and is counted; if that is something in every row, the exit code is 5.
     """
     from agent.evaluation.progress import Progress
     from agent.files import open_plain, written_atomically
@@ -146,4 +151,5 @@ def text(level: Literal["default", "strict"] | None, language: str | None, polic
         shown, found = f"[WITHHELD: {Withheld.UNDECODABLE}]", Withheld.UNDECODABLE
     click.echo(shown, nl=False)
     if isinstance(found, Withheld):
-        raise RedactionError(f"the text was withheld: {found}", "Give it in UTF-8, and in parts if it is long.")
+        click.echo()
+        raise RedactionError(f"the text was withheld: {found}", _MENDED.get(found, "Look at the policy's limits."))

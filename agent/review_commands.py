@@ -10,7 +10,7 @@ import click
 
 from agent.catalog.wording import counted
 from agent.errors import ConfigError
-from agent.listing import format_option, printable, show_rows
+from agent.listing import format_option, printable, show_rows, with_site
 from agent.site import Site
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def new(site: Site, name: str, suite: str, records: int, seed: int | None) -> No
         click.echo(f"{records} records were asked for, and {made.records} are all that there are", err=True)
     if made.withheld:
         click.echo(f"{counted(made.withheld, 'text')} could not be cleared: nobody sees them anywhere", err=True)
-    click.echo(f"Next: intramural redact review mark {name}")
+    click.echo(with_site(f"Next: intramural redact review mark {name}"))
 
 
 @review.command()
@@ -233,6 +233,9 @@ def _ask_wrong(marks: int) -> frozenset[int] | None:
         if said.casefold() == "q":
             return None
         numbers = said.replace(",", " ").split()
+        if said == "?":
+            click.echo("The numbers stand in the brackets, before the kind: [3 NAME: ...].")
+            continue
         if all(number.isdecimal() and 1 <= int(number) <= marks for number in numbers):
             return frozenset(int(number) - 1 for number in numbers)
         click.echo(f"Give numbers from 1 to {marks}.")
@@ -277,6 +280,6 @@ def _say_what_is_left(store: "Store", name: str) -> None:
     if gone:
         click.echo(f"a purge took {counted(gone, 'text')} before they were reviewed", err=True)
     if left > gone:
-        click.echo(f"Go on with: intramural redact review mark {name}")
+        click.echo(with_site(f"Next: intramural redact review mark {name}"))
     else:
-        click.echo(f"Next: intramural redact review report {name}")
+        click.echo(with_site(f"Next: intramural redact review report {name}"))

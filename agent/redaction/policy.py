@@ -26,6 +26,8 @@ Language = Literal["en", "es"]
 # Entities without which nothing that a policy lets through is redacted.
 NEEDED: tuple[Entity, ...] = ("NAME", "MRN", "PHONE", "EMAIL", "SSN")
 
+_EXPECTED = "docs/redaction-policies.md has every key and what it may hold."
+
 NAME_PATTERN = r"^[a-z][a-z0-9_]{0,63}$"
 
 
@@ -204,7 +206,11 @@ def load_policy(name: str, directory: Path | None = None, language: str | None =
         content = parse_yaml(path.read_bytes(), Path(path.name), RedactionError)
         policy = RedactionPolicy.model_validate(content)
     except OSError as error:
-        raise RedactionError(f"redaction policy {path.name} cannot be read: {type(error).__name__}") from error
+        known = ", ".join(sorted(path.stem for path in (shipped("policies") / "redaction").glob("*.yaml")))
+        raise RedactionError(
+            f"redaction policy {path.name} cannot be read ({error.strerror})",
+            f"Name one of {known}, or a file of your own that ends in .yaml.",
+        ) from None
     except ValidationError as error:
         raise _wrong(f"redaction policy {path.name}", error) from None
     return policy if language is None else policy.model_copy(update={"languages": (_language(language),)})
@@ -222,11 +228,17 @@ def policy_for(level: Literal["default", "strict"], language: str | None = None)
 
 def _wrong(what: str, error: ValidationError) -> RedactionError:
     """Say what is wrong, and where. What is wrong may be a name on a list of the site's: pydantic would quote it."""
-    return RedactionError(f"{what}: " + "; ".join(_problem(one["loc"], one["msg"]) for one in error.errors()))
+    found = [(one["loc"], one["msg"]) for one in error.errors()]
+    # Of a model that is none pydantic tells how it is not each of the two things that it could be.
+    model = [(place, message) for place, message in found if place[2:3] == ("OtherModel",)]
+    found = [one for one in found if one[0][:1] != ("models",) or not model] + model
+    return RedactionError(f"{what}: " + "; ".join(_problem(place, message) for place, message in found), _EXPECTED)
 
 
 def _problem(place: tuple[int | str, ...], message: str) -> str:
-    where = ".".join(str(part) for part in place if part != "[key]")
+    where = ".".join(str(part) for part in place if part not in ("[key]", "OtherModel"))
+    message = message.replace("String should match pattern '^/'", "expected the absolute path of a folder")
+    message = message.replace("Extra inputs are not permitted", "there is no such key")
     return f"{f'{where}: ' if where else ''}{message.removeprefix('Value error, ')}"
 
 
@@ -247,7 +259,7 @@ def _policy_path(name: str, directory: Path | None) -> Path:
         return path
     if not re.fullmatch(NAME_PATTERN, name):
         raise RedactionError(
-            "redaction_policy in site.yaml is not the name of a policy",
-            "Name a policy of policies/redaction, or a file in the site directory that ends in .yaml.",
+            f"{name[:40]!r} is not the name of a redaction policy",
+            "Name a policy of policies/redaction, or a file of your own that ends in .yaml.",
         )
     return shipped("policies") / "redaction" / f"{name}.yaml"

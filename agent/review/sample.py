@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from agent.site import Site
     from agent.store import Store
 
+_FEWEST_WORDS = 4  # of a text in which nothing was found: nobody need read "A" or "yes"
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
@@ -75,7 +76,7 @@ def make_review(site: "Site", wanted: Wanted) -> Sampled:
             for text, found in zip(record.texts, engine.find_record(record.texts, record.identifiers), strict=True):
                 if isinstance(found, Withheld):
                     withheld += 1
-                else:
+                elif found or len(text.split()) >= _FEWEST_WORDS:
                     places = [[span.start, span.end, span.entity] for span in found]
                     kept.append((number, {"text": text, "found": places, "wrong": [], "missed": []}))
         if not kept:
