@@ -109,8 +109,8 @@ def test_a_pipe_in_place_of_a_file_is_not_waited_for(tmp_path: Path):
     [
         (b"Mr. Holloway has gout.\n", "[NAME-1] has gout.\n", 0),
         (b"", "", 0),
-        (b"Mr. Holl\xffoway", "[WITHHELD: undecodable]", 5),
-        (b"Holloway " * 100_000, "[WITHHELD: too long]", 5),
+        (b"Mr. Holl\xffoway", "[WITHHELD: undecodable]\n", 5),
+        (b"Holloway " * 100_000, "[WITHHELD: too long]\n", 5),
     ],
     ids=["text", "nothing", "no UTF-8", "too long"],
 )
