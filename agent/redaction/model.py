@@ -63,7 +63,7 @@ _MODELS = Path(__file__).parent / "models"
 
 
 # Whether a finding, as text, start, end and entity, identifies nobody.
-Harmless = Callable[[str, int, int, Entity], bool]
+Harmless = Callable[[str, int, int, str], bool]
 
 
 class NoModelError(Exception):
@@ -128,7 +128,7 @@ class ModelRecognizer(EntityRecognizer):
         self._deadline = deadline
         self._is_harmless = is_harmless
         self._network: Network | None = None
-        self._kinds: list[Entity] = []
+        self._kinds: list[str] = []
         with suppress(RedactionError):
             self._network = read_network(folder)
         if self._network is not None:

@@ -5,7 +5,6 @@ import re
 import regex
 
 from agent.redaction.deadline import Deadline
-from agent.redaction.entities import Entity
 from agent.redaction.spanish.unknown import safe_words
 from agent.redaction.spanish.word_lists import words
 
@@ -161,7 +160,7 @@ _LONGEST_ACRONYM = 5  # letters
 _NAMELIKE = frozenset({"NAME", "FACILITY", "ORGANIZATION", "LOCATION"})
 
 
-def is_harmless(text: str, start: int, end: int, entity: Entity) -> bool:
+def is_harmless(text: str, start: int, end: int, entity: str) -> bool:
     """Tell whether what a network took for an identifier is a word of medicine, a germ, a drug or an eponym.
 
     Words that any list has as a name of people or places are never called harmless here, whatever stands around them.

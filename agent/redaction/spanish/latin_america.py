@@ -1,5 +1,4 @@
-r"""How identifiers are written in Latin America, and in plain dictation: as rules, beside "
-"those of `patterns`."""
+"""How identifiers are written in Latin America and in plain dictation: rules beside those of `patterns`."""
 
 from typing import Final
 
@@ -18,11 +17,15 @@ _WITHIN = (
     r"(?-i:\d{1,4}[A-Z]?|[A-Z])\b"
     rf"|{_ORDINAL} piso|\d{{1,2}}[º°o]? piso|piso \d{{1,2}}|planta (?:baja|alta))){{0,4}}"
 )
-_COLONY = r"(?:,? (?i:col(?:onia)?\b\.?|fracc(?:ionamiento)?\b\.?|barrio|urb\b\.?|reparto|villa"
-rf"|sector) {_NAME})?"
+_COLONY = (
+    r"(?:,? (?i:col(?:onia)?\b\.?|fracc(?:ionamiento)?\b\.?|barrio|urb\b\.?|reparto|villa"
+    rf"|sector) {_NAME})?"
+)
 # "Los Aromos 1432, depto. 804", "9 de Octubre 1205 y Boyacá"
-_HOUSE = rf"{_NAME}(?: (?:#|[Nn][o°º]\.?))? ?\d{{1,5}}[A-Z]?\b(?! ?(?:años|mg|ml|h\b)){_WITHIN}"
-rf"(?: y {_NAME})?{_COLONY}"
+_HOUSE = (
+    rf"{_NAME}(?: (?:#|[Nn][o°º]\.?))? ?\d{{1,5}}[A-Z]?\b(?! ?(?:años|mg|ml|h\b)){_WITHIN}"
+    rf"(?: y {_NAME})?{_COLONY}"
+)
 # The grid of Colombian towns: "Carrera 43A No. 7-50", "Cl 72 # 10-34 apto 501"
 _GRID = (
     r"(?i:calle|cll?|carrera|cra|kra?|cr|avenida|av|diagonal|dg|transversal|tv"
@@ -203,5 +206,51 @@ RULES: Final = (
         "DEVICE",
         "n s sn serie",
         r"(?i)(?<![\w])(?:n/s|s/n|sn|serie)[ :.]{1,2}\K(?=[A-Z-]{0,6}\d{3})[A-Z\d][A-Z\d-]{4,20}\b",
+    ),
+    # "33 a," and "martes 18/07"
+    Rule("AGE_BELOW_90", Digits(1, 2), r"(?i)(?<=[\p{L}], )\d{1,2} ?a(?:[ñn]os)?\.?(?= ?[,;.])"),
+    Rule(
+        "DATE",
+        "lunes martes miércoles miercoles jueves viernes sábado sabado domingo",
+        r"(?i)\b[\p{L}]{5,9},? (?:el )?(?:d[íi]a )?(?:3[01]|[12]\d|0?[1-9])(?:[/-](?:1[0-2]|0?[1-9]))?"
+        r"(?:[/-]\d{2,4})?(?![\w/%])",
+    ),
+    Rule(
+        "DATE",
+        "control cita turno consulta cirugía cirugia egreso ingreso alta fur fum fpp",
+        r"(?i)\b[\p{L}]{3,8}(?: (?:el|para el))?[ :]{1,3}\K(?:lunes|martes|mi[ée]rcoles|jueves|viernes"
+        r"|s[áa]bado|domingo"
+        r"|(?:3[01]|[12]\d|0?[1-9])/(?:1[0-2]|0?[1-9])(?:/\d{2,4})?)(?![\w/%])",
+    ),
+    # Numbers of those who treat: "MP 44.192", "RM 25-4418/09", "Céd. Prof. 5519023"
+    Rule(
+        "LICENSE",
+        "rm mp mn m rme cmp cedula cédula ced céd registro reg matrícula matricula mat ced dpi",
+        r"(?:\b(?:RM|MP|MN|M\.P|M\.N|RME|CMP|DPI)\b\.?|(?i:\b(?:c[ée]d(?:ula)?\.? prof(?:esional)?|reg"
+        r"(?:istro)?\.? m[ée]d(?:ico)?"
+        r"|mat(?:r[íi]cula)?\.?(?: (?:prof(?:esional)?|nac(?:ional)?|prov(?:incial)?))?)\b\.?))"
+        r"(?: [Nn][o°º]\.?)?[ :]{1,2}\K"
+        r"\d[\d .-]{2,16}\d(?:/\d{1,4})?(?![\w]| ?(?:ms|%|mg))",
+    ),
+    # "6a avenida 12-45 zona 1"
+    Rule(
+        "ADDRESS",
+        Digits(1, 2),
+        r"(?i)(?<![\w.,/-])\d{1,2} ?(?:[aªo°]\.?|ra\.?|da\.?|ta\.?)? ?(?:avenida|calle|av\.?) "
+        r"(?:\"?[a-z]\"? )?\d{1,3}-\d{1,3}\b"
+        r"(?:,? zona \d{1,2})?",
+    ),
+    Rule("ADDRESS", "zona", r"\b[Zz]ona \d{1,2}(?=, ?\p{Lu}\p{Ll})"),
+    Rule(
+        "FACILITY",
+        "torre posta cesfam caps umf hgz hgr ips unidad policlinico",
+        rf"\b(?:Torre M[ée]dica|Posta(?: Rural)?|CESFAM|CAPS|UMF|HGZ|HGR|IPS|Unidad de Medicina Familiar)"
+        rf"(?: (?:N[o°º]\.? ?)?\d{{1,3}}\b| (?:{_LINK} ){{0,2}}{_NAME})",
+    ),
+    Rule(
+        "PROFESSION",
+        "labora laboraba laboró desempeña desempeñaba",
+        r"(?i)\b(?:labor(?:a|aba|[óo])|desempeñ(?:a|aba))(?: (?:en|para) [^,.;\n]{3,40}?)? (?:como|de) \K\p{L}{4,20}"
+        r"(?: (?:de|del|en) (?:la |el )?\p{L}{3,20})?",
     ),
 )

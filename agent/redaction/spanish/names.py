@@ -16,7 +16,7 @@ from agent.redaction.spanish.word_lists import people, words
 
 Place = tuple[int, int]
 
-_WORD = r"(?:\p{Lu}[\p{L}\p{M}]*(?:['´’-]\p{L}[\p{L}\p{M}]*)*|\p{Lu}\.(?:ª|[ao]\b)?|M\.?ª|Ma\.|Fco\.|Jse\.)"
+_WORD = r"(?:(?:Ma|Fco|Jse|Gpe)\.|\p{Lu}[\p{L}\p{M}]*(?:['´’-]\p{L}[\p{L}\p{M}]*)*|\p{Lu}\.(?:ª|[ao]\b)?|M\.?ª)"
 _LINK = r"(?:de(?: los?| las?| la)?|del|y|e|i|da|do|dos|van|von|der|den|la|(?:vda|viuda)\.? de)"
 _RUN = rf"{STOP}{_WORD}(?:[ ]{{1,2}}(?:{_LINK} ){{0,2}}{STOP}{_WORD}){{0,6}}"
 _TITLED = regex.compile(
