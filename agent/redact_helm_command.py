@@ -157,7 +157,7 @@ class _Wanted:
         """Return the name of the program's own policy that a manifest names with its version, if it is one."""
         from agent.shipped import shipped
 
-        name = claimed.split()[0]
+        name = claimed.partition(" ")[0]
         if not (shipped("policies") / "redaction" / f"{name}.yaml").is_file():
             return None
         policy = self._load(self._choice(name))

@@ -48,9 +48,8 @@ _BESIDE_A_FAMILY = frozenset({
     "text", "thinking", "tiny", "together", "tput", "transcribe", "turbo", "upstage", "vertexai", "vitl", "vllm",
     "writer", "x", "xai", "zai", "zs",
 })  # fmt: skip
-_MODEL_DATE = re.compile(
-    r"202[3-9]([-_]?)[01]\d\1[0-3]\d|(?<!\d)2[3-9][01]\d[0-3]\d(?!\d)"
-)  # models from before are listed
+# Models from before 2023 are listed.
+_MODEL_DATE = re.compile(r"202[3-9]([-_]?)[01]\d\1[0-3]\d|(?<!\d)2[3-9][01]\d[0-3]\d(?!\d)")
 _MODEL_NUMBER = re.compile(r"[a-z]{0,2}\d{1,3}[a-z]{0,3}\d?|\d{1,2}x\d{1,3}b|[01]\d[0-3]\d|202[3-9]")
 _MOST_DIGITS = 7  # of a model's name, beside its date
 _MOST_WORDS = 14  # of a model's name
@@ -131,11 +130,8 @@ class Names:
         return "name_" + self._digest("name", name)[:12]
 
     def _digest(self, kind: str, text: str) -> str:
-        return (
-            hmac.digest(self._key, f"{kind}\0{text}".encode(errors="backslashreplace"), "sha256")
-            .hex()
-            .translate(_IN_DIGITS)
-        )
+        digest = hmac.digest(self._key, f"{kind}\0{text}".encode(errors="backslashreplace"), "sha256")
+        return digest.hex().translate(_IN_DIGITS)
 
 
 def spaced(name: str) -> str:

@@ -359,7 +359,7 @@ def _fits_together(stat: Mapping[str, Any]) -> bool:
     deviation = max(variance, 0.0) ** 0.5 if stat.get("stddev") is None else stat["stddev"]
     slack = _CLOSE * max(1.0, abs(real_mean))
     square_slack = slack * max(1.0, abs(real_mean), abs(least), abs(most))
-    return (
+    return bool(
         least - slack <= real_mean <= most + slack
         and abs(mean - real_mean) <= slack
         and -square_slack <= real_variance <= (most - least) ** 2 / 4 + square_slack

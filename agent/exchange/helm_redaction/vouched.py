@@ -1,4 +1,4 @@
-"""Names that HELM's catalogue or ours vouches for: what everybody can read in a public package says nothing of a person.
+"""Names that HELM's catalogue or ours vouches for: what everybody can read in a package says nothing of a person.
 
 names_of_helm.txt is that of crfm-helm: `class helm.benchmark...`, `name exact_match`, `model openai/gpt-4o-2024-05-13`,
 `number num_train_trials` (settings of its classes that are numbers).
@@ -47,7 +47,7 @@ def _listed(kind: str) -> frozenset[str]:
 
 @cache
 def _catalogued() -> frozenset[str]:
-    """Return what HELM and we call the benchmarks and metrics that everybody knows, and the choices of their settings."""
+    """Return what HELM and we call benchmarks and metrics that everybody knows, and the choices of their settings."""
     catalogue, _ = survey_benchmarks(None)
     names: set[str] = set(METRICS)
     for benchmark in catalogue.values():

@@ -296,7 +296,7 @@ def test_a_key_that_stands_twice_hides_nothing(smuggled: str, spoilt: Path, judg
         ("withheld", {"too long": 84736251}),
         ("note", "kowalski"),
         ("suites", [SUITE, SUITE]),
-    ],  # fmt: skip
+    ],
 )
 def test_a_manifest_that_says_more_than_it_may_is_not_called_clean(key: str, value: Any, spoilt: Path, judges: Judges):
     manifest = json.loads((spoilt / "redaction.json").read_text())
@@ -554,7 +554,8 @@ def test_names_of_people_and_places_on_a_disk_become_labels(name: str, judges: J
 @pytest.mark.parametrize(
     "name",
     [
-        "wojciech.szczepanski", "szczepanski_baseline", "openai/gpt-4o-szczepanski", "mholloway77", "okonkwo", "nguyenvan",
+        "wojciech.szczepanski", "szczepanski_baseline", "openai/gpt-4o-szczepanski", "mholloway77", "okonkwo",
+        "nguyenvan",
         "szczepanski_holloway", "rose_young", "02114", "w84736", "A84736", "482-9033", "born1961", "claude-1961-0304",
         "claude-1961-0304-84736251", "gpt-617-482-9033", "helm.benchmark.scenarios.szczepanski_holloway.Mrn84736251",
         "helm.mrn_84736251.A", "helm.benchmark.metrics.Szczepanski",
@@ -569,8 +570,9 @@ def test_a_name_that_nobody_vouches_for_becomes_a_label(name: str, judges: Judge
     "name",
     [
         "ward_accuracy", "simple_mcqa", "num_prompt_tokens", "multiple_choice_joint", "icliniq", "local/llama-3-8b",
-        "anthropic/claude-3-5-sonnet-20241022", "openai_gpt-5-2025-08-07", "meta/llama-4-maverick-17b-128e-instruct-fp8",
-        "helm.benchmark.scenarios.medhelm_configurable_scenario.MedHELMConfigurableScenario", "my_suite", "exact_match@5",
+        "anthropic/claude-3-5-sonnet-20241022", "openai_gpt-5-2025-08-07",
+        "meta/llama-4-maverick-17b-128e-instruct-fp8", "my_suite", "exact_match@5",
+        "helm.benchmark.scenarios.medhelm_configurable_scenario.MedHELMConfigurableScenario",
     ],
 )  # fmt: skip
 def test_a_name_of_known_words_stays(name: str, judges: Judges):
@@ -598,7 +600,8 @@ def redacted(name: str, tree: Any, judges: Judges) -> Any:
 
 def test_numbers_of_records_in_the_settings_of_a_run_are_left_out(judges: Judges):
     args = {
-        "hadm_id": 20000147, "subject_id": 10000032, "note_id": 84736251, "visit": 7731, "zip": 2114, "zip_code": "02114",
+        "hadm_id": 20000147, "subject_id": 10000032, "note_id": 84736251, "visit": 7731, "zip": 2114,
+        "zip_code": "02114",
         "phone": 6174829033, "born": 19610304, "year": 1961, "ids": [482559013, 6174829033], "lat": 42.3601,
         "nested": {"row": {"mrn": 84736251, "at": [[84736251]]}}, "a": "20000147", "num_instances": 84736251,
         "max_length": 482559013, "seed": 19610304, "prob": 0.4823590, "num_train": 17, "k": 5, "case": True,
@@ -614,7 +617,7 @@ def test_numbers_of_records_in_the_settings_of_a_run_are_left_out(judges: Judges
     }
     new = redacted("run_spec.json", spec, judges)
     kept = {one for one in leaves(new) if isinstance(one, int | float)}
-    assert kept == {17, 5, True, 1e-07, 1}
+    assert kept == {17, 5, 1, 1e-07}
     assert not any(number in json.dumps(new) for number in ("20000147", "02114"))
 
 
@@ -643,7 +646,8 @@ def test_figures_that_helm_computes_stay(values: list[float]):
     mean = sum(values) / len(values)
     variance = max(sum(one * one for one in values) / len(values) - mean**2, 0)
     stat = {
-        "name": {"name": "exact_match"}, "count": len(values), "sum": sum(values), "min": min(values), "max": max(values),
+        "name": {"name": "exact_match"}, "count": len(values), "sum": sum(values), "min": min(values),
+        "max": max(values),
         "sum_squared": sum(one * one for one in values), "mean": mean, "variance": variance, "stddev": variance**0.5,
     }  # fmt: skip
     unused: Any = None
