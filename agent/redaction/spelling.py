@@ -16,7 +16,7 @@ from agent.redaction.spans import Span
 _LETTER = r"[^\W\d_]"
 
 # Letters and digits one by one: "J o h n", "J.o.h.n", "1 2 3 - 4 5 - 6 7 8 9".
-_APART = re.compile(r"(?<![^\s(\"'\[])[^\W_][ \t]{1,2}(?:[\w@.()+#/:,'-][ \t]{1,2}){1,400}[^\W_](?![^\s.,;:!?)\"'\]])")
+_APART = re.compile(r"(?<![^\s(\"'\[])[^\W_][ \t]{1,3}(?:[\w@.()+#/:,'-][ \t]{1,3}){1,400}[^\W_](?![^\s.,;:!?)\"'\]])")
 _JOINED_BY = re.compile(r"(?<![^\W_])[^\W_](?P<by>[._*/|~·•,:+=-]{1,2} ?|\n)[^\W_](?:(?P=by)[^\W_]){1,400}(?![^\W_])")
 _IN_RINGS = re.compile(r"(?:\([^\W\d_]\)){3,40}")  # what signs such as U+249C are folded to
 _GAP_OF_WORDS = re.compile(r"[ \t]{1,6}|[ \t]?[/|.,;_][ \t]?")
@@ -46,6 +46,8 @@ _PREFIXES = frozenset([
     "third", "end", "all", "beta", "alpha", "gamma", "follow", "check", "work", "up", "in", "on", "off", "and",
     "or", "his", "her", "he", "she", "yes", "no", "day", "year", "age", "go",
 ])  # fmt: skip
+
+_TAG_INSIDE = re.compile(r"(?<=[^\W_])(?:\[(?:[A-Z_]{2,20}-\d{1,6}|WITHHELD: [a-z ]{2,40})\]){1,3}(?=[^\W_])")
 
 # Lines broken inside what belongs together.
 _BROKEN = re.compile(
@@ -179,6 +181,14 @@ def written_apart(text: str) -> Iterator[Change | Span]:
             continue
         for place in re.finditer("[._/-]", match.group()):
             yield Change(match.start() + place.start(), match.start() + place.end(), "", crossing=True)
+
+
+def parted_by_tags(text: str) -> Iterator[Change]:
+    """Yield what looks like a tag between two letters or two digits: what it parts may belong together."""
+    if "[" in text:
+        for tag in _TAG_INSIDE.finditer(text):
+            if text[tag.start() - 1].isdigit() == text[tag.end()].isdigit():
+                yield Change(*tag.span(), "")
 
 
 def _apart(text: str) -> Iterator[Change | Span]:

@@ -10,13 +10,22 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from agent.redaction.decoding import Change, encoded, escapes
 from agent.redaction.folding import fold, in_latin, is_text, unescaped_breaks
 from agent.redaction.labelled import labelled
 from agent.redaction.redacted import Withheld
 from agent.redaction.spans import Span
-from agent.redaction.spelling import broken_lines, drawn, drawn_otherwise, in_words, run_together, written_apart
+from agent.redaction.spelling import (
+    broken_lines,
+    drawn,
+    drawn_otherwise,
+    in_words,
+    parted_by_tags,
+    run_together,
+    written_apart,
+)
 from agent.redaction.tags import TAG
 from agent.redaction.unread import in_other_language, overridden, unread
 
@@ -24,7 +33,7 @@ _Family = Callable[[str], Iterator[Change | Span]]
 
 _FAMILIES: tuple[_Family, ...] = (
     escapes, encoded, written_apart, broken_lines, in_words, run_together, drawn, drawn_otherwise,
-    labelled,
+    labelled, parted_by_tags,
 )  # fmt: skip
 # What may be read next, where that is not everything: letters that were guessed are not decoded.
 _THEN: dict[_Family, tuple[_Family, ...]] = {
@@ -129,7 +138,8 @@ def views_of(text: str) -> tuple[View, ...] | Withheld:
         following: list[tuple[View, tuple[_Family, ...]]] = []
         for before, families in level:
             for family in families:
-                view = _derived(before, family(before.text), told)
+                stay = (OPAQUE,) if family is parted_by_tags else (TAG, OPAQUE)
+                view = _derived(before, family(before.text), told, stay)
                 if view and view.text not in seen and len(further) < _MOST_VIEWS:
                     seen.add(view.text)
                     further.append(view)
@@ -140,8 +150,13 @@ def views_of(text: str) -> tuple[View, ...] | Withheld:
     return (View(plain.text, plain.starts, plain.ends, None, tuple(told)), *further)
 
 
-def _derived(before: View, found: Iterable[Change | Span], told: list[Span]) -> View | None:
-    """Return the view in which `before` reads as its changes say, if there are any; add to `told` what is told."""
+def _derived(
+    before: View, found: Iterable[Change | Span], told: list[Span], stay: Iterable[Any] = (TAG, OPAQUE)
+) -> View | None:
+    """Return the view in which `before` reads as its changes say, if there are any; add to `told` what is told.
+
+    What matches one of `stay` reads as it did.
+    """
     changes: list[Change] = []
     for one in found:
         if not before.counts(one.start - 1, one.end + 1):
@@ -150,7 +165,7 @@ def _derived(before: View, found: Iterable[Change | Span], told: list[Span]) -> 
             told.append(Span(*before.original(one.start, one.end), one.entity))
         else:
             changes.append(one)
-    for pattern in (TAG, OPAQUE):
+    for pattern in stay:
         if changes:
             changes = _outside(changes, [found.span() for found in pattern.finditer(before.text)])
     return _reread(before, _apart(changes)) if changes else None

@@ -79,7 +79,78 @@ _WEEKDAY = (
 
 _WEEKDAY_BEFORE = r"\b(?:Mon|Tues?|Weds?|Thu(?:rs)?|Fri|Sat|Sun|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)\.?"
 
+# What is done or seen on a day, and what ends a phrase: between them a day and a month, no count and no score.
+_EVENT = (
+    r"(?:\p{L}{2,16}(?:ectomy|ostomy|otomy|oscopy|plasty|graphy|centesis|pexy|gram|biopsy|fusion)|whipple|cabg|tavr"
+    r"|pci|stent(?:ed|ing)?|cath|egd|ercp|evar|lvad|turp|orif|tka|tha|thr|tkr|c-?section|cs|transplant|mri|ct|cxr"
+    r"|echo|tte|tee|eeg|emg|pet|kub|x-?ray|labs?|cx|bcx|ucx|swab|scan|dose|fall|fell|seizure|stroke|stemi|nstemi"
+    r"|delivery|repair|bypass|graft|drain|picc|port|line|foley|chemo|cycle|c\d|ivig|injection|shot|vaccine|booster"
+    r"|infused|transfused|started|stopped|held|resumed|changed|placed|removed|pulled|extubated|intubated|injected"
+    r"|implanted|repaired|delivered|readmitted|transferred|presented|diagnosed|dx'?d|tested|vaccinated|scheduled"
+    r"|rescheduled|booked|called|paged|died|expired|passed|married|arrived|returned|ordered|drawn|sent|obtained"
+    r"|dated|signed|filed|faxed|refilled|filled|dispensed|biopsied|operated|dictated|transcribed|evaluated|examined"
+    r"|sutured|excised|resected|irradiated|dialy[sz]ed|explanted|ablated|cardioverted)"
+)
+_ENDS = (
+    r"(?=\s{0,2}(?:[,.;:)?!]|$|\n)"
+    r"| (?:and|at|with|w/|showed|shows|for|by|who|now|was|per|via|but|then|after|due|c/b)\b)"
+)
+_DAY_AND_MONTH = r"(?:1[0-2]|0?[1-9])/(?:3[01]|[12]\d|0?[1-9])"
+_COUNTED_DAY = (
+    r"(?:(?:twenty|thirty)[- ](?:one|two|three|four|five|six|seven|eight|nine)"
+    r"|(?:thir|four|fif|six|seven|eigh|nine)teen|twenty|thirty|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+)
+_OTHER_MONTHS = (
+    "adar nisan iyar iyyar sivan tammuz elul tishri tishrei cheshvan heshvan kislev tevet shevat shvat muharram safar"
+    " rabi jumada rajab shaban ramadan shawwal dhu farvardin ordibehesht khordad mordad shahrivar bahman esfand"
+)
+_OTHER_MONTH = (
+    r"(?:adar|nisan|iyy?ar|sivan|tammuz|elul|tishre?i|[ch]h?eshvan|kislev|tevet|she?vat|muharram|safar|rabi"
+    r"|jumada|rajab|sha'?ban|ramadan|shawwal|dhu|farvardin|ordibehesht|khordad|mordad|shahrivar|bahman|esfand)"
+    r"(?:[ -](?:al-?\p{L}{3,10}|ii?|sheni|rishon|bet|aleph))?(?!\p{L})"
+)
+
 _DATES = (
+    Rule(  # "s/p Whipple 3/28", "infused 4/1 and 4/15"
+        "DATE",
+        Digits(1, 2, "/"),
+        rf"(?i)(?<=(?<![\p{{L}}]){_EVENT}(?: (?:on|done|again))?[: (]{{1,2}}){_DAY_AND_MONTH}{_NOT_ON}{_ENDS}",
+    ),
+    Rule(
+        "DATE",
+        Digits(1, 2, "/"),
+        rf"(?i)(?<=(?:s/p|status post|positive for|negative for|h/o|hx of|admitted for|here for)"
+        rf" [\w-]{{2,20}}(?: [\w-]{{2,20}})? ){_DAY_AND_MONTH}{_NOT_ON}{_ENDS}",
+    ),
+    Rule(  # the first of two days, where the second can be nothing else
+        "DATE",
+        Digits(1, 2, "/"),
+        rf"(?i)(?<![\w/.%=<>~(-])(?<!\d ){_DAY_AND_MONTH}(?= ?(?:and|or|&|,|then|to|-|through) ?"
+        rf"(?:1[0-2]|0?[1-9])/(?:1[346-9]|2[234679]|31){_NOT_ON}{_NOT_A_DATE})",
+    ),
+    Rule(  # and the second of two after such a word
+        "DATE",
+        Digits(1, 2, "/"),
+        rf"(?i)(?<=(?<![\p{{L}}]){_EVENT} {_DAY_AND_MONTH} ?(?:and|or|&|,|then|to|-|through) ?)"
+        rf"{_DAY_AND_MONTH}{_NOT_ON}{_ENDS}",
+    ),
+    Rule(  # by the Hebrew, the Islamic and the Persian calendar
+        "DATE",
+        Digits(1, 2, "A a"),
+        rf"(?i)(?<![\w./-])(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)? (?:of )?{_OTHER_MONTH}(?:,? 1?[345]\d{{3}}\b)?",
+    ),
+    Rule("DATE", _OTHER_MONTHS, rf"(?i){_OTHER_MONTH} (?:3[01]|[12]\d|0?[1-9])(?!\w|[.,]\d)(?:,? 1?[345]\d{{3}}\b)?"),
+    Rule("DATE", Digits(1, 2, "A"), r"\d{1,2}年 ?\d{1,2}月(?: ?\d{1,2}日)?"),
+    Rule(
+        "DATE",
+        _MONTHS,
+        rf"(?i)(?!may\b|march\b|mar\b){_MONTH} (?:the )?{_COUNTED_DAY}\b(?:,? {_YEAR_IN_WORDS})?",
+    ),
+    Rule(
+        "DATE",
+        _MONTHS,
+        rf"(?i)(?:may|march) (?:the )?(?:thir|four|fif|six|seven|eigh|nine)teen\b(?:,? {_YEAR_IN_WORDS})?",
+    ),
     Rule("DATE", Digits(1, 4, "/-."), rf"{_NOT_IN_WORD}{_NUMERIC}(?!\d|[/-]\d){_CLOCK}{_RANGE}"),
     Rule("DATE", Digits(1, 4, "/-."), rf"{_NOT_IN_WORD}{_NUMERIC}(?=-){_CLOCK}{_RANGE}"),
     Rule("DATE", Digits(1, 2, "-/"), rf"{_NOT_IN_WORD}(?:1[0-2]|0?[1-9])[-/](?:19|20)\d\d{_NOT_ON}"),
@@ -87,7 +158,8 @@ _DATES = (
     Rule(
         "DATE",
         Digits(1, 2, "-/"),
-        rf"(?i)(?<=(?<!\w){_DATE_CUE}[: (]{{1,3}})(?:1[0-2]|0?[1-9])[-/](?:3[01]|[12]\d|0?[1-9])"
+        rf"(?i)(?<=(?<!\w){_DATE_CUE}[: (]{{1,3}})(?!5/5(?!\d))(?<![/\d][45],? (?:and|to) )"
+        rf"(?:1[0-2]|0?[1-9])[-/](?:3[01]|[12]\d|0?[1-9])"
         rf"(?:/\d\d(?!\d))?{_NOT_ON}{_NOT_A_DATE}{_RANGE}",
     ),
     Rule(
@@ -223,6 +295,14 @@ _AGES = (
         "AGE",
         Digits(2, 3, " -"),
         r"(?i)(?<=\b(?:age[ds]?|aged?(?: of)?|of) )(?:9\d|1[0-3]\d)(?=[- ]years?[- ]old| yo\b)",
+    ),
+    Rule(
+        "AGE",
+        "lived lives live living survived made died dies passed deceased alive expired dead",
+        r"(?i)(?:(?:live[sd]?|living|survived|made it) (?:to|until|till)(?: be| see| age| the age of)?"
+        r"|(?:die[sd]|passed(?: away)?|deceased|alive|expired|dead) (?:at|@)(?: age| the age of)?) \K"
+        rf"(?:(?:9\d|1[0-2]\d)\b(?!\.\d|[%/:-]\d|%)|{_OVER_89}\b)"
+        r"(?! ?(?:%|days?|weeks?|months?|hours?|hrs?|h\b|minutes?|min\b|degrees|beats|bpm))",
     ),
     Rule("AGE", Digits(2, 3, "A ,.)*"), r"(?i)(?<=\bturn(?:ed|s|ing)? )(?:9\d|1[0-3]\d)\b(?! ?(?:degrees|°|%))"),
     Rule("AGE", Digits(2, 3, "a"), r"(?i)(?:9\d|1[0-3]\d)(?:th|st|nd|rd)(?= birthday| year of (?:life|age))"),

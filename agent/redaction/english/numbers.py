@@ -110,6 +110,29 @@ _CUED = (
         rf"|prosthesis|generator|catalog){_KIND_FOLLOWS})(?!\p{{L}})(?: serial| model| lot)?{_GAP}\K"
         rf"{_LETTERS}{_OF_THREE_DIGITS}{_IDENTIFIER}{_MORE}",
     ),
+    Rule(  # the state, then the number on the plate
+        "VEHICLE",
+        "plate plates tag tags lic",
+        r"(?i)(?:plates?|tags?|lic)(?: (?:no|number))?\.?[:# ]{1,3}\K(?-i:"
+        r"(?:A[BKLRZ]|BC|C[AOT]|D[CE]|FL|G[AU]|HI|I[ADLN]|K[SY]|LA|M[ABDEINOST]|N[BCDEHJLMSTVY]|O[HKNR]|P[ARE]|QC|RI"
+        r"|S[CDK]|T[NX]|UT|V[AIT]|W[AIVY]|YT)[ :#-]{1,2}(?=[A-Z -]{0,6}\d)[A-Z\d]{1,4}[ -]?[A-Z\d]{2,5}(?!\w))",
+    ),
+    Rule(
+        "PHONE",
+        "pager beeper pgr vocera ascom",
+        r"(?i)(?:pager|beeper|pgr|vocera|ascom)(?: (?:no|number|id))?\.?(?: is)?[:# ]{1,3}\K"
+        r"(?:\d{1,3}[- ]\d{4}|\d{4,7})(?![\w-])",
+    ),
+    Rule(
+        "ID",
+        "badge shield tail workstation wkst wks terminal evidence exhibit docket citation warrant epo tro locker"
+        " transcriptionist seal dispatch run kit bag unit",
+        r"(?i)(?:badge|shield|tail|workstation|wkst?s?|terminal|(?:evidence|exhibit|property)(?: (?:bag|tag|kit|item))?"
+        r"|docket|citation|warrant|EPO|TRO|locker|transcriptionist|seal|dispatch|(?:run|kit|bag|unit)(?= ?#))"
+        r"(?: (?:no|number|num|id)\b\.?)?[:# ]{1,3}\K(?-i:"
+        r"(?:[A-Z]{2,8}-)?(?=[A-Z-]{0,10}\d[A-Z-]{0,4}\d)(?!\d{1,2}(?!\w|-)|(?:19|20)\d\d(?![\w-]))[A-Z\d]{1,12}(?:-[A-Z\d]{1,12}){0,4})"
+        r"(?![\w%]|\.\d| ?(?:mg|ml|mm|cm|days?|weeks?|years?|hours?|min|patients|times)\b)",
+    ),
     Rule(
         "SSN",
         "ssn ssns ss social itin tin sin nino national last",
@@ -167,6 +190,8 @@ _NOT_PUBLISHED = (
 )
 
 _BY_FORM = (
+    Rule("ID", CODE, r"(?<!\w)[A-Z]\d{4} \d\d \d{6}(?: \d\d| [A-Z\d])?(?!\w)"),  # a unit of blood
+    Rule("ID", Digits(2, 4, "-"), r"(?<![\w./-])\d{2,4}-[A-Z]{1,4}-\d{3,8}(?![\w-])"),  # a case of a court
     Rule("SSN", Digits(3, 3, "-.9"), r"(?<![\w/.])(?<!\d-)\d{3}(?P<j>[- .])\d{2}(?P=j)\d{4}(?![\w-]|\.\d)"),
     Rule("SSN", Digits(3, 3, "-"), r"(?<![\w/.-])9\d\d-[5-9]\d-\d{4}(?![\w-])"),
     Rule("SSN", "xxx x", r"(?i)X{3}[- ]?X{2}[- ]?\K\d{4}\b"),

@@ -104,7 +104,8 @@ _ADDRESSES = (
     Rule(
         "ADDRESS",
         Digits(1, 6, "aA ,9"),
-        rf"(?<![\w./])\d{{1,6}}[a-z]?(?: (?:bis|ter))?(?:,? \d{{1,4}})?,? (?i:{_STREET_FIRST}) (?:(?:de|la|du|des"
+        rf"(?<![\w./])\d{{1,6}}[a-z]?(?: (?:bis|ter))?(?:,? \d{{1,4}})?,? (?!via )"
+        rf"(?i:{_STREET_FIRST}) (?:(?:de|la|du|des"
         rf"|del|di|da|do|dos|l'|d'|den|der) ?){{0,3}}{_CAPITALISED}"
         rf"(?: (?:(?:de|la|du|des|del|di|da|do) )?{_CAPITALISED}){{0,4}}{_REST}",
     ),
@@ -152,15 +153,18 @@ _ADDRESSES = (
     Rule(
         "ADDRESS",
         "address addr home mailing residence",
-        r"(?i)(?:home |mailing |street |current |permanent |residential )?(?:address|addr|residence)(?: is"
-        r"| was)?[:;, ]{1,3}(?:is )?\K(?-i:(?=[^\n;]{0,60}\d)[\p{Lu}\d#][^\n;]{4,100}?)(?=\.(?:\s|$)|[;\n]|$"
+        r"(?i)(?<!\b(?:IP|MAC|mail|web|internet|site) )"
+        r"(?:home |mailing |street |current |permanent |residential )?(?:address|addr|residence)(?: is"
+        r"| was)?[:;, ]{1,3}(?:is )?\K(?-i:(?=[^\n;]{0,60}\d)[\p{Lu}\d#][^\n;]{4,100}?)(?=\.(?:\s|$)|[;:?\n]|$"
+        r"|(?<=\d{5}),? \p{Ll}|,? (?:is|can|does|should|could|would|will|do|how|what|when|please|pls)\b"
         r"| (?:phone|tel|and|with|who|mrn)\b)",
     ),
     Rule(
         "ADDRESS",
         "lives living resides residing resident reside live lived dwelling",
         r"(?i)(?:lives|living|resides?|residing|resident|lived?|dwelling) (?:(?:at|on) (?:(?:apt|apartment|unit"
-        r"|flat|house|no\.?) )?\K#?|in (?:apt|apartment|unit|flat|house|no\.?) \K#?)\d[^\n;]{4,80}?(?=\.(?:\s|$)"
+        r"|flat|house|no\.?) )?\K#?|in (?:apt|apartment|unit|flat|house|no\.?) \K#?)\d[^\n;]{4,80}?(?=\.(?:\s|$)|[:?]"
+        r"|(?<=\d{5}),? \p{Ll}|,? (?:is|can|does|should|could|would|will|do|how|what|when|please|pls)\b"
         r"|[;\n]|$| (?:with|and|who|for|since)\b|, (?:and|with"
         r"|who)\b)",
     ),
@@ -186,6 +190,11 @@ _ADDRESSES = (
         Digits(1, 3, "*"),
         r"(?<![\w.])\d{1,3}° ?\d{1,2}['′] ?(?:\d{1,2}(?:\.\d{1,4})?[\"″'] ?)?[NS],? ?\d{1,3}° ?\d{1,2}['′] ?(?:"
         r"\d{1,2}(?:\.\d{1,4})?[\"″'] ?)?[EW]",
+    ),
+    Rule(  # one half
+        "ADDRESS",
+        Digits(1, 3, "*"),
+        r"(?<![\w.])\d{1,3}° ?\d{1,2}['′] ?\d{1,2}(?:\.\d{1,4})?(?:[\"″]|'') ?[NSEW]\b",
     ),
 )
 
@@ -369,6 +378,16 @@ _FACILITIES = (
         r"|number)\.?)?[ #:.]{1,2}\K"
         r"(?-i:(?=[A-Z-]{0,4}\d)[A-Z]{0,3}-?\d{1,4}[A-Z]?(?:-\d{1,3}|-[A-Z])?)\b(?! ?(?:mg|ml|mm|cm|of|units?"
         r"|times|days?|%))(?:,? (?i:bed|bay) [A-Z\d]{1,3}\b)?",
+    ),
+    Rule(  # places of a hospital that a letter or a digit tells apart
+        "FACILITY",
+        "trauma resus resuscitation waiting family consult consultation procedure exam examination treatment recovery"
+        " operating delivery isolation pod bay bed room",
+        r"(?:(?i:trauma|resus(?:citation)?) (?:(?i:bay|room) )?[1-9]\d?|(?:Trauma|Resus) [A-D]"
+        r"|(?i:(?:waiting|family|consult(?:ation)?|procedure|exam(?:ination)?|treatment|recovery|operating|delivery"
+        r"|isolation|trauma|resus(?:citation)?) (?:room|bay|area)) #?(?:[1-9]\d{0,2}[A-Z]?|[A-HJ-Z])"
+        r"|(?:Pod|Bay|Bed|Room) [A-HJ-Z])"
+        r"(?![\w%/-]|\.\d| ?(?i:cent(?:er|re)|patients?|times|days?|hours?|weeks?|months?|years?|hrs?|wks?|yrs?)\b)",
     ),
     Rule(
         "FACILITY",

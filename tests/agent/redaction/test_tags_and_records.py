@@ -1,5 +1,6 @@
 """Tags: typed, numbered over a whole record, left alone the second time, and not to be counterfeited."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -101,3 +102,20 @@ def test_names_in_speech_written_without_capitals_are_found(redactor: Redactor):
 def test_a_name_in_the_gold_answer_is_gone_from_a_prompt_that_has_it_in_small_letters(redactor: Redactor):
     prompt, gold = redactor.redact_record(["so , xochitl , what brings you in", "Ms. Xochitl Wrzesniewski has gout."])
     assert (prompt, gold) == ("so , [NAME-1] , what brings you in", "[NAME-1] has gout.")
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ("seen by Mr. H[\u200bNAME-1]olloway today", ["olloway"]),
+        ("H[NAME-1]olloway was seen", ["olloway"]),
+        ("Mr. [N\u0410ME-1]Holloway came", ["Holloway"]),
+        ("Patient Ko[NAME-1]wa[NAME-1]lc[NAME-1]zy[NAME-1]k", ["wa", "lc", "zy"]),
+        ("SSN 4[ID-1]8[ID-1]2-55-9013", ["4", "8[", "9013"]),
+        ("SSN 4[ID-1]8[ID-1]2[ID-1]5[ID-1]5[ID-1]9[ID-1]0[ID-1]1[ID-1]3", ["SSN 4", "]8", "]9", "]3"]),
+    ],
+)
+def test_tags_between_letters_or_digits_hide_nobody(redactor: Redactor, text: str, hidden: list[str]):
+    once = redactor.redact(text)
+    assert [part for part in hidden if part in once] == []
+    assert redactor.redact(once) == once
