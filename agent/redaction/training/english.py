@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from agent.redaction.training import clinic
+from agent.redaction.english.names import words
+from agent.redaction.model import USUAL, USUAL_NUMBER
+from agent.redaction.training import clinic, shorthand
 from agent.redaction.training.english_templates import CLINICAL, EVERYDAY, HARMLESS, HARMLESS_EVERYDAY
 from agent.redaction.training.lists import values
 from agent.redaction.training.people import Chain, People, Piece
@@ -26,6 +28,11 @@ KINDS = ("NAME", "LOCATION", "FACILITY", "ORGANIZATION", "ADDRESS", "DATE", "ID"
 _BRACES = str.maketrans("❴❵", "{}")
 _MARK = re.compile(r"[\[|\]]|\{(\w+)\}")
 _MONTHS = values("January|February|March|April|May|June|July|August|September|October|November|December")
+_SPOKEN = values("zero|oh|one|two|three|four|five|six|seven|eight|nine|a|b|c|d|k|m|p|r|s|t|dash")
+_SPOKEN_DAYS = values(
+    "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|thirteenth|fifteenth|eighteenth|nineteenth|twentieth|twenty first|"
+    "twenty third|twenty eighth|thirtieth|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|sixteen|twenty|twenty two|twenty six"
+)
 _DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 _LITTLE = values(
     "the|a|an|of|to|in|on|at|for|with|and|or|but|is|was|are|were|be|been|has|had|have|not|it|its|that|this|these|"
@@ -119,8 +126,20 @@ def _list(name: str) -> tuple[str, ...]:
 
 
 def ordinary_words() -> tuple[str, ...]:
-    """Return the words of English that are written without a capital, of clinics too (see the notice beside them)."""
-    return (*_list("ordinary_english"), *(word for word in _list("medical_english") if word.islower()))
+    """Return the words that name nobody by themselves, in lower case: of English, of clinics, and what is sold there.
+
+    See the notice beside the lists. Letters that stand for something (MRI) are among them.
+    """
+    sold = {word.lower() for name in shorthand.BRANDS for word in name.split() if word.isalpha() and len(word) > 2}
+    letters = {
+        word.lower() for word in (*_list("medical_english"), *shorthand.CAPITALS) if word.isupper() and word.isalpha()
+    }
+    pools = (shorthand.EPONYMS, shorthand.WORD_NAMES)
+    people = {name.lower() for pool in pools for word in pool for name in word.split()}
+    people |= words("given_names") | words("surnames") | words("places")
+    drugs = {drug.lower() for drug in clinic.DRUGS if drug.isalpha()}
+    ordinary = {*_list("ordinary_english"), *(word for word in _list("medical_english") if word.islower())}
+    return tuple(sorted(ordinary | drugs | (letters | sold) - people))
 
 
 def generator_digest(seed: int) -> str:
@@ -146,11 +165,14 @@ class _Writer:
         self.people = People(chance, self.words)
         self._word_chain = Chain([word for word in self.words if len(word) > 6][::5])
         self._common = words_of_templates()
+        self._brand_chain = Chain([brand for brand in shorthand.BRANDS if brand.isalpha()])
         self._drug_chain = Chain([drug for drug in clinic.DRUGS if drug.isalpha()])
         people = self.people
         lists = {
             "condition": clinic.CONDITIONS, "thing": clinic.THINGS, "agency": clinic.AGENCIES, "symptom": clinic.SYMPTOMS,
             "procedure": clinic.PROCEDURES, "specialty": clinic.SPECIALTIES, "role": clinic.ROLES, "family": clinic.FAMILY,
+            "short": shorthand.SHORT_WORDS, "language": shorthand.LANGUAGES, "trial": shorthand.TRIALS,
+            "scaleword": shorthand.SCALES, "scaleval": shorthand.SCALE_VALUES, "belong": shorthand.BELONGING,
             "job": clinic.JOBS, "lab": clinic.LABS, "header": clinic.HEADERS,
         }  # fmt: skip
         self._slots: dict[str, Callable[[], list[Piece]]] = {
@@ -183,6 +205,44 @@ class _Writer:
             "verb": lambda: [(chance.choice(_VERBS), None)],
             "eponym": self._eponym,
             "unit": lambda: [(people.unit(), "ADDRESS")],
+            "foreign": lambda: [(people.foreign_street(), "ADDRESS")],
+            "mil": lambda: [
+                (f"{chance.randint(0, 23):02}{chance.choice((0, 15, 20, 30, 40, 45, chance.randint(0, 59))):02}", None)
+            ],
+            "scale": lambda: [
+                (
+                    f"{chance.choice(shorthand.SCALES)}{chance.choice((' ', ' ', ' ', ' of ', ': ', '-', ' score '))}{chance.choice(shorthand.SCALE_VALUES)}",
+                    None,
+                )
+            ],
+            "caps": lambda: [(self._capitals(), None)],
+            "brand": self._brand,
+            "eponymbare": lambda: [(self._eponym_alone(), None)],
+            "eponymword": lambda: [
+                (
+                    f"{self._eponym_alone()}{chance.choice(('', '', chr(39) + 's'))} {chance.choice(shorthand.EPONYM_ENDS)}",
+                    None,
+                )
+            ],
+            "systemplain": lambda: [(chance.choice(shorthand.SYSTEMS), None)],
+            "system": lambda: [(self._system(), "FACILITY")],
+            "ward": lambda: [(self._ward(), "FACILITY")],
+            "transport": lambda: [(self._transport(), "ORGANIZATION")],
+            "church": lambda: [(self._church(), "ORGANIZATION")],
+            "pharmacy": lambda: [(people.facility(), "FACILITY")],
+            "nick": lambda: [
+                (people.given() if chance.random() < 0.4 else chance.choice(self.words).capitalize(), "NAME")
+            ],
+            "letter": lambda: [(chance.choice("ABCDEFGHJKLMNOPRSTVWYZ"), "NAME")],
+            "wordname": lambda: [(chance.choice(shorthand.WORD_NAMES), "NAME")],
+            "host": lambda: [(re.sub(r"\W", "", people.company().lower()) or "ward", None)],
+            "credential": lambda: [(people.signed()[1][0].strip(" ,"), None)],
+            "state": lambda: [(people.state(), "LOCATION")],
+            "statename": lambda: [(people.state_name(), "LOCATION")],
+            "monthday": lambda: [(f"{chance.randint(1, 12)}/{chance.randint(1, 28)}", "DATE")],
+            "month": lambda: [(chance.choice(_MONTHS), "DATE")],
+            "ordinal": lambda: [(chance.choice(_SPOKEN_DAYS), "DATE")],
+            "spelled": lambda: [(" ".join(chance.choice(_SPOKEN) for _ in range(chance.randint(3, 8))), "ID")],
             "word": lambda: [(self._word(), None)],
             "Word": lambda: [(self._word().capitalize(), None)],
             "phrase": lambda: [(self._phrase(chance.randint(1, 4)), None)],
@@ -209,25 +269,34 @@ class _Writer:
 
     def example(self) -> Example:
         """Return one text with its places."""
-        draw = self.chance.random()
-        if draw < 0.27:
-            pieces = self.expand(self.chance.choice(CLINICAL))
-            if self.chance.random() < 0.3:
-                pieces += self.expand(self.chance.choice((" {prose}.", ". {medical} {prose}", "\n{prose}; {measure}")))
-        elif draw < 0.37:
+        chance = self.chance
+        draw = chance.random()
+        if draw < 0.19:
+            pieces = self.expand(chance.choice(CLINICAL))
+            if chance.random() < 0.3:
+                pieces += self.expand(chance.choice((" {prose}.", ". {medical} {prose}", "\n{prose}; {measure}")))
+        elif draw < 0.31:
+            pieces = self._shorthand()
+        elif draw < 0.39:
             pieces = self._note()
-        elif draw < 0.62:
-            pieces = self.expand(self.chance.choice(EVERYDAY))
-        elif draw < 0.69:
+        elif draw < 0.59:
+            pieces = self.expand(chance.choice(EVERYDAY))
+        elif draw < 0.64:
             pieces = self._salad()
-        elif draw < 0.74:
+        elif draw < 0.69:
             pieces = self._several()
-        elif draw < 0.82:
-            pieces = self.expand(self.chance.choice(HARMLESS))
+        elif draw < 0.75:
+            pieces = self.expand(chance.choice(HARMLESS))
+        elif draw < 0.84:
+            pieces = self._shorthand(harmless=True)
         elif draw < 0.88:
-            pieces = self.expand(self.chance.choice(HARMLESS_EVERYDAY))
+            pieces = self.expand(chance.choice(HARMLESS_EVERYDAY))
+        elif draw < 0.91:
+            pieces = self._dictated()
         else:
-            pieces = self._clinical_prose() if draw < 0.93 else self._real_prose()
+            pieces = self._clinical_prose() if draw < 0.95 else self._real_prose()
+        if chance.random() < 0.06:
+            pieces = self._with_stand_ins(pieces)
         return joined(self._rewritten(pieces))
 
     def expand(self, template: str) -> list[Piece]:
@@ -381,6 +450,122 @@ class _Writer:
                 "ID",
             )
         ]
+
+    def _shorthand(self, *, harmless: bool = False) -> list[Piece]:
+        """Return one to four lines in haste; among those with people, harmless ones."""
+        chance = self.chance
+        joint = chance.choice((" ", " ", "\n", "\n", ". ", "; "))
+        pieces: list[Piece] = []
+        for _ in range(chance.choice((1, 1, 1, 2, 3, 4))):
+            lines = shorthand.HARMLESS if harmless or chance.random() < 0.2 else shorthand.CLINICAL
+            pieces += [*self.expand(chance.choice(lines)), (joint, None)]
+        return pieces[:-1]
+
+    def _dictated(self) -> list[Piece]:
+        """Return speech that a machine wrote down: nothing has a capital."""
+        pieces: list[Piece] = []
+        for _ in range(self.chance.randint(1, 4)):
+            pieces += [*self.expand(self.chance.choice(shorthand.DICTATION)), (self.chance.choice((" ", "\n")), None)]
+        return [(text.lower(), kind) for text, kind in pieces[:-1]]
+
+    def _with_stand_ins(self, pieces: list[Piece]) -> list[Piece]:
+        """Put what the model reads in the stead of tags in the place of some names and numbers."""
+        chance = self.chance
+        numbers = (USUAL_NUMBER, USUAL_NUMBER, USUAL["PHONE"], USUAL["EMAIL"], USUAL["URL"])
+        return [
+            (chance.choice(numbers) if kind == "ID" else USUAL[kind], kind)
+            if kind and text.strip() and chance.random() < 0.6
+            else (text, kind)
+            for text, kind in pieces
+        ]
+
+    def _capitals(self) -> str:
+        draw = self.chance.random()
+        if draw < 0.12:
+            return self._letters()
+        return self.chance.choice(shorthand.CAPITALS if draw < 0.7 else self._abbreviations)
+
+    def _brand(self) -> list[Piece]:
+        """Return something sold in clinics, made up in one of five."""
+        chance = self.chance
+        if chance.random() < 0.8:
+            return [(chance.choice(shorthand.BRANDS), None)]
+        made = self._brand_chain.word(chance, 4, 10).capitalize()
+        if chance.random() < 0.2:
+            made += self._brand_chain.word(chance, 4, 6).capitalize()
+        return [(made, None)]
+
+    def _eponym_alone(self) -> str:
+        return self.chance.choice(shorthand.EPONYMS) if self.chance.random() < 0.85 else self.people.family()
+
+    def _system(self) -> str:
+        """Return a hospital or health system as people call it, often without a word that tells what it is."""
+        chance, people = self.chance, self.people
+        draw = chance.random()
+        base = (
+            chance.choice(shorthand.SYSTEMS)
+            if draw < 0.6
+            else people.city()
+            if draw < 0.8
+            else people.city_chain.word(chance, 5).capitalize()
+        )
+        side = chance.choice(
+            (
+                "North",
+                "South",
+                "East",
+                "West",
+                "Main",
+                "Downtown",
+                "Central",
+                "Health",
+                "General",
+                "Green",
+                "Med",
+                people.city(),
+                "Health North",
+                "Imaging",
+                "Rehab",
+                "Recovery",
+            )
+        )
+        if draw > 0.8 or chance.random() < 0.4:
+            return f"{base} {side}"
+        return base
+
+    def _ward(self) -> str:
+        chance = self.chance
+        n = chance.randint(1, 40)
+        letter = chance.choice("ABCDEFGH")
+        side = chance.choice(("North", "South", "East", "West", "Tower", "Main"))
+        return chance.choice(
+            (
+                f"Trauma {chance.randint(1, 6)}", f"Trauma Bay {chance.randint(1, 6)}", f"Resus {chance.randint(1, 5)}", f"Waiting Room {letter}", f"Waiting Area {chance.randint(1, 5)}", f"Bay {n}", f"bay {n}",
+                f"Bed {n}", f"bed {n}", f"Bed {n}{letter}", f"Room {n}", f"rm {n + 100}", f"Rm {n + 200}", f"room {n}-{letter}", f"ICU bed {n}", f"ICU {n}", f"MICU {n}", f"SICU bed {n}", f"NICU pod {letter}",
+                f"Pod {letter}", f"Unit {n}", f"Unit {n} {side}", f"unit {n} {side}", f"{chance.randint(2, 9)} {side}", f"{n} {side}, {n + 100}-{chance.randint(1, 2)}", f"{side} {chance.randint(2, 9)}", f"Ward {n}{letter}",
+                f"{self.people.family()} {chance.randint(2, 9)}", f"{self.people.family()} Ward", f"Hall {n}", f"Hallway {letter}", f"hall bed {n}", f"L&D {n}", f"Triage {letter}", f"Chair {n}", f"OR {chance.randint(1, 20)}",
+                f"Theatre {chance.randint(1, 9)}", f"Cath Lab {chance.randint(1, 4)}", f"PACU {n}", f"Station {chance.randint(1, 9)}", f"Suite {n}{letter}", f"Fast Track {n}", f"Obs {n}", f"Level {n} {side}", f"{n + 100}-{letter}",
+            )
+        )  # fmt: skip
+
+    def _transport(self) -> str:
+        chance, people = self.chance, self.people
+        letters = "".join(chance.choice("ABCDEFGHILMNORSTUVW") for _ in range(chance.randint(3, 5)))
+        return chance.choice(
+            (
+                f"{people.city()} County EMS", f"{people.city()} EMS", f"{people.city()} Fire", f"{people.city()} Ambulance", f"{people.family()} Ambulance", "Life Flight", "LifeFlight", "MedFlight", "Air-Evac", "AirMed", "CareFlite",
+                "STARflight", "Mercy Air", "REACH", "AMR", "Rural/Metro", "Acadian", "PHI Air", f"{people.city()} LifeNet", letters, letters, f"{letters} {chance.randint(1, 9)}", f"{people.family()} Air", f"{people.city()} Rescue Squad",
+            )
+        )  # fmt: skip
+
+    def _church(self) -> str:
+        people = self.people
+        return self.chance.choice(
+            (
+                f"St. {people.given()}'s parish", f"St. {people.given()}'s", f"St. {people.given()} Church", "First Baptist", f"First Baptist of {people.city()}", f"{people.city()} Mennonite", f"Temple Beth {people.city()}",
+                f"Congregation {people.family()}", f"{people.city()} Islamic Center", f"Our Lady of {people.city()}", f"Masjid {people.given()}", f"{people.city()} AME", f"Iglesia {people.family()}", f"{people.city()} Gurdwara",
+            )
+        )  # fmt: skip
 
     def _phrase(self, length: int) -> str:
         return " ".join(self._word() for _ in range(length))
@@ -538,7 +723,11 @@ class _Writer:
         pieces: list[Piece] = []
         for _ in range(self.chance.randint(2, 4)):
             pieces += self.expand(
-                self.chance.choice(self.chance.choice((EVERYDAY, HARMLESS_EVERYDAY, CLINICAL, HARMLESS)))
+                self.chance.choice(
+                    self.chance.choice(
+                        (EVERYDAY, HARMLESS_EVERYDAY, CLINICAL, HARMLESS, shorthand.CLINICAL, shorthand.HARMLESS)
+                    )
+                )
             )
             pieces.append((joint, None))
         return pieces
@@ -557,7 +746,11 @@ class _Writer:
             ]
             for _ in range(chance.randint(1, 4)):
                 pieces += [
-                    *self.expand(chance.choice(chance.choice((CLINICAL, HARMLESS, HARMLESS)))),
+                    *self.expand(
+                        chance.choice(
+                            chance.choice((CLINICAL, shorthand.CLINICAL, HARMLESS, HARMLESS, shorthand.HARMLESS))
+                        )
+                    ),
                     (chance.choice((" ", " ", "\n")), None),
                 ]
             pieces.append((chance.choice(("\n", "\n\n")), None))

@@ -300,6 +300,14 @@ class People:
         """Return a state, province or the like."""
         return self._draw("regions")
 
+    def state(self) -> str:
+        """Return a state or province in two or three letters."""
+        return str(self.chance.choice(_STATES))
+
+    def state_name(self) -> str:
+        """Return a state of the United States."""
+        return str(self.chance.choice(_STATE_NAMES))
+
     def country(self) -> str:
         """Return a country."""
         return str(self.chance.choice(_COUNTRIES))
@@ -326,6 +334,30 @@ class People:
         if draw < 0.42:
             return f"{self.chance.choice(_STREET_BEFORE)} {self.family()} {number}"
         return street
+
+    def foreign_street(self) -> str:
+        """Return a street as other countries write it, with the flat, stair or floor behind the number."""
+        chance = self.chance
+        name, other = self.family(), self.city_chain.word(chance, 4).capitalize()
+        n, m, flat = chance.randint(1, 220), chance.randint(1, 40), chance.randint(1, 600)
+        letter = chance.choice("ABCDE")
+        return chance.choice(
+            (
+                f"{chance.choice(('Via', 'Via dei', 'Via della', 'Viale', 'Piazza', 'Corso', 'Largo', 'Vicolo del'))} {name} {n}, {chance.choice(('int.', 'interno', 'scala'))} {chance.choice((str(m), letter))}",
+                f"{chance.choice(('Rua', 'Rua das', 'Rua do', 'Avenida', 'Travessa', 'Alameda dos', 'Praça'))} {name}, {n} - {chance.choice(('apto', 'apt.', 'ap.', 'bloco', 'sala'))} {flat}",
+                f"{chance.choice(('Calle', 'C/', 'C/ de', 'Avenida', 'Av.', 'Paseo de', 'Plaza', 'Carrer de', 'Ronda'))} {name}, {n}, {m}º {chance.choice(('izq.', 'dcha.', 'A', 'B', 'D'))}",
+                f"{n}{chance.choice(('', ' bis', ' ter'))}{chance.choice(('', ','))} {chance.choice(('rue', 'rue de la', 'rue du', 'avenue', 'boulevard', 'impasse', 'quai', 'place', 'chemin des'))} {name}, {chance.choice(('bât.', 'apt.', 'esc.', 'étage'))} {chance.choice((letter, str(m)))}",
+                f"{other}{chance.choice(('straße', 'strasse', 'str.', 'weg', 'gasse', 'allee', 'platz'))} {n}{chance.choice(('', letter.lower()))}, {chance.choice(('Hinterhaus', 'Stiege 2', '3. OG', 'Whg. 12', 'EG links'))}",
+                f"{chance.choice(('ul.', 'ulica', 'al.', 'os.', 'pl.'))} {name} {n}{chance.choice(('/' + str(m), ' m. ' + str(m), letter))}",
+                f"{other}{chance.choice(('gatan', 'vägen', 'gade', 'vej', 'veien', 'gata', 'katu', 'tie'))} {n} {chance.choice(('lgh 1101', 'st. tv.', '2. th', letter + ' ' + str(m)))}",
+                f"{other} {chance.choice(('utca', 'út', 'tér', 'körút', 'ulice', 'náměstí', 'sokak', 'caddesi'))} {n}{chance.choice(('.', '', '/' + str(m)))} {chance.choice(('fsz. 2', 'II. em. 4', 'kat 3', 'No: 5', ''))}".strip(),
+                f"{chance.choice(('No.', 'No', 'Lot', 'Plot', 'House', 'Block'))} {n}, {chance.choice(('Jalan', 'Lorong', 'Jl.', 'Soi', 'Taman'))} {name} {m}{chance.choice(('', '/' + str(m + 2)))}",
+                f"{chance.choice(('Flat', 'Unit', 'Rm'))} {m}{letter}, {m}/F, {name} {chance.choice(('House', 'Building', 'Tower', 'Court', 'Mansions'))}, {n} {other} Road",
+                f"{m}-{m + 2}-{n} {other}-cho, {name}-ku", f"{n}, {m}th {chance.choice(('Cross', 'Main', 'Block'))}, {name} {chance.choice(('Nagar', 'Layout', 'Colony', 'Road', 'Marg'))}",
+                f"Plot {n}, {name} {chance.choice(('Road', 'Close', 'Crescent', 'Estate', 'Street'))}, {chance.choice(('Phase 2', 'Sector 4', 'Block C', 'Off ' + other + ' Road'))}",
+                f"{name}{chance.choice(('straat', 'laan', 'kade', 'plein', 'weg', 'dreef'))} {n}{chance.choice(('-' + str(m), ' bus ' + str(m), letter, '-III'))}",
+            )
+        )  # fmt: skip
 
     def address(self) -> str:
         """Return a whole address on one line or several."""
@@ -470,6 +502,13 @@ _COUNTRIES = values(
 _STATES = values(
     "AL|AK|AZ|AR|CA|CO|CT|DE|FL|GA|HI|ID|IL|IN|IA|KS|KY|LA|ME|MD|MA|MI|MN|MS|MO|MT|NE|NV|NH|NJ|NM|NY|NC|ND|OH|OK|OR|"
     "PA|RI|SC|SD|TN|TX|UT|VT|VA|WA|WV|WI|WY|ON|BC|QC|AB|NSW|VIC|QLD|MB|NS|NO"
+)
+_STATE_NAMES = values(
+    "Alabama|Alaska|Arizona|Arkansas|California|Colorado|Connecticut|Delaware|Florida|Georgia|Hawaii|Idaho|Illinois|"
+    "Indiana|Iowa|Kansas|Kentucky|Louisiana|Maine|Maryland|Massachusetts|Michigan|Minnesota|Mississippi|Missouri|"
+    "Montana|Nebraska|Nevada|New Hampshire|New Jersey|New Mexico|New York|North Carolina|North Dakota|Ohio|Oklahoma|"
+    "Oregon|Pennsylvania|Rhode Island|South Carolina|South Dakota|Tennessee|Texas|Tex.|Utah|Vermont|Virginia|"
+    "Washington|West Virginia|Wisconsin|Wyoming|Calif.|Fla.|Mass.|Penn.|Ore.|Wash.|Minn.|Ontario|Quebec|Alberta"
 )
 _STREET_WORDS = values(
     "Street|St|St.|Avenue|Ave|Ave.|Road|Rd|Rd.|Lane|Drive|Boulevard|Blvd|Way|Court|Close|Gardens|Terrace|Place|"

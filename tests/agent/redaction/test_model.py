@@ -21,7 +21,7 @@ _KINDS = ["NAME", "LOCATION", "FACILITY", "ORGANIZATION", "ADDRESS", "DATE", "ID
 
 def _recognizer(folder: Path) -> ModelRecognizer:
     deadline = Deadline()
-    deadline.start(60)
+    deadline.start(3_600)
     return ModelRecognizer("en", folder, deadline)
 
 
@@ -75,6 +75,44 @@ def test_rare_names_and_places_are_found_by_how_they_look_and_where_they_stand(
 )
 def test_harmless_text_is_left_alone(english: ModelRecognizer, text: str) -> None:
     assert _found(english, text) == []
+
+
+@pytest.mark.parametrize("word", ["NOT", "DENIES", "NEVER"])
+def test_a_negation_behind_a_name_is_never_taken_with_it(english: ModelRecognizer, word: str) -> None:
+    text = f"She wants her brother Casimir Odhiambo Sr. {word} told of it; Casimir Odhiambo {word} CHEST PAIN."
+    found = _found(english, text)
+    assert any("Odhiambo" in one for one in found)
+    assert not any(word in one for one in found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1845 Received handoff. Resting, no complaints.\n2030 Repositioned to left side.",
+        "0615 Voided 300 mL. Braden 17, RASS -1.\n0640 Report to day shift.",
+        "Hysterectomy 2011, R THA 2014, alk phos 88, lipase 21.",
+        "MELD 14, bili 2.2, cr 0.9; hold lactulose?",
+    ],
+)
+def test_hours_counts_and_years_are_no_addresses(english: ModelRecognizer, text: str) -> None:
+    places = english.analyze(text, ["ADDRESS"], _artifacts(text))
+    assert [text[one.start : one.end] for one in places] == []
+
+
+@pytest.mark.parametrize(
+    "question",
+    [": is Bettina near a stroke center?", ", can home nursing change the dressing there?", "? She needs a walker."],
+)
+def test_an_address_ends_where_the_question_begins(english: ModelRecognizer, question: str) -> None:
+    text = f"lives at 3307 Winding Creek Dr, Dubuque, IA 52001{question}"
+    places = english.analyze(text, ["ADDRESS", "LOCATION"], _artifacts(text))
+    assert "52001" in " ".join(text[one.start : one.end] for one in places)
+    assert max(one.end for one in places) <= text.index("52001") + len("52001")
+
+
+def test_a_name_ends_with_its_line(english: ModelRecognizer) -> None:
+    text = "Read by: Ottoline Szymborska\nMTP activated"
+    assert not any("\n" in one for one in _found(english, text))
 
 
 def test_only_what_is_asked_for_is_returned(english: ModelRecognizer) -> None:

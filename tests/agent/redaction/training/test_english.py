@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import random
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from agent.redaction.training.train import Example
 faker = pytest.importorskip("faker", reason="training needs faker: pip install 'intramural[train]'")
 
 english = importlib.import_module("agent.redaction.training.english")
+shorthand = importlib.import_module("agent.redaction.training.shorthand")
 english_templates = importlib.import_module("agent.redaction.training.english_templates")
 
 _CORPORA = Path(__file__).parents[3] / "data" / "deid"
@@ -46,7 +48,13 @@ def test_no_sentence_of_a_test_corpus_stands_in_the_training_text(generated: lis
 def test_no_template_has_words_of_a_test_corpus() -> None:
     bare = [
         " ".join(re.findall(r"[a-z']+", re.sub(r"\{\w+\}|[\[\]|]", " ", template).lower()))
-        for template in (*english_templates.CLINICAL, *english_templates.EVERYDAY)
+        for template in (
+            *english_templates.CLINICAL,
+            *english_templates.EVERYDAY,
+            *shorthand.CLINICAL,
+            *shorthand.DICTATION,
+            *shorthand.HARMLESS,
+        )
     ]
     for path in _CORPORA.glob("*.jsonl"):
         for line in path.read_text(encoding="utf-8").splitlines():
@@ -82,6 +90,21 @@ def test_the_shipped_model_was_made_by_this_generator() -> None:
     if made["faker"] != faker.VERSION:
         pytest.skip("another version of faker draws other names")
     assert made["generator"] == english.generator_digest(int(str(made["seed"])))
+
+
+def test_every_line_of_shorthand_can_be_filled() -> None:
+    writer = english._Writer(random.Random(1))
+    for line in (*shorthand.CLINICAL, *shorthand.DICTATION):
+        assert "".join(text for text, _ in writer.expand(line)).strip()
+    assert not [line for line in shorthand.HARMLESS if any(kind for _, kind in writer.expand(line))]
+
+
+def test_no_common_name_is_an_ordinary_word_because_something_is_sold_under_it() -> None:
+    added = (
+        set(english.ordinary_words()) - set(english._list("ordinary_english")) - set(english._list("medical_english"))
+    )
+    assert {"kelly", "hamilton", "baxter", "gleason"}.isdisjoint(added)
+    assert {"xarelto", "ozempic", "lbbb"} <= added
 
 
 def test_choices_nest_and_slots_are_found() -> None:
