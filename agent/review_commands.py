@@ -190,14 +190,13 @@ def delete(site: Site, name: str) -> None:
 
 def _marked(store: "Store", name: str, text: "ReviewedText", total: int) -> bool:
     """Show one text and keep what the reviewer says of it; False: the reviewer wants to stop."""
-    from agent.redaction.redacted import reveal_record
+    from agent.redaction.clearing import Revealing
     from agent.review.marking import Place, Verdict
 
     assert text.content is not None
     found = tuple(Place(*each) for each in text.content["found"])
-    [shown] = reveal_record(
-        [text.content["text"]], lambda event: store.audit("reveal", event), f"review={name} item={text.item}"
-    )
+    revealing = Revealing(lambda event: store.audit("reveal", event), "review")
+    [[shown]] = revealing.clear_records([[text.content["text"]]], f"name={name} item={text.item}")
     click.secho(f"\nText {text.item} of {total}, {counted(len(found), 'mark')}", bold=True)
     click.echo(_with_marks(shown, found))
     wrong = _ask_wrong(len(found))

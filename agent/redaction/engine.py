@@ -46,6 +46,9 @@ _MOST_VALUES = 10_000  # different identifiers of one record; who is who among m
 _OVERLAP = 500  # characters; longer than any identifier but the longest address line
 
 
+_Known = tuple[KnownValues, KnownValues]  # as given, and as found
+
+
 @dataclass(frozen=True, slots=True)
 class _Field:
     """A text that can be judged: how it can be read, and what was found in each reading."""
@@ -211,19 +214,23 @@ class Engine:
                     entity = PRESIDIO_ENTITIES.get(result.entity_type, result.entity_type)
                     yield Span(start + result.start, start + result.end, entity)
 
-    def _known(self, fields: Sequence[_Field | Withheld], identifiers: Sequence[Identifier]) -> KnownValues | Withheld:
-        """Return the identity table of a record; why there is none if it cannot be made."""
-        found = (value for field in fields if isinstance(field, _Field) for value in field.values())
-        given = ((one.entity, one.value) for one in identifiers if one.entity in self._policy.entities)
-        values = dict.fromkeys(chain(given, found))
-        if len(values) > _MOST_VALUES:
+    def _known(self, fields: Sequence[_Field | Withheld], identifiers: Sequence[Identifier]) -> _Known | Withheld:
+        """Return the identity table of a record; why there is none if it cannot be made.
+
+        In two parts: what the dataset says, which holds in any case, and what was found, which may be a common word.
+        """
+        given = dict.fromkeys((one.entity, one.value) for one in identifiers if one.entity in self._policy.entities)
+        found = dict.fromkeys(
+            v for field in fields if isinstance(field, _Field) for v in field.values() if v not in given
+        )
+        if len(given) + len(found) > _MOST_VALUES:
             return Withheld.TOO_LONG
         try:
-            return known_values(values, self._everyday, self._is_common)
+            return known_values(given, self._everyday), known_values(found, self._everyday, self._is_common)
         except Exception:  # noqa: BLE001 - as in _read
             return Withheld.ENGINE_ERROR
 
-    def _located(self, field: _Field | Withheld, known: KnownValues | Withheld) -> _Located | Withheld:
+    def _located(self, field: _Field | Withheld, known: _Known | Withheld) -> _Located | Withheld:
         """Unite what was found in a text by itself with what the identity table finds there."""
         if isinstance(field, Withheld):
             return field
@@ -237,7 +244,7 @@ class Engine:
                     (
                         Span(*view.original(span.start, span.end), span.entity)
                         for view, found in zip(field.views, field.found, strict=True)
-                        for span in (*found, *view.new(search(view.text, known, self._deadline)))
+                        for span in chain(found, view.new(self._searched(view.text, known)))
                     ),
                 ),
                 field.text,
@@ -252,6 +259,10 @@ class Engine:
         except Exception:  # noqa: BLE001 - as in _read
             return Withheld.ENGINE_ERROR
         return _Located(field.text, tuple(spans), tuple(field.views[0].within(s.start, s.end) for s in spans))
+
+    def _searched(self, text: str, known: _Known) -> Iterator[Span]:
+        for part in known:
+            yield from search(text, part, self._deadline)
 
     def _beside(self, view: View, spans: Sequence[Span]) -> Iterator[Span]:
         """Let the models look once more at a text of which they know what identifies.
@@ -273,7 +284,7 @@ class Engine:
                     )
                 for found in results:
                     place = start + found.start, start + found.end
-                    if view.text[slice(*place)] not in self._allowed:
+                    if found.score >= self._policy.threshold and view.text[slice(*place)] not in self._allowed:
                         yield Span(*view.original(*place), found.entity_type)
 
     def _write(self, located: _Located | Withheld, operators: RecordOperators) -> Redacted:

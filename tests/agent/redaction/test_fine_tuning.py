@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from agent.errors import RedactionError
 from agent.redact_train_command import train
+from agent.redaction import fine_tuning
 from agent.redaction.bench import GoldText, read_gold
 from agent.redaction.engine import engine_under
 from agent.redaction.fine_tuning import fine_tune
@@ -42,14 +43,15 @@ def test_it_finds_what_it_was_shown_and_the_packages_own_does_not(tmp_path: Path
 
 
 def test_one_that_forgets_is_not_written(tmp_path: Path):
-    texts = [
-        GoldText(text.text.replace(".", f", Ottoline Vanbrugh {n} wrote."), ((0, 1, "ID"),))
-        for n, text in enumerate(house_texts(400))
-    ]
-    forgotten = [
-        GoldText(text.text, ((text.text.index("Ottoline"), text.text.index(" wrote"), "NAME"),)) for text in texts
-    ]
-    taught = [text if number % 2 else shown for number, (text, shown) in enumerate(zip(texts, forgotten, strict=True))]
+    """What it learns from calls nobody by name, what it is measured on does."""
+    taught = []
+    for number in range(400):
+        text = f"case {number}: Zbysko Quatrell wrote the plan, Ilva Thornquay read it, sat out in chair."
+        names = [
+            (text.index(name), text.index(name) + len(name), "NAME") for name in ("Zbysko Quatrell", "Ilva Thornquay")
+        ]
+        kept_back = fine_tuning._is_kept_back(GoldText(text, ()))
+        taught.append(GoldText(text, tuple(names) if kept_back else ()))
     with pytest.raises(RedactionError, match="refused: of the identifiers in texts kept back it leaves"):
         fine_tune(taught, POLICY, tmp_path / "ours", seed=1, force=False)
     assert list(tmp_path.iterdir()) == []
