@@ -8,7 +8,9 @@ import base64
 import binascii
 import html
 import re
+import unicodedata
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -42,6 +44,8 @@ _JSON_UNITS = re.compile(rf"u({_HEX}{{4}})|x({_HEX}{{2}})|([0-3][0-7]{{2}})")
 _CODE_POINTS = re.compile(rf"(?:[Uu]\+{_HEX}{{4,5}}[ ,;]{{0,2}}){{2,}}")
 _URL = re.compile(rf"(?:%(?:25){{0,4}}{_HEX}{{2}})+")
 _HTML = re.compile(rf"&(?:amp;){{0,4}}(?:#\d{{1,7}};?|#[xX]{_HEX}{{1,6}};?|[A-Za-z]{{2,31}}\d{{0,2}};)")
+_URL_UNITS = re.compile(rf"(?:%u{_HEX}{{4}})+")
+_NAMED = re.compile(r"\\{1,8}N\{([A-Z][A-Z0-9 -]{1,60})\}")
 _QUOTED = re.compile(r"=\r?\n|(?:=[0-9A-F]{2})+")
 _SIMPLE_ESCAPES = {"'": "'", "/": "/"}
 
@@ -53,11 +57,28 @@ _BASE64 = re.compile(
 _WRAPPED = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40,}(?:\r?\n[A-Za-z0-9+/]{2,})+={0,2}")
 _BASE32 = re.compile(r"(?<![A-Za-z0-9])(?=[A-Z]*[2-7=])[A-Z2-7]{7,}={0,6}(?![A-Za-z0-9=])")
 _HEX_BYTES = re.compile(
-    rf"(?<![0-9A-Za-z])(?:(?:0x)?(?:{_HEX}{{2}}){{4,}}|(?:(?:0x)?{_HEX}{{2}}[ :,-]{{1,2}}){{3,}}(?:0x)?{_HEX}{{2}})"
+    rf"(?<![0-9A-Za-z])(?:(?:0x)?(?:{_HEX}{{2}}){{4,}}|(?:(?:0x)?{_HEX}{{2}}[ :,;.-]{{1,2}}){{3,}}(?:0x)?{_HEX}{{2}})"
     r"(?![0-9A-Za-z])"
 )
-_BITS = re.compile(r"(?<![0-9])(?:[01]{8}[ ,]?){3,}(?![0-9])")
+_BITS = re.compile(r"(?<![0-9])(?:[01]{8}[ ,.;/-]?){3,}(?![0-9])")
 _DECIMAL = re.compile(r"(?<![\d.])(?:\d{2,3}(?:, ?| |; ?|-)){3,}\d{2,3}(?![\d.])")
+_DECIMAL_SLASHED = re.compile(r"(?<![\d./])(?:\d{2,3}[/.]){5,}\d{2,3}(?![\d./])")
+_IN_GROUPS = re.compile(r"(?<![\w+/=])(?:[A-Za-z0-9+/]{4} ){3,}[A-Za-z0-9+/]{2,4}={0,2}(?![\w+/=])")
+_WORDS_BESIDE = 3  # of four letters that are no part of what is in groups
+# Names as the character set of Western Europe has them, which is hardly ever so by chance.
+_NAMES_OF_THE_WEST = re.compile(
+    "[A-Z\xc0-\xd6\xd8-\xde][a-z\xdf-\xf6\xf8-\xff]{1,20}"
+    "(?:[ ,.'-]{1,2}[A-Z\xc0-\xde]?[a-z\xdf-\xf6\xf8-\xff]{0,20}){0,6}"
+)
+_BRAILLE = re.compile("[\u2801-\u28ff]{2,}")
+_CELLS = dict(
+    zip(
+        "\u2801\u2803\u2809\u2819\u2811\u280b\u281b\u2813\u280a\u281a\u2805\u2807\u280d\u281d\u2815\u280f\u281f\u2817"
+        "\u280e\u281e\u2825\u2827\u283a\u282d\u283d\u2835",
+        "abcdefghijklmnopqrstuvwxyz",
+        strict=True,
+    )
+)
 _MORSE = re.compile(r"(?<![.-])(?:[.-]{1,5}(?: {1,3}| ?[/|] ?)){3,}[.-]{1,5}(?![.-])")
 _MORSE_LETTERS = dict(
     zip(
@@ -112,7 +133,13 @@ def escapes(text: str) -> Iterator[Change]:
     if "\\" in text:
         for match in _JSON.finditer(text):
             yield from _json(match)
+        for match in _NAMED.finditer(text):
+            with suppress(KeyError):
+                yield Change(*match.span(), _printable(unicodedata.lookup(match.group(1))))
     if "%" in text:
+        for match in _URL_UNITS.finditer(text):
+            units = re.findall(rf"%u({_HEX}{{4}})", match.group())
+            yield from _spread(match, bytes.fromhex("".join(units)).decode("utf-16-be", "ignore"), len(units))
         for match in _URL.finditer(text):
             codes = re.findall(rf"{_HEX}{{2}}(?=%|$)", match.group())
             yield from _bytes(match, bytes.fromhex("".join(codes)), len(codes))
@@ -190,6 +217,12 @@ def encoded(text: str) -> Iterator[Change | Span]:
             yield from _hidden(match, read)
         elif len(match.group()) >= _OPAQUE and _scrambled(match.group()):
             yield Span(*match.span(), "ID")
+    for match in _IN_GROUPS.finditer(text):
+        yield from _grouped(match)
+    if not text.isascii():
+        for match in _BRAILLE.finditer(text):
+            read = "".join(_CELLS.get(cell, " ") for cell in match.group())
+            yield from _hidden(match, read.capitalize())
     for pattern, decode in _DECODERS:
         for match in pattern.finditer(text):
             if read := decode(match.group()):
@@ -200,6 +233,26 @@ def encoded(text: str) -> Iterator[Change | Span]:
         for match in _DECIMAL.finditer(text):
             if read := _from_decimal(match.group()):
                 yield Change(*match.span(), read)
+    if "/" in text or "." in text:
+        for match in _DECIMAL_SLASHED.finditer(text):
+            if read := _from_decimal(match.group()):
+                yield Change(*match.span(), read.capitalize())
+
+
+def _grouped(match: re.Match[str]) -> Iterator[Change | Span]:
+    """Yield base64 in groups of four, without words of four letters that stand before and after it."""
+    groups = match.group().split()
+    if not any(any(map(str.isupper, group[1:])) or any(map(str.isdigit, group)) for group in groups):
+        return
+    for before in range(min(_WORDS_BESIDE, len(groups) - _WORDS_BESIDE)):
+        for after in range(min(_WORDS_BESIDE, len(groups) - before - _WORDS_BESIDE)):
+            inside = groups[before : len(groups) - after]
+            if read := _from_base64("".join(inside)):
+                start = match.start() + sum(len(group) + 1 for group in groups[:before])
+                end = start + len(" ".join(inside))
+                yield Change(start, end, read)
+                yield Span(start, end, "ID")
+                return
 
 
 def _hidden(match: re.Match[str], read: str) -> Iterator[Change | Span]:
@@ -272,7 +325,8 @@ def _readable(raw: bytes) -> str:
     try:
         read = raw.decode()
     except UnicodeDecodeError:
-        return ""
+        read = raw.decode("latin-1")
+        return read if len(read) > _TOLD_LETTERS and _NAMES_OF_THE_WEST.fullmatch(read) else ""
     ascii_letters = sum(c.isascii() and (c.isalnum() or c in " \n.,:;-/@'\"{}()[]<>=&_+#?!%*") for c in read)
     other_letters = sum("\xc0" <= c < "\u0250" or "\u1e00" <= c < "\u1f00" for c in read)
     common = ascii_letters + other_letters > 0.9 * len(read) and other_letters <= len(read) / 4

@@ -19,6 +19,7 @@ _LETTER = r"[^\W\d_]"
 _APART = re.compile(r"(?<![^\s(\"'\[])[^\W_][ \t]{1,3}(?:[\w@.()+#/:,'-][ \t]{1,3}){1,400}[^\W_](?![^\s.,;:!?)\"'\]])")
 _JOINED_BY = re.compile(r"(?<![^\W_])[^\W_](?P<by>[._*/|~·•,:+=-]{1,2} ?|\n)[^\W_](?:(?P=by)[^\W_]){1,400}(?![^\W_])")
 _IN_RINGS = re.compile(r"(?:\([^\W\d_]\)){3,40}")  # what signs such as U+249C are folded to
+_LISTED = re.compile(r"\[?(?:(?P<by>[\"'])[^\"'\n](?P=by), ?){3,200}(?P<last>[\"'])[^\"'\n](?P=last)\]?")
 _GAP_OF_WORDS = re.compile(r"[ \t]{1,6}|[ \t]?[/|.,;_][ \t]?")
 _DIGITS_OF_SSN = 9  # nobody counts that far
 _CODE = 7  # letters and digits one by one that are no scale
@@ -95,7 +96,8 @@ _TEENS = dict(
 _JOINTS = {"dash": "-", "hyphen": "-", "minus": "-", "dot": ".", "point": ".", "slash": "/", "guion": "-", "punto": "."}
 _NUMBER_WORD = "|".join(sorted([*_DIGITS, *_TENS, *_TEENS, "double", "triple"], key=len, reverse=True))
 _IN_WORDS = re.compile(
-    rf"\b(?:{_NUMBER_WORD}|\d)(?:[ ,-]{{1,3}}(?:{_NUMBER_WORD}|{'|'.join(_JOINTS)}|\d(?!\d))){{3,60}}\b"
+    rf"\b(?P<letters>(?:[b-hj-z][ ,-]{{1,2}}){{0,4}})(?:{_NUMBER_WORD}|\d)"
+    rf"(?:[ ,-]{{1,3}}(?:{_NUMBER_WORD}|{'|'.join(_JOINTS)}|\d(?!\d))){{3,60}}\b"
 )
 _HAN_DIGITS = str.maketrans("〇零一二三四五六七八九", "00123456789")
 _HAN_NUMBER = re.compile(r"[〇零一二三四五六七八九]{4,}")
@@ -170,9 +172,11 @@ def written_apart(text: str) -> Iterator[Change | Span]:
             yield Change(*command.span("begin"), "")
             yield Change(command.end() - 1, command.end(), "")
     for ringed in _IN_RINGS.finditer(text) if ")(" in text else ():
-        for place in range(ringed.start(), ringed.end(), 3):
-            yield Change(place, place + 1, "")
-            yield Change(place + 2, place + 3, "")
+        for ring in range(ringed.start(), ringed.end(), 3):
+            yield Change(ring, ring + 1, "")
+            yield Change(ring + 2, ring + 3, "")
+    for listed in _LISTED.finditer(text) if '","' in text or "', '" in text or '", "' in text or "','" in text else ():
+        yield Change(*listed.span(), "".join(re.findall(r"[\"']([^\"'])[\"']", listed.group())))
     for pattern in (_SIGN_INSIDE, _SIGN_IN_NUMBER, _EMPHASIS):
         for match in pattern.finditer(text):
             yield Change(*match.span(), "")
@@ -265,8 +269,10 @@ def in_words(text: str) -> Iterator[Change | Span]:
         for match in _SLASHES.finditer(text):
             yield Change(*match.span(), "https://")
     for match in _IN_WORDS.finditer(lower):
-        if number := _number(match.group()):
-            yield Change(*match.span(), number)
+        said = match.group("letters")
+        before = "".join(filter(str.isalpha, said)).upper()
+        if number := _number(match.group()[len(said) :], bool(before)):
+            yield Change(*match.span(), before + number)
     if not text.isascii():
         for match in _HAN_NUMBER.finditer(text):
             yield Change(*match.span(), match.group().translate(_HAN_DIGITS))
@@ -283,8 +289,12 @@ def in_words(text: str) -> Iterator[Change | Span]:
     yield from _by_cue(text, lower)
 
 
-def _number(words: str) -> str:
-    """Return the digits that are said one by one; nothing for what is rather a count ("one or two")."""
+def _number(words: str, after_letters: bool) -> str:
+    """Return the digits that are said one by one; nothing for what is rather a count ("one or two").
+
+    Args:
+        after_letters: whether letters said one by one come before: then it counts nothing.
+    """
     digits, times, tens = "", 1, ""
     for word in re.findall(r"[a-z]+|\d", words.lower()):
         if word in ("double", "triple"):
@@ -299,7 +309,7 @@ def _number(words: str) -> str:
             digits, tens = digits + tens + (word if word.isdigit() else _DIGITS[word]) * times, ""
             times = 1
     digits += tens + "0" if tens else ""
-    return digits if sum(map(str.isdigit, digits)) >= _SPELLED and not _counted(digits) else ""
+    return digits if sum(map(str.isdigit, digits)) >= _SPELLED and (after_letters or not _counted(digits)) else ""
 
 
 def _by_cue(text: str, lower: str) -> Iterator[Change]:

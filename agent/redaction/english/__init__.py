@@ -27,7 +27,7 @@ def recognizers(deadline: Deadline) -> list[EntityRecognizer]:
             unless=places.TERM_AFTER_A_PLACE,
             finders=[
                 (frozenset({"NAME"}), name_findings),
-                (frozenset({"NAME", "LOCATION"}), find_in_small_letters),
+                (frozenset({"NAME", "LOCATION", "FACILITY"}), find_in_small_letters),
                 (frozenset({"UNKNOWN_WORD"}), find_unknown),
             ],
         )

@@ -15,7 +15,7 @@ import regex
 
 from agent.redaction.deadline import Deadline
 from agent.redaction.entities import Entity
-from agent.redaction.rulebook import Rule
+from agent.redaction.rulebook import ANYWHERE, Rule
 
 Span = tuple[int, int]
 
@@ -106,6 +106,20 @@ def everyday() -> frozenset[str]:
 
 # What stands in a field for a name is one, however it is written.
 RULES = (
+    Rule(  # "trop for Ferreira bed 22"
+        "NAME",
+        "for on in re about with from to pt",
+        r"(?i:for|on|in|re|about|with|from|to|pt):? \K(?!(?:ICU|Level|Room|Bed|Hospital|Unit|Ward|Trauma)\b)"
+        r"\p{Lu}\p{Ll}{2,20}(?: \p{Lu}\p{Ll}{2,20})?(?=,? (?i:bed|room|rm|bay) ?#?\d)",
+    ),
+    Rule(  # "kids Ada 16, Bo 12"
+        "NAME",
+        ANYWHERE,
+        r"\p{Lu}\p{Ll}{1,15}(?=,? \(?\d{1,2}\b)"
+        r"(?<=\b(?i:kids|children|sons|daughters|siblings|grandkids|grandchildren)[: ]{1,2}(?:are )?"
+        r"(?:\p{Lu}\p{Ll}{1,15},? \(?\d{1,2}(?: ?y/?o)?\)?,? (?:and |& )?){0,5}\p{Lu}\p{Ll}{1,15})",
+        ("kids", "children", "sons ", "daughters ", "siblings "),
+    ),
     Rule(
         "NAME",
         "name names surname forename forenames firstname lastname fullname alias aka first last given family"

@@ -27,6 +27,17 @@ _TOWNS = regex.compile(
     r"|immigrated|came here|hails|hometown is|(?:place|city) of birth(?: is|:)|hometown:|city:|town:|residence:|grew up"
     r"|born|drove in|came in|travell?ed)(?: in| from| to| of)? " + _NEXT
 )
+_SITES = regex.compile(
+    r"(?<![\p{L}-])(?:at|from|to|in|with|by|the) (?:the )?(?P<words>\p{Ll}{3,20}(?: \p{Ll}{3,20}){0,2}?"
+    r" (?:clinic|hospital|office|medical center|hospice|pharmacy|nursing home))(?!\p{L})"
+)
+_SIGNED = regex.compile(
+    r"(?<![\p{L}'-])(?P<words>(?:\p{Ll}\.? )?(?P<last>\p{Ll}{3,20})),? (?:md|rn|np|phd|dds)(?![\p{L}'-])"
+)
+_CREDENTIALS, _KINDS_OF_SITES = (
+    (" md", " rn", " np", " phd", " dds"),
+    ("clinic", "hosp", "office", "center", "pharm", "home"),
+)
 # How words of medicine end, of which no list has all.
 _OF_THE_TRADE = regex.compile(
     r"(?:olog(?:y|ist|ists|ic|ical)|iatr(?:y|ic|ics|ist)|ectom(?:y|ies)|ostomy|otomy|itis|osis|oscop(?:y|ic|ically)"
@@ -54,6 +65,14 @@ def find_in_small_letters(text: str, deadline: Deadline) -> Iterator[tuple[Entit
         for pattern in (_PEOPLE, _WITH_CREDENTIAL):
             for found in pattern.finditer(text, timeout=deadline.left()):
                 yield from _unknown("NAME", found)
+    if any(credential in text for credential in _CREDENTIALS):
+        for found in _SIGNED.finditer(text, timeout=deadline.left()):
+            if not _is_known(found.group("last")):
+                yield "NAME", *found.span("words")
+    if any(kind in lower for kind in _KINDS_OF_SITES):
+        for found in _SITES.finditer(text, timeout=deadline.left()):
+            if not _is_known(found.group("words").split()[0]):
+                yield "FACILITY", *found.span("words")
     for found in _TOWNS.finditer(text, timeout=deadline.left()):
         yield from _unknown("LOCATION", found)
 

@@ -25,6 +25,11 @@ FOUND = {
         "from «3/14/22-3/20/22» on antibiotics",
         "«2022-03-14T08:15:00Z» created",
         "on «3/14» he fell",
+        "s/p sigmoidectomy «3/8», drain out",
+        "positive for flu «2/4»; treat the kids?",
+        "transfused «4/1» and «4/9» at home",
+        "fasting since «9 Tishrei», seen after",
+        "off work from «june eleven» to «june twenty two»",
         "admitted Tues «10/17»",
         "3pm Weds «28/2».",
         "d/c'd «12/26»; stable",
@@ -56,6 +61,8 @@ FOUND = {
         "«2023年5月7日»",
     ),
     "AGE": (
+        "grandmother lived to «97»",
+        "his aunt died at «ninety-three» of a stroke",
         "a «94»-year-old woman",
         "«ninety-three» year old man",
         "aged «91»",
@@ -82,6 +89,7 @@ FOUND = {
         "social «123-45-6789»",
     ),
     "PHONE": (
+        "page the fellow (pager «4-8812»)",
         "call «(617) 555-0143»",
         "«617.555.0143 x4421»",
         "«+1 617 555 0143»",
@@ -204,6 +212,7 @@ FOUND = {
         "state license #: «NP.0012345»",
     ),
     "VEHICLE": (
+        "blue pickup, tag «OH 771-KLP»",
         "«1HGCM82633A004352»",
         "VIN: «1HGCM82633A004352»",
         "license plate «7ABC123»",
@@ -230,6 +239,11 @@ FOUND = {
         "lot no. «XT-5512»",
     ),
     "ID": (
+        "trooper with badge «2291»",
+        "flown by tail «N482QX», landed",
+        "unit «W1140 23 772910 00» verified",
+        "protective order «23-D-00442» on file",
+        "Workstation «CT-WS-21»;",
         "«4471182299»",
         "«VC-1029384»",
         "#«SG-920311»",
@@ -247,6 +261,7 @@ FOUND = {
         "PESEL «44051401359»",
     ),
     "ADDRESS": (
+        "found at «40°44'54\"N» by hikers",
         "«4411 North Willow Creek Road, Apt 12»",
         "lives at «12 Elm»",
         "«P.O. Box 9921»",
@@ -323,6 +338,8 @@ FOUND = {
         "«J. Fitzgerald III», DOB",
     ),
     "FACILITY": (
+        "patient in «Trauma 2»",
+        "family is in «Waiting Room C» now",
         "Ward: «Nightingale»",
         "Loc: «6W-612-B»",
         "at «st marys» on",
@@ -345,6 +362,11 @@ FOUND = {
 }
 
 UNTOUCHED = (
+    "Strength 4/5 and 5/5 in both arms; cultures drawn 3/4 positive; biopsy 3/12 cores.",
+    "Level of trauma 1 week ago; died at 94 hours of age; wires tail 12 cm.",
+    "2110 via PIV",
+    "Which IP address belongs to whom?",
+    "the clinic, the hospital and an outside pharmacy",
     "BP 128/76, HR 64, RR 16, T 98.6 F, SpO2 97 % on room air.",
     "Strength 5/5, reflexes 2+, murmur 2/6, GCS 15/15, pain 7/10.",
     "Visual acuity 20/40.",

@@ -187,3 +187,34 @@ def test_a_few_words_in_such_a_script_are_taken_for_identifiers(name: str):
 @pytest.mark.parametrize("reference", ["&#1;", "&#11;", "&#x1F;", "&#xFDD0;"])
 def test_a_reference_to_no_character_spoils_nothing(reference: str):
     assert isinstance(views_of(f"Vitals {reference} fine"), tuple)
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("the patient is Sm9z6SBO+vFleg== today", "José Núñez"),
+        ("data TWFy Z2Fy ZXQg SG9s bG93 YXk= seen", "Margaret Holloway"),
+        ("id 48;6f;6c;6c;6f;77;61;79", "Holloway"),
+        ("id 48.6f.6c.6c.6f.77.61.79", "Holloway"),
+        ("id 72/111/108/108/111/119/97/121", "Holloway"),
+        ("%u0048%u006f%u006c%u006c%u006f%u0077%u0061%u0079", "Holloway"),
+        ('["H", "o","l","l","o","w","a","y"]', "Holloway"),
+        (r"\N{LATIN CAPITAL LETTER H}olloway", "Holloway"),
+        ("\u2813\u2815\u2807\u2807\u2815\u283a\u2801\u283d", "Holloway"),
+        ("member number p s four four one nine", "PS4419"),
+        ("Ho[NAME-1]ll[ID-7]oway", "Holloway"),
+    ],
+)
+def test_a_name_in_another_code_is_read(written: str, read: str):
+    views = views_of(written)
+    assert not isinstance(views, Withheld)
+    assert any(read in view.text for view in views)
+
+
+@pytest.mark.parametrize(
+    "text", ["BP 120/80/72/60, then 98/64", "that have been seen with them", "pH 7.35.40, 10.20.30"]
+)
+def test_numbers_and_words_of_four_letters_are_no_code(text: str):
+    views = views_of(text)
+    assert not isinstance(views, Withheld)
+    assert len(views) == 1
