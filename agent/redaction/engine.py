@@ -250,7 +250,7 @@ class Engine:
                 field.text,
             )
             for _ in range(_LOOKS):
-                more = list(self._beside(field.views[0], spans)) if spans else []
+                more = [span for view in field.views for span in self._beside(view, spans)] if spans else []
                 if not more:
                     break
                 spans = united(chain(spans, more), field.text)
@@ -265,12 +265,14 @@ class Engine:
             yield from search(text, part, self._deadline)
 
     def _beside(self, view: View, spans: Sequence[Span]) -> Iterator[Span]:
-        """Let the models look once more at a text of which they know what identifies.
+        """Let the models look once more at a reading of which they know what identifies.
 
         They see what they would see if the cleared text were cleared again: with this, that changes nothing. It also
         finds the other half of names that were found in part.
         """
-        known = [(*view.place_of(span.start, span.end), span.entity) for span in spans]
+        known = view.places_of(spans)
+        if not known:
+            return
         for start, end in _chunks(view.text):
             inside = [(max(a, start) - start, min(b, end) - start, e) for a, b, e in known if a < end and start < b]
             for model in self._models:
@@ -284,7 +286,11 @@ class Engine:
                     )
                 for found in results:
                     place = start + found.start, start + found.end
-                    if found.score >= self._policy.threshold and view.text[slice(*place)] not in self._allowed:
+                    if (
+                        found.score >= self._policy.threshold
+                        and view.counts(*place)
+                        and view.text[slice(*place)] not in self._allowed
+                    ):
                         yield Span(*view.original(*place), found.entity_type)
 
     def _write(self, located: _Located | Withheld, operators: RecordOperators) -> Redacted:

@@ -14,7 +14,7 @@ from presidio_analyzer.nlp_engine import NlpArtifacts
 
 from agent.errors import RedactionError
 from agent.redaction.deadline import Deadline
-from agent.redaction.entities import Entity
+from agent.redaction.entities import Entity, tag_name
 from agent.redaction.network import OTHER, Network, read_network
 from agent.redaction.recognizers import SURE
 from agent.redaction.tags import TAG
@@ -90,7 +90,7 @@ class StandIns:
         for start, end, entity in places:
             # Apart from what a tag is glued to, which would otherwise be read as a part of it.
             before, after = text[start - 1 : start].isalnum(), text[end : end + 1].isalnum()
-            usual = " " * before + USUAL.get(entity, USUAL_NUMBER) + " " * after
+            usual = " " * before + USUAL.get(tag_name(entity), USUAL_NUMBER) + " " * after
             pieces += [text[at:start], usual]
             length += start - at
             self.stretches.append((length, length + len(usual)))
@@ -156,15 +156,14 @@ class ModelRecognizer(EntityRecognizer):
         """
         if not isinstance(nlp_artifacts, TokensOnDemand) or not text.strip():
             return []
-        tags = [(*tag.span(), tag["entity"] or "ID") for tag in TAG.finditer(text)] if "[" in text else []
-        if tags:
-            return self.beside(text, tags, entities, nlp_artifacts.words_of)
+        if "[" in text and TAG.search(text):
+            return self.beside(text, [], entities, nlp_artifacts.words_of)
         return self._found(text, nlp_artifacts.words(), entities, [])
 
     def beside(
         self, text: str, places: Sequence[tuple[int, int, str]], entities: list[str], words_of: Callable[[str], Words]
     ) -> list[RecognizerResult]:
-        """Return what the network finds beside `places` when it reads something usual of their kinds in their stead.
+        """Return what the network finds beside `places` and tags when it reads something usual of their kind instead.
 
         Args:
             text: what is read.
@@ -175,6 +174,11 @@ class ModelRecognizer(EntityRecognizer):
         Raises:
             NoModelError, TimeoutError: see `analyze`.
         """
+        tags = [(*tag.span(), tag["entity"] or "ID") for tag in TAG.finditer(text)] if "[" in text else []
+        if tags:
+            places = sorted(
+                [*(p for p in places if not any(p[0] < end and start < p[1] for start, end, _ in tags)), *tags]
+            )
         reading = StandIns(text, places)
         words = words_of(reading.text)
         known = [token for stretch in reading.stretches for token in words.touching(*stretch)]

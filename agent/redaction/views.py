@@ -89,6 +89,25 @@ class View:
             return start, end
         return bisect_right(self.ends, start), bisect_left(self.starts, end)
 
+    def places_of(self, spans: Sequence[Span]) -> list[tuple[int, int, str]]:
+        """Return where this view reads `spans` of the original, which are in order and without overlaps."""
+        if self.starts is None:
+            return [(span.start, span.end, span.entity) for span in spans]
+        begins = [span.start for span in spans]
+        places: list[tuple[int, int, str]] = []
+        last = -1  # the span that the character before belongs to
+        for place, start in enumerate(self.starts):
+            nth = bisect_right(begins, start) - 1
+            if nth < 0 or start >= spans[nth].end:
+                last = -1
+                continue
+            if nth == last:
+                places[-1] = (places[-1][0], place + 1, spans[nth].entity)
+            else:
+                places.append((place, place + 1, spans[nth].entity))
+            last = nth
+        return places
+
     def counts(self, start: int, end: int) -> bool:
         """Tell whether a finding at `text[start:end]` is not just one of the view before."""
         return self.touched is None or self.touched.by(start, end)
