@@ -122,6 +122,12 @@ _DATES = (
         rf"(?i)(?<=(?:s/p|status post|positive for|negative for|h/o|hx of|admitted for|here for)"
         rf" [\w-]{{2,20}}(?: [\w-]{{2,20}})? ){_DAY_AND_MONTH}{_NOT_ON}{_ENDS}",
     ),
+    Rule(  # "tomorrow 7/12"
+        "DATE",
+        Digits(1, 2, "/"),
+        rf"(?i)(?<=(?<![\p{{L}}])(?:tomorrow|yesterday|today|tonight|next|(?:last|next|this) (?:week|month|{_WEEKDAY}))"
+        rf",?[ (]{{1,2}}){_DAY_AND_MONTH}{_NOT_ON}{_ENDS}",
+    ),
     Rule(  # the first of two days, where the second can be nothing else
         "DATE",
         Digits(1, 2, "/"),

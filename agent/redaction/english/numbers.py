@@ -117,6 +117,11 @@ _CUED = (
         r"(?:A[BKLRZ]|BC|C[AOT]|D[CE]|FL|G[AU]|HI|I[ADLN]|K[SY]|LA|M[ABDEINOST]|N[BCDEHJLMSTVY]|O[HKNR]|P[ARE]|QC|RI"
         r"|S[CDK]|T[NX]|UT|V[AIT]|W[AIVY]|YT)[ :#-]{1,2}(?=[A-Z -]{0,6}\d)[A-Z\d]{1,4}[ -]?[A-Z\d]{2,5}(?!\w))",
     ),
+    Rule(  # a code in small letters: "card bill-4410"
+        "ACCOUNT",
+        "card account acct",
+        r"(?i)(?:card|account|acct)[:# ]{1,2}\K(?-i:[a-z]{2,8}-\d{4,12})(?![\w-])",
+    ),
     Rule(
         "PHONE",
         "pager beeper pgr vocera ascom",

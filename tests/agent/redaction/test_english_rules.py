@@ -21,6 +21,8 @@ SAFE_HARBOR: list[str] = [entity for entity in PRECEDENCE if entity not in _STRI
 
 FOUND = {
     "DATE": (
+        "scoped next week «2/5», fasting",
+        "MRI tomorrow «7/11»",
         "seen «03/14/2022» in clinic",
         "from «3/14/22-3/20/22» on antibiotics",
         "«2022-03-14T08:15:00Z» created",
@@ -175,6 +177,7 @@ FOUND = {
         "Rx # «7712345»",
     ),
     "ACCOUNT": (
+        "charge it to card «bill-88213» please",
         "account #: «BX-4411»",
         "acct «99887766»",
         "invoice no. «2022-00412»",
