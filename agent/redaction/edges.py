@@ -220,7 +220,7 @@ def _ends(start: int, end: int, entity: str, text: str) -> tuple[int, int]:
 def _end_of_name(start: int, end: int, text: str) -> int:
     """Return where a name ends before what was said of whoever has it."""
     if _ENDS_IN_LETTER.search(text, start, end) and (degree := _REST_OF_DEGREE.match(text, end, end + 5)):
-        return degree.end()
+        return int(degree.end())
     if (said := _AFTER_NAME.search(text, start, end)) is not None:
         capitals = _SMALL.search(text, start, said.start()) is None
         surname = capitals and said.group().strip(" ,\n") == "DO" and not text.startswith(" NOT", end)
