@@ -28,7 +28,7 @@ FOUND = {
         "«2022-03-14T08:15:00Z» created",
         "on «3/14» he fell",
         "s/p sigmoidectomy «3/8», drain out",
-        "positive for flu «2/4»; treat the kids?",
+        "positive for flu «2/4», now better",
         "transfused «4/1» and «4/9» at home",
         "fasting since «9 Tishrei», seen after",
         "off work from «june eleven» to «june twenty two»",
