@@ -97,6 +97,11 @@ def jsonl(
                     tally.add(part.tally)
                     progress.advance(part.tally.rows)
                 progress.end()
+                if identifiers is not None and tally.rows and not tally.introduced:
+                    raise RedactionError(
+                        f"{source.name}: no row has a field {identifiers}, which --identifiers names",
+                        "Nothing was written. Name the field that says who a row is about.",
+                    )
     except OSError as error:
         raise RedactionError(f"{source.name} cannot be read ({error.strerror})", "Name a plain file.") from error
     _report(tally)

@@ -61,6 +61,7 @@ class Tally:
         withheld: fields not shown, by reason.
         spoilt: rows with such a field; rows_withheld: the first few of them, counted from 1.
         unread: rows with fields that nobody looked at.
+        introduced: rows that say who they are about, in the field for that.
         replaced: rows that had a field of the name under which places are written.
     """
 
@@ -69,6 +70,7 @@ class Tally:
     touched: int = 0
     characters: int = 0
     unread: int = 0
+    introduced: int = 0
     replaced: int = 0
     spoilt: int = 0
     withheld: Counter[str] = field(default_factory=Counter)
@@ -81,6 +83,7 @@ class Tally:
         self.touched += other.touched
         self.characters += other.characters
         self.unread += other.unread
+        self.introduced += other.introduced
         self.replaced += other.replaced
         self.spoilt += other.spoilt
         self.withheld.update(other.withheld)
@@ -131,6 +134,7 @@ def _redacted(line: bytes, number: int, task: RowTask, engine: Clears, tally: Ta
 
 
 def _cleared_row(row: dict[str, Json], number: int, task: RowTask, engine: Clears, tally: Tally) -> bytes:
+    tally.introduced += task.identifiers in row
     identifiers = tuple(_identifiers(row, number, task))
     unit = _unit(row, number, task)
     named = {name: row[name] for name in task.fields if name in row}

@@ -164,6 +164,15 @@ def test_a_model_that_is_none_is_refused(tmp_path: Path):
         assert done.returncode == 5
 
 
+def test_a_field_of_identifiers_that_no_row_has_is_a_mistake_of_the_command(tmp_path: Path):
+    source = written(tmp_path / "in.jsonl", {"text": "gout", "who": {"NAME": ["Anna Kowalski"]}})
+    words = ("redact", "jsonl", source, "--field", "text", "--out", "out.jsonl", "--identifiers")
+    mistyped = intramural(*words, "whoo", cwd=tmp_path)
+    assert (mistyped.returncode, "no row has a field whoo" in mistyped.stderr) == (5, True)
+    assert not (tmp_path / "out.jsonl").exists()
+    assert intramural(*words, "who", cwd=tmp_path).returncode == 0
+
+
 def test_models_of_a_policy_are_measured_admitted_and_then_used(tmp_path: Path):
     made = spacy.blank("en")
     made.add_pipe("entity_ruler").add_patterns([{"label": "PERSON", "pattern": "kettle"}])
