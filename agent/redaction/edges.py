@@ -24,6 +24,7 @@ _LOOSE_JOINT = regex.compile(r"(?<=\d)[-_]\Z")  # a finding that was cut within 
 # Groups of digits divided by spaces go on where no unit and no word follows.
 _IN_GROUPS = regex.compile(r"\d{2,12} \d{2,12}\Z")
 _NEXT_GROUPS = regex.compile(r"(?: \d{1,8}){1,3}(?=\s*(?:[,;)\]\n]|\.(?!\d)|\Z))")
+_BETWEEN_PHONES = regex.compile(r"(?<=\d)(?: or | and |, | / |; )(?=\+?\(?\d[\d ().-]{6,})")
 _REACH = 60  # characters looked at on each side
 
 # "4/1 and 4/15": what is one day makes the other one.
@@ -100,6 +101,9 @@ def taken_in(start: int, end: int, entity: str, text: str) -> Iterator[Found]:
     """Yield a finding with all groups of its number, and the day that stands in a pair with its day."""
     if entity in _NUMBERS or entity in ("ADDRESS", "FACILITY"):
         start, end = _whole_number(start, end, entity, text)
+        for link in _BETWEEN_PHONES.finditer(text, start, end) if entity == "PHONE" else ():
+            yield start, link.start(), entity
+            start = link.end()
         yield start, end, entity
         return
     yield start, end, entity

@@ -211,3 +211,9 @@ def test_a_record_of_more_names_than_can_be_told_apart_is_withheld_and_soon(reda
     texts = [" ".join(f"Mr. {name}." for name in names[n : n + 400]) for n in range(0, len(names), 400)]
     shown = redactor.redact_record([*texts, *(text.replace("Mr. ", "Mr. Q") for text in texts)])
     assert set(shown) == {"[WITHHELD: too long]"}
+
+
+def test_telephone_numbers_of_a_list_are_one_finding_each():
+    text = "call 617-555-2345 and (617) 555-9876, +1 617 555 1111 today"
+    found = united([Span(5, 53, "PHONE")], text)
+    assert [text[span.start : span.end] for span in found] == ["617-555-2345", "(617) 555-9876", "+1 617 555 1111"]
