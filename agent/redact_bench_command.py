@@ -52,9 +52,9 @@ def bench(
     beside it. With a --policy whose models do not name `shipped`, those models are measured, and with --admit may be
     used from then on, unless they find less.
     """
-    from agent.redaction.admission import admit as note_admission
-    from agent.redaction.bench import bench as run_bench
-    from agent.redaction.bench import judge_all, read_gold
+    from agent.redaction.measuring.admission import admit as note_admission
+    from agent.redaction.measuring.bench import bench as run_bench
+    from agent.redaction.measuring.bench import judge_all, read_gold
     from agent.redaction.policy import load_policy
     from agent.redaction_tables import COLUMNS, bench_rows
 

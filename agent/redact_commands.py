@@ -14,7 +14,7 @@ from agent.redact_train_command import train
 from agent.review_commands import review
 
 if TYPE_CHECKING:
-    from agent.redaction.rows import Others, Tally
+    from agent.redaction.files.rows import Others, Tally
 
 _MENDED = {
     "undecodable": "Give it in UTF-8, without control characters.",
@@ -74,8 +74,8 @@ def jsonl(
     """
     from agent.evaluation.progress import Progress
     from agent.files import open_plain, written_atomically
-    from agent.redaction.rows import RowTask, Tally
-    from agent.redaction.streaming import InThisProcess, Processes, lines_of, redact_stream
+    from agent.redaction.files.rows import RowTask, Tally
+    from agent.redaction.files.streaming import InThisProcess, Processes, lines_of, redact_stream
 
     if len(set(fields)) < len(fields) or identifiers in fields or (spans and "spans" in fields):
         raise RedactionError("--field, --identifiers and what --spans writes need different names", "Rename one.")

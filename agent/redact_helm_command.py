@@ -14,8 +14,8 @@ from agent.redact_options import chosen, engine_options
 
 if TYPE_CHECKING:
     from agent.exchange.helm_redaction.walk import Judges
+    from agent.redaction.files.worker import EngineChoice
     from agent.redaction.policy import RedactionPolicy
-    from agent.redaction.worker import EngineChoice
 
 _LEAST: Final = "hipaa_safe_harbor"  # below which no folder is called clean, unless a policy is given
 

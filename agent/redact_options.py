@@ -9,7 +9,7 @@ import click
 from agent.errors import RedactionError
 
 if TYPE_CHECKING:
-    from agent.redaction.worker import EngineChoice
+    from agent.redaction.files.worker import EngineChoice
     from agent.site import Site
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -37,8 +37,8 @@ def chosen(level: Literal["default", "strict"] | None, language: str | None, pol
         RedactionError: they contradict each other.
         ConfigError, StoreError: there is no such site, or its key cannot be read.
     """
+    from agent.redaction.files.worker import EngineChoice
     from agent.redaction.policy import policy_for
-    from agent.redaction.worker import EngineChoice
 
     if policy is not None and level is not None:
         raise RedactionError("--level and --policy both say what is taken", "Give one of them.")

@@ -34,8 +34,8 @@ def train(
     One text in five is kept back. A model that leaves more of their identifiers than the package's own is refused.
     What it learned from are patients' texts: keep the folder inside, as you keep them.
     """
-    from agent.redaction.bench import read_gold
-    from agent.redaction.fine_tuning import fine_tune
+    from agent.redaction.measuring.bench import read_gold
+    from agent.redaction.measuring.fine_tuning import fine_tune
     from agent.redaction.policy import load_policy
 
     choice = chosen(level, language, policy)

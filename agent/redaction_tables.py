@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from agent.redaction.bench import Bench
-    from agent.redaction.measures import Measured
+    from agent.redaction.measuring.bench import Bench
+    from agent.redaction.measuring.measures import Measured
     from agent.statistics.intervals import Mean
 
 COLUMNS = {"engine": "Engine", "measure": "Measure", "n": "n", "value": "Figure", "low": "Low", "high": "High"}

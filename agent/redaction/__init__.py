@@ -14,7 +14,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.redaction.lean_spacy import leave_out_command_line
+from agent.redaction.finding.lean_spacy import leave_out_command_line
 from agent.redaction.redacted import Redacted, Redactor, Withheld
 
 if TYPE_CHECKING:

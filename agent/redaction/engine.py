@@ -20,23 +20,23 @@ from presidio_anonymizer import AnonymizerEngine
 from presidio_anonymizer.entities import OperatorConfig, RecognizerResult
 
 from agent.errors import RedactionError
-from agent.redaction.admission import check_admitted
 from agent.redaction.deadline import Deadline
-from agent.redaction.folding import without_invisible
-from agent.redaction.identity import KnownValues, known_values, search
+from agent.redaction.finding.model import ModelRecognizer, NoModelError
+from agent.redaction.finding.own_rules import Phrases
+from agent.redaction.finding.recognizers import PRESIDIO_ENTITIES, ContextOfDoubt
+from agent.redaction.finding.tokenizer import TokenizerEngine
+from agent.redaction.identity.table import KnownValues, known_values, search
 from agent.redaction.languages import build_recognizers, everyday, family_names, given_names, is_common
-from agent.redaction.model import ModelRecognizer, NoModelError
-from agent.redaction.operators import Operators, RecordOperators
-from agent.redaction.own_rules import Phrases
+from agent.redaction.measuring.admission import check_admitted
 from agent.redaction.policy import RedactionPolicy, load_policy
 from agent.redaction.proof import proven
-from agent.redaction.recognizers import PRESIDIO_ENTITIES, ContextOfDoubt
+from agent.redaction.reading.folding import without_invisible
+from agent.redaction.reading.views import OPAQUE, View, views_of
 from agent.redaction.redacted import Redacted, Withheld, cleared
 from agent.redaction.remembered import Findings, Remembered, Shelf
 from agent.redaction.rules import rules_digest
 from agent.redaction.spans import Span, united
-from agent.redaction.tokenizer import TokenizerEngine
-from agent.redaction.views import OPAQUE, View, views_of
+from agent.redaction.writing.operators import Operators, RecordOperators
 from agent.vocabulary import Identifier
 
 _LIBRARY_LOGGERS = ("presidio-analyzer", "presidio-anonymizer", "decision_process", "spacy", "tldextract", "filelock")

@@ -11,11 +11,11 @@ from agent.redaction import english, spanish
 from agent.redaction.deadline import Deadline
 from agent.redaction.english import names as english_names
 from agent.redaction.english.unknown import is_safe
-from agent.redaction.model import Harmless, ModelRecognizer, shipped_model
-from agent.redaction.network import read_network
-from agent.redaction.own_rules import Phrases, find_pattern
+from agent.redaction.finding.model import Harmless, ModelRecognizer, shipped_model
+from agent.redaction.finding.network import read_network
+from agent.redaction.finding.own_rules import Phrases, find_pattern
+from agent.redaction.finding.recognizers import FoundByFunction, presidio_recognizers
 from agent.redaction.policy import OtherModel, RedactionPolicy
-from agent.redaction.recognizers import FoundByFunction, presidio_recognizers
 from agent.redaction.spanish import word_lists
 
 _LANGUAGES: dict[str, ModuleType] = {"en": english, "es": spanish}

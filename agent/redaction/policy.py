@@ -18,7 +18,7 @@ from pydantic import (
 from agent.catalog.strict_yaml import parse_yaml
 from agent.errors import RedactionError
 from agent.redaction.entities import Entity
-from agent.redaction.own_rules import check_entry, check_pattern
+from agent.redaction.finding.own_rules import check_entry, check_pattern
 from agent.shipped import shipped
 
 Language = Literal["en", "es"]
@@ -87,7 +87,7 @@ class RedactionPolicy(BaseModel):
             `OPERATORS`. Tags where nothing is said.
         recognizers: patterns of the site's own.
         models: whose findings are united with those of the rules. Without "shipped", the package's own, the others
-            must have been admitted (see `agent.redaction.admission`).
+            must have been admitted (see `agent.redaction.measuring.admission`).
         deny: words that are always taken out, by what they are.
         allow: words that no finding may consist of, unless they are known to name one of the record's people.
         threshold: the confidence, 0 to 1, that a finding must reach.

@@ -17,7 +17,7 @@ MOST_FINDINGS = 200_000
 _KEPT_AT_ONCE = 500  # texts
 
 
-# What was found in a text, by view (see agent.redaction.views).
+# What was found in a text, by view (see agent.redaction.reading.views).
 Findings = tuple[tuple[Span, ...], ...]
 
 

@@ -5,7 +5,7 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 
-from agent.redaction.admission import folder_digest
+from agent.redaction.measuring.admission import folder_digest
 from agent.redaction.policy import RedactionPolicy
 
 _LIBRARIES = ("presidio-analyzer", "presidio-anonymizer", "spacy", "thinc", "numpy", "regex", "phonenumbers")

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from agent.redaction.edges import taken_in, trimmed
 from agent.redaction.entities import PRECEDENCE
-from agent.redaction.known_phrases import GENERIC
-from agent.redaction.tags import TAG
-from agent.redaction.words_of import keys_of
+from agent.redaction.identity.known_phrases import GENERIC
+from agent.redaction.identity.words_of import keys_of
+from agent.redaction.writing.tags import TAG
 
 _RANK: dict[str, int] = {entity: rank for rank, entity in enumerate(PRECEDENCE)}
 

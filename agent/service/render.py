@@ -15,7 +15,7 @@ from agent.plots.charts import Chart
 from agent.plots.dots import dot_plot
 from agent.plots.heatmap import heatmap
 from agent.redaction import Redacted
-from agent.redaction.tags import TAG
+from agent.redaction.writing.tags import TAG
 from agent.service.boards import Board
 from agent.service.heads import Figure
 from agent.service.run_views import InstancesPage, RunPage

@@ -15,7 +15,7 @@ from agent.exchange.helm_redaction.kinds import Kind
 from agent.exchange.helm_redaction.names import Names, words_of_name
 from agent.redaction import Withheld
 from agent.redaction.spans import Span
-from agent.redaction.tags import TAG
+from agent.redaction.writing.tags import TAG
 from agent.vocabulary import Identifier
 
 REDACTED: Final = "[redacted]"  # HELM's own word for a text that is not shown

@@ -7,7 +7,7 @@ from agent.redaction.english import contacts, dates, names, numbers, people, pla
 from agent.redaction.english.names import everyday, name_findings, words
 from agent.redaction.english.small_letters import find_in_small_letters
 from agent.redaction.english.unknown import find_unknown
-from agent.redaction.rulebook import Rulebook
+from agent.redaction.finding.rulebook import Rulebook
 
 __all__ = ["everyday", "recognizers"]
 

@@ -1,6 +1,6 @@
 r"""Ways to reach somebody or somebody's machine: telephone, fax, pager, e-mail, pages and names on a network."""
 
-from agent.redaction.rulebook import Digits, Rule, Signs
+from agent.redaction.finding.rulebook import Digits, Rule, Signs
 
 _MAILBOX = r"[\w.!#$%&'*+/=?^`{|}~-]"
 _EXTENSION = r"(?:,? ?(?:x|ext\b\.?|extn\b\.?|extension) ?:?\d{1,6})?"

@@ -4,7 +4,7 @@ Only what is more exact than a year is a date (45 CFR 164.514(b)(2)(i)(C)). Ages
 tells of one.
 """
 
-from agent.redaction.rulebook import CODE, Digits, Rule
+from agent.redaction.finding.rulebook import CODE, Digits, Rule
 
 _MONTHS = (
     "jan january feb february mar march apr april may jun june jul july aug august sep sept september oct october nov"

@@ -15,7 +15,7 @@ import regex
 
 from agent.redaction.deadline import Deadline
 from agent.redaction.entities import Entity
-from agent.redaction.rulebook import ANYWHERE, Rule
+from agent.redaction.finding.rulebook import ANYWHERE, Rule
 
 Span = tuple[int, int]
 

@@ -4,7 +4,7 @@ What has no word before it is found by its form: a number of seven digits and mo
 groups of digits joined by hyphens, and the national identity numbers of many countries.
 """
 
-from agent.redaction.rulebook import ANYWHERE, CODE, LONG, Digits, Rule
+from agent.redaction.finding.rulebook import ANYWHERE, CODE, LONG, Digits, Rule
 
 # Between a word and its identifier. Bounded on every side, so that no text makes a pattern try for long.
 _GAP = (

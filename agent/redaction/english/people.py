@@ -1,6 +1,6 @@
 r"""What stricter policies take out besides identifiers: sex, family, profession, nationality, origin, religion."""
 
-from agent.redaction.rulebook import Digits, Rule
+from agent.redaction.finding.rulebook import Digits, Rule
 
 _SEX = (
     "man men woman women male males female females boy boys girl girls gentleman lady he she him her his hers himself"

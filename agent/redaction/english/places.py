@@ -1,6 +1,6 @@
 r"""Addresses of many countries, post codes, places by how they are introduced, hospitals, clinics, wards, rooms."""
 
-from agent.redaction.rulebook import CODE, Digits, Rule
+from agent.redaction.finding.rulebook import CODE, Digits, Rule
 
 _STREETS = (
     "street st avenue ave av road rd boulevard blvd drive dr lane ln court ct circle cir place pl terrace ter way"

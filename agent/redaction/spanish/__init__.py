@@ -7,7 +7,7 @@ from presidio_analyzer.nlp_engine import NlpArtifacts
 
 from agent.redaction.deadline import Deadline
 from agent.redaction.entities import Entity
-from agent.redaction.rulebook import SURE, Rulebook
+from agent.redaction.finding.rulebook import SURE, Rulebook
 from agent.redaction.spanish import latin_america, names
 from agent.redaction.spanish.fields import find_fields
 from agent.redaction.spanish.harmless import is_harmless, without_harmless

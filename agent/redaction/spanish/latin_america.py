@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from agent.redaction.rulebook import CODE, Digits, Rule, Signs
+from agent.redaction.finding.rulebook import CODE, Digits, Rule, Signs
 from agent.redaction.spanish.patterns import NOT_ON, UNITS
 
 _CAPITALISED = r"\p{Lu}[\p{L}\p{M}'-]{1,30}\.?"

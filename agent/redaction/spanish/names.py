@@ -8,8 +8,8 @@ import regex
 
 from agent.redaction.deadline import Deadline
 from agent.redaction.entities import Entity
-from agent.redaction.rulebook import Judge
-from agent.redaction.rulebook import Place as PlaceFound
+from agent.redaction.finding.rulebook import Judge
+from agent.redaction.finding.rulebook import Place as PlaceFound
 from agent.redaction.spanish.patterns import STOP
 from agent.redaction.spanish.unknown import safe_words
 from agent.redaction.spanish.word_lists import people, words

@@ -1,14 +1,14 @@
 r"""What identifiers look like in clinical Spanish: one table of rules, by entity.
 
 Run with the `regex` module: case counts unless a pattern says `(?i)`, and `\K` drops the cue before an identifier. The
-texts have been folded first (see `agent.redaction.folding`): plain digits, hyphens, quotes and spaces only.
+texts have been folded first (see `agent.redaction.reading.folding`): plain digits, hyphens, quotes and spaces only.
 """
 
 from string import ascii_lowercase
 from typing import Final
 
 from agent.redaction.entities import Entity
-from agent.redaction.rulebook import CODE, LONG, Digits, Rule, Signs
+from agent.redaction.finding.rulebook import CODE, LONG, Digits, Rule, Signs
 
 _NUMBER = (
     r"(?:un[oa]?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|trece|catorce|quince|diecis[ée]is"

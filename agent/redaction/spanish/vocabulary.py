@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import regex
 
-from agent.redaction.rulebook import Rule
+from agent.redaction.finding.rulebook import Rule
 from agent.redaction.spanish.word_lists import entries
 
 

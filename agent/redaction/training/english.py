@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from agent.redaction.english.names import words
-from agent.redaction.model import USUAL, USUAL_NUMBER
+from agent.redaction.finding.model import USUAL, USUAL_NUMBER
 from agent.redaction.training import clinic, shorthand
 from agent.redaction.training.english_templates import CLINICAL, EVERYDAY, HARMLESS, HARMLESS_EVERYDAY
 from agent.redaction.training.lists import values

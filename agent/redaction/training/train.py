@@ -17,7 +17,7 @@ from spacy.strings import hash_string  # type: ignore[attr-defined]  # not in sp
 from spacy.tokens import Doc
 from thinc.api import Adam, Model, chain, fix_random_seed, uniqued
 
-from agent.redaction.network import (
+from agent.redaction.finding.network import (
     OTHER,
     PADDING,
     Lexicon,

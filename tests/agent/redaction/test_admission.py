@@ -7,8 +7,8 @@ import pytest
 import spacy
 
 from agent.errors import RedactionError
-from agent.redaction.admission import FILE, admit, check_admitted
 from agent.redaction.engine import open_engine
+from agent.redaction.measuring.admission import FILE, admit, check_admitted
 from agent.redaction.policy import RedactionPolicy, load_policy
 from agent.redaction.rules import rules_digest
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.redaction.date_values import read_date, read_year
+from agent.redaction.writing.date_values import read_date, read_year
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from agent.redaction.engine import Engine
+from agent.redaction.reading.views import views_of
 from agent.redaction.redacted import Withheld
-from agent.redaction.views import views_of
 
 CORPUS = Path(__file__).parents[2] / "data" / "disguises.jsonl"
 ROWS = [json.loads(line) for line in CORPUS.read_text(encoding="utf-8").splitlines()]

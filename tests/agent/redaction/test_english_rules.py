@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from agent.redaction import english
 from agent.redaction.deadline import Deadline
 from agent.redaction.entities import PRECEDENCE
-from agent.redaction.rulebook import ANYWHERE, CODE, LONG, Rule, Rulebook
+from agent.redaction.finding.rulebook import ANYWHERE, CODE, LONG, Rule, Rulebook
 
 # The kinds that Safe Harbor asks for, and those of stricter policies.
 _STRICTER_KINDS = {"RELATIVE_DATE", "AGE_BELOW_90", "SEX", "FAMILY", "PROFESSION", "NATIONALITY", "UNKNOWN_WORD"}

@@ -17,7 +17,7 @@ import regex
 
 from agent.redaction.engine import Engine
 from agent.redaction.redacted import Withheld
-from agent.redaction.tags import TAG
+from agent.redaction.writing.tags import TAG
 from tests.data.make_disguises import DISGUISES
 
 

@@ -9,10 +9,10 @@ from click.testing import CliRunner
 
 from agent.errors import RedactionError
 from agent.redact_train_command import train
-from agent.redaction import fine_tuning
-from agent.redaction.bench import GoldText, read_gold
 from agent.redaction.engine import engine_under
-from agent.redaction.fine_tuning import fine_tune
+from agent.redaction.measuring import fine_tuning
+from agent.redaction.measuring.bench import GoldText, read_gold
+from agent.redaction.measuring.fine_tuning import fine_tune
 from agent.redaction.policy import OtherModel, load_policy
 
 POLICY = load_policy("hipaa_safe_harbor")

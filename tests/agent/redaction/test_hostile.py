@@ -8,8 +8,8 @@ import tracemalloc
 import pytest
 
 from agent.redaction.engine import Engine
+from agent.redaction.reading.views import views_of
 from agent.redaction.redacted import Withheld
-from agent.redaction.views import views_of
 
 SIZE = 30_000  # characters
 

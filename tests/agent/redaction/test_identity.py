@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from agent.redaction.deadline import Deadline
 from agent.redaction.english import everyday
-from agent.redaction.identity import known_values, search
-from agent.redaction.known_names import one_error
+from agent.redaction.identity.known_names import one_error
+from agent.redaction.identity.table import known_values, search
 
 
 def covered(text: str, *values: tuple[str, str]) -> str:

@@ -43,12 +43,15 @@ def test_a_name_of_the_question_has_the_same_tag_in_every_explanation_and_reply(
         tmp_path,
         engine,
         [verdict(5, "Right about wrzesniewski.")],
-        [Response("I agree, wrzesniewski.", "It is about Wrzesniewski.", "stop", 1, 1, 0.1), verdict(3, "Xochitl has gout")],
+        [
+            Response("Agreed, wrzesniewski.", "It is about Wrzesniewski.", "stop", 1, 1, 0.1),
+            verdict(3, "Xochitl has gout"),
+        ],
         Reason.TIMEOUT,
     )
     assert [one.judge for one in shown.judgements] == ["llama", "qwen/qwen3-32b", "y"]
     assert shown.judgements[0].words["accuracy"] == {"explanation": "Right about [NAME-1]."}
-    assert shown.judgements[1].replies[0].text == "I agree, [NAME-1]."
+    assert shown.judgements[1].replies[0].text == "Agreed, [NAME-1]."
     assert shown.judgements[1].replies[0].reasoning == "It is about [NAME-1]."
     assert shown.judgements[1].words["clarity"] == {"explanation": "[NAME-1] has gout"}
     assert (shown.judgements[1].grades, shown.judgements[1].repaired) == (

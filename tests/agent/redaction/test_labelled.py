@@ -2,8 +2,8 @@
 
 import pytest
 
-from agent.redaction.labelled import labelled
-from agent.redaction.views import views_of
+from agent.redaction.reading.labelled import labelled
+from agent.redaction.reading.views import views_of
 
 
 @pytest.mark.parametrize(

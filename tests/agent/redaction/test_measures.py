@@ -5,7 +5,7 @@ import re
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agent.redaction.measures import judged, measured
+from agent.redaction.measuring.measures import judged, measured
 
 # As the published measures have them: what may stay of "Dr. Anna Kowalski" or "Patient ID 4471".
 SOFT = re.findall(

@@ -9,12 +9,12 @@ import pytest
 import spacy
 from presidio_analyzer.nlp_engine import NlpArtifacts
 
-from agent.redaction import model
 from agent.redaction.deadline import Deadline
 from agent.redaction.engine import Engine, open_engine
-from agent.redaction.model import SHIPPED, ModelRecognizer, shipped_model
+from agent.redaction.finding import model
+from agent.redaction.finding.model import SHIPPED, ModelRecognizer, shipped_model
+from agent.redaction.finding.tokenizer import TokenizerEngine
 from agent.redaction.redacted import Withheld
-from agent.redaction.tokenizer import TokenizerEngine
 
 _KINDS = ["NAME", "LOCATION", "FACILITY", "ORGANIZATION", "ADDRESS", "DATE", "ID"]
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.redaction.date_values import read_date
 from agent.redaction.engine import Engine
-from agent.redaction.operators import Operators, RecordOperators
 from agent.redaction.policy import RedactionPolicy, load_policy
-from agent.redaction.tags import TAG
+from agent.redaction.writing.date_values import read_date
+from agent.redaction.writing.operators import Operators, RecordOperators
+from agent.redaction.writing.tags import TAG
 from agent.shipped import shipped
 from agent.vocabulary import Identifier
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from agent.redaction.people import People
+from agent.redaction.writing.people import People
 
 RECORD = ["Dr. Anna Kowalski", "Margaret Holloway", "Peter O'Brien-Smith"]
 

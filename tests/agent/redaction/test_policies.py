@@ -9,7 +9,7 @@ import yaml
 from agent.errors import RedactionError
 from agent.redaction.deadline import Deadline
 from agent.redaction.engine import Engine, open_engine
-from agent.redaction.own_rules import Phrases, check_pattern
+from agent.redaction.finding.own_rules import Phrases, check_pattern
 from agent.redaction.policy import RedactionPolicy, load_policy, policy_for
 from agent.redaction.redacted import Withheld
 from agent.shipped import shipped

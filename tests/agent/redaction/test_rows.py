@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from agent.errors import RedactionError
 from agent.redaction.engine import Engine
-from agent.redaction.nested import texts_in, with_texts
-from agent.redaction.rows import RowTask, Tally, redact_rows
+from agent.redaction.files.rows import RowTask, Tally, redact_rows
+from agent.redaction.reading.nested import texts_in, with_texts
 
 TEXT = RowTask(("text",))
 JSON = st.recursive(

@@ -9,11 +9,11 @@ from presidio_analyzer.nlp_engine import NlpArtifacts
 
 from agent.redaction import Withheld
 from agent.redaction.engine import Engine, open_engine
+from agent.redaction.finding.tokenizer import TokenizerEngine
 from agent.redaction.policy import load_policy
 from agent.redaction.remembered import Remembered
 from agent.redaction.rules import rules_digest
 from agent.redaction.spans import Span
-from agent.redaction.tokenizer import TokenizerEngine
 
 tokenizer = TokenizerEngine(["en"])
 NOTE = "Patient name: Xochitl Wrzesniewski, MRN: 00451234, was seen on 03/14/2022."

@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import RedactionError
-from agent.redaction import rows, streaming
 from agent.redaction.engine import Engine
-from agent.redaction.rows import RowTask, Tally, redact_rows
-from agent.redaction.streaming import Processes, lines_of, portions, redact_stream
-from agent.redaction.worker import EngineChoice, read_frame, write_frame
+from agent.redaction.files import rows, streaming
+from agent.redaction.files.rows import RowTask, Tally, redact_rows
+from agent.redaction.files.streaming import Processes, lines_of, portions, redact_stream
+from agent.redaction.files.worker import EngineChoice, read_frame, write_frame
 
 TASK = RowTask(("text",), spans=True)
 POLICIES = Path(__file__).parents[3] / "policies/redaction"

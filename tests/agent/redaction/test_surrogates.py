@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.redaction.people import People
-from agent.redaction.surrogate_names import surrogate_words
-from agent.redaction.surrogates import WITH_SURROGATES, Keyed, Surrogates
+from agent.redaction.writing.people import People
+from agent.redaction.writing.surrogate_names import surrogate_words
+from agent.redaction.writing.surrogates import WITH_SURROGATES, Keyed, Surrogates
 
 KEY = bytes(range(32))
 LETTERS = str.maketrans("0123456789", "ghijklmnop")

@@ -7,9 +7,9 @@ import regex
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from agent.redaction.folding import fold
+from agent.redaction.reading.folding import fold
+from agent.redaction.reading.views import View, views_of
 from agent.redaction.redacted import Withheld
-from agent.redaction.views import View, views_of
 
 PIECES = st.one_of(
     st.sampled_from(

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from agent.errors import RedactionError
 from agent.model_folder import ModelFolderError
-from agent.redaction.admission import folder_digest
 from agent.redaction.deadline import Deadline
+from agent.redaction.measuring.admission import folder_digest
 from agent.redaction.other_models import open_model
 from agent.redaction.other_models.labels import KNOWN, entities_of
 

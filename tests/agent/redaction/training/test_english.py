@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.redaction.model import shipped_model
-from agent.redaction.network import read_network
+from agent.redaction.finding.model import shipped_model
+from agent.redaction.finding.network import read_network
 from agent.redaction.training.train import Example
 
 faker = pytest.importorskip("faker", reason="training needs faker: pip install 'intramural[train]'")

@@ -8,7 +8,7 @@ import pytest
 import spacy
 
 from agent.errors import RedactionError
-from agent.redaction.network import PADDING, Lexicon, Shape, features, read_network, row
+from agent.redaction.finding.network import PADDING, Lexicon, Shape, features, read_network, row
 from agent.redaction.training.train import Example, kinds_of, train_model
 
 _NAMES = ("Anna", "Bruno", "Carla", "Dimitri", "Esra", "Farid", "Greta", "Hugo")

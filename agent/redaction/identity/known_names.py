@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import regex
 
-from agent.redaction.words_of import Word, keys_of, plain, words_of
+from agent.redaction.identity.words_of import Word, keys_of, plain, words_of
 
 Place = tuple[int, int]
 

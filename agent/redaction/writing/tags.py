@@ -5,10 +5,10 @@ from typing import get_args
 
 import regex
 
-from agent.redaction.date_values import read_date
 from agent.redaction.entities import Entity, tag_name
-from agent.redaction.people import People
 from agent.redaction.redacted import Withheld
+from agent.redaction.writing.date_values import read_date
+from agent.redaction.writing.people import People
 
 # Exactly what this package writes, so that nobody can pass text off as a tag.
 _ENTITIES = "|".join(sorted({tag_name(entity) for entity in get_args(Entity)}))

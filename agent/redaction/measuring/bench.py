@@ -8,10 +8,10 @@ from pathlib import Path
 
 from agent.errors import RedactionError
 from agent.files import open_plain
-from agent.redaction.measures import Measured, Place, judged, measured
-from agent.redaction.rows import RowTask
-from agent.redaction.streaming import Portion, Processes, lines_of, redact_stream
-from agent.redaction.worker import EngineChoice
+from agent.redaction.files.rows import RowTask
+from agent.redaction.files.streaming import Portion, Processes, lines_of, redact_stream
+from agent.redaction.files.worker import EngineChoice
+from agent.redaction.measuring.measures import Measured, Place, judged, measured
 
 _TASK = RowTask(("text",), spans=True, others="drop")
 

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator, Sequence, Set
 
 import regex
 
-from agent.redaction.known_names import one_error
-from agent.redaction.people import TITLES, Gender
-from agent.redaction.surrogate_names import surrogate_words
+from agent.redaction.identity.known_names import one_error
+from agent.redaction.writing.people import TITLES, Gender
+from agent.redaction.writing.surrogate_names import surrogate_words
 
 _TRIES = 200  # surrogates of one value tried until one is free
 _LONGEST = 200  # characters; longer values are encoded data

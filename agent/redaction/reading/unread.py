@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import regex
 
-from agent.redaction.decoding import Change
+from agent.redaction.reading.decoding import Change
 from agent.redaction.spans import Span
 
 # Letters that are neither Latin nor of no script at all, with their marks. One or two Greek letters by themselves

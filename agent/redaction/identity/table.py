@@ -8,13 +8,13 @@ numbers with other separators or fewer zeros; days in other formats; streets wit
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from agent.redaction.days import Day, days_in, means
 from agent.redaction.deadline import Deadline
-from agent.redaction.known_names import KnownNames
-from agent.redaction.known_numbers import KnownNumbers
-from agent.redaction.known_phrases import KnownPhrases
+from agent.redaction.identity.days import Day, days_in, means
+from agent.redaction.identity.known_names import KnownNames
+from agent.redaction.identity.known_numbers import KnownNumbers
+from agent.redaction.identity.known_phrases import KnownPhrases
+from agent.redaction.identity.words_of import words_of
 from agent.redaction.spans import Span
-from agent.redaction.words_of import words_of
 
 # Found again by their own rules where they matter: these words are everybody's.
 _NOT_SEARCHED = frozenset(

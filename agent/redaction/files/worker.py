@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from agent.errors import RedactionError
-from agent.redaction.rows import Clears, RowTask, redact_rows
+from agent.redaction.files.rows import Clears, RowTask, redact_rows
 
 MOST_REMEMBERED = 5_000  # findings: some 2 MB
 

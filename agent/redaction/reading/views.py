@@ -12,12 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent.redaction.decoding import Change, encoded, escapes
-from agent.redaction.folding import fold, in_latin, is_text, unescaped_breaks
-from agent.redaction.labelled import labelled
-from agent.redaction.redacted import Withheld
-from agent.redaction.spans import Span
-from agent.redaction.spelling import (
+from agent.redaction.reading.decoding import Change, encoded, escapes
+from agent.redaction.reading.folding import fold, in_latin, is_text, unescaped_breaks
+from agent.redaction.reading.labelled import labelled
+from agent.redaction.reading.spelling import (
     broken_lines,
     drawn,
     drawn_otherwise,
@@ -26,8 +24,10 @@ from agent.redaction.spelling import (
     run_together,
     written_apart,
 )
-from agent.redaction.tags import TAG
-from agent.redaction.unread import in_other_language, overridden, unread
+from agent.redaction.reading.unread import in_other_language, overridden, unread
+from agent.redaction.redacted import Withheld
+from agent.redaction.spans import Span
+from agent.redaction.writing.tags import TAG
 
 _Family = Callable[[str], Iterator[Change | Span]]
 

@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple
 
 import regex
 
-from agent.redaction.known_names import one_error
-from agent.redaction.surrogate_names import surrogate_words
+from agent.redaction.identity.known_names import one_error
+from agent.redaction.writing.surrogate_names import surrogate_words
 
 Gender = Literal["female", "male"]
 

@@ -1,7 +1,7 @@
 """Text that stands for other text by rule: escapes of JSON, URLs, HTML and mail, base64, hexadecimal, Morse.
 
 Each function finds the places of a text that can be read so, and yields what they read. One layer at a time: what is
-decoded is looked at again by `agent.redaction.views`.
+decoded is looked at again by `agent.redaction.reading.views`.
 """
 
 import base64

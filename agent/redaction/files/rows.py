@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol, get_args
 
 from agent.errors import RedactionError
 from agent.redaction.entities import Entity
-from agent.redaction.nested import Json, texts_in, with_texts
+from agent.redaction.reading.nested import Json, texts_in, with_texts
 from agent.redaction.redacted import Withheld
 from agent.redaction.spans import Span
 from agent.vocabulary import Identifier

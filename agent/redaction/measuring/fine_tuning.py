@@ -7,11 +7,11 @@ from pathlib import Path
 
 from agent.errors import RedactionError
 from agent.new_folder import new_folder
-from agent.redaction.bench import GoldText, judge_all
 from agent.redaction.engine import Engine, engine_under
-from agent.redaction.measures import Measured, Place
-from agent.redaction.model import shipped_model
-from agent.redaction.network import OTHER, read_network
+from agent.redaction.finding.model import shipped_model
+from agent.redaction.finding.network import OTHER, read_network
+from agent.redaction.measuring.bench import GoldText, judge_all
+from agent.redaction.measuring.measures import Measured, Place
 from agent.redaction.other_models.labels import KNOWN
 from agent.redaction.policy import OtherModel, RedactionPolicy
 from agent.redaction.redacted import Withheld

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 
 import regex
 
-from agent.redaction.date_values import read_date, read_year
-from agent.redaction.people import Gender, People, Person, titled
 from agent.redaction.policy import RedactionPolicy
-from agent.redaction.surrogates import GIVEN_NAMES, Keyed, Surrogates
-from agent.redaction.tags import TagTable
+from agent.redaction.writing.date_values import read_date, read_year
+from agent.redaction.writing.people import Gender, People, Person, titled
+from agent.redaction.writing.surrogates import GIVEN_NAMES, Keyed, Surrogates
+from agent.redaction.writing.tags import TagTable
 
 _MOST_WEEKS = 52  # dates are moved by 1 to this many weeks, back or forth: a weekday beside one stays true
 _OLDEST = 89  # years; a date further back may say that somebody is over 89, which not even the year may (HIPAA)

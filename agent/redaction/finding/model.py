@@ -15,10 +15,10 @@ from presidio_analyzer.nlp_engine import NlpArtifacts
 from agent.errors import RedactionError
 from agent.redaction.deadline import Deadline
 from agent.redaction.entities import Entity, tag_name
-from agent.redaction.network import OTHER, Network, read_network
-from agent.redaction.recognizers import SURE
-from agent.redaction.tags import TAG
-from agent.redaction.tokenizer import TokensOnDemand, Words
+from agent.redaction.finding.network import OTHER, Network, read_network
+from agent.redaction.finding.recognizers import SURE
+from agent.redaction.finding.tokenizer import TokensOnDemand, Words
+from agent.redaction.writing.tags import TAG
 
 _PLAIN_BOUND = 0.8  # for words in lower case, in a text that has capitals
 
@@ -59,7 +59,7 @@ USUAL = {
 }
 USUAL_NUMBER = "00451234"
 
-_MODELS = Path(__file__).parent / "models"
+_MODELS = Path(__file__).parents[1] / "models"
 
 
 # Whether a finding, as text, start, end and entity, identifies nobody.

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterator
 from itertools import pairwise
 
-from agent.redaction.decoding import Change
+from agent.redaction.reading.decoding import Change
 from agent.redaction.spans import Span
 
 _LETTER = r"[^\W\d_]"

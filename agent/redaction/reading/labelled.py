@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from agent.redaction.decoding import Change
+from agent.redaction.reading.decoding import Change
 
 _IDENTIFYING_WORDS = (
     "name names patient surname forename firstname lastname fullname physician provider doctor attending surgeon "

@@ -20,9 +20,9 @@ from queue import SimpleQueue
 from typing import IO, Any, Protocol, Self, cast
 
 from agent.errors import RedactionError
+from agent.redaction.files.rows import MOST_LINE, RowTask, Tally, redact_rows, withheld_row
+from agent.redaction.files.worker import EngineChoice, peak_mb, read_frame, write_frame
 from agent.redaction.redacted import Withheld
-from agent.redaction.rows import MOST_LINE, RowTask, Tally, redact_rows, withheld_row
-from agent.redaction.worker import EngineChoice, peak_mb, read_frame, write_frame
 
 _ROWS = 64  # at once
 _BYTES = 256 * 1024  # at once, but for a single long row
@@ -232,7 +232,7 @@ class _Process:
     """One process that clears, and its pipes."""
 
     def __init__(self) -> None:
-        command = [sys.executable, "-P", "-m", "agent.redaction.worker"]
+        command = [sys.executable, "-P", "-m", "agent.redaction.files.worker"]
         try:
             self._child = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL

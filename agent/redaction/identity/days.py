@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from agent.redaction.words_of import Word
+from agent.redaction.identity.words_of import Word
 
 
 class Day(NamedTuple):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import regex
 
-from agent.redaction.words_of import Word, keys_of
+from agent.redaction.identity.words_of import Word, keys_of
 
 _GAP = 3  # characters between two words of a phrase
 _LONGEST = 16  # words

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from agent.redaction.words_of import Word, keys_of
+from agent.redaction.identity.words_of import Word, keys_of
 
 _LONGEST = 40  # characters; what is longer is encoded data
 _DIGITS_APART = 5  # digits of a number that is looked for in groups too

@@ -1,0 +1,1 @@
+"""Rows of files of any length, cleared in one process or several."""

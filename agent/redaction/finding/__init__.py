@@ -1,0 +1,1 @@
+"""What finds identifiers: rules, the named-entity network, Presidio's recognisers, patterns of a policy."""

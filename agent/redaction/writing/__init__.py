@@ -1,0 +1,1 @@
+"""What is written in the place of a finding: tags, surrogates, moved dates."""
