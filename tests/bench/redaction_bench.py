@@ -272,6 +272,24 @@ CORPORA = [
         [("full recall", lambda found: found.all.full, 0.95, 0.98, True)],
     ),
     (
+        "invented_queries.jsonl",
+        EngineChoice("hipaa_safe_harbor"),
+        [
+            ("core recall", lambda found: found.all.core, 0.9, 0.98, True),
+            ("over-redaction", lambda found: found.over, 0.5, 0.1, False),
+        ],
+    ),
+    (
+        "invented_notes.jsonl",
+        EngineChoice("hipaa_safe_harbor"),
+        [("core recall", lambda found: found.all.core, 0.9, 0.98, True)],
+    ),
+    (
+        "invented_general.jsonl",
+        EngineChoice("hipaa_safe_harbor"),
+        [("core recall", lambda found: found.all.core, 0.9, 0.98, True)],
+    ),
+    (
         DISGUISES.name,
         EngineChoice("hipaa_safe_harbor"),
         [("identifiers fully covered", lambda found: found.all.full, 0.9, 0.97, True)],
