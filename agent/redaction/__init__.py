@@ -37,7 +37,7 @@ def open_redactor(
 ) -> Redactor:
     """Open the redaction engine under a shipped policy, or under a file of the site's when `policy` ends in ".yaml".
 
-    Takes about a second: the engine is imported here and nowhere else.
+    Takes about a second: the engine is imported when this is called, and not with the package.
 
     Args:
         policy: as `redaction_policy` in site.yaml has it.

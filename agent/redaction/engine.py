@@ -1,6 +1,9 @@
-"""The redaction engine: Presidio's analyzer and anonymizer around our own recognisers. No model, no network, no disk.
+"""The redaction engine: Presidio's analyzer and anonymizer around our own rules, networks and identity table.
 
-Imported by `agent.redaction.open_redactor` alone, because Presidio and spaCy take about a second to import.
+A text is read (`reading`), searched (`finding`, and by `identity` with the other texts of its record), and written anew
+(`writing`). Models are read from disk when the engine is opened; nothing is ever fetched over a network.
+
+Imported within functions, or by modules that are, because Presidio and spaCy take about a second to import.
 """
 
 import logging

@@ -77,7 +77,7 @@ def everyday(policy: RedactionPolicy) -> frozenset[str]:
 def is_common(policy: RedactionPolicy) -> Callable[[str], bool] | None:
     """Return what tells whether a word in small letters is of the policy's languages, and no usual name.
 
-    None without English, the one language that has a list. It is read when first asked for, and takes 8 MB.
+    None without English: no list of Spanish is asked. That of English is read when first asked for, and takes 8 MB.
     """
     if "en" not in policy.languages:
         return None

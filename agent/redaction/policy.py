@@ -23,7 +23,7 @@ from agent.shipped import shipped
 
 Language = Literal["en", "es"]
 
-# Entities without which nothing that a policy lets through is redacted.
+# What every policy must ask for, and what the proof text is searched for under each (see `agent.redaction.proof`).
 NEEDED: tuple[Entity, ...] = ("NAME", "MRN", "PHONE", "EMAIL", "SSN")
 
 _EXPECTED = "docs/redaction-policies.md has every key and what it may hold."
@@ -84,7 +84,7 @@ class RedactionPolicy(BaseModel):
     Attributes:
         languages: of the texts; the recognisers of all of them look at every text.
         operators: what is written for an entity, by entity, and by "default" for those that are not named: see
-            `OPERATORS`. Tags where nothing is said.
+            `operators_of`. Tags where nothing is said.
         recognizers: patterns of the site's own.
         models: whose findings are united with those of the rules. Without "shipped", the package's own, the others
             must have been admitted (see `agent.redaction.measuring.admission`).

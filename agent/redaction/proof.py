@@ -7,11 +7,11 @@ noticed before a case is shown.
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from agent.redaction.policy import RedactionPolicy
+from agent.redaction.policy import NEEDED, RedactionPolicy
 from agent.redaction.redacted import Redacted, Withheld
 from agent.redaction.spans import Span
 
-# Text by language, and the identifiers in it by entity. Those of _ALWAYS must go under every policy, the others
+# Text by language, and the identifiers in it by entity. Those of NEEDED must go under every policy, the others
 # where the policy asks for them.
 PROOFS: dict[str, tuple[str, Mapping[str, str]]] = {
     "en": (
@@ -36,7 +36,6 @@ PROOFS: dict[str, tuple[str, Mapping[str, str]]] = {
         },
     ),
 }
-_ALWAYS = frozenset({"NAME", "MRN", "PHONE", "EMAIL", "SSN"})
 
 
 class Proven(Protocol):
@@ -55,7 +54,7 @@ def proven(engine: Proven, policy: RedactionPolicy) -> bool:
     """Whether `engine` finds, and takes out, what it must in the known text of each language of `policy`."""
     for language in policy.languages:
         text, identifiers = PROOFS[language]
-        required = [value for entity, value in identifiers.items() if entity in _ALWAYS or entity in policy.entities]
+        required = [value for entity, value in identifiers.items() if entity in NEEDED or entity in policy.entities]
         found = engine.find_record([text])[0]
         if found is Withheld.NO_MODEL:
             continue  # nothing is shown, and each field says why

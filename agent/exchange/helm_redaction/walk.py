@@ -22,8 +22,6 @@ REDACTED: Final = "[redacted]"  # HELM's own word for a text that is not shown
 _PASSES = 5
 _DEEPEST = 60  # levels of maps and lists
 _SHORTEST_IDENTIFIER = 5  # characters of an instance's id that is searched in texts
-
-
 _HELM_ID = re.compile(r"id\d+")
 _SHORTEST_TOLD, _LONGEST_TOLD = 3, 100  # characters of a field that tells who a record is about
 # Fields of data sets, by their names. The first that fits.

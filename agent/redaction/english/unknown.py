@@ -61,7 +61,7 @@ def _is_name(word: str) -> bool:
 
 @cache
 def _safe_words() -> frozenset[str]:
-    """Read the list when first asked for: only strict policies do, and it takes 8 MB."""
+    """Return words that identify nobody; the list is read when first asked for, and takes 8 MB."""
     packed = (Path(__file__).parent / "words" / "safe_words.txt.gz").read_bytes()
     own = words("function_words") | words("medical_words") | words("everyday_words")
     return frozenset(gzip.decompress(packed).decode().split()) | own

@@ -16,7 +16,7 @@ from agent.errors import RedactionError
 from agent.redaction.deadline import Deadline
 from agent.redaction.entities import Entity, tag_name
 from agent.redaction.finding.network import OTHER, Network, read_network
-from agent.redaction.finding.recognizers import SURE
+from agent.redaction.finding.rulebook import SURE
 from agent.redaction.finding.tokenizer import TokensOnDemand, Words
 from agent.redaction.writing.tags import TAG
 

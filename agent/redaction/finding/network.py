@@ -3,9 +3,8 @@
 A small convolutional network after spaCy's HashEmbedCNN, built of spaCy's thinc and fed by spaCy's tokenizers. Each
 word becomes a vector made of hashed features: its spelling, its beginning and ending, its shape, whether it is an
 ordinary word of the language. Layers of maxout then look at neighbouring words; a softmax gives the probability of each
-kind.
-Unlike spaCy's transition-based entity recogniser it gives a probability for every word, so that bounds can put recall
-first.
+kind. Unlike spaCy's transition-based entity recogniser it gives a probability for every word, so that bounds can put
+recall first.
 
 It has two halves. What concerns a word alone is remembered by word, so that a long text costs little more than the
 second half, which looks at neighbours.

@@ -1,9 +1,8 @@
-"""How rules become Presidio recognisers, and the recognisers of Presidio's own that work without a model."""
+"""How functions become Presidio recognisers, and the recognisers of Presidio's own that work without a model."""
 
 import re
 from collections.abc import Callable, Iterable
 
-import regex
 from presidio_analyzer import EntityRecognizer, PatternRecognizer, RecognizerResult
 from presidio_analyzer.context_aware_enhancers import LemmaContextAwareEnhancer
 from presidio_analyzer.nlp_engine import NlpArtifacts
@@ -20,8 +19,7 @@ from presidio_analyzer.predefined_recognizers import (
 )
 
 from agent.redaction.deadline import Deadline
-
-SURE = 0.9  # our rules carry their evidence in the pattern
+from agent.redaction.finding.rulebook import SURE
 
 
 class UnboundEmailRecognizer(EmailRecognizer):
@@ -139,34 +137,6 @@ class FoundByFunction(EntityRecognizer):
         return [RecognizerResult(entity, start, end, SURE) for start, end in self._find(text, self._deadline)]
 
 
-class RuleRecognizer(EntityRecognizer):
-    """Patterns of one entity. Unlike Presidio's own pattern recogniser it never skips a pattern that takes too long."""
-
-    def __init__(self, language: str, entity: str, name: str, patterns: Iterable[str], deadline: Deadline) -> None:
-        super().__init__(supported_entities=[entity], name=name, supported_language=language)
-        self._patterns = [regex.compile(pattern, regex.MULTILINE) for pattern in patterns]
-        self._deadline = deadline
-
-    def load(self) -> None:
-        """Do nothing: patterns are compiled with the object."""
-
-    def analyze(
-        self, text: str, entities: list[str], nlp_artifacts: NlpArtifacts | None = None
-    ) -> list[RecognizerResult]:
-        """Return what the patterns match.
-
-        Raises:
-            TimeoutError: the deadline passed.
-        """
-        del entities, nlp_artifacts
-        return [
-            RecognizerResult(self.supported_entities[0], match.start(), match.end(), SURE)
-            for pattern in self._patterns
-            for match in pattern.finditer(text, timeout=self._deadline.left())
-            if match.group()
-        ]
-
-
 def presidio_recognizers(language: str) -> list[EntityRecognizer]:
     """Build Presidio's own recognisers that work without a model: checksums, numbers of other countries."""
     nine_digits = r"\d(?:[ .-]?\d){8}"
@@ -182,10 +152,3 @@ def presidio_recognizers(language: str) -> list[EntityRecognizer]:
         (UsSsnRecognizer(supported_language=language), nine_digits),
     ]
     return [OnlyWhere(recognizer, pattern) for recognizer, pattern in needed]
-
-
-def any_of(entries: Iterable[str]) -> str:
-    """Match any of `entries` as whole words; a hyphen in an entry also stands for a space."""
-    longest_first = sorted(entries, key=len, reverse=True)
-    alternatives = "|".join(regex.escape(entry, literal_spaces=True).replace("\\-", "[- ]") for entry in longest_first)
-    return rf"(?<![\p{{L}}\d-])(?:{alternatives})(?![\p{{L}}\d])"

@@ -43,7 +43,6 @@ class Signs(NamedTuple):
 
 
 # What else a rule can begin with, where it is not a list of words.
-NUMBER: Final = Digits()
 CODE: Final = "<code>"  # letters, then digits, as in "AB12345" or "14Mar"; not in a word
 LONG: Final = "<long>"  # searched in every stretch of 32 characters and more without white space
 ANYWHERE: Final = "<anywhere>"

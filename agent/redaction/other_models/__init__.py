@@ -14,7 +14,6 @@ from agent.errors import RedactionError
 from agent.model_folder import ModelFolderError
 from agent.redaction.deadline import Deadline
 
-KINDS = ("spacy", "transformers", "gliner")
 _PACKAGES = {"spacy": ("spacy",), "transformers": ("torch", "transformers"), "gliner": ("torch", "gliner")}
 
 
@@ -24,7 +23,7 @@ def open_model(
     """Load a model and return it as a recogniser, which looks at every text once.
 
     Args:
-        kind: one of KINDS.
+        kind: "spacy", "transformers" or "gliner".
         folder: where it lies.
         labels: what its own labels mean here; None: nothing that identifies. Only those that no common scheme has.
         languages: of the policy.
@@ -58,6 +57,3 @@ def open_model(
             f"model {kind}:{folder.name}: {error}",
             "Give the folder of a model as its library saves it, and say what its labels mean under `labels`.",
         ) from None
-
-
-__all__ = ["KINDS", "open_model"]

@@ -5,7 +5,6 @@ decoded is looked at again by `agent.redaction.reading.views`.
 """
 
 import base64
-import binascii
 import html
 import re
 import unicodedata
@@ -47,7 +46,6 @@ _HTML = re.compile(rf"&(?:amp;){{0,4}}(?:#\d{{1,7}};?|#[xX]{_HEX}{{1,6}};?|[A-Za
 _URL_UNITS = re.compile(rf"(?:%u{_HEX}{{4}})+")
 _NAMED = re.compile(r"\\{1,8}N\{([A-Z][A-Z0-9 -]{1,60})\}")
 _QUOTED = re.compile(r"=\r?\n|(?:=[0-9A-F]{2})+")
-_SIMPLE_ESCAPES = {"'": "'", "/": "/"}
 
 # Lower-case letters, and capitals or digits after the first letter: no word of prose, and nearly all base64.
 _BASE64 = re.compile(
@@ -162,8 +160,8 @@ def escapes(text: str) -> Iterator[Change]:
 
 def _json(match: re.Match[str]) -> Iterator[Change]:
     escaped = match.group().lstrip("\\")
-    if escaped in _SIMPLE_ESCAPES:
-        yield Change(*match.span(), _SIMPLE_ESCAPES[escaped])
+    if escaped in ("'", "/"):
+        yield Change(*match.span(), escaped)
     elif escaped[:2] == "u{" or escaped[0] == "U":
         yield Change(*match.span(), _character(escaped.strip("uU{}")))
     else:
@@ -273,7 +271,7 @@ def _from_base64(word: str) -> str:
         return ""
     try:
         return _readable(base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True))
-    except (binascii.Error, ValueError):
+    except ValueError:
         return ""
 
 
@@ -281,7 +279,7 @@ def _from_base32(word: str) -> str:
     plain = word.rstrip("=")
     try:
         return _readable(base64.b32decode(plain + "=" * (-len(plain) % 8)))
-    except (binascii.Error, ValueError):
+    except ValueError:
         return ""
 
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 import regex
 
 _INVISIBLE = regex.compile(r"[\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]+")
-_ALLOWED_CONTROLS = frozenset("\t\n\r\f\v")
 
 _QUOTES = dict.fromkeys("‘’‚‛′`´ʼ＇", "'") | dict.fromkeys("“”„‟″＂", '"')
 # NFKC makes words of these signs, which would grow together with the word before.

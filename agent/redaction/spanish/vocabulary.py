@@ -14,13 +14,10 @@ def places() -> tuple[str, ...]:
 
 
 # "Salt", "Rubí", "Rosario": words that begin sentences, names of people, or both.
-_TOO_COMMON = frozenset({"Salt", "Rubí", "Inca", "Marín", "Colonia", "Sada", "Salou", "Faro", "Loja", "Baza", "Pint"
-"o", "S"
-"u"
-"c"
-"r"
-"e",
-    "Ponce", "Salta", "Cabra", "Haro", "Rota", "Concepción", "Rosario", "Fez", "Sofía", "Tolosa", "Zafra"})  # fmt: skip
+_TOO_COMMON = frozenset({
+    "Salt", "Rubí", "Inca", "Marín", "Colonia", "Sada", "Salou", "Faro", "Loja", "Baza", "Pinto", "Sucre", "Ponce",
+    "Salta", "Cabra", "Haro", "Rota", "Concepción", "Rosario", "Fez", "Sofía", "Tolosa", "Zafra",
+})  # fmt: skip
 
 
 def companies() -> tuple[str, ...]:

@@ -106,8 +106,6 @@ _CREDENTIALS = values(
     "MD|M.D.|DO|RN|NP|PA-C|PhD|MBBS|LCSW|PharmD|FACS|DPM|FRCP|CRNA|BSN, RN|MD, PhD|DDS|PT, DPT|OTR/L|RD|MSW|CNM|ARNP"
 )
 
-_SAFE = "abcdefghijklmnopqrstuvwxyz"
-
 
 def latin(text: str) -> bool:
     """Tell whether all letters of `text` are Latin."""

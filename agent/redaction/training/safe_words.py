@@ -1,11 +1,13 @@
-"""Make the list of English words that identify nobody, which the strict level keeps when they begin with a capital.
+"""Make the list of English words that identify nobody, which tells words in small letters from names typed in haste.
+
+The strict level keeps them with a capital as well.
 
     python -m agent.redaction.training.safe_words DICTIONARY CORPUS... > agent/redaction/english/words/safe_words.txt.gz
 
 DICTIONARY is a list of words, one a line (SCOWL's `american-english`); a CORPUS is any text file of the field. From the
 dictionary come the words without a capital; from the corpora, words that stand there in small letters and are no
-common name, short words all in capitals (MRI, COPD), and
-words with a capital that end as drugs and germs do. Nothing of how they stand together remains.
+common name, short words all in capitals (MRI, COPD), and words with a capital that end as drugs and germs do. Nothing
+of how they stand together remains.
 """
 
 import gzip

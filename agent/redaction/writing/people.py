@@ -43,17 +43,13 @@ class _Name(NamedTuple):
     generation: str = ""  # "jr", "sr", "iii"
 
 
-def name_words(name: str) -> tuple[str, ...]:
-    """Return the words of a name in small letters, without titles and possessives; all of them if none is left."""
-    return _name(name).words
-
-
 def titled(name: str) -> Gender | None:
     """Return the gender that a title in `name` says, if any does."""
     return _name(name).gender
 
 
 def _name(name: str) -> _Name:
+    """Return a name's words in small letters, without titles and possessives (all of them if none is left)."""
     words = [_POSSESSIVE.sub("", word.group()).casefold() for word in _WORD.finditer(name)]
     own = tuple(word for word in words if word not in TITLES)
     first = next((place for place, word in enumerate(words) if word not in TITLES), len(words))
