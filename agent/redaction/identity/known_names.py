@@ -58,9 +58,6 @@ class KnownNames:
         names: full names and parts of names, as they were found or given.
         everyday: words in small letters that identify nobody when they stand alone.
         is_common: tells whether a word in small letters is one of the language, and no usual name.
-
-    Attributes:
-        parts: by each strong word of a name, the longest name that has it.
     """
 
     def __init__(
@@ -69,7 +66,6 @@ class KnownNames:
         self._everyday = everyday
         self._is_common = is_common or (lambda _: False)
         self._with_capital: set[str] = set()  # common words
-        self.parts: dict[str, str] = {}
         self._as_found: set[str] = set()  # words that nothing but their place told to be names: no errors are undone
         self._in_capitals: set[str] = set()  # what may be an abbreviation: looked for with a capital
         self._surely: set[str] = set()  # words of names that are written as names
@@ -113,7 +109,6 @@ class KnownNames:
         self._with_capital |= common
         for word in strong:
             self._look_for(word, number)
-            self.parts[word] = max(self.parts.get(word, ""), name.strip(), key=len)
         if len(words) == 1 and not any(map(str.isupper, name)):
             self._as_found |= strong
         elif len(words) == 1 and len(words[0]) <= _ABBREVIATION and name.isupper():

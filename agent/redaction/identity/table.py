@@ -6,7 +6,7 @@ numbers with other separators or fewer zeros; days in other formats; streets wit
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 
 from agent.redaction.deadline import Deadline
 from agent.redaction.identity.days import Day, days_in, means
@@ -58,11 +58,6 @@ class KnownValues:
         self.numbers = KnownNumbers(numbers)
         self.phrases = KnownPhrases(phrases, everyday, is_common)
         self.days = frozenset(days)
-
-    @property
-    def parts(self) -> Mapping[str, str]:
-        """Full name by a part of it in small letters."""
-        return self.names.parts
 
     def __bool__(self) -> bool:
         """Whether there is anything to look for."""

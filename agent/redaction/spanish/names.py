@@ -52,7 +52,6 @@ _FURTHEST = 400  # characters of what is searched around a listed name
 _LOWER_WORD = re.compile(r"(?<![\w-])[a-záéíóúüñçàèò]{2,}(?![\w-])")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _SHORTENED = frozenset(["ma", "m", "fco", "j", "jse", "gpe"])  # given names, before others
-_SMALL_WORD = re.compile(r"[^\W\d_]+")
 _SMALL_CUES = (
     "doctor doctora dr dra señor señora sr sra srta don doña me se soy habla llamado llamada paciente hijo hija esposo"
     " esposa marido mujer madre padre hermano hermana"
@@ -121,7 +120,7 @@ def _in_small_letters(text: str, place: int) -> PlaceFound | None:
     if first in ordinary or first in people() or not (title or first in words("given_names")):
         return None
     end, taken = match.end("name"), 0
-    for more in _SMALL_WORD.finditer(text, match.start("more"), match.end("more")):
+    for more in _LETTERS.finditer(text, match.start("more"), match.end("more")):
         if more.group() in _SMALL:
             continue
         if taken == _MOST_FAMILY_NAMES or (more.group() in ordinary and more.group() not in words("surnames")):
