@@ -46,7 +46,9 @@ def bench(
     force: bool,
     form: str,
 ) -> None:
-    """Measure how much of the identifiers in texts of yours is found, how much else is taken, and what it costs.
+    """Measure redaction on texts of yours whose identifiers are known.
+
+    How much of them is found, how much else is taken, and what it costs.
 
     With --engine a model of yours is measured too, with the same rules: in place of the package's own model, and
     beside it. With a --policy whose models do not name `shipped`, those models are measured, and with --admit may be

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from agent.catalog.wording import counted
 from agent.errors import RedactionError
 from agent.redact_bench_command import bench
 from agent.redact_helm_command import helm
@@ -27,7 +28,7 @@ _MOST_TYPED = 64 * 2**20  # bytes of standard input; a policy's own limit for a 
 
 @click.group()
 def redact() -> None:
-    """Redact texts and folders that did not come from a run, and measure how well redaction works."""
+    """Redact texts and folders of yours, and measure redaction."""
 
 
 for command in (helm, bench, review, train):
@@ -103,7 +104,10 @@ def jsonl(
                         "Nothing was written. Name the field that says who a row is about.",
                     )
     except OSError as error:
-        raise RedactionError(f"{source.name} cannot be read ({error.strerror})", "Name a plain file.") from error
+        raise RedactionError(
+            f"{source.name} cannot be read, or {out.name} not written ({error.strerror})",
+            "Name plain files, where there is room.",
+        ) from error
     _report(tally)
 
 
@@ -114,12 +118,12 @@ def _report(tally: "Tally") -> None:
         RedactionError: something was withheld in every row.
     """
     click.echo(
-        f"{_counted(tally.rows, 'row')}: {_counted(tally.found, 'identifier')} in {tally.touched} of them", err=True
+        f"{counted(tally.rows, 'row')}: {counted(tally.found, 'identifier')} in {tally.touched} of them", err=True
     )
     if tally.unread:
         has = "has" if tally.unread == 1 else "have"
         click.echo(
-            f"{_counted(tally.unread, 'row')} {has} other fields, written as they are: nobody looked at them "
+            f"{counted(tally.unread, 'row')} {has} other fields, written as they are: nobody looked at them "
             "(--others redact or drop)",
             err=True,
         )
@@ -129,17 +133,13 @@ def _report(tally: "Tally") -> None:
     if tally.withheld:
         reasons = ", ".join(f"{count} {reason}" for reason, count in tally.withheld.most_common())
         named = ", ".join(map(str, tally.rows_withheld))
-        fields, were = _counted(tally.withheld.total(), "field"), "was" if tally.withheld.total() == 1 else "were"
+        fields, were = counted(tally.withheld.total(), "field"), "was" if tally.withheld.total() == 1 else "were"
         said = f"{fields} {were} withheld ({reasons}); the first rows with one: {named}"
         if tally.spoilt == tally.rows:
             raise RedactionError(
                 said, "No row is left to read. Look at the reasons: a policy's limits, a model, a file."
             )
         click.echo(f"{said}. Each of these fields reads [WITHHELD: reason] in the file.", err=True)
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 @redact.command()

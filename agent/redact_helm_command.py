@@ -135,7 +135,7 @@ class _Wanted:
         choice = self._choice(shipped_policy)
         directory = None if choice.directory is None else Path(choice.directory)
         policy = self._load(choice)
-        if not {"surrogate", "shift"}.isdisjoint(policy.operators.values()):
+        if policy.keyed_operators:
             raise RedactionError(
                 f"redaction policy {policy.name}: it writes surrogates or moved dates, which no check tells from real",
                 "Give a policy that writes tags, such as --policy hipaa_safe_harbor.",

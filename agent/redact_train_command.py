@@ -29,10 +29,10 @@ def train(
     seed: int,
     force: bool,
 ) -> None:
-    """Train the package's named-entity model further on texts of yours, and measure it on those kept back.
+    """Train the package's model further on texts of yours.
 
-    One text in five is kept back. A model that leaves more of their identifiers than the package's own is refused.
-    What it learned from are patients' texts: keep the folder inside, as you keep them.
+    It is measured on one text in five, which is kept back. One that leaves more of their identifiers than the package's
+    own is refused. What it learned from are patients' texts: keep the folder inside, as you keep them.
     """
     from agent.redaction.measuring.bench import read_gold
     from agent.redaction.measuring.fine_tuning import fine_tune

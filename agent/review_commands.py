@@ -39,7 +39,7 @@ _LISTED = {
 
 @click.group()
 def review() -> None:
-    """Check by eye what redaction found in the site's own texts, and learn how much it misses."""
+    """Check by eye what redaction found in the site's own texts."""
 
 
 @review.command()
@@ -49,7 +49,9 @@ def review() -> None:
 @click.option("--seed", type=click.IntRange(0), help="The same seed chooses the same records.")
 @click.pass_obj
 def new(site: Site, name: str, suite: str, records: int, seed: int | None) -> None:
-    """Choose records of a suite by chance and keep what redaction finds in them, sealed, for a person to check."""
+    """Choose records of a suite by chance, for a person to check.
+
+    What redaction finds in them is kept with them, sealed."""
     from agent.review.sample import Wanted, make_review
 
     made = make_review(site, Wanted(name, suite, records, seed))
@@ -66,7 +68,7 @@ def new(site: Site, name: str, suite: str, records: int, seed: int | None) -> No
 @click.option("--again", type=click.IntRange(1), help="Review this one text once more.")
 @click.pass_obj
 def mark(site: Site, name: str, again: int | None) -> None:
-    """Show original texts with what redaction found, one by one, and ask what is wrong.
+    """Show original texts with what was found, and ask what is wrong.
 
     For a person who may see patients' texts: each one shown is written to the audit log. What redaction found stands in
     brackets with a number and its kind. Stop at any time (q); the next call goes on there.
@@ -92,7 +94,9 @@ def mark(site: Site, name: str, again: int | None) -> None:
 @format_option("csv")
 @click.pass_obj
 def report(site: Site, name: str, form: str) -> None:
-    """Say how much of the identifiers redaction found, by kind, as far as the texts were reviewed."""
+    """Say how much of the identifiers redaction found, by kind.
+
+    As far as the texts were reviewed; with the interval that so many allow."""
     from agent.review.estimate import estimates
     from agent.review.sample import require_review
 
@@ -127,12 +131,13 @@ def report(site: Site, name: str, form: str) -> None:
 @click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="A new file.")
 @click.pass_obj
 def gold(site: Site, name: str, out: Path) -> None:
-    """Write the reviewed texts with every identifier in them, for `redact bench` and `redact train`.
+    """Write the reviewed texts with every identifier in them.
 
-    The file holds original texts: it is readable by its owner alone, and writing it is noted in the audit log.
+    For `redact bench` and `redact train`. The file holds original texts: it is readable by its owner alone, and writing it is noted in the audit log.
     """
     import os
 
+    from agent.redaction.clearing import Revealing
     from agent.review.sample import gold_rows, require_review
 
     with site.store() as store:
@@ -140,7 +145,8 @@ def gold(site: Site, name: str, out: Path) -> None:
         rows = list(gold_rows(store, name))
         if not rows:
             raise ConfigError(f"review {name} has no reviewed text", f"Run `intramural redact review mark {name}`.")
-        store.audit("reveal", f"review={name} gold={len(rows)}")
+        revealing = Revealing(lambda event: store.audit("reveal", event), "review")
+        revealing.clear_records([[row["text"] for row in rows]], f"name={name} gold={len(rows)}")
         try:
             handle = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except OSError as error:

@@ -154,11 +154,11 @@ class Engine:
         known = self._known(fields, identifiers)
         located = [self._located(field, known) for field in fields]
         clear = [one for one in located if isinstance(one, _Located)]
-        operators = self._operators.of_record(
-            [one.text for one in clear],
-            [*((one.entity, one.value) for one in identifiers), *(value for one in clear for value in one.found())],
-            unit,
-        )
+        values = [*((one.entity, one.value) for one in identifiers), *(value for one in clear for value in one.found())]
+        try:
+            operators = self._operators.of_record([one.text for one in clear], values, unit)
+        except Exception:  # noqa: BLE001 - as in _read
+            return [(self._withhold(Withheld.ENGINE_ERROR), Withheld.ENGINE_ERROR) for _ in texts]
         return [(self._write(one, operators), one if isinstance(one, Withheld) else one.spans) for one in located]
 
     def find_record(
@@ -198,9 +198,12 @@ class Engine:
         return _Field(text, views, found)
 
     def _not_allowed(self, plain: str) -> Iterator[Span]:
-        """Leave out findings that are, whole, words of the policy's `allow`."""
+        """Leave out findings within words of the policy's `allow`; of one that is more than those, nothing stays."""
         found = self._analyze(plain)
-        return (s for s in found if plain[s.start : s.end] not in self._allowed) if self._allowed else found
+        if not self._allowed:
+            return found
+        allowed = list(self._allowed.find(plain, self._deadline))
+        return (s for s in found if not _within(s.start, s.end, allowed))
 
     def _analyze(self, plain: str) -> Iterator[Span]:
         for opaque in OPAQUE.finditer(plain):
@@ -276,6 +279,7 @@ class Engine:
         known = view.places_of(spans)
         if not known:
             return
+        allowed = list(self._allowed.find(view.text, self._deadline)) if self._allowed else []
         for start, end in _chunks(view.text):
             inside = [(max(a, start) - start, min(b, end) - start, e) for a, b, e in known if a < end and start < b]
             for model in self._models:
@@ -289,11 +293,7 @@ class Engine:
                     )
                 for found in results:
                     place = start + found.start, start + found.end
-                    if (
-                        found.score >= self._policy.threshold
-                        and view.counts(*place)
-                        and view.text[slice(*place)] not in self._allowed
-                    ):
+                    if found.score >= self._policy.threshold and view.counts(*place) and not _within(*place, allowed):
                         yield Span(*view.original(*place), found.entity_type)
 
     def _write(self, located: _Located | Withheld, operators: RecordOperators) -> Redacted:
@@ -318,6 +318,11 @@ class Engine:
     def _withhold(self, reason: Withheld) -> Redacted:
         self._withheld[reason] += 1
         return cleared(f"[WITHHELD: {reason}]")
+
+
+def _within(start: int, end: int, places: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether `start` to `end` lies within one of `places`, but for punctuation that a model takes along."""
+    return any(first <= start and end <= last + 1 for first, last in places)
 
 
 def _chunks(text: str) -> Iterator[tuple[int, int]]:

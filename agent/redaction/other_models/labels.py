@@ -1,4 +1,4 @@
-"""What the labels of other models mean here. A label that nobody explained is refused: it might be a patient's name."""
+"""What the labels of other models mean here. A label that nobody explained is refused: it may mark somebody."""
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
