@@ -133,7 +133,8 @@ def report(site: Site, name: str, form: str) -> None:
 def gold(site: Site, name: str, out: Path) -> None:
     """Write the reviewed texts with every identifier in them.
 
-    For `redact bench` and `redact train`. The file holds original texts: it is readable by its owner alone, and writing it is noted in the audit log.
+    For `redact bench` and `redact train`. The file holds original texts: it is readable by its owner alone, and writing
+    it is noted in the audit log.
     """
     import os
 
