@@ -15,6 +15,7 @@ from spacy.tokens import Doc
 
 _FORGOTTEN_AFTER = 400_000  # characters: some megabytes of words
 _STRETCH = re.compile(r"\s+|\S+")
+_LONGEST = 400  # characters without a blank that are still taken apart
 _KNOWN_STRETCHES = 30_000  # some 10 MB
 
 
@@ -132,6 +133,10 @@ class TokenizerEngine(NlpEngine):
                 if stretch:
                     texts.append(stretch)
                     starts.append(at)
+                continue
+            if len(stretch) > _LONGEST:  # no word, and spaCy's time would grow with its square
+                texts.append(stretch)
+                starts.append(at)
                 continue
             pieces = known.get(stretch)
             if pieces is None:
