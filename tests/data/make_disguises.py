@@ -9,6 +9,7 @@ import codecs
 import html
 import json
 import random
+import re
 import unicodedata
 import urllib.parse
 from collections.abc import Callable
@@ -271,6 +272,18 @@ DISGUISES: dict[str, tuple[tuple[str, ...], Callable[[str], str]]] = {
     "upside down": (WORDY, lambda t: t.lower().translate(str.maketrans("acefghijkmrtvwy", "ɐɔǝɟɓɥıɾʞɯɹʇʌʍʎ"))),
 }  # fmt: skip
 ROWS_EACH = 6
+INTRODUCES = re.compile(r"\?patient=|\((?:reversed|rot13): ")
+ENDS = re.compile(r"(?<=\w)\)$| \(written backwards\)$|</b>$")
+LATEX = re.compile(r"\\textbf\{([^{}]+)\}")
+
+
+def identifying(hidden: str) -> list[tuple[int, int]]:
+    """Return the parts of what is written that are the identifier: not what introduces it, nor markup around it."""
+    start = match.end() if (match := INTRODUCES.match(hidden)) else 0
+    end = match.start() if (match := ENDS.search(hidden)) else len(hidden)
+    if words := list(LATEX.finditer(hidden, start, end)):
+        return [word.span(1) for word in words]
+    return [(start, end)]
 
 
 def rows(seed: int = 20261120) -> list[dict[str, object]]:
@@ -283,7 +296,8 @@ def rows(seed: int = 20261120) -> list[dict[str, object]]:
             value = chance.choice(KINDS[kind])
             hidden = change(value)
             before, _, after = chance.choice(SENTENCES[kind]).partition("{}")
-            made.append((disguise, value, before + hidden + after, [[len(before), len(before) + len(hidden), kind]]))
+            spans = [[len(before) + start, len(before) + end, kind] for start, end in identifying(hidden)]
+            made.append((disguise, value, before + hidden + after, spans))
     chance.shuffle(made)
     return [
         {"id": f"{number:03d} {disguise}", "text": text, "spans": spans, "value": value}
