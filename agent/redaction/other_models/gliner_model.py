@@ -6,12 +6,13 @@ import warnings
 from collections.abc import Mapping
 from pathlib import Path
 
-from presidio_analyzer import EntityRecognizer, RecognizerResult
+from presidio_analyzer import RecognizerResult
 from presidio_analyzer.nlp_engine import NlpArtifacts
 
 from agent.model_folder import ModelFolderError, check_weights
 from agent.redaction.deadline import Deadline
 from agent.redaction.other_models.labels import entities_of
+from agent.redaction.other_models.recognizer import ModelOfOthers
 
 # What it is asked for, unless the policy's labels say otherwise.
 _ASKED: dict[str, str | None] = {
@@ -32,7 +33,7 @@ _SHARED = 40  # words that neighbouring windows share
 _LEAST = 0.3  # probability; recall first
 
 
-class GlinerModel(EntityRecognizer):
+class GlinerModel(ModelOfOthers):
     """Entities that a GLiNER model finds when it is asked for the policy's labels.
 
     Raises:
@@ -46,7 +47,7 @@ class GlinerModel(EntityRecognizer):
         if any(folder.glob("*.bin")) or any(folder.glob("*.pt")):
             raise ModelFolderError("it has weights in a pickle too, and GLiNER might take those; leave them out")
         asked = dict(labels) or _ASKED
-        self._entities = entities_of(asked, asked)
+        entities = entities_of(asked, asked)
         from gliner import GLiNER
 
         try:
@@ -57,15 +58,7 @@ class GlinerModel(EntityRecognizer):
             raise ModelFolderError(f"GLiNER cannot load it ({type(error).__name__})") from None
         logging.getLogger("gliner").disabled = True  # it may quote a text that it cuts off
         self._words = min(_WORDS, int(self._model.config.max_len) - 1)
-        self._deadline = deadline
-        super().__init__(
-            supported_entities=sorted(set(self._entities.values())),
-            name=f"GLiNER {folder.name}",
-            supported_language=language,
-        )
-
-    def load(self) -> None:
-        """Do nothing: the model is loaded with the object."""
+        super().__init__("GLiNER", folder, entities, language, deadline)
 
     def analyze(
         self, text: str, entities: list[str], nlp_artifacts: NlpArtifacts | None = None

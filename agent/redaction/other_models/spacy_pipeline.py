@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import spacy
-from presidio_analyzer import EntityRecognizer, RecognizerResult
+from presidio_analyzer import RecognizerResult
 from presidio_analyzer.nlp_engine import NlpArtifacts
 
 from agent.model_folder import ModelFolderError
 from agent.redaction.deadline import Deadline
 from agent.redaction.other_models.labels import entities_of
+from agent.redaction.other_models.recognizer import ModelOfOthers
 
 _FINDERS = ("ner", "beam_ner", "entity_ruler")  # components that set entities
 _NEEDED = ("tok2vec", "sentencizer", "senter")  # what those may listen to
@@ -17,7 +18,7 @@ _PICKLED = ("transformer", "torch", "tensorflow", "mxnet")  # names of architect
 _SURE = 0.85  # spaCy gives no probability
 
 
-class SpacyPipeline(EntityRecognizer):
+class SpacyPipeline(ModelOfOthers):
     """Entities that a spaCy pipeline finds.
 
     Raises:
@@ -41,16 +42,8 @@ class SpacyPipeline(EntityRecognizer):
         except Exception as error:  # noqa: BLE001 - as above
             raise ModelFolderError(f"spaCy cannot load it ({type(error).__name__})") from None
         found_by = self._pipeline.meta.get("labels", {})
-        self._entities = entities_of((label for name in finders for label in found_by.get(name, ())), labels)
-        self._deadline = deadline
-        super().__init__(
-            supported_entities=sorted(set(self._entities.values())),
-            name=f"spaCy {folder.name}",
-            supported_language=language,
-        )
-
-    def load(self) -> None:
-        """Do nothing: the pipeline is loaded with the object."""
+        entities = entities_of((label for name in finders for label in found_by.get(name, ())), labels)
+        super().__init__("spaCy", folder, entities, language, deadline)
 
     def analyze(
         self, text: str, entities: list[str], nlp_artifacts: NlpArtifacts | None = None

@@ -5,20 +5,21 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import torch
-from presidio_analyzer import EntityRecognizer, RecognizerResult
+from presidio_analyzer import RecognizerResult
 from presidio_analyzer.nlp_engine import NlpArtifacts
 from transformers import AutoModelForTokenClassification, AutoTokenizer
 
 from agent.model_folder import ModelFolderError, check_weights
 from agent.redaction.deadline import Deadline
 from agent.redaction.other_models.labels import entities_of
+from agent.redaction.other_models.recognizer import ModelOfOthers
 
 _TOKENS = 512  # of a window, unless the model takes fewer
 _SHARED = 64  # tokens that neighbouring windows share
 _AT_ONCE = 8  # windows
 
 
-class TokenClassifier(EntityRecognizer):
+class TokenClassifier(ModelOfOthers):
     """Tokens that a model labels as part of an identifier.
 
     Raises:
@@ -36,7 +37,7 @@ class TokenClassifier(EntityRecognizer):
             raise ModelFolderError(
                 "config.json: expected id2label and architectures, as transformers saves them"
             ) from None
-        self._entities = entities_of(self._labels, labels)
+        entities = entities_of(self._labels, labels)
         try:
             self._tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
             self._model = AutoModelForTokenClassification.from_pretrained(
@@ -48,15 +49,7 @@ class TokenClassifier(EntityRecognizer):
             raise ModelFolderError("its tokenizer does not say where a token stands (tokenizer.json is missing)")
         positions = getattr(self._model.config, "max_position_embeddings", None) or _TOKENS
         self._width = min(_TOKENS, positions - 2, self._tokenizer.model_max_length)
-        self._deadline = deadline
-        super().__init__(
-            supported_entities=sorted(set(self._entities.values())),
-            name=f"transformers {folder.name}",
-            supported_language=language,
-        )
-
-    def load(self) -> None:
-        """Do nothing: the model is loaded with the object."""
+        super().__init__("transformers", folder, entities, language, deadline)
 
     def analyze(
         self, text: str, entities: list[str], nlp_artifacts: NlpArtifacts | None = None
