@@ -310,6 +310,12 @@ _AGES = (
         rf"(?:(?:9\d|1[0-2]\d)\b(?!\.\d|[%/:-]\d|%)|{_OVER_89}\b)"
         r"(?! ?(?:%|days?|weeks?|months?|hours?|hrs?|h\b|minutes?|min\b|degrees|beats|bpm))",
     ),
+    Rule(  # "Mr. Holloway, 91, of Duluth"
+        "AGE",
+        Digits(2, 3, ","),
+        r"(?<=\p{Lu}[\p{L}'’-]{0,20}\p{Ll}, )(?:9\d|1[01]\d)(?=, (?:of|from|who|whose|an?|presents|presented|lives"
+        r"|living|resides|resident|admitted|seen|retired|married|widowed|single|comes|came|complains)\b)",
+    ),
     Rule("AGE", Digits(2, 3, "A ,.)*"), r"(?i)(?<=\bturn(?:ed|s|ing)? )(?:9\d|1[0-3]\d)\b(?! ?(?:degrees|°|%))"),
     Rule("AGE", Digits(2, 3, "a"), r"(?i)(?:9\d|1[0-3]\d)(?:th|st|nd|rd)(?= birthday| year of (?:life|age))"),
     Rule(

@@ -213,6 +213,8 @@ class ModelRecognizer(EntityRecognizer):
             if kind not in wanted:
                 continue
             places = [place for _, place in group]
+            if all(word in _LINKS or not any(map(str.isalnum, word)) for word in (words.texts[at] for at in places)):
+                continue
             if (
                 mixed
                 and 1 - probabilities[places, 0].min() < _PLAIN_BOUND
@@ -272,6 +274,10 @@ def _ends(word: str, kind: str, *, before_more: bool) -> bool:
     if word.lower() in _NEGATIONS or (word in _NEGATIONS_AT_THE_END and not before_more):
         return True
     return "\n" in word if kind == "NAME" else kind == "ADDRESS" and (word in ("?", ":") or word in _GOES_ON)
+
+
+# By themselves they are a part of nothing.
+_LINKS = frozenset({"of", "the", "and", "at", "in", "on", "to", "from", "for", "by", "with", "a", "an", "or"})
 
 
 def _plain(word: str) -> bool:

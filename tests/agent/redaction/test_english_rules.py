@@ -63,6 +63,8 @@ FOUND = {
         "«2023年5月7日»",
     ),
     "AGE": (
+        "Mr. Holloway, «91», of Duluth takes apixaban.",
+        "Glucose, 95, was normal; sodium, 140, too.",
         "grandmother lived to «97»",
         "his aunt died at «ninety-three» of a stroke",
         "a «94»-year-old woman",
