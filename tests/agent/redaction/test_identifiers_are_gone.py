@@ -84,7 +84,7 @@ def test_a_planted_identifier_is_gone(redactor: Redactor, kind: str, context: st
     assert [part for part in identifying if part in shown] == []
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(
     chosen=st.lists(st.sampled_from(sorted(PLANTED)), min_size=2, max_size=8), gap=st.sampled_from([". ", "\n", "; "])
 )
