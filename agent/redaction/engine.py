@@ -28,7 +28,7 @@ from agent.redaction.finding.model import ModelRecognizer, NoModelError
 from agent.redaction.finding.own_rules import Phrases
 from agent.redaction.finding.recognizers import PRESIDIO_ENTITIES, ContextOfDoubt
 from agent.redaction.finding.tokenizer import TokenizerEngine
-from agent.redaction.identity.table import KnownValues, known_values, search
+from agent.redaction.identity.table import KnownValues, search
 from agent.redaction.languages import build_recognizers, everyday, family_names, given_names, is_common
 from agent.redaction.measuring.admission import check_admitted
 from agent.redaction.policy import RedactionPolicy, load_policy
@@ -150,9 +150,7 @@ class Engine:
         self, texts: Sequence[str], identifiers: Sequence[Identifier] = (), unit: str | None = None
     ) -> list[tuple[Redacted, tuple[Span, ...] | Withheld]]:
         """Clear the texts of one record together, and return beside each what `find_record` returns of it."""
-        fields = [self._read(text) for text in texts]
-        known = self._known(fields, identifiers)
-        located = [self._located(field, known) for field in fields]
+        located = self._locate(texts, identifiers)
         clear = [one for one in located if isinstance(one, _Located)]
         values = [*((one.entity, one.value) for one in identifiers), *(value for one in clear for value in one.found())]
         try:
@@ -165,11 +163,14 @@ class Engine:
         self, texts: Sequence[str], identifiers: Sequence[Identifier] = ()
     ) -> list[tuple[Span, ...] | Withheld]:
         """Return what must not be shown of each text of one record: places in the text, in order, without overlaps."""
-        fields = [self._read(text) for text in texts]
-        known = self._known(fields, identifiers)
-        located = [self._located(field, known) for field in fields]
+        located = self._locate(texts, identifiers)
         self._withheld.update(found for found in located if isinstance(found, Withheld))
         return [found if isinstance(found, Withheld) else found.spans for found in located]
+
+    def _locate(self, texts: Sequence[str], identifiers: Sequence[Identifier]) -> list[_Located | Withheld]:
+        fields = [self._read(text) for text in texts]
+        known = self._known(fields, identifiers)
+        return [self._located(field, known) for field in fields]
 
     def _read(self, text: str) -> _Field | Withheld:
         """Find identifiers in one text by itself."""
@@ -232,7 +233,7 @@ class Engine:
         if len(given) + len(found) > _MOST_VALUES:
             return Withheld.TOO_LONG
         try:
-            return known_values(given, self._everyday), known_values(found, self._everyday, self._is_common)
+            return KnownValues(given, self._everyday), KnownValues(found, self._everyday, self._is_common)
         except Exception:  # noqa: BLE001 - as in _read
             return Withheld.ENGINE_ERROR
 

@@ -64,13 +64,6 @@ class KnownValues:
         return bool(self.names or self.numbers or self.phrases or self.days)
 
 
-def known_values(
-    values: Iterable[tuple[str, str]], everyday: frozenset[str], is_common: Callable[[str], bool] | None = None
-) -> KnownValues:
-    """Return what to search for, given what is known of the record; see `KnownValues`."""
-    return KnownValues(values, everyday, is_common)
-
-
 def search(text: str, known: KnownValues, deadline: Deadline) -> Iterator[Span]:
     """Find every known value in folded text, as whole words. Takes a time that grows with the text alone.
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from agent.redaction.deadline import Deadline
 from agent.redaction.english import everyday
 from agent.redaction.identity.known_names import one_error
-from agent.redaction.identity.table import known_values, search
+from agent.redaction.identity.table import KnownValues, search
 
 
 def covered(text: str, *values: tuple[str, str]) -> str:
@@ -17,7 +17,7 @@ def covered(text: str, *values: tuple[str, str]) -> str:
     deadline = Deadline()
     deadline.start(60)
     shown = list(text)
-    for span in search(text, known_values(values, everyday()), deadline):
+    for span in search(text, KnownValues(values, everyday()), deadline):
         assert 0 <= span.start < span.end <= len(text)
         shown[span.start : span.end] = "#" * (span.end - span.start)
     return "".join(shown)
@@ -205,7 +205,7 @@ def test_any_text_can_be_searched_for_any_value(text: str, values: list[str]):
 def test_hostile_text_takes_a_time_that_grows_with_it(text: str, values: list[tuple[str, str]]):
     deadline = Deadline()
     deadline.start(60)
-    known = known_values(values, everyday())
+    known = KnownValues(values, everyday())
     began = time.process_time()
     for _ in search(text, known, deadline):
         pass
