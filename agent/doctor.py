@@ -24,7 +24,7 @@ from agent.inference.limits import HttpLimits
 from agent.inference.probe import probe
 from agent.inference.window import window_of
 from agent.jury.seats import quorum_of
-from agent.keys import KeyRole, load_signer, read_data_key
+from agent.keys import KeyRole, load_signer, read_data_key, read_seal_key
 from agent.metrics import Judge, MetricUse
 from agent.site import Site
 from agent.store import Run
@@ -63,6 +63,7 @@ def examine(site: Site, server: str | None = None, model: str | None = None) -> 
         return  # nothing below can be judged without settings
     yield _guarded("site directory", lambda: _directory(site))
     yield _guarded("data key", lambda: _data_key(site))
+    yield _guarded("seal key", lambda: _seal_key(site))
     yield _guarded("agent key", lambda: _agent_key(site))
     yield _guarded("store", lambda: _store(site))
     yield from _benchmarks(site)
@@ -99,6 +100,11 @@ def _directory(site: Site) -> Check:
 def _data_key(site: Site) -> Check:
     read_data_key(site.keys / "data.key")
     return Check("data key", "ok", "present, and only its owner may read it")
+
+
+def _seal_key(site: Site) -> Check:
+    read_seal_key(site.keys / "seal.key")
+    return Check("seal key", "ok", "present, and only its owner may read it")
 
 
 def _agent_key(site: Site) -> Check:

@@ -1,8 +1,9 @@
 """Private keys on disk: made once, readable by their owner alone, never overwritten.
 
-`data.key` (32 random bytes, hexadecimal) encrypts the store; `agent.key` (Ed25519, PEM) signs what the disclosure
-gate let through. Both lie in the site's `keys/` folder, mode 0700. A steward's key is made and kept elsewhere, by
-another person. Whatever is wrong with a key, the answer is `StoreError`: naming its role, and never its content.
+`data.key` (32 random bytes, hexadecimal) encrypts the store; `seal.key` (of the same form) seals what must not be
+rewritten, the release ledger and the audit log; `agent.key` (Ed25519, PEM) signs what the disclosure gate let through.
+All lie in the site's `keys/` folder, mode 0700. A steward's key is made and kept elsewhere, by another person. Whatever
+is wrong with a key, the answer is `StoreError`: naming its role, and never its content.
 """
 
 import base64
@@ -24,14 +25,15 @@ from agent.files import sync_directory
 from protocol.errors import ProtocolError
 from protocol.keys import Ed25519Signer, PublicKey, load_public
 
-_DATA_KEY_BYTES: Final = 32
+_SECRET_KEY_BYTES: Final = 32
 _LARGEST_KEY_FILE: Final = 4096  # bytes; a PEM of Ed25519 has 119
 
 
 class KeyRole(StrEnum):
-    """Whose key it is. The site's own two are kept in a folder that only its owner enters."""
+    """Whose key it is. The site's own three are kept in a folder that only its owner enters."""
 
     DATA = "data"
+    SEAL = "seal"
     AGENT = "agent"
     STEWARD = "steward"
 
@@ -55,7 +57,7 @@ def create_data_key(path: Path) -> None:
     Raises:
         StoreError: there is one already (it is never overwritten: texts under it would be lost), or the disk refuses.
     """
-    _create(path, KeyRole.DATA, secrets.token_bytes(_DATA_KEY_BYTES).hex().encode() + b"\n")
+    _create_secret_key(path, KeyRole.DATA)
 
 
 def read_data_key(path: Path) -> bytes:
@@ -64,22 +66,36 @@ def read_data_key(path: Path) -> bytes:
     Raises:
         StoreError: missing, not ours, readable by others, or damaged.
     """
-    text = _read(path, KeyRole.DATA)
-    try:
-        key = bytes.fromhex(text.decode("ascii").removesuffix("\n"))
-    except ValueError:
-        key = b""
-    if len(key) != _DATA_KEY_BYTES:
-        raise _damaged(KeyRole.DATA, "64 hexadecimal digits")
-    return key
+    return _read_secret_key(path, KeyRole.DATA)
 
 
-def derive_key(data_key: bytes, purpose: str) -> bytes:
-    """Return the 32-byte key for one `purpose`, so that no two uses of the data key share a key.
+def create_seal_key(path: Path) -> None:
+    """Make the key that seals the release ledger and the audit log.
+
+    It is random and not derived from the data key, so that whoever holds the data key cannot rewrite either.
+
+    Raises:
+        StoreError: there is one already (it is never overwritten: nothing under it could be checked again), or the
+            disk refuses.
+    """
+    _create_secret_key(path, KeyRole.SEAL)
+
+
+def read_seal_key(path: Path) -> bytes:
+    """Return the 32 bytes of the seal key.
+
+    Raises:
+        StoreError: missing, not ours, readable by others, or damaged.
+    """
+    return _read_secret_key(path, KeyRole.SEAL)
+
+
+def derive_key(secret_key: bytes, purpose: str) -> bytes:
+    """Return the 32-byte key for one `purpose`, so that no two uses of the data key or of the seal key share a key.
 
     HMAC-SHA256 under a uniformly random key: one expansion step of HKDF (RFC 5869, section 2.3).
     """
-    return hmac.digest(data_key, b"intramural/" + purpose.encode() + b"\x01", "sha256")
+    return hmac.digest(secret_key, b"intramural/" + purpose.encode() + b"\x01", "sha256")
 
 
 def create_signing_key(path: Path, role: KeyRole) -> Ed25519Signer:
@@ -134,6 +150,23 @@ def read_public(path: Path) -> PublicKey:
         raise StoreError("this is not a public key in PEM", "Use the .pub file beside the steward's key.") from None
 
 
+def _create_secret_key(path: Path, role: KeyRole) -> None:
+    """Write 32 random bytes as 64 hexadecimal digits and a line break."""
+    _create(path, role, secrets.token_bytes(_SECRET_KEY_BYTES).hex().encode() + b"\n")
+
+
+def _read_secret_key(path: Path, role: KeyRole) -> bytes:
+    """Return the bytes that `_create_secret_key` wrote."""
+    text = _read(path, role)
+    try:
+        key = bytes.fromhex(text.decode("ascii").removesuffix("\n"))
+    except ValueError:
+        key = b""
+    if len(key) != _SECRET_KEY_BYTES:
+        raise _damaged(role, "64 hexadecimal digits")
+    return key
+
+
 def _create(path: Path, role: KeyRole, content: bytes) -> None:
     """Write a new file that nobody else could open at any moment, and see it on the disk before returning."""
     if role is not KeyRole.STEWARD:
@@ -167,7 +200,7 @@ def _read(path: Path, role: KeyRole) -> bytes:
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError as error:
-        raise StoreError(f"the {role} key is missing", _missing_advice(role)) from error
+        raise StoreError(_missing_finding(role), _missing_advice(role)) from error
     except OSError as error:
         raise StoreError(f"the {role} key cannot be opened ({error.strerror})") from error
     try:
@@ -220,11 +253,19 @@ def _damaged(role: KeyRole, expected: str) -> StoreError:
     return StoreError(f"the {role} key is damaged (expected {expected})", "Restore it from a back-up.")
 
 
+def _missing_finding(role: KeyRole) -> str:
+    if role is KeyRole.SEAL:
+        return "the seal key is missing: it was lost, or this site was made by an earlier, unreleased version"
+    return f"the {role} key is missing"
+
+
 def _missing_advice(role: KeyRole) -> str:
     match role:
         case KeyRole.STEWARD:
             return "Give the path of the steward's key, or make one with `intramural steward-key --out FILE`."
         case KeyRole.DATA:
             return "Restore it from a back-up: without it no stored text can be read again."
+        case KeyRole.SEAL:
+            return "Restore it from a back-up; where there is none, make a new site with `intramural init`."
         case KeyRole.AGENT:
             return "Restore it from a back-up, or enrol the site again with a new key."

@@ -3,7 +3,7 @@
 DIR/site.yaml                 settings
 DIR/model_deployments.yaml    where models are served
 DIR/judges.yaml               the site's jury, if it has one
-DIR/keys/                     data.key, agent.key (0600)
+DIR/keys/                     data.key, seal.key, agent.key (0600)
 DIR/benchmarks/               the hospital's own benchmarks
 DIR/data/<benchmark id>/      dataset files of benchmarks
 DIR/store/site.sqlite3        encrypted store
@@ -19,7 +19,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.errors import ConfigError
-from agent.keys import KeyRole, create_data_key, create_keys_directory, create_signing_key, derive_key, read_data_key
+from agent.keys import (
+    KeyRole,
+    create_data_key,
+    create_keys_directory,
+    create_seal_key,
+    create_signing_key,
+    derive_key,
+    read_data_key,
+    read_seal_key,
+)
 from agent.store import Store, Vault
 
 if TYPE_CHECKING:
@@ -106,16 +115,27 @@ class Site:
         """
         return derive_key(read_data_key(self.keys / "data.key"), "surrogates/v1")
 
+    def seal_key(self) -> bytes:
+        """Return the key that the keys of the release ledger and of the audit log derive from.
+
+        Raises:
+            StoreError: the seal key is missing (as in a site of an unreleased version), too widely readable, or
+                damaged.
+        """
+        return read_seal_key(self.keys / "seal.key")
+
     @contextmanager
     def store(self) -> Iterator[Store]:
         """Open the encrypted store for the length of a `with` block.
 
         Raises:
             ConfigError: this is no site directory, or a setting is wrong.
-            StoreError: the data key or the store is missing, too widely readable, or damaged.
+            StoreError: the data key, the seal key or the store is missing, too widely readable, or damaged.
         """
         _ = self.settings  # a site with a wrong setting does nothing
-        store = Store(self.directory / "store" / "site.sqlite3", Vault(read_data_key(self.keys / "data.key")))
+        data_key = read_data_key(self.keys / "data.key")
+        self.seal_key()  # a site of an unreleased version has none: it is refused before its store is opened
+        store = Store(self.directory / "store" / "site.sqlite3", Vault(data_key))
         try:
             yield store
         finally:
@@ -143,6 +163,7 @@ def create_site(directory: Path, site_name: str) -> Site:
     site = Site(directory)
     create_keys_directory(site.keys)
     create_data_key(site.keys / "data.key")
+    create_seal_key(site.keys / "seal.key")
     create_signing_key(site.keys / "agent.key", KeyRole.AGENT)
     for folder in (site.data, directory / "benchmarks", site.submissions):
         folder.mkdir(mode=0o700)

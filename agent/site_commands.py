@@ -19,7 +19,8 @@ def init(directory: Path, site_name: str) -> None:
     from agent.site import create_site
 
     site = create_site(directory, site_name)
-    click.echo(f"Site made in {site.directory}. Keep a back-up of keys/: without data.key no text can be read again.")
+    click.echo(f"Site made in {site.directory}. Keep a back-up of keys/: without data.key no text can be read again,")
+    click.echo("  and without seal.key neither the release ledger nor the audit log can be checked or continued.")
     click.echo(f"Next: intramural --site {shlex.quote(str(directory))} doctor --server URL --model NAME")
     click.echo("  or name your servers in its model_deployments.yaml first.")
 

@@ -14,11 +14,13 @@ from agent.keys import (
     KeyRole,
     create_data_key,
     create_keys_directory,
+    create_seal_key,
     create_signing_key,
     derive_key,
     load_signer,
     read_data_key,
     read_public,
+    read_seal_key,
     write_public,
 )
 
@@ -33,13 +35,21 @@ def test_new_keys_are_for_their_owner_alone_whatever_the_umask(keys: Path) -> No
     before = os.umask(0)
     try:
         create_data_key(keys / "data.key")
+        create_seal_key(keys / "seal.key")
         create_signing_key(keys / "agent.key", KeyRole.AGENT)
     finally:
         os.umask(before)
-    for name in ("data.key", "agent.key"):
+    for name in ("data.key", "seal.key", "agent.key"):
         assert stat.S_IMODE((keys / name).stat().st_mode) == 0o600
     assert stat.S_IMODE(keys.stat().st_mode) == 0o700
     assert len(read_data_key(keys / "data.key")) == 32
+
+
+def test_the_seal_key_has_nothing_to_do_with_the_data_key(keys: Path) -> None:
+    create_data_key(keys / "data.key")
+    create_seal_key(keys / "seal.key")
+    assert len(read_seal_key(keys / "seal.key")) == 32
+    assert read_seal_key(keys / "seal.key") != read_data_key(keys / "data.key")
 
 
 def test_a_signing_key_comes_back_as_it_was_made(keys: Path) -> None:
@@ -52,6 +62,8 @@ def test_a_key_is_never_overwritten(keys: Path) -> None:
     before = (keys / "data.key").read_bytes()
     with pytest.raises(StoreError, match="data key should be made"):
         create_data_key(keys / "data.key")
+    with pytest.raises(StoreError, match="never overwritten"):
+        create_seal_key(keys / "data.key")
     with pytest.raises(StoreError, match="never overwritten"):
         create_signing_key(keys / "data.key", KeyRole.AGENT)
     assert (keys / "data.key").read_bytes() == before
@@ -139,6 +151,8 @@ def test_a_pipe_or_a_folder_in_place_of_a_key_does_not_hang(keys: Path) -> None:
 def test_a_missing_key_says_whose_it_is_and_what_to_do(keys: Path, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="the agent key is missing"):
         load_signer(keys / "agent.key", KeyRole.AGENT)
+    with pytest.raises(StoreError, match=r"the seal key is missing: .* earlier, unreleased version"):
+        read_seal_key(keys / "seal.key")
     with pytest.raises(StoreError, match="the folder of the data key is missing"):
         read_data_key(tmp_path / "nowhere" / "data.key")
     with pytest.raises(StoreError) as caught:

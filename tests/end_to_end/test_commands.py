@@ -380,7 +380,16 @@ def test_doctor_on_a_healthy_site(site: UserSite):
     checks = {check["what"]: check for check in json.loads(done.stdout)}
     assert done.returncode == 0, done.stdout
     assert {check["verdict"] for check in checks.values()} <= {"ok", "warning"}
-    for what in ("settings", "data key", "agent key", "store", "redaction", "disclosure policy", "outgoing"):
+    for what in (
+        "settings",
+        "data key",
+        "seal key",
+        "agent key",
+        "store",
+        "redaction",
+        "disclosure policy",
+        "outgoing",
+    ):
         assert checks[what]["verdict"] == "ok", checks[what]
     assert checks["benchmark pubmed_qa"]["verdict"] == "ok"
     assert checks["server, model test/model, answer"]["verdict"] == "ok"
@@ -390,13 +399,22 @@ def test_doctor_on_a_healthy_site(site: UserSite):
     ("harm", "what", "code"),
     [
         (lambda site: (site.directory / "keys" / "data.key").unlink(), "data key", 8),
+        (lambda site: (site.directory / "keys" / "seal.key").unlink(), "seal key", 8),
         (lambda site: (site.directory / "keys" / "agent.key").chmod(0o640), "agent key", 8),
         (lambda site: (site.directory / "store" / "site.sqlite3").write_bytes(b"x" * 5000), "store", 8),
         (lambda site: site.set("redaction_policy: none_such"), "redaction", 5),
         (lambda site: site.set("disclosure_policy: none_such"), "disclosure policy", 6),
         (lambda site: (site.directory / "model_deployments.yaml").write_text("x: ["), "deployments", 2),
     ],
-    ids=["no-data-key", "open-agent-key", "damaged-store", "no-redaction", "no-disclosure", "broken-deployments"],
+    ids=[
+        "no-data-key",
+        "no-seal-key",
+        "open-agent-key",
+        "damaged-store",
+        "no-redaction",
+        "no-disclosure",
+        "broken-deployments",
+    ],
 )
 def test_doctor_finds_what_is_broken_and_goes_on(site: UserSite, harm, what: str, code: int):
     harm(site)
