@@ -1,13 +1,22 @@
 """Whom an outgoing TLS connection trusts: the settings' authorities, else the system's, and never the environment's."""
 
+import os
 import ssl
 from pathlib import Path
+from typing import Final
 
 from agent.errors import ConfigError
 
+_OBEYED_BY_OPENSSL: Final = ("SSL_CERT_FILE", "SSL_CERT_DIR")
+"""Variables by which whoever sets up the process would name authorities in place of the system's."""
+
 
 def trusted(ca_bundle: Path | None) -> ssl.SSLContext:
-    """Return the context of a client.
+    """Return the context of a client: TLS 1.2 or newer, host names checked.
+
+    No variable of the environment has a say. OpenSSL reads its own when the connection opens, so they are taken out of
+    this process's environment. The context is not `ssl.create_default_context()`, which writes the secrets of every
+    connection to the file that SSLKEYLOGFILE names.
 
     Args:
         ca_bundle: PEM file; None means the system's certificate authorities.
@@ -15,11 +24,23 @@ def trusted(ca_bundle: Path | None) -> ssl.SSLContext:
     Raises:
         ConfigError: the file cannot be read or holds no certificate.
     """
-    if ca_bundle is None:
-        import truststore
+    context = _system_context() if ca_bundle is None else _bundle_context(ca_bundle)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    return context
 
-        return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+def _system_context() -> ssl.SSLContext:
+    import truststore
+
+    for name in _OBEYED_BY_OPENSSL:
+        os.environ.pop(name, None)
+    return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
+def _bundle_context(ca_bundle: Path) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:
-        return ssl.create_default_context(cafile=ca_bundle)
+        context.load_verify_locations(cafile=ca_bundle)
     except (OSError, ssl.SSLError):
         raise ConfigError("ca_bundle is not a readable PEM file of certificate authorities") from None
+    return context

@@ -108,10 +108,16 @@ class Aggregator:
                 "Check `proxy` in site.yaml, and that the proxy lets the aggregator's host and port through.",
             ) from None
         except httpx.ConnectError as error:
-            if isinstance(_root_cause(error), ssl.SSLError):
+            cause = _root_cause(error)
+            if isinstance(cause, ssl.SSLCertVerificationError):
                 raise DeliveryError(
                     f"the aggregator's certificate was not accepted ({self._base})",
                     "If a proxy inspects TLS here, name its authority with `ca_bundle` in site.yaml.",
+                ) from None
+            if isinstance(cause, ssl.SSLError):
+                raise DeliveryError(
+                    f"no secure connection to the aggregator could be agreed ({self._base})",
+                    "The aggregator, or a proxy before it, speaks no TLS 1.2 or newer. Ask whoever runs it.",
                 ) from None
             raise DeliveryError(
                 f"the aggregator at {self._base} could not be reached",

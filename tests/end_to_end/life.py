@@ -1,0 +1,173 @@
+"""A whole life of a site, a steward and an aggregator, driven by their commands alone, each in a process of its own."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.end_to_end.conftest import ROOT
+
+HOST = "board.example"
+MODEL = "baseline/first-choice"
+BENCHMARK = "pubmed_qa"
+SUITE = "life"
+
+
+@dataclass
+class Life:
+    """One folder with a site, a steward's folder and an aggregator.
+
+    Attributes:
+        folder: holds all three.
+        environment: variables that every process gets beside the test's own.
+        site_prefix, central_prefix: words before every command of that party, such as `ip netns exec NAME`.
+        outputs: standard output and error of every command, in order.
+    """
+
+    folder: Path
+    environment: dict[str, str] = field(default_factory=dict)
+    site_prefix: Sequence[str] = ()
+    central_prefix: Sequence[str] = ()
+    outputs: list[bytes] = field(default_factory=list)
+
+    @property
+    def site(self) -> Path:
+        return self.folder / "site"
+
+    @property
+    def central(self) -> Path:
+        return self.folder / "aggregator"
+
+    @property
+    def steward(self) -> Path:
+        return self.folder / "steward"
+
+    @property
+    def key(self) -> Path:
+        return self.steward / "steward.key"
+
+    @property
+    def invite(self) -> Path:
+        return self.folder / "invite.json"
+
+    def agent(self, *words: str | Path, code: int = 0, environment: Mapping[str, str] | None = None) -> str:
+        """Run `intramural --site SITE WORDS`; return standard output, or standard error where it must fail."""
+        command = [*self.site_prefix, sys.executable, "-m", "agent", "--site", self.site, *words]
+        return self._run(command, code, environment)
+
+    def as_steward(self, *words: str | Path, code: int = 0) -> str:
+        """Run `intramural WORDS` where there is no site."""
+        return self._run([*self.site_prefix, sys.executable, "-m", "agent", "--site", self.steward, *words], code, None)
+
+    def aggregator(self, *words: str | Path, code: int = 0) -> str:
+        """Run `intramural-aggregator --dir DIR WORDS`."""
+        return self._run(
+            [*self.central_prefix, sys.executable, "-m", "aggregator", "--dir", self.central, *words], code, None
+        )
+
+    def _run(self, words: Sequence[str | Path], code: int, environment: Mapping[str, str] | None) -> str:
+        everything = {**os.environ, **self.environment, **(environment or {})}
+        command = [str(word) for word in words]
+        done = subprocess.run(command, capture_output=True, check=False, cwd=ROOT, env=everything, timeout=120)
+        self.outputs += [done.stdout, done.stderr]
+        assert done.returncode == code, (command, done.returncode, done.stdout.decode(), done.stderr.decode())
+        return (done.stderr if code else done.stdout).decode()
+
+    @contextmanager
+    def serving(self, prefix: Sequence[str], module: str, *words: str | Path) -> Iterator[str]:
+        """Run a command that serves; yield the address that its first line ends with."""
+        command = [*prefix, sys.executable, "-m", module, *map(str, words)]
+        log = self.folder / f"{module}.log"
+        with log.open("ab") as errors:
+            process = subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=errors, cwd=ROOT, env={**os.environ, **self.environment}
+            )
+        assert process.stdout is not None
+        try:
+            line = process.stdout.readline().decode()
+            assert "://" in line, log.read_text()
+            yield line.split()[-1]
+        finally:
+            process.kill()
+            process.wait()
+            process.stdout.close()
+
+    @contextmanager
+    def serving_aggregator(self) -> Iterator[int]:
+        """Run `intramural-aggregator serve`; yield its port."""
+        words = ("--dir", self.central, "serve", "--port", "0")
+        with self.serving(self.central_prefix, "aggregator", *words) as url:
+            yield int(url.rsplit(":", 1)[1])
+
+    def set(self, **settings: str | None) -> None:
+        """Set settings in site.yaml, or take away those that are None."""
+        path = self.site / "site.yaml"
+        names = tuple(f"{name}:" for name in settings)
+        lines = [line for line in path.read_text().splitlines() if not line.startswith(names)]
+        lines += [f"{name}: {json.dumps(value)}" for name, value in settings.items() if value is not None]
+        path.write_text("\n".join(lines) + "\n")
+
+    def found(self, url: str, *, site_name: str = "Test Hospital") -> None:
+        """Make the site, the steward's key and the aggregator, and write the invite."""
+        self.folder.mkdir(exist_ok=True)
+        self.steward.mkdir(mode=0o700)
+        self.agent("init", self.site, "--site-name", site_name)
+        self.as_steward("steward-key", "--out", self.key)
+        card, models = self.folder / "card.json", self.folder / "models.yaml"
+        self.agent("benchmarks", "scorecard", BENCHMARK, "--name", "card", "--out", card)
+        models.write_text(f"- name: {MODEL}\n  display_name: First choice\n  is_language_model: false\n")
+        self.aggregator("init", "--origin", HOST, "--url", url, "--scorecard", card, "--models", models)
+        self.aggregator("invite", "--site-name", "Test", "--publication", "named", "--out", self.invite)
+
+    def evaluate(self, instances: int = 12) -> None:
+        """Run the benchmark against an inference server, and let the server go."""
+        with self.serving(self.site_prefix, "agent", "baselines", "serve", "--port", "0") as url:
+            entry = f"{BENCHMARK}:model={MODEL}"
+            self.agent("run", "--server", url, "--suite", SUITE, "--run-entries", entry, "-m", str(instances))
+
+    def ask_to_enrol(self, out: Path | None = None) -> None:
+        """Ask with the steward's signature, which is made on the steward's side; over the network, or into a file."""
+        half, signed = self.folder / "half.json", self.folder / "signed.json" if out is None else out
+        self.agent("enroll", "--invite", self.invite, "--steward-public", f"{self.key}.pub", "--out", half)
+        self.as_steward("enroll", "--request", half, "--steward-key", self.key, "--out", signed)
+        if out is None:
+            self.agent("enroll", "--invite", self.invite, "--request", signed)
+
+    def join(self) -> None:
+        """Enrol over the network."""
+        self.ask_to_enrol()
+        self.aggregator("enroll", "--pending", "--fingerprint-checked")
+        assert "this site is enrolled" in self.agent("registry", "update")
+
+    def prepare(self) -> None:
+        """Prepare the suite's submission and have it approved on the steward's side."""
+        self.agent("submission", "prepare", "--suite", SUITE)
+        (row,) = self.rows()
+        request, signed = self.folder / "request.json", self.folder / "approved.json"
+        self.agent("submission", "approve", "--out", request)
+        words = ("--key", self.key, "--out", signed, "--digest", row["digest"], "--root", self.root_keyid(), "--yes")
+        self.as_steward("submission", "approve", "--request", request, *words)
+        self.agent("submission", "approve", "--signed", signed)
+
+    def root_keyid(self) -> str:
+        """Return the aggregator's root key id, which people compare with the invite's."""
+        (keyid,) = json.loads(self.invite.read_text())["root_keys"]
+        return str(keyid)
+
+    def rows(self) -> list[dict[str, str]]:
+        """Return the site's submissions with their states."""
+        rows: list[dict[str, str]] = json.loads(self.agent("submission", "status", "--format", "json"))
+        return rows
+
+    def states(self) -> list[str]:
+        """Return the states of the site's submissions, in the order of the chain."""
+        return [row["state"] for row in self.rows()]
+
+    def log_size(self) -> int:
+        """Return how many entries the aggregator's log has."""
+        board = self.folder / "board"
+        return int(json.loads(self.aggregator("publish", "--out", board, "--format", "json"))["log_size"])
