@@ -3,22 +3,19 @@
 Only the three lines origin, size and root are taken: extension lines are free text and are refused.
 """
 
-import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from protocol.envelope import decode_base64, encode_base64
+from protocol.envelope import encode_base64
 from protocol.errors import Code, ProtocolError
 from protocol.keys import PublicKey, Signer
 from protocol.merkle import root, verify_consistency
+from protocol.signed_note import parse_base64, sign_note, verify_note
 
-ED25519_NOTE = b"\x01"  # C2SP's signature type
-MAX_NOTE_SIGNATURES = 16
 MAX_SIZE = 2**53 - 1
 
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,15}")
-_SIGNATURE_LINE = re.compile(r"— ([^\s+]+) ([A-Za-z0-9+/]+={0,2})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +27,10 @@ class Checkpoint:
     root: bytes
 
 
-def note_key_id(name: str, key: PublicKey) -> bytes:
-    """Return the 4 bytes that name an Ed25519 key in a signed note."""
-    return hashlib.sha256(name.encode() + b"\n" + ED25519_NOTE + key.raw).digest()[:4]
-
-
 def sign_checkpoint(checkpoint: Checkpoint, signer: Signer) -> str:
     """Return the signed note; the key name is the origin."""
     text = f"{checkpoint.origin}\n{checkpoint.size}\n{encode_base64(checkpoint.root)}\n"
-    signature = note_key_id(checkpoint.origin, signer.public) + signer.sign(text.encode())
-    note = f"{text}\n— {checkpoint.origin} {encode_base64(signature)}\n"
+    note = sign_note(text, checkpoint.origin, signer)
     verify_checkpoint(note, signer.public, checkpoint.origin)
     return note
 
@@ -50,42 +41,20 @@ def verify_checkpoint(note: str, log_key: PublicKey, origin: str) -> Checkpoint:
     Raises:
         ProtocolError: BAD_CHECKPOINT, WRONG_ORIGIN, UNSIGNED_CHECKPOINT or BAD_SIGNATURE.
     """
-    text, separator, tail = note.rpartition("\n\n")
-    lines, signatures = text.split("\n"), tail.split("\n")
-    if not separator or len(lines) != 3 or signatures.pop() or not 1 <= len(signatures) <= MAX_NOTE_SIGNATURES:
-        raise ProtocolError(Code.BAD_CHECKPOINT, "expected three lines, an empty one, and 1 to 16 signatures")
-    if lines[0] != origin:
+    first = note.partition("\n")[0]
+    lines = note.rpartition("\n\n")[0].split("\n")
+    if len(lines) == 3 and first != origin:
         raise ProtocolError(Code.WRONG_ORIGIN, f"not a checkpoint of {origin}")
+    lines = verify_note(note, 3, log_key, origin, Code.BAD_CHECKPOINT, Code.UNSIGNED_CHECKPOINT)
     checkpoint = Checkpoint(origin, parse_number(lines[1], Code.BAD_CHECKPOINT), parse_hash(lines[2]))
     if checkpoint.size == 0 and checkpoint.root != root([]):
         raise ProtocolError(Code.BAD_CHECKPOINT, "an empty log with a root of something")
-    known = (origin, note_key_id(origin, log_key))
-    ours = [signature for name, key_id, signature in map(_signature, signatures) if (name, key_id) == known]
-    if not ours:
-        raise ProtocolError(Code.UNSIGNED_CHECKPOINT, "no signature by the log's key")
-    for signature in ours:
-        log_key.verify(signature, f"{text}\n".encode())
     return checkpoint
-
-
-def _signature(line: str) -> tuple[str, bytes, bytes]:
-    found = _SIGNATURE_LINE.fullmatch(line)
-    if not found:
-        raise ProtocolError(Code.BAD_CHECKPOINT, "a signature line is not of the form '— name base64'")
-    data = _base64(found[2])
-    return found[1], data[:4], data[4:]
-
-
-def _base64(value: str) -> bytes:
-    try:
-        return decode_base64(value, "base64")
-    except ProtocolError as error:
-        raise ProtocolError(Code.BAD_CHECKPOINT, error.detail) from None
 
 
 def parse_hash(line: str) -> bytes:
     """Read a 32-byte hash in base64. Raises ProtocolError BAD_CHECKPOINT."""
-    data = _base64(line)
+    data = parse_base64(line, Code.BAD_CHECKPOINT)
     if len(data) != 32:
         raise ProtocolError(Code.BAD_CHECKPOINT, "a hash is not 32 bytes")
     return data

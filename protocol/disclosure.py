@@ -1,22 +1,44 @@
-"""The pure decisions of disclosure control: from exact scores to what may be published, and what a result must obey.
+"""The pure decisions of disclosure control: from perturbed sums to what may be published, and what a result must obey.
 
 `release*` runs inside the hospital, `check_result` on both sides of the wall; what the first makes the second accepts.
 Protected means gated or private; public benchmarks skip every rule but that their figures fit together.
+
+Nothing here sees the score of a unit of a protected group: only sizes of groups and sums that the site has perturbed.
+Whatever is decided from them, values, codes and suppression, therefore tells no more than they do. A rule that looked
+at the exact sum instead would betray, at each of its edges, one outcome to whoever knows all others.
 """
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 from protocol.errors import Code, ProtocolError
 from protocol.policy import DisclosurePolicy, bucket_of, bucket_range, grid_step
+from protocol.predicates import ResultPredicate
 from protocol.scorecard import Cell, Scorecard
-from protocol.statements import ResultPredicate
 
 SUPPRESSED, NOT_RUN, LOW_CODED, HIGH_CODED = -1, -2, -3, -4
 NO_SPREAD = -1
 SPREAD_STEPS = 25  # of 0.02 of the range; no standard deviation exceeds half the range
+CERTAINTY = 3  # scales of Laplace noise: 1 - exp(-3), so 95 % of it lies nearer to 0
+FEWEST_SUMS = 5  # that figures of one group, taken for the same scores, must leave possible together
+
+
+@dataclass(frozen=True, slots=True)
+class CellSums:
+    """What is known of the units behind one cell: sums of their scores, scaled to 0..1 of the metric's range.
+
+    Attributes:
+        n: number of units that have a score; exact.
+        total: sum of the scores. Of a protected cell it is perturbed, so it may lie outside 0..n.
+        squares: sum of their squares, perturbed apart.
+        dominated: whether so few units make up the total that the policy's dominance rules forbid it.
+    """
+
+    n: int
+    total: float
+    squares: float
+    dominated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,31 +53,67 @@ class Release:
 def release(
     scorecard: Scorecard,
     units: Mapping[str, int],
-    unit_scores: Mapping[str, Sequence[float] | None],
+    sums: Mapping[str, CellSums | None],
     policy: DisclosurePolicy,
 ) -> Release:
     """Decide everything a result publishes. `check_result` accepts what comes out, unless nothing was published.
 
     Args:
-        scorecard: its groups are the keys of `units`, its cells those of `unit_scores`.
+        scorecard: its groups are the keys of `units`, its cells those of `sums`.
         units: see `release_groups`.
-        unit_scores: see `release_cell`.
+        sums: see `release_cell`.
         policy: already the stricter of site and federation.
     """
     groups = release_groups(scorecard, units, policy)
-    cells = {
-        cell.key: release_cell(cell, unit_scores[cell.key], groups[cell.group], policy) for cell in scorecard.cells
-    }
+    cells = {cell.key: release_cell(cell, sums[cell.key], groups[cell.group], policy) for cell in scorecard.cells}
+    for cell in surplus_cells(scorecard, policy):
+        if cells[cell.key] != NOT_RUN:
+            cells[cell.key] = SUPPRESSED
+    for group in scorecard.group_keys:
+        _suppress_narrow(scorecard.cells_of(group), cells, groups[group], policy)
     for whole, parts in _protected_margins(scorecard):
         while _margin_is_open(cells[whole.key], [cells[part.key] for part in parts], policy):
             shown = [part for part in parts if cells[part.key] >= 0]
             cells[min(shown, key=lambda part: units[part.group]).key] = SUPPRESSED
     spreads = {
-        cell.key: release_spread(cell, unit_scores[cell.key], cells[cell.key])
-        for cell in scorecard.cells
-        if not cell.binary
+        cell.key: release_spread(cell, sums[cell.key], cells[cell.key]) for cell in scorecard.cells if not cell.binary
     }
     return Release(groups, cells, spreads)
+
+
+def surplus_cells(scorecard: Scorecard, policy: DisclosurePolicy) -> list[Cell]:
+    """Return the protected cells that never leave: of each group, those after the first `metrics_per_group`.
+
+    Several figures of the same units together tell more than each alone. Which ones leave follows from the scorecard,
+    never from the scores.
+    """
+    surplus = []
+    for group in scorecard.group_keys:
+        protected = [cell for cell in scorecard.cells_of(group) if cell.protected]
+        surplus += protected[policy.metrics_per_group :]
+    return surplus
+
+
+def _suppress_narrow(group: Sequence[Cell], cells: dict[str, int], bucket: int, policy: DisclosurePolicy) -> None:
+    """Suppress, last first, figures of one group that together would pin the sum behind them."""
+    shown = [cell.key for cell in group if cell.protected and cells[cell.key] >= 0]
+    while _is_narrow([cells[key] for key in shown], bucket, policy):
+        cells[shown.pop()] = SUPPRESSED
+
+
+def _is_narrow(values: Sequence[int], bucket: int, policy: DisclosurePolicy) -> bool:
+    """Whether several figures of one group, read as one figure printed several times, leave fewer than 5 sums.
+
+    Each allows an interval of sums: its grid step, and the noise that is to be reckoned with. How wide their common
+    part is changes evenly with the number of units, so the ends of the bucket stand for every number in it. Figures
+    whose intervals do not meet cannot be of the same scores.
+    """
+    if len(values) < 2:
+        return False
+    step = grid_step(bucket_range(bucket)[0], policy)
+    common = step - (max(values) - min(values))
+    noise = 2 * CERTAINTY * policy.perturbation_units
+    return any(0 < common * units / 1000 + noise < FEWEST_SUMS for units in bucket_range(bucket))
 
 
 def release_groups(scorecard: Scorecard, units: Mapping[str, int], policy: DisclosurePolicy) -> dict[str, int]:
@@ -95,13 +153,12 @@ def _close_margin(
         buckets[min(shown, key=lambda group: units[group])] = 0
 
 
-def release_cell(cell: Cell, unit_scores: Sequence[float] | None, bucket: int, policy: DisclosurePolicy) -> int:
-    """Decide the published value of one cell, apart from margins (see `release`).
+def release_cell(cell: Cell, sums: CellSums | None, bucket: int, policy: DisclosurePolicy) -> int:
+    """Decide the published value of one cell, apart from its neighbours (see `release`).
 
     Args:
         cell: which figure.
-        unit_scores: one mean score for each distinct unit, within the metric's range; None: not run; empty: run, but
-            no unit has a score.
+        sums: None: not run; of no unit: run, but nothing has a score.
         bucket: what `release_groups` gave for the cell's group.
         policy: already the stricter of site and federation.
 
@@ -109,73 +166,49 @@ def release_cell(cell: Cell, unit_scores: Sequence[float] | None, bucket: int, p
         Thousandths of the range on the allowed grid, or SUPPRESSED, NOT_RUN, LOW_CODED, HIGH_CODED.
 
     Raises:
-        ValueError: a score outside the metric's range, or fewer units than the bucket says.
+        ValueError: fewer units than the bucket says.
     """
-    if unit_scores is None or (not unit_scores and not cell.protected):
+    if sums is None or (not sums.n and not cell.protected):
         return NOT_RUN
-    if cell.protected and not (unit_scores and bucket):
+    if cell.protected and not (sums.n and bucket):
         return SUPPRESSED
     fewest = bucket_range(bucket)[0]
-    if not bucket or len(unit_scores) < fewest:
-        raise ValueError(f"{cell.key}: {len(unit_scores)} units do not fit bucket {bucket}")
-    shares = _shares(cell, unit_scores)
-    mean = Fraction(math.fsum(shares)) / len(shares)
+    if not bucket or sums.n < fewest:
+        raise ValueError(f"{cell.key}: {sums.n} units do not fit bucket {bucket}")
     step = grid_step(fewest, policy) if cell.protected else 1
-    value = step * math.floor(mean * 1000 / step + Fraction(1, 2))
+    value = min(1000, max(0, step * math.floor(1000 * sums.total / sums.n / step + 0.5)))
     if not cell.protected:
         return value
-    if cell.binary:
-        low = _may_be_few(value, step, len(shares), policy)
-        high = _may_be_few(1000 - value, step, len(shares), policy)
-    else:
-        low = value == 0 or _few_dominate(shares, policy)
-        high = value == 1000 or _few_dominate([1 - share for share in shares], policy)
-    one_counts_much = policy.max_share_percent * len(shares) < 100
-    if (low and high) or one_counts_much:
-        return SUPPRESSED
-    if low or high:
-        return LOW_CODED if low else HIGH_CODED
-    return value if _fault(cell, bucket, value, policy) is None else SUPPRESSED
+    if code := _code_for(sums, policy):
+        return code
+    is_few = min(sums.total, sums.n - sums.total) < policy.min_events
+    return SUPPRESSED if is_few or sums.dominated or _fault(cell, bucket, value, policy) else value
 
 
-def _shares(cell: Cell, unit_scores: Sequence[float]) -> list[float]:
-    """Scale scores to 0..1."""
-    if not all(cell.low <= score <= cell.high for score in unit_scores):
-        raise ValueError(f"{cell.key}: a score outside {cell.low}..{cell.high}")
-    return [(score - cell.low) / (cell.high - cell.low) for score in unit_scores]
+def _code_for(sums: CellSums, policy: DisclosurePolicy) -> int | None:
+    """Return the code of a cell that surely has too few successes, or failures; None if neither is sure, or both."""
+    surely_few = policy.min_events - CERTAINTY * policy.perturbation_units
+    is_low, is_high = sums.total < surely_few, sums.n - sums.total < surely_few
+    if is_low == is_high:
+        return None
+    return LOW_CODED if is_low else HIGH_CODED
 
 
 def _may_be_few(value: int, step: int, units: int, policy: DisclosurePolicy) -> bool:
-    """Whether a binary rate printed as `value` may stand for fewer than min_events of `units`.
-
-    Asked of the printed value, not of the exact count: otherwise the values next to the coded ones would stand for one
-    or two counts only, and tell them to whoever knows the number of units.
-    """
+    """Whether a rate printed as `value` may stand for fewer than min_events of `units`, as far as rounding goes."""
     return (2 * value - step) * units < 2000 * policy.min_events
 
 
-def _few_dominate(shares: Sequence[float], policy: DisclosurePolicy) -> bool:
-    """Whether few units make up the sum of `shares`, by the NK or the p% rule."""
-    total = math.fsum(shares)
-    largest = sorted(shares, reverse=True)[: max(2, policy.dominance_n)]
-    return (
-        100 * math.fsum(largest[: policy.dominance_n]) > policy.dominance_percent * total
-        or 100 * (total - math.fsum(largest[:2])) < policy.p_percent * largest[0]
-    )
-
-
-def release_spread(cell: Cell, unit_scores: Sequence[float] | None, value: int) -> int:
+def release_spread(cell: Cell, sums: CellSums | None, value: int) -> int:
     """Decide the published standard deviation (population form, between units) of a non-binary cell.
 
     `value` is what was decided for the cell. Steps of 0.02 of the range, 0 to 25; NO_SPREAD where the value is coded,
-    or where all units of a protected cell score nearly alike.
+    or where the (perturbed) sums of a protected cell leave none.
     """
-    if value < 0 or not unit_scores:
+    if value < 0 or sums is None or not sums.n:
         return NO_SPREAD
-    shares = _shares(cell, unit_scores)
-    mean = math.fsum(shares) / len(shares)
-    deviation = math.sqrt(math.fsum((share - mean) ** 2 for share in shares) / len(shares))
-    steps = min(SPREAD_STEPS, math.floor(deviation * 2 * SPREAD_STEPS + 0.5))
+    variance = max(0.0, sums.squares / sums.n - (sums.total / sums.n) ** 2)
+    steps = min(SPREAD_STEPS, math.floor(math.sqrt(variance) * 2 * SPREAD_STEPS + 0.5))
     return steps if steps in allowed_spreads(cell, value) else NO_SPREAD
 
 
@@ -184,7 +217,7 @@ def check_result(result: ResultPredicate, scorecard: Scorecard, policy: Disclosu
 
     Raises:
         ProtocolError: WRONG_CELLS, WRONG_OUTCOME, BELOW_THRESHOLD, OFF_GRID, EXTREME_VALUE, SMALL_COUNT, WRONG_VALUE,
-            WRONG_GROUPS, OPEN_MARGIN or NOTHING_PUBLISHED; the detail names the key.
+            WRONG_GROUPS, TOO_MANY_METRICS, OPEN_MARGIN or NOTHING_PUBLISHED; the detail names the key.
     """
     _check_keys(result, scorecard)
     _check_groups(result.groups, scorecard, policy)
@@ -197,6 +230,13 @@ def check_result(result: ResultPredicate, scorecard: Scorecard, policy: Disclosu
     for group in scorecard.group_keys:
         if result.groups[group] and all(result.cells[cell.key] == NOT_RUN for cell in scorecard.cells_of(group)):
             raise ProtocolError(Code.WRONG_GROUPS, f"{group}: has units, but was not run")
+    for cell in surplus_cells(scorecard, policy):
+        if result.cells[cell.key] not in {SUPPRESSED, NOT_RUN}:
+            raise ProtocolError(Code.TOO_MANY_METRICS, f"{cell.key}: not among the figures that may leave its group")
+    for group in scorecard.group_keys:
+        protected = [result.cells[cell.key] for cell in scorecard.cells_of(group) if cell.protected]
+        if _is_narrow([value for value in protected if value >= 0], result.groups[group], policy):
+            raise ProtocolError(Code.TOO_MANY_METRICS, f"{group}: its figures together leave too few sums")
     for whole, parts in _protected_margins(scorecard):
         if _margin_is_open(result.cells[whole.key], [result.cells[part.key] for part in parts], policy):
             raise ProtocolError(Code.OPEN_MARGIN, f"{whole.key}: a withheld part follows from the others")
@@ -252,10 +292,12 @@ def _fault(cell: Cell, bucket: int, value: int, policy: DisclosurePolicy) -> Cod
     if value in {0, 1000}:
         return Code.EXTREME_VALUE
     fewest, most = bucket_range(bucket)
+    if policy.max_share_percent * fewest < 100:
+        return Code.BELOW_THRESHOLD
     step = grid_step(fewest, policy)
     if value % step:
         return Code.OFF_GRID
-    if cell.binary and _may_be_few(min(value, 1000 - value), step, most, policy):
+    if _may_be_few(min(value, 1000 - value), step, most, policy):
         return Code.SMALL_COUNT
     return None
 

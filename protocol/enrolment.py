@@ -11,7 +11,8 @@ from protocol import envelope
 from protocol.canonical import canonical
 from protocol.errors import Code, ProtocolError
 from protocol.keys import PublicKey, load_public
-from protocol.statements import EnrollPredicate, parse_statement
+from protocol.predicates import EnrollPredicate
+from protocol.statements import parse_statement
 
 
 @dataclass(frozen=True, slots=True)

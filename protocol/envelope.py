@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from protocol import schema
 from protocol.canonical import canonical, parse_canonical
 from protocol.errors import Code, ProtocolError
-from protocol.keys import PublicKey, Signer
+from protocol.keys import PublicKey, Signer, check_signature_form
 
 STATEMENT_TYPE = "application/vnd.in-toto+json"
 REGISTRY_TYPE = "application/vnd.intramural.registry+json"
@@ -136,8 +136,11 @@ def decode(data: bytes, payload_type: str = STATEMENT_TYPE) -> Envelope:
 
 
 def _signature(entry: object) -> Signature:
+    """Read one signature; its form is checked here, before any key is known: what is longer could carry text."""
     fields = schema.record(entry, _SIGNATURE, "signature")
-    return Signature(schema.text(fields["keyid"], "keyid", schema.HEX64), decode_base64(fields["sig"], "sig"))
+    sig = decode_base64(fields["sig"], "sig")
+    check_signature_form(sig)
+    return Signature(schema.text(fields["keyid"], "keyid", schema.HEX64), sig)
 
 
 def encode_base64(data: bytes) -> str:

@@ -25,6 +25,7 @@ class Code(StrEnum):
     SCHEMA = "schema"  # field missing, unknown, of the wrong type or out of its range
     WRONG_SUBJECT = "wrong_subject"
     WRONG_TYPE = "wrong_type"  # predicate type unknown, or not the one expected here
+    OLD_SCHEMA = "old_schema"  # of an unreleased version
     # what the statement refers to
     WRONG_SITE = "wrong_site"  # the statement's site is not the one its keys belong to
     WRONG_DEPLOYMENT = "wrong_deployment"
@@ -34,8 +35,15 @@ class Code(StrEnum):
     UNKNOWN_MODEL = "unknown_model"
     UNKNOWN_AGENT = "unknown_agent"
     UNKNOWN_POLICY = "unknown_policy"
-    UNKNOWN_DATASET = "unknown_dataset"
-    UNKNOWN_PLAN = "unknown_plan"
+    UNKNOWN_BENCHMARK = "unknown_benchmark"  # a dataset's definition is in no scorecard that is still taken
+    UNKNOWN_DATASET = "unknown_dataset"  # not a dataset statement of this site in the log, or none where one is needed
+    WRONG_DATASET = "wrong_dataset"  # lineage, previous version or numbers of units do not fit what the log holds
+    UNKNOWN_PLAN = "unknown_plan"  # no plan of this site in the log
+    WRONG_PLAN = "wrong_plan"  # the plan, or its challenge, is about something else
+    PLAN_EXPIRED = "plan_expired"
+    PLAN_USED = "plan_used"  # the plan has a result, or was abandoned
+    UNKNOWN_RESULT = "unknown_result"  # no result of this site in the log, or withdrawn already
+    NO_EXCEPTIONS = "no_exceptions"  # approval by exception, whose terms no registry names yet
     WRONG_DAY = "wrong_day"
     WRONG_TOKEN = "wrong_token"  # enrolment: the MAC is not the invite's  # noqa: S105
     # what the statement says
@@ -44,6 +52,7 @@ class Code(StrEnum):
     BELOW_THRESHOLD = "below_threshold"  # figure or group size of fewer units than the policy allows
     OFF_GRID = "off_grid"  # finer than the number of units allows
     EXTREME_VALUE = "extreme_value"  # 0 % or 100 % of a gated or private group
+    TOO_MANY_METRICS = "too_many_metrics"  # more figures of one protected group than the policy lets out
     SMALL_COUNT = "small_count"  # too few successes or failures behind a binary rate
     WRONG_VALUE = "wrong_value"  # a code or spread that the rest of the statement does not allow
     WRONG_GROUPS = "wrong_groups"  # sizes of groups contradict each other
@@ -57,9 +66,11 @@ class Code(StrEnum):
     WRONG_SEQ = "wrong_seq"  # a gap
     WRONG_PREV = "wrong_prev"
     FORK = "fork"  # a second payload for a place in the chain that is taken
+    LEDGER_ROLLED_BACK = "ledger_rolled_back"  # the site's ledger of releases is shorter than before, or another
     # keys and registry
     WEAK_KEY = "weak_key"
     DUPLICATE_KEY = "duplicate_key"  # the same key material in two places
+    WRONG_KEYS = "wrong_keys"  # a rotation or reset names keys that it must not, or is not signed by all it must be
     BAD_THRESHOLD = "bad_threshold"
     UNDER_THRESHOLD = "under_threshold"  # too few root signatures
     REGISTRY_ROLLBACK = "registry_rollback"
@@ -72,6 +83,7 @@ class Code(StrEnum):
     WRONG_ORIGIN = "wrong_origin"
     LOG_SHRANK = "log_shrank"
     SPLIT_VIEW = "split_view"  # two histories of one log
+    BAD_REFUSAL = "bad_refusal"  # text not as the format demands, or about another payload
     BAD_RECEIPT = "bad_receipt"  # text not as the format demands
     BAD_PROOF = "bad_proof"  # a Merkle proof that does not lead to the root
 

@@ -20,6 +20,8 @@ from protocol.errors import Code, ProtocolError
 
 Algorithm = Literal["ed25519", "ecdsa-p256-sha256"]
 
+ED25519_BYTES = 64
+P256_MOST_BYTES = 72  # strict DER of two integers below 2^256
 _P256_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 
 
@@ -61,9 +63,29 @@ class PublicKey:
             raise ProtocolError(Code.BAD_SIGNATURE, f"signature of key {self.keyid} does not verify") from None
 
 
+def check_signature_form(signature: bytes) -> None:
+    """Check that bytes can be a signature of one of the two algorithms, whichever key is meant to have made them.
+
+    An Ed25519 signature has 64 bytes; one of P-256 is the strict DER of (r, s), at most 72 bytes (rule 8.3).
+
+    Raises:
+        ProtocolError: MALFORMED.
+    """
+    if len(signature) == ED25519_BYTES:
+        return
+    try:
+        if len(signature) > P256_MOST_BYTES:
+            raise InvalidSignature
+        _check_p256_form(signature)
+    except (InvalidSignature, ValueError):
+        raise ProtocolError(
+            Code.MALFORMED, f"sig: {len(signature)} bytes that are no Ed25519 or P-256 signature"
+        ) from None
+
+
 def _check_ed25519_form(signature: bytes) -> None:
     """Refuse a malleable S, and an R that a signer without the key could choose."""
-    if len(signature) != 64 or int.from_bytes(signature[32:], "little") >= edwards.L:
+    if len(signature) != ED25519_BYTES or int.from_bytes(signature[32:], "little") >= edwards.L:
         raise InvalidSignature
     if edwards.decompress(signature[:32]) is None or edwards.has_small_order(signature[:32]):
         raise InvalidSignature

@@ -28,18 +28,18 @@ class DisclosurePolicy:
     Attributes:
         name, version: of the profile, for example `strict`, 1.
         min_units: units behind a published figure or group size.
-        min_events: successes, and failures, behind a binary rate; else it is low- or high-coded.
+        min_events: successes, and failures, behind a figure; else it is coded or suppressed. Scores between the ends
+            of a metric's range count by their share of it.
         grid_units: values lie on a grid no finer than `grid_units`/n.
+        perturbation_units: scale of the Laplace noise on the sum of a cell's unit scores, in units; the standard
+            deviation is 1.41 times as much.
+        metrics_per_group: figures of one protected group that may leave.
         margin_hidden: groups to withhold in a margin as soon as one is.
         dominance_n, dominance_percent: the n largest contributions must stay below this share of the sum.
         p_percent: everyone but the two largest must contribute at least this share of the largest.
         max_share_percent: one unit's largest share of a mean.
-        tail_units: units beyond a published percentile (no order statistic is published in version 1).
-        bin_units, bins_percent: units in a bin; most bins, in percent of n.
-        breakdown_depth: variables a subgroup may combine.
-        changed_units: units that must change between two releases of a lineage, unless none does.
+        changed_units: units that must be added, removed or rescored between two releases of a lineage, unless none is.
         monthly_submissions: a model, lineage and month.
-        exception_people: who must agree to an exception.
         pooled_sites, pooled_share_percent: sites behind a pooled figure; the largest's most units.
     """
 
@@ -48,18 +48,15 @@ class DisclosurePolicy:
     min_units: int
     min_events: int
     grid_units: int
+    perturbation_units: int
+    metrics_per_group: int
     margin_hidden: int
     dominance_n: int
     dominance_percent: int
     p_percent: int
     max_share_percent: int
-    tail_units: int
-    bin_units: int
-    bins_percent: int
-    breakdown_depth: int
     changed_units: int
     monthly_submissions: int
-    exception_people: int
     pooled_sites: int
     pooled_share_percent: int
 
@@ -78,8 +75,7 @@ _LESS_IS_STRICTER = frozenset(
     {
         "dominance_percent",
         "max_share_percent",
-        "bins_percent",
-        "breakdown_depth",
+        "metrics_per_group",
         "monthly_submissions",
         "pooled_share_percent",
     }

@@ -12,11 +12,14 @@ from protocol.errors import Code, ProtocolError
 from protocol.identity import agent_digest, model_digest
 from protocol.keys import PublicKey, load_public
 from protocol.policy import DisclosurePolicy, parse_policy, stricter
+from protocol.predicates import FIRST_EPOCH
 from protocol.scorecard import Scorecard, parse_scorecard
 
 _T = TypeVar("_T")
 Role = Literal["agent", "steward"]
 Publication = Literal["named", "pooled"]
+SCHEMA_VERSION = 2
+_UNRELEASED_SCHEMA = 1
 ACCEPTED_VERSIONS = 8  # a statement may name the newest registry or one of the seven before it
 
 
@@ -41,12 +44,18 @@ class SiteKey:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """An enrolled site. `enrolment` is the digest of its enrolment statement, where its chain starts."""
+    """An enrolled site.
+
+    Attributes:
+        start: digest of the statement that the present epoch of its chain starts with: its enrolment, or a reset.
+        epoch: the present one, from 1.
+    """
 
     display_name: str
     publication: Publication
-    enrolment: str
+    start: str
     keys: tuple[SiteKey, ...]
+    epoch: int = FIRST_EPOCH
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +142,7 @@ _REGISTRY = frozenset(
     }
 )
 _LOG = frozenset({"name", "key"})
-_SITE = frozenset({"display_name", "publication", "enrolment", "keys"})
+_SITE = frozenset({"display_name", "publication", "start", "epoch", "keys"})
 _SITE_KEY = frozenset({"key", "role", "from_index", "until_index", "revoked_from"})
 _MODEL = frozenset({"name", "display_name", "organization", "is_language_model"})
 _SCORECARD = frozenset({"scorecard", "retired"})
@@ -150,7 +159,7 @@ def build_registry(registry: Registry) -> bytes:
     """
     payload = canonical(
         {
-            "schema": 1,
+            "schema": SCHEMA_VERSION,
             "version": registry.version,
             "expires_day": registry.expires_day,
             "deployment": registry.deployment,
@@ -176,7 +185,8 @@ def _site_json(site: Site) -> dict[str, object]:
     return {
         "display_name": site.display_name,
         "publication": site.publication,
-        "enrolment": site.enrolment,
+        "start": site.start,
+        "epoch": site.epoch,
         "keys": [
             {
                 "key": encode_base64(entry.key.der),
@@ -228,8 +238,14 @@ def parse_registry(payload: bytes) -> Registry:
 
 
 def _fields(payload: bytes) -> dict[str, object]:
-    found = schema.record(parse_canonical(payload), _REGISTRY, "registry")
-    schema.integer(found["schema"], "schema", 1, 1)
+    value = parse_canonical(payload)
+    if isinstance(value, dict) and value.get("schema") == _UNRELEASED_SCHEMA:
+        raise ProtocolError(
+            Code.OLD_SCHEMA,
+            "of an unreleased version (schema 1), which no version after it reads; start anew",
+        )
+    found = schema.record(value, _REGISTRY, "registry")
+    schema.integer(found["schema"], "schema", SCHEMA_VERSION, SCHEMA_VERSION)
     return found
 
 
@@ -278,7 +294,8 @@ def _site(value: object) -> Site:
     return Site(
         display_name=schema.title(found["display_name"], "site.display_name"),
         publication=cast(Publication, schema.choice(found["publication"], "site.publication", ("named", "pooled"))),
-        enrolment=schema.text(found["enrolment"], "site.enrolment", schema.HEX64),
+        start=schema.text(found["start"], "site.start", schema.HEX64),
+        epoch=schema.integer(found["epoch"], "site.epoch", FIRST_EPOCH, 2**31 - 1),
         keys=tuple(map(_site_key, schema.array(found["keys"], "site.keys", 0, 100))),
     )
 

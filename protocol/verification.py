@@ -1,21 +1,39 @@
-"""The order in which a submission is verified (section 4). Pure: the aggregator brings the state and appends."""
+"""The order in which a link of a site's chain is verified (section 4). Pure: the aggregator brings the state, appends.
+
+Requests about keys (enrolment, reset, rotation) have an order of their own: `protocol.enrolment`, `protocol.rekeying`.
+"""
 
 import math
-from collections.abc import Container
-from dataclasses import dataclass
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, field
 
 from protocol import merkle
-from protocol.disclosure import check_result
+from protocol.disclosure import NOT_RUN, check_result
 from protocol.envelope import Envelope, decode
 from protocol.errors import Code, ProtocolError
 from protocol.identity import NONE, tagged_digest
 from protocol.keys import PublicKey
 from protocol.policy import DisclosurePolicy, bucket_range, grid_step
+from protocol.predicates import (
+    EMPTY_LEDGER,
+    START_SEQ,
+    AbandonPredicate,
+    DatasetPredicate,
+    EnrollPredicate,
+    Header,
+    LedgerHead,
+    Link,
+    PlanPredicate,
+    ResetPredicate,
+    ResultPredicate,
+    RotatePredicate,
+    WithdrawPredicate,
+)
 from protocol.registry import ACCEPTED_VERSIONS, Registry, Role
-from protocol.scorecard import Scorecard
-from protocol.statements import ENROLL_SEQ, FIRST_EPOCH, ResultPredicate, parse_statement
+from protocol.scorecard import BenchmarkEntry, Scorecard
+from protocol.statements import parse_statement
 
-DAY_WINDOW = 128  # days: a result may be from today or the 127 days before
+DAY_WINDOW = 128  # days: a result may be from today or the 127 days before, a plan may last as long
 COINCIDENCE = 2**32  # protected figures that could have come out in fewer ways than this may be equal by chance
 
 
@@ -41,39 +59,57 @@ class ChainHead:
 
 
 @dataclass(frozen=True, slots=True)
+class KnownPlan:
+    """A plan in the log. `is_open` until it has a result or is abandoned."""
+
+    predicate: PlanPredicate
+    challenge: str
+    is_open: bool
+
+
+@dataclass(frozen=True, slots=True)
 class History:
-    """What the aggregator knows when the submission arrives; to be read in the transaction that appends.
+    """What the aggregator knows when a link arrives; to be read in the transaction that appends.
 
     Attributes:
-        head: last link of this site, None if only its enrolment exists.
-        frozen: whether a fork froze the site.
-        roots: every scores_root accepted from other sites.
+        head: last link of this site in its present epoch, None if only the epoch's start exists.
+        frozen: whether a fork in the present epoch froze the site.
+        ledger: as the site's newest statement of any kind gives it.
+        roots: every scores_root accepted from any site.
         figures: `Accepted.figures` of the other sites' results (None left out).
+        datasets: this site's dataset statements by digest, oldest first.
+        plans: this site's plans by digest.
+        results: digests of this site's results that were not withdrawn.
     """
 
     head: ChainHead | None
     frozen: bool = False
+    ledger: LedgerHead = EMPTY_LEDGER
     roots: Container[str] = ()
     figures: Container[str] = ()
+    datasets: Mapping[str, DatasetPredicate] = field(default_factory=dict)
+    plans: Mapping[str, KnownPlan] = field(default_factory=dict)
+    results: Container[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A submission that may be appended.
+    """A link that may be appended.
 
     Attributes:
         leaf: the PAE, to be hashed as the log's next leaf.
         head: the site's new chain head.
-        figures: fingerprint of the protected figures, to recognise a copied result; None if there are too few to tell.
+        scorecard: of a result or plan; None for other kinds.
+        figures: fingerprint of a result's protected figures, to recognise a copy; None if there are too few to tell.
     """
 
     digest: str
     leaf: bytes
     site: str
-    result: ResultPredicate
-    scorecard: Scorecard
+    statement: Link
     head: ChainHead
-    figures: str | None
+    scorecard: Scorecard | None = None
+    figures: str | None = None
 
 
 def authenticate(data: bytes, registry: Registry, *, log_index: int) -> Authentic:
@@ -82,7 +118,7 @@ def authenticate(data: bytes, registry: Registry, *, log_index: int) -> Authenti
     Args:
         data: the envelope file as received; the caller stops reading after MAX_BYTES + 1.
         registry: the newest registry.
-        log_index: the index the submission would get (the log's size).
+        log_index: the index the link would get (the log's size).
 
     Raises:
         ProtocolError: only MALFORMED, UNKNOWN_KEY or BAD_SIGNATURE.
@@ -106,66 +142,261 @@ def _signer(keyid: str, registry: Registry, log_index: int) -> tuple[str, Role, 
     return site, entry.role, entry.key
 
 
-def verify_submission(authentic: Authentic, registry: Registry, history: History, *, today_day: int) -> Accepted:
+def verify_link(authentic: Authentic, registry: Registry, history: History, *, today_day: int) -> Accepted:
     """Second half: depth to chain. A FORK means: keep both payloads and freeze the site.
 
     Args:
         authentic: from `authenticate`, and not yet in the log.
         registry: the same registry.
-        history: the state before this submission.
+        history: the state before this link.
         today_day: days since 1970-01-01 UTC.
 
     Raises:
         ProtocolError: the code of the first check that fails.
     """
-    result = parse_statement(authentic.envelope.payload)
-    if not isinstance(result, ResultPredicate):
-        raise ProtocolError(Code.WRONG_TYPE, "expected result/v1")
-    if result.header.site != authentic.site:
+    statement = parse_statement(authentic.envelope.payload)
+    if isinstance(statement, EnrollPredicate | ResetPredicate | RotatePredicate):
+        raise ProtocolError(Code.WRONG_TYPE, "a request about keys, which the root keys answer, is no link by itself")
+    header = statement.header
+    if header.site != authentic.site:
         raise ProtocolError(Code.WRONG_SITE, f"signed by {authentic.site}")
-    scorecard = _check_references(result, registry, today_day)
-    policy = registry.policy_for(result.policy)
-    check_result(result, scorecard, policy)
-    if result.scores_root == merkle.root([]).hex() or result.scores_root in history.roots:
-        raise ProtocolError(Code.WRONG_ROOT, "scores_root of no records, or of another site")
-    figures = _figures(result, scorecard, policy)
-    if figures is not None and figures in history.figures:
-        raise ProtocolError(Code.COPIED_RESULT, "the protected figures are those of another site")
-    _check_chain(result, registry, history)
-    if (result.plan, result.challenge) != (NONE, NONE):
-        raise ProtocolError(Code.UNKNOWN_PLAN, "no plan of this site is in the log")
+    check_context(header, registry)
+    scorecard, figures = None, None
+    match statement:
+        case ResultPredicate():
+            scorecard, figures = _check_result(statement, registry, history, today_day)
+        case PlanPredicate():
+            scorecard = _check_plan(statement, registry, history, today_day)
+        case DatasetPredicate():
+            _check_dataset(statement, registry, history)
+        case AbandonPredicate():
+            _open_plan(statement.plan, history)
+        case WithdrawPredicate():
+            if statement.result not in history.results:
+                raise ProtocolError(Code.UNKNOWN_RESULT, "no result of this site, or withdrawn already")
+    check_chain(header, registry, history)
+    if isinstance(statement, ResultPredicate):
+        _check_planned(statement, history)
     return Accepted(
         digest=authentic.digest,
         leaf=authentic.envelope.pae,
         site=authentic.site,
-        result=result,
+        statement=statement,
+        head=ChainHead(header.epoch, header.seq, authentic.digest),
         scorecard=scorecard,
-        head=ChainHead(result.header.epoch, result.header.seq, authentic.digest),
         figures=figures,
     )
 
 
-def _check_references(result: ResultPredicate, registry: Registry, today_day: int) -> Scorecard:
-    """Check deployment, registry version, digests and day; return the scorecard."""
-    header = result.header
+def check_context(header: Header, registry: Registry) -> None:
+    """Check that a statement is meant for this aggregator and was made with a registry that is new enough.
+
+    Raises:
+        ProtocolError: WRONG_DEPLOYMENT or WRONG_REGISTRY.
+    """
     if header.deployment != registry.deployment:
         raise ProtocolError(Code.WRONG_DEPLOYMENT, f"meant for {header.deployment}, this is {registry.deployment}")
     if not 0 <= registry.version - header.registry < ACCEPTED_VERSIONS:
         raise ProtocolError(Code.WRONG_REGISTRY, f"made with version {header.registry}, now {registry.version}")
-    registered = registry.scorecards.get(result.scorecard)
-    if registered is None:
-        raise ProtocolError(Code.UNKNOWN_SCORECARD, result.scorecard)
-    if registered.retired:
-        raise ProtocolError(Code.RETIRED_SCORECARD, result.scorecard)
-    if result.model not in registry.models:
-        raise ProtocolError(Code.UNKNOWN_MODEL, result.model)
-    if result.agent not in registry.agents:
-        raise ProtocolError(Code.UNKNOWN_AGENT, result.agent)
-    if any(commitment != NONE for commitment in result.data.values()):
-        raise ProtocolError(Code.UNKNOWN_DATASET, "no dataset commitment is registered for this site")
+
+
+def check_chain(header: Header, registry: Registry, history: History) -> None:
+    """Check that a link follows the last accepted one, and its ledger the last known one.
+
+    Raises:
+        ProtocolError: SITE_FROZEN, WRONG_EPOCH, FORK, WRONG_SEQ, WRONG_PREV or LEDGER_ROLLED_BACK.
+    """
+    if history.frozen:
+        raise ProtocolError(Code.SITE_FROZEN, f"{header.site} is frozen after a fork")
+    site = registry.sites[header.site]
+    head = history.head or ChainHead(site.epoch, START_SEQ, site.start)
+    if header.epoch != head.epoch:
+        raise ProtocolError(Code.WRONG_EPOCH, f"epoch {header.epoch}; expected {head.epoch}")
+    if header.seq <= head.seq:
+        raise ProtocolError(Code.FORK, f"seq {header.seq} is taken by another payload")
+    if header.seq != head.seq + 1:
+        raise ProtocolError(Code.WRONG_SEQ, f"seq {header.seq}; expected {head.seq + 1}")
+    if header.prev != head.digest:
+        raise ProtocolError(Code.WRONG_PREV, "prev is not the last accepted link")
+    check_ledger(header.ledger, history.ledger)
+
+
+def check_ledger(new: LedgerHead, known: LedgerHead) -> None:
+    """Check that a ledger has not lost entries (rule 8.5). Raises ProtocolError LEDGER_ROLLED_BACK."""
+    if new.length < known.length:
+        raise ProtocolError(Code.LEDGER_ROLLED_BACK, f"{new.length} entries after {known.length}")
+    if new.length == known.length and new.head != known.head:
+        raise ProtocolError(Code.LEDGER_ROLLED_BACK, f"two ledgers of {new.length} entries")
+
+
+def plan_challenge(deployment: str, log_index: int, log_root: bytes, plan: str) -> str:
+    """Return the value that a plan's receipt yields, 64 hex digits; nobody knew it before the plan was in the log.
+
+    Args:
+        deployment: the aggregator's origin.
+        log_index: index of the plan's entry.
+        log_root: root of the log that ends with the plan, as in its receipt.
+        plan: digest of the plan.
+    """
+    return tagged_digest("challenge", [deployment, log_index, log_root.hex(), plan])
+
+
+def _check_result(
+    result: ResultPredicate, registry: Registry, history: History, today_day: int
+) -> tuple[Scorecard, str | None]:
+    scorecard = _check_named(result, registry)
     if not 0 <= today_day - result.day < DAY_WINDOW:
         raise ProtocolError(Code.WRONG_DAY, f"day {result.day}, today is {today_day}")
+    if result.approval != "two_person":
+        raise ProtocolError(Code.NO_EXCEPTIONS, "the registry names no terms and people of exceptions")
+    policy = registry.policy_for(result.policy)
+    check_result(result, scorecard, policy)
+    for entry in scorecard.benchmarks:
+        _check_data(result, entry, scorecard, history)
+    if result.scores_root == merkle.root([]).hex() or result.scores_root in history.roots:
+        raise ProtocolError(Code.WRONG_ROOT, "scores_root of no records, or reported before")
+    figures = _figures(result, scorecard, policy)
+    if figures is not None and figures in history.figures:
+        raise ProtocolError(Code.COPIED_RESULT, "the protected figures are those of another site")
+    return scorecard, figures
+
+
+def _check_named(statement: PlanPredicate | ResultPredicate, registry: Registry) -> Scorecard:
+    """Check that everything a statement names by digest is registered; return the scorecard."""
+    registered = registry.scorecards.get(statement.scorecard)
+    if registered is None:
+        raise ProtocolError(Code.UNKNOWN_SCORECARD, statement.scorecard)
+    if registered.retired:
+        raise ProtocolError(Code.RETIRED_SCORECARD, statement.scorecard)
+    if statement.model not in registry.models:
+        raise ProtocolError(Code.UNKNOWN_MODEL, statement.model)
+    if statement.agent not in registry.agents:
+        raise ProtocolError(Code.UNKNOWN_AGENT, statement.agent)
+    registry.policy_for(statement.policy)
+    ids = {entry.id for entry in registered.scorecard.benchmarks}
+    if statement.data.keys() != ids:
+        raise ProtocolError(Code.WRONG_CELLS, "data: its keys are not the scorecard's benchmarks")
     return registered.scorecard
+
+
+def _check_data(result: ResultPredicate, entry: BenchmarkEntry, scorecard: Scorecard, history: History) -> None:
+    """Check that a benchmark's protected figures are of a registered dataset, and others of none (rule 8.4)."""
+    cells = [cell for cell in scorecard.cells if cell.benchmark == entry.id]
+    was_run = any(result.cells[cell.key] != NOT_RUN for cell in cells)
+    needs_dataset = was_run and any(cell.protected for cell in cells)
+    named = result.data[entry.id]
+    if not needs_dataset:
+        if named != NONE:
+            raise ProtocolError(Code.WRONG_DATASET, f"{entry.id}: names a dataset, but no protected figure of it")
+        return
+    dataset = _known_dataset(named, entry, history)
+    if result.groups[entry.id] > dataset.units:
+        raise ProtocolError(Code.WRONG_GROUPS, f"{entry.id}: more units than its dataset has")
+
+
+def _known_dataset(digest: str, entry: BenchmarkEntry, history: History) -> DatasetPredicate:
+    dataset = history.datasets.get(digest)
+    if dataset is None:
+        raise ProtocolError(Code.UNKNOWN_DATASET, f"{entry.id}: no dataset statement of this site in the log")
+    if dataset.definition != entry.definition:
+        raise ProtocolError(Code.WRONG_DATASET, f"{entry.id}: the dataset is another benchmark's")
+    return dataset
+
+
+def _check_plan(plan: PlanPredicate, registry: Registry, history: History, today_day: int) -> Scorecard:
+    scorecard = _check_named(plan, registry)
+    if not 0 <= plan.expires_day - today_day < DAY_WINDOW:
+        raise ProtocolError(Code.WRONG_DAY, f"the plan ends on day {plan.expires_day}, today is {today_day}")
+    for entry in scorecard.benchmarks:
+        named = plan.data[entry.id]
+        if named == NONE:
+            continue
+        if not any(cell.protected for cell in scorecard.cells if cell.benchmark == entry.id):
+            raise ProtocolError(Code.WRONG_DATASET, f"{entry.id}: names a dataset, but is public")
+        _known_dataset(named, entry, history)
+    return scorecard
+
+
+def _check_planned(result: ResultPredicate, history: History) -> None:
+    """Check a result against the plan it names, if it names one."""
+    if result.plan == NONE:
+        if result.challenge != NONE:
+            raise ProtocolError(Code.WRONG_PLAN, "a challenge without a plan")
+        return
+    plan = _open_plan(result.plan, history)
+    promised = plan.predicate
+    said = (result.scorecard, result.model, result.agent, result.policy)
+    if said != (promised.scorecard, promised.model, promised.agent, promised.policy):
+        raise ProtocolError(Code.WRONG_PLAN, "scorecard, model, agent or policy are not the plan's")
+    if any(named not in (NONE, promised.data[benchmark]) for benchmark, named in result.data.items()):
+        raise ProtocolError(Code.WRONG_PLAN, "a dataset is not the plan's")
+    if result.challenge != plan.challenge:
+        raise ProtocolError(Code.WRONG_PLAN, "the challenge is another plan's")
+    if result.day > promised.expires_day:
+        raise ProtocolError(Code.PLAN_EXPIRED, f"day {result.day}; the plan ended on day {promised.expires_day}")
+
+
+def _open_plan(digest: str, history: History) -> KnownPlan:
+    plan = history.plans.get(digest)
+    if plan is None:
+        raise ProtocolError(Code.UNKNOWN_PLAN, "no plan of this site is in the log under this digest")
+    if not plan.is_open:
+        raise ProtocolError(Code.PLAN_USED, "the plan has a result, or was abandoned")
+    return plan
+
+
+def _check_dataset(dataset: DatasetPredicate, registry: Registry, history: History) -> None:
+    """Check a dataset version against the registry and the versions before it."""
+    taken = [entry.scorecard for entry in registry.scorecards.values() if not entry.retired]
+    protected = {
+        benchmark.definition
+        for card in taken
+        for benchmark in card.benchmarks
+        if any(cell.benchmark == benchmark.id and cell.protected for cell in card.cells)
+    }
+    if dataset.definition not in protected:
+        raise ProtocolError(Code.UNKNOWN_BENCHMARK, "no scorecard has a gated or private benchmark of this definition")
+    check_dataset_version(dataset, history.datasets, registry.policies[registry.policy_floor])
+
+
+def check_dataset_version(
+    dataset: DatasetPredicate, known: Mapping[str, DatasetPredicate], policy: DisclosurePolicy
+) -> None:
+    """Check one version of a dataset against those before it; the site applies this before anybody signs.
+
+    Args:
+        dataset: the new version.
+        known: the site's dataset statements by digest, oldest first.
+        policy: the federation's, or a stricter one.
+
+    Raises:
+        ProtocolError: BELOW_THRESHOLD or WRONG_DATASET.
+    """
+    if bucket_range(dataset.units)[0] < policy.min_units:
+        raise ProtocolError(Code.BELOW_THRESHOLD, f"a dataset of fewer than {policy.min_units} units")
+    differences = (dataset.added, dataset.removed, dataset.changed)
+    for bucket in differences:
+        if bucket and bucket_range(bucket)[0] < policy.changed_units:
+            raise ProtocolError(
+                Code.BELOW_THRESHOLD, f"a version that differs by fewer than {policy.changed_units} units"
+            )
+    if dataset.commitment == merkle.root([]).hex():
+        raise ProtocolError(Code.WRONG_DATASET, "the commitment to no records")
+    if any(dataset.commitment == other.commitment for other in known.values()):
+        raise ProtocolError(Code.WRONG_DATASET, "this version is registered already")
+    lineages = {other.lineage for other in known.values()}
+    if dataset.lineage != dataset.commitment and dataset.lineage not in lineages:
+        raise ProtocolError(Code.WRONG_DATASET, "lineage is neither its own commitment nor one that the log knows")
+    alike = [
+        digest
+        for digest, other in known.items()
+        if (other.definition, other.lineage) == (dataset.definition, dataset.lineage)
+    ]
+    expected = alike[-1] if alike else NONE
+    if dataset.previous != expected:
+        raise ProtocolError(Code.WRONG_DATASET, "previous is not the last version of this benchmark and lineage")
+    if (expected == NONE) == any(differences):
+        raise ProtocolError(Code.WRONG_DATASET, "numbers of different units without a version before, or none with one")
 
 
 def _figures(result: ResultPredicate, scorecard: Scorecard, policy: DisclosurePolicy) -> str | None:
@@ -179,18 +410,3 @@ def _figures(result: ResultPredicate, scorecard: Scorecard, policy: DisclosurePo
         return None
     figures = [[cell.key, result.groups[cell.group], result.cells[cell.key]] for cell in printed]
     return tagged_digest("figures", [result.scorecard, result.model, figures])
-
-
-def _check_chain(result: ResultPredicate, registry: Registry, history: History) -> None:
-    header = result.header
-    if history.frozen:
-        raise ProtocolError(Code.SITE_FROZEN, f"{header.site} is frozen after a fork")
-    head = history.head or ChainHead(FIRST_EPOCH, ENROLL_SEQ, registry.sites[header.site].enrolment)
-    if header.epoch != head.epoch:
-        raise ProtocolError(Code.WRONG_EPOCH, f"epoch {header.epoch}; expected {head.epoch}")
-    if header.seq <= head.seq:
-        raise ProtocolError(Code.FORK, f"seq {header.seq} is taken by another payload")
-    if header.seq != head.seq + 1:
-        raise ProtocolError(Code.WRONG_SEQ, f"seq {header.seq}; expected {head.seq + 1}")
-    if header.prev != head.digest:
-        raise ProtocolError(Code.WRONG_PREV, "prev is not the last accepted link")

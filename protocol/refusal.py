@@ -1,0 +1,52 @@
+"""Refusals: signed notes by the log's key, so that nobody on the way can invent one (rule 8.8).
+
+A C2SP signed note of four lines: a first line that no checkpoint has, the digest of the refused payload, the code, and
+the size of the log when it was refused.
+"""
+
+from dataclasses import dataclass
+
+from protocol import schema
+from protocol.checkpoint import parse_number
+from protocol.errors import Code, ProtocolError
+from protocol.keys import PublicKey, Signer
+from protocol.signed_note import sign_note, verify_note
+
+FIRST_LINE = "intramural/refusal/v1"
+MAX_REFUSAL = 4096  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """What an aggregator refused: `digest` of the payload's PAE, the code, and the log's size at that moment."""
+
+    digest: str
+    code: Code
+    log_size: int
+
+
+def sign_refusal(refusal: Refusal, origin: str, signer: Signer) -> str:
+    """Return the signed note; the key name is the log's origin."""
+    text = f"{FIRST_LINE} {origin}\n{refusal.digest}\n{refusal.code.value}\n{refusal.log_size}\n"
+    note = sign_note(text, origin, signer)
+    verify_refusal(note, refusal.digest, signer.public, origin)
+    return note
+
+
+def verify_refusal(note: str, digest: str, log_key: PublicKey, origin: str) -> Refusal:
+    """Read a refusal and verify that the log's key signed it about the payload `digest`.
+
+    Raises:
+        ProtocolError: BAD_REFUSAL, WRONG_ORIGIN or BAD_SIGNATURE.
+    """
+    if len(note) > MAX_REFUSAL:
+        raise ProtocolError(Code.BAD_REFUSAL, f"longer than {MAX_REFUSAL} characters")
+    lines = verify_note(note, 4, log_key, origin, Code.BAD_REFUSAL)
+    if lines[0] != f"{FIRST_LINE} {origin}":
+        raise ProtocolError(Code.WRONG_ORIGIN, f"not a refusal of {origin}")
+    if not schema.HEX64.fullmatch(lines[1]) or lines[1] != digest:
+        raise ProtocolError(Code.BAD_REFUSAL, "about another payload")
+    code = next((code for code in Code if code.value == lines[2]), None)
+    if code is None:
+        raise ProtocolError(Code.BAD_REFUSAL, "a code that this version does not know")
+    return Refusal(digest, code, parse_number(lines[3], Code.BAD_REFUSAL))

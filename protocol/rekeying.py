@@ -1,0 +1,150 @@
+"""Requests by which a site changes its keys or starts a new epoch (rule 8.8), and what a registry makes of them.
+
+A rotation is a link of the chain: both old keys and the new one sign it. A reset starts a new epoch after a roll-back,
+a fork or a lost key; the two keys of the new epoch sign it. Neither is in force until the root keys have signed a
+registry that says so: a person at the aggregator compares fingerprints before.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from protocol import envelope
+from protocol.errors import Code, ProtocolError
+from protocol.keys import PublicKey, load_public
+from protocol.predicates import START_SEQ, Header, ResetPredicate, RotatePredicate
+from protocol.registry import Registry, Role, Site, SiteKey
+from protocol.statements import parse_statement
+from protocol.verification import ChainHead, History, check_chain, check_context, check_ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Rekeying:
+    """A rotation or reset whose proofs hold; a person has still to compare the fingerprints of new keys.
+
+    Attributes:
+        digest, pae: identity and leaf of the statement.
+        keys: the site's two keys after it, by role.
+    """
+
+    predicate: RotatePredicate | ResetPredicate
+    digest: str
+    pae: bytes
+    keys: dict[Role, PublicKey]
+
+    @property
+    def header(self) -> Header:
+        """The statement's header."""
+        return self.predicate.header
+
+    @property
+    def head(self) -> ChainHead:
+        """The site's chain head once it is in force."""
+        return ChainHead(self.header.epoch, self.header.seq, self.digest)
+
+
+def open_rekeying(data: bytes, registry: Registry, history: History, *, log_index: int) -> Rekeying:
+    """Check a request to rotate a key or to start a new epoch.
+
+    Args:
+        data: the envelope file.
+        registry: the newest.
+        history: of the site that it names.
+        log_index: index that its entry would get.
+
+    Raises:
+        ProtocolError: MALFORMED, UNKNOWN_KEY, WRONG_KEYS, WEAK_KEY, DUPLICATE_KEY, BAD_SIGNATURE, WRONG_TYPE, or as
+            `check_context` and `check_chain`; of a reset also WRONG_EPOCH, WRONG_PREV and LEDGER_ROLLED_BACK.
+    """
+    opened = envelope.decode(data)
+    predicate = parse_statement(opened.payload)
+    site = registry.sites.get(predicate.header.site)
+    if site is None:
+        raise ProtocolError(Code.UNKNOWN_KEY, "no such site is enrolled")
+    match predicate:
+        case RotatePredicate():
+            return _open_rotation(opened, predicate, site, registry, history, log_index)
+        case ResetPredicate():
+            return _open_reset(opened, predicate, site, registry, history)
+    raise ProtocolError(Code.WRONG_TYPE, "expected reset/v1 or rotate/v1")
+
+
+def _open_rotation(
+    opened: envelope.Envelope,
+    predicate: RotatePredicate,
+    site: Site,
+    registry: Registry,
+    history: History,
+    log_index: int,
+) -> Rekeying:
+    new_key = load_public(predicate.new_key)
+    _refuse_known(new_key, registry)
+    old = {entry.role: entry.key for entry in site.keys if entry.valid_at(log_index)}
+    signers = {key.keyid: key for key in (*old.values(), new_key)}
+    _check_signed_by(opened, signers, count=3)
+    check_context(predicate.header, registry)
+    check_chain(predicate.header, registry, history)
+    role: Role = "agent" if predicate.role == "agent" else "steward"
+    return Rekeying(predicate, opened.digest, opened.pae, {**old, role: new_key})
+
+
+def _open_reset(
+    opened: envelope.Envelope, predicate: ResetPredicate, site: Site, registry: Registry, history: History
+) -> Rekeying:
+    keys: dict[Role, PublicKey] = {
+        "agent": load_public(predicate.agent_key),
+        "steward": load_public(predicate.steward_key),
+    }
+    held = {entry.key.keyid: entry for entry in site.keys}
+    for role, key in keys.items():
+        entry = held.get(key.keyid)
+        if entry is None:
+            _refuse_known(key, registry)
+        elif entry.role != role or entry.revoked_from is not None:
+            raise ProtocolError(Code.WRONG_KEYS, f"the {role} key was revoked, or has the other role")
+    _check_signed_by(opened, {key.keyid: key for key in keys.values()}, count=2)
+    header = predicate.header
+    check_context(header, registry)
+    head = history.head or ChainHead(site.epoch, START_SEQ, site.start)
+    if header.epoch != head.epoch + 1:
+        raise ProtocolError(Code.WRONG_EPOCH, f"epoch {header.epoch}; expected {head.epoch + 1}")
+    if header.prev != head.digest:
+        raise ProtocolError(Code.WRONG_PREV, "prev is not the last accepted link")
+    check_ledger(header.ledger, history.ledger)
+    return Rekeying(predicate, opened.digest, opened.pae, keys)
+
+
+def _refuse_known(key: PublicKey, registry: Registry) -> None:
+    known = {registry.log_key.keyid, *(root.keyid for root in registry.roots)}
+    if key.keyid in known or registry.site_of(key.keyid) is not None:
+        raise ProtocolError(Code.DUPLICATE_KEY, f"key {key.keyid} is in the registry already")
+
+
+def _check_signed_by(opened: envelope.Envelope, signers: dict[str, PublicKey], *, count: Literal[2, 3]) -> None:
+    if len(signers) != count or {signature.keyid for signature in opened.signatures} != signers.keys():
+        raise ProtocolError(Code.WRONG_KEYS, f"expected the signatures of {count} keys: each that it names or replaces")
+    opened.verify(signers)
+
+
+def site_after(site: Site, rekeying: Rekeying, log_index: int) -> Site:
+    """Return the site's registry entry once `rekeying` is in the log at `log_index`.
+
+    A rotated key ends with the rotation; a key that a reset leaves out is revoked from the reset on.
+    """
+    is_reset = isinstance(rekeying.predicate, ResetPredicate)
+    wanted = {key.keyid for key in rekeying.keys.values()}
+    entries = []
+    for entry in site.keys:
+        ended = entry.until_index is not None or entry.revoked_from is not None
+        if entry.key.keyid in wanted or ended:
+            entries.append(entry)
+        elif is_reset:
+            entries.append(replace(entry, revoked_from=log_index))
+        else:
+            entries.append(replace(entry, until_index=log_index + 1))
+    held = {entry.key.keyid for entry in entries}
+    for role, key in rekeying.keys.items():
+        if key.keyid not in held:
+            entries.append(SiteKey(key, role, from_index=log_index + 1))
+    if not is_reset:
+        return replace(site, keys=tuple(entries))
+    return replace(site, keys=tuple(entries), start=rekeying.digest, epoch=rekeying.header.epoch)
