@@ -1,7 +1,7 @@
 """The command line of the people who run an aggregator: `intramural-aggregator`.
 
-Exit codes: 0 success, 1 unexpected error or a board that does not match its log, 2 wrong option or setting, 3 key file,
-4 registry, 5 enrolment, 6 database, 130 interrupted.
+Exit codes: 0 success, 1 unexpected error, a board that does not match its log or a file that was refused, 2 wrong
+option or setting, 3 key file, 4 registry, 5 enrolment, 6 database, 130 interrupted.
 """
 
 import os
@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 
+from aggregator.accept_command import accept
 from aggregator.command import format_option, open_home, say, say_error, show_rows
 from aggregator.errors import AggregatorError
 from aggregator.registry_commands import enroll, invite, register
@@ -60,8 +61,8 @@ def main() -> None:
 def cli(context: click.Context, directory: Path) -> None:
     """Verify signed submissions, keep the transparency log, publish the board.
 
-    Exit codes: 0 success, 1 unexpected error or a board that does not match its log, 2 wrong option or setting, 3 key
-    file, 4 registry, 5 enrolment, 6 database, 130 interrupted.
+    Exit codes: 0 success, 1 unexpected error, a board that does not match its log or a file that was refused, 2 wrong
+    option or setting, 3 key file, 4 registry, 5 enrolment, 6 database, 130 interrupted.
     """
     context.obj = directory
 
@@ -256,3 +257,4 @@ def verify(board: Path, root_keys: tuple[str, ...], form: str) -> None:
 cli.add_command(invite)
 cli.add_command(enroll)
 cli.add_command(register)
+cli.add_command(accept)

@@ -1,6 +1,7 @@
 """Refuses every connection and name look-up beyond loopback, in each Python process that the tests start.
 
 Every attempt is also noted in the file that REFUSED_CONNECTIONS names, so that a swallowed error is still seen.
+With REFUSE_LOOPBACK in its environment a process may not even open a connection to its own machine.
 """
 
 import ipaddress
@@ -8,7 +9,9 @@ import os
 import sys
 
 
-def is_loopback(host: object) -> bool:
+def is_allowed(host: object) -> bool:
+    if os.environ.get("REFUSE_LOOPBACK"):
+        return False
     if host in (None, "", "localhost", b"localhost"):
         return True
     try:
@@ -25,12 +28,13 @@ def refuse(event: str, arguments: tuple[object, ...]) -> None:
         host = arguments[0]
     else:
         return
-    if not is_loopback(host):
+    if not is_allowed(host):
         note = os.environ.get("REFUSED_CONNECTIONS")
         if note:
             with open(note, "a", encoding="utf-8") as file:  # noqa: PTH123 (few imports, in every process)
                 file.write(f"{event} in {sys.argv[:3]}\n")
-        raise ConnectionRefusedError("the tests refuse connections beyond loopback")
+        reach = "all connections here" if os.environ.get("REFUSE_LOOPBACK") else "connections beyond loopback"
+        raise ConnectionRefusedError(f"the tests refuse {reach}")
 
 
 sys.addaudithook(refuse)
