@@ -12,13 +12,13 @@ DIR/submissions/              drafts, approved submissions, receipts
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.errors import ConfigError
+from agent.errors import ConfigError, StoreError
 from agent.keys import (
     KeyRole,
     create_data_key,
@@ -133,13 +133,24 @@ class Site:
             StoreError: the data key, the seal key or the store is missing, too widely readable, or damaged.
         """
         _ = self.settings  # a site with a wrong setting does nothing
-        data_key = read_data_key(self.keys / "data.key")
-        self.seal_key()  # a site of an unreleased version has none: it is refused before its store is opened
-        store = Store(self.directory / "store" / "site.sqlite3", Vault(data_key))
+        if not self._store_path.is_file():
+            # An empty store in its place would have an empty audit log, which nobody could tell from a deleted one.
+            raise StoreError("the site's store is missing", "Restore the folder store/ from a back-up.")
+        store = self._open_store()
         try:
             yield store
         finally:
             store.close()
+
+    @property
+    def _store_path(self) -> Path:
+        return self.directory / "store" / "site.sqlite3"
+
+    def _open_store(self) -> Store:
+        """Open the store, or make it where there is none. Fails without a seal key, as in a site made earlier."""
+        data_key = read_data_key(self.keys / "data.key")
+        audit_key = derive_key(self.seal_key(), "audit-log/v2")
+        return Store(self._store_path, Vault(data_key), audit_key)
 
 
 def create_site(directory: Path, site_name: str) -> Site:
@@ -168,8 +179,8 @@ def create_site(directory: Path, site_name: str) -> Site:
     for folder in (site.data, directory / "benchmarks", site.submissions):
         folder.mkdir(mode=0o700)
     site.deployments.write_text(DEPLOYMENTS_TEMPLATE, "utf-8")
+    with closing(site._open_store()) as store:
+        store.audit("site created", "")
     # Last, because its presence makes the directory a site.
     write_settings(directory / "site.yaml", Settings.model_validate({"site_name": site_name}))
-    with site.store() as store:
-        store.audit("site created", "")
     return site

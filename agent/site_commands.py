@@ -82,9 +82,14 @@ def audit(site: Site, form: str) -> None:
     That is, that nothing was changed in it.
     """
     with site.store() as store:
-        entries = store.audit_log()
+        events = store.audit_log()
     rows = [
-        {"at": datetime.fromtimestamp(at, UTC).isoformat(), "event": event, "detail": detail}
-        for at, event, detail in entries
+        {
+            "number": event.number,
+            "at": datetime.fromtimestamp(event.at, UTC).isoformat(),
+            "event": event.event,
+            "detail": event.detail,
+        }
+        for event in events
     ]
-    show_rows(rows, {"at": "When (UTC)", "event": "What", "detail": "Detail"}, form)
+    show_rows(rows, {"number": "No.", "at": "When (UTC)", "event": "What", "detail": "Detail"}, form)

@@ -1,5 +1,6 @@
 """Encrypted local store, answer cache, retention."""
 
+from agent.store.audit_chain import AuditEvent, AuditHead
 from agent.store.calibrations import Calibration, Rater
 from agent.store.reviews import Review, ReviewedText
 from agent.store.store import Store
@@ -8,6 +9,8 @@ from agent.store.vault import Vault
 
 __all__ = [
     "RETRIED",
+    "AuditEvent",
+    "AuditHead",
     "Calibration",
     "Judgement",
     "Rater",

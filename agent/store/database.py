@@ -1,5 +1,6 @@
 """The store's file: opened for its owner alone, brought up to date, and only under the key that it was made with."""
 
+import hmac
 import os
 import sqlite3
 import time
@@ -8,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from agent.errors import StoreError
+from agent.store.audit_chain import GENESIS_LINK, AuditHead, seal_head, seal_key_check
 from agent.store.vault import Vault
 
 KEY_CHECK = b"intramural store"
@@ -28,12 +30,24 @@ ADVICE = {
 
 
 class Database:
-    """The site's database file, open under one data key. Not for several threads."""
+    """The site's database file, open under one data key and one audit key. Not for several threads."""
 
-    def __init__(self, path: Path, vault: Vault) -> None:
-        """Open or create the store at `path` and bring its tables up to date."""
+    def __init__(self, path: Path, vault: Vault, audit_key: bytes) -> None:
+        """Open or create the store at `path` and bring its tables up to date.
+
+        Args:
+            path: the file; its folder is made where it is missing.
+            vault: seals and hashes under the data key.
+            audit_key: 32 bytes, which chain the audit log; they derive from the seal key, not from the data key.
+
+        Raises:
+            StoreError: the file is readable by others, damaged, of a newer version, or was made with other keys.
+        """
+        if len(audit_key) != 32:
+            raise StoreError("the key of the audit log must be 32 bytes long")
         self._path = path
         self._vault = vault
+        self._audit_key = audit_key
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not path.exists():
             os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
@@ -49,7 +63,7 @@ class Database:
             self._db.execute("PRAGMA secure_delete=ON")
             self._db.execute("PRAGMA foreign_keys=ON")
             self._migrate()
-        self._check_key()
+        self._check_keys()
 
     def close(self) -> None:
         """Close the connection; a clean close folds the write-ahead log into the file."""
@@ -78,13 +92,34 @@ class Database:
             for script in scripts[done:]:
                 for statement in _statements(script.read_text("utf-8")):
                     self._db.execute(statement)
+            if done == 0:
+                # Only a new file gets a head: in any other, a missing head shows that somebody removed it.
+                self._begin_audit_log()
             self._db.execute(f"PRAGMA user_version={len(scripts)}")
 
     def _version(self) -> int:
         return int(self._db.execute("PRAGMA user_version").fetchone()[0])
 
-    def _check_key(self) -> None:
-        """Refuse a data key that this store was not made with, before anything is written under it."""
+    def _begin_audit_log(self) -> None:
+        """Write the head of a log without events."""
+        head = AuditHead(0, GENESIS_LINK)
+        seal, key_check = seal_head(head, self._audit_key), seal_key_check(self._audit_key)
+        self._db.execute("INSERT INTO audit_head VALUES (1, ?, ?, ?, ?)", (*head, seal, key_check))
+
+    def _write_head(self, head: AuditHead) -> None:
+        """Put a head in the place of the one before it."""
+        self._db.execute(
+            "UPDATE audit_head SET number = ?, link = ?, seal = ?", (*head, seal_head(head, self._audit_key))
+        )
+
+    def _check_keys(self) -> None:
+        """Refuse keys that this store was not made with, before anything is written under them."""
+        row = self._db.execute("SELECT CAST(key_check AS BLOB) FROM audit_head").fetchone()
+        if row is not None and not hmac.compare_digest(row[0], seal_key_check(self._audit_key).encode()):
+            raise StoreError(
+                "the seal key is not the one that this store was made with",
+                "Put the right keys/seal.key back from a back-up; nothing was read or written.",
+            )
         sealed = self._seal("key check")
         if sealed is None:
             with self._transaction():
@@ -102,6 +137,18 @@ class Database:
     def _set_seal(self, name: str, value: bytes) -> None:
         sealed = self._vault.seal(b"seal\0" + name.encode(), value)
         self._db.execute("INSERT OR REPLACE INTO seals VALUES (?, ?)", (name, sealed))
+
+    @contextmanager
+    def _snapshot(self) -> Iterator[None]:
+        """Read one state of the file, whatever other commands write in the meantime."""
+        if self._db.in_transaction:
+            yield
+            return
+        self._db.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._db.execute("ROLLBACK")
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:

@@ -519,7 +519,7 @@ def test_names_of_clinicians_stay_sealed(graded: FilledSite):
     assert not any("Quillfeather" in done.stdout + done.stderr for done in said)
     assert "R1: 6, R2: 6" in said[0].stdout
     with graded.site.store() as store:
-        assert not any("Quillfeather" in f"{event} {detail}" for _, event, detail in store.audit_log())
+        assert not any("Quillfeather" in f"{event.event} {event.detail}" for event in store.audit_log())
     files = [path for path in graded.site.directory.rglob("*") if path.is_file()]
     assert files
     content = b"".join(path.read_bytes() for path in files)
@@ -687,7 +687,8 @@ def test_one_clinicians_grades_are_let_go_and_the_others_keep_their_numbers(grad
     assert (done.returncode, "The name and grades of R1 in calibration may are deleted." in done.stdout) == (0, True)
     with graded.site.store() as store:
         assert [rater.number for rater in store.raters("may")] == [2]
-        assert store.audit_log()[-1][1:] == ("calibration ratings deleted", "name=may rater=R1")
+        last = store.audit_log()[-1]
+        assert (last.event, last.detail) == ("calibration ratings deleted", "name=may rater=R1")
     path = fill_in(sheets / "rater-1.csv", lambda row, criterion: near(3, row, criterion))
     assert "R3: 12" in calibrate(graded, "import", "may", path, "--rater", "Dr Number 3").stdout
     done = calibrate(graded, "delete", "may", "--rater", "R7", "--yes")
@@ -709,7 +710,8 @@ def test_a_sample_is_deleted_with_names_and_grades_once_it_is_confirmed(graded: 
     assert (left["name"], left["grades"]) == ("june", "R1: 12")
     with graded.site.store() as store:
         assert store.raters("may") == []
-        assert store.audit_log()[-1][1:] == ("calibration deleted", "name=may raters=2")
+        last = store.audit_log()[-1]
+        assert (last.event, last.detail) == ("calibration deleted", "name=may raters=2")
     assert "there is no calibration may" in calibrate(graded, "delete", "may", "--yes").stderr
     done, _ = make(graded, "--items", "12", out="again")
     assert done.returncode == 0

@@ -40,7 +40,7 @@ WARDS = card(ALL, BUT_ONE, EXAM)
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    store = Store(tmp_path / "site.sqlite3", Vault(b"k" * 32))
+    store = Store(tmp_path / "site.sqlite3", Vault(b"k" * 32), b"a" * 32)
     yield store
     store.close()
 

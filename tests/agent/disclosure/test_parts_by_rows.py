@@ -11,7 +11,7 @@ from tests.agent.disclosure.test_collect import EXAM, card, fill, found
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    store = Store(tmp_path / "site.sqlite3", Vault(b"k" * 32))
+    store = Store(tmp_path / "site.sqlite3", Vault(b"k" * 32), b"a" * 32)
     yield store
     store.close()
 

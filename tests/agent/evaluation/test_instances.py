@@ -53,7 +53,7 @@ def test_writing_a_run_of_many_long_notes_takes_no_memory_for_them(tmp_path: Pat
         "import sys; from pathlib import Path; from agent.store import Store, Vault\n"
         "from agent.evaluation import instances; from tests.agent.evaluation.test_instances import made\n"
         "instances.HELD_CHARACTERS = 2_000_000\n"
-        "store = Store(Path(sys.argv[1]), Vault(bytes(32)))\n"
+        "store = Store(Path(sys.argv[1]), Vault(bytes(32)), bytes(32))\n"
         "before = peak()\n"
         "found = instances.Instances(lambda: made(6_000, 4_000))\n"
         "store.begin_run(suite='s', name='n', benchmark='b', lineage='l', model='m', deployment='d', details={},\n"

@@ -156,7 +156,7 @@ def test_what_was_exported_comes_back_with_the_same_seats_grades_and_words(
         assert [one.scores for one in store.instances(after.run_id, 0, 9)] == [
             one.scores for one in store.instances(before.run_id, 0, 9)
         ]
-        audit = [detail for _, event, detail in store.audit_log() if event == "imported"]
+        audit = [event.detail for event in store.audit_log() if event.event == "imported"]
         assert audit[0].endswith("judgements=3")
     raw = b"".join(path.read_bytes() for path in filled.site.directory.rglob("*.sqlite3*"))
     assert b"Nearly." not in raw

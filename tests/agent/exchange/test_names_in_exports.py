@@ -225,7 +225,7 @@ def test_a_metric_group_or_scenario_in_free_text_is_refused_by_place(
     assert planted_in(str(refused.value) + refused.value.advice, "John", NUMBER) == []
     with filled.site.store() as store:
         assert store.runs() == []
-        assert [event for _, event, _ in store.audit_log()] == ["site created"]
+        assert [event.event for event in store.audit_log()] == ["site created"]
 
 
 def test_each_imported_run_is_in_the_audit_log_by_counts(filled: FilledSite, folder: Path):
@@ -233,5 +233,5 @@ def test_each_imported_run_is_in_the_audit_log_by_counts(filled: FilledSite, fol
     import_helm(filled.site, folder)
     with filled.site.store() as store:
         (run,) = store.runs()
-        (_, (_, event, detail)) = store.audit_log()
-    assert (event, detail) == ("imported", f"run={run.run_id} instances=4 answers=4 metrics=2")
+        (_, last) = store.audit_log()
+    assert (last.event, last.detail) == ("imported", f"run={run.run_id} instances=4 answers=4 metrics=2")

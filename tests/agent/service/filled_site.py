@@ -123,7 +123,7 @@ class FilledSite:
     def audited(self) -> list[str]:
         """What the audit log says was revealed, in order."""
         with self.site.store() as store:
-            return [detail for _, event, detail in store.audit_log() if event == "reveal"]
+            return [event.detail for event in store.audit_log() if event.event == "reveal"]
 
 
 def filled_site(folder: Path, name: str = "St. Example Hospital") -> FilledSite:

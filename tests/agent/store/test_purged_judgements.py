@@ -20,7 +20,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def store(path: Path) -> Iterator[Store]:
-    store = Store(path, Vault(bytes(range(32))))
+    store = Store(path, Vault(bytes(range(32))), bytes(32))
     yield store
     store.close()
 
