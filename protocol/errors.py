@@ -84,6 +84,7 @@ class Code(StrEnum):
     LOG_SHRANK = "log_shrank"
     SPLIT_VIEW = "split_view"  # two histories of one log
     BAD_REFUSAL = "bad_refusal"  # text not as the format demands, or about another payload
+    BAD_SITE_HEAD = "bad_site_head"  # text not as the format demands, or about another site
     BAD_RECEIPT = "bad_receipt"  # text not as the format demands
     BAD_PROOF = "bad_proof"  # a Merkle proof that does not lead to the root
 
