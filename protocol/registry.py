@@ -239,7 +239,7 @@ def parse_registry(payload: bytes) -> Registry:
 
 def _fields(payload: bytes) -> dict[str, object]:
     value = parse_canonical(payload)
-    if isinstance(value, dict) and value.get("schema") == _UNRELEASED_SCHEMA:
+    if isinstance(value, dict) and schema.is_number(value.get("schema"), _UNRELEASED_SCHEMA):
         raise ProtocolError(
             Code.OLD_SCHEMA,
             "of an unreleased version (schema 1), which no version after it reads; start anew",

@@ -49,6 +49,11 @@ def integer(value: object, where: str, low: int = 0, high: int = MAX_INT) -> int
     return value
 
 
+def is_number(value: object, number: int) -> bool:
+    """Whether `value` is this integer. Python's own comparison takes `true` for 1."""
+    return type(value) is int and value == number
+
+
 def flag(value: object, where: str) -> bool:
     """Return `value` if it is true or false."""
     return value if isinstance(value, bool) else _refuse(where, "true or false")

@@ -123,7 +123,7 @@ def _subject(kind: _Kind, predicate: Statement) -> list[_Fields]:
 
 
 def _refuse_old_schema(predicate: object) -> None:
-    if isinstance(predicate, dict) and predicate.get("schema") == _UNRELEASED_SCHEMA:
+    if isinstance(predicate, dict) and schema.is_number(predicate.get("schema"), _UNRELEASED_SCHEMA):
         raise ProtocolError(
             Code.OLD_SCHEMA, "of an unreleased version (schema 1), which no version after it reads; start anew"
         )

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from protocol import envelope
 from protocol.canonical import canonical
 from protocol.errors import Code, ProtocolError
-from protocol.keys import PublicKey, Signer
+from protocol.keys import PublicKey, Signer, check_signature_form
 from tests.protocol.world import AGENT, REGISTRY, STEWARD, refused, submission, submit
 
 GOOD = submission()
@@ -58,6 +58,7 @@ def first_signature(**fields: Any) -> bytes:
 
 PAYLOAD = envelope_json()["payload"]
 SIGNATURES = envelope_json()["signatures"]
+ANY_SIG = base64.b64encode(b"\x01" * 64).decode()
 NOT_TEXT = [1, True, [], ["x"], {}, {"a": {"b": 1}}]
 TAIL = PAYLOAD.rstrip("=")
 
@@ -111,8 +112,8 @@ MALFORMED = {
     "A20-space-in-base64": edited(payload=PAYLOAD[:4] + " " + PAYLOAD[4:]),
     "A21-empty-payload": edited(payload=""),
     "A22-no-signature": edited(signatures=[]),
-    "A22-5-signatures": edited(signatures=[{"keyid": f"{i:064x}", "sig": "YQ=="} for i in range(5)]),
-    "A22-many-signatures": edited(signatures=[{"keyid": f"{i:064x}", "sig": "YQ=="} for i in range(600)]),
+    "A22-5-signatures": edited(signatures=[{"keyid": f"{i:064x}", "sig": ANY_SIG} for i in range(5)]),
+    "A22-many-signatures": edited(signatures=[{"keyid": f"{i:064x}", "sig": ANY_SIG} for i in range(300)]),
     "A22-100000-signatures": edited(signatures=[{"keyid": "0", "sig": ""}] * 100_000),
     "B23-unknown-payload-type": edited(payloadType="application/vnd.example+json"),
     "B24-application-json": edited(payloadType="application/json"),
@@ -163,27 +164,82 @@ def test_a_signature_over_anything_but_the_pae_is_bad(message: bytes):
         submit(resigned(KIND, message))
 
 
+def with_signature(signer: Signer, sig: bytes) -> bytes:
+    """Return the good envelope with `sig` in place of one signature."""
+    own = {"keyid": signer.public.keyid, "sig": base64.b64encode(sig).decode()}
+    return edited(signatures=[own if entry["keyid"] == own["keyid"] else entry for entry in SIGNATURES])
+
+
+def der(r: bytes, s: bytes) -> bytes:
+    """Return the ASN.1 form of a P-256 signature around any two byte strings."""
+    body = b"\x02" + bytes([len(r)]) + r + b"\x02" + bytes([len(s)]) + s
+    return b"\x30" + bytes([len(body)]) + body
+
+
+LETTER = b"Erika Mustermann, born 12.08.1957, was admitted with chest pain. "
 JWS = b"eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0."
-FOREIGN = {
+
+NO_SIGNATURES = {
     "B29-jws": JWS,
     "B29-pgp": b"-----BEGIN PGP SIGNATURE-----",
     "B29-cose": bytes.fromhex("d28443a10126a0"),
+    "B32-high-s": der(b"\x01", b"\x00" + b"\xff" * 32),
+    "B32-long-form": b"\x30\x81\x06\x02\x01\x01\x02\x01\x01",
+    "B32-r-beyond-the-order": der(b"\x00" + b"\xff" * 32, b"\x01"),
+    "B32-r-and-s-zero": der(b"\x00", b"\x00"),
     "B34-63-bytes": b"\x01" * 63,
     "B34-65-bytes": b"\x01" * 65,
-    "B34-all-zero": b"\x00" * 64,
     "B34-one-byte": b"\x00",
+    "a-letter-of-36000-bytes": (LETTER * 600)[:36_000],
+    "a-letter-of-100-bytes": (LETTER * 2)[:100],
+    "a-letter-after-a-signature": AGENT.sign(RAW) + LETTER,
+    "a-letter-after-a-der-signature": STEWARD.sign(RAW) + LETTER,
+    "a-letter-as-der-of-72-bytes": der(b"\x00" + b"\xff" + LETTER[:31], LETTER[:33]),
+    "a-letter-as-der-of-80-bytes": der(LETTER[:38], LETTER[:38]),
 }
 
 
-@pytest.mark.parametrize("sig", [pytest.param(s, id=name) for name, s in FOREIGN.items()])
-@pytest.mark.parametrize("signer", [AGENT, STEWARD], ids=["ed25519", "p256"])
-def test_a_blob_of_another_kind_is_a_bad_signature(sig: bytes, signer: Signer):
-    signatures = [
-        {**entry, "sig": base64.b64encode(sig).decode()} if entry["keyid"] == signer.public.keyid else entry
-        for entry in SIGNATURES
-    ]
+@pytest.mark.parametrize("sig", [pytest.param(sig, id=name) for name, sig in NO_SIGNATURES.items()])
+@pytest.mark.parametrize("signer", [AGENT, STEWARD], ids=["agent", "steward"])
+def test_what_cannot_be_a_signature_is_malformed_before_any_key_is_looked_up(sig: bytes, signer: Signer):
+    with refused(Code.MALFORMED):
+        submit(with_signature(signer, sig))
+
+
+IN_FORM = {
+    "B34-all-zero": bytes(64),
+    "64-bytes-of-a-letter": LETTER[:64],
+    "a-letter-as-der-of-72-bytes": der(LETTER[:32], LETTER[:32]),
+    "a-letter-in-s-of-a-der": der(b"\x01", LETTER[:32]),
+}
+
+
+@pytest.mark.parametrize("sig", [pytest.param(sig, id=name) for name, sig in IN_FORM.items()])
+@pytest.mark.parametrize("signer", [AGENT, STEWARD], ids=["agent", "steward"])
+def test_text_in_the_form_of_a_signature_does_not_verify(sig: bytes, signer: Signer):
+    data = with_signature(signer, sig)
+    assert envelope.decode(data)
     with refused(Code.BAD_SIGNATURE):
-        submit(edited(signatures=signatures))
+        submit(data)
+
+
+def test_the_gate_never_builds_an_envelope_around_text():
+    class Leak:
+        public = AGENT.public
+
+        def sign(self, message: bytes) -> bytes:
+            return LETTER * 10
+
+    with refused(Code.MALFORMED):
+        envelope.sign(RAW, [Leak(), STEWARD])
+    with refused(Code.MALFORMED):
+        envelope.add_signature(envelope.sign(RAW, [STEWARD]), Leak())
+
+
+@pytest.mark.parametrize("signer", [AGENT, STEWARD], ids=["ed25519", "p256"])
+def test_every_honest_signature_is_in_form(signer: Signer):
+    for number in range(200):
+        check_signature_form(signer.sign(b"%d" % number))
 
 
 def test_B34_an_empty_signature_is_malformed():

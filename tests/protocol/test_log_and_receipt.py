@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocol import envelope, merkle
-from protocol.checkpoint import Checkpoint, check_growth, note_key_id, sign_checkpoint, verify_checkpoint
+from protocol.checkpoint import Checkpoint, check_growth, sign_checkpoint, verify_checkpoint
 from protocol.errors import Code, ProtocolError
 from protocol.keys import load_public
 from protocol.merkle import leaf_hash, node_hash
 from protocol.receipt import build_receipt, verify_receipt
+from protocol.signed_note import note_key_id
 from tests.protocol.world import LOG, ORIGIN, STEWARD, STRANGER, refused, submission
 
 # The reference tree of RFC 6962 implementations: eight leaves, the root after each, and some proofs.

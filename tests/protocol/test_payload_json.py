@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from protocol.canonical import MAX_INT, canonical, parse, parse_canonical
 from protocol.errors import Code, ProtocolError
-from protocol.statements import Header, ResultPredicate, build_statement, parse_statement
+from protocol.predicates import Header, ResultPredicate
+from protocol.statements import build_statement, parse_statement
 from tests.protocol.world import RESULT, edited_payload, refused, signed, submit
 
 GOOD = build_statement(RESULT)
@@ -218,7 +219,7 @@ SCHEMA_FAULTS: dict[str, tuple[Edit, Code]] = {
     ),
     "D71-text-in-hex-as-challenge": (
         put("predicate", "challenge", value=b"Erika Mustermann, 12.08.1957, HIV".hex()[:64]),
-        Code.UNKNOWN_PLAN,
+        Code.WRONG_PLAN,
     ),
     "D71-text-in-hex-as-prev": (
         put("predicate", "prev", value=b"Erika Mustermann, 12.08.1957, HIV".hex()[:64]),
@@ -241,7 +242,7 @@ SCHEMA_FAULTS: dict[str, tuple[Edit, Code]] = {
         Code.SCHEMA,
     ),
     "E75-result-v2": (put("predicateType", value="urn:intramural:result/v2"), Code.WRONG_TYPE),
-    "E75-plan": (put("predicateType", value="urn:intramural:plan/v1"), Code.WRONG_TYPE),
+    "E75-plan-with-the-body-of-a-result": (put("predicateType", value="urn:intramural:plan/v1"), Code.SCHEMA),
     "E75-enroll-with-the-body-of-a-result": (put("predicateType", value="urn:intramural:enroll/v1"), Code.SCHEMA),
     "E75-type-is-a-list": (put("predicateType", value=["urn:intramural:result/v1"]), Code.WRONG_TYPE),
     "E75-other-statement-version": (put("_type", value="https://in-toto.io/Statement/v0.1"), Code.WRONG_TYPE),

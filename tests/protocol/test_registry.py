@@ -12,6 +12,7 @@ from protocol.envelope import REGISTRY_TYPE
 from protocol.errors import Code
 from protocol.identity import NONE, model_digest
 from protocol.keys import Signer, load_public
+from protocol.predicates import EnrollPredicate, Header
 from protocol.registry import (
     Model,
     Registry,
@@ -22,7 +23,7 @@ from protocol.registry import (
     parse_registry,
     step_registry,
 )
-from protocol.statements import EnrollPredicate, Header, build_statement
+from protocol.statements import build_statement
 from tests.protocol.world import (
     AGENT,
     LOG,
@@ -239,7 +240,11 @@ FILLINGS: dict[str, tuple[bytes, Code]] = {
     "floor-not-registered": (edited(policy_floor="00" * 32), Code.SCHEMA),
     "policies-not-sorted": (edited(policies=policies()[::-1]), Code.SCHEMA),
     "policy-twice": (edited(policies=[policies()[0]] * 2), Code.SCHEMA),
-    "unknown-schema": (edited(schema=2), Code.SCHEMA),
+    "unknown-schema": (edited(schema=3), Code.SCHEMA),
+    "unreleased-schema": (edited(schema=1), Code.OLD_SCHEMA),
+    "schema-is-true": (edited(schema=True), Code.SCHEMA),
+    "epoch-0": (bent_site(epoch=0), Code.SCHEMA),
+    "start-is-none": (bent_site(start=NONE), Code.SCHEMA),
     "unknown-field": (edited(note="x"), Code.SCHEMA),
     "unknown-role": (bent_site(keys=[key_json(AGENT, "root")]), Code.SCHEMA),
     "unknown-publication": (bent_site(publication="secret"), Code.SCHEMA),

@@ -12,8 +12,9 @@ from protocol.policy import bucket_of, bucket_range, grid_step
 from protocol.registry import RegisteredScorecard
 from protocol.scorecard import Scorecard
 from protocol.statements import build_statement
-from protocol.verification import History
 from tests.protocol.world import (
+    HISTORY,
+    NOTES,
     OTHER_AGENT,
     OTHER_ENROLMENT,
     OTHER_SITE,
@@ -24,7 +25,9 @@ from tests.protocol.world import (
     SCORECARD,
     STRICT,
     STRICTER,
+    WARD,
     cell,
+    digest_of,
     refused,
     registry,
     result,
@@ -44,8 +47,7 @@ def whole_only(n: int, value: int, **cells: int) -> dict[str, Any]:
     """The ward's total alone, of n units; its other figures suppressed."""
     return {
         "groups": {**NO_SUBGROUPS["groups"], "ward": bucket_of(n)},
-        "cells": {**NO_SUBGROUPS["cells"], ALL: value, "ward/rouge_l": -1, **cells},
-        "spreads": {"ward/rouge_l": -1},
+        "cells": {**NO_SUBGROUPS["cells"], ALL: value, **cells},
     }
 
 
@@ -75,7 +77,7 @@ FAULTS: dict[str, tuple[dict[str, Any], Code]] = {
         Code.WRONG_GROUPS,
     ),
     "E79-subgroups-of-a-withheld-whole": (
-        {"groups": {"ward": 0}, "cells": {ALL: -1, "ward/rouge_l": -1}, "spreads": {"ward/rouge_l": -1}},
+        {"groups": {"ward": 0}, "cells": {ALL: -1}},
         Code.WRONG_GROUPS,
     ),
     "E80-one-subgroup-withheld": ({"groups": {"ward/sex.female": 0}, "cells": {FEMALE: -1}}, Code.OPEN_MARGIN),
@@ -84,17 +86,37 @@ FAULTS: dict[str, tuple[dict[str, Any], Code]] = {
     "E80-whole-withheld-beside-its-parts": ({"cells": {ALL: -1}}, Code.OPEN_MARGIN),
     "E81-100-percent": (whole_only(200, 1000), Code.EXTREME_VALUE),
     "E81-0-percent": (whole_only(200, 0), Code.EXTREME_VALUE),
-    "E81-0-percent-of-a-mean": ({"cells": {"ward/rouge_l": 0}}, Code.EXTREME_VALUE),
+    "E81-0-percent-of-a-mean": ({"cells": {"notes/rouge_l": 0}}, Code.EXTREME_VALUE),
     "E81-few-failures": (whole_only(200, 960), Code.SMALL_COUNT),
     "E81-few-successes": (whole_only(200, 40), Code.SMALL_COUNT),
     "E81-neither-side-can-reach-the-threshold": (whole_only(12, 500), Code.SMALL_COUNT),
     "E82-finer-than-n-allows": (whole_only(100, 720), Code.OFF_GRID),
+    "E-exception-without-terms": ({"approval": "exception"}, Code.NO_EXCEPTIONS),
+    "E72-no-dataset-of-a-protected-figure": ({"data": {"ward": "none"}}, Code.UNKNOWN_DATASET),
+    "E72-dataset-of-a-public-figure": ({"data": {"exam": digest_of(WARD)}}, Code.WRONG_DATASET),
+    "E72-dataset-of-another-benchmark": ({"data": {"ward": digest_of(NOTES)}}, Code.WRONG_DATASET),
+    "E72-dataset-of-a-benchmark-that-was-not-run": (
+        {
+            "groups": {"notes": 0},
+            "cells": {"notes/rouge_l": -2},
+            "spreads": {"notes/rouge_l": -1},
+            "outcome": "partial",
+        },
+        Code.WRONG_DATASET,
+    ),
+    "E78-more-units-than-the-dataset-has": ({"groups": {"ward": bucket_of(20_000)}}, Code.WRONG_GROUPS),
+    "E-second-metric-of-a-group": (
+        {"cells": {"ward/rouge_l": 640}, "spreads": {"ward/rouge_l": 12}},
+        Code.TOO_MANY_METRICS,
+    ),
+    "E-second-metric-of-a-group-coded": ({"cells": {"ward/rouge_l": -3}}, Code.TOO_MANY_METRICS),
     "E83-everything-suppressed": (
         whole_only(0, -1)
         | {
             "outcome": "partial",
-            "groups": {"exam": 0, "ward": 0, **NO_SUBGROUPS["groups"]},
-            "cells": {"exam/exact_match": -2, ALL: -1, FEMALE: -1, MALE: -1, "ward/rouge_l": -1},
+            "groups": {"exam": 0, "ward": 0, "notes": 0, **NO_SUBGROUPS["groups"]},
+            "cells": {"exam/exact_match": -2, ALL: -1, FEMALE: -1, MALE: -1, "notes/rouge_l": -1},
+            "spreads": {"notes/rouge_l": -1},
         },
         Code.NOTHING_PUBLISHED,
     ),
@@ -102,8 +124,8 @@ FAULTS: dict[str, tuple[dict[str, Any], Code]] = {
     "E86-root-of-no-records": ({"scores_root": merkle.root([]).hex()}, Code.WRONG_ROOT),
     "E-public-figure-suppressed": ({"cells": {"exam/exact_match": -1}}, Code.WRONG_VALUE),
     "E-public-figure-coded": ({"cells": {"exam/exact_match": -4}}, Code.WRONG_VALUE),
-    "E-spread-beside-a-suppressed-figure": ({"cells": {"ward/rouge_l": -1}}, Code.WRONG_VALUE),
-    "E-spread-0-of-a-protected-figure": ({"spreads": {"ward/rouge_l": 0}}, Code.WRONG_VALUE),
+    "E-spread-beside-a-suppressed-figure": ({"cells": {"notes/rouge_l": -1}}, Code.WRONG_VALUE),
+    "E-spread-0-of-a-protected-figure": ({"spreads": {"notes/rouge_l": 0}}, Code.WRONG_VALUE),
     "E-complete-without-a-benchmark": ({"groups": {"exam": 0}, "cells": {"exam/exact_match": -2}}, Code.WRONG_OUTCOME),
 }
 
@@ -165,9 +187,8 @@ ALLOWED: dict[str, dict[str, Any]] = {
     "both-subgroups-withheld": NO_SUBGROUPS,
     "both-subgroups-coded": {"cells": {FEMALE: -3, MALE: -4}},
     "a-run-that-stopped-early": {"outcome": "partial"},
-    "an-exception-stays-visible": {"approval": "exception"},
     "low-coded-whole": whole_only(200, -3),
-    "spread-withheld": {"spreads": {"ward/rouge_l": -1}},
+    "spread-withheld": {"spreads": {"notes/rouge_l": -1}},
     "just-enough-failures": whole_only(200, 920),
 }
 
@@ -181,7 +202,9 @@ def test_E84_the_stricter_of_both_policies_decides_whichever_is_the_floor():
     strict_floor = registry(policy_floor=STRICTER.digest)
     with refused(Code.BELOW_THRESHOLD):
         submit(submission(policy=STRICT.digest), strict_floor)
-    assert submit(submission(policy=STRICTER.digest, **whole_only(300, 720, **{"ward/rouge_l": -1})), strict_floor)
+    large_notes = whole_only(300, 720)
+    large_notes["groups"]["notes"] = bucket_of(300)
+    assert submit(submission(policy=STRICTER.digest, **large_notes), strict_floor)
 
 
 def by_other_site(changes: dict[str, Any]) -> bytes:
@@ -191,22 +214,22 @@ def by_other_site(changes: dict[str, Any]) -> bytes:
 
 LARGE: dict[str, Any] = {
     "groups": {"ward": bucket_of(7000), "ward/sex.female": bucket_of(3000), "ward/sex.male": bucket_of(4000)},
-    "cells": {ALL: 712, FEMALE: 702, MALE: 722, "ward/rouge_l": 633},
+    "cells": {ALL: 712, FEMALE: 702, MALE: 722},
 }
 
 
 def test_E86_the_score_root_of_another_site_is_refused():
     with refused(Code.WRONG_ROOT):
-        submit(submission(), history=History(None, roots={RESULT.scores_root}))
+        submit(submission(), history=replace(HISTORY, roots={RESULT.scores_root}))
 
 
 def test_E87_a_copied_result_is_refused():
     first = submit(submission(**LARGE))
     assert first.figures is not None
     with refused(Code.COPIED_RESULT):
-        submit(by_other_site(LARGE), history=History(None, figures={first.figures}))
-    changed = {**LARGE, "cells": {**LARGE["cells"], "ward/rouge_l": 634}}
-    assert submit(by_other_site(changed), history=History(None, figures={first.figures})).figures != first.figures
+        submit(by_other_site(LARGE), history=replace(HISTORY, figures={first.figures}))
+    changed = {**LARGE, "cells": {**LARGE["cells"], ALL: 713}}
+    assert submit(by_other_site(changed), history=replace(HISTORY, figures={first.figures})).figures != first.figures
 
 
 def test_E87_few_or_public_figures_may_agree_by_chance():

@@ -23,7 +23,7 @@ def test_a_scorecard_comes_out_as_it_went_in():
 
 def test_keys_groups_and_margins():
     assert [cell.key for cell in SCORECARD.cells][2] == "ward/exact_match/sex.female"
-    assert SCORECARD.group_keys == ("exam", "ward", "ward/sex.female", "ward/sex.male")
+    assert SCORECARD.group_keys == ("exam", "ward", "ward/sex.female", "ward/sex.male", "notes")
     assert SCORECARD.margins("ward") == (("ward/sex.female", "ward/sex.male"),)
     assert SCORECARD.margins("exam") == ()
     assert [cell.metric for cell in SCORECARD.cells_of("ward")] == ["exact_match", "rouge_l"]

@@ -10,14 +10,16 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 
 from protocol import envelope
+from protocol.disclosure import NO_SPREAD, SUPPRESSED
 from protocol.errors import Code, ProtocolError
 from protocol.identity import NONE, agent_digest, model_digest
 from protocol.keys import Ed25519Signer, P256Signer, Signer
 from protocol.policy import DisclosurePolicy, bucket_of
+from protocol.predicates import DatasetPredicate, Header, ResultPredicate, Statement
 from protocol.registry import Model, RegisteredScorecard, Registry, Site, SiteKey
 from protocol.scorecard import BenchmarkEntry, Cell, Scorecard
-from protocol.statements import Header, ResultPredicate, build_statement
-from protocol.verification import Accepted, History, authenticate, verify_submission
+from protocol.statements import build_statement
+from protocol.verification import Accepted, History, authenticate, verify_link
 
 TODAY = 20_700
 ORIGIN = "board.example"
@@ -68,6 +70,7 @@ SCORECARD = Scorecard(
     benchmarks=(
         BenchmarkEntry("exam", "An exam", "Knowledge", "ab" * 32),
         BenchmarkEntry("ward", "A ward's letters", "Documentation", "cd" * 32),
+        BenchmarkEntry("notes", "A ward's notes", "Documentation", "ef" * 32),
     ),
     cells=(
         cell("exam", "exact_match"),
@@ -75,6 +78,7 @@ SCORECARD = Scorecard(
         cell("ward", "exact_match", "sex.female"),
         cell("ward", "exact_match", "sex.male"),
         cell("ward", "rouge_l", binary=False),
+        cell("notes", "rouge_l", binary=False),
     ),
 )
 RETIRED = replace(SCORECARD, version=2)
@@ -118,13 +122,42 @@ def registry(**changes: Any) -> Registry:
 
 REGISTRY = registry()
 
+
+def dataset(seq: int = 1, prev: str = ENROLMENT, **changes: Any) -> DatasetPredicate:
+    """Return the statement of a first version of the ward's dataset, with some fields replaced."""
+    base = DatasetPredicate(
+        header=Header(ORIGIN, SITE, epoch=1, seq=seq, prev=prev, registry=9),
+        definition="cd" * 32,
+        commitment="da" * 32,
+        lineage="da" * 32,
+        origin="own",
+        previous=NONE,
+        units=bucket_of(10_000),
+        added=0,
+        removed=0,
+        changed=0,
+    )
+    return replace(base, **changes)
+
+
+def digest_of(statement: Statement) -> str:
+    """Return the digest by which later statements name this one."""
+    return envelope.digest(build_statement(statement))
+
+
+WARD = dataset()
+NOTES = dataset(seq=2, definition="ef" * 32, commitment="db" * 32, lineage="db" * 32)
+DATASETS = {digest_of(WARD): WARD, digest_of(NOTES): NOTES}
+HISTORY = History(head=None, datasets=DATASETS)
+"""Both datasets are known, although no link is: so that RESULT can be the first one."""
+
 RESULT = ResultPredicate(
     header=Header(ORIGIN, SITE, epoch=1, seq=1, prev=ENROLMENT, registry=9),
     scorecard=SCORECARD.digest,
     model=model_digest(MODEL.name),
     agent=agent_digest("0.1.0"),
     policy=STRICT.digest,
-    data={"exam": NONE, "ward": NONE},
+    data={"exam": NONE, "ward": digest_of(WARD), "notes": digest_of(NOTES)},
     plan=NONE,
     challenge=NONE,
     scores_root="5c" * 32,
@@ -136,15 +169,17 @@ RESULT = ResultPredicate(
         "ward": bucket_of(200),
         "ward/sex.female": bucket_of(90),
         "ward/sex.male": bucket_of(110),
+        "notes": bucket_of(200),
     },
     cells={
         "exam/exact_match": 875,
         "ward/exact_match": 720,
         "ward/exact_match/sex.female": 700,
         "ward/exact_match/sex.male": 750,
-        "ward/rouge_l": 640,
+        "ward/rouge_l": SUPPRESSED,  # the second figure of its group, which the policy keeps in
+        "notes/rouge_l": 640,
     },
-    spreads={"ward/rouge_l": 12},
+    spreads={"ward/rouge_l": NO_SPREAD, "notes/rouge_l": 12},
 )
 
 
@@ -172,10 +207,10 @@ def edited_payload(edit: Callable[[dict[str, Any]], object]) -> bytes:
 
 
 def submit(
-    data: bytes, known: Registry = REGISTRY, history: History | None = None, today: int = TODAY, index: int = 5
+    data: bytes, known: Registry = REGISTRY, history: History = HISTORY, today: int = TODAY, index: int = 5
 ) -> Accepted:
     authentic = authenticate(data, known, log_index=index)
-    return verify_submission(authentic, known, history or History(head=None), today_day=today)
+    return verify_link(authentic, known, history, today_day=today)
 
 
 @contextmanager
