@@ -113,6 +113,75 @@ def _rescore(store: Store, run: Run, scoring: ScoringChoice | None, means: Means
     )
 
 
+def score_again(
+    store: Store, run: Run, positions: Sequence[int], means: Means = _NOTHING
+) -> Iterator[tuple[int, Mapping[str, float | Unscored] | None]]:
+    """Yield what this version makes of stored answers; nothing is written.
+
+    Metrics of the whole run are left out: no instance has a score under one.
+
+    Args:
+        store: the site's.
+        run: it was asked here, not imported.
+        positions: of the instances, rising.
+        means: for metrics that need more than the answer.
+
+    Yields:
+        Position and score by metric, each position once and in no order; None for the scores where the question, the
+        answer or a judge's reply that they rest on was purged.
+
+    Raises:
+        BenchmarkError: a metric needs an encoder, and there is none or another than the run was measured with.
+    """
+    as_run = Rules.of_run(run.details)
+    rules = measured_by(as_run, means)
+    if rules.identity() != as_run.identity():
+        raise BenchmarkError(
+            f"{run.benchmark}: it was measured with another encoder than the one that is set",
+            "Set bertscore_model and bertscore_layer in site.yaml to those of the run.",
+        )
+    settled = store.settled_positions(run.run_id)
+    measured_later: dict[int, dict[str, float | Unscored]] = {}
+    cases: list[tuple[int, Instance, Response]] = []
+    for start in range(0, len(positions), BATCH):
+        page = positions[start : start + BATCH]
+        kept = _jury_seats(store, run.run_id, rules, page)
+        for stored in store.each_instance(run.run_id, page):
+            seats = kept.get(stored.position, [])
+            if stored.instance is None or _purged(stored, settled) or _rests_on_lost_reply(seats):
+                yield stored.position, None
+                continue
+            scores = _scores_of(rules, stored, seats)
+            if isinstance(stored.response, Response) and any(measure.later for measure in rules.measures):
+                measured_later[stored.position] = scores
+                cases.append((stored.position, stored.instance, stored.response))
+            else:
+                yield stored.position, scores
+    for position, name, value in later_scores(rules, cases, means):
+        measured_later[position][name] = value
+    yield from measured_later.items()
+
+
+def _scores_of(
+    rules: Rules, stored: StoredInstance, seats: Sequence[tuple[str, Judged]]
+) -> dict[str, float | Unscored]:
+    """Return the scores of one instance by metric, but for what is measured in batches; none if it was not asked."""
+    result = _result(stored)
+    if result is None or stored.instance is None:
+        return {}
+    judged = [one for _, one in _judged_again(rules, stored.instance, result, seats)]
+    scores: dict[str, float | Unscored] = {}
+    for verdict in _verdicts(rules, stored.instance, result, judged):
+        if not verdict.measure.of_whole_run and not isinstance(verdict.value, Labelled):
+            scores[verdict.measure.name] = verdict.value
+    return scores
+
+
+def _rests_on_lost_reply(seats: Sequence[tuple[str, Judged]]) -> bool:
+    """Whether a seat's verdict cannot be read again."""
+    return any(seat.judgement_key is not None and not judgement.replies for _, (seat, judgement) in seats)
+
+
 def purged_words(store: Store, run_id: str) -> str:
     """Say how many instances of a run have texts that were purged; nothing where all are there."""
     settled = store.settled_positions(run_id)
