@@ -244,9 +244,9 @@ def describe_statement(payload: bytes, knowledge: Knowledge) -> Description:
 
     Raises:
         ProtocolError: as `parse_statement`; WRONG_TYPE for a request about keys; WRONG_DEPLOYMENT; WRONG_SITE;
-            UNKNOWN_SCORECARD, RETIRED_SCORECARD, UNKNOWN_MODEL, UNKNOWN_AGENT, UNKNOWN_POLICY or UNKNOWN_BENCHMARK for a name that the
-            registry lacks; WRONG_CELLS for figures that are not the scorecard's. Rules that it breaks raise nothing:
-            they are in `faults`.
+            UNKNOWN_SCORECARD, RETIRED_SCORECARD, UNKNOWN_MODEL, UNKNOWN_AGENT, UNKNOWN_POLICY or UNKNOWN_BENCHMARK
+            for a name that the registry lacks; WRONG_CELLS for figures that are not the scorecard's. Rules that it
+            breaks raise nothing: they are in `faults`.
     """
     statement = parse_statement(payload)
     header, registry = statement.header, knowledge.registry
