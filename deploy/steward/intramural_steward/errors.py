@@ -1,0 +1,69 @@
+"""Every error the tool raises on purpose.
+
+StewardError           base; the command line prints message and advice, and leaves with `exit_code`
+├── UsageError     2   options that do not go together, or a file that cannot be read or written
+├── RequestError   3   the file is damaged, signed by somebody else, or breaks a rule: the site must make another
+├── KeyFileError   4   the steward's key or its password is missing, wrong, or too widely readable
+├── ListError      5   the list of approvals is damaged, or in use
+└── HistoryError   6   the site's history is shorter than, or another than, the one on the list
+
+Exit code 0 is success, 1 a "no" or an unexpected error, 130 interrupted. Messages quote no password and no content of a
+file.
+"""
+
+from typing import ClassVar
+
+
+class StewardError(Exception):
+    """Base of every error the tool raises on purpose.
+
+    Args:
+        message: what is wrong, and where.
+        advice: what the reader should do; defaults to the class's advice.
+    """
+
+    exit_code: ClassVar[int] = 1
+    advice: str = "Nothing was signed."
+
+    def __init__(self, message: str, advice: str | None = None) -> None:
+        super().__init__(message)
+        if advice is not None:
+            self.advice = advice
+
+
+class UsageError(StewardError):
+    """Options do not go together, or a file cannot be read or written."""
+
+    exit_code = 2
+    advice = "Nothing was signed. See --help."
+
+
+class RequestError(StewardError):
+    """A file from the site is not what it should be."""
+
+    exit_code = 3
+    advice = "Nothing was signed. Ask the site for another file."
+
+
+class KeyFileError(StewardError):
+    """The steward's key cannot be used."""
+
+    exit_code = 4
+    advice = "Nothing was signed. Use the key that was enrolled for this site."
+
+
+class ListError(StewardError):
+    """The list of approvals cannot be used."""
+
+    exit_code = 5
+    advice = "Nothing was signed. Restore the list from a back-up."
+
+
+class HistoryError(StewardError):
+    """The site's history contradicts the list."""
+
+    exit_code = 6
+    advice = (
+        "Nothing was signed. Ask the site what happened to its machine: after a restored back-up it starts a new epoch "
+        "with a reset request, which you sign with `intramural-steward sign-request`."
+    )

@@ -1,0 +1,125 @@
+"""Reading what a person named, and writing files that are complete or not there."""
+
+import os
+import secrets
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from intramural_steward.errors import KeyFileError, UsageError
+
+_LARGEST_SECRET = 16 * 1024  # bytes of a key or password file
+
+
+def read_file(path: Path, most: int) -> bytes:
+    """Return the content of a plain file of at most `most` bytes.
+
+    Raises:
+        UsageError: missing, unreadable, longer, or a pipe, device or folder.
+    """
+    try:
+        # A pipe must not make the command wait for whoever writes into it.
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(handle, "rb") as file:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise UsageError(f"{path.name} is not a plain file")
+            content = file.read(most + 1)
+    except OSError as error:
+        raise UsageError(f"{path.name} cannot be read ({error.strerror})") from None
+    if len(content) > most:
+        raise UsageError(f"{path.name} is longer than {most} bytes")
+    return content
+
+
+def read_secret_file(path: Path, what: str) -> bytes:
+    """Return the content of a file that its owner alone may read.
+
+    Raises:
+        KeyFileError: missing, unreadable, of another user, readable by others, empty or too long; it is named as
+            `what`, and nothing of it is quoted.
+    """
+    try:
+        # Opened first and checked then, so that nobody can swap the file in between.
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise KeyFileError(f"{what} is missing") from None
+    except OSError as error:
+        raise KeyFileError(f"{what} cannot be opened ({error.strerror})") from None
+    with os.fdopen(handle, "rb") as file:
+        state = os.fstat(handle)
+        if not stat.S_ISREG(state.st_mode):
+            raise KeyFileError(f"{what} is not a plain file")
+        if state.st_uid != os.geteuid():
+            raise KeyFileError(f"{what} belongs to another user", "Run the command as the user who owns it.")
+        mode = stat.S_IMODE(state.st_mode)
+        if mode & 0o077:
+            raise KeyFileError(
+                f"{what} may be read by others (mode {mode:04o}, expected 0600)",
+                "Treat it as known to others: find out who could read it, and replace it if anyone did. "
+                "If not, chmod 600.",
+            )
+        content = file.read(_LARGEST_SECRET + 1)
+    if not 0 < len(content) <= _LARGEST_SECRET:
+        raise KeyFileError(f"{what} is empty or too long")
+    return content
+
+
+def check_new(path: Path) -> None:
+    """Check that nothing lies where a file is to be written. Raises UsageError."""
+    if path.exists() or path.is_symlink():
+        raise UsageError(f"{path.name} is there already; nothing is overwritten", "Name another file with --out.")
+
+
+def write_new(path: Path, content: bytes, *, mode: int = 0o644) -> None:
+    """Write a file that is not there yet, and see it on the disk; one with the same content is left as it is.
+
+    Raises:
+        UsageError: there is another file, or the disk refuses.
+    """
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
+    except FileExistsError:
+        if path.is_file() and path.read_bytes() == content:
+            return
+        raise UsageError(f"{path.name} is there already; nothing is overwritten", "Name another file.") from None
+    except OSError as error:
+        raise UsageError(f"{path.name} cannot be written ({error.strerror})") from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        _sync_folder(path.parent)
+    except OSError as error:
+        with suppress(OSError):
+            path.unlink()
+        raise UsageError(f"{path.name} cannot be written ({error.strerror})") from None
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Give a file, mode 0600, a new content: at any moment, a loss of power included, it has the old or the new one.
+
+    Raises:
+        OSError: the disk refuses; the file is as it was.
+    """
+    temporary = path.with_name(f".new-{secrets.token_hex(8)}")
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
