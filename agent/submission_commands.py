@@ -58,6 +58,7 @@ def prepare(site: Site, suite: str, scorecard_name: str | None, models: tuple[st
         policy=_policy(site),
         signer=load_signer(site.keys / "agent.key", KeyRole.AGENT),
         data_key=read_data_key(site.keys / "data.key"),
+        seal_key=site.seal_key(),
         today_day=today_day(),
     )
     limits = token_limits(card, site.own_benchmarks)
@@ -65,7 +66,7 @@ def prepare(site: Site, suite: str, scorecard_name: str | None, models: tuple[st
         findings = collect(store, suite, card, models, token_limits=limits)
         if not findings:
             raise DisclosureError(f"the suite has no runs of the benchmarks of scorecard {card.name}")
-        done = prepare(gate, card, findings)
+        done = prepare(gate, card, findings, suite)
         for digest in sorted(done.new):
             store.audit("submission prepared", f"digest={digest} day={today_day()}")
     rows = [{**_row(s, registry, form), "new": s.digest in done.new} for s in done.submissions]
@@ -193,7 +194,7 @@ def send(site: Site, digest: str | None, target: Path | None, receipt: Path | No
     if not chosen:
         click.echo("Nothing waits to be sent.")
     elif target is not None:
-        for path in export(outbox, chosen, target, today_day=today, audit=_audit(site)):
+        for path in export(outbox, federation.registry(today), chosen, target, today_day=today, audit=_audit(site)):
             click.echo(f"exported {path.name}")
     else:
         aggregator, registry = aggregator_of(site, federation.membership().url), federation.registry(today)
@@ -310,8 +311,8 @@ def _take_signed(site: Site, signed_path: Path) -> None:
 def _take(site: Site, signed: bytes) -> None:
     from agent.disclosure.approval import approve
 
-    registry, data_key = federation_of(site).registry(today_day()), read_data_key(site.keys / "data.key")
-    done = approve(_outbox(site), registry, _policy(site), signed, data_key=data_key, audit=_audit(site))
+    registry = federation_of(site).registry(today_day())
+    done = approve(_outbox(site), registry, _policy(site), signed, seal_key=site.seal_key(), audit=_audit(site))
     click.echo(f"{done.state.value} {done.digest}")
 
 

@@ -23,8 +23,9 @@ from protocol.envelope import MAX_BYTES, REGISTRY_TYPE, STATEMENT_TYPE
 from protocol.errors import Code, ProtocolError
 from protocol.identity import NONE
 from protocol.keys import PublicKey, Signer
+from protocol.predicates import FIRST_EPOCH, START_SEQ, EnrollPredicate, Header
 from protocol.registry import Registry, RootPins, load_registry, step_registry
-from protocol.statements import ENROLL_SEQ, FIRST_EPOCH, EnrollPredicate, Header, build_statement
+from protocol.statements import build_statement
 
 _LARGEST_INVITE: Final = 64 * 1024  # bytes
 _LARGEST_ANSWER: Final = 4096
@@ -266,7 +267,7 @@ def make_request(invite: Invite, agent: Signer, steward: PublicKey, registry_ver
             "the steward's key is the agent's key", "The steward is another person, with a key of their own."
         )
     verifier = enrolment.token_verifier(bytes.fromhex(invite.token))
-    header = Header(invite.deployment, invite.site, FIRST_EPOCH, ENROLL_SEQ, NONE, registry_version)
+    header = Header(invite.deployment, invite.site, FIRST_EPOCH, START_SEQ, NONE, registry_version)
     mac = enrolment.token_mac(verifier, invite.deployment, invite.site, agent.public, steward)
     try:
         payload = build_statement(EnrollPredicate(header, agent.public.der, steward.der, mac))

@@ -1,5 +1,7 @@
 """The folder `submissions/`: what was prepared, approved, sent and receipted. The files are the state.
 
+A submission is any link of the site's chain: a result, a dataset, a plan, or what ends one.
+
                  prepare              approve              send, export           receipt verified
     (nothing) ----------> prepared ------------> approved ------------> sent -----------------------> receipted
                   |  ^          |                    |                   |
@@ -12,10 +14,9 @@
 With D for the submission's digest (SHA-256 of the PAE of its payload):
 
     D.draft.dsse.json   the agent's signature           prepared; with D.verdicts.json (what decided each figure)
-                                                        and D.release.json (what the ledger will keep)
     D.dsse.json         both signatures                 approved
     D.sent              beside it: the day              sent: from here on the bytes may have left the site
-    D.refused           beside it: the protocol's code  refused
+    D.refused           beside it: the signed refusal   refused
     D.receipt           beside it: the proof            receipted
     D.void.dsse.json    both signatures                 void: not sent, unless it is prepared again
 
@@ -36,11 +37,20 @@ from agent.errors import DisclosureError, StoreError
 from agent.files import locked, read_bounded, sync_directory, write_atomically
 from protocol.envelope import MAX_BYTES, STATEMENT_TYPE, Envelope, decode
 from protocol.errors import Code, ProtocolError
-from protocol.statements import ResultPredicate, parse_statement
+from protocol.predicates import (
+    DatasetPredicate,
+    EnrollPredicate,
+    Header,
+    PlanPredicate,
+    ResetPredicate,
+    ResultPredicate,
+    Statement,
+)
+from protocol.refusal import FIRST_LINE as REFUSAL_LINE
+from protocol.statements import kind_name, parse_statement
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _LARGEST_NOTE: Final = 4 * 1024 * 1024  # bytes of a verdict file, a receipt or a mark
-_LARGEST_RELEASE: Final = 256 * 1024 * 1024
 
 
 class State(StrEnum):
@@ -66,8 +76,39 @@ class Submission:
     state: State
     data: bytes
     envelope: Envelope
-    result: ResultPredicate
+    statement: Statement
     refusal: str | None = None
+
+    @property
+    def header(self) -> Header:
+        """The statement's header: its place in the site's chain."""
+        return self.statement.header
+
+    @property
+    def kind(self) -> str:
+        """The statement's kind, for example `result`."""
+        return kind_name(self.statement)
+
+    @property
+    def result(self) -> ResultPredicate:
+        """The statement of a submission that is known to be a result."""
+        assert isinstance(self.statement, ResultPredicate)
+        return self.statement
+
+    @property
+    def is_result(self) -> bool:
+        """Whether it is a result, with figures."""
+        return isinstance(self.statement, ResultPredicate)
+
+    @property
+    def dataset(self) -> DatasetPredicate | None:
+        """The statement of a dataset; None for other kinds."""
+        return self.statement if isinstance(self.statement, DatasetPredicate) else None
+
+    @property
+    def plan(self) -> PlanPredicate | None:
+        """The statement of a plan; None for other kinds."""
+        return self.statement if isinstance(self.statement, PlanPredicate) else None
 
     @property
     def payload(self) -> bytes:
@@ -77,7 +118,7 @@ class Submission:
     @property
     def place(self) -> tuple[int, int]:
         """Epoch and number of the link: its place in the site's chain."""
-        return self.result.header.epoch, self.result.header.seq
+        return self.header.epoch, self.header.seq
 
 
 class Outbox:
@@ -114,7 +155,7 @@ class Outbox:
         data = read_bounded(path, MAX_BYTES[STATEMENT_TYPE], f"submission {digest[:12]}")
         refusal = None
         if state is State.REFUSED:
-            refusal = read_bounded(self._path(digest, "refused"), _LARGEST_NOTE, "a mark").decode("ascii", "replace")
+            refusal = _refused_for(read_bounded(self._path(digest, "refused"), _LARGEST_NOTE, "a refusal"))
         try:
             found = open_submission(data, state, refusal)
         except ProtocolError:
@@ -139,15 +180,14 @@ class Outbox:
             )
         return found[0]
 
-    def put_draft(self, digest: str, data: bytes, verdicts: Mapping[str, object], release: bytes) -> None:
+    def put_draft(self, digest: str, data: bytes, verdicts: Mapping[str, object]) -> None:
         """Keep what was prepared; the envelope last, because its presence makes the draft."""
         write_atomically(self._path(digest, "verdicts.json"), _json(verdicts))
-        write_atomically(self._path(digest, "release.json"), release)
         write_atomically(self._path(digest, "draft.dsse.json"), data)
 
     def drop_draft(self, digest: str) -> None:
         """Forget a draft; nothing of it has left the site."""
-        self._remove(digest, "draft.dsse.json", "verdicts.json", "release.json")
+        self._remove(digest, "draft.dsse.json", "verdicts.json")
 
     def verdicts(self, digest: str) -> dict[str, Any]:
         """Return the verdict file. Raises StoreError if it is missing or damaged."""
@@ -160,27 +200,27 @@ class Outbox:
             raise StoreError(f"the verdicts of {digest[:12]} are damaged", "Run `intramural submission prepare` again.")
         return found
 
-    def release(self, digest: str) -> bytes:
-        """Return what the ledger will keep of a draft."""
-        return read_bounded(self._path(digest, "release.json"), _LARGEST_RELEASE, f"the release of {digest[:12]}")
-
     def put_approved(self, digest: str, data: bytes) -> None:
-        """Keep the envelope with both signatures in place of the draft. The ledger must know of it already."""
+        """Keep the envelope with both signatures in place of the draft."""
         write_atomically(self._path(digest, "dsse.json"), data)
-        self._remove(digest, "draft.dsse.json", "release.json")
+        self._remove(digest, "draft.dsse.json")
 
     def mark_sent(self, digest: str, day: int) -> None:
         """Note, before any byte leaves, that from `day` (days since 1970-01-01) on it may have left."""
         if not self._path(digest, "sent").exists():
             write_atomically(self._path(digest, "sent"), str(day).encode())
 
-    def mark_refused(self, digest: str, code: Code | None) -> None:
-        """Note that the aggregator refused, and with which code."""
-        write_atomically(self._path(digest, "refused"), (code.value if code else "unknown").encode())
+    def put_refusal(self, digest: str, note: str) -> None:
+        """Keep a verified refusal: a note that the log's key has signed (`protocol.refusal`)."""
+        write_atomically(self._path(digest, "refused"), note.encode())
 
     def put_receipt(self, digest: str, text: str) -> None:
         """Keep a verified receipt."""
         write_atomically(self._path(digest, "receipt"), text.encode())
+        self._remove(digest, "refused")
+
+    def take_back_refusal(self, digest: str) -> None:
+        """Forget a refusal, because what was refused may be taken now."""
         self._remove(digest, "refused")
 
     def receipt(self, digest: str) -> str:
@@ -197,7 +237,7 @@ class Outbox:
         void = self._path(digest, "void.dsse.json")
         if not void.exists():
             return False
-        self._remove(digest, "refused", "draft.dsse.json", "release.json")
+        self._remove(digest, "refused", "draft.dsse.json")
         void.replace(self._path(digest, "dsse.json"))
         sync_directory(self.directory)
         return True
@@ -230,9 +270,15 @@ def open_submission(data: bytes, state: State, refusal: str | None = None) -> Su
     """Return what an envelope file holds; no signature is checked. Raises ProtocolError: it is no submission."""
     envelope = decode(data)
     statement = parse_statement(envelope.payload)
-    if not isinstance(statement, ResultPredicate):
-        raise ProtocolError(Code.WRONG_TYPE, "not a submission")
+    if isinstance(statement, EnrollPredicate | ResetPredicate):
+        raise ProtocolError(Code.WRONG_TYPE, "the start of a chain, not a link of it")
     return Submission(envelope.digest, state, data, envelope, statement, refusal)
+
+
+def _refused_for(note: bytes) -> str:
+    """Return the code that a kept refusal gives; it was verified before it was kept."""
+    lines = note.decode("utf-8", "replace").split("\n")
+    return lines[2] if lines[0].startswith(REFUSAL_LINE) and len(lines) > 2 else "unknown"
 
 
 def _changed(digest: str) -> DisclosureError:

@@ -5,11 +5,14 @@ from collections.abc import Callable, Container, Sequence
 from pathlib import Path
 from typing import Final
 
+from agent.delivery.departure import check_departure
 from agent.delivery.outbox import Outbox, State, Submission
 from agent.delivery.receipts import GrowthProof, check_receipt, follow_log, read_head, write_head
 from agent.delivery.transport import Aggregator, RefusedError
 from agent.errors import DeliveryError
 from agent.files import read_bounded, write_atomically
+from protocol.errors import ProtocolError
+from protocol.refusal import verify_refusal
 from protocol.registry import Registry
 
 Audit = Callable[[str, str], None]
@@ -45,12 +48,13 @@ def send(
     done = []
     with outbox.held():
         _check_order(outbox, submissions, _DELIVERED)
+        leaving = {submission.digest: check_departure(submission, registry) for submission in submissions}
         for submission in submissions:
             if submission.state is not State.RECEIPTED:
                 # Before the first byte leaves, so that no crash can hide that it may have.
                 outbox.mark_sent(submission.digest, today_day)
                 audit("submission sent", f"digest={submission.digest} day={today_day}")
-                text = _post(outbox, aggregator, submission)
+                text = _post(outbox, registry, aggregator, submission.digest, leaving[submission.digest])
                 _keep_receipt(outbox, registry, submission, text, _growth_proof(aggregator))
                 audit("submission receipted", f"digest={submission.digest} day={today_day}")
             done.append(outbox.get(submission.digest))
@@ -58,7 +62,13 @@ def send(
 
 
 def export(
-    outbox: Outbox, submissions: Sequence[Submission], target: Path, *, today_day: int, audit: Audit
+    outbox: Outbox,
+    registry: Registry,
+    submissions: Sequence[Submission],
+    target: Path,
+    *,
+    today_day: int,
+    audit: Audit,
 ) -> list[Path]:
     """Write envelopes to carry out by hand: one to the file `target`, or any number into the folder `target`.
 
@@ -77,12 +87,13 @@ def export(
         )
     with outbox.held():
         _check_order(outbox, submissions, _UNDER_WAY)
-        for submission, path in zip(submissions, paths, strict=True):
-            if path.exists() and path.read_bytes() != submission.data:
+        leaving = [check_departure(submission, registry) for submission in submissions]
+        for submission, path, data in zip(submissions, paths, leaving, strict=True):
+            if path.exists() and path.read_bytes() != data:
                 raise DeliveryError("there is another file where the submission should be exported")
             outbox.mark_sent(submission.digest, today_day)
             audit("submission exported", f"digest={submission.digest} day={today_day}")
-            write_atomically(path, submission.data)
+            write_atomically(path, data)
     return paths
 
 
@@ -132,24 +143,58 @@ def _check_order(outbox: Outbox, submissions: Sequence[Submission], gone: Contai
         going.add(submission.digest)
 
 
-def _post(outbox: Outbox, aggregator: Aggregator, submission: Submission) -> str:
+def _post(outbox: Outbox, registry: Registry, aggregator: Aggregator, digest: str, data: bytes) -> str:
     """Send one envelope and return the receipt's text, which nothing has verified yet."""
     try:
-        answer = aggregator.post("/v1/submissions", submission.data, limit=_LARGEST_ANSWER)
+        answer = aggregator.post("/v1/submissions", data, limit=_LARGEST_ANSWER)
     except RefusedError as error:
-        if error.final:
-            outbox.mark_refused(submission.digest, error.code)
-        raise
+        raise _believed(outbox, registry, digest, error) from None
     try:
         found = json.loads(answer)
-        digest, receipt = found["digest"], found["receipt"]
+        answered, receipt = found["digest"], found["receipt"]
     except (ValueError, TypeError, KeyError, RecursionError):
-        digest, receipt = None, None
+        answered, receipt = None, None
     if not isinstance(receipt, str):
         raise DeliveryError("the aggregator answered with something that is no receipt")
-    if digest != submission.digest:
+    if answered != digest:
         raise DeliveryError("the aggregator answered about another submission")
     return receipt
+
+
+def _believed(outbox: Outbox, registry: Registry, digest: str, error: RefusedError) -> DeliveryError:
+    """Return what to say of a refusal. Only one that the log's key signed changes the state here."""
+    try:
+        refusal = verify_refusal(error.note, digest, registry.log_key, registry.log_name)
+    except ProtocolError:
+        return DeliveryError(
+            f"the submission was refused (status {error.status}) without the aggregator's signature, so nothing is "
+            "known: a proxy may have answered, or the aggregator does not know this site's keys",
+            "The submission still counts as sent. Try `intramural submission send` again later; if this stays so, ask "
+            "the aggregator's people.",
+        )
+    signed = RefusedError(refusal.code, error.status, error.note)
+    if signed.final:
+        outbox.put_refusal(digest, error.note)
+    return signed
+
+
+def take_refusal(outbox: Outbox, registry: Registry, note: str, *, today_day: int, audit: Audit) -> Submission:
+    """Take a refusal that came as a file; it is for whichever waiting submission it names.
+
+    Raises:
+        DeliveryError: the log's key did not sign it, or it is about none of the submissions that wait.
+    """
+    with outbox.held():
+        for submission in waiting(outbox):
+            try:
+                refusal = verify_refusal(note, submission.digest, registry.log_key, registry.log_name)
+            except ProtocolError:
+                continue
+            if RefusedError(refusal.code, 0, note).final:
+                outbox.put_refusal(submission.digest, note)
+            audit("submission refused", f"digest={submission.digest} code={refusal.code.value} day={today_day}")
+            return outbox.get(submission.digest)
+    raise DeliveryError("the refusal is not signed by the aggregator, or about no submission that waits for an answer")
 
 
 def _keep_receipt(

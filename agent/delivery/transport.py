@@ -24,8 +24,10 @@ _LARGEST_REFUSAL: Final = 4096  # bytes of {"code": "..."}
 _SUCCESS: Final = 200
 _OUT_OF_ORDER: Final = frozenset({Code.WRONG_SEQ, Code.WRONG_PREV})
 """Refusals of a link whose predecessor is not there (yet): another payload would take the same place."""
-_PASSING: Final = frozenset({Code.UNKNOWN_KEY, Code.REGISTRY_EXPIRED, Code.SITE_FROZEN, *_OUT_OF_ORDER})
-"""Refusals after which the same bytes are accepted, once the aggregator's people or an earlier link mend it."""
+_NEEDS_RESET: Final = frozenset({Code.FORK, Code.SITE_FROZEN, Code.WRONG_EPOCH, Code.LEDGER_ROLLED_BACK})
+"""Refusals of a site whose history is not the one that the aggregator knows: a restored machine, or a copy of it."""
+_PASSING: Final = frozenset({Code.UNKNOWN_KEY, Code.REGISTRY_EXPIRED, *_OUT_OF_ORDER, *_NEEDS_RESET})
+"""Refusals that are about the moment, not about the bytes: they change nothing here."""
 
 
 @dataclass(frozen=True)
@@ -48,17 +50,27 @@ class Connection:
 
 
 class RefusedError(DeliveryError):
-    """The aggregator understood and refused. `code` is one of the protocol's, or None where it sent another word."""
+    """Somebody who answers for the aggregator refused.
 
-    def __init__(self, code: Code | None, status: int) -> None:
+    `code` is one of the protocol's, or None where another word was sent. `note` is the signed refusal as received, not
+    verified yet; "" where there is none. Without a note that verifies, nobody knows who refused.
+    """
+
+    def __init__(self, code: Code | None, status: int, note: str = "") -> None:
         said = code.value if code is not None else "an unknown code"
         super().__init__(f"the aggregator refused (status {status}): {said}")
         self.code = code
         self.status = status
+        self.note = note
         if code in _OUT_OF_ORDER:
             self.advice = (
                 "The aggregator lacks the submission before this one. Send in order, with `intramural submission send` "
                 "and no --digest. If everything before it has a receipt, its log lost an entry: tell its people."
+            )
+        elif code in _NEEDS_RESET:
+            self.advice = (
+                "The aggregator knows a later history of this site than this machine: it was restored from a back-up, "
+                "copied, or somebody else holds its keys. `intramural reset show` compares both and says what to do."
             )
         elif code is Code.WRONG_TOKEN:
             self.advice = "This invite was used or has expired; ask the central team for a new one."
@@ -181,10 +193,12 @@ async def _answer(response: "httpx.Response", limit: int) -> bytes:
 def _refusal(body: bytes, status: int) -> DeliveryError:
     try:
         answer = json.loads(body)
-        said = answer["code"]
-    except (ValueError, TypeError, KeyError, RecursionError):
+        said, note = answer["code"], answer.get("refusal", "")
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return DeliveryError(f"the aggregator answered with status {status} and without a reason")
-    return RefusedError(next((code for code in Code if code.value == said), None), status)
+    return RefusedError(
+        next((code for code in Code if code.value == said), None), status, note if isinstance(note, str) else ""
+    )
 
 
 def _is_web_page(content_type: str, start: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""Approving: another person, with another key, signs what the gate let through. From here on it counts as released.
+"""Approving: another person, with another key, signs what the gate let through.
 
 The steward signs at the site, or anywhere else (`agent.disclosure.exchange`); either way the site takes the signed
 bytes only after checking everything again.
@@ -6,15 +6,18 @@ bytes only after checking everything again.
 
 from collections.abc import Callable, Sequence
 
+from agent.delivery.departure import check_signatures, site_keys
 from agent.delivery.outbox import Outbox, State, Submission
-from agent.disclosure.ledger import Entry, append_entry, ledger_key, open_entry, read_ledger
-from agent.disclosure.prepare import check_ledger, effective_policy
+from agent.disclosure.chain import check_ledger
+from agent.disclosure.ledger import Ledger, ReleasedCell, ledger_key, read_ledger
+from agent.disclosure.prepare import effective_policy
 from agent.errors import DisclosureError
 from protocol.disclosure import NOT_RUN, SUPPRESSED, check_result
-from protocol.envelope import Envelope, add_signature, decode
+from protocol.envelope import add_signature, decode
 from protocol.errors import ProtocolError
 from protocol.keys import PublicKey, Signer
 from protocol.policy import DisclosurePolicy
+from protocol.predicates import ResultPredicate
 from protocol.registry import Registry
 from protocol.scorecard import Scorecard
 
@@ -22,10 +25,8 @@ Audit = Callable[[str, str], None]
 """Writes an event and its details to the site's audit log; never text of a case."""
 
 
-def check_draft(submission: Submission, registry: Registry, own: DisclosurePolicy) -> Scorecard:
+def check_draft(submission: Submission, registry: Registry, own: DisclosurePolicy) -> None:
     """Check a draft again from its bytes alone, as the steward's tool must: signature, names, and every rule.
-
-    Returns its scorecard.
 
     Args:
         submission: read from its file just now.
@@ -35,21 +36,26 @@ def check_draft(submission: Submission, registry: Registry, own: DisclosurePolic
     Raises:
         DisclosureError: it was changed, or is not what the gate may let through.
     """
-    header = submission.result.header
+    header = submission.header
     try:
-        submission.envelope.verify(_site_keys(registry, header.site, "agent"))
+        submission.envelope.verify(site_keys(registry, header.site, "agent"))
         if header.deployment != registry.deployment:
             raise DisclosureError("it is for another aggregator", _PREPARE_AGAIN)
-        registered = registry.scorecards.get(submission.result.scorecard)
-        if registered is None or registered.retired:
-            raise DisclosureError("its scorecard is not registered, or was retired", _PREPARE_AGAIN)
-        _, policy = effective_policy(registry, own)
-        check_result(submission.result, registered.scorecard, policy)
-        return registered.scorecard
+        if isinstance(submission.statement, ResultPredicate):
+            card = _registered_scorecard(submission.statement, registry)
+            _, policy = effective_policy(registry, own)
+            check_result(submission.statement, card, policy)
     except ProtocolError as error:
         raise DisclosureError(
             f"submission {submission.digest[:12]} does not pass ({error.code}: {error.detail})", _PREPARE_AGAIN
         ) from None
+
+
+def _registered_scorecard(result: ResultPredicate, registry: Registry) -> Scorecard:
+    registered = registry.scorecards.get(result.scorecard)
+    if registered is None or registered.retired:
+        raise DisclosureError("its scorecard is not registered, or was retired", _PREPARE_AGAIN)
+    return registered.scorecard
 
 
 def countersign(submission: Submission, registry: Registry, own: DisclosurePolicy, steward: Signer) -> bytes:
@@ -72,23 +78,22 @@ def countersign(submission: Submission, registry: Registry, own: DisclosurePolic
 
 
 def approve(
-    outbox: Outbox, registry: Registry, own: DisclosurePolicy, signed: bytes, *, data_key: bytes, audit: Audit
+    outbox: Outbox, registry: Registry, own: DisclosurePolicy, signed: bytes, *, seal_key: bytes, audit: Audit
 ) -> Submission:
-    """Take what the steward signed, after writing it to the ledger of releases. Once more changes nothing.
+    """Take what the steward signed. Once more changes nothing.
 
     Args:
         outbox: where its draft lies.
         registry: verified.
         own: the site's policy.
         signed: the envelope with both signatures, from `countersign`.
-        data_key: the site's; the ledger's seal is derived from it.
+        seal_key: the site's; the ledger's seal is derived from it.
         audit: the site's audit log.
 
     Raises:
-        DisclosureError: these are not the bytes of a draft here, one of both signatures is missing or wrong, what the
-            ledger would keep was changed since, or the ledger was, or an earlier draft comes first.
+        DisclosureError: these are not the bytes of a draft here, one of both signatures is missing or wrong, the
+            ledger was changed or has no debit for its figures, or an earlier draft comes first.
     """
-    key = ledger_key(data_key)
     try:
         opened = decode(signed)
     except ProtocolError as error:
@@ -98,19 +103,22 @@ def approve(
         submission = outbox.get(digest)
         if submission.state is State.VOID:
             raise DisclosureError("this submission is void: it left the chain", _PREPARE_AGAIN)
-        steward = _check_signatures(opened, registry, submission.result.header.site)
+        steward = check_signatures(opened, registry, submission.header.site)
         if submission.state is not State.PREPARED:
             return submission
         everything = outbox.all()
         _check_first(submission, everything)
-        scorecard = check_draft(submission, registry, own)
-        check_ledger(read_ledger(outbox.ledger, key), everything)
-        entry = _entry_of(outbox, submission, key)
-        _check_entry(entry, submission, scorecard)
-        append_entry(outbox.ledger, entry, key)
-        audit("submission approved", f"digest={digest} steward={steward} day={submission.result.day}")
+        check_draft(submission, registry, own)
+        ledger = read_ledger(outbox.ledger, ledger_key(seal_key))
+        check_ledger(ledger, everything)
+        check_debit(submission, ledger, registry)
+        audit("submission approved", f"digest={digest} steward={steward} day={_day(submission)}")
         outbox.put_approved(digest, signed)
         return outbox.get(digest)
+
+
+def _day(submission: Submission) -> str:
+    return str(submission.result.day) if submission.is_result else "none"
 
 
 def discard(outbox: Outbox, digest: str, *, audit: Audit) -> list[str]:
@@ -138,34 +146,17 @@ _PREPARE_AGAIN = "Run `intramural submission prepare` again."
 
 def check_steward(submission: Submission, registry: Registry, steward: PublicKey) -> None:
     """Check that the key is one of the site's stewards. Raises DisclosureError."""
-    site = submission.result.header.site
-    if steward.keyid in _site_keys(registry, site, "agent"):
+    site = submission.header.site
+    if steward.keyid in site_keys(registry, site, "agent"):
         raise DisclosureError(
             "this is the agent's key: whoever prepares a submission does not approve it",
             "Approve with the key of another person, made with `intramural steward-key`.",
         )
-    if steward.keyid not in _site_keys(registry, site, "steward"):
+    if steward.keyid not in site_keys(registry, site, "steward"):
         raise DisclosureError(
             "this key is not a steward's key of this site",
             "Use the key that was enrolled; `intramural registry show` lists the site's fingerprints.",
         )
-
-
-def _check_signatures(opened: Envelope, registry: Registry, site: str) -> str:
-    """Check that one agent and one steward of the site signed, and nobody else; return the steward's key id."""
-    agents, stewards = _site_keys(registry, site, "agent"), _site_keys(registry, site, "steward")
-    signers = [signature.keyid for signature in opened.signatures]
-    approving = [keyid for keyid in signers if keyid in stewards]
-    if len(signers) != 2 or len(approving) != 1:
-        raise DisclosureError(
-            "it is not signed by the site's agent and one of its stewards, and by nobody else",
-            "The steward signs it with `intramural submission approve --request REQUEST --key KEY --out SIGNED`.",
-        )
-    try:
-        opened.verify(agents | stewards)
-    except ProtocolError as error:
-        raise DisclosureError(f"its signatures do not verify ({error.code})", _PREPARE_AGAIN) from None
-    return approving[0]
 
 
 def _check_first(submission: Submission, everything: Sequence[Submission]) -> None:
@@ -177,38 +168,32 @@ def _check_first(submission: Submission, everything: Sequence[Submission]) -> No
         )
 
 
-def _entry_of(outbox: Outbox, submission: Submission, key: bytes) -> Entry:
-    try:
-        return open_entry(outbox.release(submission.digest), key)
-    except DisclosureError:
-        raise DisclosureError(
-            "what the ledger would keep of this submission was changed after it was prepared", _PREPARE_AGAIN
-        ) from None
+def check_debit(submission: Submission, ledger: Ledger, registry: Registry) -> None:
+    """Check that the ledger has a debit for exactly the protected figures that a submission says.
 
-
-def _check_entry(entry: Entry, submission: Submission, scorecard: Scorecard) -> None:
-    """Check that what the ledger will keep is what the payload says: the debit must match what leaves."""
+    Raises:
+        DisclosureError: a figure is not what was debited, or a registered dataset is not in the ledger.
+    """
+    dataset = submission.dataset
+    if dataset is not None and ledger.dataset(dataset.commitment) is None:
+        raise DisclosureError("the ledger does not have the dataset that this statement registers", _PREPARE_AGAIN)
+    if not submission.is_result:
+        return
     result = submission.result
-    same_release = (entry.submission, entry.model, entry.scorecard, entry.scores_root, entry.day) == (
-        submission.digest,
-        result.model,
-        result.scorecard,
-        result.scores_root,
-        result.day,
-    )
-    for cell in scorecard.cells:
-        kept = entry.cells.get(cell.key)
-        value = result.cells[cell.key]
-        if kept is None:
-            covered = not cell.protected or value in {SUPPRESSED, NOT_RUN}
-        else:
-            leaves = (value, result.spreads.get(cell.key), result.groups[cell.group])
-            covered = leaves == (kept.value, kept.spread, kept.bucket)
-        if not (same_release and covered):
-            raise DisclosureError("what the ledger would keep is not what the submission says", _PREPARE_AGAIN)
+    card = _registered_scorecard(result, registry)
+    debit = ledger.find_release(result.model, result.scorecard, result.scores_root)
+    cells = debit.cells if debit else {}
+    for cell in card.cells:
+        if not cell.protected:
+            continue
+        leaves = (result.cells[cell.key], result.spreads.get(cell.key), result.groups[cell.group])
+        if not _is_debited(cells.get(cell.key), leaves):
+            raise DisclosureError(
+                f"{cell.key}: the ledger of releases has no debit for the figure that would leave", _PREPARE_AGAIN
+            )
 
 
-def _site_keys(registry: Registry, site: str, role: str) -> dict[str, PublicKey]:
-    entry = registry.sites.get(site)
-    keys = () if entry is None else entry.keys
-    return {k.key.keyid: k.key for k in keys if k.role == role and k.revoked_from is None}
+def _is_debited(debited: ReleasedCell | None, leaves: tuple[int, int | None, int]) -> bool:
+    if debited is None:
+        return leaves[0] in {SUPPRESSED, NOT_RUN}
+    return leaves == (debited.value, debited.spread, debited.bucket)

@@ -5,6 +5,7 @@ defined, scored by this version, with units that somebody named. Everything else
 figures look like.
 """
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
@@ -51,8 +52,6 @@ def collect(
 ) -> dict[str, list[Finding]]:
     """Return the findings of every model of the suite, or of `models` alone, by the model's name.
 
-    Cells of subgroups have none: figures of subgroups are for the site alone.
-
     Args:
         store: the site's.
         suite: whose runs are taken.
@@ -91,11 +90,7 @@ def collect(
 def _cells(scorecard: Scorecard, run: Run) -> list[Cell]:
     """Return the cells that the run says something about."""
     metrics = {facts["name"] for facts in run.details["metrics"]}
-    return [
-        cell
-        for cell in scorecard.cells
-        if cell.benchmark == run.benchmark and cell.subgroup is None and cell.metric in metrics
-    ]
+    return [cell for cell in scorecard.cells if cell.benchmark == run.benchmark and cell.metric in metrics]
 
 
 def _check_run(run: Run, cells: Collection[Cell], token_limits: Mapping[str, int]) -> None:
@@ -163,7 +158,7 @@ def _changes(details: Mapping[str, Any], token_limits: Mapping[str, int]) -> lis
             changed.append("num_output_tokens (and its definition is not here to compare)")
         elif details["max_tokens"] < limit:
             changed.append(f"num_output_tokens (at most {details['max_tokens']}, {limit} in the benchmark)")
-    if details["sample_seed"] != 0:
+    if details["sample_seed"] != 0 and not details.get("plan"):
         changed.append(f"--sample-seed {details['sample_seed']}")
     return changed
 
@@ -172,7 +167,50 @@ def _findings(store: Store, runs: Sequence[Run], cells: Sequence[Cell]) -> list[
     """Return a finding for every cell whose metric can be submitted: one that instances have, scored by our rules."""
     details: Any = runs[0].details
     metrics = {facts["name"]: facts for facts in details["metrics"] if _submittable(facts, details["scoring"])}
-    return [_finding(store, runs, metrics[cell.metric]) for cell in cells if cell.metric in metrics]
+    groups = _Groups(store, runs) if any(cell.subgroup for cell in cells) else None
+    findings = []
+    for cell in cells:
+        if cell.metric not in metrics:
+            continue
+        finding = _finding(store, runs, metrics[cell.metric])
+        if cell.subgroup is not None and groups is not None:
+            finding = groups.restrict(finding, cell.subgroup)
+        findings.append(finding)
+    return findings
+
+
+class _Groups:
+    """Which instances of some runs belong to which subgroup: `variable.value`, spelled as scorecards spell it."""
+
+    def __init__(self, store: Store, runs: Sequence[Run]) -> None:
+        self._names: dict[bytes, set[str]] = {}  # of each unit, over all its instances
+        for run in runs:
+            units = [unit for unit, _ in store.unit_and_instance_keys(run.run_id)]
+            for attribute, values in store.subgroups(run.run_id).items():
+                for unit, value in zip(units, values, strict=True):
+                    if value is not None:
+                        self._names.setdefault(unit, set()).add(subgroup_name(attribute, value))
+
+    def restrict(self, finding: Finding, subgroup: str) -> Finding:
+        """Return the finding of one subgroup alone. Units with several values of its variable are in none."""
+        variable = subgroup.partition(".")[0]
+        members = {unit for unit, names in self._names.items() if _only_value(names, variable) == subgroup}
+        scores = [score for score in finding.scores if score.unit_key in members]
+        return replace(finding, scores=scores, subgroup=subgroup)
+
+
+def subgroup_name(attribute: str, value: str) -> str:
+    """Return `variable.value` as a scorecard names it: lower-case letters, digits and dashes."""
+    return f"{_slug(attribute)}.{_slug(value)}"
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def _only_value(names: set[str], variable: str) -> str | None:
+    of_variable = [name for name in names if name.startswith(f"{variable}.")]
+    return of_variable[0] if len(of_variable) == 1 else None
 
 
 def _submittable(facts: Mapping[str, Any], scoring: str) -> bool:
@@ -190,7 +228,9 @@ def _finding(store: Store, runs: Sequence[Run], facts: Mapping[str, Any]) -> Fin
         low=facts["low"],
         high=facts["high"],
         scores=[score for run in runs for score in _scores(store, run, facts["name"], alone=len(runs) == 1)],
-        lineage=details["lineage"],
+        dataset=details["data"].get("registered", ""),
+        plan=details.get("plan", ""),
+        sample_seed=details["sample_seed"],
         known=details["data"]["known"],
         available=sum(run.details["data"]["instances"] for run in runs),
         language_model=details["language_model"],

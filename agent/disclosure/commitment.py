@@ -9,10 +9,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from agent.disclosure.findings import Finding
+from agent.keys import derive_key
 from agent.store import UnitScore
 from protocol.canonical import canonical
 from protocol.errors import ProtocolError
 from protocol.merkle import leaf_hash, node_hash, record_salt, root, verify_inclusion
+from protocol.scorecard import Scorecard
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,21 @@ class OpenedLeaf:
         except ProtocolError:
             return False
         return True
+
+
+def record_key(data_key: bytes) -> bytes:
+    """Return the site's secret that salts derive from."""
+    return derive_key(data_key, "score-records/v1")
+
+
+def select_findings(findings: Iterable[Finding], scorecard: Scorecard) -> list[Finding]:
+    """Return the findings that a submission rests on: those of the scorecard's cells that were asked."""
+    wanted = {(cell.benchmark, cell.metric, cell.subgroup) for cell in scorecard.cells}
+    return [
+        finding
+        for finding in findings
+        if finding.asked and (finding.benchmark, finding.metric, finding.subgroup) in wanted
+    ]
 
 
 def scores_root(findings: Sequence[Finding], *, model: str, scorecard: str, site_secret: bytes) -> str:

@@ -62,8 +62,9 @@ class Finding:
         binary, low, high: of the metric.
         scores: one entry an instance, scored or not.
         subgroup: `variable.value`, None for all units.
-        lineage: the dataset that the units come from. Releases of one lineage are compared with each other, also
-            across benchmarks: a unit has one key in all of them.
+        dataset: commitment of the registered dataset that was run; "" if it was none.
+        plan: digest of the plan whose challenge chose the instances; "" if none did.
+        sample_seed: seed by which they were chosen.
         known: what data it was, see `Extent`.
         available: instances that the data gives.
         language_model: False where its server said that the model is none.
@@ -77,9 +78,11 @@ class Finding:
     low: float
     high: float
     scores: Sequence[UnitScore]
-    lineage: str
+    dataset: str
     known: str
     available: int
+    plan: str = ""
+    sample_seed: int = 0
     language_model: bool = True
     subgroup: str | None = None
 

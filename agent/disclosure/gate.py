@@ -1,22 +1,32 @@
 """The gate: from exact scores to the figures of a submission, with a verdict for each. Pure.
 
-The numbers of every rule are decided by `protocol.disclosure`, which the aggregator applies again. What only the site
-can know is decided here: who was counted, whether benchmark and metric are what the scorecard says, and what was let
-out before.
+Scores are perturbed first (`agent.disclosure.perturbation`); the numbers of every rule are then decided by
+`protocol.disclosure`, which the aggregator applies again. What only the site can know is decided here: which persons
+are behind a figure, whether the data is a registered version and all of it, whether benchmark and metric are what the
+scorecard says, and what was prepared before (`agent.disclosure.ledger`).
 """
 
-from collections.abc import Container, Mapping, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from agent.disclosure.findings import Finding
-from agent.disclosure.ledger import Entry, Fingerprints, Ledger, ReleasedCell
+from agent.disclosure.findings import Finding, mean
+from agent.disclosure.ledger import (
+    DatasetEntry,
+    Fingerprints,
+    Ledger,
+    ReleasedCell,
+    difference_between,
+    share_persons,
+)
+from agent.disclosure.perturbation import exact_sums, perturb_sums
 from agent.errors import DisclosureError
 from protocol import disclosure
-from protocol.disclosure import HIGH_CODED, LOW_CODED, NO_SPREAD, NOT_RUN, SUPPRESSED
+from protocol.disclosure import HIGH_CODED, LOW_CODED, NO_SPREAD, NOT_RUN, SUPPRESSED, CellSums
+from protocol.identity import NONE
 from protocol.policy import DisclosurePolicy
-from protocol.scorecard import Cell, Scorecard
+from protocol.scorecard import BenchmarkEntry, Cell, Scorecard
 
 _STRICTNESS: Final = {"public": 0, "gated": 1, "private": 2}
 
@@ -31,27 +41,46 @@ class Rule(StrEnum):
     MARGIN = "margin"
     FEW_SUCCESSES = "few_successes"
     FEW_FAILURES = "few_failures"
-    FEW_CARRY = "few_carry"
-    FEW_LACK = "few_lack"
     UNSAFE = "unsafe"
+    SURPLUS = "surplus"
+    PART = "part"
     REPEATED = "repeated"
+    NEAR_VERSION = "near_version"
+    OTHER_METRIC = "other_metric"
+    LOST_ENTRIES = "lost_entries"
     NO_PRECEDENT = "no_precedent"
 
 
 EXPLAINED: Final[Mapping[Rule, str]] = {
     Rule.PUBLIC: "published as it is: the benchmark is public",
-    Rule.ROUNDED: "published, rounded to the grid that the number of units allows",
+    Rule.ROUNDED: "published: perturbed, and rounded to the grid that the number of units allows",
     Rule.NOT_RUN: "not run",
     Rule.FEW_UNITS: "suppressed: too few units",
     Rule.MARGIN: "suppressed: it would let a smaller group be computed",
-    Rule.FEW_SUCCESSES: "low-coded: too few successes to print a rate",
-    Rule.FEW_FAILURES: "high-coded: too few failures to print a rate",
-    Rule.FEW_CARRY: "low-coded: a few units make up what it scores",
-    Rule.FEW_LACK: "high-coded: a few units make up what it misses",
+    Rule.FEW_SUCCESSES: "low-coded: too few successes to print a rate, as far as the perturbed count tells",
+    Rule.FEW_FAILURES: "high-coded: too few failures to print a rate, as far as the perturbed count tells",
     Rule.UNSAFE: "suppressed: no rounding of it would hide a few units",
+    Rule.SURPLUS: "suppressed: another figure of the same units leaves, and several together would tell more",
+    Rule.PART: "suppressed: not every unit of the registered dataset was asked",
     Rule.REPEATED: "the earlier figure again: too few units changed since",
-    Rule.NO_PRECEDENT: "suppressed: too few units differ from another release, and no earlier figure to repeat",
+    Rule.NEAR_VERSION: "suppressed: figures of a dataset that differs by too few units were prepared before",
+    Rule.OTHER_METRIC: "suppressed: another metric of the same units was prepared before",
+    Rule.LOST_ENTRIES: "suppressed: entries of the ledger about this dataset were lost; register a newer version",
+    Rule.NO_PRECEDENT: "suppressed: too few units changed since an earlier release, which has no figure to repeat",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """The site's secrets that decisions depend on.
+
+    Attributes:
+        fingerprints: of persons' scores.
+        perturbation: key of the noise, see `agent.disclosure.perturbation`.
+    """
+
+    fingerprints: Fingerprints
+    perturbation: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +89,7 @@ class Release:
 
     Attributes:
         groups, cells, spreads: as in a result statement.
+        data: for every benchmark the commitment of the registered dataset behind its figures, or `none`.
         complete: every metric was run (subgroups apart) and is whole, see `Finding.whole`.
         verdicts: for every cell, the rule that decided it.
         footprint: the protected cells as the ledger will keep them.
@@ -68,6 +98,7 @@ class Release:
     groups: Mapping[str, int]
     cells: Mapping[str, int]
     spreads: Mapping[str, int]
+    data: Mapping[str, str]
     complete: bool
     verdicts: Mapping[str, Rule]
     footprint: Mapping[str, ReleasedCell]
@@ -77,20 +108,40 @@ class Release:
 class _Figures:
     """What was decided for some benchmarks; the fields are those of Release."""
 
-    groups: dict[str, int]
-    cells: dict[str, int]
-    spreads: dict[str, int]
-    verdicts: dict[str, Rule]
-    footprint: dict[str, ReleasedCell]
+    groups: dict[str, int] = field(default_factory=dict)
+    cells: dict[str, int] = field(default_factory=dict)
+    spreads: dict[str, int] = field(default_factory=dict)
+    verdicts: dict[str, Rule] = field(default_factory=dict)
+    footprint: dict[str, ReleasedCell] = field(default_factory=dict)
 
-    def beside(self, other: "_Figures") -> "_Figures":
-        return _Figures(
-            self.groups | other.groups,
-            self.cells | other.cells,
-            self.spreads | other.spreads,
-            self.verdicts | other.verdicts,
-            self.footprint | other.footprint,
-        )
+    def add(self, other: "_Figures") -> None:
+        self.groups.update(other.groups)
+        self.cells.update(other.cells)
+        self.spreads.update(other.spreads)
+        self.verdicts.update(other.verdicts)
+        self.footprint.update(other.footprint)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shares:
+    """The scores behind one cell, scaled to 0..1 of the metric's range.
+
+    Attributes:
+        by_person: of a protected cell: each person's mean.
+        of_instances: of a public cell: each instance's score.
+        is_part: whether not everybody in the registered dataset was asked everything.
+        is_planned: whether a plan chose what was asked.
+    """
+
+    by_person: Mapping[str, float]
+    of_instances: Sequence[float] = ()
+    is_part: bool = False
+    is_planned: bool = False
+
+    @property
+    def may_leave(self) -> bool:
+        """Whether it is all of the data, or a part that nobody here could choose."""
+        return self.is_planned or not self.is_part
 
 
 def decide(
@@ -102,7 +153,7 @@ def decide(
     scores_root: str,
     day: int,
     ledger: Ledger,
-    fingerprints: Fingerprints,
+    secrets: Secrets,
 ) -> Release:
     """Decide every figure of one model's submission.
 
@@ -113,34 +164,36 @@ def decide(
         model: digest of the model.
         scores_root: of these findings, as in the statement.
         day: days since 1970-01-01 UTC.
-        ledger: every earlier release, and those prepared before this one.
-        fingerprints: of units, keyed.
+        ledger: every registered dataset and every release prepared before.
+        secrets: what noise and fingerprints are made with.
 
     Raises:
         DisclosureError: benchmark or metric are not what the scorecard says, a score lies outside its metric's range,
-            or this month's submissions are spent.
+            protected data is not registered, or this month's submissions are spent.
     """
     by_cell = _by_cell(scorecard, findings)
-    lineages = {by_cell[cell.key].lineage for cell in scorecard.cells if cell.protected and cell.key in by_cell}
-    _check_budget(lineages, policy, ledger, model=model, scores_root=scores_root, day=day)
-    means = {key: finding.unit_means() for key, finding in by_cell.items()}
-    fresh = disclosure.release(
-        scorecard,
-        {group: _units(scorecard.cells_of(group), means) for group in scorecard.group_keys},
-        {cell.key: _scores(cell, by_cell.get(cell.key), means) for cell in scorecard.cells},
-        policy,
-    )
-    decided = _Figures({}, {}, {}, {}, {})
+    datasets = _datasets(scorecard, by_cell, ledger)
+    _check_budget(datasets.values(), policy, ledger, model=model, scores_root=scores_root, day=day)
+    shares = {key: _shares(finding, datasets.get(finding.benchmark), secrets) for key, finding in by_cell.items()}
+    sums = {cell.key: _sums(cell, shares.get(cell.key), policy, secrets) for cell in scorecard.cells}
+    units = {group: _units(scorecard.cells_of(group), sums) for group in scorecard.group_keys}
+    fresh = disclosure.release(scorecard, units, sums, policy)
+    surplus = {cell.key for cell in disclosure.surplus_cells(scorecard, policy)}
+    decided = _Figures()
     for entry in scorecard.benchmarks:
         cells = [cell for cell in scorecard.cells if cell.benchmark == entry.id]
-        figures = _fresh(cells, fresh, by_cell, means, policy, fingerprints)
-        if _too_near(figures, policy, model, ledger, decided.footprint):
-            figures = _repeated(cells, by_cell, model, ledger)
-        decided = decided.beside(figures)
+        figures = _fresh(cells, entry, fresh, datasets.get(entry.id), shares, secrets)
+        for cell in cells:
+            figures.verdicts[cell.key] = _rule(cell, fresh, sums[cell.key], cell.key in surplus, policy)
+        if figures.footprint:
+            history = _History(model, ledger, decided.footprint, policy)
+            figures = history.apply(cells, figures, shares)
+        decided.add(figures)
     return Release(
         groups=decided.groups,
         cells=decided.cells,
         spreads=decided.spreads,
+        data={entry.id: _named_dataset(entry, scorecard, datasets, decided.cells) for entry in scorecard.benchmarks},
         complete=all(
             cell.key in by_cell and by_cell[cell.key].whole for cell in scorecard.cells if cell.subgroup is None
         ),
@@ -187,116 +240,291 @@ def _check_agreement(cell: Cell, finding: Finding, definition: str) -> None:
         raise DisclosureError(f"{cell.key}: a score lies outside the metric's range")
 
 
-def _check_budget(
-    lineages: Set[str], policy: DisclosurePolicy, ledger: Ledger, *, model: str, scores_root: str, day: int
-) -> None:
-    for lineage in sorted(lineages):
-        if ledger.other_releases_this_month(model, lineage, day, scores_root) >= policy.monthly_submissions:
+def _datasets(scorecard: Scorecard, by_cell: Mapping[str, Finding], ledger: Ledger) -> dict[str, DatasetEntry]:
+    """Return the registered dataset behind each protected benchmark that was run."""
+    found: dict[str, DatasetEntry] = {}
+    for cell in scorecard.cells:
+        finding = by_cell.get(cell.key)
+        if finding is None or not cell.protected:
+            continue
+        dataset = ledger.dataset(finding.dataset)
+        if dataset is None:
             raise DisclosureError(
-                f"{lineage}: this model's {policy.monthly_submissions} submissions of the last 30 days are spent",
+                f"{cell.benchmark}: it was run on data that is not registered, so no figure of it can leave",
+                f"Register it with `intramural datasets register {cell.benchmark}`, which the steward approves, and "
+                "run it again: answers to the same questions are kept.",
+            )
+        if (dataset.benchmark, dataset.definition) != (finding.benchmark, finding.definition):
+            raise DisclosureError(
+                f"{cell.benchmark}: its registered dataset was read by another definition of the benchmark",
+                f"Register it again with `intramural datasets register {cell.benchmark}`.",
+            )
+        found[cell.benchmark] = dataset
+    return found
+
+
+def _check_budget(
+    datasets: Iterable[DatasetEntry],
+    policy: DisclosurePolicy,
+    ledger: Ledger,
+    *,
+    model: str,
+    scores_root: str,
+    day: int,
+) -> None:
+    for dataset in datasets:
+        alike = [other.commitment for other in ledger.datasets() if share_persons(other, dataset)]
+        spent = ledger.other_releases_this_month(model, alike, day, scores_root)
+        if spent >= policy.monthly_submissions:
+            raise DisclosureError(
+                f"{dataset.benchmark}: this model's {policy.monthly_submissions} submissions of the last 30 days about "
+                "these patients are spent, whether they were sent or not",
                 "Wait until the oldest is 30 days old. The ledger cannot be reset.",
             )
 
 
-def _units(cells: Sequence[Cell], means: Mapping[str, Mapping[bytes, float]]) -> int:
-    """Return the number of units behind a group: of the metric with the fewest that has any; 0 if none has."""
-    return min((len(means[cell.key]) for cell in cells if means.get(cell.key)), default=0)
+def _shares(finding: Finding, dataset: DatasetEntry | None, secrets: Secrets) -> _Shares:
+    """Return the scores behind a finding, scaled to 0..1; by person where its data is registered."""
+    width = finding.high - finding.low
+    if dataset is None:
+        return _Shares({}, [(value - finding.low) / width for value in finding.instance_values()])
+    by_person: dict[str, list[float]] = {}
+    asked: set[str] = set()
+    for score in finding.scores:
+        unit = dataset.units.get(secrets.fingerprints.of_unit(score.unit_key))
+        if unit is None:
+            raise DisclosureError(
+                f"{finding.benchmark}: it was run on units that its registered dataset does not have",
+                "Run it again without --unregistered.",
+            )
+        asked.add(unit.person)
+        if score.value is not None:
+            by_person.setdefault(unit.person, []).append((score.value - finding.low) / width)
+    everybody = finding.subgroup is not None or asked == dataset.persons()
+    return _Shares(
+        {person: mean(values) for person, values in sorted(by_person.items())},
+        is_part=not everybody or (finding.subgroup is None and not finding.extent.everything),
+        is_planned=finding.plan != "",
+    )
 
 
-def _scores(cell: Cell, finding: Finding | None, means: Mapping[str, Mapping[bytes, float]]) -> Sequence[float] | None:
-    """Return what a figure is the mean of: units, but instances where the data is published and everyone counts so."""
-    if finding is None:
+def _sums(cell: Cell, shares: _Shares | None, policy: DisclosurePolicy, secrets: Secrets) -> CellSums | None:
+    """Return what the protocol's rules may see of a cell: units where it is protected, else instances."""
+    if shares is None:
         return None
-    return list(means[cell.key].values()) if cell.protected else finding.instance_values()
+    if not cell.protected:
+        return exact_sums(shares.of_instances)
+    if not shares.may_leave:
+        return CellSums(0, 0.0, 0.0)  # as if nobody had a score: run, and suppressed
+    return perturb_sums(shares.by_person, policy, secrets.perturbation)
+
+
+def _units(cells: Sequence[Cell], sums: Mapping[str, CellSums | None]) -> int:
+    """Return the number of units behind a group: of the metric with the fewest that has any; 0 if none has."""
+    counts = [found.n for cell in cells if (found := sums[cell.key]) is not None and found.n]
+    return min(counts, default=0)
 
 
 def _fresh(
     cells: Sequence[Cell],
+    entry: BenchmarkEntry,
     fresh: disclosure.Release,
-    by_cell: Mapping[str, Finding],
-    means: Mapping[str, Mapping[bytes, float]],
-    policy: DisclosurePolicy,
-    fingerprints: Fingerprints,
+    dataset: DatasetEntry | None,
+    shares: Mapping[str, _Shares],
+    secrets: Secrets,
 ) -> _Figures:
     """Return the figures of one benchmark as if nothing had been let out before."""
-    figures = _Figures({cell.group: fresh.groups[cell.group] for cell in cells}, {}, {}, {}, {})
+    figures = _Figures()
     for cell in cells:
-        finding, units = by_cell.get(cell.key), means.get(cell.key, {})
-        value, bucket, spread = fresh.cells[cell.key], fresh.groups[cell.group], fresh.spreads.get(cell.key)
+        bucket, value, spread = fresh.groups[cell.group], fresh.cells[cell.key], fresh.spreads.get(cell.key)
+        figures.groups[cell.group] = bucket
         figures.cells[cell.key] = value
         if spread is not None:
             figures.spreads[cell.key] = spread
-        figures.verdicts[cell.key] = _rule(cell, value, bucket, units, policy)
-        if cell.protected and finding is not None:
+        if cell.protected and dataset is not None and cell.key in shares:
+            by_person = shares[cell.key].by_person
             figures.footprint[cell.key] = ReleasedCell(
                 benchmark=cell.benchmark,
                 metric=cell.metric,
                 subgroup=cell.subgroup or "",
-                lineage=finding.lineage,
+                definition=entry.definition,
+                commitment=dataset.commitment,
                 value=value,
                 spread=spread,
                 bucket=bucket,
-                units=fingerprints.of(finding.lineage, units),
+                is_part=shares[cell.key].is_part,
+                scores={person: secrets.fingerprints.of_score(person, share) for person, share in by_person.items()},
             )
     return figures
 
 
-def _rule(cell: Cell, value: int, bucket: int, units: Mapping[bytes, float], policy: DisclosurePolicy) -> Rule:
-    if value == NOT_RUN:
+def _rule(
+    cell: Cell, fresh: disclosure.Release, sums: CellSums | None, is_surplus: bool, policy: DisclosurePolicy
+) -> Rule:
+    """Say which rule decided a figure that nothing earlier stands in the way of."""
+    value, bucket = fresh.cells[cell.key], fresh.groups[cell.group]
+    if value == NOT_RUN or sums is None:
         return Rule.NOT_RUN
     if value == LOW_CODED:
-        return Rule.FEW_SUCCESSES if cell.binary else Rule.FEW_CARRY
+        return Rule.FEW_SUCCESSES
     if value == HIGH_CODED:
-        return Rule.FEW_FAILURES if cell.binary else Rule.FEW_LACK
+        return Rule.FEW_FAILURES
     if value != SUPPRESSED:
         return Rule.ROUNDED if cell.protected else Rule.PUBLIC
-    if len(units) < policy.min_units:
+    if is_surplus:
+        return Rule.SURPLUS
+    if sums.n < policy.min_units:
         return Rule.FEW_UNITS
-    if bucket and disclosure.release_cell(cell, list(units.values()), bucket, policy) == SUPPRESSED:
+    if bucket and disclosure.release_cell(cell, sums, bucket, policy) == SUPPRESSED:
         return Rule.UNSAFE
     return Rule.MARGIN
 
 
-def _too_near(
-    figures: _Figures,
-    policy: DisclosurePolicy,
-    model: str,
-    ledger: Ledger,
-    beside: Mapping[str, ReleasedCell],
-) -> bool:
-    """Whether a figure could be subtracted from an earlier one, or from one of another benchmark beside it."""
-    for cell in figures.footprint.values():
-        name = (cell.lineage, cell.metric, cell.subgroup)
-        others = ledger.releases(model, *name)
-        others += [other for other in beside.values() if (other.lineage, other.metric, other.subgroup) == name]
-        if any(0 < other.changed_units(cell.units) < policy.changed_units for other in others):
-            return True
-    return False
+@dataclass(frozen=True, slots=True)
+class _History:
+    """What was prepared before, and what that means for the figures of one benchmark.
 
-
-def _repeated(cells: Sequence[Cell], run: Container[str], model: str, ledger: Ledger) -> _Figures:
-    """Return the benchmark's figures as they were let out last; a figure that was not is withheld.
-
-    The footprint stays that of the old figures: the units behind them are those they were computed from.
+    Attributes:
+        model: digest of the model.
+        ledger: with everything prepared before.
+        beside: protected cells of other benchmarks in the same submission.
+        policy: already the stricter of site and federation.
     """
-    last = next(
-        (entry.cells for entry in reversed(ledger.entries) if entry.model == model and _reports(entry, cells)), {}
+
+    model: str
+    ledger: Ledger
+    beside: Mapping[str, ReleasedCell]
+    policy: DisclosurePolicy
+
+    def apply(self, cells: Sequence[Cell], figures: _Figures, shares: Mapping[str, _Shares]) -> _Figures:
+        """Return the benchmark's figures as they may leave after everything before them."""
+        dataset = self._dataset(figures)
+        if any(not shares[key].may_leave for key in figures.footprint):
+            return _suppress(cells, figures, Rule.PART)
+        if any(self._is_near(dataset, other) for other in self._released_datasets()):
+            return _suppress(cells, figures, Rule.NEAR_VERSION)
+        if any(self._is_near_part(cell) for cell in figures.footprint.values()):
+            return _suppress(cells, figures, Rule.PART)
+        nearest = {key: self._nearest(cell) for key, cell in figures.footprint.items()}
+        if any(old is not None and old != figures.footprint[key] for key, old in nearest.items()):
+            return self._repeat(cells, figures)
+        if self.ledger.lost_after(dataset):
+            return _suppress(cells, figures, Rule.LOST_ENTRIES)
+        if any(self._too_many_metrics(cell, figures) for cell in figures.footprint.values()):
+            return _suppress(cells, figures, Rule.OTHER_METRIC)
+        return figures
+
+    def _dataset(self, figures: _Figures) -> DatasetEntry:
+        commitment = next(iter(figures.footprint.values())).commitment
+        dataset = self.ledger.dataset(commitment)
+        assert dataset is not None, "looked up before"
+        return dataset
+
+    def _released_datasets(self) -> list[DatasetEntry]:
+        beside = {cell.commitment for cell in self.beside.values()}
+        released = self.ledger.released_datasets()
+        return released + [dataset for dataset in self.ledger.datasets() if dataset.commitment in beside]
+
+    def _is_near(self, dataset: DatasetEntry, other: DatasetEntry) -> bool:
+        """Whether figures of two datasets could be subtracted: they share persons, and differ by a few."""
+        if other.commitment == dataset.commitment or not share_persons(other, dataset):
+            return False
+        return difference_between(other, dataset).is_too_small(self.policy.changed_units)
+
+    def _is_near_part(self, cell: ReleasedCell) -> bool:
+        """Whether a planned part and another figure are about nearly the same persons."""
+        return any(
+            (old.is_part or cell.is_part)
+            and old.commitment == cell.commitment
+            and old.subgroup == cell.subgroup
+            and 0 < old.membership_change(cell) < self.policy.changed_units
+            for _, release in self.ledger.releases()
+            for old in release.cells.values()
+        )
+
+    def _earlier(self, cell: ReleasedCell) -> list[ReleasedCell]:
+        """Return the earlier figures of the same model, dataset, benchmark, metric and subgroup, newest first."""
+        return [
+            old
+            for _, release in reversed(list(self.ledger.releases()))
+            if release.model == self.model
+            for old in release.cells.values()
+            if _same_figure(old, cell)
+        ]
+
+    def _nearest(self, cell: ReleasedCell) -> ReleasedCell | None:
+        """Return the earlier figure that this one must repeat: of the same scores, else of nearly the same."""
+        earlier = self._earlier(cell)
+        same = [old for old in earlier if not old.rescored(cell.scores)]
+        near = [old for old in earlier if 0 < old.rescored(cell.scores) < self.policy.changed_units]
+        return next(iter(same + near), None)
+
+    def _repeat(self, cells: Sequence[Cell], figures: _Figures) -> _Figures:
+        """Return the benchmark's figures as they were; a figure that has no precedent is withheld.
+
+        The footprint stays that of the old figures: the scores behind them are those they were computed from.
+        """
+        repeated = _Figures()
+        for cell in cells:
+            new = figures.footprint.get(cell.key)
+            old = None if new is None else self._nearest(new)
+            if old is not None:
+                repeated.groups[cell.group] = old.bucket
+                repeated.cells[cell.key], repeated.verdicts[cell.key] = old.value, Rule.REPEATED
+                repeated.footprint[cell.key] = old
+            else:
+                repeated.groups.setdefault(cell.group, 0)
+                was_run = new is not None
+                repeated.cells[cell.key] = SUPPRESSED if was_run else NOT_RUN
+                repeated.verdicts[cell.key] = Rule.NO_PRECEDENT if was_run else Rule.NOT_RUN
+            if not cell.binary:
+                repeated.spreads[cell.key] = NO_SPREAD if old is None or old.spread is None else old.spread
+        return repeated
+
+    def _too_many_metrics(self, cell: ReleasedCell, figures: _Figures) -> bool:
+        """Whether other metrics of the same persons and answers were let out before, by another scorecard."""
+        if cell.value in {SUPPRESSED, NOT_RUN}:
+            return False
+        group = (cell.definition, cell.subgroup, cell.commitment)
+        metrics = {
+            old.metric
+            for _, release in self.ledger.releases()
+            if release.model == self.model
+            for old in release.cells.values()
+            if (old.definition, old.subgroup, old.commitment) == group and old.value not in {SUPPRESSED, NOT_RUN}
+        }
+        metrics |= {
+            new.metric
+            for new in figures.footprint.values()
+            if new.subgroup == cell.subgroup and new.value not in {SUPPRESSED, NOT_RUN}
+        }
+        return len(metrics) > self.policy.metrics_per_group
+
+
+def _same_figure(old: ReleasedCell, new: ReleasedCell) -> bool:
+    return (old.definition, old.metric, old.subgroup, old.commitment) == (
+        new.definition,
+        new.metric,
+        new.subgroup,
+        new.commitment,
     )
-    figures = _Figures({cell.group: 0 for cell in cells}, {}, {}, {}, {})
+
+
+def _suppress(cells: Sequence[Cell], figures: _Figures, rule: Rule) -> _Figures:
+    """Return a benchmark's figures with everything that was run suppressed, sizes of groups too."""
+    suppressed = _Figures(groups=dict.fromkeys(figures.groups, 0))
     for cell in cells:
-        was = last.get(cell.key)
-        if was is not None:
-            figures.groups[cell.group] = was.bucket
-            figures.cells[cell.key], figures.verdicts[cell.key] = was.value, Rule.REPEATED
-            figures.footprint[cell.key] = was
-        elif cell.key in run:
-            figures.cells[cell.key], figures.verdicts[cell.key] = SUPPRESSED, Rule.NO_PRECEDENT
-        else:
-            figures.cells[cell.key], figures.verdicts[cell.key] = NOT_RUN, Rule.NOT_RUN
+        was_run = figures.cells[cell.key] != NOT_RUN
+        suppressed.cells[cell.key] = SUPPRESSED if was_run else NOT_RUN
+        suppressed.verdicts[cell.key] = rule if was_run else Rule.NOT_RUN
         if not cell.binary:
-            figures.spreads[cell.key] = NO_SPREAD if was is None or was.spread is None else was.spread
-    return figures
+            suppressed.spreads[cell.key] = NO_SPREAD
+    return suppressed
 
 
-def _reports(entry: Entry, cells: Sequence[Cell]) -> bool:
-    return any(cell.key in entry.cells for cell in cells)
+def _named_dataset(
+    entry: BenchmarkEntry, scorecard: Scorecard, datasets: Mapping[str, DatasetEntry], cells: Mapping[str, int]
+) -> str:
+    """Return the commitment of the dataset that the statement must name for a benchmark, or `none`."""
+    was_run = any(cells[cell.key] != NOT_RUN for cell in scorecard.cells if cell.benchmark == entry.id)
+    return datasets[entry.id].commitment if was_run and entry.id in datasets else NONE

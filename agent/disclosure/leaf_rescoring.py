@@ -7,21 +7,16 @@ show that the model gave this answer: whoever holds the data key could have stor
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
 
 from agent.disclosure.commitment import OpenedLeaf
 from agent.evaluation.rescore import score_again
 from agent.metrics import Means
-from agent.metrics.bert_score import NAMES as ENCODER_METRICS
 from agent.store import Run, Store
 from agent.vocabulary import Reason, Unscored
 
-ENCODER_TOLERANCE: Final = 1e-4
-"""By so much an encoder's figures of one text differ between processors, and with the texts beside it in a batch."""
 
-
-class LeafOutcome(StrEnum):
-    """How one leaf compares with its stored answer."""
+class AuditOutcome(StrEnum):
+    """How something that was signed compares with what the store holds."""
 
     MATCH = "match"
     DIFFERENT = "different"
@@ -39,7 +34,7 @@ class LeafCheck:
     """
 
     leaf: OpenedLeaf
-    outcome: LeafOutcome
+    outcome: AuditOutcome
     finding: str = ""
 
 
@@ -104,30 +99,25 @@ def _check_leaf(
 ) -> LeafCheck:
     """Compare one leaf with what its answer is worth now."""
     if not leaf.leads_to(scores_root):
-        return LeafCheck(leaf, LeafOutcome.DIFFERENT, "it is not among the leaves that the submission commits to")
+        return LeafCheck(leaf, AuditOutcome.DIFFERENT, "it is not among the leaves that the submission commits to")
     place = places.get((leaf.record.benchmark, leaf.record.score.instance_key))
     if place is None:
-        return LeafCheck(leaf, LeafOutcome.NOT_CHECKABLE, "its instance is not in the store any more")
+        return LeafCheck(leaf, AuditOutcome.NOT_CHECKABLE, "its instance is not in the store any more")
     found = scores.get((place.run.run_id, place.position))
     if found is None:
-        return LeafCheck(leaf, LeafOutcome.NOT_CHECKABLE, "the texts that it rests on were purged")
+        return LeafCheck(leaf, AuditOutcome.NOT_CHECKABLE, "the texts that it rests on were purged")
     recorded = leaf.record.score.value if leaf.record.score.value is not None else str(leaf.record.score.reason)
     now = _describe_score(found.get(leaf.record.metric, Unscored(Reason.NOT_ASKED)))
-    if _is_same(leaf.record.metric, recorded, now):
-        return LeafCheck(leaf, LeafOutcome.MATCH)
-    return LeafCheck(leaf, LeafOutcome.DIFFERENT, f"committed {_write(recorded)}, from the stored answer {_write(now)}")
+    if recorded == now:
+        return LeafCheck(leaf, AuditOutcome.MATCH)
+    return LeafCheck(
+        leaf, AuditOutcome.DIFFERENT, f"committed {_write(recorded)}, from the stored answer {_write(now)}"
+    )
 
 
 def _describe_score(score: float | Unscored) -> float | str:
     """Return the score, or the reason why there is none."""
     return score.reason.value if isinstance(score, Unscored) else float(score)
-
-
-def _is_same(metric: str, recorded: float | str, now: float | str) -> bool:
-    if isinstance(recorded, str) or isinstance(now, str):
-        return recorded == now
-    tolerance = ENCODER_TOLERANCE if metric in ENCODER_METRICS else 0.0
-    return abs(recorded - now) <= tolerance
 
 
 def _write(score: float | str) -> str:

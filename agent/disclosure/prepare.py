@@ -3,28 +3,33 @@
 The drafts form the end of the site's chain, each naming the one before, so they are approved and sent in this order.
 Preparing the same scores again gives the same bytes; other scores replace the draft, and those that follow it. Where
 the bytes are those of a submission that became void, it takes its place again, with both its signatures: nothing new
-leaves, so nobody is asked again and the ledger is not debited again.
+leaves, so nobody is asked again.
+
+A result's protected figures are debited to the ledger here, before anybody sees them, whether or not they are ever
+sent: otherwise a figure could be prepared again and again until one pleases.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from agent import __version__
 from agent.delivery.outbox import LIVE, Outbox, State, Submission
+from agent.disclosure.chain import ChainEnd, check_ledger, settle_chain
 from agent.disclosure.commitment import scores_root
 from agent.disclosure.findings import Finding
-from agent.disclosure.gate import Release, decide
+from agent.disclosure.gate import Release, Secrets, decide
 from agent.disclosure.ledger import (
-    Entry,
     Fingerprints,
     Ledger,
+    ReleaseEntry,
+    append_entry,
+    fingerprint_key,
     ledger_key,
-    missing_submissions,
-    open_entry,
     read_ledger,
-    seal_entry,
 )
-from agent.errors import DisclosureError, StoreError
+from agent.disclosure.perturbation import perturbation_key
+from agent.disclosure.plans import PlanInUse, plan_for
+from agent.errors import DisclosureError
 from agent.keys import derive_key
 from protocol import envelope
 from protocol.disclosure import check_result
@@ -32,9 +37,10 @@ from protocol.errors import Code, ProtocolError
 from protocol.identity import NONE, agent_digest, model_digest
 from protocol.keys import Signer
 from protocol.policy import DisclosurePolicy, stricter
+from protocol.predicates import Header, Link, ResultPredicate
 from protocol.registry import Registry
 from protocol.scorecard import Scorecard
-from protocol.statements import ENROLL_SEQ, FIRST_EPOCH, Header, ResultPredicate, build_statement
+from protocol.statements import build_statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +49,8 @@ class Gate:
 
     Attributes:
         policy: the site's own; the stricter of it and the federation's is applied.
-        data_key: the site's; salts, fingerprints and the ledger's seal are derived from it.
+        data_key: the site's; salts of score records are derived from it.
+        seal_key: the site's; the ledger's seal, fingerprints and noise are derived from it.
         today_day: days since 1970-01-01 UTC.
     """
 
@@ -52,8 +59,22 @@ class Gate:
     policy: DisclosurePolicy
     signer: Signer
     data_key: bytes
+    seal_key: bytes
     today_day: int
     agent_version: str = __version__
+
+    @property
+    def secrets(self) -> Secrets:
+        """What the gate's decisions depend on besides scores."""
+        return Secrets(Fingerprints(fingerprint_key(self.seal_key)), perturbation_key(self.seal_key))
+
+    def ledger(self) -> Ledger:
+        """Read the ledger of releases. Raises DisclosureError."""
+        return read_ledger(self.outbox.ledger, ledger_key(self.seal_key))
+
+    def append(self, ledger: Ledger) -> None:
+        """Write the last entry of `ledger`; its others are on the disk already. The caller holds the outbox."""
+        append_entry(self.outbox.ledger, ledger, ledger_key(self.seal_key))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,22 +90,6 @@ class Prepared:
 
 
 @dataclass(frozen=True, slots=True)
-class _Link:
-    """Where the next statement of the chain goes."""
-
-    epoch: int
-    seq: int
-    prev: str
-
-    def then(self, submission: Submission) -> "_Link":
-        return _Link(self.epoch, self.seq + 1, submission.digest)
-
-    def leads_to(self, submission: Submission) -> bool:
-        header = submission.result.header
-        return (header.epoch, header.seq, header.prev) == (self.epoch, self.seq, self.prev)
-
-
-@dataclass(frozen=True, slots=True)
 class _Job:
     """One model's submission to be made."""
 
@@ -93,13 +98,14 @@ class _Job:
     root: str
 
 
-def prepare(gate: Gate, scorecard: Scorecard, findings: Mapping[str, Sequence[Finding]]) -> Prepared:
+def prepare(gate: Gate, scorecard: Scorecard, findings: Mapping[str, Sequence[Finding]], suite: str = "") -> Prepared:
     """Prepare one submission for each model.
 
     Args:
         gate: who and where.
         scorecard: a registered one.
         findings: by the model's registered name.
+        suite: whose runs they are of; kept with the verdicts, so that an audit finds the runs again.
 
     Raises:
         DisclosureError: the gate refuses, the site, scorecard, a model or this agent is not registered, or the ledger
@@ -111,33 +117,63 @@ def prepare(gate: Gate, scorecard: Scorecard, findings: Mapping[str, Sequence[Fi
     _check_registered(gate, scorecard, findings)
     with gate.outbox.held():
         submissions = gate.outbox.all()
-        ledger = read_ledger(gate.outbox.ledger, ledger_key(gate.data_key))
-        check_ledger(ledger, submissions)
-        head = _settle_chain(gate, site, submissions)
+        check_ledger(gate.ledger(), submissions)
+        end = settle_chain(gate.outbox, gate.registry.sites[site], submissions)
         live = [s for s in gate.outbox.all() if s.state in LIVE]
         jobs = {job.model: job for job in _jobs(gate, scorecard, findings)}
         done = {model: same for model, job in jobs.items() if (same := _released(live, scorecard, job)) is not None}
         waiting = {model: job for model, job in jobs.items() if model not in done}
         drafts = [s for s in submissions if s.state is State.PREPARED]
-        kept = _kept_drafts(gate, drafts, head, scorecard, waiting, policy)
+        kept = _kept_drafts(gate, drafts, end, scorecard, waiting, policy)
         dropped = [draft.digest for draft in drafts[len(kept) :]]
         for digest in reversed(dropped):
             gate.outbox.drop_draft(digest)
-        for draft, entry in kept:
-            head = head.then(draft)
-            # An approval that was cut short has written its entry already.
-            ledger = ledger if entry in ledger.entries else ledger.followed_by(entry)
-            if draft.result.model in waiting and draft.result.scorecard == scorecard.digest:
+        for draft in kept:
+            end = end.after(draft)
+            if draft.is_result and draft.result.model in waiting and draft.result.scorecard == scorecard.digest:
                 done[draft.result.model] = draft
         new = set()
         for model, job in waiting.items():
             if model in done:
                 continue
-            draft, ledger = _draft(gate, job, scorecard, site, head, ledger, named, policy)
-            head, done[model] = head.then(draft), draft
+            draft = _draft_result(gate, job, scorecard, site, end, named, policy, suite)
+            end, done[model] = end.after(draft), draft
             if draft.state is State.PREPARED:
                 new.add(draft.digest)
         return Prepared(tuple(done[model] for model in jobs), frozenset(new), tuple(dropped))
+
+
+def draft_statement(
+    gate: Gate,
+    build: Callable[[Header], Link],
+    *,
+    verdicts: Mapping[str, object] | None = None,
+    notes: Mapping[str, int] | None = None,
+) -> Submission:
+    """Draft a statement that is no result, at the end of the chain. The caller holds the outbox.
+
+    Args:
+        gate: who and where.
+        build: returns the statement with the header that it is given.
+        verdicts: kept beside the draft, for pages.
+        notes: exact figures that the steward is shown as the site's word; they stay on site.
+
+    Raises:
+        DisclosureError: the site is not enrolled, or the ledger or a submission was changed.
+    """
+    site = enrolled_site(gate.registry, gate.signer.public.keyid)
+    submissions = gate.outbox.all()
+    ledger = gate.ledger()
+    check_ledger(ledger, submissions)
+    end = settle_chain(gate.outbox, gate.registry.sites[site], submissions)
+    for draft in (s for s in gate.outbox.all() if s.state is State.PREPARED):
+        if not end.leads_to(draft):
+            gate.outbox.drop_draft(draft.digest)
+            continue
+        end = end.after(draft)
+    return _put_draft(
+        gate, build(end.header(gate.registry, site, ledger.head)), {**(verdicts or {}), "notes": dict(notes or {})}
+    )
 
 
 def enrolled_site(registry: Registry, agent_keyid: str) -> str:
@@ -164,21 +200,8 @@ def effective_policy(registry: Registry, own: DisclosurePolicy) -> tuple[str, Di
 
 
 def _check_registered(gate: Gate, scorecard: Scorecard, findings: Mapping[str, Sequence[Finding]]) -> None:
-    known = gate.registry.scorecards.get(scorecard.digest)
-    if known is None or known.retired:
-        raise DisclosureError(f"scorecard {scorecard.name} is not registered, or was retired")
-    if agent_digest(gate.agent_version) not in gate.registry.agents:
-        raise DisclosureError(
-            f"version {gate.agent_version} of the agent is not registered with the aggregator",
-            "Install a registered version, or ask the aggregator's people to register this one.",
-        )
-    unknown = sorted(name for name in findings if model_digest(name) not in gate.registry.models)
-    if unknown:
-        raise DisclosureError(
-            f"not registered with the aggregator: {', '.join(unknown)}",
-            "Ask the aggregator's people to register the model, then run `intramural registry update`; "
-            "or name the models to submit with --model.",
-        )
+    check_scorecard(gate.registry, scorecard, gate.agent_version)
+    check_models(gate.registry, findings)
     for name in sorted(findings):
         said_none = any(not finding.language_model for finding in findings[name])
         if said_none and gate.registry.models[model_digest(name)].is_language_model:
@@ -189,32 +212,27 @@ def _check_registered(gate: Gate, scorecard: Scorecard, findings: Mapping[str, S
             )
 
 
-def check_ledger(ledger: Ledger, submissions: Sequence[Submission]) -> None:
-    """Check that the ledger has an entry for every submission that was ever approved. Raises DisclosureError."""
-    approved = [s.digest for s in submissions if s.state is not State.PREPARED]
-    if missing_submissions(ledger, approved):
+def check_scorecard(registry: Registry, scorecard: Scorecard, agent_version: str) -> None:
+    """Check that a scorecard is taken, and this version of the agent known. Raises DisclosureError."""
+    known = registry.scorecards.get(scorecard.digest)
+    if known is None or known.retired:
+        raise DisclosureError(f"scorecard {scorecard.name} is not registered, or was retired")
+    if agent_digest(agent_version) not in registry.agents:
         raise DisclosureError(
-            "the ledger of releases lacks submissions that were approved: it was cut, or restored from an old back-up",
-            "Nothing leaves until the folder submissions/ledger is restored.",
+            f"version {agent_version} of the agent is not registered with the aggregator",
+            "Install a registered version, or ask the aggregator's people to register this one.",
         )
 
 
-def _settle_chain(gate: Gate, site: str, submissions: Sequence[Submission]) -> _Link:
-    """Return the chain's end. A refused link, and what was approved after it, becomes void: it will not be sent."""
-    end = _Link(FIRST_EPOCH, ENROLL_SEQ + 1, gate.registry.sites[site].enrolment)
-    for submission in submissions:
-        if submission.state not in LIVE:
-            continue
-        if submission.state is State.REFUSED or not end.leads_to(submission):
-            if submission.state is State.RECEIPTED:
-                raise DisclosureError(
-                    "a submission with a receipt does not follow from the one before it",
-                    "The folder submissions was restored from an old back-up, or mixed with another site's.",
-                )
-            gate.outbox.make_void(submission.digest)
-        else:
-            end = end.then(submission)
-    return end
+def check_models(registry: Registry, names: Sequence[str] | Mapping[str, object]) -> None:
+    """Check that models are registered under these names. Raises DisclosureError."""
+    unknown = sorted(name for name in names if model_digest(name) not in registry.models)
+    if unknown:
+        raise DisclosureError(
+            f"not registered with the aggregator: {', '.join(unknown)}",
+            "Ask the aggregator's people to register the model, then run `intramural registry update`; "
+            "or name the models to submit with --model.",
+        )
 
 
 def _jobs(gate: Gate, scorecard: Scorecard, findings: Mapping[str, Sequence[Finding]]) -> list[_Job]:
@@ -234,61 +252,50 @@ def _jobs(gate: Gate, scorecard: Scorecard, findings: Mapping[str, Sequence[Find
 
 def _released(live: Sequence[Submission], scorecard: Scorecard, job: _Job) -> Submission | None:
     """Return the model's newest submission if it is about exactly these scores: the same release again."""
-    of_model = [s for s in live if (s.result.model, s.result.scorecard) == (job.model, scorecard.digest)]
+    results = [s for s in live if s.is_result]
+    of_model = [s for s in results if (s.result.model, s.result.scorecard) == (job.model, scorecard.digest)]
     return of_model[-1] if of_model and of_model[-1].result.scores_root == job.root else None
 
 
 def _kept_drafts(
     gate: Gate,
     drafts: Sequence[Submission],
-    head: _Link,
+    end: ChainEnd,
     scorecard: Scorecard,
     waiting: Mapping[str, _Job],
     policy: DisclosurePolicy,
-) -> list[tuple[Submission, Entry]]:
-    """Return the drafts that would come out the same, up to the first that would not, with their ledger entries."""
-    kept: list[tuple[Submission, Entry]] = []
+) -> list[Submission]:
+    """Return the drafts that would come out the same, up to the first that would not."""
+    kept: list[Submission] = []
     for draft in drafts:
-        result = draft.result
-        job = waiting.get(result.model) if result.scorecard == scorecard.digest else None
-        fits = (
-            head.leads_to(draft)
-            and result.header.registry == gate.registry.version
-            and result.agent == agent_digest(gate.agent_version)
-            and gate.outbox.verdicts(draft.digest).get("policy") == policy.digest
-            and (job is None or job.root == result.scores_root)
-        )
-        entry = _release_of(gate, draft) if fits else None
-        if entry is None:
+        fits = end.leads_to(draft) and draft.header.registry == gate.registry.version
+        if fits and draft.is_result:
+            result = draft.result
+            job = waiting.get(result.model) if result.scorecard == scorecard.digest else None
+            fits = (
+                result.agent == agent_digest(gate.agent_version)
+                and gate.outbox.verdicts(draft.digest).get("policy") == policy.digest
+                and (job is None or job.root == result.scores_root)
+            )
+        if not fits:
             break
-        kept.append((draft, entry))
-        head = head.then(draft)
+        kept.append(draft)
+        end = end.after(draft)
     return kept
 
 
-def _release_of(gate: Gate, draft: Submission) -> Entry | None:
-    """Return what the ledger will keep of a draft; None if it was lost or changed, so the draft is made anew."""
-    try:
-        return open_entry(gate.outbox.release(draft.digest), ledger_key(gate.data_key))
-    except (DisclosureError, StoreError):
-        return None
-
-
-def _draft(
+def _draft_result(
     gate: Gate,
     job: _Job,
     scorecard: Scorecard,
     site: str,
-    link: _Link,
-    ledger: Ledger,
+    end: ChainEnd,
     named: str,
     policy: DisclosurePolicy,
-) -> tuple[Submission, Ledger]:
-    """Decide, build, sign and keep one submission; return it with the ledger as it will be once approved.
-
-    A void submission of exactly these bytes takes its place again instead; the ledger has its entry already.
-    """
-    fingerprints = Fingerprints(derive_key(gate.data_key, "release-fingerprints/v1"))
+    suite: str,
+) -> Submission:
+    """Decide one submission, debit it to the ledger, then build, sign and keep it."""
+    ledger = gate.ledger()
     release = decide(
         scorecard,
         policy,
@@ -297,54 +304,99 @@ def _draft(
         scores_root=job.root,
         day=gate.today_day,
         ledger=ledger,
-        fingerprints=fingerprints,
+        secrets=gate.secrets,
     )
-    header = Header(gate.registry.deployment, site, link.epoch, link.seq, link.prev, gate.registry.version)
-    result = _result(gate, job, scorecard, header, release, named)
-    try:
-        check_result(result, scorecard, policy)
-    except ProtocolError as error:
-        raise _refusal(error) from None
-    data = envelope.sign(build_statement(result), [gate.signer])
-    digest = envelope.decode(data).digest
-    if gate.outbox.restore(digest):
-        return gate.outbox.get(digest), ledger
-    entry = Entry(ledger.head, digest, job.model, scorecard.digest, job.root, gate.today_day, release.footprint)
+    plan = plan_for(gate.outbox, gate.registry, job.findings, model=job.model, scorecard=scorecard.digest)
+    debit = ReleaseEntry(job.model, scorecard.digest, job.root, release.footprint)
+    is_new = bool(release.footprint) and ledger.find_release(job.model, scorecard.digest, job.root) != debit
+    debited = ledger.followed_by(debit, gate.today_day) if is_new else ledger
+    header = end.header(gate.registry, site, debited.head)
+    # Built, and checked by the aggregator's rules, before the debit: what cannot be submitted costs nothing.
+    statement = _result_statement(gate, job, scorecard, release, header, named, policy, plan)
+    if is_new:
+        gate.append(debited)
     verdicts = {
         "policy": policy.digest,
+        "suite": suite,
         "cells": {key: rule.value for key, rule in release.verdicts.items()},
         "data": {f.benchmark: asdict(f.extent) for f in job.findings if not f.extent.everything},
+        "notes": {},
     }
-    gate.outbox.put_draft(digest, data, verdicts, seal_entry(entry, ledger_key(gate.data_key)))
-    return gate.outbox.get(digest), ledger.followed_by(entry)
+    return _put_draft(gate, statement, verdicts)
 
 
-def _result(
-    gate: Gate, job: _Job, scorecard: Scorecard, header: Header, release: Release, named: str
+def _put_draft(gate: Gate, statement: Link, verdicts: Mapping[str, object]) -> Submission:
+    """Sign and keep a draft. A void submission of exactly these bytes takes its place again instead."""
+    data = envelope.sign(build_statement(statement), [gate.signer])
+    digest = envelope.decode(data).digest
+    if not gate.outbox.restore(digest):
+        gate.outbox.put_draft(digest, data, verdicts)
+    return gate.outbox.get(digest)
+
+
+def _result_statement(
+    gate: Gate,
+    job: _Job,
+    scorecard: Scorecard,
+    release: Release,
+    header: Header,
+    named: str,
+    policy: DisclosurePolicy,
+    plan: PlanInUse,
 ) -> ResultPredicate:
-    return ResultPredicate(
+    """Return the statement, once the rules that the aggregator will apply have been applied to it.
+
+    Raises:
+        DisclosureError: it breaks one of them.
+    """
+    statement = ResultPredicate(
         header=header,
         scorecard=scorecard.digest,
         model=job.model,
         agent=agent_digest(gate.agent_version),
         policy=named,
-        data={entry.id: NONE for entry in scorecard.benchmarks},
-        plan=NONE,
-        challenge=NONE,
+        data={name: dataset_statement(gate.outbox, commitment) for name, commitment in release.data.items()},
+        plan=plan.digest,
+        challenge=plan.challenge,
         scores_root=job.root,
         day=gate.today_day,
-        outcome="complete" if release.complete else "partial",
+        outcome="complete" if release.complete and plan.is_whole(job.findings) else "partial",
         approval="two_person",
         groups=release.groups,
         cells=release.cells,
         spreads=release.spreads,
     )
+    try:
+        check_result(statement, scorecard, policy)
+    except ProtocolError as error:
+        raise _refusal(error) from None
+    return statement
+
+
+def dataset_statement(outbox: Outbox, commitment: str) -> str:
+    """Return the digest of the statement that registered a dataset; `none` for none.
+
+    Raises:
+        DisclosureError: there is none that was, or waits to be, approved.
+    """
+    if commitment == NONE:
+        return NONE
+    usable = {State.PREPARED, *LIVE} - {State.REFUSED}
+    found = [s for s in outbox.all() if s.dataset is not None and s.dataset.commitment == commitment]
+    digests = [s.digest for s in found if s.state in usable]
+    if not digests:
+        raise DisclosureError(
+            "the statement that registers the dataset was refused or discarded",
+            "Run `intramural datasets register` again, then prepare again.",
+        )
+    return digests[-1]
 
 
 def _refusal(error: ProtocolError) -> DisclosureError:
     if error.code is Code.NOTHING_PUBLISHED:
         return DisclosureError(
             "every figure is suppressed or was not run, so there is nothing to submit",
-            "The benchmarks have too few units for the disclosure policy; run more of them.",
+            "The benchmarks have too few units for the disclosure policy, or too few changed since an earlier release; "
+            "run more of them.",
         )
     return DisclosureError(f"the figures do not obey the disclosure policy ({error.code}: {error.detail})")

@@ -14,8 +14,9 @@ from agent.delivery.outbox import LIVE, Submission
 from agent.disclosure.findings import Extent
 from agent.disclosure.gate import EXPLAINED, Rule
 from agent.errors import DisclosureError
-from protocol.capacity import ROOT_BITS, capacity_bits
+from protocol.capacity import Capacity, measure_capacity
 from protocol.disclosure import HIGH_CODED, LOW_CODED, NOT_RUN, SPREAD_STEPS, SUPPRESSED
+from protocol.keys import Algorithm
 from protocol.policy import DisclosurePolicy, bucket_range
 from protocol.registry import Registry
 from protocol.scorecard import Cell, Scorecard
@@ -61,8 +62,9 @@ class Page:
     """Everything a steward needs to decide; plain values, ready for JSON.
 
     Attributes:
-        bits: how many bits of information the statement can carry at most, besides `root_bits`, which the gate
-            computes from the stored scores.
+        bits: how many bits of information the figures can carry at most.
+        determined_bits: of what the gate computes: commitment to the scores, and length and head of the ledger.
+        signature_bits: that both signatures could carry if the programs that sign were replaced.
         payload: the exact bytes, which are ASCII.
     """
 
@@ -83,7 +85,8 @@ class Page:
     previous: str
     figures: tuple[Figure, ...]
     bits: float
-    root_bits: int
+    determined_bits: float
+    signature_bits: float
     payload_bytes: int
     payload: str
 
@@ -114,6 +117,8 @@ def make_page(
     card, site = registered.scorecard, registry.sites.get(result.header.site)
     named = registry.policies.get(result.policy)
     roles = {key.key.keyid: key.role for key in (site.keys if site else ())}
+    in_force = [key for key in (site.keys if site else ()) if key.until_index is None and key.revoked_from is None]
+    capacity = _capacity(card, policy, tuple(key.key.algorithm for key in in_force))
     return Page(
         digest=submission.digest,
         state=submission.state.value,
@@ -131,8 +136,9 @@ def make_page(
         signatures=tuple(f"{roles.get(s.keyid, 'unknown key')} {s.keyid}" for s in submission.envelope.signatures),
         previous=previous.digest if previous else "",
         figures=tuple(_figure(cell, submission, previous, _verdict(cell, verdicts)) for cell in card.cells),
-        bits=round(_capacity(card, policy), 1),
-        root_bits=ROOT_BITS,
+        bits=round(capacity.payload_bits, 1),
+        determined_bits=round(capacity.determined_bits, 1),
+        signature_bits=round(capacity.signature_bits, 1),
         payload_bytes=len(submission.payload),
         payload=submission.payload.decode("ascii"),
     )
@@ -154,9 +160,9 @@ def previous_release(submission: Submission, submissions: list[Submission]) -> S
 
 
 @lru_cache(maxsize=8)
-def _capacity(scorecard: Scorecard, policy: DisclosurePolicy) -> float:
-    """Return the bits of a statement, besides the commitment; the same for all pages of a scorecard."""
-    return capacity_bits(scorecard, policy) - ROOT_BITS
+def _capacity(scorecard: Scorecard, policy: DisclosurePolicy, signers: tuple[Algorithm, ...]) -> Capacity:
+    """Return the bits of a signed statement; the same for all pages of a scorecard."""
+    return measure_capacity(scorecard, policy, signers)
 
 
 def _figure(cell: Cell, submission: Submission, previous: Submission | None, verdict: str) -> Figure:
@@ -234,9 +240,11 @@ def print_page(page: Page) -> None:
         if any(value in (figure.value, figure.before) for figure in page.figures):
             click.echo(f"{value.capitalize()}: {meaning}")
     click.echo(
-        f"The figures can tell at most {page.bits:.1f} bits, as much as so many yes-or-no answers. Besides them leaves "
-        f"`scores_root`, a fingerprint of {page.root_bits} bits, which the gate computes from all scores: it ties "
-        "the site to them, and without the site's data key no score can be read from it."
+        f"The figures can tell at most {page.bits:.1f} bits, as much as so many yes-or-no answers. "
+        f"Besides them leave {page.determined_bits:.0f} bits that the gate computes: `scores_root`, a "
+        "fingerprint of all scores, and length and head of the ledger. They tie the site to its scores and releases, "
+        "and without the site's keys nothing can be read from them. The signatures could carry "
+        f"{page.signature_bits:.0f} bits, if somebody replaced the programs that sign."
     )
     click.echo(f"These {page.payload_bytes} bytes are what is signed and leaves the site, and nothing else:")
     click.echo(page.payload)

@@ -98,6 +98,11 @@ class RunReader(Database):
         )
         return [UnitScore(*row) for row in rows]
 
+    def unit_and_instance_keys(self, run_id: str) -> list[tuple[bytes, bytes]]:
+        """Return the keys of unit and instance of every instance of the run, in order."""
+        query = "SELECT unit_key, instance_key FROM run_instances WHERE run_id = ? ORDER BY position"
+        return [(unit, instance) for unit, instance in self._db.execute(query, (run_id,))]
+
     def run_score(self, run_id: str, metric: str) -> tuple[RunScore | None, dict[str, int]]:
         """Return a whole-run metric's value, None if not computed yet, and the instances that do not count by reason.
 

@@ -1,0 +1,65 @@
+"""The last look before bytes leave: whatever stands in a file of the outbox, only what both people signed goes out.
+
+A signature that nobody checks is a place for text. So form, length, signers and roles are verified here again, on the
+very bytes that are about to leave, by whatever way they leave.
+"""
+
+from agent.delivery.outbox import Submission
+from agent.errors import DisclosureError
+from protocol.envelope import Envelope, decode
+from protocol.errors import ProtocolError
+from protocol.keys import PublicKey
+from protocol.predicates import RotatePredicate
+from protocol.registry import Registry
+from protocol.statements import parse_statement
+
+_ADVICE = "Nothing was sent. Find out who changed the folder submissions; then prepare and approve again."
+
+
+def check_departure(submission: Submission, registry: Registry) -> bytes:
+    """Return the bytes that may leave for a submission: its envelope, verified once more.
+
+    Raises:
+        DisclosureError: these bytes are not what the site's agent and one of its stewards signed.
+    """
+    data = submission.data
+    try:
+        opened = decode(data)
+        statement = parse_statement(opened.payload)
+    except ProtocolError as error:
+        raise DisclosureError(
+            f"submission {submission.digest[:12]} is not what was approved ({error.code}: {error.detail})", _ADVICE
+        ) from None
+    if opened.digest != submission.digest:
+        raise DisclosureError(f"submission {submission.digest[:12]} was changed after it was approved", _ADVICE)
+    if not isinstance(statement, RotatePredicate):  # the aggregator's people take rotations, with a new key's signature
+        check_signatures(opened, registry, statement.header.site)
+    return data
+
+
+def check_signatures(opened: Envelope, registry: Registry, site: str) -> str:
+    """Check that one agent and one steward of the site signed, and nobody else; return the steward's key id.
+
+    Raises:
+        DisclosureError: a signature is missing, of somebody else, or does not verify.
+    """
+    agents, stewards = site_keys(registry, site, "agent"), site_keys(registry, site, "steward")
+    signers = [signature.keyid for signature in opened.signatures]
+    approving = [keyid for keyid in signers if keyid in stewards]
+    if len(signers) != 2 or len(approving) != 1:
+        raise DisclosureError(
+            "it is not signed by the site's agent and one of its stewards, and by nobody else",
+            "The steward signs it with `intramural-steward approve REQUEST --key KEY --out SIGNED`.",
+        )
+    try:
+        opened.verify(agents | stewards)
+    except ProtocolError as error:
+        raise DisclosureError(f"its signatures do not verify ({error.code})", _ADVICE) from None
+    return approving[0]
+
+
+def site_keys(registry: Registry, site: str, role: str) -> dict[str, PublicKey]:
+    """Return the keys of a site that may sign in a role, by key id."""
+    entry = registry.sites.get(site)
+    keys = () if entry is None else entry.keys
+    return {k.key.keyid: k.key for k in keys if k.role == role and k.revoked_from is None and k.until_index is None}

@@ -1,0 +1,77 @@
+"""The site's chain as its outbox holds it: where it ends, and what may follow."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent.delivery.outbox import LIVE, Outbox, State, Submission
+from agent.disclosure.ledger import Ledger
+from agent.errors import DisclosureError
+from protocol.predicates import START_SEQ, Header, LedgerHead
+from protocol.registry import Registry, Site
+
+
+@dataclass(frozen=True, slots=True)
+class ChainEnd:
+    """The place of the next link."""
+
+    epoch: int
+    seq: int
+    prev: str
+
+    def after(self, submission: Submission) -> "ChainEnd":
+        """Return the place after a link that takes this one."""
+        return ChainEnd(self.epoch, self.seq + 1, submission.digest)
+
+    def leads_to(self, submission: Submission) -> bool:
+        """Whether a submission has exactly this place."""
+        header = submission.header
+        return (header.epoch, header.seq, header.prev) == (self.epoch, self.seq, self.prev)
+
+    def header(self, registry: Registry, site: str, ledger: LedgerHead) -> Header:
+        """Return the header of a link in this place."""
+        return Header(registry.deployment, site, self.epoch, self.seq, self.prev, registry.version, ledger)
+
+
+def first_place(site: Site) -> ChainEnd:
+    """Return the place after the start of the site's present epoch."""
+    return ChainEnd(site.epoch, START_SEQ + 1, site.start)
+
+
+def settle_chain(outbox: Outbox, site: Site, submissions: Sequence[Submission]) -> ChainEnd:
+    """Return the chain's end. A refused link, and what was approved after it, becomes void: it will not be sent.
+
+    Links of an earlier epoch are history; those of them that have no receipt are void too.
+
+    Raises:
+        DisclosureError: a link with a receipt does not follow from the one before it.
+    """
+    end = first_place(site)
+    for submission in submissions:
+        if submission.state not in LIVE:
+            continue
+        if submission.header.epoch < site.epoch:
+            if submission.state is not State.RECEIPTED:
+                outbox.make_void(submission.digest)
+        elif submission.state is State.REFUSED or not end.leads_to(submission):
+            if submission.state is State.RECEIPTED:
+                raise DisclosureError(
+                    "a submission with a receipt does not follow from the one before it",
+                    "The folder submissions was restored from an old back-up, or mixed with another site's: "
+                    "`intramural reset` says what the aggregator knows and starts a new epoch.",
+                )
+            outbox.make_void(submission.digest)
+        else:
+            end = end.after(submission)
+    return end
+
+
+def check_ledger(ledger: Ledger, submissions: Sequence[Submission]) -> None:
+    """Check that the ledger has everything that any submission here says of it. Raises DisclosureError."""
+    for submission in submissions:
+        if not ledger.holds(submission.header.ledger):
+            raise DisclosureError(
+                f"the ledger of releases lacks entry {submission.header.ledger.length}, which submission "
+                f"{submission.digest[:12]} names: it was cut, or restored from an old back-up",
+                "Nothing leaves until the folder submissions/ledger is restored; if no back-up has it, "
+                "`intramural reset` starts a new epoch.",
+            )

@@ -1,0 +1,72 @@
+"""Perturbed sums: what the gate decides from, in place of exact scores. Pure.
+
+Whoever knows the scores of all patients but one learns that one from any exact rule, at the edge of its rounding or of
+its threshold. So the sum of a protected cell gets Laplace noise before anything looks at it. The noise is drawn from
+the site's secret and the scores themselves, as statistical offices do with cell keys (Fraser and Wooton 2005, of the
+Australian Bureau of Statistics): the same persons with the same scores give the same noise, whichever model, metric,
+subgroup or scorecard asks, so that asking again cannot average it away. It has no bound, so no score is ever excluded
+by what is published. There is no accountant behind it, and it is not differential privacy.
+"""
+
+import hashlib
+import hmac
+import math
+from collections.abc import Mapping, Sequence
+
+from agent.keys import derive_key
+from protocol.canonical import canonical
+from protocol.disclosure import CellSums
+from protocol.dominance import is_dominated, violates_p_percent
+from protocol.policy import DisclosurePolicy
+
+_HALF_RANGE = 2**63  # of the 64 bits that a draw takes
+
+
+def perturbation_key(seal_key: bytes) -> bytes:
+    """Return the key that noise is drawn from: derived from the seal key, for this purpose alone."""
+    return derive_key(seal_key, "perturbation/v1")
+
+
+def perturb_sums(shares: Mapping[str, float], policy: DisclosurePolicy, key: bytes) -> CellSums:
+    """Return the sums of one protected cell, perturbed.
+
+    Args:
+        shares: person -> mean score, scaled to 0..1 of the metric's range.
+        policy: gives the scale of the noise, and the dominance rules.
+        key: see `perturbation_key`.
+    """
+    squares = {person: share * share for person, share in shares.items()}
+    return CellSums(
+        n=len(shares),
+        total=_perturb_sum(shares, policy.perturbation_units, key),
+        # Scores of 0 and 1 are their own squares: then both sums get the same noise, and the spread adds nothing.
+        squares=_perturb_sum(squares, policy.perturbation_units, key),
+        dominated=_is_dominated(list(shares.values()), policy),
+    )
+
+
+def exact_sums(shares: Sequence[float]) -> CellSums:
+    """Return the sums of a cell of a public benchmark, as they are."""
+    return CellSums(len(shares), math.fsum(shares), math.fsum(share * share for share in shares))
+
+
+def _perturb_sum(shares: Mapping[str, float], scale: int, key: bytes) -> float:
+    return math.fsum(shares.values()) + scale * draw_noise(shares, scale, key)
+
+
+def draw_noise(shares: Mapping[str, float], scale: int, key: bytes) -> float:
+    """Return a draw from the Laplace distribution of scale 1 that depends on the key, the scale and every share."""
+    vector = [[person, float(share).hex()] for person, share in sorted(shares.items())]
+    digest = hmac.digest(key, hashlib.sha256(canonical([scale, vector])).digest(), "sha256")
+    uniform = (int.from_bytes(digest[:8], "big") - _HALF_RANGE + 0.5) / (2 * _HALF_RANGE)  # in (-1/2, 1/2), never 0
+    return math.copysign(math.log(1 - 2 * abs(uniform)), uniform)
+
+
+def _is_dominated(shares: list[float], policy: DisclosurePolicy) -> bool:
+    """Whether a few persons make up what the cell scores, or what it misses."""
+    missed = [1 - share for share in shares]
+    return any(
+        is_dominated(contributions, policy.dominance_n, policy.dominance_percent)
+        or violates_p_percent(contributions, policy.p_percent)
+        for contributions in (shares, missed)
+    )
