@@ -22,7 +22,7 @@ Algorithm = Literal["ed25519", "ecdsa-p256-sha256"]
 
 ED25519_BYTES = 64
 P256_MOST_BYTES = 72  # strict DER of two integers below 2^256
-_P256_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
+P256_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def _check_ed25519_form(signature: bytes) -> None:
 def _check_p256_form(signature: bytes) -> None:
     """Refuse anything but the one DER form of (r, s) with s in the lower half."""
     r, s = decode_dss_signature(signature)
-    if not (0 < r < _P256_ORDER and 0 < s <= _P256_ORDER // 2) or encode_dss_signature(r, s) != signature:
+    if not (0 < r < P256_ORDER and 0 < s <= P256_ORDER // 2) or encode_dss_signature(r, s) != signature:
         raise InvalidSignature
 
 
@@ -163,4 +163,4 @@ class P256Signer:
         """Return the DER signature."""
         algorithm = ec.ECDSA(hashes.SHA256(), deterministic_signing=True)
         r, s = decode_dss_signature(self._private_key.sign(message, algorithm))
-        return encode_dss_signature(r, min(s, _P256_ORDER - s))
+        return encode_dss_signature(r, min(s, P256_ORDER - s))
