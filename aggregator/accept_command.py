@@ -29,7 +29,9 @@ def accept(context: click.Context, files: tuple[Path, ...], folder: Path) -> Non
     """
     from aggregator.home import today_day
     from aggregator.intake import accept as take
+    from aggregator.refusals import SignedRefusalError
     from aggregator.small_file import read_small
+    from protocol.envelope import decode
     from protocol.errors import ProtocolError
 
     home = open_home(context)
@@ -42,6 +44,8 @@ def accept(context: click.Context, files: tuple[Path, ...], folder: Path) -> Non
         except ProtocolError as error:
             refused += 1
             click.echo(f"refused {path.name}: {error.code}")
+            if isinstance(error, SignedRefusalError):
+                _write(folder / f"{decode(data).digest}.refusal", error.note)
             continue
         _write(folder / f"{done.digest}.receipt", done.receipt)
         click.echo(f"accepted {done.digest}")

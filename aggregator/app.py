@@ -1,7 +1,8 @@
-"""The HTTP face: takes submissions and enrolment requests, gives receipts, the log and the registry.
+"""The HTTP face: takes submissions and requests about keys, gives receipts, heads of sites, the log and the registry.
 
-A refusal is `{"code": ...}` and nothing else: details stay in the log, which never holds payload content. No handler
-opens a connection, whatever a payload says.
+A refusal is `{"code": ...}`, with `"refusal"`, a note that the log's key signed, where the site's two keys signed what
+was refused. Details stay in the log, which never holds payload content. No handler opens a connection, whatever a
+payload says.
 """
 
 import logging
@@ -20,9 +21,12 @@ from aggregator.errors import StoreError
 from aggregator.home import Home, today_day
 from aggregator.intake import accept
 from aggregator.log import journal
-from aggregator.registry import invites, versions
-from protocol.envelope import MAX_BYTES, STATEMENT_TYPE
+from aggregator.log.history import read_site_head
+from aggregator.refusals import SignedRefusalError
+from aggregator.registry import invites, rekeyings, versions
+from protocol.envelope import MAX_BYTES, STATEMENT_TYPE, decode
 from protocol.errors import Code, ProtocolError
+from protocol.site_head import sign_site_head
 
 log = logging.getLogger("aggregator.app")
 
@@ -45,6 +49,7 @@ _STATUS = {
 LogSize = Annotated[int, Query(ge=0, lt=2**31)]
 Found = TypeVar("Found")
 Digest = Annotated[str, Path(pattern="^[0-9a-f]{64}$")]
+SiteId = Annotated[str, Path(pattern="^s-[0-9a-z]{8}$")]
 
 
 def make_app(home: Home) -> FastAPI:
@@ -76,6 +81,18 @@ def make_app(home: Home) -> FastAPI:
             return asked.enrolment.digest
 
         return {"digest": await run_in_threadpool(keep)}
+
+    @app.post("/v1/requests")
+    async def ask_to_rekey(request: Request) -> dict[str, str]:
+        data = await body_of(request)
+        return await run_in_threadpool(_keep_rekeying, home, data)
+
+    @app.get("/v1/sites/{site}/head")
+    def site_head(site: SiteId) -> Response:
+        with home.database.reading() as connection:
+            newest = versions.newest_registry(connection)
+            head = _or_404(read_site_head(connection, site, newest, journal.size(connection)))
+        return PlainTextResponse(sign_site_head(head, newest.log_name, home.log_key))
 
     @app.get("/v1/receipts/{digest}")
     def receipt(digest: Digest) -> Response:
@@ -130,6 +147,25 @@ def make_app(home: Home) -> FastAPI:
     return app
 
 
+def _keep_rekeying(home: Home, data: bytes) -> dict[str, str]:
+    """Keep a reset or rotation for a person; give the receipt of one that is in force already."""
+    digest = decode(data).digest
+    with home.database.reading() as connection:
+        receipt = journal.receipt(connection, digest)
+        if receipt is not None:
+            return {"digest": digest, "receipt": receipt}
+        # Strangers are turned away without holding up the one writer.
+        rekeyings.open_request(connection, data)
+    with home.database.writing() as connection:
+        try:
+            asked = rekeyings.open_request(connection, data)
+            rekeyings.keep_request(connection, asked)
+        except rekeyings.TooManyRequestsError:
+            raise HTTPException(HTTPStatus.TOO_MANY_REQUESTS) from None
+    log.info("request: site=%s kind=%s waits for a person", asked.site_id, asked.kind)
+    return {"digest": digest}
+
+
 def _or_404(found: Found | None) -> Found:
     if found is None:
         raise HTTPException(HTTPStatus.NOT_FOUND)
@@ -139,15 +175,16 @@ def _or_404(found: Found | None) -> Found:
 def _answer_errors_by_code(app: FastAPI) -> None:
     """Turn every failure into its code, and write what happened to the log without what was sent."""
 
-    def refusal(status: int, code: str) -> JSONResponse:
-        return JSONResponse({"code": code}, status)
+    def refusal(status: int, code: str, note: str | None = None) -> JSONResponse:
+        return JSONResponse({"code": code} if note is None else {"code": code, "refusal": note}, status)
 
     @app.exception_handler(ProtocolError)
     async def refused(request: Request, error: ProtocolError) -> Response:
         log.info("refused: route=%s code=%s", _route(request), error.code)
         if error.code is Code.REGISTRY_EXPIRED:
             return refusal(HTTPStatus.SERVICE_UNAVAILABLE, error.code)
-        return refusal(_STATUS.get(error.code, HTTPStatus.UNPROCESSABLE_ENTITY), error.code)
+        note = error.note if isinstance(error, SignedRefusalError) else None
+        return refusal(_STATUS.get(error.code, HTTPStatus.UNPROCESSABLE_ENTITY), error.code, note)
 
     @app.exception_handler(BodyRefusedError)
     async def body_refused(request: Request, _error: BodyRefusedError) -> Response:

@@ -16,6 +16,7 @@ from aggregator.accept_command import accept
 from aggregator.command import format_option, open_home, say, say_error, show_rows
 from aggregator.errors import AggregatorError
 from aggregator.registry_commands import enroll, invite, register
+from aggregator.request_commands import rekey, requests
 
 
 def main() -> None:
@@ -140,17 +141,16 @@ def init(
 
 
 @cli.command("list")
-@click.argument("what", type=click.Choice(["sites", "models", "scorecards", "requests", "forks"]))
+@click.argument("what", type=click.Choice(["sites", "models", "scorecards", "forks"]))
 @format_option
 @click.pass_context
 def list_(context: click.Context, what: str, form: str) -> None:
-    """List what is registered, which enrolment requests wait, and evidence of forks."""
-    from aggregator.home import today_day
+    """List what is registered, and evidence of forks."""
     from aggregator.listings import listing
 
     home = open_home(context)
     with home.database.reading() as connection:
-        lines = listing(connection, what, today_day=today_day())
+        lines = listing(connection, what)
     if lines and form == "table":
         show_rows(lines)
     else:
@@ -256,5 +256,7 @@ def verify(board: Path, root_keys: tuple[str, ...], form: str) -> None:
 
 cli.add_command(invite)
 cli.add_command(enroll)
+cli.add_command(requests)
+cli.add_command(rekey)
 cli.add_command(register)
 cli.add_command(accept)

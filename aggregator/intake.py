@@ -1,19 +1,21 @@
-"""Accepting a submission: verify, append, answer with a receipt. One transaction decides."""
+"""Accepting a submission: verify, append, answer with a receipt or a signed refusal. One transaction decides."""
 
 import logging
-from collections.abc import Container
 from dataclasses import dataclass
 
-from sqlalchemy import Column, Connection, exists, insert, select
+from sqlalchemy import Connection, insert, select
 
 from aggregator.home import Home
 from aggregator.log import journal
+from aggregator.log.history import read_history
 from aggregator.log.journal import Link
+from aggregator.refusals import SignedRefusalError, recall, sign_and_remember
 from aggregator.registry.versions import newest_registry
 from aggregator.store.schema import entries, forks
 from protocol.errors import Code, ProtocolError
-from protocol.statements import ENROLL_SEQ, FIRST_EPOCH, parse_statement
-from protocol.verification import Authentic, ChainHead, History, authenticate, verify_submission
+from protocol.registry import Registry
+from protocol.statements import kind_name, parse_statement
+from protocol.verification import Accepted, Authentic, authenticate, verify_link
 
 log = logging.getLogger("aggregator.intake")
 
@@ -29,10 +31,12 @@ class Receipted:
 def accept(home: Home, data: bytes, *, today_day: int) -> Receipted:
     """Verify a submission in the protocol's order and append it; the same payload again gets the same receipt.
 
-    Of two payloads for one place in a site's chain the second is kept as evidence and the site is frozen.
+    Of two payloads for one place in a site's chain the second is kept as evidence and the site is frozen until it
+    starts a new epoch; but see `_refuse` for payloads that were refused before.
 
     Raises:
-        ProtocolError: the code of the first check that failed; the log is as before.
+        SignedRefusalError: the code of the first check that failed; the log is as before, the refusal is remembered.
+        ProtocolError: MALFORMED, UNKNOWN_KEY or BAD_SIGNATURE, and nothing is remembered; or REGISTRY_EXPIRED.
         StoreError: the database failed; nothing was appended.
     """
     with home.database.reading() as connection:
@@ -42,23 +46,28 @@ def accept(home: Home, data: bytes, *, today_day: int) -> Receipted:
         return known
     with home.database.writing() as connection:
         outcome = _decide(connection, home, data, today_day)
-    # Leaving the block has committed, so the evidence of a fork outlives the refusal.
-    if isinstance(outcome, ProtocolError):
+    # Leaving the block has committed, so that the memory of a refusal and the evidence of a fork outlive it.
+    if isinstance(outcome, SignedRefusalError):
         raise outcome
     return outcome
 
 
-def _decide(connection: Connection, home: Home, data: bytes, today_day: int) -> Receipted | ProtocolError:
-    """Append and give the receipt, or keep the evidence of a fork and give the refusal; other refusals are raised."""
+def _decide(connection: Connection, home: Home, data: bytes, today_day: int) -> Receipted | SignedRefusalError:
+    """Append and give the receipt, or remember and give the refusal."""
     authentic = _authenticate(connection, data)
-    if _receipted(connection, authentic.digest) is None:
-        try:
-            _append(connection, home, authentic, data, today_day)
-        except ProtocolError as error:
-            if error.code is not Code.FORK:
-                raise
-            _keep_evidence(connection, authentic, data)
-            return error
+    known = _receipted(connection, authentic.digest)
+    if known is not None:
+        return known
+    registry = newest_registry(connection)
+    if today_day >= registry.expires_day:
+        # Our fault, not the payload's: nothing is signed, and the site tries again.
+        raise ProtocolError(Code.REGISTRY_EXPIRED, f"registry {registry.version} expired on day {registry.expires_day}")
+    history = read_history(connection, authentic.site, registry)
+    try:
+        accepted = verify_link(authentic, registry, history, today_day=today_day)
+    except ProtocolError as error:
+        return _refuse(connection, home, registry, authentic, data, error)
+    _append(connection, home, registry, accepted, data)
     receipted = _receipted(connection, authentic.digest)
     assert receipted is not None, "appended in this transaction"
     return receipted
@@ -73,53 +82,53 @@ def _receipted(connection: Connection, digest: str) -> Receipted | None:
     return None if receipt is None else Receipted(digest, receipt)
 
 
-def _append(connection: Connection, home: Home, authentic: Authentic, data: bytes, today_day: int) -> None:
-    registry = newest_registry(connection)
-    if today_day >= registry.expires_day:
-        raise ProtocolError(Code.REGISTRY_EXPIRED, f"registry {registry.version} expired on day {registry.expires_day}")
-    history = History(
-        head=chain_head(connection, authentic.site),
-        frozen=is_frozen(connection, authentic.site),
-        roots=_Stored(connection, entries.c.scores_root),
-        figures=_Stored(connection, entries.c.figures, but_of=authentic.site),
+def _append(connection: Connection, home: Home, registry: Registry, accepted: Accepted, data: bytes) -> None:
+    link = Link(
+        digest=accepted.digest,
+        leaf=accepted.leaf,
+        envelope=data,
+        statement=accepted.statement,
+        registry=registry.version,
+        figures=accepted.figures,
     )
-    accepted = verify_submission(authentic, registry, history, today_day=today_day)
-    position = journal.append(
-        connection,
-        Link(
-            digest=accepted.digest,
-            leaf=accepted.leaf,
-            envelope=data,
-            site=accepted.site,
-            epoch=accepted.head.epoch,
-            seq=accepted.head.seq,
-            registry=registry.version,
-            scores_root=accepted.result.scores_root,
-            figures=accepted.figures,
-        ),
-        origin=registry.log_name,
-        log_key=home.log_key,
+    position = journal.append(connection, link, origin=registry.log_name, log_key=home.log_key)
+    log.info(
+        "accepted position=%d site=%s kind=%s digest=%s",
+        position,
+        accepted.site,
+        kind_name(accepted.statement),
+        accepted.digest,
     )
-    log.info("accepted position=%d site=%s digest=%s", position, accepted.site, accepted.digest)
 
 
-def chain_head(connection: Connection, site: str) -> ChainHead | None:
-    """Return the last result of a site's chain, None if only its enrolment exists."""
-    query = (
-        select(entries.c.epoch, entries.c.seq, entries.c.digest)
-        .where(entries.c.site == site)
-        .order_by(entries.c.epoch.desc(), entries.c.seq.desc())
-        .limit(1)
+def _refuse(
+    connection: Connection, home: Home, registry: Registry, authentic: Authentic, data: bytes, error: ProtocolError
+) -> SignedRefusalError:
+    """Sign and remember a refusal; keep the evidence of a fork.
+
+    A site that was refused puts another payload in the same place. So neither a refused payload that somebody posts
+    again, nor the payload made in its place once the refused one was accepted after all, is a fork.
+    """
+    before = recall(connection, authentic.digest)
+    if error.code is Code.FORK:
+        if before is not None:
+            return before
+        if _holder_was_refused_before(connection, authentic):
+            error = ProtocolError(Code.WRONG_SEQ, "its place is taken by a payload that had been refused before")
+        else:
+            _keep_evidence(connection, authentic, data)
+    if before is not None and before.code is error.code:
+        return before
+    return sign_and_remember(connection, home, authentic.digest, authentic.site, error, origin=registry.log_name)
+
+
+def _holder_was_refused_before(connection: Connection, authentic: Authentic) -> bool:
+    header = parse_statement(authentic.envelope.payload).header
+    query = select(entries.c.digest).where(
+        entries.c.site == header.site, entries.c.epoch == header.epoch, entries.c.seq == header.seq
     )
-    row = connection.execute(query).one_or_none()
-    if row is None or (row.epoch, row.seq) == (FIRST_EPOCH, ENROLL_SEQ):
-        return None
-    return ChainHead(row.epoch, row.seq, row.digest)
-
-
-def is_frozen(connection: Connection, site: str) -> bool:
-    """Whether two payloads for one place in the site's chain were seen."""
-    return bool(connection.execute(select(exists().where(forks.c.site == site))).scalar())
+    holder = connection.execute(query).scalar_one()
+    return recall(connection, holder) is not None
 
 
 def _keep_evidence(connection: Connection, authentic: Authentic, data: bytes) -> None:
@@ -130,16 +139,3 @@ def _keep_evidence(connection: Connection, authentic: Authentic, data: bytes) ->
         )
     )
     log.warning("fork: site=%s frozen, evidence digest=%s", authentic.site, authentic.digest)
-
-
-class _Stored(Container[str]):
-    """The values of one column of the log, looked up when asked."""
-
-    def __init__(self, connection: Connection, column: Column[str | None], but_of: str | None = None) -> None:
-        self._connection, self._column, self._but_of = connection, column, but_of
-
-    def __contains__(self, value: object) -> bool:
-        matches = self._column == value
-        if self._but_of is not None:
-            matches &= entries.c.site != self._but_of
-        return bool(self._connection.execute(select(exists().where(matches))).scalar())

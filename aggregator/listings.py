@@ -2,16 +2,15 @@
 
 from sqlalchemy import Connection, select
 
-from aggregator.intake import is_frozen
-from aggregator.registry.invites import pending_requests
+from aggregator.log.history import is_frozen
 from aggregator.registry.versions import newest_registry
 from aggregator.store.schema import forks, invites
 
 Line = dict[str, str | int | bool]
 
 
-def listing(connection: Connection, what: str, *, today_day: int) -> list[Line]:
-    """Return the lines of one listing: sites, models, scorecards, requests or forks."""
+def listing(connection: Connection, what: str) -> list[Line]:
+    """Return the lines of one listing: sites, models, scorecards or forks."""
     registry = newest_registry(connection)
     match what:
         case "sites":
@@ -22,7 +21,8 @@ def listing(connection: Connection, what: str, *, today_day: int) -> list[Line]:
                     "site": site_id,
                     "name": names.get(site_id, site.display_name),
                     "publication": site.publication,
-                    "state": "frozen" if is_frozen(connection, site_id) else "active",
+                    "epoch": site.epoch,
+                    "state": "frozen" if is_frozen(connection, site_id, site.epoch) else "active",
                 }
                 for site_id, site in sorted(registry.sites.items())
             ]
@@ -46,16 +46,6 @@ def listing(connection: Connection, what: str, *, today_day: int) -> list[Line]:
                     "digest": digest,
                 }
                 for digest, known in registry.scorecards.items()
-            ]
-        case "requests":
-            return [
-                {
-                    "site": asked.site,
-                    "name": asked.display_name,
-                    "agent_key": asked.enrolment.agent.fingerprint,
-                    "steward_key": asked.enrolment.steward.fingerprint,
-                }
-                for asked in pending_requests(connection, today_day=today_day)
             ]
         case "forks":
             query = select(forks.c.site, forks.c.epoch, forks.c.seq, forks.c.digest).order_by(forks.c.digest)

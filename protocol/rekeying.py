@@ -99,8 +99,8 @@ def _open_reset(
         entry = held.get(key.keyid)
         if entry is None:
             _refuse_known(key, registry)
-        elif entry.role != role or entry.revoked_from is not None:
-            raise ProtocolError(Code.WRONG_KEYS, f"the {role} key was revoked, or has the other role")
+        elif entry.role != role or entry.revoked_from is not None or entry.until_index is not None:
+            raise ProtocolError(Code.WRONG_KEYS, f"the {role} key was replaced or revoked, or has the other role")
     _check_signed_by(opened, {key.keyid: key for key in keys.values()}, count=2)
     header = predicate.header
     check_context(header, registry)

@@ -6,26 +6,41 @@ log/checkpoint             the signed head of the log
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection
 
 from aggregator.errors import BoardMismatchError
 from aggregator.home import Home
 from aggregator.log import journal
-from aggregator.log.journal import Entry
-from aggregator.merge.table import Result
+from aggregator.log.growing_tree import GrowingTree
+from aggregator.log.journal import Entry, settled_by
+from aggregator.merge.table import Result, Withdrawal
 from aggregator.registry.versions import all_envelopes, newest_registry, walk
 from protocol.canonical import canonical
 from protocol.checkpoint import Checkpoint, verify_checkpoint
 from protocol.envelope import Envelope, decode
-from protocol.errors import ProtocolError
+from protocol.errors import Code, ProtocolError
 from protocol.keys import load_public
-from protocol.merkle import leaf_hash, root
-from protocol.registry import Registry, RootPins
-from protocol.statements import EnrollPredicate, ResultPredicate, parse_statement
-from protocol.verification import ChainHead, History, authenticate, verify_submission
+from protocol.merkle import leaf_hash
+from protocol.predicates import (
+    EMPTY_LEDGER,
+    DatasetPredicate,
+    EnrollPredicate,
+    LedgerHead,
+    Link,
+    PlanPredicate,
+    ResetPredicate,
+    ResultPredicate,
+    RotatePredicate,
+    Statement,
+    WithdrawPredicate,
+)
+from protocol.registry import Registry, RootPins, Site
+from protocol.rekeying import open_rekeying, site_after
+from protocol.statements import parse_statement
+from protocol.verification import ChainHead, History, KnownPlan, authenticate, plan_challenge, verify_link
 
 ENTRIES_FILE = "log/entries.ndjson"
 CHECKPOINT_FILE = "log/checkpoint"
@@ -55,7 +70,8 @@ class Replayed:
 
     registry: Registry  # the newest
     checkpoint: Checkpoint
-    results: tuple[Result, ...]
+    results: tuple[Result, ...]  # withdrawn ones too
+    withdrawals: tuple[Withdrawal, ...]
 
 
 def collect_evidence(connection: Connection, home: Home) -> Evidence:
@@ -111,88 +127,231 @@ def replay(evidence: Evidence, pins: RootPins | None = None) -> Replayed:
     Raises:
         BoardMismatchError: says which entry or version fails, and why.
     """
+    registries = _walk(evidence.registries, pins)
+    newest = registries[-1]
     try:
-        registries = walk(evidence.registries, pins)
-        newest = registries[-1]
         head = verify_checkpoint(evidence.checkpoint, newest.log_key, newest.log_name)
     except ProtocolError as error:
-        raise BoardMismatchError(
-            f"the published registry or checkpoint is not what it should be: {error.detail}"
-        ) from None
+        raise BoardMismatchError(f"the published checkpoint is not what it should be: {error.detail}") from None
     if head.size != len(evidence.entries):
         raise BoardMismatchError(
             f"the checkpoint is for {head.size} log entries, {len(evidence.entries)} are published"
         )
-    chains = _Chains()
-    hashes, results = [], []
+    log = _Log(registries)
     for position, entry in enumerate(evidence.entries):
         try:
-            envelope = decode(entry.envelope)
-            result = chains.follow(position, entry, envelope, registries)
+            log.follow(position, entry)
         except ProtocolError as error:
+            refuse_unreleased(error)
             raise BoardMismatchError(f"log entry {position} does not hold: {error.detail} ({error.code})") from None
-        hashes.append(leaf_hash(envelope.pae))
-        if result is not None:
-            results.append(result)
-    if root(hashes) != head.root:
+    log.check_unexplained_changes()
+    if log.tree.root != head.root:
         raise BoardMismatchError("the published log entries are not those that the checkpoint was signed for")
-    return Replayed(newest, head, tuple(results))
+    return Replayed(newest, head, tuple(log.results), tuple(log.withdrawals))
 
 
-class _Chains:
-    """The state that the aggregator had before each entry."""
+def refuse_unreleased(error: ProtocolError) -> None:
+    """Raise BoardMismatchError if `error` says that a file is of an unreleased version."""
+    if error.code is Code.OLD_SCHEMA:
+        raise BoardMismatchError(
+            "the board was made by an unreleased version of intramural, which no version after it reads",
+            "Start anew: publish a board of an aggregator that this version made.",
+        ) from None
 
-    def __init__(self) -> None:
-        self._registry = 1
-        self._enrolled: set[str] = set()
-        self._heads: dict[str, ChainHead] = {}
+
+def _walk(versions: Sequence[bytes], pins: RootPins | None) -> list[Registry]:
+    try:
+        return walk(versions, pins)
+    except ProtocolError as error:
+        refuse_unreleased(error)
+        raise BoardMismatchError(f"the published registry is not what it should be: {error.detail}") from None
+
+
+@dataclass(slots=True)
+class _SiteState:
+    """What the log holds of one site before the next entry.
+
+    Attributes:
+        head: last link of the present epoch, None right after its start.
+        ledger: as the newest statement of any kind gives it.
+        datasets, plans: by digest, oldest first; a plan is open until a statement settles it.
+        results: digests of results that stand.
+    """
+
+    head: ChainHead | None = None
+    ledger: LedgerHead = EMPTY_LEDGER
+    datasets: dict[str, DatasetPredicate] = field(default_factory=dict)
+    plans: dict[str, KnownPlan] = field(default_factory=dict)
+    results: set[str] = field(default_factory=set)
+
+
+class _Log:
+    """The state that the aggregator had before each entry, and what the entries add up to."""
+
+    def __init__(self, registries: Sequence[Registry]) -> None:
+        self.tree = GrowingTree()
+        self.results: list[Result] = []
+        self.withdrawals: list[Withdrawal] = []
+        self._registries = registries
+        self._in_force = 1
+        self._sites: dict[str, _SiteState] = {}
         self._roots: set[str] = set()
-        self._figures: dict[str, set[str]] = {}
+        self._figures: dict[str, set[str]] = {}  # fingerprint -> sites that reported it
+        self._explained: dict[tuple[int, str], Site] = {}
+        """By registry version and site: the entry that a statement in the log asks for."""
 
-    def follow(self, position: int, entry: Entry, envelope: Envelope, registries: Sequence[Registry]) -> Result | None:
-        """Verify the next entry; an enrolment has no result. Raises ProtocolError or BoardMismatchError."""
-        if not self._registry <= entry.registry <= len(registries):
+    def follow(self, position: int, entry: Entry) -> None:
+        """Verify the next entry and take it in. Raises ProtocolError or BoardMismatchError."""
+        if not self._in_force <= entry.registry <= len(self._registries):
             raise BoardMismatchError(
                 f"log entry {position} names registry version {entry.registry}, which was not in force"
             )
-        self._registry = entry.registry
+        self._in_force = entry.registry
+        envelope = decode(entry.envelope)
         statement = parse_statement(envelope.payload)
-        if isinstance(statement, EnrollPredicate):
-            self._enroll(position, statement, envelope, registries[entry.registry :])
-            return None
-        return self._accept(position, entry, envelope, statement, registries[entry.registry - 1])
+        self.tree.add(leaf_hash(envelope.pae))
+        match statement:
+            case EnrollPredicate():
+                self._enroll(position, entry, envelope, statement)
+            case ResetPredicate() | RotatePredicate():
+                self._rekey(position, entry, statement)
+            case _:
+                self._accept(position, entry, envelope, statement)
 
-    def _enroll(self, position: int, statement: EnrollPredicate, envelope: Envelope, later: Sequence[Registry]) -> None:
+    def check_unexplained_changes(self) -> None:
+        """Check that no registry gives a site a key or an epoch that no statement in the log asks for.
+
+        Without a statement of the site a registry may end or revoke keys, rename a site or drop it.
+        """
+        for before, after in zip(self._registries, self._registries[1:], strict=False):
+            for site_id, site in after.sites.items():
+                explained = self._explained.get((after.version, site_id)) or before.sites.get(site_id)
+                if explained is None or not _only_restricts(explained, site):
+                    raise BoardMismatchError(
+                        f"registry version {after.version} gives site {site_id} keys or an epoch that no log entry "
+                        "asks for"
+                    )
+
+    def _next_registry(self, entry: Entry) -> Registry | None:
+        """Return the registry that followed the one in force at an entry: what a request brought about."""
+        return self._registries[entry.registry] if entry.registry < len(self._registries) else None
+
+    def _enroll(self, position: int, entry: Entry, envelope: Envelope, statement: EnrollPredicate) -> None:
         """Check possession of both keys, and that the next registry took the site in by this very statement."""
         keys = {key.keyid: key for key in (load_public(statement.agent_key), load_public(statement.steward_key))}
         envelope.verify(keys)
         header = statement.header
-        site = later[0].sites.get(header.site) if later else None
+        after = self._next_registry(entry)
+        site = None if after is None else after.sites.get(header.site)
         if (
-            not later
-            or header.site in self._enrolled
-            or header.deployment != later[0].deployment
+            after is None
             or site is None
-            or site.enrolment != envelope.digest
+            or header.site in self._sites
+            or header.deployment != after.deployment
+            or (site.start, site.epoch) != (envelope.digest, header.epoch)
             or {entry.key.keyid for entry in site.keys} != set(keys)
             or {signature.keyid for signature in envelope.signatures} != set(keys)
         ):
             raise BoardMismatchError(f"log entry {position} is an enrolment that the registry does not know")
-        self._enrolled.add(header.site)
+        self._sites[header.site] = _SiteState(ledger=header.ledger)
+        self._take_registry(after, header.site, site)
 
-    def _accept(
-        self, position: int, entry: Entry, envelope: Envelope, statement: ResultPredicate, registry: Registry
-    ) -> Result:
+    def _rekey(self, position: int, entry: Entry, statement: ResetPredicate | RotatePredicate) -> None:
+        """Check a reset or rotation, and that the next registry gave the site exactly what it asks for."""
+        registry = self._registries[entry.registry - 1]
+        state = self._state(position, statement)
+        rekeying = open_rekeying(entry.envelope, registry, self._history(statement, state), log_index=position)
+        expected = site_after(registry.sites[statement.header.site], rekeying, position)
+        after = self._next_registry(entry)
+        if after is None or after.sites.get(statement.header.site) != expected:
+            raise BoardMismatchError(f"log entry {position} changes a site's keys otherwise than the registry does")
+        state.head = None if isinstance(statement, ResetPredicate) else rekeying.head
+        state.ledger = statement.header.ledger
+        self._take_registry(after, statement.header.site, expected)
+
+    def _take_registry(self, registry: Registry, site_id: str, site: Site) -> None:
+        """Note that a registry came into force together with the entry that it answers."""
+        self._explained[registry.version, site_id] = site
+        self._in_force = registry.version
+
+    def _accept(self, position: int, entry: Entry, envelope: Envelope, statement: Link) -> None:
+        registry = self._registries[entry.registry - 1]
         authentic = authenticate(entry.envelope, registry, log_index=position)
-        if authentic.site not in self._enrolled:
-            raise BoardMismatchError(f"log entry {position} is of a site whose enrolment is not in the log")
-        others: Iterable[str] = (figures for figures, sites in self._figures.items() if sites - {authentic.site})
-        history = History(self._heads.get(authentic.site), roots=self._roots, figures=frozenset(others))
-        # The log does not say on which day an entry came; a result is never older than the day it names.
-        accepted = verify_submission(authentic, registry, history, today_day=statement.day)
-        self._heads[accepted.site] = accepted.head
-        self._roots.add(accepted.result.scores_root)
-        if accepted.figures is not None:
-            self._figures.setdefault(accepted.figures, set()).add(accepted.site)
+        state = self._state(position, statement)
+        history = self._history(statement, state)
+        accepted = verify_link(authentic, registry, history, today_day=_day_of(statement))
         keyids = tuple(signature.keyid for signature in envelope.signatures)
-        return Result(position, keyids, accepted.result)
+        settled = settled_by(statement)
+        if settled in state.plans:
+            state.plans[settled] = replace(state.plans[settled], is_open=False)
+        match statement:
+            case DatasetPredicate():
+                state.datasets[accepted.digest] = statement
+            case PlanPredicate():
+                challenge = plan_challenge(registry.deployment, position, self.tree.root, accepted.digest)
+                state.plans[accepted.digest] = KnownPlan(statement, challenge, is_open=True)
+            case WithdrawPredicate():
+                state.results.discard(statement.result)
+                self.withdrawals.append(Withdrawal(position, keyids, statement))
+            case ResultPredicate():
+                state.results.add(accepted.digest)
+                self._roots.add(statement.scores_root)
+                if accepted.figures is not None:
+                    self._figures.setdefault(accepted.figures, set()).add(accepted.site)
+                self.results.append(Result(position, keyids, statement, accepted.digest))
+        state.head, state.ledger = accepted.head, statement.header.ledger
+
+    def _state(self, position: int, statement: Statement) -> _SiteState:
+        state = self._sites.get(statement.header.site)
+        if state is None:
+            raise BoardMismatchError(f"log entry {position} is of a site whose enrolment is not in the log")
+        return state
+
+    def _history(self, statement: Statement, state: _SiteState) -> History:
+        return History(
+            head=state.head,
+            ledger=state.ledger,
+            roots=self._roots,
+            figures=_FiguresOfOthers(self._figures, statement.header.site),
+            datasets=state.datasets,
+            plans=state.plans,
+            results=state.results,
+        )
+
+
+class _FiguresOfOthers(Container[str]):
+    """Fingerprints of figures that a site other than the named one has reported."""
+
+    def __init__(self, reported: Mapping[str, set[str]], site: str) -> None:
+        self._reported, self._site = reported, site
+
+    def __contains__(self, value: object) -> bool:
+        return isinstance(value, str) and bool(self._reported.get(value, set()) - {self._site})
+
+
+def _day_of(statement: Link) -> int:
+    """Return a day on which a link could have come: the log does not say on which day one came."""
+    match statement:
+        case ResultPredicate(day=day):
+            return day
+        case PlanPredicate(expires_day=day):
+            return day
+    return 0
+
+
+def _only_restricts(before: Site, after: Site) -> bool:
+    """Whether `after` has no key and no epoch that `before` has not, nor a key that may sign for longer."""
+    if (before.start, before.epoch) != (after.start, after.epoch):
+        return False
+    known = {entry.key.keyid: entry for entry in before.keys}
+    for entry in after.keys:
+        old = known.get(entry.key.keyid)
+        if old is None or (old.key, old.role) != (entry.key, entry.role) or entry.from_index < old.from_index:
+            return False
+        for end_before, end_after in (
+            (old.until_index, entry.until_index),
+            (old.revoked_from, entry.revoked_from),
+        ):
+            if end_before is not None and (end_after is None or end_after > end_before):
+                return False
+    return True

@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from aggregator.board.evidence import Evidence, Replayed, parse_evidence, replay
+from aggregator.board.evidence import Evidence, Replayed, parse_evidence, refuse_unreleased, replay
 from aggregator.board.pages import render_pages
 from aggregator.board.tables import csv_file, json_file
 from aggregator.errors import BoardMismatchError, SettingsError
@@ -25,7 +25,7 @@ def board_files(evidence: Evidence, pins: RootPins | None = None) -> tuple[Repla
         BoardMismatchError: the log does not hold.
     """
     replayed = replay(evidence, pins)
-    board = build_board(replayed.results, replayed.registry)
+    board = build_board(replayed.results, replayed.registry, replayed.withdrawals)
     files = {
         **evidence.files(),
         **render_pages(board, replayed),
@@ -93,6 +93,7 @@ def _pins(evidence: Evidence, keyids: frozenset[str]) -> RootPins:
     try:
         claimed = parse_registry(decode(evidence.registries[0], REGISTRY_TYPE).payload)
     except ProtocolError as error:
+        refuse_unreleased(error)
         raise BoardMismatchError(f"registry version 1 is not a registry: {error.detail}") from None
     return RootPins(claimed.deployment, keyids, len(keyids))
 

@@ -13,9 +13,12 @@ from sqlalchemy import Connection, func, insert, select
 from aggregator.store.schema import entries
 from protocol.canonical import canonical
 from protocol.checkpoint import Checkpoint, sign_checkpoint
+from protocol.identity import NONE
 from protocol.keys import Signer
 from protocol.merkle import consistency_proof, inclusion_proof, leaf_hash, root
+from protocol.predicates import AbandonPredicate, ResultPredicate, Statement, WithdrawPredicate
 from protocol.receipt import build_receipt
+from protocol.statements import kind_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,19 +28,16 @@ class Link:
     Attributes:
         digest, leaf: identity and PAE of the payload.
         envelope: the file as received, with its signatures.
-        site, epoch, seq: its place in the site's chain.
+        statement: what the payload says.
         registry: version in force when it was accepted.
-        scores_root, figures: of a result, to recognise copies.
+        figures: fingerprint of a result's protected figures, to recognise copies.
     """
 
     digest: str
     leaf: bytes
     envelope: bytes
-    site: str
-    epoch: int
-    seq: int
+    statement: Statement
     registry: int
-    scores_root: str | None = None
     figures: str | None = None
 
 
@@ -68,22 +68,39 @@ def append(connection: Connection, link: Link, *, origin: str, log_key: Signer) 
     """Append one entry and sign the new head, in the caller's writing transaction. Returns its position."""
     hashes = [*leaf_hashes(connection), leaf_hash(link.leaf)]
     position = len(hashes) - 1
+    header = link.statement.header
     connection.execute(
         insert(entries).values(
             position=position,
             digest=link.digest,
             leaf_hash=hashes[-1],
             envelope=link.envelope,
-            site=link.site,
-            epoch=link.epoch,
-            seq=link.seq,
+            site=header.site,
+            epoch=header.epoch,
+            seq=header.seq,
+            kind=kind_name(link.statement),
             registry=link.registry,
-            scores_root=link.scores_root,
+            ledger_length=header.ledger.length,
+            ledger_head=header.ledger.head,
+            settles=settled_by(link.statement),
+            scores_root=link.statement.scores_root if isinstance(link.statement, ResultPredicate) else None,
             figures=link.figures,
             checkpoint=sign_checkpoint(Checkpoint(origin, len(hashes), root(hashes)), log_key),
         )
     )
     return position
+
+
+def settled_by(statement: Statement) -> str | None:
+    """Return the digest of the earlier statement that this one ends: a plan or a result; None if it ends none."""
+    match statement:
+        case ResultPredicate(plan=plan):
+            return None if plan == NONE else plan
+        case AbandonPredicate(plan=plan):
+            return plan
+        case WithdrawPredicate(result=result):
+            return result
+    return None
 
 
 def checkpoint(connection: Connection, *, origin: str, log_key: Signer) -> str:

@@ -17,7 +17,6 @@ from protocol import schema
 from protocol.enrolment import Enrolment, enrolment_site, open_enrolment, token_verifier
 from protocol.errors import Code, ProtocolError
 from protocol.registry import Publication, Registry, Site, SiteKey
-from protocol.statements import ENROLL_SEQ, FIRST_EPOCH
 
 TOKEN_BYTES = 32
 _SITE_ALPHABET = string.digits + string.ascii_lowercase
@@ -179,9 +178,7 @@ def enroll(connection: Connection, home: Home, request: PendingRequest, *, today
             digest=first.digest,
             leaf=first.pae,
             envelope=request.envelope,
-            site=request.site,
-            epoch=FIRST_EPOCH,
-            seq=ENROLL_SEQ,
+            statement=first.predicate,
             registry=before.version,
         ),
         origin=before.log_name,

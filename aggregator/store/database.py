@@ -17,6 +17,7 @@ from aggregator.errors import StoreError
 MIGRATIONS = Path(__file__).parent / "migrations"
 WRITER_LOCK = 0x696E7472  # PostgreSQL advisory lock of whoever appends
 BUSY_TIMEOUT_S = 30.0
+UNRELEASED_SCHEMA = "0001"
 
 
 class Database:
@@ -37,9 +38,10 @@ class Database:
             ) from None
 
     def migrate(self) -> None:
-        """Create the tables, or bring them up to this version's schema."""
+        """Create the tables, or bring them up to this version's schema. Raises StoreError."""
         config = _alembic_config()
         with _store_errors(), self.engine.begin() as connection:
+            _refuse_unreleased(MigrationContext.configure(connection).get_current_revision())
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
 
@@ -52,6 +54,7 @@ class Database:
         wanted = ScriptDirectory.from_config(_alembic_config()).get_current_head()
         with self.reading() as connection:
             found = MigrationContext.configure(connection).get_current_revision()
+        _refuse_unreleased(found)
         if found != wanted:
             raise StoreError(f"the database has schema {found or 'none'}; this program needs {wanted}")
 
@@ -76,6 +79,14 @@ class Database:
     def close(self) -> None:
         """Release all connections."""
         self.engine.dispose()
+
+
+def _refuse_unreleased(schema: str | None) -> None:
+    if schema == UNRELEASED_SCHEMA:
+        raise StoreError(
+            "the database was made by an unreleased version of intramural, which no version after it reads",
+            "Start anew: run `intramural-aggregator init` in another directory, with another database.",
+        )
 
 
 @contextmanager

@@ -1,8 +1,10 @@
 """The aggregator's tables. Migrations in `migrations/` create them; a test keeps the two equal."""
 
 from sqlalchemy import (
+    Boolean,
     Column,
     ForeignKey,
+    Index,
     Integer,
     LargeBinary,
     MetaData,
@@ -32,14 +34,21 @@ entries = Table(
     Column("site", String(16), nullable=False),
     Column("epoch", Integer, nullable=False),
     Column("seq", Integer, nullable=False),
+    Column("kind", String(16), nullable=False),
     Column("registry", Integer, ForeignKey("registry_versions.version"), nullable=False),
+    Column("ledger_length", Integer, nullable=False),
+    Column("ledger_head", String(64), nullable=False),
+    Column("settles", String(64), unique=True),
     Column("scores_root", String(64), index=True),
     Column("figures", String(64), index=True),
     Column("checkpoint", Text, nullable=False),
     UniqueConstraint("site", "epoch", "seq", name="one_link_per_place"),
+    Index("entries_of_a_kind", "site", "kind", "position"),
 )
-"""The log. `position` counts from 0 without gaps; `registry` was in force when the entry was accepted; `scores_root`
-and `figures` are a result's, to recognise copies; `checkpoint` is the signed head right after this entry."""
+"""The log. `position` counts from 0 without gaps; `registry` was in force when the entry was accepted; `kind` and
+`ledger_*` repeat what the statement says. `settles` is the digest of the earlier statement that this one ends: of a
+result or an abandonment its plan, of a withdrawal the result; no statement is ended twice. `scores_root` and `figures`
+are a result's, to recognise copies; `checkpoint` is the signed head right after this entry."""
 
 forks = Table(
     "forks",
@@ -50,7 +59,19 @@ forks = Table(
     Column("seq", Integer, nullable=False),
     Column("envelope", LargeBinary, nullable=False),
 )
-"""Second payloads signed for a place of a site's chain that another holds. A site with a row here is frozen."""
+"""Second payloads signed for a place of a site's chain that another holds. They freeze the site for that epoch."""
+
+refusals = Table(
+    "refusals",
+    metadata,
+    Column("digest", String(64), primary_key=True),
+    Column("site", String(16), nullable=False),
+    Column("code", String(32), nullable=False),
+    Column("log_size", Integer, nullable=False),
+    Column("note", Text, nullable=False),
+)
+"""The last signed refusal of each payload that a site's two keys had signed. A row stays where the payload was accepted
+later: the site, which held the refusal, may have put another payload in its place."""
 
 invites = Table(
     "invites",
@@ -71,3 +92,14 @@ enrolment_requests = Table(
     Column("envelope", LargeBinary, nullable=False),
 )
 """Requests whose signatures and token proof were right, waiting for a person to compare fingerprints."""
+
+rekeying_requests = Table(
+    "rekeying_requests",
+    metadata,
+    Column("digest", String(64), primary_key=True),
+    Column("site", String(16), nullable=False, index=True),
+    Column("signed_by_known_keys", Boolean, nullable=False),
+    Column("envelope", LargeBinary, nullable=False),
+)
+"""Resets and rotations whose signatures were right, waiting for a person. Anybody can sign a reset with keys of their
+own; those requests, where not all keys are the site's, are few at a time (see `registry.rekeyings`)."""

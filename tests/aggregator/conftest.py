@@ -13,7 +13,7 @@ import pytest
 
 from aggregator.home import Home
 from aggregator.server import bind, check_ready, make_server
-from tests.aggregator.federation import TestSite, enrolled, new_home
+from tests.aggregator.federation import TestSite, new_home, ready
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def home(tmp_path: Path) -> Iterator[Home]:
 
 @pytest.fixture
 def site(home: Home) -> TestSite:
-    return enrolled(home)
+    return ready(home)
 
 
 @dataclass

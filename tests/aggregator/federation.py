@@ -1,4 +1,8 @@
-"""A small federation for tests: an aggregator's directory, and sites that enrol and submit by the protocol alone."""
+"""A small federation for tests: an aggregator's directory, and sites that act by the protocol alone.
+
+A site registers datasets, makes plans and results, withdraws, rotates a key and starts new epochs. It answers for its
+own chain: `submit` moves its head and its ledger. Nothing here perturbs: what it submits is honest, not protected.
+"""
 
 import hashlib
 import random
@@ -9,26 +13,39 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from aggregator.home import Home, today_day
-from aggregator.registry import invites
+from aggregator.intake import accept
+from aggregator.registry import invites, rekeyings
 from aggregator.registry.changes import Additions
 from aggregator.registry.founding import found
 from aggregator.registry.versions import newest_registry
 from aggregator.settings import make_settings
-from protocol.disclosure import release_cell, release_groups, release_spread
+from protocol.disclosure import CellSums, release
 from protocol.enrolment import token_mac, token_verifier
 from protocol.envelope import decode, sign
 from protocol.identity import NONE, agent_digest, model_digest
 from protocol.keys import Ed25519Signer
-from protocol.registry import Model, Registry
-from protocol.scorecard import BenchmarkEntry, Cell, Scorecard
-from protocol.statements import (
-    ENROLL_SEQ,
+from protocol.policy import bucket_of
+from protocol.predicates import (
+    EMPTY_LEDGER,
     FIRST_EPOCH,
+    START_SEQ,
+    AbandonPredicate,
+    DatasetPredicate,
     EnrollPredicate,
     Header,
+    LedgerHead,
+    PlanPredicate,
+    ResetPredicate,
     ResultPredicate,
-    build_statement,
+    RotatePredicate,
+    Statement,
+    WithdrawPredicate,
 )
+from protocol.receipt import verify_receipt
+from protocol.registry import Model, Registry, Role
+from protocol.scorecard import BenchmarkEntry, Cell, Scorecard
+from protocol.statements import build_statement, parse_statement
+from protocol.verification import plan_challenge
 
 ORIGIN = "board.example"
 AGENT_VERSION = "0.1.0"
@@ -54,6 +71,9 @@ MODELS = (
     Model("baseline/first-choice", "First choice", "", False),
 )
 
+Scores = Mapping[str, Sequence[float]]
+"""By cell key the units' scores; a cell that is left out was not run."""
+
 
 def new_key() -> Ed25519Signer:
     return Ed25519Signer(Ed25519PrivateKey.generate())
@@ -78,66 +98,191 @@ def registry_of(home: Home) -> Registry:
 
 @dataclass
 class TestSite:
-    """A site with both keys in hand and the head of its own chain."""
+    """A site with both keys in hand, the head of its own chain and ledger, and the datasets it has registered.
+
+    `datasets` has the digest of the newest dataset statement of each benchmark's definition.
+    """
 
     __test__ = False
     id: str
     agent: Ed25519Signer = field(default_factory=new_key)
     steward: Ed25519Signer = field(default_factory=new_key)
-    seq: int = ENROLL_SEQ
+    epoch: int = FIRST_EPOCH
+    seq: int = START_SEQ
     prev: str = NONE
-    policy: str = ""
+    ledger: LedgerHead = EMPTY_LEDGER
+    datasets: dict[str, str] = field(default_factory=dict)
 
     def ask_to_enrol(self, invite: invites.Invite, *, token: bytes | None = None) -> bytes:
         verifier = token_verifier(token if token is not None else bytes.fromhex(invite.token))
         predicate = EnrollPredicate(
-            Header(invite.deployment, self.id, FIRST_EPOCH, ENROLL_SEQ, NONE, 1),
+            Header(invite.deployment, self.id, FIRST_EPOCH, START_SEQ, NONE, 1),
             agent_key=self.agent.public.der,
             steward_key=self.steward.public.der,
             token_mac=token_mac(verifier, invite.deployment, self.id, self.agent.public, self.steward.public),
         )
         return sign(build_statement(predicate), [self.agent, self.steward])
 
+    def header(self, registry: Registry) -> Header:
+        """Return the next link's header, its ledger one entry longer."""
+        return Header(
+            deployment=registry.deployment,
+            site=self.id,
+            epoch=self.epoch,
+            seq=self.seq + 1,
+            prev=self.prev,
+            registry=registry.version,
+            ledger=debit(self.ledger),
+        )
+
+    def dataset(self, registry: Registry, definition: str, *, units: int = 500, version: str = "") -> DatasetPredicate:
+        """Make the first version of a dataset, as of a lineage that nobody knows."""
+        commitment = digest_of("dataset", self.id, definition, version)
+        return DatasetPredicate(
+            header=self.header(registry),
+            definition=definition,
+            commitment=commitment,
+            lineage=commitment,
+            origin="own",
+            previous=NONE,
+            units=bucket_of(units),
+            added=0,
+            removed=0,
+            changed=0,
+        )
+
+    def data_of(self, card: Scorecard, scores: Scores) -> dict[str, str]:
+        """Name the registered dataset of every protected benchmark that was run, and none of the others."""
+        data = {}
+        for benchmark in card.benchmarks:
+            run = [cell for cell in card.cells if cell.benchmark == benchmark.id and cell.key in scores]
+            needs_dataset = any(cell.protected for cell in run)
+            data[benchmark.id] = self.datasets.get(benchmark.definition, NONE) if needs_dataset else NONE
+        return data
+
     def result(
         self,
         registry: Registry,
-        scores: Mapping[str, Sequence[float]],
+        scores: Scores,
         *,
         model: str = MODELS[0].name,
         card: Scorecard = CARD,
     ) -> ResultPredicate:
-        """Make an honest result: for each cell key the units' scores; what is left out was not run."""
+        """Make an honest result without a plan."""
         policy = registry.policies[registry.policy_floor]
-        units = {group: max(len(scores.get(c.key, ())) for c in card.cells_of(group)) for group in card.group_keys}
-        groups = release_groups(card, units, policy)
-        cells = {c.key: release_cell(c, scores.get(c.key), groups[c.group], policy) for c in card.cells}
+        units, sums = {}, {}
+        for group in card.group_keys:
+            units[group] = max(len(scores.get(cell.key, ())) for cell in card.cells_of(group))
+        for cell in card.cells:
+            sums[cell.key] = exact_sums(scores[cell.key]) if cell.key in scores else None
+        released = release(card, units, sums, policy)
+        is_complete = all(cell.key in scores for cell in card.cells if cell.subgroup is None)
         return ResultPredicate(
-            header=Header(registry.deployment, self.id, FIRST_EPOCH, self.seq + 1, self.prev, registry.version),
+            header=self.header(registry),
             scorecard=card.digest,
             model=model_digest(model),
             agent=agent_digest(AGENT_VERSION),
             policy=policy.digest,
-            data={benchmark.id: NONE for benchmark in card.benchmarks},
+            data=self.data_of(card, scores),
             plan=NONE,
             challenge=NONE,
-            scores_root=hashlib.sha256(f"{self.id} {self.seq} {scores} {model}".encode()).hexdigest(),
+            scores_root=digest_of("scores", self.id, self.epoch, self.seq, scores, model),
             day=today_day() - 1,
-            outcome="complete" if all(c.key in scores for c in card.cells) else "partial",
+            outcome="complete" if is_complete else "partial",
             approval="two_person",
-            groups=groups,
-            cells=cells,
-            spreads={c.key: release_spread(c, scores.get(c.key), cells[c.key]) for c in card.cells if not c.binary},
+            groups=released.groups,
+            cells=released.cells,
+            spreads=released.spreads,
         )
 
-    def sign(self, result: ResultPredicate) -> bytes:
-        return sign(build_statement(result), [self.agent, self.steward])
+    def plan(
+        self, registry: Registry, *, model: str = MODELS[0].name, card: Scorecard = CARD, days: int = 30
+    ) -> PlanPredicate:
+        return PlanPredicate(
+            header=self.header(registry),
+            scorecard=card.digest,
+            model=model_digest(model),
+            data=self.data_of(card, {cell.key: () for cell in card.cells}),
+            agent=agent_digest(AGENT_VERSION),
+            policy=registry.policy_floor,
+            model_assurance="served_claimed",
+            expires_day=today_day() + days,
+        )
 
-    def accepted(self, envelope: bytes) -> None:
-        """Move the chain's head to a submission that the aggregator took."""
-        self.seq, self.prev = self.seq + 1, decode(envelope).digest
+    def abandon(self, registry: Registry, plan: str) -> AbandonPredicate:
+        return AbandonPredicate(self.header(registry), plan, "not_run")
+
+    def withdraw(self, registry: Registry, result: str) -> WithdrawPredicate:
+        return WithdrawPredicate(self.header(registry), result, "data_error")
+
+    def rotate(self, registry: Registry, role: Role, key: Ed25519Signer) -> bytes:
+        """Return the request to replace a key, signed by the old keys and the new one."""
+        predicate = RotatePredicate(self.header(registry), role, key.public.der)
+        return sign(build_statement(predicate), [self.agent, self.steward, key])
+
+    def reset(
+        self,
+        registry: Registry,
+        *,
+        agent: Ed25519Signer | None = None,
+        steward: Ed25519Signer | None = None,
+        reason: str = "restored",
+    ) -> bytes:
+        """Return the request to start a new epoch after this head, signed by the keys of that epoch."""
+        agent, steward = agent or self.agent, steward or self.steward
+        header = replace(self.header(registry), epoch=self.epoch + 1, seq=START_SEQ)
+        predicate = ResetPredicate(header, agent.public.der, steward.public.der, reason)
+        return sign(build_statement(predicate), [agent, steward])
+
+    def sign(self, predicate: Statement) -> bytes:
+        return sign(build_statement(predicate), [self.agent, self.steward])
+
+    def accepted(self, envelope: bytes) -> str:
+        """Move the heads to a statement that the aggregator took; return its digest."""
+        opened = decode(envelope)
+        statement = parse_statement(opened.payload)
+        header = statement.header
+        self.epoch, self.seq, self.prev, self.ledger = header.epoch, header.seq, opened.digest, header.ledger
+        if isinstance(statement, DatasetPredicate):
+            self.datasets[statement.definition] = opened.digest
+        return opened.digest
 
     def at(self, seq: int, prev: str) -> "TestSite":
+        """Return the site as it was at another head."""
         return replace(self, seq=seq, prev=prev)
+
+    def copy(self) -> "TestSite":
+        """Return the site as a back-up has it."""
+        return replace(self, datasets=dict(self.datasets))
+
+
+def digest_of(*parts: object) -> str:
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def debit(ledger: LedgerHead) -> LedgerHead:
+    """Return a ledger with one entry more."""
+    return LedgerHead(ledger.length + 1, digest_of("ledger", ledger.length, ledger.head))
+
+
+def exact_sums(scores: Sequence[float]) -> CellSums:
+    """Return what the site would know of a cell, without noise."""
+    return CellSums(len(scores), sum(scores), sum(score * score for score in scores))
+
+
+def submit(home: Home, site: TestSite, predicate: Statement) -> str:
+    """Sign a link, have it accepted and move the site's head; return its digest."""
+    envelope = site.sign(predicate)
+    accept(home, envelope, today_day=today_day())
+    return site.accepted(envelope)
+
+
+def challenge_of(home: Home, plan: bytes) -> str:
+    """Return what the receipt of an accepted plan gives, as a site works it out."""
+    receipt = accept(home, plan, today_day=today_day()).receipt
+    registry = registry_of(home)
+    proven = verify_receipt(receipt, decode(plan).pae, registry.log_key, registry.log_name)
+    return plan_challenge(registry.deployment, proven.index, proven.checkpoint.root, decode(plan).digest)
 
 
 def enrolled(home: Home, name: str = "St. Example", publication: str = "named") -> TestSite:
@@ -150,6 +295,32 @@ def enrolled(home: Home, name: str = "St. Example", publication: str = "named") 
         invites.enroll(connection, home, asked, today_day=today)
     site.prev = asked.enrolment.digest
     return site
+
+
+def register_datasets(home: Home, site: TestSite, card: Scorecard = CARD) -> None:
+    """Submit a dataset statement for every protected benchmark of a scorecard."""
+    for definition in protected_definitions(card):
+        submit(home, site, site.dataset(registry_of(home), definition))
+
+
+def protected_definitions(card: Scorecard) -> list[str]:
+    """Return the definitions of a scorecard's gated and private benchmarks, each once."""
+    protected = {cell.benchmark for cell in card.cells if cell.protected}
+    return list(dict.fromkeys(entry.definition for entry in card.benchmarks if entry.id in protected))
+
+
+def ready(home: Home, name: str = "St. Example", publication: str = "named", *, card: Scorecard = CARD) -> TestSite:
+    """Enrol a site and register its datasets: it can submit results for `card`."""
+    site = enrolled(home, name, publication)
+    register_datasets(home, site, card)
+    return site
+
+
+def put_in_force(home: Home, request: bytes) -> Registry:
+    """Put a reset or rotation in force, fingerprints taken as compared."""
+    with home.database.writing() as connection:
+        asked = rekeyings.open_request(connection, request)
+        return rekeyings.put_in_force(connection, home, asked, today_day=today_day())
 
 
 def scores(seed: int, *, right: float = 0.7, units: int = 200, card: Scorecard = CARD) -> dict[str, list[float]]:

@@ -13,17 +13,37 @@ from hypothesis import strategies as st
 from sqlalchemy import Connection
 
 from aggregator.home import Home, today_day
-from aggregator.intake import accept, is_frozen
+from aggregator.intake import accept
 from aggregator.log import journal
+from aggregator.log.history import is_frozen, read_history
+from aggregator.refusals import SignedRefusalError
 from protocol.envelope import decode, sign
 from protocol.errors import Code, ProtocolError
 from protocol.receipt import verify_receipt
+from protocol.refusal import verify_refusal
 from protocol.scorecard import BenchmarkEntry, Cell, Scorecard
-from tests.aggregator.federation import NOTES, TestSite, enrolled, new_home, new_key, registry_of, scores
+from tests.aggregator.federation import (
+    CARD,
+    NOTES,
+    TestSite,
+    challenge_of,
+    enrolled,
+    new_home,
+    new_key,
+    put_in_force,
+    ready,
+    register_datasets,
+    registry_of,
+    scores,
+    submit,
+)
 
 
 def send(home: Home, envelope: bytes) -> str:
     return accept(home, envelope, today_day=today_day()).receipt
+
+
+SAID_TO_STRANGERS = {Code.MALFORMED, Code.UNKNOWN_KEY, Code.BAD_SIGNATURE}
 
 
 def log_size(home: Home) -> int:
@@ -32,12 +52,24 @@ def log_size(home: Home) -> int:
 
 
 def refused(home: Home, envelope: bytes) -> Code:
-    """Send what must be refused, and check that nothing changed."""
+    """Send what must be refused, check that the log is as before and that the refusal is signed or says little."""
     before = log_size(home)
     with pytest.raises(ProtocolError) as error:
         send(home, envelope)
     assert log_size(home) == before
+    if isinstance(error.value, SignedRefusalError):
+        registry = registry_of(home)
+        refusal = verify_refusal(error.value.note, decode(envelope).digest, registry.log_key, registry.log_name)
+        assert refusal.code is error.value.code
+        assert refusal.log_size <= before
+    else:
+        assert error.value.code in SAID_TO_STRANGERS
     return error.value.code
+
+
+def frozen(home: Home, site: TestSite) -> bool:
+    with home.database.reading() as connection:
+        return is_frozen(connection, site.id, registry_of(home).sites[site.id].epoch)
 
 
 def test_a_result_is_accepted_and_its_receipt_holds_offline(home: Home, site: TestSite) -> None:
@@ -45,8 +77,8 @@ def test_a_result_is_accepted_and_its_receipt_holds_offline(home: Home, site: Te
     receipt = send(home, envelope)
     registry = registry_of(home)
     proven = verify_receipt(receipt, decode(envelope).pae, registry.log_key, registry.log_name)
-    assert proven.index == 1  # after the enrolment
-    assert proven.checkpoint.size == 2
+    assert proven.index == 3  # after the enrolment and two datasets
+    assert proven.checkpoint.size == 4
 
 
 def test_the_same_payload_again_gets_the_same_receipt_even_after_others(home: Home, site: TestSite) -> None:
@@ -55,7 +87,7 @@ def test_the_same_payload_again_gets_the_same_receipt_even_after_others(home: Ho
     site.accepted(envelope)
     send(home, site.sign(site.result(registry_of(home), scores(2))))
     assert send(home, envelope) == first
-    assert log_size(home) == 3
+    assert log_size(home) == 5
 
 
 def test_the_same_payload_twice_at_once_is_one_entry_and_no_fork(
@@ -75,9 +107,8 @@ def test_the_same_payload_twice_at_once_is_one_entry_and_no_fork(
     with ThreadPoolExecutor(2) as pool:
         first, second = pool.map(lambda data: send(home, data), [envelope, envelope])
     assert first == second
-    assert log_size(home) == 2
-    with home.database.reading() as connection:
-        assert not is_frozen(connection, site.id)
+    assert log_size(home) == 4
+    assert not frozen(home, site)
 
 
 def test_nobody_waits_for_the_writer_to_hear_what_is_known(home: Home, site: TestSite) -> None:
@@ -93,7 +124,7 @@ def test_the_chain_continues_result_by_result(home: Home, site: TestSite) -> Non
         envelope = site.sign(site.result(registry_of(home), scores(seed)))
         send(home, envelope)
         site.accepted(envelope)
-    assert log_size(home) == 4
+    assert log_size(home) == 6
 
 
 def test_a_fork_is_kept_as_evidence_and_freezes_the_site(home: Home, site: TestSite) -> None:
@@ -101,8 +132,7 @@ def test_a_fork_is_kept_as_evidence_and_freezes_the_site(home: Home, site: TestS
     first, second = (site.sign(site.result(registry, scores(seed))) for seed in (1, 2))
     receipt = send(home, first)
     assert refused(home, second) is Code.FORK
-    with home.database.reading() as connection:
-        assert is_frozen(connection, site.id)
+    assert frozen(home, site)
     site.accepted(first)
     assert refused(home, site.sign(site.result(registry, scores(3)))) is Code.SITE_FROZEN
     assert refused(home, second) is Code.SITE_FROZEN
@@ -117,7 +147,7 @@ def test_a_frozen_site_does_not_hinder_another(home: Home, site: TestSite) -> No
             send(home, envelope)
         else:
             assert refused(home, envelope) is Code.FORK
-    other = enrolled(home, "Other")
+    other = ready(home, "Other")
     send(home, other.sign(other.result(registry_of(home), scores(5))))
 
 
@@ -138,7 +168,7 @@ def test_keys_of_nobody_and_of_others_are_unknown(home: Home, site: TestSite) ->
     [
         ({"deployment": "staging.example"}, Code.WRONG_DEPLOYMENT),
         ({"registry": 99}, Code.WRONG_REGISTRY),
-        ({"seq": 3}, Code.WRONG_SEQ),
+        ({"seq": 9}, Code.WRONG_SEQ),
         ({"epoch": 2}, Code.WRONG_EPOCH),
         ({"prev": "0" * 64}, Code.WRONG_PREV),
     ],
@@ -166,7 +196,7 @@ def test_a_result_copied_from_another_site_is_refused(tmp_path: Path) -> None:
         tuple(Cell(ward, "exact_match", None, "private", True, 0, 1) for ward in wards),
     )
     home = new_home(tmp_path / "aggregator", scorecards=[card])
-    site, thief = enrolled(home, "Site"), enrolled(home, "Thief")
+    site, thief = (ready(home, name, card=card) for name in ("Site", "Thief"))
     honest = site.result(registry_of(home), scores(1, card=card), card=card)
     send(home, site.sign(honest))
     copied = thief.result(registry_of(home), scores(1, card=card), card=card)

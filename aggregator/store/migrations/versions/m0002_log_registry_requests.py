@@ -1,9 +1,9 @@
-"""The log, the registry versions, invites and enrolment requests."""
+"""The log, the registry versions, refusals, invites and requests. Revision 0001 was of an unreleased version."""
 
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0001"
+revision = "0002"
 down_revision = None
 
 
@@ -23,12 +23,17 @@ def upgrade() -> None:
         sa.Column("site", sa.String(16), nullable=False),
         sa.Column("epoch", sa.Integer, nullable=False),
         sa.Column("seq", sa.Integer, nullable=False),
+        sa.Column("kind", sa.String(16), nullable=False),
         sa.Column("registry", sa.Integer, sa.ForeignKey("registry_versions.version"), nullable=False),
+        sa.Column("ledger_length", sa.Integer, nullable=False),
+        sa.Column("ledger_head", sa.String(64), nullable=False),
+        sa.Column("settles", sa.String(64), unique=True),
         sa.Column("scores_root", sa.String(64), index=True),
         sa.Column("figures", sa.String(64), index=True),
         sa.Column("checkpoint", sa.Text, nullable=False),
         sa.UniqueConstraint("site", "epoch", "seq", name="one_link_per_place"),
     )
+    op.create_index("entries_of_a_kind", "entries", ["site", "kind", "position"])
     op.create_table(
         "forks",
         sa.Column("digest", sa.String(64), primary_key=True),
@@ -36,6 +41,14 @@ def upgrade() -> None:
         sa.Column("epoch", sa.Integer, nullable=False),
         sa.Column("seq", sa.Integer, nullable=False),
         sa.Column("envelope", sa.LargeBinary, nullable=False),
+    )
+    op.create_table(
+        "refusals",
+        sa.Column("digest", sa.String(64), primary_key=True),
+        sa.Column("site", sa.String(16), nullable=False),
+        sa.Column("code", sa.String(32), nullable=False),
+        sa.Column("log_size", sa.Integer, nullable=False),
+        sa.Column("note", sa.Text, nullable=False),
     )
     op.create_table(
         "invites",
@@ -49,6 +62,13 @@ def upgrade() -> None:
         "enrolment_requests",
         sa.Column("site", sa.String(16), sa.ForeignKey("invites.site"), primary_key=True),
         sa.Column("digest", sa.String(64), nullable=False, unique=True),
+        sa.Column("envelope", sa.LargeBinary, nullable=False),
+    )
+    op.create_table(
+        "rekeying_requests",
+        sa.Column("digest", sa.String(64), primary_key=True),
+        sa.Column("site", sa.String(16), nullable=False, index=True),
+        sa.Column("signed_by_known_keys", sa.Boolean, nullable=False),
         sa.Column("envelope", sa.LargeBinary, nullable=False),
     )
 

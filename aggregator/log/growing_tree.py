@@ -1,0 +1,30 @@
+"""A Merkle tree that grows leaf by leaf and gives its root after each, without hashing everything again."""
+
+from protocol.merkle import node_hash, root
+
+
+class GrowingTree:
+    """The tree of RFC 6962 over the leaf hashes added so far."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._full_trees: list[bytes] = []  # roots of full subtrees, largest first: one for each bit of the size
+
+    def add(self, leaf_hash: bytes) -> None:
+        """Append one leaf, by its hash."""
+        node, older = leaf_hash, self.size
+        while older & 1:
+            node = node_hash(self._full_trees.pop(), node)
+            older >>= 1
+        self._full_trees.append(node)
+        self.size += 1
+
+    @property
+    def root(self) -> bytes:
+        """The root of all leaves so far; of none, that of the empty tree."""
+        if not self._full_trees:
+            return root([])
+        node = self._full_trees[-1]
+        for left in reversed(self._full_trees[:-1]):
+            node = node_hash(left, node)
+        return node
