@@ -259,7 +259,10 @@ def _datasets(scorecard: Scorecard, by_cell: Mapping[str, Finding], ledger: Ledg
                 f"{cell.benchmark}: its registered dataset was read by another definition of the benchmark",
                 f"Register it again with `intramural datasets register {cell.benchmark}`.",
             )
-        found[cell.benchmark] = dataset
+        if found.setdefault(cell.benchmark, dataset) != dataset:
+            raise DisclosureError(
+                f"{cell.benchmark}: its figures are of several registered datasets", "Run it again as a whole."
+            )
     return found
 
 

@@ -1,30 +1,42 @@
 """A ward for tests: findings made of hidden units, and a site that is enrolled in the protocol tests' small world."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from agent.delivery.outbox import Outbox, Submission
 from agent.disclosure.approval import approve, countersign
 from agent.disclosure.findings import Finding
-from agent.disclosure.gate import Release, decide
-from agent.disclosure.ledger import Entry, Fingerprints, Ledger, ledger_key
-from agent.disclosure.prepare import Gate
+from agent.disclosure.gate import Release, Secrets, decide
+from agent.disclosure.ledger import (
+    DatasetEntry,
+    Fingerprints,
+    Ledger,
+    ReleaseEntry,
+    UnitRecord,
+    fingerprint_key,
+    ledger_key,
+)
+from agent.disclosure.perturbation import perturbation_key
+from agent.disclosure.prepare import Gate, draft_statement
 from agent.store import UnitScore
 from agent.vocabulary import AccessLevel
-from protocol.identity import model_digest
+from protocol.identity import NONE, model_digest
 from protocol.keys import Signer
-from protocol.policy import DisclosurePolicy
+from protocol.policy import DisclosurePolicy, bucket_of
+from protocol.predicates import DatasetPredicate, Header
 from protocol.registry import Model, Registry
 from protocol.scorecard import Scorecard
 from tests.protocol import world
 
 MODEL, OTHER_MODEL = world.MODEL.name, "example/other"
 CARD = world.SCORECARD
-FINGERPRINTS = Fingerprints(b"f" * 32)
-DATA_KEY = b"d" * 32
-LEDGER_KEY = ledger_key(DATA_KEY)
+DATA_KEY, SEAL_KEY = b"d" * 32, b"s" * 32
+LEDGER_KEY = ledger_key(SEAL_KEY)
+FINGERPRINTS = Fingerprints(fingerprint_key(SEAL_KEY))
+SECRETS = Secrets(FINGERPRINTS, perturbation_key(SEAL_KEY))
+QUIET = replace(world.STRICT, perturbation_units=0)  # so that a test can foretell a figure
 
 REGISTRY: Registry = world.registry(
     models={
@@ -32,6 +44,8 @@ REGISTRY: Registry = world.registry(
         for name in (MODEL, OTHER_MODEL)
     }
 )
+
+DATASETS: dict[str, DatasetEntry] = {}  # every dataset that a finding was made of, by its commitment
 
 
 def unit(name: str) -> bytes:
@@ -48,12 +62,20 @@ def finding(
     subgroup: str | None = None,
     access: AccessLevel | None = None,
     reason: str = "unparsed",
-    lineage: str | None = None,
+    named: str | None = None,
+    people: str = "",
 ) -> Finding:
-    """Scores of instances numbered from `first`, `per_unit` of them to a unit; None is unscored for `reason`."""
+    """Scores of instances numbered from `first`, `per_unit` of them to a unit; None is unscored for `reason`.
+
+    Private ones are of a dataset of exactly these units. `named` is another benchmark with the same definition;
+    `people` are others whose units have the same numbers.
+    """
     entry = next(entry for entry in CARD.benchmarks if entry.id == benchmark)
+    name = named or benchmark
+    units = [f"{people}unit {i // per_unit}" for i, _ in enumerate(values, first)]
+    is_private = (access or ("public" if benchmark == "exam" else "private")) != "public"
     return Finding(
-        benchmark=benchmark,
+        benchmark=name,
         metric=metric,
         definition=entry.definition,
         access=access or ("public" if benchmark == "exam" else "private"),
@@ -61,16 +83,39 @@ def finding(
         low=0,
         high=1,
         scores=[
-            UnitScore(
-                unit(f"unit {i // per_unit}"), unit(f"instance {i}"), value, None if value is not None else reason
-            )
-            for i, value in enumerate(values, first)
+            UnitScore(unit(unit_name), unit(f"{people}instance {i}"), value, None if value is not None else reason)
+            for unit_name, (i, value) in zip(units, enumerate(values, first), strict=True)
         ],
         subgroup=subgroup,
-        lineage=lineage or benchmark,
+        dataset=dataset_of(name, entry.definition, units) if is_private and subgroup is None else "",
         known="official" if benchmark == "exam" else "unknown",
         available=len(values),
     )
+
+
+def dataset_of(benchmark: str, definition: str, units: Sequence[str]) -> str:
+    """Return the commitment of a registered dataset of these units; nobody checked whether it may be registered."""
+    persons = {FINGERPRINTS.of_unit(unit(name)): FINGERPRINTS.of_identity(name) for name in units}
+    commitment = hashlib.sha256("/".join([benchmark, *sorted(persons)]).encode()).hexdigest()
+    records = {key: UnitRecord(person, person, person, "") for key, person in persons.items()}
+    DATASETS[commitment] = DatasetEntry(
+        benchmark, definition, commitment, commitment, "", "da" * 32, len(units), records
+    )
+    return commitment
+
+
+def with_datasets(ledger: Ledger, commitments: Sequence[str]) -> Ledger:
+    """Return the ledger with these datasets registered, if they are not yet."""
+    for commitment in dict.fromkeys(commitments):
+        if commitment and ledger.dataset(commitment) is None:
+            ledger = ledger.followed_by(DATASETS[commitment], world.TODAY)
+    return ledger
+
+
+def of_whole_datasets(findings: Sequence[Finding]) -> list[Finding]:
+    """Let findings of subgroups be of the dataset that their benchmark's other findings are of."""
+    wholes = {finding.benchmark: finding.dataset for finding in findings if finding.subgroup is None}
+    return [replace(f, dataset=wholes.get(f.benchmark, "")) if f.subgroup else f for f in findings]
 
 
 def right(count: int, of: int) -> list[float]:
@@ -91,12 +136,13 @@ def gate_says(
     findings: Sequence[Finding],
     *,
     ledger: Ledger | None = None,
-    policy: DisclosurePolicy = world.STRICT,
+    policy: DisclosurePolicy = QUIET,
     card: Scorecard = CARD,
     day: int = world.TODAY,
     model: str = MODEL,
     scores_root: str = "5c" * 32,
 ) -> Release:
+    findings = of_whole_datasets(findings)
     return decide(
         card,
         policy,
@@ -104,8 +150,8 @@ def gate_says(
         model=model_digest(model),
         scores_root=scores_root,
         day=day,
-        ledger=ledger or Ledger(),
-        fingerprints=FINGERPRINTS,
+        ledger=with_datasets(ledger or Ledger(), [finding.dataset for finding in findings]),
+        secrets=SECRETS,
     )
 
 
@@ -117,11 +163,10 @@ def after(
     model: str = MODEL,
     scores_root: str | None = None,
 ) -> Ledger:
-    """The ledger once the release was approved; each is of other scores unless told otherwise."""
-    number = f"{len(ledger.entries) + 1:064x}"
-    root = scores_root or number
-    entry = Entry(ledger.head, number, model_digest(model), CARD.digest, root, day, release.footprint)
-    return ledger.followed_by(entry)
+    """The ledger once the release was prepared; each is of other scores unless told otherwise."""
+    ledger = with_datasets(ledger, [cell.commitment for cell in release.footprint.values()])
+    root = scores_root or f"{len(ledger.entries) + 1:064x}"
+    return ledger.followed_by(ReleaseEntry(model_digest(model), CARD.digest, root, release.footprint), day)
 
 
 def site_gate(directory: Path, *, registry: Registry = REGISTRY, today_day: int = world.TODAY) -> Gate:
@@ -131,9 +176,39 @@ def site_gate(directory: Path, *, registry: Registry = REGISTRY, today_day: int 
         policy=world.STRICT,
         signer=world.AGENT,
         data_key=DATA_KEY,
+        seal_key=SEAL_KEY,
         today_day=today_day,
         agent_version="0.1.0",
     )
+
+
+def register(gate: Gate, findings: Mapping[str, Sequence[Finding]]) -> list[Submission]:
+    """Register the datasets of some findings, if they are not yet, and have the steward sign the statements."""
+    done = []
+    for commitment in sorted({finding.dataset for found in findings.values() for finding in found} - {""}):
+        ledger = gate.ledger()
+        if ledger.dataset(commitment) is not None:
+            continue
+        dataset = DATASETS[commitment]
+        with gate.outbox.held():
+            gate.append(ledger.followed_by(dataset, gate.today_day))
+            draft = draft_statement(gate, _Registration(dataset).statement)
+        done.append(sign(gate, draft))
+    return done
+
+
+class _Registration:
+    """Builds the statement of one dataset, the first of its lineage."""
+
+    def __init__(self, dataset: DatasetEntry) -> None:
+        self._dataset = dataset
+
+    def statement(self, header: Header) -> DatasetPredicate:
+        dataset = self._dataset
+        units = bucket_of(len(dataset.persons()))
+        return DatasetPredicate(
+            header, dataset.definition, dataset.commitment, dataset.commitment, "own", NONE, units, 0, 0, 0
+        )
 
 
 def sign(gate: Gate, submission: Submission, steward: Signer = world.STEWARD) -> Submission:
@@ -145,7 +220,7 @@ def sign(gate: Gate, submission: Submission, steward: Signer = world.STEWARD) ->
 def take(gate: Gate, signed: bytes) -> Submission:
     """What the site does with what the steward signed."""
     return approve(
-        gate.outbox, gate.registry, gate.policy, signed, data_key=gate.data_key, audit=lambda event, detail: None
+        gate.outbox, gate.registry, gate.policy, signed, seal_key=gate.seal_key, audit=lambda event, detail: None
     )
 
 
