@@ -15,6 +15,7 @@ from pathlib import Path
 import click
 
 from agent.agreement_commands import agreement
+from agent.audit_commands import audit
 from agent.benchmark_commands import benchmarks
 from agent.calibration_commands import calibrate
 from agent.comparison_commands import compare
@@ -31,7 +32,7 @@ from agent.run_commands import run
 from agent.score_commands import rescore, score
 from agent.service.commands import view
 from agent.site import Site
-from agent.site_commands import audit, doctor, init, purge
+from agent.site_commands import doctor, init, purge
 from agent.submission_commands import submission
 from agent.summary_commands import summarize
 

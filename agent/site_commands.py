@@ -1,7 +1,6 @@
-"""Commands around the site itself: `init`, `doctor`, `purge`, `audit`."""
+"""Commands around the site itself: `init`, `doctor`, `purge`."""
 
 import shlex
-from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -71,25 +70,3 @@ def purge(site: Site, days: int | None) -> None:
         gone = store.purge(days)
         store.audit("purge", f"older_than_days={days} texts={gone}")
     click.echo(f"{gone} texts deleted; scores stay")
-
-
-@click.command()
-@format_option()
-@click.pass_obj
-def audit(site: Site, form: str) -> None:
-    """Show the audit log, after checking that it is whole.
-
-    That is, that nothing was changed in it.
-    """
-    with site.store() as store:
-        events = store.audit_log()
-    rows = [
-        {
-            "number": event.number,
-            "at": datetime.fromtimestamp(event.at, UTC).isoformat(),
-            "event": event.event,
-            "detail": event.detail,
-        }
-        for event in events
-    ]
-    show_rows(rows, {"number": "No.", "at": "When (UTC)", "event": "What", "detail": "Detail"}, form)

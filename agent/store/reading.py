@@ -189,11 +189,6 @@ class RunReader(Database):
         rows = self._db.execute("SELECT request_key FROM run_instances WHERE run_id = ? ORDER BY position", (run_id,))
         return (key for (key,) in rows)
 
-    def instance_keys(self, run_id: str) -> Iterator[bytes]:
-        """Yield the key of every instance of the run, in order."""
-        rows = self._db.execute("SELECT instance_key FROM run_instances WHERE run_id = ? ORDER BY position", (run_id,))
-        return (key for (key,) in rows)
-
     def instances(self, run_id: str, offset: int, limit: int) -> list[StoredInstance]:
         """Return one page of a run's instances with their texts, in order.
 

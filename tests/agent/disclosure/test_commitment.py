@@ -34,7 +34,7 @@ def make_finding(metric: str, values: Sequence[float | None], benchmark: str = "
         low=0,
         high=1,
         scores=scores,
-        lineage="site",
+        dataset="",
         known="unknown",
         available=len(scores),
     )

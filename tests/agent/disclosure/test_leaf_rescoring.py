@@ -51,7 +51,7 @@ def commit(store: Store) -> tuple[Run, list[OpenedLeaf], str]:
             low=0,
             high=1,
             scores=store.unit_scores(stored.run_id, metric),
-            lineage="site",
+            dataset="",
             known="own",
             available=PATIENTS,
         )

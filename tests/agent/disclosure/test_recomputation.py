@@ -1,0 +1,169 @@
+"""What was submitted, once more from the store: who changed scores, figures or verdict files since is found out."""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent.delivery.outbox import Submission
+from agent.disclosure.collect import collect
+from agent.disclosure.ledger import DatasetEntry, UnitRecord
+from agent.disclosure.prepare import Gate, draft_statement, prepare
+from agent.disclosure.recomputation import Recomputation, find_basis, recompute_submission
+from agent.store import Store, Vault
+from protocol.identity import NONE
+from protocol.policy import bucket_of
+from protocol.predicates import DatasetPredicate
+from protocol.registry import RegisteredScorecard
+from tests.agent.disclosure.test_collect import ALL, DEFINITION, EXAM, LIMITS, card, fill, patients
+from tests.agent.disclosure.ward import FINGERPRINTS, MODEL, REGISTRY, sign, site_gate, tomorrow
+from tests.protocol import world
+
+CARD = card(ALL, EXAM)
+COMMITMENT = "da" * 32
+PATIENTS = 200
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """Return a store with a private ward of 200 patients, 140 of them answered rightly, and a public exam."""
+    store = Store(tmp_path / "site.sqlite3", Vault(b"k" * 32), b"a" * 32)
+    private = {"known": "unknown", "digest": "00" * 32, "instances": PATIENTS, "problems": [], "registered": COMMITMENT}
+    public = {"known": "official", "digest": "00" * 32, "instances": 40, "problems": []}
+    fill(store, ALL, patients(PATIENTS), right=140, data=private)
+    fill(store, EXAM, [str(n) for n in range(40)], unit_named=False, data=public)
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def gate(tmp_path: Path, store: Store) -> Gate:
+    """Return the gate of an enrolled site whose ward is registered and approved."""
+    registry = replace(REGISTRY, scorecards={CARD.digest: RegisteredScorecard(CARD)})
+    gate = site_gate(tmp_path, registry=registry)
+    keys = [store.unit_key("site", patient) for patient in patients(PATIENTS)]
+    units = {}
+    for key in keys:
+        person = FINGERPRINTS.of_unit(key)
+        units[person] = UnitRecord(person, person, person, "")
+    dataset = DatasetEntry(ALL, DEFINITION, COMMITMENT, COMMITMENT, "", "00" * 32, PATIENTS, units)
+    with gate.outbox.held():
+        gate.append(gate.ledger().followed_by(dataset, gate.today_day))
+        size = bucket_of(PATIENTS)
+        draft = draft_statement(
+            gate,
+            lambda header: DatasetPredicate(header, DEFINITION, COMMITMENT, COMMITMENT, "own", NONE, size, 0, 0, 0),
+        )
+    sign(gate, draft)
+    return gate
+
+
+def submit(store: Store, gate: Gate) -> Submission:
+    """Prepare the suite's figures and have the steward sign them."""
+    findings = collect(store, "s", CARD, token_limits=LIMITS)
+    (draft,) = prepare(gate, CARD, findings, "s").submissions
+    return sign(gate, draft)
+
+
+def recompute(store: Store, gate: Gate, submission: Submission) -> tuple[str, str]:
+    found: Recomputation = recompute_submission(store, gate, submission, None)
+    return found.outcome.value, found.finding
+
+
+def change(tmp_path: Path, statement: str) -> None:
+    with closing(sqlite3.connect(tmp_path / "site.sqlite3")) as database, database:
+        assert database.execute(statement).rowcount
+
+
+def test_honest_submission_comes_out_the_same_again_and_later(store: Store, gate: Gate) -> None:
+    submission = submit(store, gate)
+    assert submission.result.cells[f"{ALL}/exact_match"] >= 0
+    assert recompute(store, gate, submission) == ("match", "")
+    assert recompute(store, tomorrow(gate, 20), submission) == ("match", "")
+
+
+def test_every_submission_is_recomputed_by_the_ledger_as_it_was_then(store: Store, gate: Gate, tmp_path: Path) -> None:
+    first = submit(store, gate)
+    change(tmp_path, "UPDATE scores SET value = 1.0 WHERE value = 0 AND position < 40")
+    second = submit(store, tomorrow(gate))
+    assert second.digest != first.digest
+    assert recompute(store, gate, second) == ("match", "")
+    # The scores behind the first are gone, and its root says so.
+    assert recompute(store, gate, first) == ("different", "scores_root: the scores in the store give another root")
+
+
+def test_one_score_changed_since_is_seen(store: Store, gate: Gate, tmp_path: Path) -> None:
+    submission = submit(store, gate)
+    change(tmp_path, "UPDATE scores SET value = 1.0 - value WHERE position = 7")
+    assert recompute(store, gate, submission) == ("different", "scores_root: the scores in the store give another root")
+
+
+def test_verdict_file_that_lies_is_named_with_its_first_lie(store: Store, gate: Gate) -> None:
+    submission = submit(store, gate)
+    path = gate.outbox.directory / f"{submission.digest}.verdicts.json"
+    verdicts = json.loads(path.read_text())
+    verdicts["cells"][f"{ALL}/exact_match"] = "public"
+    path.write_text(json.dumps(verdicts))
+    assert recompute(store, gate, submission) == (
+        "different",
+        f"verdict of {ALL}/exact_match: the verdict file says public, rounded comes out now",
+    )
+
+
+def test_figure_signed_over_the_gates_head_is_named(store: Store, gate: Gate) -> None:
+    """The agent's key signed another figure than its gate decided, and the steward signed it too."""
+    honest = submit(store, gate)
+    cell = f"{ALL}/exact_match"
+    figure = honest.result.cells[cell]
+    raised = replace(honest.result, cells={**honest.result.cells, cell: figure + 50})
+    forged = replace(honest, statement=raised)
+    assert recompute(store, gate, forged) == (
+        "different",
+        f"cell {cell}: {figure + 50} was signed, {figure} comes out now",
+    )
+
+
+def test_purged_texts_hinder_no_recomputation(store: Store, gate: Gate) -> None:
+    submission = submit(store, gate)
+    store.purge(0)
+    assert recompute(store, gate, submission) == ("match", "")
+
+
+def test_what_cannot_be_recomputed_is_said_and_not_called_a_match(store: Store, gate: Gate) -> None:
+    submission = submit(store, gate)
+    path = gate.outbox.directory / f"{submission.digest}.verdicts.json"
+    verdicts = json.loads(path.read_text())
+    path.write_text(json.dumps({**verdicts, "suite": "gone"}))
+    outcome, finding = recompute(store, gate, submission)
+    assert (outcome, "there is no suite gone" in finding) == ("not_checkable", True)
+    path.write_text(json.dumps({**verdicts, "suite": ""}))
+    assert recompute(store, gate, submission)[1] == (
+        "its verdict file does not name the suite that it was prepared from"
+    )
+    path.write_text(json.dumps(verdicts))
+    stricter = replace(gate, policy=world.STRICTER)
+    assert "another disclosure policy" in recompute(store, stricter, submission)[1]
+    emptied = replace(gate, registry=replace(gate.registry, models={}))
+    assert recompute(store, emptied, submission)[1] == "the registry does not have its scorecard or its model any more"
+
+
+def test_ledger_without_the_entry_that_a_submission_names_is_said(store: Store, gate: Gate) -> None:
+    submission = submit(store, gate)
+    last = sorted(gate.outbox.ledger.glob("*.json"))[-1]
+    last.unlink()
+    assert recompute(store, gate, submission) == (
+        "not_checkable",
+        f"the ledger of releases does not have entry {submission.header.ledger.length} that it names",
+    )
+
+
+def test_leaves_of_a_submission_are_those_of_its_root(store: Store, gate: Gate) -> None:
+    submission = submit(store, gate)
+    basis = find_basis(store, gate, submission, None)
+    assert basis.scores_root == submission.result.scores_root
+    assert len(basis.records) == PATIENTS + 40
+    assert [run.model for run in basis.runs] == [MODEL, MODEL]
