@@ -1,0 +1,1 @@
+"""Attacks on what leaves: each succeeds without its rule and fails with it."""
