@@ -49,6 +49,16 @@ class Canaries:
         """Draw phrases with capitals, a space and a letter beyond ASCII, as names in free text have them."""
         return [self._keep(carrier, f"{self._word().title()} \u00e9{self._word()}") for _ in range(count)]
 
+    def add(self, carrier: str, canary: str) -> str:
+        """Add a string of the test's own, such as an address, which cannot be drawn."""
+        return self._keep(carrier, canary)
+
+    def only(self, *carriers: str) -> "Canaries":
+        """Return the canaries of some carriers."""
+        chosen = Canaries(0)
+        chosen.carriers = {canary: carrier for canary, carrier in self.carriers.items() if carrier in carriers}
+        return chosen
+
     def _word(self) -> str:
         return "".join(self._random.choices(LETTERS, k=LENGTH))
 

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +25,7 @@ class Life:
         folder: holds all three.
         environment: variables that every process gets beside the test's own.
         site_prefix, central_prefix: words before every command of that party, such as `ip netns exec NAME`.
+        agent_options: words that every command of the agent gets.
         outputs: standard output and error of every command, in order.
     """
 
@@ -32,7 +33,10 @@ class Life:
     environment: dict[str, str] = field(default_factory=dict)
     site_prefix: Sequence[str] = ()
     central_prefix: Sequence[str] = ()
+    agent_options: Sequence[str] = ()
     outputs: list[bytes] = field(default_factory=list)
+    steward_name: str = "steward"
+    key_name: str = "steward.key"
 
     @property
     def site(self) -> Path:
@@ -44,36 +48,50 @@ class Life:
 
     @property
     def steward(self) -> Path:
-        return self.folder / "steward"
+        return self.folder / self.steward_name
 
     @property
     def key(self) -> Path:
-        return self.steward / "steward.key"
+        return self.steward / self.key_name
 
     @property
     def invite(self) -> Path:
         return self.folder / "invite.json"
 
-    def agent(self, *words: str | Path, code: int = 0, environment: Mapping[str, str] | None = None) -> str:
+    def agent(self, *words: str | Path, code: int = 0) -> str:
         """Run `intramural --site SITE WORDS`; return standard output, or standard error where it must fail."""
-        command = [*self.site_prefix, sys.executable, "-m", "agent", "--site", self.site, *words]
-        return self._run(command, code, environment)
+        command = [*self.site_prefix, sys.executable, "-m", "agent", "--site", self.site, *self.agent_options, *words]
+        return self._run(command, code)
 
     def as_steward(self, *words: str | Path, code: int = 0) -> str:
         """Run `intramural WORDS` where there is no site."""
-        return self._run([*self.site_prefix, sys.executable, "-m", "agent", "--site", self.steward, *words], code, None)
+        return self._run(
+            [*self.site_prefix, sys.executable, "-m", "agent", "--site", self.steward, *self.agent_options, *words],
+            code,
+        )
 
     def aggregator(self, *words: str | Path, code: int = 0) -> str:
         """Run `intramural-aggregator --dir DIR WORDS`."""
         return self._run(
-            [*self.central_prefix, sys.executable, "-m", "aggregator", "--dir", self.central, *words], code, None
+            [*self.central_prefix, sys.executable, "-m", "aggregator", "--dir", self.central, *words], code
         )
 
-    def _run(self, words: Sequence[str | Path], code: int, environment: Mapping[str, str] | None) -> str:
-        everything = {**os.environ, **self.environment, **(environment or {})}
+    def try_agent(self, *words: str | Path) -> int:
+        """Run `intramural --site SITE WORDS`, which may fail; return its exit code."""
+        return self._run_anyhow(
+            [*self.site_prefix, sys.executable, "-m", "agent", "--site", self.site, *words]
+        ).returncode
+
+    def _run_anyhow(self, words: Sequence[str | Path]) -> subprocess.CompletedProcess[bytes]:
+        environment = {**os.environ, **self.environment}
         command = [str(word) for word in words]
-        done = subprocess.run(command, capture_output=True, check=False, cwd=ROOT, env=everything, timeout=120)
+        done = subprocess.run(command, capture_output=True, check=False, cwd=ROOT, env=environment, timeout=120)
         self.outputs += [done.stdout, done.stderr]
+        return done
+
+    def _run(self, words: Sequence[str | Path], code: int) -> str:
+        done = self._run_anyhow(words)
+        command = [str(word) for word in words]
         assert done.returncode == code, (command, done.returncode, done.stdout.decode(), done.stderr.decode())
         return (done.stderr if code else done.stdout).decode()
 
@@ -143,9 +161,9 @@ class Life:
         self.aggregator("enroll", "--pending", "--fingerprint-checked")
         assert "this site is enrolled" in self.agent("registry", "update")
 
-    def prepare(self) -> None:
+    def prepare(self, suite: str = SUITE) -> None:
         """Prepare the suite's submission and have it approved on the steward's side."""
-        self.agent("submission", "prepare", "--suite", SUITE)
+        self.agent("submission", "prepare", "--suite", suite)
         (row,) = self.rows()
         request, signed = self.folder / "request.json", self.folder / "approved.json"
         self.agent("submission", "approve", "--out", request)

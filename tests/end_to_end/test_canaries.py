@@ -1,20 +1,17 @@
-"""Strings planted in notes, questions, gold, answers, ids, file names and judges' replies reach nothing outside."""
+"""Strings planted in notes and replies reach no file that is handed around, and no message of a failure.
+
+A whole life with a thousand of them is in test_thousand_canaries.py.
+"""
 
 import base64
-import json
 import os
-import socket
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from agent.site import Site
-from tests.agent.fault_server import Action, Asked, FaultServer, Message, Status
+from tests.agent.fault_server import Action, Asked, FaultServer, Message
 from tests.end_to_end.conftest import ROOT
 
 CANARIES = {
@@ -54,38 +51,11 @@ def test_the_search_finds_what_it_looks_for():
         assert name in canaries_in(base64.b64encode(b"some {text} " + text.encode() + b" more of it"))
 
 
-@contextmanager
-def recording(port: int) -> Iterator[tuple[int, bytearray]]:
-    """Pass connections on to `port` and keep every byte that the client sent."""
-    sent, listener = bytearray(), socket.create_server(("127.0.0.1", 0))
-
-    def pump(source: socket.socket, target: socket.socket, keep: bool) -> None:
-        while data := source.recv(65_536):
-            if keep:
-                sent.extend(data)
-            target.sendall(data)
-        target.shutdown(socket.SHUT_WR)
-
-    def accept() -> None:
-        while True:
-            try:
-                client, _ = listener.accept()
-            except OSError:
-                return
-            server = socket.create_connection(("127.0.0.1", port))
-            threading.Thread(target=pump, args=(client, server, True), daemon=True).start()
-            threading.Thread(target=pump, args=(server, client, False), daemon=True).start()
-
-    threading.Thread(target=accept, daemon=True).start()
-    yield listener.getsockname()[1], sent
-    listener.close()
-
-
 class Whole:
-    """A site with a private benchmark full of canaries, and an aggregator; every output is kept."""
+    """A site with a private benchmark full of canaries; every output is kept."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.site, self.central = folder, folder / "site", folder / "aggregator"
+        self.folder, self.site = folder, folder / "site"
         self.temporary = folder / "temporary"
         self.temporary.mkdir()
         self.outputs: list[bytes] = []
@@ -100,9 +70,6 @@ class Whole:
 
     def agent(self, *words: str | Path, code: int = 0) -> str:
         return self.run("agent", "--site", self.site, "--log-level", "debug", *words, code=code)
-
-    def aggregator(self, *words: str | Path) -> str:
-        return self.run("aggregator", "--dir", self.central, *words)
 
     def plant(self) -> Path:
         folder = self.site / "benchmarks" / "own"
@@ -140,116 +107,6 @@ class Whole:
         with settings.open("a") as file:
             file.write(f"allowed_hosts: [127.0.0.1, {CANARIES['judge host']}]\n")
         return [deployments, judges, settings]
-
-
-def fault(asked: Asked) -> Action | None:
-    if CANARIES["note"] not in asked.prompt:
-        return None
-    number = int(asked.prompt.split("cough ")[1].split(".")[0])
-    if number % 10 == 7:
-        return Status(500, body=json.dumps({"error": CANARIES["server"] + asked.prompt}).encode())
-    text = CANARIES["gold"] if number % 2 else CANARIES["answer"]
-    return Message({"role": "assistant", "content": text, "reasoning_content": CANARIES["thought"]})
-
-
-def judging(asked: Asked) -> Action | None:
-    """Half of the first replies are no verdict; now and then the server fails and quotes what it was sent."""
-    if CANARIES["note"] not in asked.prompt:
-        return None
-    number = int(asked.prompt.split("cough ")[1].split(".")[0])
-    said = {"role": "assistant", "reasoning_content": f"{CANARIES['weighing']}: {CANARIES['note']}"}
-    if number % 10 == 4:
-        return Status(500, body=json.dumps({"error": CANARIES["server"] + asked.prompt}).encode())
-    if number % 2 and CANARIES["reply"] not in asked.prompt:
-        return Message(said | {"content": f"{CANARIES['reply']}, for {CANARIES['note']}"})
-    words = CANARIES["repair" if number % 2 else "verdict"] + f" \\u0022{CANARIES['answer']}\\u0022"
-    grades = ", ".join(f'"{name}": {{"explanation": "{words}", "score": 4}}' for name in ("right", "plain"))
-    return Message(said | {"content": f"{{{grades}}}"})
-
-
-@pytest.mark.timeout(240)
-def test_nothing_that_leaves_or_is_logged_holds_text_of_a_case(tmp_path: Path):
-    whole = Whole(tmp_path)
-    whole.agent("init", whole.site, "--site-name", "Canary Hospital")
-    planted = whole.plant()
-    with (whole.site / "site.yaml").open("a") as file:
-        file.write("max_attempts: 1\n")
-    with (
-        FaultServer(models=["test/model"], fault=fault) as server,
-        FaultServer(models=["one", "two"], fault=judging, host=CANARIES["judge host"]) as bench,
-    ):
-        configured = whole.seat(bench.url)
-        words = ["run", "--server", server.url, "--run-entries", "own:model=test/model", "--suite", "s"]
-        whole.agent(*words, code=9)
-        assert "not_judged" in whole.agent("summarize", "--suite", "s", "--all-metrics", "--format", "json")
-        whole.agent("judge", "--suite", "s", code=9)
-    whole.agent("judge", "--suite", "s", code=4)  # the judges are down by now
-    whole.agent("rescore", "--suite", "s")
-    whole.agent("agreement", "--suite", "s")
-    whole.agent("summarize", "--suite", "s")
-    whole.agent("benchmarks", "list")
-    whole.agent("doctor", code=4)
-
-    whole.agent("benchmarks", "scorecard", "own", "--name", "card", "--out", tmp_path / "card.json")
-    (tmp_path / "models.yaml").write_text("- name: test/model\n  display_name: Test\n")
-    whole.aggregator(
-        "init", "--origin", "b.example", "--scorecard", tmp_path / "card.json", "--models", tmp_path / "models.yaml"
-    )
-    whole.aggregator("invite", "--site-name", "A", "--publication", "named", "--out", tmp_path / "invite.json")
-    whole.agent("steward-key", "--out", tmp_path / "steward.key")
-    serving = subprocess.Popen(
-        [sys.executable, "-m", "aggregator", "--dir", str(whole.central), "serve", "--port", "0"],
-        stdout=subprocess.PIPE,
-        stderr=(tmp_path / "serve.log").open("wb"),
-        text=True,
-        cwd=ROOT,
-    )
-    try:
-        assert serving.stdout
-        port = int(serving.stdout.readline().rsplit(":", 1)[1])
-        with recording(port) as (recorded, sent):
-            with (whole.site / "site.yaml").open("a") as file:
-                file.write(f"aggregator_url: http://127.0.0.1:{recorded}\n")
-            whole.agent("enroll", "--invite", tmp_path / "invite.json", "--steward-key", tmp_path / "steward.key")
-            whole.aggregator("enroll", "--pending", "--fingerprint-checked")
-            whole.agent("registry", "update")
-            whole.agent("submission", "prepare", "--suite", "s")
-            whole.agent("submission", "show")
-            (row,) = json.loads(whole.agent("submission", "status", "--format", "json"))
-            whole.agent(
-                "submission", "approve", "--key", tmp_path / "steward.key", "--digest", row["digest"], "--yes"
-            )  # fmt: skip
-            whole.agent("submission", "send")
-            (row,) = json.loads(whole.agent("submission", "status", "--format", "json"))
-            assert row["state"] == "receipted"
-    finally:
-        serving.kill()
-        serving.wait()
-    whole.aggregator("publish", "--out", tmp_path / "board")
-    whole.agent("audit")
-
-    assert b"POST /v1/submissions" in sent
-    assert canaries_in(bytes(sent)) == []
-    left = [path.read_bytes() for folder in (whole.central, tmp_path / "board") for path in folder.rglob("*.*")]
-    assert [data for data in [sent, *left] if JUDGE_NAME.encode() in data] == []
-    assert [found for output in whole.outputs if (found := canaries_in(output))] == []
-    searched = [path for path in tmp_path.rglob("*") if path.is_file() and planted not in path.parents]
-    assert {path.name: canaries_in(path.read_bytes()) for path in configured} == {
-        "model_deployments.yaml": ["judge host"], "judges.yaml": [], "site.yaml": ["judge host"],
-    }  # fmt: skip
-    searched = [path for path in searched if path not in configured]
-    assert any(path.name.startswith("site.sqlite3") for path in searched)
-    assert any(path.name == "index.html" for path in searched)
-    assert {str(p): found for p in searched if (found := canaries_in(p.read_bytes() + str(p).encode()))} == {}
-    # What went to the inference server is the only thing that holds them: the search is not blind.
-    assert canaries_in("\n".join(server.prompts).encode()) == ["note", "question"]
-    shown = ["note", "question", "gold", "answer", "reply"]
-    assert canaries_in("\n".join(bench.prompts).encode()) == shown
-    with Site(whole.site).store() as store:
-        (run,) = store.runs("s")
-        judgements = [kept for of in store.every_seat(run.run_id, range(UNITS)).values() for _, _, kept in of]
-    kept = "\n".join(reply.text + reply.reasoning for one in judgements for reply in one.replies)
-    assert canaries_in(kept.encode()) == ["note", "answer", "reply", "repair", "verdict", "weighing"]
 
 
 PERSON, RECORD = "Xochitl Wrzesniewski", "99120441"
