@@ -6,7 +6,7 @@ rules are for whoever is asked to sign, and again for the site when the answer c
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from protocol import schema
@@ -14,6 +14,7 @@ from protocol.canonical import canonical, parse_canonical
 from protocol.envelope import MAX_BYTES, REGISTRY_TYPE, STATEMENT_TYPE, decode_base64, encode_base64
 from protocol.errors import Code, ProtocolError
 from protocol.policy import DisclosurePolicy, parse_policy
+from protocol.refusal import MAX_REFUSAL
 
 MAX_FILE_BYTES: Final = 32 * 1024 * 1024
 MAX_DRAFTS: Final = 256  # drafts of one request
@@ -28,7 +29,7 @@ _REQUEST: Final = "approval request"
 _SIGNED: Final = "signed drafts"
 _REJECTION: Final = "rejected drafts"
 
-_REQUEST_FIELDS = frozenset({"kind", "schema", "registry", "policy", "drafts", "audit"})
+_REQUEST_FIELDS = frozenset({"kind", "schema", "registry", "policy", "drafts", "audit", "refusals"})
 _DRAFT_FIELDS = frozenset({"envelope", "notes"})
 _AUDIT_FIELDS = frozenset({"number", "link"})
 _SIGNED_FIELDS = frozenset({"kind", "schema", "envelopes"})
@@ -68,12 +69,15 @@ class ApprovalRequest:
         policy: the site's own disclosure policy.
         drafts: in the order of the site's chain.
         audit_head: of the site's audit log when the request was written.
+        refusals: digest -> the aggregator's signed note (UTF-8) that refuses this earlier statement; they show that a
+            place in the chain is free again although the steward approved a statement for it.
     """
 
     registry: bytes
     policy: DisclosurePolicy
     drafts: tuple[DraftFile, ...]
     audit_head: AuditHead = NO_AUDIT
+    refusals: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +111,7 @@ def write_approval_request(request: ApprovalRequest) -> bytes:
                 {"envelope": encode_base64(draft.envelope), "notes": dict(draft.notes)} for draft in request.drafts
             ],
             "audit": {"number": request.audit_head.number, "link": request.audit_head.link},
+            "refusals": {digest: encode_base64(note) for digest, note in request.refusals.items()},
         }
     )
     read_approval_request(data)
@@ -130,6 +135,7 @@ def read_approval_request(data: bytes) -> ApprovalRequest:
                 number=schema.integer(audit["number"], "audit.number"),
                 link=schema.text(audit["link"], "audit.link", schema.HEX64),
             ),
+            refusals=_read_refusals(found["refusals"]),
         )
     except ProtocolError as error:
         raise ProtocolError(Code.MALFORMED, error.detail) from None
@@ -219,6 +225,17 @@ def _read_draft(value: object) -> DraftFile:
         schema.choice(name, "a name in notes", NOTES)
         read[name] = schema.integer(number, f"notes.{name}", 0, _MAX_UNITS)
     return DraftFile(_read_envelope(found["envelope"]), read)
+
+
+def _read_refusals(value: object) -> dict[str, bytes]:
+    notes = schema.mapping(value, "refusals")
+    if len(notes) > MAX_DRAFTS:
+        raise ProtocolError(Code.SCHEMA, f"refusals: more than {MAX_DRAFTS}")
+    read: dict[str, bytes] = {}
+    for digest, note in notes.items():
+        schema.text(digest, "a name in refusals", schema.HEX64)
+        read[digest] = _read_bytes(note, "refusals", 4 * MAX_REFUSAL)
+    return read
 
 
 def _read_envelope(value: object) -> bytes:

@@ -9,7 +9,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 class ProtocolHook(BuildHookInterface[Any]):
     """Includes the package whatever is built."""
 
-    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002
         """Name the folder that holds it; called by hatchling before it collects files."""
         here = Path(self.root)
         unpacked = here / "protocol"

@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 
@@ -24,13 +24,21 @@ _P256_INFO: Final = bytes.fromhex("3059301306072a8648ce3d020106082a8648ce3d03010
 _ED25519_INFO: Final = bytes.fromhex("302a300506032b6570032100")
 _P256_PARAMETERS: Final = bytes.fromhex("06082a8648ce3d030107")
 _P256_ORDER: Final = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
+_P256_POINT_BYTES: Final = 65
+_ED25519_POINT_BYTES: Final = 32
 _OCTETS: Final = 0x04
+
+
+class _CardKey(Protocol):
+    """A private key on the device that may sign."""
+
+    def sign(self, data: bytes, *, mechanism: "pkcs11.Mechanism") -> bytes: ...
 
 
 class CardSigner:
     """Signs with a key that stays on the device."""
 
-    def __init__(self, key: "pkcs11.PrivateKey", public: PublicKey) -> None:
+    def __init__(self, key: _CardKey, public: PublicKey) -> None:
         self._key = key
         self.public = public
 
@@ -103,24 +111,23 @@ def _find_key(session: "pkcs11.Session", label: str) -> CardSigner:
         raise KeyFileError(
             f"the token has no key pair of this label ({type(error).__name__})", "Check --key-label."
         ) from None
-    if not isinstance(private, pkcs11.PrivateKey):
-        raise KeyFileError("the key of this label is no private key")
+    if not hasattr(private, "sign"):
+        raise KeyFileError("the key of this label may not be used to sign")
     der = b""
     if kind == pkcs11.KeyType.EC and parameters == _P256_PARAMETERS:
         der = _P256_INFO + point
     elif kind == pkcs11.KeyType.EC_EDWARDS:
         der = _ED25519_INFO + point
     try:
-        return CardSigner(private, load_public(der))
+        return CardSigner(cast(_CardKey, private), load_public(der))
     except ProtocolError:
         raise KeyFileError("the key on the token is neither an Ed25519 nor a P-256 key") from None
 
 
 def _read_point(value: bytes) -> bytes:
     """Return a public point; the standard wraps it into a DER octet string, some devices do not."""
-    if len(value) > 2 and value[0] == _OCTETS and value[1] == len(value) - 2:
-        return value[2:]
-    return value
+    is_wrapped = len(value) in {_P256_POINT_BYTES + 2, _ED25519_POINT_BYTES + 2}
+    return value[2:] if is_wrapped and value[0] == _OCTETS else value
 
 
 def _encode_p256(signature: bytes) -> bytes:

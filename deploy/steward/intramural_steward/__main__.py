@@ -1,0 +1,6 @@
+"""Runs the command line as `python -m intramural_steward`."""
+
+from intramural_steward.cli import main
+
+if __name__ == "__main__":
+    main()

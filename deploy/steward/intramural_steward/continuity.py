@@ -1,0 +1,156 @@
+"""Whether a statement continues the history that the steward's list holds of its site.
+
+The site's word on its own history is never asked for: what was approved before, with which ledger, audit log and
+registry, stands on the list.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from intramural_steward.approval_list import APPROVED, Entry
+from protocol.errors import ProtocolError
+from protocol.predicates import EnrollPredicate, Request, ResultPredicate
+from protocol.verification import check_ledger
+
+_MONTH = 30  # days
+
+
+@dataclass(frozen=True, slots=True)
+class Continuity:
+    """What the list says about a statement.
+
+    Attributes:
+        approved_before: the entry that approved this very statement; then nothing else was checked.
+        faults: why it must not be signed.
+        cautions: what the list cannot vouch for.
+    """
+
+    approved_before: Entry | None = None
+    faults: tuple[str, ...] = ()
+    cautions: tuple[str, ...] = ()
+
+
+def check_continuity(asked: Entry, known: Sequence[Entry], refused: Collection[str] = ()) -> Continuity:
+    """Compare a statement with what is known of its site.
+
+    Args:
+        asked: the statement, as it would be put on the list.
+        known: the list's decisions about the same site, oldest first, and statements of the same request before it.
+        refused: digests of statements that the aggregator has refused: their places in the chain are free again.
+    """
+    same = [entry for entry in known if entry.digest == asked.digest]
+    for entry in reversed(same):  # the newest, which has every signature
+        if entry.decision == APPROVED:
+            return Continuity(approved_before=entry)
+    # A draft that was rejected once is as old as its rejection: what came after it had more entries in its ledger.
+    before = known[: known.index(same[0])] if same else known
+    all_approved = [entry for entry in known if entry.decision == APPROVED]
+    approved = _leave_out_refused(all_approved, refused)
+    place_faults, cautions = _compare_places(asked, approved)
+    faults = [*_compare_ledgers(asked, before), *place_faults]
+    if not isinstance(asked.statement, Request):
+        faults += _compare_audit_logs(asked, all_approved)
+        faults += _compare_registries(asked, all_approved)
+    return Continuity(faults=tuple(faults), cautions=(*cautions, *_caution_about_release(asked, approved)))
+
+
+def _leave_out_refused(approved: Sequence[Entry], refused: Collection[str]) -> list[Entry]:
+    """Return the entries that were not refused and follow none that was."""
+    void = set(refused)
+    valid = []
+    for entry in approved:
+        if entry.digest in void or entry.header.prev in void:
+            void.add(entry.digest)
+        else:
+            valid.append(entry)
+    return valid
+
+
+def _compare_ledgers(asked: Entry, known: Sequence[Entry]) -> list[str]:
+    for entry in known:
+        # What was rejected without knowing whose it was may have been made by anybody.
+        if entry.decision != APPROVED and not entry.registry.version:
+            continue
+        try:
+            check_ledger(asked.header.ledger, entry.header.ledger)
+        except ProtocolError as error:
+            return [f"the site's ledger of releases is shorter than your list knows it, or another ({error.detail})"]
+    return []
+
+
+def _compare_audit_logs(asked: Entry, approved: Sequence[Entry]) -> list[str]:
+    for entry in approved:
+        if asked.audit.number < entry.audit.number:
+            return [
+                f"the site's audit log is shorter than your list knows it ({asked.audit.number} events after "
+                f"{entry.audit.number})"
+            ]
+        if asked.audit.number == entry.audit.number and asked.audit.link != entry.audit.link:
+            return [f"the site's audit log is another than your list knows (two of {asked.audit.number} events)"]
+    return []
+
+
+def _compare_registries(asked: Entry, approved: Sequence[Entry]) -> list[str]:
+    version = asked.registry.version
+    for entry in approved:
+        if version < entry.registry.version:
+            return [f"the registry is older than before (version {version} after {entry.registry.version})"]
+        if version == entry.registry.version and asked.registry.digest != entry.registry.digest:
+            return [f"there are two registries of version {version}"]
+    return []
+
+
+def _compare_places(asked: Entry, approved: Sequence[Entry]) -> tuple[list[str], list[str]]:
+    """Return faults and cautions about the statement's place in the site's chain.
+
+    A request about keys may come to nothing without a word from the aggregator, so it takes no place for good.
+    """
+    place = _place(asked)
+    requests = [entry for entry in approved if isinstance(entry.statement, Request)]
+    links = [entry for entry in approved if not isinstance(entry.statement, Request)]
+    cautions = []
+    if any(_place(entry) == place for entry in requests):
+        cautions.append("You signed a request about keys for this place of the chain: only one of both can count.")
+    if links:
+        newest = links[0]
+        for entry in links:
+            if _place(entry) >= _place(newest):
+                newest = entry
+        epoch, seq = _place(newest)
+        if any(_place(entry) == place for entry in links):
+            return [
+                f"you approved another statement for its place in the chain (epoch {place[0]}, link {place[1]}), and "
+                "no refusal of that one by the aggregator is in the request"
+            ], cautions
+        if place < (epoch, seq):
+            return [f"it comes before link {seq} of epoch {epoch}, which you approved already"], cautions
+        if place == (epoch, seq + 1) and asked.header.prev != newest.digest:
+            return ["the link before it is another than the one that you approved"], cautions
+        if asked.header.prev == newest.digest:
+            return [], cautions
+    is_known = any(asked.header.prev == entry.digest for entry in requests)
+    if not is_known and not isinstance(asked.statement, EnrollPredicate):
+        cautions.append("Your list does not hold the link before it: it began, or was continued, elsewhere.")
+    return [], cautions
+
+
+def _place(entry: Entry) -> tuple[int, int]:
+    return entry.header.epoch, entry.header.seq
+
+
+def _caution_about_release(asked: Entry, approved: Sequence[Entry]) -> list[str]:
+    result = asked.statement
+    if not isinstance(result, ResultPredicate):
+        return []
+    same_model = []
+    for entry in approved:
+        other = entry.statement
+        if isinstance(other, ResultPredicate) and other.model == result.model:
+            same_model.append(other)
+    cautions = []
+    if not any(other.scorecard == result.scorecard for other in same_model):
+        cautions.append("Your list holds no earlier release of this model and scorecard to compare with.")
+    recent = sum(result.day - other.day < _MONTH for other in same_model)
+    if recent:
+        cautions.append(f"You approved {recent} of this model in the {_MONTH} days before.")
+    return cautions

@@ -1,0 +1,238 @@
+"""Opening what a site hands to its steward: everything in it is verified, and none of it believed before."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Final
+
+from intramural_steward.approval_list import RegistryMark
+from intramural_steward.errors import RequestError
+from protocol import envelope
+from protocol.approval_files import AuditHead, read_approval_request
+from protocol.canonical import parse
+from protocol.envelope import REGISTRY_TYPE, Envelope
+from protocol.errors import Code, ProtocolError
+from protocol.keys import PublicKey, load_public
+from protocol.policy import DisclosurePolicy
+from protocol.predicates import (
+    EnrollPredicate,
+    PlanPredicate,
+    ResetPredicate,
+    ResultPredicate,
+    RotatePredicate,
+    Statement,
+)
+from protocol.refusal import verify_refusal
+from protocol.registry import Registry, RootPins, load_registry, parse_registry
+from protocol.statements import kind_name, parse_statement
+from protocol.verification import DAY_WINDOW, check_context
+
+_ABOUT_KEYS: Final = (EnrollPredicate, ResetPredicate, RotatePredicate)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A statement that the site's agent has signed.
+
+    `data` is its envelope file; `notes` are the site's own figures about it.
+    """
+
+    data: bytes
+    opened: Envelope
+    statement: Statement
+    notes: dict[str, int]
+
+    @property
+    def digest(self) -> str:
+        """The statement's identity."""
+        return self.opened.digest
+
+
+@dataclass(frozen=True, slots=True)
+class SiteRequest:
+    """A request for approval, verified.
+
+    Attributes:
+        registry: signed by `signers`, which are among its root keys.
+        mark: the registry as the list will keep it.
+        policy: the site's own, as it says.
+        drafts: of one site, in the order of its chain.
+        audit_head: of the site's audit log, as it says.
+        refused: digests of earlier statements that the aggregator has refused, by notes with the log key's signature.
+    """
+
+    registry: Registry
+    signers: tuple[PublicKey, ...]
+    mark: RegistryMark
+    policy: DisclosurePolicy
+    drafts: tuple[Draft, ...]
+    audit_head: AuditHead
+    refused: frozenset[str]
+
+    @property
+    def site(self) -> str:
+        """Id of the site that asks."""
+        return self.drafts[0].statement.header.site
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRequest:
+    """A request about keys: an enrolment, a reset or a rotation, with the signatures it has so far."""
+
+    data: bytes
+    opened: Envelope
+    statement: EnrollPredicate | ResetPredicate | RotatePredicate
+
+    @property
+    def digest(self) -> str:
+        """The statement's identity."""
+        return self.opened.digest
+
+
+def is_single_statement(data: bytes) -> bool:
+    """Whether a file is one envelope, as requests about keys are, rather than a request for approval."""
+    try:
+        found = parse(data)
+    except ProtocolError:
+        return False
+    return isinstance(found, dict) and "payloadType" in found
+
+
+def read_deployment(data: bytes) -> str:
+    """Return the aggregator that a request claims to be for; nothing is verified yet.
+
+    Raises:
+        RequestError: it is no request for approval.
+    """
+    try:
+        opened = envelope.decode(read_approval_request(data).registry, REGISTRY_TYPE)
+        return parse_registry(opened.payload).deployment
+    except ProtocolError as error:
+        raise _refusal(error) from None
+
+
+def open_request(data: bytes, roots: Collection[str], threshold: int, today_day: int) -> SiteRequest:
+    """Read a request for approval and verify everything in it.
+
+    Args:
+        data: the file.
+        roots: key ids of root keys; `threshold` of them must have signed the registry. Where there are none, the
+            registry's own word is taken, and a person must compare `SiteRequest.signers`.
+        threshold: from 1 to the number of `roots`.
+        today_day: days since 1970-01-01 UTC.
+
+    Raises:
+        RequestError: it is damaged, or something in it is not signed by whom it should be.
+    """
+    try:
+        form = read_approval_request(data)
+        opened = envelope.decode(form.registry, REGISTRY_TYPE)
+        claimed = parse_registry(opened.payload)
+        pins = RootPins(claimed.deployment, frozenset(key.keyid for key in claimed.roots), claimed.threshold)
+        if roots:
+            pins = RootPins(claimed.deployment, frozenset(roots), threshold)
+        registry = load_registry(form.registry, pins, today_day)
+        drafts = tuple(_open_draft(draft.envelope, dict(draft.notes), registry, today_day) for draft in form.drafts)
+        for digest, note in form.refusals.items():
+            verify_refusal(note.decode("utf-8", "replace"), digest, registry.log_key, registry.log_name)
+    except ProtocolError as error:
+        raise _refusal(error) from None
+    if len({draft.statement.header.site for draft in drafts}) != 1:
+        raise RequestError("the request has drafts of several sites")
+    places = [(draft.statement.header.epoch, draft.statement.header.seq) for draft in drafts]
+    if places != sorted(set(places)):
+        raise RequestError("the drafts are not in the order of the site's chain")
+    signed_by = {signature.keyid for signature in opened.signatures}
+    return SiteRequest(
+        registry=registry,
+        signers=tuple(key for key in registry.roots if key.keyid in signed_by),
+        mark=RegistryMark(
+            registry.version, opened.digest, tuple(key.keyid for key in registry.roots), registry.threshold
+        ),
+        policy=form.policy,
+        drafts=drafts,
+        audit_head=form.audit_head,
+        refused=frozenset(form.refusals),
+    )
+
+
+def open_key_request(data: bytes) -> KeyRequest:
+    """Read a request about keys, and verify the signatures of the keys that it names.
+
+    Raises:
+        RequestError: it is no such request, or the agent has not signed it.
+    """
+    try:
+        opened = envelope.decode(data)
+        statement = parse_statement(opened.payload)
+        if not isinstance(statement, _ABOUT_KEYS):
+            raise RequestError(
+                f"this is a single {kind_name(statement)} statement, which cannot be judged alone",
+                "Nothing was signed. Ask the site for a request for approval, which has the registry in it.",
+            )
+        named = _named_keys(statement)
+        for signature in opened.signatures:
+            if signature.keyid in named:
+                named[signature.keyid].verify(signature.sig, opened.pae)
+    except ProtocolError as error:
+        raise _refusal(error) from None
+    if isinstance(statement, EnrollPredicate | ResetPredicate):
+        agent = load_public(statement.agent_key)
+        if len(named) != 2 or {signature.keyid for signature in opened.signatures} - named.keys():
+            raise RequestError("the request names one key twice, or is signed by a key that it does not name")
+        if agent.keyid not in {signature.keyid for signature in opened.signatures}:
+            raise RequestError("the site's agent has not signed the request")
+    return KeyRequest(data, opened, statement)
+
+
+def _named_keys(statement: EnrollPredicate | ResetPredicate | RotatePredicate) -> dict[str, PublicKey]:
+    if isinstance(statement, RotatePredicate):
+        keys = [load_public(statement.new_key)]
+    else:
+        keys = [load_public(statement.agent_key), load_public(statement.steward_key)]
+    return {key.keyid: key for key in keys}
+
+
+def _open_draft(data: bytes, notes: dict[str, int], registry: Registry, today_day: int) -> Draft:
+    opened = envelope.decode(data)
+    statement = parse_statement(opened.payload)
+    if isinstance(statement, _ABOUT_KEYS):
+        raise ProtocolError(Code.WRONG_TYPE, "a request about keys among the drafts; it is signed by itself")
+    header = statement.header
+    site = registry.sites.get(header.site)
+    if site is None:
+        raise ProtocolError(Code.WRONG_SITE, f"{header.site} is not enrolled in this registry")
+    agents = active_keys(registry, header.site, "agent")
+    if len(opened.signatures) != 1:
+        raise ProtocolError(Code.UNKNOWN_KEY, "expected the signature of the site's agent, and no other")
+    opened.verify(agents)
+    check_context(header, registry)
+    if header.epoch != site.epoch:
+        raise ProtocolError(Code.WRONG_EPOCH, f"epoch {header.epoch}; the registry has {site.epoch}")
+    if header.seq == 1 and header.prev != site.start:
+        raise ProtocolError(Code.WRONG_PREV, "link 1 does not follow the start of the epoch that the registry names")
+    if isinstance(statement, ResultPredicate) and not 0 <= today_day - statement.day < DAY_WINDOW:
+        raise ProtocolError(Code.WRONG_DAY, f"day {statement.day}, today is {today_day}")
+    if isinstance(statement, PlanPredicate) and not 0 <= statement.expires_day - today_day < DAY_WINDOW:
+        raise ProtocolError(Code.WRONG_DAY, f"the plan ends on day {statement.expires_day}, today is {today_day}")
+    return Draft(data, opened, statement, notes)
+
+
+def active_keys(registry: Registry, site: str, role: str) -> dict[str, PublicKey]:
+    """Return the keys of a site's role that have no end in the registry, by key id."""
+    entry = registry.sites.get(site)
+    keys: dict[str, PublicKey] = {}
+    for key in entry.keys if entry else ():
+        if key.role == role and key.until_index is None and key.revoked_from is None:
+            keys[key.key.keyid] = key.key
+    return keys
+
+
+def _refusal(error: ProtocolError) -> RequestError:
+    advice = RequestError.advice
+    if error.code is Code.UNDER_THRESHOLD:
+        advice = (
+            "Nothing was signed. The registry is not signed by the root keys that you named, or that your list "
+            "remembers. Ask the aggregator's people, by telephone, for the fingerprints of their root keys; only if "
+            "they changed them, give the new ones as --root."
+        )
+    return RequestError(f"the file does not pass ({error.code}: {error.detail})", advice)
