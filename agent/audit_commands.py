@@ -116,7 +116,7 @@ def sample(site: Site, digest: str, count: int, seed: str | None, form: str) -> 
     from agent.disclosure.recomputation import find_basis
 
     seed = seed if seed is not None else secrets.token_hex(16)
-    gate = _gate(site)
+    gate = open_gate(site)
     submission = gate.outbox.find(digest)
     _require_result(submission)
     with site.store() as store:
@@ -157,7 +157,7 @@ def _check_results(site: Site, store: "Store", digest: str | None) -> Iterator[d
     if digest is not None:
         chosen = [outbox.find(digest)]
         _require_result(chosen[0])
-    gate = _gate(site) if chosen else None
+    gate = open_gate(site) if chosen else None
     for submission in chosen:
         assert gate is not None
         found = recompute_submission(store, gate, submission, site.own_benchmarks)
@@ -217,7 +217,13 @@ def _opening(check: "LeafCheck") -> dict[str, object]:
     }
 
 
-def _gate(site: Site) -> "Gate":
+def open_gate(site: Site) -> "Gate":
+    """Return the gate as preparing uses it: the site's keys, policy, outbox and registry.
+
+    Raises:
+        ConfigError: the site is not enrolled.
+        StoreError: a key is missing, too widely readable, or damaged.
+    """
     from agent.delivery.outbox import Outbox
     from agent.disclosure.policy import read_policy
     from agent.disclosure.prepare import Gate

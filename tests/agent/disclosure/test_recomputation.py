@@ -167,3 +167,15 @@ def test_leaves_of_a_submission_are_those_of_its_root(store: Store, gate: Gate) 
     assert basis.scores_root == submission.result.scores_root
     assert len(basis.records) == PATIENTS + 40
     assert [run.model for run in basis.runs] == [MODEL, MODEL]
+
+
+def test_submission_that_was_prepared_twice_is_recomputed_by_the_ledger_with_its_own_debit(
+    store: Store, gate: Gate
+) -> None:
+    """A newer registry makes the first draft void; its debit stays, and is there when the second is decided."""
+    findings = collect(store, "s", CARD, token_limits=LIMITS)
+    (first,) = prepare(gate, CARD, findings, "s").submissions
+    newer = replace(gate, registry=replace(gate.registry, version=gate.registry.version + 1))
+    (second,) = prepare(newer, CARD, findings, "s").submissions
+    assert second.digest != first.digest
+    assert recompute(store, newer, sign(newer, second)) == ("match", "")
