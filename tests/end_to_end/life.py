@@ -27,6 +27,9 @@ class Life:
         site_prefix, central_prefix: words before every command of that party, such as `ip netns exec NAME`.
         agent_options: words that every command of the agent gets.
         outputs: standard output and error of every command, in order.
+        steward_name, key_name: what the steward's folder and key file are called.
+        suite: name of the collection of runs.
+        benchmarks: what `evaluate` runs.
     """
 
     folder: Path
@@ -37,6 +40,8 @@ class Life:
     outputs: list[bytes] = field(default_factory=list)
     steward_name: str = "steward"
     key_name: str = "steward.key"
+    suite: str = SUITE
+    benchmarks: tuple[str, ...] = (BENCHMARK,)
 
     @property
     def site(self) -> Path:
@@ -142,10 +147,10 @@ class Life:
         self.aggregator("invite", "--site-name", "Test", "--publication", "named", "--out", self.invite)
 
     def evaluate(self, instances: int = 12) -> None:
-        """Run the benchmark against an inference server, and let the server go."""
+        """Run the benchmarks against an inference server, and let the server go."""
         with self.serving(self.site_prefix, "agent", "baselines", "serve", "--port", "0") as url:
-            entry = f"{BENCHMARK}:model={MODEL}"
-            self.agent("run", "--server", url, "--suite", SUITE, "--run-entries", entry, "-m", str(instances))
+            entries = [f"{name}:model={MODEL}" for name in self.benchmarks]
+            self.agent("run", "--server", url, "--suite", self.suite, "--run-entries", *entries, "-m", str(instances))
 
     def ask_to_enrol(self, out: Path | None = None) -> None:
         """Ask with the steward's signature, which is made on the steward's side; over the network, or into a file."""
@@ -161,9 +166,9 @@ class Life:
         self.aggregator("enroll", "--pending", "--fingerprint-checked")
         assert "this site is enrolled" in self.agent("registry", "update")
 
-    def prepare(self, suite: str = SUITE) -> None:
+    def prepare(self) -> None:
         """Prepare the suite's submission and have it approved on the steward's side."""
-        self.agent("submission", "prepare", "--suite", suite)
+        self.agent("submission", "prepare", "--suite", self.suite)
         (row,) = self.rows()
         request, signed = self.folder / "request.json", self.folder / "approved.json"
         self.agent("submission", "approve", "--out", request)

@@ -383,7 +383,8 @@ def submit(hospital: Hospital, front: Front) -> None:
     """Enrol, prepare, approve, and send, meeting forged signatures, babbling servers and failing code on the way."""
     life = hospital.life
     life.join()
-    life.prepare(hospital.suite)
+    life.suite = hospital.suite
+    life.prepare()
     life.agent("submission", "show")
     fail_with_canaries(hospital)
     forge_signatures(hospital, front)
