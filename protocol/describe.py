@@ -6,11 +6,11 @@ two policies, and earlier statements that the reader keeps.
 """
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from protocol.capacity import ROOT_BITS, capacity_bits
+from protocol.capacity import Capacity, measure_capacity
 from protocol.disclosure import (
     HIGH_CODED,
     LOW_CODED,
@@ -23,7 +23,7 @@ from protocol.disclosure import (
 from protocol.envelope import digest
 from protocol.errors import Code, ProtocolError
 from protocol.identity import NONE
-from protocol.keys import load_public
+from protocol.keys import Algorithm, load_public
 from protocol.policy import DisclosurePolicy, bucket_of, bucket_range, grid_step, stricter
 from protocol.predicates import (
     AbandonPredicate,
@@ -36,7 +36,7 @@ from protocol.predicates import (
     Statement,
     WithdrawPredicate,
 )
-from protocol.registry import Registry, Site
+from protocol.registry import Registry, Role, Site
 from protocol.scorecard import Cell, Scorecard
 from protocol.statements import kind_name, parse_statement
 
@@ -340,7 +340,12 @@ def describe_publication(site: Site, site_id: str, policy: DisclosurePolicy) -> 
 
 
 def list_rules(
-    own: DisclosurePolicy, federation: DisclosurePolicy, seen: frozenset[str], broken: Mapping[str, str]
+    own: DisclosurePolicy,
+    federation: DisclosurePolicy,
+    *,
+    listed: Collection[str],
+    seen: Collection[str],
+    broken: Mapping[str, str],
 ) -> tuple[RuleRow, ...]:
     """Return the numbers of two policies side by side, with the stricter of each pair.
 
@@ -348,11 +353,14 @@ def list_rules(
         own: the site's.
         federation: the federation's.
         seen: names of the rules that the statement at hand was checked against.
+        listed: names of the rules to list, in their fixed order.
         broken: name of a rule -> how it is broken.
     """
     effective = stricter(own, federation)
     rows = []
     for name, meaning in _RULE_MEANINGS.items():
+        if name not in listed:
+            continue
         site_number: int = getattr(own, name)
         federation_number: int = getattr(federation, name)
         number: int = getattr(effective, name)
@@ -448,20 +456,19 @@ def _describe_result(result: ResultPredicate, site: Site, knowledge: Knowledge) 
         Fact("scores", f"fingerprint {result.scores_root}"),
         Fact("compared with", compared),
     )
-    bits = _count_bits(card, policy)
     sentences = (
         "Of the number of units only the range leaves. A protected figure was perturbed with noise before anything "
         f"was decided (scale {policy.perturbation_units} units), then rounded; all else follows from what came out.",
         describe_publication(site, result.header.site, policy),
-        f"Whoever chose freely among all statements that the rules allow here could tell at most {bits:.1f} bits, as "
-        f"much as so many yes-or-no answers. {ROOT_BITS} of them are the fingerprint of the scores, which the gate "
-        "computes: it ties the site to its scores, and no score can be read from it.",
+        _describe_capacity(card, policy, site),
     )
     return _Parts(
         title=f"Figures of {registry.models[result.model].display_name} for scorecard {card.name} leave the site.",
         facts=facts,
         figures=tuple(figures),
-        rules=list_rules(knowledge.own_policy, federation, _SEEN_IN_A_RESULT, broken),
+        rules=list_rules(
+            knowledge.own_policy, federation, listed=_RULE_MEANINGS, seen=_SEEN_IN_A_RESULT, broken=broken
+        ),
         sentences=sentences,
         previous=previous[0] if previous else "",
         cautions=tuple(_caution_about_data(card, result.data, knowledge)),
@@ -545,7 +552,7 @@ def _explain_figure(cell: Cell, value: int, bucket: int, policy: DisclosurePolic
     if value != SUPPRESSED:
         return words
     if is_surplus:
-        return f"{words}: not among the {policy.metrics_per_group} that may leave this group"
+        return f"{words}: the rules let only the first {policy.metrics_per_group} of this group's figures leave"
     if not bucket:
         return f"{words}: fewer than {policy.min_units} units, or the group's size would betray another group's"
     return f"{words}: no rounding of it would hide a few units, or it would help to compute what is withheld"
@@ -564,10 +571,25 @@ def _describe_plan_of(result: ResultPredicate, knowledge: Knowledge) -> str:
     return result.plan if known else f"{result.plan} (not among the statements known here)"
 
 
+def _describe_capacity(card: Scorecard, policy: DisclosurePolicy, site: Site) -> str:
+    algorithms: dict[Role, Algorithm] = {"agent": "ed25519", "steward": "ed25519"}
+    for entry in site.keys:
+        if entry.until_index is None and entry.revoked_from is None:
+            algorithms[entry.role] = entry.key.algorithm
+    capacity = _measure(card, policy, (algorithms["agent"], algorithms["steward"]))
+    return (
+        f"By choosing among all figures, outcomes and days that the rules allow here, a site could tell at most "
+        f"{capacity.payload_bits:.1f} bits, as much as so many yes-or-no answers. Besides, the fingerprint of the "
+        f"scores and the state of the ledger take {capacity.determined_bits:.0f} bits, which the gate computes and from "
+        f"which no score can be read, and the two signatures {capacity.signature_bits:.0f} bits: they could carry "
+        f"anything only if the gate or a signer had been replaced. In all {capacity.total_bits:.1f} bits."
+    )
+
+
 @functools.lru_cache(maxsize=8)
-def _count_bits(card: Scorecard, policy: DisclosurePolicy) -> float:
-    """Return the capacity of a result's statement; the same for all results of a scorecard."""
-    return capacity_bits(card, policy)
+def _measure(card: Scorecard, policy: DisclosurePolicy, signers: tuple[Algorithm, ...]) -> Capacity:
+    """Return the capacity of a result's envelope; the same for all results of a scorecard."""
+    return measure_capacity(card, policy, signers)
 
 
 # Datasets
@@ -608,7 +630,9 @@ def _describe_dataset(dataset: DatasetPredicate, knowledge: Knowledge) -> _Parts
     return _Parts(
         title=f"A version of the site's dataset for {benchmark} is registered.",
         facts=facts,
-        rules=list_rules(knowledge.own_policy, federation, _SEEN_IN_A_DATASET, broken),
+        rules=list_rules(
+            knowledge.own_policy, federation, listed=_SEEN_IN_A_DATASET, seen=_SEEN_IN_A_DATASET, broken=broken
+        ),
         notes=notes,
         sentences=(
             "No record leaves: the commitment is a salted fingerprint, from which none can be read or confirmed.",

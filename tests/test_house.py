@@ -127,12 +127,21 @@ def test_every_command_the_documents_quote_exists():
     from agent.cli import intramural
     from aggregator.cli import cli
 
-    known = {"intramural": commands(intramural), "intramural-aggregator": commands(cli)}
+    from intramural_steward.cli import cli as steward
+
+    known = {
+        "intramural": commands(intramural),
+        "intramural-aggregator": commands(cli),
+        "intramural-steward": commands(steward),
+    }
     wrong = []
-    pages = [ROOT / "README.md", ROOT / "deploy/README.md", ROOT / "benchmarks/README.md"]
+    pages = [ROOT / "README.md", ROOT / "deploy/README.md", ROOT / "deploy/steward/README.md"]
+    pages += [ROOT / "benchmarks/README.md"]
     pages += sorted((ROOT / "docs").rglob("*.md"))
     for page in pages:
-        for line in re.findall(r"^\s*(?:\$ )?(intramural(?:-aggregator)? .*)$", page.read_text("utf-8"), re.MULTILINE):
+        for line in re.findall(
+            r"^\s*(?:\$ )?(intramural(?:-aggregator|-steward)? .*)$", page.read_text("utf-8"), re.MULTILINE
+        ):
             program, *words = line.split("#")[0].split()
             path: tuple[str, ...] = ()
             for word in words:
