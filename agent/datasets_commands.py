@@ -1,4 +1,4 @@
-"""Commands around the data of benchmarks: `datasets list`, `datasets add`, `datasets fetch`."""
+"""Commands around the data of benchmarks: `datasets list`, `datasets add`, `datasets fetch`, `datasets register`."""
 
 import sys
 from collections.abc import Mapping
@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent.errors import ConfigError
-from agent.listing import format_option, printable, show_rows
+from agent.catalog.wording import counted
+from agent.errors import BenchmarkError, ConfigError
+from agent.listing import format_option, printable, show_rows, with_site
 from agent.site import Site
+from agent.site_gate import gate_of
 
 if TYPE_CHECKING:
     from agent.catalog.benchmark import Benchmark
     from agent.datasets.register import Added, Attestation, Progress
+    from agent.disclosure.registration import Candidate, Registered
 
 
 @click.group()
@@ -29,7 +32,8 @@ def list_datasets(site: Site, form: str, verify: bool) -> None:
     """List whose data is ready, missing or changed.
 
     Says for each benchmark what is to be done. A file counts as unchanged while its size and time are those it was
-    added with; --verify reads all of it. A run does so in any case.
+    added with; --verify reads all of it. A run does so in any case. Of gated and private benchmarks it says which
+    version is registered, and how many newer rows wait.
     """
     from agent.catalog.benchmark import survey_benchmarks
     from agent.datasets.register import data_state
@@ -44,6 +48,7 @@ def list_datasets(site: Site, form: str, verify: bool) -> None:
                 "access": benchmark.access,
                 "state": state.state,
                 "instances": state.instances,
+                "registered": _registered_text(benchmark, site),
                 "detail": state.detail,
             }
         )
@@ -53,6 +58,7 @@ def list_datasets(site: Site, form: str, verify: bool) -> None:
         "access": "Access",
         "state": "State",
         "instances": "Instances",
+        "registered": "Registered",
         "detail": "What is to be done",
     }
     show_rows(rows, columns, form, folds=True)
@@ -135,6 +141,88 @@ def fetch_dataset(site: Site, benchmark_id: str, replace: bool) -> None:
             record, found = accept(benchmark, folder, None, progress=_say_part(benchmark))
         store.audit("data fetched", _audit_detail(benchmark, record.known, record.instances, None))
     _report(benchmark, Added(record, found, 0))
+
+
+def _registered_text(benchmark: "Benchmark", site: Site) -> str | None:
+    from agent.datasets.frozen import newer_data, newest_frozen
+
+    if benchmark.access == "public":
+        return None
+    try:
+        version = newest_frozen(benchmark, site.data)
+    except BenchmarkError as why:
+        return str(why)
+    if version is None:
+        return "no"
+    return f"version {version.number}; {newer_data(benchmark, site.data, version)}"
+
+
+@datasets.command("register")
+@click.argument("benchmark_id", metavar="BENCHMARK")
+@click.option("-d", "--dry-run", is_flag=True, help="Read everything and say what would be registered; keep nothing.")
+@click.pass_obj
+def register_dataset(site: Site, benchmark_id: str, dry_run: bool) -> None:
+    """Freeze the data of a gated or private benchmark as a version that figures may leave from.
+
+    Copies the data as it lies now, enters keyed fingerprints of its units into the ledger of releases, and drafts a
+    statement that the steward approves. Runs read the newest registered version until another is registered. A
+    version that differs too little from one that figures may be known of is refused: its new rows wait for more.
+    """
+    from agent.catalog.run_entries import benchmark_named
+    from agent.disclosure.registration import register
+
+    benchmark = benchmark_named(benchmark_id, site.own_benchmarks)
+    gate = gate_of(site)
+    with site.store() as store:
+        done = register(gate, benchmark, site.data, store, dry_run=dry_run)
+        if done.submission is not None:
+            store.audit(
+                "dataset registered",
+                f"benchmark={benchmark.id} version={done.number} commitment={done.candidate.entry.commitment} "
+                f"statement={done.submission.digest}",
+            )
+    _say_registered(benchmark, done)
+
+
+def _say_registered(benchmark: "Benchmark", done: "Registered") -> None:
+    candidate = done.candidate
+    persons = len(candidate.entry.persons())
+    title = f"version {done.number}" if done.number else "this version would hold"
+    click.echo(f"{benchmark.id}: {title}: {counted(persons, 'unit')} in {counted(candidate.entry.instances, 'row')}")
+    for line in _candidate_lines(candidate):
+        click.echo(f"  {line}")
+    if done.submission is None:
+        click.echo("nothing was registered (--dry-run)")
+        return
+    state = "drafted" if done.is_new else "drafted before"
+    click.echo(f"statement {done.submission.digest[:12]} {state}; the version is {candidate.entry.commitment[:12]}")
+    for digest in done.dropped:
+        if digest != done.submission.digest:
+            click.echo(
+                f"draft {digest[:12]} was dropped: this version takes its place, or it followed one that is gone"
+            )
+    click.echo(
+        with_site(
+            "Next, the steward looks at it (`intramural submission show`) and approves it; it is sent before, or with, "
+            "the first figures of this version."
+        )
+    )
+
+
+def _candidate_lines(candidate: "Candidate") -> list[str]:
+    lines = []
+    if candidate.difference is not None:
+        difference = candidate.difference
+        lines.append(
+            f"since the version before: {difference.added:,} added, {difference.removed:,} removed, "
+            f"{difference.changed:,} changed"
+        )
+    lines.append(f"never seen before: {candidate.never_seen:,}")
+    if candidate.merged:
+        lines.append(f"counted as one with another, because identifiers or records are the same: {candidate.merged:,}")
+    if candidate.shared_with:
+        lines.append(f"shares its patients with versions of: {', '.join(candidate.shared_with)}")
+    return lines
 
 
 def _say_part(benchmark: "Benchmark") -> "Progress":

@@ -87,6 +87,11 @@ class ManyValues(click.Command):
 @click.option(
     "--no-judging", is_flag=True, help="Ask no jury now; `intramural judge` asks it about the stored answers."
 )
+@click.option(
+    "--unregistered",
+    is_flag=True,
+    help="Read gated and private data as it lies, not its registered version; never for a submission.",
+)
 @click.option("--replace", is_flag=True, help="Let go of a run that the suite holds with other instances or rules.")
 @click.option(
     "-d", "--dry-run", is_flag=True, help="Check everything and say what the run would take; ask no question."
@@ -190,6 +195,8 @@ def _say_what_it_would_take(site: Site, plans: "Sequence[Plan]", *, no_judging: 
     refused: list[AgentError] = []
     forecasts, judgings = [], []
     for plan in plans:
+        if plan.data_note:
+            click.echo(f"note: {plan.data_note}", err=True)
         met = servers[served(plan)]
         click.echo(
             f"{plan.name}  {len(plan.instances)} of {plan.available} instances ({plan.dataset.known} data), "

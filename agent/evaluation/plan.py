@@ -24,13 +24,13 @@ from agent.catalog.run_entries import (
     overrides,
 )
 from agent.datasets.identity import UNIT
-from agent.datasets.load import Dataset, iter_instances, locate_dataset
-from agent.datasets.register import attested
+from agent.datasets.load import Dataset, iter_instances
 from agent.errors import BenchmarkError, ConfigError
 from agent.evaluation.definition import chosen, free_arguments, lineage, parser_of, parts, prompt_limit
 from agent.evaluation.instances import Instances
 from agent.evaluation.measures import Rules, ScoringChoice
 from agent.evaluation.measuring import measured_by
+from agent.evaluation.run_data import choose_data
 from agent.evaluation.seating import SeatedJudge, jury_of, mapped_jury, or_judged_later, seated
 from agent.inference.capabilities import Capabilities
 from agent.inference.limits import HttpLimits
@@ -39,7 +39,6 @@ from agent.site import Site
 from agent.vocabulary import ChatRequest, Instance, RunEntry
 
 SUITE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_NOT_ATTESTED = "gated data for which nobody here has attested an agreement (`intramural datasets add` records it)"
 _SILENT = frozenset({"max_eval_instances"})  # expanders that change which instances are asked, not what is asked
 
 
@@ -54,6 +53,7 @@ class RunOptions:
         max_train_instances: the most solved examples before a question.
         judges: file of the jury, whatever entries, benchmarks and the site name.
         no_judging: answers are kept, and the jury is asked another time.
+        unregistered: read the data of protected benchmarks as it lies, whatever is registered.
     """
 
     suite: str
@@ -68,6 +68,7 @@ class RunOptions:
     max_train_instances: int | None = None
     judges: Path | None = None
     no_judging: bool = False
+    unregistered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,8 @@ class Plan:
         attested: whether the data needs no agreement, or somebody attested that the site has accepted it.
         sampled: the limit of instances that was given.
         left_out: optional metrics that the site lacks an encoder for.
+        registered: commitment of the registered version of the data; empty if it is none.
+        data_note: what whoever runs it should know about its data; empty if nothing.
         jury: the judges that grade the answers when they are there; none: nobody does now.
     """
 
@@ -107,6 +110,8 @@ class Plan:
     sample_seed: int
     jury: tuple[SeatedJudge, ...] = ()
     left_out: tuple[str, ...] = ()
+    registered: str = ""
+    data_note: str = ""
 
     @property
     def available(self) -> int:
@@ -169,6 +174,7 @@ class Plan:
                 "own": benchmark.dataset_file is not None,
                 "named": self.named_data,
                 "attested": self.attested,
+                "registered": self.registered,
                 "digest": self.dataset.digest,
                 "instances": self.available,
                 "problems": list(self.dataset.problems),
@@ -249,10 +255,8 @@ def _plan_run(
     deployment = reachable(deployment, site)
     entry = replace(entry, model=entry.model or deployment.model_name, expanders=_expanders(entry, options))
     change = overrides(entry)
-    dataset = locate_dataset(benchmark, site.data, entry.arguments)
-    is_attested = attested(benchmark, dataset, site.data)
-    if not is_attested:
-        dataset = replace(dataset, problems=(*dataset.problems, _NOT_ATTESTED))
+    data = choose_data(site, benchmark, entry.arguments, unregistered=options.unregistered)
+    dataset = data.dataset
     read = partial(
         iter_instances, benchmark, dataset, instructions=change.instructions, examples=change.max_train_instances
     )
@@ -288,11 +292,13 @@ def _plan_run(
         prompt_limit=prompt_limit(benchmark, dataset.arguments),
         overrides=tuple(key for key in entry.expanders if key not in _SILENT) + chosen(benchmark, entry.arguments),
         named_data=bool(DATA_ARGUMENTS & entry.arguments.keys()),
-        attested=is_attested,
+        attested=data.attested,
         sampled=limit,
         sample_seed=options.sample_seed,
         jury=() if options.no_judging else _seated(jury, site, judges_here, options.max_in_flight),
         left_out=_left_out(site, benchmark),
+        registered=data.commitment,
+        data_note=data.note,
     )
 
 

@@ -35,6 +35,11 @@ class Progress:
             self._shown = now
             self._show()
 
+    def note(self, text: str) -> None:
+        """Say something that whoever runs this should know, also when `quiet`."""
+        self._stream.write(f"note: {text}\n")
+        self._stream.flush()
+
     def end(self) -> None:
         """Finish the run's line."""
         self._show(last=True)

@@ -75,6 +75,8 @@ def run_entries(site: Site, entries: Sequence[RunEntry], options: RunOptions, pr
         InferenceError: a server is not there or lacks what a run needs; nothing was asked.
     """
     plans = plan_runs(site, entries, options)
+    for note in dict.fromkeys(plan.data_note for plan in plans if plan.data_note):
+        progress.note(note)
     limits = http_limits(site)
     with site.store() as store:
         settled = {plan.name: outcome for plan in plans if (outcome := _settled(store, plan)) is not None}

@@ -1,0 +1,173 @@
+"""Reading a version of a dataset: of each unit the fingerprints of its records, of all records one commitment."""
+
+import hashlib
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from agent.catalog.benchmark import Benchmark
+from agent.datasets.examine import Choice, required_choices
+from agent.datasets.identity import UNIT
+from agent.datasets.load import Dataset, Known, iter_instances
+from agent.disclosure.collect import NAME_UNITS
+from agent.disclosure.sketches import Shingled, Shingler, merge_shingled
+from agent.errors import DisclosureError
+from agent.evaluation.definition import lineage
+from agent.evaluation.instances import Instances
+from agent.keys import derive_key
+from agent.store import Store
+from agent.vocabulary import Instance
+from protocol.canonical import canonical
+from protocol.merkle import record_salt, salted_root
+
+_SHORTEST_NAME: Final = 4  # characters of an identifier that is looked for in texts; shorter ones are words and numbers
+
+
+@dataclass(frozen=True, slots=True)
+class ReadUnit:
+    """One unit as it was read. Nothing of it is kept but fingerprints.
+
+    Attributes:
+        identifier: as the data names it.
+        key: the store's key of it, as runs have it.
+        contents: digest of each of its records, sorted; identifiers, case and spacing do not count.
+        shingles: of all its records.
+    """
+
+    identifier: str
+    key: bytes
+    contents: tuple[str, ...]
+    shingles: Shingled
+
+
+@dataclass(frozen=True, slots=True)
+class ReadVersion:
+    """A version as it was read.
+
+    Attributes:
+        benchmark, definition: id and digest of the definition.
+        data: digest of the files.
+        known: "official" if all files are of versions that the definition knows.
+        units: in no order that means anything.
+        records: one for each instance, to be committed to; sorted, so that the order of rows does not count.
+    """
+
+    benchmark: str
+    definition: str
+    data: str
+    known: Known
+    units: Sequence[ReadUnit]
+    records: Sequence[bytes]
+
+
+def read_version(
+    benchmark: Benchmark,
+    data: str,
+    locate: Callable[[Choice], Dataset],
+    store: Store,
+    shingler: Shingler,
+) -> ReadVersion:
+    """Read every instance of all required arguments.
+
+    Args:
+        benchmark: says how.
+        data: digest of the files.
+        locate: returns the files of a choice of required arguments.
+        store: gives the keys of units.
+        shingler: of the site.
+
+    Raises:
+        DisclosureError: units are row numbers.
+        BenchmarkError: a file or row is wrong.
+    """
+    records: list[bytes] = []
+    known: set[Known] = set()
+    keys: dict[str, bytes] = {}
+    contents: dict[str, list[str]] = {}
+    shingles: dict[str, list[Shingled]] = {}
+    for choice in required_choices(benchmark):
+        dataset = locate(choice)
+        known.add(dataset.known)
+        of_units = lineage(benchmark, dataset.known)
+        read = partial(iter_instances, benchmark, dataset, arguments=choice, examples=0)
+        instances = Instances(read)
+        if benchmark.unit_column == UNIT and instances.numbered:
+            raise DisclosureError(
+                f"{benchmark.id}: its units are row numbers, and rows of one patient would count as many patients",
+                NAME_UNITS,
+            )
+        for instance in instances:
+            unit = instance.unit
+            keys[unit] = store.unit_key(of_units, unit)
+            records.append(_record(benchmark, choice, instance, keys[unit]))
+            contents.setdefault(unit, []).append(_digest(_without_identifiers(instance)))
+            shingles.setdefault(unit, []).append(shingler.shingle(_without_identifiers(instance)))
+    return ReadVersion(
+        benchmark=benchmark.id,
+        definition=benchmark.digest,
+        data=data,
+        known=known.pop() if len(known) == 1 else "unknown",
+        units=[
+            ReadUnit(unit, key, tuple(sorted(contents[unit])), merge_shingled(shingles[unit]))
+            for unit, key in keys.items()
+        ],
+        records=sorted(records),
+    )
+
+
+def commit(read: ReadVersion, seal_key: bytes) -> str:
+    """Return the salted Merkle root over a version's records, 64 hex digits; the same for the same records."""
+    secret = derive_key(seal_key, "dataset-records/v2")
+    salts = [record_salt(secret, read.benchmark, index) for index in range(len(read.records))]
+    return salted_root(read.records, salts).hex()
+
+
+def _record(benchmark: Benchmark, choice: Choice, instance: Instance, unit_key: bytes) -> bytes:
+    """Return what the commitment binds the site to: this row, to the letter, as an instance of this unit."""
+    return canonical(
+        {
+            "benchmark": benchmark.id,
+            "definition": benchmark.digest,
+            "part": dict(choice),
+            "unit": unit_key.hex(),
+            "content": _digest([*_texts(instance), *(f"{name}={value}" for name, value in instance.subgroups.items())]),
+        }
+    )
+
+
+def _texts(instance: Instance) -> Iterator[str]:
+    """Yield everything that a record says: what is asked, what is right, and what metrics look at besides."""
+    for message in instance.messages:
+        yield message.content
+    for reference in instance.references:
+        yield f"{'right' if reference.correct else 'wrong'}: {reference.text}"
+    for name, value in sorted(instance.extra.items()):
+        yield f"{name}: {value}"
+
+
+def _without_identifiers(instance: Instance) -> list[str]:
+    """Return a record's texts without what names the person, in one case and spacing: a new name is no new record."""
+    named = {instance.unit, instance.id, *(identifier.value for identifier in instance.identifiers)}
+    names = sorted((_plain(name) for name in named if len(name) >= _SHORTEST_NAME), key=len, reverse=True)
+    texts = [_replace_all(names, _plain(text)) for text in _texts(instance)]
+    texts += sorted(f"{name}={value}" for name, value in instance.subgroups.items())
+    return texts
+
+
+def _replace_all(names: Sequence[str], text: str) -> str:
+    for name in names:
+        if name in text:
+            text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", "@", text)
+    return text
+
+
+def _plain(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def _digest(texts: Sequence[str]) -> str:
+    return hashlib.sha256(json.dumps(texts, ensure_ascii=True).encode()).hexdigest()

@@ -1,0 +1,477 @@
+"""Registering a dataset: a frozen copy of a protected benchmark's data becomes a version that figures may leave from.
+
+Reading comes first (`read_version`), then who the units are (`identify_persons`), then the rules (`check_version`).
+All three are without side effects. `register` puts them in order with what is written: the frozen copy, the ledger's
+entry, the copy's commitment, the draft for the steward. Whatever step a crash interrupts, registering again goes on.
+
+A *person* is what units are counted by. A unit is taken for a person of an earlier version, of whichever benchmark, if
+it has the same identifier, the same records, or records of nearly the same words. Units of one version with the same
+records, or with records that hardly differ, are one person.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent.catalog.benchmark import Benchmark
+from agent.datasets.frozen import (
+    FrozenVersion,
+    drop_frozen,
+    find_sources,
+    freeze,
+    frozen_versions,
+    locate_frozen,
+    mark_registered,
+)
+from agent.datasets.load import Known, locate_dataset
+from agent.delivery.outbox import LIVE, State, Submission
+from agent.disclosure.chain import ChainEnd, check_ledger, settle_chain
+from agent.disclosure.collect import NAME_UNITS
+from agent.disclosure.dataset_reading import ReadVersion, commit, read_version
+from agent.disclosure.ledger import (
+    DatasetEntry,
+    Difference,
+    Ledger,
+    difference_between,
+    fingerprint_key,
+    share_persons,
+)
+from agent.disclosure.persons import identify_persons
+from agent.disclosure.prepare import Gate, draft_statement, effective_policy, enrolled_site
+from agent.disclosure.sketches import Shingler
+from agent.errors import DisclosureError
+from agent.store import Store
+from protocol.errors import ProtocolError
+from protocol.identity import NONE
+from protocol.policy import DisclosurePolicy, bucket_of, bucket_range
+from protocol.predicates import DatasetPredicate, Header
+from protocol.registry import Registry
+from protocol.verification import check_dataset_version
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A version that might be registered, with what the steward is told about it.
+
+    Attributes:
+        entry: as the ledger will keep it.
+        difference: to the version before it; None if there is none.
+        never_seen: persons that no earlier version of any benchmark has.
+        merged: units that are counted as one person with another unit.
+        shared_with: ids of the benchmarks whose earlier versions share its persons.
+        previous_statement: digest of the statement of the version before it; `none` if there is none.
+    """
+
+    entry: DatasetEntry
+    difference: Difference | None
+    never_seen: int
+    merged: int
+    shared_with: tuple[str, ...]
+    previous_statement: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A version that the rules allow.
+
+    Attributes:
+        candidate: the version.
+        draft: of exactly this version, if there is one that can be approved as it is.
+        replaced: drafts that go, if there is no such draft: an earlier version of this data, and what follows it.
+    """
+
+    candidate: Candidate
+    draft: Submission | None
+    replaced: Sequence[Submission]
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """What one call came to.
+
+    Attributes:
+        candidate: the version.
+        number: of the frozen copy; 0 where nothing was kept.
+        submission: the draft for the steward; None in a dry run.
+        is_new: whether this call drafted it.
+        dropped: digests of drafts that were replaced, or that followed a replaced one.
+    """
+
+    candidate: Candidate
+    number: int
+    submission: Submission | None
+    is_new: bool
+    dropped: tuple[str, ...] = ()
+
+
+def register(gate: Gate, benchmark: Benchmark, site_data: Path, store: Store, *, dry_run: bool = False) -> Registered:
+    """Freeze a benchmark's data, enter it into the ledger and draft its statement for the steward.
+
+    Args:
+        gate: who and where.
+        benchmark: gated or private, with named units.
+        site_data: the site's folder of data.
+        store: gives the keys of units.
+        dry_run: only say what would be registered; nothing is written.
+
+    Raises:
+        DisclosureError: a rule refuses the version; nothing new was registered.
+        BenchmarkError, ConfigError: the data cannot be read, or is not attested.
+        StoreError: a file cannot be written, or another command holds the outbox or the data.
+    """
+    enrolled_site(gate.registry, gate.signer.public.keyid)
+    check_benchmark(benchmark, gate.registry)
+    with gate.outbox.held():
+        ledger = gate.ledger()
+        if dry_run:
+            read = _read_sources(benchmark, site_data, store, gate.seal_key)
+            return Registered(_judge(gate, read, ledger, site_data).candidate, 0, None, is_new=False)
+        _finish_copies(benchmark, site_data, ledger)
+        version = freeze(benchmark, site_data)
+        try:
+            read = _read_frozen(benchmark, version, store, gate.seal_key)
+            judged = _judge(gate, read, ledger, site_data)
+        except Exception:
+            if not version.commitment:
+                drop_frozen(version)
+            raise
+        entry = judged.candidate.entry
+        if ledger.dataset(entry.commitment) is None:
+            gate.append(ledger.followed_by(entry, gate.today_day))
+        if not version.commitment:
+            mark_registered(version, entry.commitment, entry.instances)
+        if judged.draft is not None:
+            return Registered(judged.candidate, version.number, judged.draft, is_new=False)
+        for submission in reversed(judged.replaced):
+            gate.outbox.drop_draft(submission.digest)
+        draft = _draft(gate, judged.candidate, read.known)
+        dropped = tuple(submission.digest for submission in judged.replaced)
+        return Registered(judged.candidate, version.number, draft, is_new=True, dropped=dropped)
+
+
+def check_benchmark(benchmark: Benchmark, registry: Registry) -> None:
+    """Check that versions of a benchmark's data can be registered at all.
+
+    Raises:
+        DisclosureError: it is public, its units have no names, or no scorecard has protected figures of it.
+    """
+    if benchmark.access == "public":
+        raise DisclosureError(
+            f"{benchmark.id}: it is public, and public data needs no registration",
+            "Run it and prepare a submission.",
+        )
+    if benchmark.unit_column is None:
+        raise DisclosureError(
+            f"{benchmark.id}: its units are row numbers, and rows of one patient would count as many patients",
+            NAME_UNITS,
+        )
+    definitions = {
+        entry.definition
+        for registered in registry.scorecards.values()
+        if not registered.retired
+        for entry in registered.scorecard.benchmarks
+        if any(cell.benchmark == entry.id and cell.protected for cell in registered.scorecard.cells)
+    }
+    if benchmark.digest not in definitions:
+        raise DisclosureError(
+            f"{benchmark.id}: no registered scorecard has protected figures of this definition",
+            "Ask the aggregator's people to register a scorecard with it, then run `intramural registry update`.",
+        )
+
+
+def make_candidate(
+    read: ReadVersion,
+    commitment: str,
+    ledger: Ledger,
+    statements: Mapping[str, DatasetPredicate],
+    key: bytes,
+) -> Candidate:
+    """Return the version as it would be registered.
+
+    Args:
+        read: the version.
+        commitment: see `commit`.
+        ledger: everything registered and prepared before.
+        statements: the statements of datasets in the site's chain by digest, oldest first.
+        key: see `fingerprint_key`.
+
+    Raises:
+        DisclosureError: the ledger lacks a version whose statement is in the chain.
+    """
+    earlier = [dataset for dataset in ledger.datasets() if dataset.commitment != commitment]
+    entry = DatasetEntry(
+        benchmark=read.benchmark,
+        definition=read.definition,
+        commitment=commitment,
+        lineage=commitment,
+        previous="",
+        data=read.data,
+        instances=len(read.records),
+        units=identify_persons(read, earlier, key),
+    )
+    stated = {digest: _entry_of(statement, ledger) for digest, statement in statements.items()}
+    related = [digest for digest, dataset in stated.items() if share_persons(dataset, entry)]
+    of_lineage = statements[related[0]].lineage if related else commitment
+    before = [
+        digest
+        for digest, statement in statements.items()
+        if (statement.definition, statement.lineage) == (read.definition, of_lineage)
+    ]
+    previous = stated[before[-1]] if before else None
+    seen = {person for dataset in earlier for person in dataset.persons()}
+    sharing = dict.fromkeys(dataset.benchmark for dataset in earlier if share_persons(dataset, entry))
+    persons = entry.persons()
+    return Candidate(
+        entry=DatasetEntry(
+            benchmark=entry.benchmark,
+            definition=entry.definition,
+            commitment=commitment,
+            lineage=of_lineage,
+            previous=previous.commitment if previous else "",
+            data=entry.data,
+            instances=entry.instances,
+            units=entry.units,
+        ),
+        difference=difference_between(previous, entry) if previous else None,
+        never_seen=len(persons - seen),
+        merged=len(entry.units) - len(persons),
+        shared_with=tuple(sharing),
+        previous_statement=before[-1] if before else NONE,
+    )
+
+
+def check_version(
+    candidate: Candidate,
+    ledger: Ledger,
+    statements: Mapping[str, DatasetPredicate],
+    policy: DisclosurePolicy,
+    names: Mapping[str, str],
+) -> None:
+    """Check a version against the rules of differencing.
+
+    Args:
+        candidate: the version.
+        ledger: everything registered and prepared before.
+        statements: the statements of datasets in the site's chain by digest.
+        policy: the stricter of the site's and the federation's.
+        names: what people call the registered versions, by commitment.
+
+    Raises:
+        DisclosureError: too few persons, or too little difference to a version that figures were, or could still be,
+            prepared from. Says how much, and what to do.
+    """
+    entry = candidate.entry
+    persons = len(entry.persons())
+    if bucket_range(bucket_of(persons))[0] < policy.min_units:
+        raise DisclosureError(
+            f"{entry.benchmark}: {persons} units, counted by their records, and a protected dataset has at least "
+            f"{policy.min_units}",
+            "Register it when more patients have come.",
+        )
+    if candidate.difference == Difference(0, 0, 0):
+        raise DisclosureError(
+            f"{entry.benchmark}: nothing new since {names[entry.previous]}: the same units with the same records",
+            "Runs take that version. Register again when the data has changed.",
+        )
+    released = _perhaps_released(ledger)
+    stated = [_entry_of(statement, ledger) for statement in statements.values()]
+    for other in (*released, *(dataset for dataset in stated if dataset not in released)):
+        is_previous = other.commitment == entry.previous
+        if other.commitment != entry.commitment and (is_previous or share_persons(other, entry)):
+            why = "from which figures were prepared" if other in released else "which is registered"
+            _check_difference(entry, other, difference_between(other, entry), policy, names, why)
+
+
+def _perhaps_released(ledger: Ledger) -> list[DatasetEntry]:
+    """Return the versions that figures were prepared from; where entries were lost, nobody knows that none were."""
+    released = ledger.released_datasets()
+    return released + [one for one in ledger.datasets() if one not in released and ledger.lost_after(one)]
+
+
+def _check_difference(
+    entry: DatasetEntry,
+    other: DatasetEntry,
+    difference: Difference,
+    policy: DisclosurePolicy,
+    names: Mapping[str, str],
+    why: str,
+) -> None:
+    """Check that no number lies between 1 and the threshold, as the bucket shows it that travels."""
+    numbers = (difference.added, difference.removed, difference.changed)
+    if all(number == 0 or bucket_range(bucket_of(number))[0] >= policy.changed_units for number in numbers):
+        return
+    name = names[other.commitment]
+    if other.benchmark == entry.benchmark:
+        advice = (
+            f"The newer rows wait: register again when at least {policy.changed_units} units have come. Meanwhile "
+            f"every model, also a new one, can be evaluated on {name}."
+        )
+    else:
+        advice = (
+            f"Give this benchmark exactly the patients of {name}, or at least {policy.changed_units} more or fewer: "
+            "figures of nearly the same patients can be subtracted."
+        )
+    raise DisclosureError(
+        f"{entry.benchmark}: too little differs from {name}, {why}: {difference.added} units added, "
+        f"{difference.removed} removed, {difference.changed} changed, and each must be 0 or at least "
+        f"{policy.changed_units}",
+        advice,
+    )
+
+
+def _judge(gate: Gate, read: ReadVersion, ledger: Ledger, site_data: Path) -> _Judged:
+    """Return what registering a version would come to.
+
+    Raises:
+        DisclosureError: see `check_version`; or it is registered already.
+    """
+    commitment = commit(read, gate.seal_key)
+    site = enrolled_site(gate.registry, gate.signer.public.keyid)
+    check_ledger(ledger, gate.outbox.all())
+    end = settle_chain(gate.outbox, gate.registry.sites[site], gate.outbox.all())
+    submissions = gate.outbox.all()
+    names = _version_names(ledger, site_data)
+    live = {s.digest: s.dataset for s in submissions if s.state in LIVE and s.dataset is not None}
+    if any(statement.commitment == commitment for statement in live.values()):
+        raise DisclosureError(
+            f"{read.benchmark}: nothing new since {names[commitment]}, which holds the same rows",
+            "Runs take the newest registered version. Register again when the data has changed.",
+        )
+    drafts = [s for s in submissions if s.state is State.PREPARED]
+    kept, replaced = _split_drafts(drafts, end, read.definition, gate.registry.version)
+    stated = live | {s.digest: s.dataset for s in kept if s.dataset is not None}
+    candidate = make_candidate(read, commitment, ledger, stated, fingerprint_key(gate.seal_key))
+    _, policy = effective_policy(gate.registry, gate.policy)
+    check_version(candidate, ledger, stated, policy, names)
+    try:
+        header = end.header(gate.registry, site, ledger.head)
+        check_dataset_version(make_statement(candidate, read.known, header), stated, policy)
+    except ProtocolError as error:
+        raise DisclosureError(
+            f"{read.benchmark}: the aggregator would refuse this version ({error.code}: {error.detail})"
+        ) from None
+    for submission in kept:
+        end = end.after(submission)
+    if replaced and _is_current(replaced[0], commitment, end, gate.registry):
+        return _Judged(candidate, replaced[0], ())
+    return _Judged(candidate, None, replaced)
+
+
+def _is_current(draft: Submission, commitment: str, end: ChainEnd, registry: Registry) -> bool:
+    """Whether a draft is of this version, and can be approved as it is."""
+    is_same = draft.dataset is not None and draft.dataset.commitment == commitment
+    return is_same and end.leads_to(draft) and draft.header.registry == registry.version
+
+
+def make_statement(candidate: Candidate, known: Known, header: Header) -> DatasetPredicate:
+    """Return the statement of a version: buckets in the place of numbers, and no name of anything."""
+    entry = candidate.entry
+    difference = candidate.difference or Difference(0, 0, 0)
+    return DatasetPredicate(
+        header=header,
+        definition=entry.definition,
+        commitment=entry.commitment,
+        lineage=entry.lineage,
+        origin="official" if known == "official" else "own",
+        previous=candidate.previous_statement,
+        units=bucket_of(len(entry.persons())),
+        added=bucket_of(difference.added),
+        removed=bucket_of(difference.removed),
+        changed=bucket_of(difference.changed),
+    )
+
+
+def _draft(gate: Gate, candidate: Candidate, known: Known) -> Submission:
+    entry = candidate.entry
+    difference = candidate.difference or Difference(0, 0, 0)
+    _, policy = effective_policy(gate.registry, gate.policy)
+    return draft_statement(
+        gate,
+        lambda header: make_statement(candidate, known, header),
+        verdicts={"policy": policy.digest, "benchmark": entry.benchmark, "shared_with": list(candidate.shared_with)},
+        notes={
+            "units": len(entry.persons()),
+            "rows": entry.instances,
+            "added": difference.added,
+            "removed": difference.removed,
+            "changed": difference.changed,
+            "never_seen_before": candidate.never_seen,
+            "merged": candidate.merged,
+        },
+    )
+
+
+def _split_drafts(
+    drafts: Sequence[Submission], end: ChainEnd, definition: str, registry_version: int
+) -> tuple[list[Submission], list[Submission]]:
+    """Return the drafts that stay, and those from the first that would be replaced: another version of this data.
+
+    A draft that does not follow the chain's end any more, or was made with an older registry, does not stay either.
+    """
+    for number, draft in enumerate(drafts):
+        is_same_data = draft.dataset is not None and draft.dataset.definition == definition
+        if is_same_data or not end.leads_to(draft) or draft.header.registry != registry_version:
+            return list(drafts[:number]), list(drafts[number:])
+        end = end.after(draft)
+    return list(drafts), []
+
+
+def _read_sources(benchmark: Benchmark, site_data: Path, store: Store, seal_key: bytes) -> ReadVersion:
+    sources = find_sources(benchmark, site_data)
+    _check_attested(benchmark, attested=sources.attested)
+    shingler = Shingler(fingerprint_key(seal_key))
+    return read_version(
+        benchmark, sources.digest, lambda choice: locate_dataset(benchmark, site_data, choice), store, shingler
+    )
+
+
+def _read_frozen(benchmark: Benchmark, version: FrozenVersion, store: Store, seal_key: bytes) -> ReadVersion:
+    _check_attested(benchmark, attested=version.attested)
+    shingler = Shingler(fingerprint_key(seal_key))
+    return read_version(
+        benchmark, version.data, lambda choice: locate_frozen(benchmark, version, choice), store, shingler
+    )
+
+
+def _check_attested(benchmark: Benchmark, *, attested: bool) -> None:
+    if not attested:
+        raise DisclosureError(
+            f"{benchmark.id}: nobody has attested that this site may use its gated data",
+            f"Add it with `intramural datasets add {benchmark.id} PATH --replace`, which says what to attest.",
+        )
+
+
+def _finish_copies(benchmark: Benchmark, site_data: Path, ledger: Ledger) -> None:
+    """Finish what an earlier call was killed over: a copy that the ledger knows is a version, any other goes."""
+    entries = {(entry.benchmark, entry.definition, entry.data): entry for entry in ledger.datasets()}
+    for version in frozen_versions(site_data, benchmark.id):
+        if version.commitment:
+            continue
+        entry = entries.get((version.benchmark, version.definition, version.data))
+        if entry is None:
+            drop_frozen(version)
+        else:
+            mark_registered(version, entry.commitment, entry.instances)
+
+
+def _version_names(ledger: Ledger, site_data: Path) -> dict[str, str]:
+    """Return what people call each registered version: its benchmark, and the number of its frozen copy."""
+    names: dict[str, str] = {}
+    for benchmark in {entry.benchmark for entry in ledger.datasets()}:
+        numbers = {version.commitment: version.number for version in frozen_versions(site_data, benchmark)}
+        for entry in ledger.datasets():
+            if entry.benchmark == benchmark:
+                number = numbers.get(entry.commitment)
+                name = f"version {number}" if number else "a version whose copy is gone"
+                names[entry.commitment] = f"{name} of {benchmark}"
+    return names
+
+
+def _entry_of(statement: DatasetPredicate, ledger: Ledger) -> DatasetEntry:
+    entry = ledger.dataset(statement.commitment)
+    if entry is None:
+        raise DisclosureError(
+            "the ledger of releases lacks a dataset whose statement is in the site's chain",
+            "Nothing leaves until the folder submissions/ledger is restored from a back-up.",
+        )
+    return entry
