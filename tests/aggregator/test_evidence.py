@@ -22,10 +22,22 @@ from protocol.envelope import add_signature, decode, sign
 from protocol.identity import model_digest
 from protocol.keys import Ed25519Signer
 from protocol.merkle import leaf_hash, root
+from protocol.predicates import EnrollPredicate, Header, LedgerHead, Statement
 from protocol.registry import Model, RegisteredScorecard, Registry, Site, SiteKey
+from protocol.rekeying import open_rekeying, site_after
 from protocol.scorecard import BenchmarkEntry, Cell, Scorecard
-from protocol.statements import EnrollPredicate, Header, ResultPredicate, build_statement
-from tests.aggregator.federation import NOTES, TestSite, enrolled, registry_of, scores
+from protocol.statements import build_statement
+from protocol.verification import ChainHead, History, plan_challenge
+from tests.aggregator.federation import (
+    CARD,
+    NOTES,
+    TestSite,
+    new_key,
+    protected_definitions,
+    ready,
+    registry_of,
+    scores,
+)
 
 WARDS = tuple(f"ward_{number}" for number in range(8))
 WARDS_CARD = Scorecard(  # so many private figures that two sites cannot well agree by chance
@@ -83,7 +95,26 @@ class Forger:
         result = replace(site.result(self.registries[version - 1], scores(seed)), **changes)  # type: ignore[arg-type]
         return self.send(site, result, registry)
 
-    def send(self, site: TestSite, result: ResultPredicate, registry: int | None = None) -> bytes:
+    def datasets(self, site: TestSite, card: Scorecard = CARD) -> None:
+        for definition in protected_definitions(card):
+            self.send(site, site.dataset(self.registries[-1], definition))
+
+    def rekey(self, site: TestSite, request: bytes, **changes: object) -> None:
+        """Log a reset or rotation and give the next registry what it asks for; `changes` are lies about the site."""
+        position, now = len(self.entries), self.registries[-1]
+        history = History(head=ChainHead(site.epoch, site.seq, site.prev), ledger=site.ledger)
+        rekeying = open_rekeying(request, now, history, log_index=position)
+        self.log(request)
+        after = replace(site_after(now.sites[site.id], rekeying, position), **changes)  # type: ignore[arg-type]
+        self.sign_registry(replace(now, sites={**now.sites, site.id: after}))
+        site.accepted(request)
+
+    def challenge(self, plan: bytes) -> str:
+        """Return what the receipt of the plan that is the last entry yields."""
+        hashes = [leaf_hash(decode(entry.envelope).pae) for entry in self.entries]
+        return plan_challenge("board.example", len(hashes) - 1, root(hashes), decode(plan).digest)
+
+    def send(self, site: TestSite, result: Statement, registry: int | None = None) -> bytes:
         envelope = site.sign(result)
         self.log(envelope, registry)
         site.accepted(envelope)
@@ -112,6 +143,7 @@ def forger(home: Home) -> Forger:
 def site(forger: Forger) -> TestSite:
     made = TestSite("s-00000001")
     forger.enroll(made)
+    forger.datasets(made)
     return made
 
 
@@ -120,6 +152,7 @@ def test_what_the_forger_signs_would_hold_if_it_were_true(forger: Forger, site: 
     forger.result(site, 2)
     other = TestSite("s-00000002")
     forger.enroll(other)
+    forger.datasets(other)
     forger.result(other, 3)
     assert len(replay(forger.evidence()).results) == 3
 
@@ -128,7 +161,7 @@ def test_a_checkpoint_for_other_entries_is_seen(forger: Forger, site: TestSite) 
     """As many entries, the right key, another tree: the log shown is not the one that was signed."""
     chain = site.at(site.seq, site.prev)
     forger.result(site)
-    shown, forger.entries = forger.entries, forger.entries[:1]
+    shown, forger.entries = forger.entries, forger.entries[:3]
     forger.result(chain, 2)
     signed, forger.entries = forger.entries, shown
     with pytest.raises(BoardMismatchError, match="not those that the checkpoint was signed for"):
@@ -140,7 +173,7 @@ def test_a_log_that_goes_back_to_an_older_registry_is_seen(forger: Forger, site:
     forger.sign_registry(replace(forger.registries[-1], expires_day=30_000))
     forger.result(site)
     forger.result(site, 2, registry=2)
-    assert "log entry 2 names registry version 2, which was not in force" in forger.seen()
+    assert "log entry 4 names registry version 2, which was not in force" in forger.seen()
 
 
 def test_a_result_of_a_site_that_never_enrolled_is_seen(forger: Forger) -> None:
@@ -151,8 +184,9 @@ def test_a_result_of_a_site_that_never_enrolled_is_seen(forger: Forger) -> None:
 
 
 def test_a_site_that_enrols_twice_is_seen(forger: Forger, site: TestSite) -> None:
-    forger.entries.append(forger.entries[0])
-    assert "log entry 1 is an enrolment that the registry does not know" in forger.seen()
+    forger.entries.append(Entry(forger.entries[0].envelope, len(forger.registries)))
+    forger.sign_registry(forger.registries[-1])
+    assert "log entry 3 is an enrolment that the registry does not know" in forger.seen()
 
 
 def test_an_enrolment_by_someone_else_is_seen(forger: Forger) -> None:
@@ -226,7 +260,7 @@ def test_a_result_before_its_key_may_sign_is_seen(forger: Forger) -> None:
 def test_a_result_after_its_key_was_revoked_is_seen(forger: Forger, site: TestSite) -> None:
     forger.result(site)
     now = forger.registries[-1]
-    keys = tuple(replace(key, revoked_from=2) for key in now.sites[site.id].keys)
+    keys = tuple(replace(key, revoked_from=4) for key in now.sites[site.id].keys)
     forger.sign_registry(replace(now, sites={site.id: replace(now.sites[site.id], keys=keys)}))
     replay(forger.evidence())
     forger.result(site, 2)
@@ -255,7 +289,7 @@ def test_a_result_of_a_model_that_was_registered_later_is_seen(forger: Forger, s
 def test_a_chain_with_a_gap_is_seen(forger: Forger, site: TestSite) -> None:
     for seed in (1, 2, 3):
         forger.result(site, seed)
-    del forger.entries[2]
+    del forger.entries[4]
     assert "wrong_seq" in forger.seen()
 
 
@@ -277,11 +311,13 @@ def test_figures_copied_from_another_site_are_seen_but_not_a_sites_own(forger: F
     card = WARDS_CARD
     now = forger.sign_registry(replace(now, scorecards={**now.scorecards, card.digest: RegisteredScorecard(card)}))
     figures = scores(1, card=card)
+    forger.datasets(site, card)
     for _ in range(2):
         forger.send(site, site.result(now, figures, card=card))
     replay(forger.evidence())
     thief = TestSite("s-00000002")
     forger.enroll(thief)
+    forger.datasets(thief, card)
     forger.send(thief, thief.result(forger.registries[-1], figures, card=card))
     assert "copied_result" in forger.seen()
 
@@ -298,12 +334,201 @@ def test_the_newest_registry_names_the_key_of_the_log(forger: Forger, site: Test
 
 def test_our_own_spoilt_log_is_not_published(home: Home) -> None:
     """A row that was changed in the database, with a checkpoint that nobody made for it."""
-    site = enrolled(home)
+    site = ready(home)
     true, false = (site.sign(site.result(registry_of(home), scores(seed))) for seed in (1, 2))
     accept(home, true, today_day=today_day())
     with home.database.writing() as connection:
-        connection.execute(update(entries).where(entries.c.position == 1).values(envelope=false))
+        connection.execute(update(entries).where(entries.c.position == 3).values(envelope=false))
     with home.database.reading() as connection:
         evidence = collect_evidence(connection, home)
     with pytest.raises(BoardMismatchError, match="not those that the checkpoint was signed for"):
         replay(evidence)
+
+
+# Datasets, plans, withdrawals, ledgers, resets and rotations.
+
+
+def test_a_whole_life_holds(forger: Forger, site: TestSite) -> None:
+    now = forger.registries[-1]
+    plan = forger.send(site, site.plan(now))
+    planned = replace(site.result(now, scores(1)), plan=decode(plan).digest, challenge=forger.challenge(plan))
+    first = forger.send(site, planned)
+    idle = forger.send(site, site.plan(now))
+    forger.send(site, site.abandon(now, decode(idle).digest))
+    key = new_key()
+    forger.rekey(site, site.rotate(now, "steward", key))
+    site.steward = key
+    forger.result(site, 2)
+    forger.send(site, site.withdraw(forger.registries[-1], decode(first).digest))
+    key = new_key()
+    forger.rekey(site, site.reset(forger.registries[-1], agent=key, reason="lost_agent_key"))
+    site.agent = key
+    forger.result(site, 3)
+    replayed = replay(forger.evidence())
+    assert [result.is_planned for result in replayed.results] == [True, False, False]
+    assert [withdrawal.predicate.result for withdrawal in replayed.withdrawals] == [decode(first).digest]
+
+
+def test_a_result_with_a_challenge_that_its_plan_did_not_yield_is_seen(forger: Forger, site: TestSite) -> None:
+    plan = forger.send(site, site.plan(forger.registries[-1]))
+    forger.result(site, plan=decode(plan).digest, challenge="a" * 64)
+    assert "wrong_plan" in forger.seen()
+
+
+def test_two_results_for_one_plan_are_seen(forger: Forger, site: TestSite) -> None:
+    plan = forger.send(site, site.plan(forger.registries[-1]))
+    challenge = forger.challenge(plan)
+    forger.result(site, plan=decode(plan).digest, challenge=challenge)
+    replay(forger.evidence())
+    forger.result(site, 2, plan=decode(plan).digest, challenge=challenge)
+    assert "plan_used" in forger.seen()
+
+
+def test_a_result_under_an_abandoned_plan_is_seen(forger: Forger, site: TestSite) -> None:
+    plan = forger.send(site, site.plan(forger.registries[-1]))
+    challenge = forger.challenge(plan)
+    forger.send(site, site.abandon(forger.registries[-1], decode(plan).digest))
+    forger.result(site, plan=decode(plan).digest, challenge=challenge)
+    assert "plan_used" in forger.seen()
+
+
+def test_a_dataset_of_another_site_is_seen(forger: Forger, site: TestSite) -> None:
+    thief = TestSite("s-00000002")
+    forger.enroll(thief)
+    thief.datasets = dict(site.datasets)
+    forger.result(thief)
+    assert "unknown_dataset" in forger.seen()
+
+
+def test_a_dataset_version_below_the_threshold_is_seen(forger: Forger, site: TestSite) -> None:
+    forger.send(site, site.dataset(forger.registries[-1], "2" * 64, units=9, version="small"))
+    assert "below_threshold" in forger.seen()
+
+
+def test_a_withdrawal_of_another_sites_result_is_seen(forger: Forger, site: TestSite) -> None:
+    result = forger.result(site)
+    rival = TestSite("s-00000002")
+    forger.enroll(rival)
+    forger.send(rival, rival.withdraw(forger.registries[-1], decode(result).digest))
+    assert "unknown_result" in forger.seen()
+
+
+def test_a_result_withdrawn_twice_is_seen(forger: Forger, site: TestSite) -> None:
+    result = decode(forger.result(site)).digest
+    forger.send(site, site.withdraw(forger.registries[-1], result))
+    replay(forger.evidence())
+    forger.send(site, site.withdraw(forger.registries[-1], result))
+    assert "unknown_result" in forger.seen()
+
+
+def test_a_ledger_that_became_shorter_is_seen(forger: Forger, site: TestSite) -> None:
+    site.ledger = LedgerHead(0, "0" * 64)
+    forger.result(site)
+    assert "ledger_rolled_back" in forger.seen()
+
+
+def test_an_epoch_that_no_reset_began_is_seen(forger: Forger, site: TestSite) -> None:
+    site.epoch, site.seq = 2, 0
+    forger.result(site)
+    assert "wrong_epoch" in forger.seen()
+
+
+def test_a_registry_with_an_epoch_that_no_reset_began_is_seen(forger: Forger, site: TestSite) -> None:
+    forger.result(site)
+    now = forger.registries[-1]
+    for lie in ({"epoch": 2}, {"start": "a" * 64}):
+        forger.sign_registry(replace(now, sites={site.id: replace(now.sites[site.id], **lie)}))  # type: ignore[arg-type]
+        assert forger.seen() == (f"registry version 3 gives site {site.id} keys or an epoch that no log entry asks for")
+        del forger.registries[-1], forger.signed[-1]
+
+
+def test_a_registry_that_slips_a_key_in_later_is_seen(forger: Forger, site: TestSite) -> None:
+    """Whoever holds the root key alone cannot sign for a site without a trace: the log would have to ask for it."""
+    forger.result(site)
+    now = forger.registries[-1]
+    mine = now.sites[site.id]
+    slipped = replace(mine, keys=(*mine.keys, SiteKey(new_key().public, "agent")))
+    forger.sign_registry(replace(now, sites={site.id: slipped}))
+    assert "keys or an epoch that no log entry asks for" in forger.seen()
+
+
+def test_a_registry_that_takes_a_revocation_back_is_seen(forger: Forger, site: TestSite) -> None:
+    now = forger.registries[-1]
+    mine = now.sites[site.id]
+    ended = replace(mine, keys=tuple(replace(key, revoked_from=9) for key in mine.keys))
+    forger.sign_registry(replace(now, sites={site.id: ended}))
+    replay(forger.evidence())
+    forger.sign_registry(replace(now, sites={site.id: mine}))
+    assert "keys or an epoch that no log entry asks for" in forger.seen()
+
+
+def test_a_registry_may_rename_a_site_end_its_keys_and_drop_it(forger: Forger, site: TestSite) -> None:
+    forger.result(site)
+    now = forger.registries[-1]
+    mine = now.sites[site.id]
+    ended = tuple(replace(key, revoked_from=9) for key in mine.keys)
+    forger.sign_registry(replace(now, sites={site.id: replace(mine, display_name="New name", keys=ended)}))
+    forger.sign_registry(replace(now, sites={}))
+    replay(forger.evidence())
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        {"keys": ()},
+        {"epoch": 1},
+        {"start": "a" * 64},
+    ],
+    ids=["other keys", "the old epoch", "another start"],
+)
+def test_a_registry_that_answers_a_reset_with_something_else_is_seen(
+    forger: Forger, site: TestSite, lie: dict[str, object]
+) -> None:
+    forger.rekey(site, site.reset(forger.registries[-1], agent=new_key()), **lie)
+    assert forger.seen() == "log entry 3 changes a site's keys otherwise than the registry does"
+
+
+def test_a_registry_that_keeps_a_key_which_the_reset_left_out_is_seen(forger: Forger, site: TestSite) -> None:
+    kept = forger.registries[-1].sites[site.id].keys
+    forger.rekey(site, site.reset(forger.registries[-1], agent=new_key()), keys=kept)
+    assert "otherwise than the registry does" in forger.seen()
+
+
+def test_a_reset_that_no_registry_answers_is_seen(forger: Forger, site: TestSite) -> None:
+    forger.log(site.reset(forger.registries[-1]))
+    assert "otherwise than the registry does" in forger.seen()
+    forger.sign_registry(forger.registries[-1])
+    assert "otherwise than the registry does" in forger.seen()
+
+
+def test_stolen_keys_cannot_go_on_in_the_old_epoch_under_the_old_registry(forger: Forger, site: TestSite) -> None:
+    thief, old = site.copy(), len(forger.registries)
+    forger.rekey(site, site.reset(forger.registries[-1], agent=new_key(), steward=new_key(), reason="stolen_key"))
+    replay(forger.evidence())
+    forger.result(thief, registry=old)
+    assert "which was not in force" in forger.seen()
+    forger.entries[-1] = Entry(forger.entries[-1].envelope, old + 1)
+    assert "unknown_key" in forger.seen()
+
+
+@pytest.mark.parametrize("missing", ["agent", "steward", "new"])
+def test_a_rotation_that_one_of_three_did_not_sign_is_seen(forger: Forger, site: TestSite, missing: str) -> None:
+    now, key = forger.registries[-1], new_key()
+    whole = site.rotate(now, "agent", key)
+    signers = {"agent": site.agent, "steward": site.steward, "new": key}
+    partly = sign(decode(whole).payload, [signer for name, signer in signers.items() if name != missing])
+    forger.rekey(site, whole)
+    replay(forger.evidence())
+    forger.entries[-1] = Entry(partly, len(forger.registries) - 1)
+    assert "wrong_keys" in forger.seen()
+
+
+def test_a_rotation_of_another_sites_key_is_seen(forger: Forger, site: TestSite) -> None:
+    rival = TestSite("s-00000002")
+    forger.enroll(rival)
+    now, key = forger.registries[-1], new_key()
+    whole = site.rotate(now, "agent", key)
+    forged = sign(decode(whole).payload, [rival.agent, rival.steward, key])
+    forger.log(forged)
+    forger.sign_registry(now)
+    assert "wrong_keys" in forger.seen()

@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 from aggregator.home import Home, today_day
 from aggregator.intake import accept
 from aggregator.log import journal
-from aggregator.log.history import is_frozen, read_history
+from aggregator.log.history import is_frozen
 from aggregator.refusals import SignedRefusalError
 from protocol.envelope import decode, sign
 from protocol.errors import Code, ProtocolError
@@ -23,19 +23,14 @@ from protocol.receipt import verify_receipt
 from protocol.refusal import verify_refusal
 from protocol.scorecard import BenchmarkEntry, Cell, Scorecard
 from tests.aggregator.federation import (
-    CARD,
     NOTES,
     TestSite,
-    challenge_of,
     enrolled,
     new_home,
     new_key,
-    put_in_force,
     ready,
-    register_datasets,
     registry_of,
     scores,
-    submit,
 )
 
 

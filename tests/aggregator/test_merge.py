@@ -5,20 +5,29 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
+import numpy
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aggregator.merge.pool import SiteCell, State, pool
-from aggregator.merge.table import Result, build_board
+from aggregator.merge.pool import SiteCell, State, Why, pool
+from aggregator.merge.table import Result, Withdrawal, WithdrawnResult, build_board
 from aggregator.registry.policies import shipped_policies
-from protocol.disclosure import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
+from protocol.disclosure import (
+    HIGH_CODED,
+    LOW_CODED,
+    NOT_RUN,
+    SUPPRESSED,
+    CellSums,
+    release_cell,
+    release_spread,
+)
 from protocol.figures import mean_win_rates, wilson
 from protocol.keys import PublicKey
 from protocol.policy import BUCKETS, bucket_of, bucket_range, grid_step
 from protocol.registry import Registry, Site, SiteKey
 from protocol.scorecard import Cell
-from tests.aggregator.federation import AGENT_VERSION, CARD, MODELS, ORIGIN, TestSite, new_key, scores
+from tests.aggregator.federation import AGENT_VERSION, CARD, MODELS, ORIGIN, TestSite, digest_of, new_key, scores
 
 STRICT = shipped_policies()["strict"]
 PRIVATE = Cell("notes", "exact_match", None, "private", True, 0, 1)
@@ -53,7 +62,7 @@ def test_mean_win_rates_are_those_of_the_published_table(columns: str) -> None:
 def test_one_site_is_shown_as_it_published() -> None:
     shown = pool([named(700)], PRIVATE, STRICT)
     least, most = bucket_range(bucket_of(200))
-    slack = grid_step(least, STRICT) / 2000
+    slack = grid_step(least, STRICT) / 2000 + 3 * STRICT.perturbation_units / least
     assert (shown.state, shown.value, shown.units, shown.sites) == (State.VALUE, 700, (least + most) // 2, 1)
     assert shown.low == math.floor(1000 * wilson((0.7 - slack) * least, least)[0])
     assert shown.high == math.ceil(1000 * wilson((0.7 + slack) * least, least)[1])
@@ -78,10 +87,82 @@ def test_the_same_data_asked_twice_is_no_more_data(cell: Cell) -> None:
 def test_the_interval_of_a_rating_comes_from_its_spread() -> None:
     shown = pool([named(500, 200, spread=10)], RATING, STRICT)
     least = bucket_range(bucket_of(200))[0]
-    half = 1.959964 * (10.5 * 0.02) / math.sqrt(least) + grid_step(least, STRICT) / 2000
+    slack = grid_step(least, STRICT) / 2000 + 3 * STRICT.perturbation_units / least
+    half = 1.959964 * (10.5 * 0.02) / math.sqrt(least) + slack
     assert shown.low == math.floor(1000 * (0.5 - half))
     assert shown.high == math.ceil(1000 * (0.5 + half))
-    assert pool([named(500, 200, spread=-1)], RATING, STRICT).low is None
+
+
+def test_a_rating_without_a_spread_has_the_interval_of_a_share_which_is_wider() -> None:
+    """Nothing between 0 and 1 with mean p varies more than a share of p."""
+    without, as_share = pool([named(500, 200, spread=-1)], RATING, STRICT), pool([named(500, 200)], PRIVATE, STRICT)
+    assert (without.low, without.high) == (as_share.low, as_share.high)
+    usual = pool([named(500, 200, spread=10)], RATING, STRICT)
+    assert without.low is not None
+    assert usual.low is not None
+    assert without.low < usual.low
+    mixed = pool([named(500, 200, spread=-1), named(500, 200, spread=1)], RATING, STRICT)
+    assert mixed == pool([named(500, 200), named(500, 200)], PRIVATE, STRICT)
+
+
+def test_noise_and_rounding_of_every_site_widen_the_interval() -> None:
+    """Ten small sites have each a grid and noise of their own; the pooled figure is no more exact than they are."""
+    sites = [named(500, 60) for _ in range(10)]
+    shown, one_large = pool(sites, PRIVATE, STRICT), pool([named(500, 600)], PRIVATE, STRICT)
+    least = sites[0].least_units
+    slack = grid_step(least, STRICT) / 2000 + 3 * STRICT.perturbation_units / least
+    assert shown.low == math.floor(1000 * wilson((0.5 - slack) * 10 * least, 10 * least)[0])
+    assert one_large.low is not None
+    assert shown.low < one_large.low
+
+
+def test_a_site_with_a_policy_of_its_own_is_as_inexact_as_that_policy() -> None:
+    noisier = replace(STRICT, perturbation_units=5)
+    shown = pool([replace(named(500), policy=noisier)], PRIVATE, STRICT)
+    assert shown == pool([named(500)], PRIVATE, noisier)
+    assert shown != pool([named(500)], PRIVATE, STRICT)
+
+
+@pytest.mark.parametrize("units", [100, 200, 1000])
+@pytest.mark.parametrize("right", [0.3, 0.5, 0.8])
+@pytest.mark.parametrize("cell", [PRIVATE, RATING], ids=["share", "rating"])
+def test_intervals_of_perturbed_figures_hold_the_true_mean(cell: Cell, right: float, units: int) -> None:
+    """What the site does, noise included, and what the board makes of it: at least 95 of 100 intervals hold."""
+    draw = numpy.random.default_rng([units, int(10 * right), cell.binary])
+    bucket = bucket_of(units)
+    scale = STRICT.perturbation_units
+    held = shown = 0
+    for _ in range(600):
+        scores = draw.random(units) < right if cell.binary else draw.beta(4 * right, 4 * (1 - right), units)
+        noise = draw.laplace(0, scale, 2)
+        sums = CellSums(units, float(scores.sum()) + noise[0], float((scores * 1.0) @ scores) + noise[1])
+        value = release_cell(cell, sums, bucket, STRICT)
+        if value < 0:
+            continue
+        spread = None if cell.binary else release_spread(cell, sums, value)
+        pooled = pool([SiteCell(True, value, bucket, spread)], cell, STRICT)
+        assert pooled.low is not None
+        assert pooled.high is not None
+        shown += 1
+        held += pooled.low <= 1000 * right <= pooled.high
+    assert shown > 300
+    assert held >= 0.95 * shown
+
+
+@pytest.mark.parametrize(
+    ("figures", "why"),
+    [
+        ([replace(named(SUPPRESSED), bucket=0)], Why.SMALL_GROUP),
+        ([named(SUPPRESSED)], Why.FEW_EVENTS),
+        ([replace(named(SUPPRESSED), is_surplus=True)], Why.ANOTHER_METRIC),
+        ([named(SUPPRESSED), replace(named(SUPPRESSED), bucket=0)], Why.SEVERAL),
+        ([named(LOW_CODED), named(HIGH_CODED)], Why.SEVERAL),
+        ([named(700)], None),
+        ([named(LOW_CODED)], None),
+    ],
+)
+def test_a_suppressed_figure_says_why(figures: list[SiteCell], why: Why | None) -> None:
+    assert pool(figures, PRIVATE, STRICT).why is why
 
 
 def test_too_few_pooled_sites_are_withheld() -> None:
@@ -213,7 +294,11 @@ REGISTRY = small_registry(SITES)
 
 def result(site: TestSite, seed: int, *, model: str, seq: int, position: int) -> Result:
     said = site.at(seq - 1, "0" * 64).result(REGISTRY, scores(seed, right=0.4 + seed / 40), model=model)
-    return Result(position, (site.agent.public.keyid, site.steward.public.keyid), said)
+    return Result(position, keyids_of(site), said, digest_of("result", site.id, position))
+
+
+def keyids_of(site: TestSite) -> tuple[str, str]:
+    return site.agent.public.keyid, site.steward.public.keyid
 
 
 RESULTS = [
@@ -267,6 +352,48 @@ def test_a_key_that_went_to_another_site_vouches_for_nothing_of_the_first() -> N
     first, second = (REGISTRY.sites[site.id] for site in SITES[:2])
     swapped = {SITES[0].id: replace(first, keys=second.keys), SITES[1].id: replace(second, keys=first.keys)}
     assert build_board([falls], replace(REGISTRY, sites=swapped)).revoked == (1,)
+
+
+def withdrawal(site: TestSite, taken_back: Result, *, position: int) -> Withdrawal:
+    return Withdrawal(position, keyids_of(site), site.withdraw(REGISTRY, taken_back.digest))
+
+
+def test_a_withdrawn_result_leaves_the_ranks_and_is_named_with_its_reason() -> None:
+    stands = result(SITES[0], 1, model=MODELS[0].name, seq=1, position=1)
+    falls = result(SITES[1], 2, model=MODELS[1].name, seq=1, position=2)
+    board = build_board([stands, falls], REGISTRY, [withdrawal(SITES[1], falls, position=3)])
+    assert [row.model.name for row in board.tables[0].rows] == [MODELS[0].name]
+    assert [entry.result.position for entry in board.contributions] == [1]
+    assert board.withdrawn == (WithdrawnResult(2, 3, "data_error"),)
+    assert board.revoked == ()
+
+
+def test_an_earlier_result_stands_again_when_the_later_one_is_withdrawn() -> None:
+    first, second = (
+        result(SITES[0], seed, model=MODELS[0].name, seq=seq, position=seq) for seed, seq in ((1, 1), (9, 2))
+    )
+    board = build_board([first, second], REGISTRY, [withdrawal(SITES[0], second, position=3)])
+    assert board.tables == build_board([first], REGISTRY).tables
+
+
+def test_a_withdrawal_by_a_stolen_key_counts_no_more_once_the_key_is_revoked() -> None:
+    stands = result(SITES[0], 1, model=MODELS[0].name, seq=1, position=1)
+    taken_back = withdrawal(SITES[0], stands, position=3)
+    site = REGISTRY.sites[SITES[0].id]
+    keys = tuple(replace(key, revoked_from=3) for key in site.keys)
+    revoking = replace(REGISTRY, sites={**REGISTRY.sites, SITES[0].id: replace(site, keys=keys)})
+    assert build_board([stands], REGISTRY, [taken_back]).tables == ()
+    board = build_board([stands], revoking, [taken_back])
+    assert board.withdrawn == ()
+    assert [row.sites for row in board.tables[0].rows] == [1]
+
+
+def test_results_without_a_plan_are_counted_as_unplanned() -> None:
+    planned = result(SITES[0], 1, model=MODELS[0].name, seq=1, position=1)
+    planned = replace(planned, predicate=replace(planned.predicate, plan="a" * 64, challenge="b" * 64))
+    unplanned = result(SITES[1], 2, model=MODELS[0].name, seq=1, position=2)
+    (row,) = build_board([planned, unplanned], REGISTRY).tables[0].rows
+    assert (row.sites, row.unplanned) == (2, 1)
 
 
 def test_rows_are_ranked_by_mean_win_rate() -> None:

@@ -18,8 +18,9 @@ from aggregator.settings import make_settings
 from protocol.enrolment import token_mac, token_verifier
 from protocol.envelope import decode, sign
 from protocol.errors import Code, ProtocolError
+from protocol.predicates import EnrollPredicate
 from protocol.registry import Model, Publication, RootPins
-from protocol.statements import EnrollPredicate, build_statement, parse_statement
+from protocol.statements import build_statement, parse_statement
 from tests.aggregator.federation import CARD, ORIGIN, TestSite, enrolled, new_home, new_key, registry_of
 
 
@@ -63,7 +64,7 @@ def test_enrolment_makes_the_first_link_and_the_next_registry(home: Home) -> Non
     site = enrolled(home)
     registry = registry_of(home)
     assert registry.version == 2
-    assert registry.sites[site.id].enrolment == site.prev
+    assert (registry.sites[site.id].start, registry.sites[site.id].epoch) == (site.prev, 1)
     assert {entry.key.keyid for entry in registry.sites[site.id].keys} == {
         site.agent.public.keyid,
         site.steward.public.keyid,

@@ -1,18 +1,25 @@
 """The database: its migrations, its constraints, and what happens to half-done work."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from click.testing import CliRunner
 from sqlalchemy import delete, insert, select, text
 from sqlalchemy.exc import IntegrityError
 
-from aggregator.errors import SettingsError, StoreError
+from aggregator.board.publish import verify
+from aggregator.cli import cli
+from aggregator.errors import BoardMismatchError, SettingsError, StoreError
 from aggregator.home import Home
+from aggregator.registry.versions import walk
 from aggregator.settings import make_settings, read_settings, write_settings
 from aggregator.store.database import Database
 from aggregator.store.schema import entries, metadata, registry_versions
+from protocol.errors import Code, ProtocolError
+from tests.aggregator.federation import TestSite, new_home, registry_of, submit
 
 
 def test_the_migrations_make_the_tables_that_the_program_uses(tmp_path: Path) -> None:
@@ -37,12 +44,63 @@ def test_an_empty_or_foreign_database_is_refused(tmp_path: Path) -> None:
     database.close()
 
 
-def test_two_links_for_one_place_are_impossible_in_the_database_itself(home: Home, site: object) -> None:
+def test_two_links_for_one_place_are_impossible_in_the_database_itself(home: Home, site: TestSite) -> None:
     with home.database.reading() as connection:
-        row = dict(connection.execute(select(entries)).mappings().one())
+        first = select(entries).where(entries.c.position == 0)
+        row = dict(connection.execute(first).mappings().one())
     with pytest.raises(StoreError) as error, home.database.writing() as connection:
-        connection.execute(insert(entries).values({**row, "position": 1, "digest": "f" * 64}))
+        connection.execute(insert(entries).values({**row, "position": 99, "digest": "f" * 64}))
     assert isinstance(error.value.__cause__, IntegrityError)
+
+
+def test_two_statements_that_end_one_plan_are_impossible_in_the_database_itself(home: Home, site: TestSite) -> None:
+    registry = registry_of(home)
+    plan = submit(home, site, site.plan(registry))
+    submit(home, site, site.abandon(registry, plan))
+    with home.database.reading() as connection:
+        abandonment = select(entries).where(entries.c.settles == plan)
+        row = dict(connection.execute(abandonment).mappings().one())
+    twin = {**row, "position": 99, "digest": "f" * 64, "seq": row["seq"] + 1}
+    with pytest.raises(StoreError) as error, home.database.writing() as connection:
+        connection.execute(insert(entries).values(twin))
+    assert isinstance(error.value.__cause__, IntegrityError)
+    with home.database.writing() as connection:
+        connection.execute(insert(entries).values({**twin, "settles": None}))
+
+
+UNRELEASED = Path(__file__).parents[1] / "data/versions/56f8cdc"
+
+
+def test_a_database_of_an_unreleased_version_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    directory = Path(shutil.copytree(UNRELEASED / "aggregator", tmp_path / "aggregator"))
+    for words in (["list", "sites"], ["serve"], ["publish", "--out", str(tmp_path / "board")]):
+        result = CliRunner().invoke(cli, ["--dir", str(directory), *words])
+        assert isinstance(result.exception, StoreError)
+        assert "made by an unreleased version" in str(result.exception)
+        assert "Start anew" in result.exception.advice
+
+
+def test_a_new_aggregator_is_not_founded_on_an_unreleased_database(tmp_path: Path) -> None:
+    directory = Path(shutil.copytree(UNRELEASED / "aggregator", tmp_path / "aggregator"))
+    (directory / "aggregator.yaml").unlink()
+    shutil.rmtree(directory / "keys")
+    with pytest.raises(StoreError, match="made by an unreleased version"):
+        new_home(directory)
+
+
+def test_a_registry_of_an_unreleased_version_is_refused() -> None:
+    for path in (UNRELEASED / "aggregator/registry").glob("*.dsse.json"):
+        with pytest.raises(ProtocolError) as error:
+            walk([path.read_bytes()])
+        assert error.value.code is Code.OLD_SCHEMA
+
+
+def test_a_board_of_an_unreleased_version_is_refused_in_one_sentence() -> None:
+    with pytest.raises(BoardMismatchError, match="made by an unreleased version") as error:
+        verify(UNRELEASED / "board")
+    assert error.value.advice.startswith("Start anew")
+    with pytest.raises(BoardMismatchError, match="made by an unreleased version"):
+        verify(UNRELEASED / "board", ["0" * 64])
 
 
 def test_an_error_takes_back_the_whole_transaction(home: Home) -> None:
