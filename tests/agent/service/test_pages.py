@@ -324,7 +324,7 @@ def test_nothing_is_revealed_when_the_audit_log_cannot_be_written(filled: Filled
     run_id = leak(filled, LEAKY)
     pages = open_pages(filled.site, reveal=True)
     with sqlite3.connect(filled.site.directory / "store" / "site.sqlite3") as other:
-        other.execute("DROP TABLE audit")
+        other.execute("DROP TABLE audit_events")
     with pytest.raises(StoreError):
         pages.page(f"runs/{run_id}/instances-1.html")
 
