@@ -397,6 +397,9 @@ def check_dataset_version(
         raise ProtocolError(Code.WRONG_DATASET, "previous is not the last version of this benchmark and lineage")
     if (expected == NONE) == any(differences):
         raise ProtocolError(Code.WRONG_DATASET, "numbers of different units without a version before, or none with one")
+    before = known[expected].units if alike else 0
+    if max(dataset.added, dataset.changed) > dataset.units or dataset.removed > before:
+        raise ProtocolError(Code.WRONG_DATASET, "more units differ than there are")
 
 
 def _figures(result: ResultPredicate, scorecard: Scorecard, policy: DisclosurePolicy) -> str | None:

@@ -294,7 +294,7 @@ def test_whatever_the_gate_makes_the_board_accepts(made_of, policy):
 
 
 def published_share(n: int, policy: DisclosurePolicy) -> float:
-    """Return which share of rates of `n` units is published, after noise, if 11 and more of both kinds are as likely."""
+    """Return the share of rates of `n` units that are published, after noise; all rates with 11 of both alike."""
     chance = random.Random(20_700 + n)
     sound = range(11, n - 10)
     asked = 2000
