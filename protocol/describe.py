@@ -580,9 +580,9 @@ def _describe_capacity(card: Scorecard, policy: DisclosurePolicy, site: Site) ->
     return (
         f"By choosing among all figures, outcomes and days that the rules allow here, a site could tell at most "
         f"{capacity.payload_bits:.1f} bits, as much as so many yes-or-no answers. Besides, the fingerprint of the "
-        f"scores and the state of the ledger take {capacity.determined_bits:.0f} bits, which the gate computes and from "
-        f"which no score can be read, and the two signatures {capacity.signature_bits:.0f} bits: they could carry "
-        f"anything only if the gate or a signer had been replaced. In all {capacity.total_bits:.1f} bits."
+        f"scores and the state of the ledger take {capacity.determined_bits:.0f} bits, which the gate computes and "
+        f"from which no score can be read, and the two signatures {capacity.signature_bits:.0f} bits: they could "
+        f"carry anything only if the gate or a signer had been replaced. In all {capacity.total_bits:.1f} bits."
     )
 
 
