@@ -167,6 +167,13 @@ def make_site(here: Demo) -> None:
         click.echo("made by an earlier demo in this folder")
     else:
         here.agent("init", here.site, "--site-name", "Demo Hospital")
+        with (here.site / "site.yaml").open("a", encoding="utf-8") as settings:
+            settings.write("one_account_approval: true\n")
+    click.secho(
+        "In this demo one account plays the steward too (one_account_approval: true in site.yaml). In a hospital the "
+        "steward is another person, with a key that this account cannot read.",
+        fg="yellow",
+    )
     if not here.steward_key.exists():
         here.steward_key.parent.mkdir(mode=0o700, exist_ok=True)
         here.agent("steward-key", "--out", here.steward_key)

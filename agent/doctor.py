@@ -71,6 +71,7 @@ def examine(site: Site, server: str | None = None, model: str | None = None) -> 
     if site.settings.bertscore_model is not None:
         yield _guarded("BERTScore", lambda: _bertscore(site))
     yield _guarded("disclosure policy", lambda: _disclosure(site))
+    yield _guarded("approval", lambda: _approval(site))
     yield _guarded("outgoing", lambda: _outgoing(site))
     yield from _servers(site, server, model)
     if server is None:
@@ -191,6 +192,17 @@ def _disclosure(site: Site) -> Check:
         "ok",
         f"{policy.name} {policy.version}: at least {policy.min_units} units behind a published cell of private data",
     )
+
+
+def _approval(site: Site) -> Check:
+    if site.settings.one_account_approval:
+        return Check(
+            "approval",
+            "warning",
+            "one account may approve its own submissions (one_account_approval in site.yaml)",
+            "Outside of trials take that setting out: the steward approves elsewhere, with `intramural-steward`.",
+        )
+    return Check("approval", "ok", "two people: a steward's key that this site's account can read is refused")
 
 
 def _outgoing(site: Site) -> Check:

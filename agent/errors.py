@@ -80,3 +80,7 @@ class StoreError(AgentError):
 
     exit_code = 8
     advice = "Check the site directory's owner and permissions, or restore it from a back-up."
+
+
+class BusyError(StoreError):
+    """Another command is using what this one needs; it need only be tried again."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from agent.errors import StoreError
+from agent.errors import BusyError, StoreError
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -93,7 +93,8 @@ def locked(directory: Path) -> Iterator[None]:
     """Hold `directory` for one command at a time; made with mode 0700 if it is not there.
 
     Raises:
-        StoreError: another command holds it, or it cannot be made.
+        BusyError: another command holds it.
+        StoreError: it cannot be made.
     """
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -104,7 +105,7 @@ def locked(directory: Path) -> Iterator[None]:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            raise StoreError(
+            raise BusyError(
                 f"another command is using the folder {directory.name}", "Wait until it has ended, then try again."
             ) from error
         yield

@@ -29,6 +29,11 @@ class Settings(BaseModel):
         description="A policy of policies/disclosure, or a file of the site's own ending in .yaml; "
         "the stricter of it and the federation's wins.",
     )
+    one_account_approval: bool = Field(
+        False,
+        description="Whether `submission approve --key` takes a steward's key that the account of this site can read: "
+        "then one person can let figures out alone.",
+    )
     allowed_hosts: tuple[str, ...] = Field(
         ("127.0.0.1", "localhost", "::1"),
         description="Hosts that inference servers may live on; prompts are sent to no other.",

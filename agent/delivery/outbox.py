@@ -227,6 +227,13 @@ class Outbox:
         """Return a receipt that was kept. Raises StoreError."""
         return read_bounded(self._path(digest, "receipt"), _LARGEST_NOTE, f"the receipt of {digest[:12]}").decode()
 
+    def refusals(self) -> dict[str, bytes]:
+        """Return the kept refusals by the digest of what was refused, those of void submissions too."""
+        found = {}
+        for path in sorted(self.directory.glob("*.refused")):
+            found[path.name.partition(".")[0]] = read_bounded(path, _LARGEST_NOTE, "a refusal")
+        return found
+
     def make_void(self, digest: str) -> None:
         """Take a link out of the chain: it was refused, or follows one that was."""
         self._path(digest, "dsse.json").replace(self._path(digest, "void.dsse.json"))

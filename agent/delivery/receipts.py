@@ -19,6 +19,11 @@ from protocol.registry import Registry
 GrowthProof = Callable[[int, int], Sequence[bytes]]
 """Returns the consistency proof between two sizes of the log; raises DeliveryError."""
 
+
+class LogError(DeliveryError):
+    """The log shows this site another history than before: somebody lies, and trying again cannot help."""
+
+
 _LARGEST_HEAD: Final = 4096
 _NO_LOG: Final = b""
 
@@ -61,7 +66,8 @@ def follow_log(head: Checkpoint, seen: Checkpoint, proof_of: GrowthProof | None)
     Without `proof_of` (no network) only checkpoints of the same size can be compared; another size changes nothing.
 
     Raises:
-        DeliveryError: the log shows this site another history than before, or the proof cannot be had.
+        LogError: the log shows this site another history than before.
+        DeliveryError: the proof cannot be had.
     """
     old, new = (head, seen) if head.size <= seen.size else (seen, head)
     try:
@@ -73,7 +79,7 @@ def follow_log(head: Checkpoint, seen: Checkpoint, proof_of: GrowthProof | None)
             check_growth(old, new, proof_of(old.size, new.size))
     except ProtocolError as error:
         what = "two different histories" if error.code is Code.SPLIT_VIEW else "a history that cannot be proven"
-        raise DeliveryError(
+        raise LogError(
             f"the aggregator's log shows this site {what} ({error.code})",
             "Do not send anything more. Keep the folder submissions as evidence and ask the other sites what they saw.",
         ) from None

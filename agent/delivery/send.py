@@ -25,6 +25,14 @@ _UNDER_WAY: Final = frozenset({State.SENT, State.RECEIPTED})
 _HASH_BYTES: Final = 32
 
 
+class OutOfOrderError(DeliveryError):
+    """A submission whose predecessor in the chain has not arrived."""
+
+
+class SignedRefusalError(RefusedError):
+    """The aggregator refused a submission, and the log's key has signed that."""
+
+
 def waiting(outbox: Outbox) -> list[Submission]:
     """Return what is approved and has no receipt yet, in the order of the chain."""
     return [submission for submission in outbox.all() if submission.state in _WAITING]
@@ -42,8 +50,9 @@ def send(
     """Send submissions, verify their receipts and keep them; return them as they are now.
 
     Raises:
-        DeliveryError: one before them in the chain has no receipt, and nothing was sent; or at the first that could
-            not be delivered, and those after it were not sent.
+        OutOfOrderError: one before them in the chain has no receipt; nothing was sent.
+        SignedRefusalError: the aggregator refused one; those after it were not sent.
+        DeliveryError: one could not be delivered; those after it were not sent.
     """
     done = []
     with outbox.held():
@@ -135,7 +144,7 @@ def _check_order(outbox: Outbox, submissions: Sequence[Submission], gone: Contai
             if earlier.digest == submission.digest:
                 break
             if earlier.state not in gone and earlier.digest not in going:
-                raise DeliveryError(
+                raise OutOfOrderError(
                     f"submission {submission.digest[:12]} comes after {earlier.digest[:12]}, which is "
                     f"{earlier.state.value} and has no receipt yet",
                     "Nothing was sent. Without --digest, `intramural submission send` sends all that wait, in order.",
@@ -172,7 +181,7 @@ def _believed(outbox: Outbox, registry: Registry, digest: str, error: RefusedErr
             "The submission still counts as sent. Try `intramural submission send` again later; if this stays so, ask "
             "the aggregator's people.",
         )
-    signed = RefusedError(refusal.code, error.status, error.note)
+    signed = SignedRefusalError(refusal.code, error.status, error.note)
     if signed.final:
         outbox.put_refusal(digest, error.note)
     return signed

@@ -1,0 +1,120 @@
+"""The page that a person reads before signing: made from the bytes, in the steward's own words."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.delivery.outbox import Submission
+from agent.disclosure.findings import Finding
+from agent.disclosure.prepare import Gate, prepare
+from agent.disclosure.preview import Page, make_page
+from agent.errors import DisclosureError
+from agent.submission_pages import print_page
+from protocol.describe import Knowledge, describe_statement
+from tests.agent.disclosure.ward import CARD, MODEL, REGISTRY, register, sign, site_gate, whole_ward
+from tests.protocol import world
+
+
+@pytest.fixture
+def gate(tmp_path: Path) -> Gate:
+    return site_gate(tmp_path)
+
+
+def draft_of(gate: Gate, findings: Sequence[Finding]) -> Submission:
+    register(gate, {MODEL: findings})
+    (draft,) = prepare(gate, CARD, {MODEL: findings}).submissions
+    return draft
+
+
+def page_of(gate: Gate, submission: Submission, verdicts: Mapping[str, Any] | None = None) -> Page:
+    kept = gate.outbox.verdicts(submission.digest) if verdicts is None else verdicts
+    return make_page(submission, gate.registry, gate.policy, kept, gate.outbox.all())
+
+
+def test_the_site_reads_the_words_that_the_stewards_tool_makes(gate: Gate) -> None:
+    draft = draft_of(gate, whole_ward())
+    earlier = {s.digest: s.statement for s in gate.outbox.all() if s.digest != draft.digest}
+    assert page_of(gate, draft).description == describe_statement(
+        draft.payload, Knowledge(REGISTRY, gate.policy, earlier)
+    )
+
+
+def test_the_page_shows_figures_rules_change_and_the_exact_bytes(
+    gate: Gate, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = sign(gate, draft_of(gate, whole_ward(100)))
+    second = draft_of(gate, whole_ward(150))
+    page = page_of(gate, second)
+    figure = next(figure for figure in page.description.figures if figure.cell == "ward/exact_match")
+    values = [f"{s.result.cells['ward/exact_match'] / 1000:.3f}" for s in (second, first)]
+    assert [figure.value, figure.before] == values
+    assert figure.change == f"{float(figure.value) - float(figure.before):+.3f}"
+    word = next(word.word for word in page.gate_words if word.cell == "ward/exact_match")
+    assert "rounded to the grid" in word
+    assert page.description.payload.encode() == second.payload
+    assert page.capacity is not None
+    print_page(page)
+    shown = capsys.readouterr().out
+    for text in (second.digest, page.description.payload, "General Hospital", world.AGENT.public.keyid, "min_events"):
+        assert text in shown
+    for text in ("Units (range)", "only the range leaves", "Before", "in the gate's own words"):
+        assert text in shown
+
+
+def test_the_page_of_a_dataset_has_no_figures(gate: Gate, capsys: pytest.CaptureFixture[str]) -> None:
+    (registered,) = register(gate, {MODEL: whole_ward()})
+    page = page_of(gate, registered)
+    assert (page.description.kind, page.gate_words, page.capacity) == ("dataset", (), None)
+    print_page(page)
+    shown = capsys.readouterr().out
+    assert "A version of the site's dataset for A ward's letters (ward) is registered." in shown
+    assert "in the gate's own words" not in shown
+
+
+def test_figures_stay_on_a_line_in_a_terminal_of_100_columns(
+    gate: Gate, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draft = draft_of(gate, whole_ward(140))
+    monkeypatch.setenv("COLUMNS", "100")
+    print_page(page_of(gate, draft))
+    shown = capsys.readouterr().out
+    table = shown.partition("\n\n")[2].partition("Why, in the gate's own words")[0].splitlines()
+    assert len(table) > 3
+    assert max(map(len, table)) <= 100
+
+
+def test_the_gates_word_says_which_figures_come_from_a_sample(gate: Gate) -> None:
+    exam, ward, rouge = whole_ward()
+    draft = draft_of(gate, [replace(exam, available=1000), ward, rouge])
+    said = {word.cell: word.word.endswith("; 40 of 1000 instances") for word in page_of(gate, draft).gate_words}
+    assert said == {key: key == "exam/exact_match" for key in draft.result.cells}
+
+
+@pytest.mark.parametrize(
+    "lies",
+    [
+        {"cells": {"ward/exact_match": "\x1b[2J"}, "data": {"ward": {"known": "x", "asked": "\x1b", "available": 1}}},
+        {"cells": [], "data": 7, "notes": 3},
+        {"cells": {"ward/exact_match": ["rounded"]}, "data": {"ward": [1, 2, 3]}},
+        {"cells": {"ward/exact_match": "rounded"}, "data": {"ward": {"known": {}, "asked": "\x1b", "available": None}}},
+        {"notes": {"units": "\x1b", "added": True, "other": 1}},
+        {},
+    ],
+)
+def test_a_changed_verdict_file_changes_no_figure_and_puts_no_text_on_the_page(
+    gate: Gate, lies: dict[str, Any]
+) -> None:
+    draft = draft_of(gate, whole_ward())
+    page, honest = page_of(gate, draft, lies), page_of(gate, draft)
+    assert page.description == honest.description
+    assert all("\x1b" not in word.word for word in page.gate_words)
+
+
+def test_a_statement_that_names_an_unregistered_model_is_not_shown(gate: Gate) -> None:
+    draft = draft_of(gate, whole_ward())
+    stripped = replace(REGISTRY, models={})
+    with pytest.raises(DisclosureError, match="cannot be shown faithfully"):
+        make_page(draft, stripped, gate.policy, {}, gate.outbox.all())
