@@ -238,6 +238,25 @@ def test_a_checkpoint_that_is_not_the_logs_is_refused(note: str, code: Code):
         check_note(note)
 
 
+def test_G110_a_witness_counts_for_nothing_however_often_it_signs():
+    assert check_note(NOTE + WITNESS_LINE * 2) == HEAD
+    with refused(Code.UNSIGNED_CHECKPOINT):
+        check_note(NOTE.replace(OUR_LINE, WITNESS_LINE * 2))
+
+
+def test_G110_the_logs_signature_twice_is_no_more_than_once():
+    assert check_note(NOTE + OUR_LINE) == HEAD
+
+
+def test_G111_the_time_of_a_cosignature_is_not_read():
+    # C2SP's timestamped cosignature: key id, 8 bytes of time, 64 bytes of signature. Here the time is in 2500.
+    future = b"wit1" + (16_725_225_600).to_bytes(8, "big") + bytes(64)
+    line = f"— witness.example {base64.b64encode(future).decode()}\n"
+    assert check_note(NOTE + line) == HEAD
+    with refused(Code.UNSIGNED_CHECKPOINT):
+        check_note(NOTE.replace(OUR_LINE, line))
+
+
 def test_signatures_of_witnesses_we_do_not_know_are_ignored():
     assert check_note(NOTE + STRANGERS_LINE + WITNESS_LINE) == HEAD
 

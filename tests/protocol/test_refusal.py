@@ -25,7 +25,7 @@ def check(note: str) -> Refusal:
 
 def test_a_refusal_comes_out_as_it_went_in():
     assert check(NOTE) == REFUSAL
-    assert TEXT == f"{FIRST_LINE} {ORIGIN}\n{DIGEST}\nfork\n5"
+    assert f"{FIRST_LINE} {ORIGIN}\n{DIGEST}\nfork\n5" == TEXT
 
 
 @given(st.sampled_from(Code), st.integers(0, 2**53 - 1), st.binary(min_size=32, max_size=32).map(bytes.hex))
