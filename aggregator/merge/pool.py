@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from protocol.disclosure import CERTAINTY, HIGH_CODED, LOW_CODED, NOT_RUN, SPREAD_STEPS, SUPPRESSED
+from protocol.codes import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
+from protocol.disclosure import CERTAINTY, SPREAD_STEPS
 from protocol.figures import normal_interval, wilson
 from protocol.policy import DisclosurePolicy, bucket_range, grid_step
 from protocol.scorecard import Cell

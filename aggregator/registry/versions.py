@@ -102,7 +102,7 @@ def walk(versions: Iterable[bytes], pins: RootPins | None = None) -> list[Regist
 
 
 def write_copies(connection: Connection, folder: Path) -> None:
-    """Write the versions that `folder` does not hold yet, for back-ups and for people; the database stays the truth.
+    """Write the versions that `folder` does not hold, for back-ups and for people; the database stays the truth.
 
     Raises:
         RegistryError: a copy cannot be written; what was signed is in force all the same.
@@ -110,9 +110,10 @@ def write_copies(connection: Connection, folder: Path) -> None:
     try:
         folder.mkdir(exist_ok=True)
         for version, envelope in enumerate(all_envelopes(connection), 1):
-            path = folder / f"{version}.dsse.json"
+            path, fresh = folder / f"{version}.dsse.json", folder / f".{version}.new"
             if not path.exists():
-                path.write_bytes(envelope)
+                fresh.write_bytes(envelope)
+                fresh.replace(path)
     except OSError as error:
         raise RegistryError(
             f"the copies of the registry cannot be written: {error.strerror}",

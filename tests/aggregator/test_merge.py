@@ -13,15 +13,8 @@ from hypothesis import strategies as st
 from aggregator.merge.pool import SiteCell, State, Why, pool
 from aggregator.merge.table import Result, Withdrawal, WithdrawnResult, build_board
 from aggregator.registry.policies import shipped_policies
-from protocol.disclosure import (
-    HIGH_CODED,
-    LOW_CODED,
-    NOT_RUN,
-    SUPPRESSED,
-    CellSums,
-    release_cell,
-    release_spread,
-)
+from protocol.codes import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
+from protocol.disclosure import CellSums, release_cell, release_spread
 from protocol.figures import mean_win_rates, wilson
 from protocol.keys import PublicKey
 from protocol.policy import BUCKETS, bucket_of, bucket_range, grid_step
