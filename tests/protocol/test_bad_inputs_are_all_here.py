@@ -1,23 +1,43 @@
-"""The list of bad inputs is numbered A 1 to H 118: every number is a test here, or is accounted for."""
+"""The list of bad inputs is numbered A 1 to G 113: every number is a test, and the page in the documents says which."""
 
-import re
-from pathlib import Path
+import ast
+
+import pytest
+
+from tests.protocol.bad_inputs import (
+    BAD_INPUTS,
+    NOT_TRIED,
+    PAGE,
+    ROOT,
+    WITH_A_STORE,
+    collect_tests,
+    find_tests,
+    render_page,
+)
 
 RANGES = {"A": (1, 22), "B": (23, 38), "C": (39, 53), "D": (54, 71), "E": (72, 87), "F": (88, 102), "G": (103, 113)}
 
-ELSEWHERE = {
-    "C52": "rotation of a site's keys comes with rotate/v1",
-    "E85": "result/v1 carries no scores_count",
-    "F101": "parallel and interrupted submissions need the aggregator's store",
-    "G110": "no witnesses in this version",
-    "G111": "no witnesses in this version",
-}
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, list[str]]:
+    return find_tests(collect_tests())
 
 
-def test_every_bad_input_is_tested_or_accounted_for():
-    text = "\n".join(
-        path.read_text("utf-8") for path in Path(__file__).parent.glob("test_*.py") if path != Path(__file__)
-    )
-    tested = {f"{letter}{int(number)}" for letter, number in re.findall(r"\b(?:test_)?([A-G])(\d{2,3})[-_]", text)}
-    expected = {f"{letter}{number}" for letter, (first, last) in RANGES.items() for number in range(first, last + 1)}
-    assert expected - tested == set(ELSEWHERE)
+def test_the_list_has_every_number():
+    numbers = [f"{letter}{number}" for letter, (first, last) in RANGES.items() for number in range(first, last + 1)]
+    assert list(BAD_INPUTS) == numbers
+
+
+def test_every_bad_input_is_tried_or_the_reason_is_given(found: dict[str, list[str]]):
+    assert {number for number, tests in found.items() if not tests} == set(NOT_TRIED)
+
+
+def test_the_page_names_the_tests_that_there_are(found: dict[str, list[str]]):
+    assert PAGE.read_text("utf-8") == render_page(found), "run: python -m tests.protocol.bad_inputs"
+
+
+@pytest.mark.parametrize("test", [test for tests in WITH_A_STORE.values() for test in tests])
+def test_the_tests_of_both_sides_are_where_the_page_says(test: str):
+    path, _, name = test.partition("::")
+    tree = ast.parse((ROOT / path).read_text("utf-8"))
+    assert name in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}

@@ -1,0 +1,227 @@
+"""The numbered list of bad inputs, A 1 to G 113, and the page of the documents that says which tests try each.
+
+`python -m tests.protocol.bad_inputs` writes the page anew.
+"""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "bad-inputs.md"
+
+SECTIONS = {
+    "A": "Bytes and envelope",
+    "B": "Type and algorithm",
+    "C": "Keys and roles",
+    "D": "The payload as JSON",
+    "E": "Meaning",
+    "F": "Chain and time",
+    "G": "Registry, log and receipt",
+}
+
+BAD_INPUTS = {
+    "A1": "empty file",
+    "A2": "more than 64 KiB; a length that lies or is absent; a body that drips",
+    "A3": "compressed body",
+    "A4": "zip, tar or gzip named .json",
+    "A5": "byte order mark",
+    "A6": "UTF-16 or UTF-32",
+    "A7": "invalid UTF-8, overlong form",
+    "A8": "trailing bytes, second document",
+    "A9": "the same name twice in the envelope",
+    "A10": "unknown field",
+    "A11": "missing field",
+    "A12": "wrong JSON type of a field",
+    "A13": "array, string or number in place of the envelope",
+    "A14": "spaces, order of names or escapes that are not canonical",
+    "A15": "depth 7, depth 100,000",
+    "A16": "integer of 5,000 digits",
+    "A17": "URL-safe base64",
+    "A18": "base64 without its padding, or with too much",
+    "A19": "base64 whose last bits are not zero",
+    "A20": "newline or space in base64",
+    "A21": "empty payload",
+    "A22": "0, 5 or 100,000 signatures",
+    "B23": "unknown payload type",
+    "B24": "payload type application/json, or in capitals",
+    "B25": "the right payload under another type; tricks with the lengths of the PAE",
+    "B26": "payload signed without the PAE",
+    "B27": "signature of another payload",
+    "B28": "signature of the base64 text",
+    "B29": "JWS, PGP or COSE blob as signature",
+    "B30": "field `alg`",
+    "B31": "key or signature of another algorithm",
+    "B32": "ECDSA signature in another form: raw, long DER, trailing bytes, high s, r or s out of range",
+    "B33": "Ed25519 signature with S beyond the order",
+    "B34": "signature of 0, 63 or 65 bytes, or all zero",
+    "B35": "Ed25519 signature with R of small order or not canonical",
+    "B36": "the 14 Ed25519 keys of small order, canonical or not",
+    "B37": "Ed25519 key of mixed order",
+    "B38": "the identity as key, with its signature for everything",
+    "C39": "unknown key id",
+    "C40": "known key id, signature by another key",
+    "C41": "site A signs for site B",
+    "C42": "the agent's key twice instead of agent and steward",
+    "C43": "one key under two entries",
+    "C44": "a good and a bad signature",
+    "C45": "one signature where two are needed",
+    "C46": "a valid signature too many",
+    "C47": "expired key",
+    "C48": "key that is not valid yet",
+    "C49": "revoked key, before and after",
+    "C50": "root or log key signs a statement",
+    "C51": "site key signs a registry or a receipt",
+    "C52": "key rotated without an old signature, without the new one, to a weak or known key",
+    "C53": "key id in capitals, truncated or with a prefix",
+    "D54": "the same name twice, at each depth",
+    "D55": "NaN, Infinity",
+    "D56": "fraction, exponent, -0, leading zero",
+    "D57": "boolean or text for a number, number for a text",
+    "D58": "2^53, 2^63, negative number",
+    "D59": "extra field at each level",
+    "D60": "missing field, null",
+    "D61": "lone surrogate, NUL, control character",
+    "D62": "trailing newline in a name",
+    "D63": "Arabic or full-width digits",
+    "D64": "look-alike letters, zero width, right-to-left, decomposed forms",
+    "D65": "paths, device names, 300 characters",
+    "D66": "addresses; nothing is fetched",
+    "D67": "script, template, SQL, LDAP",
+    "D68": "formulas of spreadsheets",
+    "D69": "YAML",
+    "D70": "a patient's name as key, metric, reason or model",
+    "D71": "a patient's name in hexadecimal, in each digest field",
+    "E72": "unknown scorecard, model, agent, policy or dataset",
+    "E73": "retired scorecard",
+    "E74": "subject swapped, missing, too many, other hash",
+    "E75": "type of another kind of statement",
+    "E76": "cell, group, spread or benchmark missing, extra, of another scorecard",
+    "E77": "value off the scale or off the grid",
+    "E78": "group below the threshold, in no bucket, without figures, larger than its dataset",
+    "E79": "subgroups larger than the whole",
+    "E80": "a suppressed group that follows from the others",
+    "E81": "0 % or 100 %, or few successes or failures",
+    "E82": "value finer than the number of units allows",
+    "E83": "everything suppressed",
+    "E84": "the site's own policy is stricter",
+    "E85": "number of scores that disagrees with the number of units",
+    "E86": "root of no records, or of another site",
+    "E87": "another site's figures, copied",
+    "F88": "exact replay",
+    "F89": "replay after a rotation or an epoch",
+    "F90": "gap in the sequence",
+    "F91": "the same place twice with other content",
+    "F92": "wrong previous link",
+    "F93": "previous link of another site",
+    "F94": "sequence starts again without a new epoch",
+    "F95": "epoch jump, reset without its proofs",
+    "F96": "old registry version, or one from the future",
+    "F97": "made for another board",
+    "F98": "result without its plan, two for one plan, plan of another site, expired, after the result",
+    "F99": "challenge of another plan",
+    "F100": "day in the future, too long ago, of a broken clock",
+    "F101": "20 submissions at once for one place; a crash between entry and receipt",
+    "F102": "batch out of order",
+    "G103": "registry rolled back, frozen, fast-forwarded",
+    "G104": "registry without the thresholds of old and new roots",
+    "G105": "threshold 0, negative, above the number of keys",
+    "G106": "the same site or key twice",
+    "G107": "skipped version; 257 rotations",
+    "G108": "receipt for another payload, index or proof that leads nowhere, node for leaf",
+    "G109": "checkpoint of another log, of a smaller or split log, not in its form, not signed by the log",
+    "G110": "quorum of witnesses by the same key twice",
+    "G111": "time of a cosignature in the future",
+    "G112": "enrolment with a token that was used, has expired, is another site's or over another key",
+    "G113": "redirect, login page, truncated answer, 100 MB",
+}
+
+# Tests of the two sides that try one of these with a real server and a real store, by file and name.
+WITH_A_STORE = {
+    "A2": [
+        "tests/aggregator/test_http.py::test_compressed_and_oversize_bodies_are_refused",
+        "tests/aggregator/test_http.py::test_a_body_that_drips_is_given_up_after_the_time_limit",
+    ],
+    "A3": ["tests/aggregator/test_http.py::test_a_true_submission_that_says_it_is_compressed_is_refused_unread"],
+    "D66": ["tests/aggregator/test_intake.py::test_no_socket_is_opened_because_of_a_payload"],
+    "F88": ["tests/aggregator/test_intake.py::test_the_same_payload_again_gets_the_same_receipt_even_after_others"],
+    "F91": ["tests/aggregator/test_intake.py::test_a_fork_is_kept_as_evidence_and_freezes_the_site"],
+    "F101": [
+        "tests/aggregator/test_http.py::test_of_twenty_at_once_for_one_place_exactly_one_wins",
+        "tests/aggregator/test_http.py::test_killed_around_the_commit_the_receipt_comes_at_the_next_try",
+    ],
+    "G112": [
+        "tests/agent/delivery/test_a_whole_site.py::test_a_second_site_with_a_used_invite_keeps_nothing_of_it_and_takes_a_new_one"
+    ],
+    "G113": [
+        "tests/agent/delivery/test_transport.py::test_a_redirect_is_never_followed",
+        "tests/agent/delivery/test_transport.py::test_a_hundred_megabytes_are_not_read",
+    ],
+}
+
+NOT_TRIED = {"E85": "no statement carries a number of scores; the number of units is a bucket (E78)"}
+REMARKS = {
+    "D71": "`scores_root`, `commitment` and the ledger's head are random to everybody outside: the gate determines "
+    "them, and the site's audit recomputes them",
+    "F101": "needs the aggregator's store",
+    "G110": "no witness is asked yet: cosignatures are ignored, so none counts twice",
+    "G111": "as G110",
+}
+
+_HEADER = """# Bad inputs and their tests
+
+Inputs that the protocol must survive, by number. Each is refused with an error code of its own (or ignored, where it
+says so), and nothing else changes. Tests are in `tests/protocol/` unless a path is given. The page is
+written by `python -m tests.protocol.bad_inputs`, from the tests as they are collected; a test compares.
+"""
+
+
+def collect_tests() -> list[str]:
+    """Return the ids of all tests of the protocol, in their order."""
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-o",
+        "addopts=--collect-only -q",
+        "-p",
+        "no:cacheprovider",
+        "tests/protocol",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    return [line for line in done.stdout.splitlines() if "::" in line]
+
+
+def find_tests(tests: Iterable[str]) -> dict[str, list[str]]:
+    """Return, for each number, the test functions that try it: by their own name, or by that of one of their cases."""
+    found: dict[str, list[str]] = {number: [] for number in BAD_INPUTS}
+    for test in tests:
+        function, _, case = test.removeprefix("tests/protocol/").partition("[")
+        named = re.findall(r"(?:::test_|^)([A-G])0*(\d+)[-_]", function) or re.findall(r"(?:^|-)([A-G])0*(\d+)-", case)
+        for letter, digits in named:
+            functions = found.get(f"{letter}{digits}", [])
+            if function not in functions:
+                functions.append(function)
+    for number, functions in WITH_A_STORE.items():
+        found[number] += functions
+    return found
+
+
+def render_page(found: dict[str, list[str]]) -> str:
+    """Return the page."""
+    lines = [_HEADER]
+    for letter, title in SECTIONS.items():
+        lines += [f"## {letter}. {title}", "", "| | input | tests |", "| --- | --- | --- |"]
+        for number, text in BAD_INPUTS.items():
+            if number[0] == letter:
+                tests = [f"`{test}`" for test in found[number]]
+                notes = [f"{note}." for note in (NOT_TRIED.get(number), REMARKS.get(number)) if note]
+                lines.append(f"| {number} | {text} | {'<br>'.join([*tests, *notes])} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(render_page(find_tests(collect_tests())), "utf-8")
