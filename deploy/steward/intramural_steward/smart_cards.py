@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 
 from intramural_steward.errors import KeyFileError
 from protocol.errors import ProtocolError
-from protocol.keys import PublicKey, load_public
+from protocol.keys import P256_ORDER, PublicKey, load_public
 
 if TYPE_CHECKING:
     import pkcs11
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 _P256_INFO: Final = bytes.fromhex("3059301306072a8648ce3d020106082a8648ce3d030107034200")
 _ED25519_INFO: Final = bytes.fromhex("302a300506032b6570032100")
 _P256_PARAMETERS: Final = bytes.fromhex("06082a8648ce3d030107")
-_P256_ORDER: Final = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 _P256_POINT_BYTES: Final = 65
 _ED25519_POINT_BYTES: Final = 32
 _OCTETS: Final = 0x04
@@ -134,4 +133,4 @@ def _encode_p256(signature: bytes) -> bytes:
     """Return r and s, which the device joins, as strict DER, with the lower of the two values of s that verify."""
     half = len(signature) // 2
     r, s = int.from_bytes(signature[:half], "big"), int.from_bytes(signature[half:], "big")
-    return encode_dss_signature(r, min(s, _P256_ORDER - s))
+    return encode_dss_signature(r, min(s, P256_ORDER - s))
