@@ -68,12 +68,10 @@ class Life:
         command = [*self.site_prefix, sys.executable, "-m", "agent", "--site", self.site, *self.agent_options, *words]
         return self._run(command, code)
 
-    def as_steward(self, *words: str | Path, code: int = 0) -> str:
-        """Run `intramural WORDS` where there is no site."""
-        return self._run(
-            [*self.site_prefix, sys.executable, "-m", "agent", "--site", self.steward, *self.agent_options, *words],
-            code,
-        )
+    def as_steward(self, *words: str | Path, code: int = 0, answers: str = "") -> str:
+        """Run `intramural-steward WORDS`, in the steward's folder, without a site; `answers` is what is typed."""
+        command = [*self.site_prefix, sys.executable, "-m", "intramural_steward", *words]
+        return self._run(command, code, answers)
 
     def aggregator(self, *words: str | Path, code: int = 0) -> str:
         """Run `intramural-aggregator --dir DIR WORDS`."""
@@ -87,15 +85,19 @@ class Life:
             [*self.site_prefix, sys.executable, "-m", "agent", "--site", self.site, *words]
         ).returncode
 
-    def _run_anyhow(self, words: Sequence[str | Path]) -> subprocess.CompletedProcess[bytes]:
-        environment = {**os.environ, **self.environment}
+    def _run_anyhow(self, words: Sequence[str | Path], answers: str = "") -> subprocess.CompletedProcess[bytes]:
+        environment = {**os.environ, **self.environment, "INTRAMURAL_STEWARD_LIST": str(self.steward / "list.jsonl")}
+        paths = [str(ROOT / "deploy" / "steward"), environment.get("PYTHONPATH", "")]
+        environment["PYTHONPATH"] = os.pathsep.join(paths).rstrip(os.pathsep)
         command = [str(word) for word in words]
-        done = subprocess.run(command, capture_output=True, check=False, cwd=ROOT, env=environment, timeout=120)
+        done = subprocess.run(
+            command, capture_output=True, check=False, cwd=ROOT, env=environment, timeout=120, input=answers.encode()
+        )
         self.outputs += [done.stdout, done.stderr]
         return done
 
-    def _run(self, words: Sequence[str | Path], code: int) -> str:
-        done = self._run_anyhow(words)
+    def _run(self, words: Sequence[str | Path], code: int, answers: str = "") -> str:
+        done = self._run_anyhow(words, answers)
         command = [str(word) for word in words]
         assert done.returncode == code, (command, done.returncode, done.stdout.decode(), done.stderr.decode())
         return (done.stderr if code else done.stdout).decode()
@@ -139,12 +141,27 @@ class Life:
         self.folder.mkdir(exist_ok=True)
         self.steward.mkdir(mode=0o700)
         self.agent("init", self.site, "--site-name", site_name)
-        self.as_steward("steward-key", "--out", self.key)
+        self.make_steward_key()
         card, models = self.folder / "card.json", self.folder / "models.yaml"
         self.agent("benchmarks", "scorecard", BENCHMARK, "--name", "card", "--out", card)
         models.write_text(f"- name: {MODEL}\n  display_name: First choice\n  is_language_model: false\n")
         self.aggregator("init", "--origin", HOST, "--url", url, "--scorecard", card, "--models", models)
         self.aggregator("invite", "--site-name", "Test", "--publication", "named", "--out", self.invite)
+
+    def make_steward_key(self) -> None:
+        """Make the steward's key file, with a password."""
+        self.password.write_text("a password of the tests\n")
+        self.password.chmod(0o600)
+        self.as_steward("key", "new", "--out", self.key, "--password-file", self.password)
+
+    @property
+    def password(self) -> Path:
+        return self.steward / "password"
+
+    @property
+    def with_key(self) -> tuple[str | Path, ...]:
+        """The options by which the steward's tool finds the key."""
+        return ("--key", self.key, "--password-file", self.password)
 
     def evaluate(self, instances: int = 12) -> None:
         """Run the benchmarks against an inference server, and let the server go."""
@@ -156,7 +173,7 @@ class Life:
         """Ask with the steward's signature, which is made on the steward's side; over the network, or into a file."""
         half, signed = self.folder / "half.json", self.folder / "signed.json" if out is None else out
         self.agent("enroll", "--invite", self.invite, "--steward-public", f"{self.key}.pub", "--out", half)
-        self.as_steward("enroll", "--request", half, "--steward-key", self.key, "--out", signed)
+        self.as_steward("sign-request", half, *self.with_key, "--out", signed, "--yes")
         if out is None:
             self.agent("enroll", "--invite", self.invite, "--request", signed)
 
@@ -169,11 +186,15 @@ class Life:
     def prepare(self) -> None:
         """Prepare the suite's submission and have it approved on the steward's side."""
         self.agent("submission", "prepare", "--suite", self.suite)
-        (row,) = self.rows()
-        request, signed = self.folder / "request.json", self.folder / "approved.json"
+        self.approve()
+
+    def approve(self, number: int = 1) -> None:
+        """Have every draft approved by the steward; `number` tells the requests of one life apart."""
+        drafts = [state for state in self.states() if state == "prepared"]
+        request, signed = self.folder / f"request-{number}.json", self.folder / f"approved-{number}.json"
         self.agent("submission", "approve", "--out", request)
-        words = ("--key", self.key, "--out", signed, "--digest", row["digest"], "--root", self.root_keyid(), "--yes")
-        self.as_steward("submission", "approve", "--request", request, *words)
+        words = (*self.with_key, "--root", self.root_keyid(), "--out", signed)
+        self.as_steward("approve", request, *words, answers="y\n" * len(drafts))
         self.agent("submission", "approve", "--signed", signed)
 
     def root_keyid(self) -> str:

@@ -128,6 +128,25 @@ def test_one_refused_file_does_not_keep_out_the_others(life: Life) -> None:
     assert [path.suffix for path in back.iterdir()] == [".receipt"]
 
 
+def test_a_refusal_is_carried_back_too_and_a_forged_one_is_not_believed(life: Life) -> None:
+    exported, back = export(life), life.folder / "back"
+    life.aggregator("register", "--retire-scorecard", "card")
+    life.aggregator("accept", exported, "--receipts", back, code=1)
+    (refusal,) = back.iterdir()
+    assert refusal.name == exported.name.replace(".dsse.json", ".refusal")
+    genuine = refusal.read_text()
+    assert "retired_scorecard" in genuine
+    for forged in (genuine.replace("retired_scorecard", "fork"), genuine[:-20], "", "fork"):
+        refusal.write_text(forged)
+        life.agent("submission", "send", "--import-refusal", refusal, code=7)
+    assert life.states() == ["sent"]
+    refusal.write_text(genuine)
+    assert "retired_scorecard" in life.agent("submission", "send", "--import-refusal", refusal)
+    assert life.states() == ["refused"]
+    assert life.log_size() == 1
+    assert connections(life) == ""
+
+
 def test_answers_need_a_folder_that_is_there(life: Life) -> None:
     exported = export(life)
     said = life.aggregator("accept", exported, "--receipts", life.folder / "nowhere", code=2)

@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -253,9 +254,8 @@ def forge_signatures(hospital: Hospital, front: Front) -> None:
     """Put canaries into the signature fields of what is approved: the site itself refuses to let it out."""
     life = hospital.life
     requests, words = len(front.requests), [hospital.canaries.draw("signature", 4) for _ in range(2)]
-    for path in sorted((life.site / "submissions").glob("*.dsse.json")):
-        if path.name == "enrolment.dsse.json":
-            continue
+    (row,) = [row for row in life.rows() if row["state"] == "approved"]
+    for path in (life.site / "submissions" / f"{row['digest']}.dsse.json",):
         genuine = path.read_bytes()
         for count in (1, 200):
             envelope = json.loads(genuine)
@@ -318,29 +318,45 @@ def left(tmp_path_factory: pytest.TempPathFactory) -> Left:
     own_words = canaries.draw("server's own words", 3)
     life.folder.mkdir()
     life.agent("init", life.site, "--site-name", " ".join(canaries.draw("site name", 4)))
-    with (
-        FaultServer(
-            models=[hospital.served["model"]], fault=hospital.answer, owned_by=own_words[0], server_header=own_words[1],
+    with ExitStack() as stack:
+        server = FaultServer(
+            models=[hospital.served["model"]],
+            fault=hospital.answer,
+            owned_by=own_words[0],
+            server_header=own_words[1],
             extra_model_keys={"root": own_words[2]},
-        ) as server,
-        FaultServer(
-            models=[hospital.served["one"], hospital.served["two"]], fault=hospital.judge, host=JUDGE_ADDRESS
-        ) as bench,
-    ):  # fmt: skip
+        )
+        judges = [hospital.served["one"], hospital.served["two"]]
+        bench = FaultServer(models=judges, fault=hospital.judge, host=JUDGE_ADDRESS)
+        servers = stack.enter_context(ExitStack())
+        for one in (server, bench):
+            servers.enter_context(one)
         plant(hospital, {"model": server.url, "one": bench.url, "two": bench.url})
-        evaluate(hospital)
-        asked = json.dumps([dict(request.body) for request in [*server.asked, *bench.asked]]).encode()
-        headers = json.dumps([dict(request.headers) for request in [*server.asked, *bench.asked]]).encode()
-    life.agent("judge", "--suite", hospital.suite, code=4)  # the judges are down by now
-    look_around(hospital)
-    found_aggregator(hospital)
-    with life.serving_aggregator() as port, Front(port) as front:
+        found_aggregator(hospital)
+        front = stack.enter_context(Front(stack.enter_context(life.serving_aggregator())))
         life.set(aggregator_url=f"http://127.0.0.1:{front.port}")
+        life.join()
+        register(hospital)
+        evaluate(hospital)
+        servers.close()
+        life.agent("judge", "--suite", hospital.suite, code=4)  # the judges are down by now
+        look_around(hospital)
         submit(hospital, front)
-        sent = b"\n".join(front.requests)
+    requests = [*server.asked, *bench.asked]
+    asked = json.dumps([[dict(request.body), dict(request.headers)] for request in requests]).encode()
+    sent = b"\n".join(front.requests)
     life.aggregator("publish", "--out", life.folder / "board")
     life.agent("audit")
-    return Left(hospital, sent, asked + headers, Finder(canaries.only(*CASE)), Finder(canaries))
+    return Left(hospital, sent, asked, Finder(canaries.only(*CASE)), Finder(canaries))
+
+
+def register(hospital: Hospital) -> None:
+    """Freeze the private benchmark's data, have that approved, and send the statement about it."""
+    life = hospital.life
+    life.agent("datasets", "register", "own")
+    life.agent("submission", "show")
+    life.approve(1)
+    life.agent("submission", "send")
 
 
 def evaluate(hospital: Hospital) -> None:
@@ -371,7 +387,7 @@ def found_aggregator(hospital: Hospital) -> None:
     name = hospital.canaries.draw_one("steward's file")
     life.steward_name, life.key_name = name, hospital.canaries.draw_one("steward's file") + ".key"
     life.steward.mkdir(mode=0o700)
-    life.as_steward("steward-key", "--out", life.key)
+    life.make_steward_key()
     life.agent("benchmarks", "scorecard", "own", "pubmed_qa", "--name", "card", "--out", life.folder / "card.json")
     (life.folder / "models.yaml").write_text(f"- name: {MODEL}\n  display_name: Test\n")
     words = ("--scorecard", life.folder / "card.json", "--models", life.folder / "models.yaml")
@@ -380,12 +396,11 @@ def found_aggregator(hospital: Hospital) -> None:
 
 
 def submit(hospital: Hospital, front: Front) -> None:
-    """Enrol, prepare, approve, and send, meeting forged signatures, babbling servers and failing code on the way."""
+    """Prepare, approve, and send, meeting forged signatures, babbling servers and failing code on the way."""
     life = hospital.life
-    life.join()
-    life.suite = hospital.suite
-    life.prepare()
+    life.agent("submission", "prepare", "--suite", hospital.suite)
     life.agent("submission", "show")
+    life.approve(2)
     fail_with_canaries(hospital)
     forge_signatures(hospital, front)
     answer_with_canaries(hospital, front)
@@ -433,19 +448,19 @@ def test_none_is_in_what_was_carried_out_or_published(left: Left, name: str) -> 
 
 def test_none_is_in_what_the_steward_read_and_signed(left: Left) -> None:
     life = left.hospital.life
-    for path in (
-        life.folder / "request.json",
-        life.folder / "approved.json",
-        life.folder / "half.json",
-        life.folder / "signed.json",
-    ):
-        assert left.every_finder.search_named(path.read_bytes()) == {}, path.name
+    for name in ("half", "signed", "request-1", "approved-1", "request-2", "approved-2"):
+        assert left.every_finder.search_named((life.folder / f"{name}.json").read_bytes()) == {}, name
+    # The list of approvals holds nothing either; the folder's own name is the hospital's.
+    assert left.every_finder.search_files(life.steward).keys() == {life.key.name, f"{life.key.name}.pub"}
 
 
 def test_none_is_in_the_folder_of_submissions(left: Left) -> None:
+    """Beside the suite's name, which stands in the site's own record of what it decided."""
     folder = left.hospital.life.site / "submissions"
     assert len(list(folder.rglob("*"))) > 8
-    assert left.every_finder.search_files(folder) == {}
+    kept = left.every_finder.search_files(folder)
+    assert {carrier for found in kept.values() for carrier in found.values()} <= {"suite"}
+    assert {name for name in kept if not name.endswith(".verdicts.json")} == set()
 
 
 def test_no_text_of_a_case_is_in_any_output_or_log(left: Left) -> None:
@@ -461,8 +476,11 @@ def test_no_text_of_a_case_is_in_any_output_or_log(left: Left) -> None:
 def test_no_text_of_a_case_is_in_the_site_beside_the_files_that_people_wrote(left: Left, tmp_path: Path) -> None:
     site = left.hospital.life.site
     written = {str(path.relative_to(site)) for path in left.hospital.planted}
-    found = {name: named for name, named in left.case_finder.search_files(site).items() if name not in written}
-    assert found == {}
+    found = left.case_finder.search_files(site)
+    frozen = {name for name in found if name.startswith("data/.frozen/own/0001/files/")}  # a copy of the data
+    assert found.keys() - written - frozen == set()
+    for name in frozen:
+        assert (site / name).stat().st_mode & 0o077 == 0, "the copy is for the account of the site alone"
     assert (site / "store" / "site.sqlite3").stat().st_size > 100_000
 
 

@@ -261,7 +261,8 @@ def test_an_inspecting_proxy_that_changes_the_submission_gets_it_refused(
     with behind(outside.other_authority.issue(HOST).context(), outside) as (front, proxy):
         front.change_request = change
         life.set(proxy=proxy.url, ca_bundle=str(outside.other_authority.bundle))
-        assert "the aggregator refused" in fails(life)
+        assert "was refused (status 403) without the aggregator's signature" in fails(life)
+        assert life.states() == ["sent"]
     delivers(life, outside)
 
 
@@ -279,7 +280,8 @@ def test_an_inspecting_proxy_that_changes_the_receipt_is_noticed(
 FORGED = {
     "page": ("text/html", 200, HTML, "web page"),
     "page-as-json": ("application/json", 200, HTML, "web page"),
-    "refusal": ("application/json", 409, b'{"code":"fork"}', "the aggregator refused"),
+    "refusal": ("application/json", 409, b'{"code":"fork"}', "without the aggregator's signature"),
+    "refusal-with-a-note": ("application/json", 409, b'{"code":"fork","refusal":"CANARY"}', "without the aggregator's"),
     "nothing": ("application/json", 200, b"{}", "no receipt"),
 }
 
