@@ -14,7 +14,7 @@ from aggregator.merge.table import Board, Row, Table
 COLUMNS = (
     "scorecard", "version", "category", "benchmark", "metric", "subgroup", "access", "model", "display_name",
     "organization", "is_language_model", "state", "value", "low", "high", "approximate_units", "sites",
-    "sites_left_out", "sites_with_partial_results",
+    "sites_left_out", "why_suppressed", "sites_with_partial_results", "sites_with_unplanned_results",
 )  # fmt: skip
 # A spreadsheet takes cells that begin so for a formula; some skip white space first, some read full-width signs.
 _FORMULA = re.compile(r"\s*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
@@ -39,6 +39,7 @@ def json_file(board: Board, replayed: Replayed) -> bytes:
                 "day": c.result.predicate.day,
                 "outcome": c.result.predicate.outcome,
                 "approval": c.result.predicate.approval,
+                "planned": c.result.is_planned,
                 "agent": c.agent_version,
                 "policy": c.policy_name,
             }
@@ -46,6 +47,9 @@ def json_file(board: Board, replayed: Replayed) -> bytes:
         ],
         "pooled_sites": board.pooled_sites,
         "revoked_log_positions": list(board.revoked),
+        "withdrawn_results": [
+            {"log_position": w.position, "withdrawn_at": w.withdrawn_at, "reason": w.reason} for w in board.withdrawn
+        ],
     }
     return json.dumps(content, indent=1, sort_keys=True).encode() + b"\n"
 
@@ -75,6 +79,7 @@ def _row(row: Row) -> dict[str, Any]:
         "mean_win_rate": row.win_rate,
         "sites": row.sites,
         "sites_with_partial_results": row.partial,
+        "sites_with_unplanned_results": row.unplanned,
         "cells": {key: _cell(cell) for key, cell in row.cells.items()},
     }
 
@@ -88,13 +93,15 @@ def _cell(cell: PooledCell) -> dict[str, Any]:
         "approximate_units": cell.units,
         "sites": cell.sites,
         "sites_left_out": cell.left_out,
+        "why_suppressed": cell.why,
     }
 
 
 def csv_file(board: Board) -> bytes:
     """Return every cell as a line, values in the metric's own range.
 
-    `sites_with_partial_results` is the model's, over all benchmarks; all other numbers are the cell's.
+    `sites_with_partial_results` and `sites_with_unplanned_results` are the model's, over all benchmarks; all other
+    numbers are the cell's.
     """
     out = io.StringIO()
     writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
@@ -123,7 +130,9 @@ def csv_file(board: Board) -> bytes:
                         pooled.units,
                         pooled.sites,
                         pooled.left_out,
+                        pooled.why or "",
                         row.partial,
+                        row.unplanned,
                     ]
                 )
     return out.getvalue().encode("utf-8")

@@ -65,6 +65,26 @@ CARD = Scorecard(
         Cell("aci_bench", "rouge_l", None, "gated", False, 0, 1),
     ),
 )
+GROUPS = {
+    "age.under_40": 96,
+    "age.40_to_64": 170,
+    "age.65_to_79": 150,
+    "age.80_or_over": 84,
+    "sex.female": 250,
+    "sex.male": 243,
+    "sex.other": 7,
+}
+"""Sizes of the groups of `GROUPED`: of one variable they add up to all units."""
+GROUPED = Scorecard(
+    name="wards",
+    version=1,
+    benchmarks=(BenchmarkEntry("discharge", "Discharge letters", NOTES, "5" * 64),),
+    cells=tuple(
+        Cell("discharge", metric, subgroup, "private", metric == "exact_match", 0, 1)
+        for subgroup in (None, *GROUPS)
+        for metric in ("exact_match", "rouge_l")
+    ),
+)
 MODELS = (
     Model("example/large", "Example Large", "Example Org", True),
     Model("example/small", "Example Small", "Example Org", True),
@@ -333,3 +353,21 @@ def scores(seed: int, *, right: float = 0.7, units: int = 200, card: Scorecard =
         ]
         for cell in card.cells
     }
+
+
+def scores_of_groups(seed: int, *, right: float = 0.7, card: Scorecard = GROUPED) -> dict[str, list[float]]:
+    """Draw scores for a scorecard with subgroups: those of a group are a part of those of the whole."""
+    draw = random.Random(seed)
+    units = sum(size for name, size in GROUPS.items() if name.startswith("age."))
+    found: dict[str, list[float]] = {}
+    taken: dict[tuple[str, str, str], int] = {}  # units of a metric's groups of one variable so far
+    for cell in card.cells:
+        if cell.subgroup is None:
+            whole = [draw.random() < right if cell.binary else draw.betavariate(4, 2) for _ in range(units)]
+            found[cell.key] = [float(score) for score in whole]
+            continue
+        variable = (cell.benchmark, cell.metric, cell.subgroup.partition(".")[0])
+        start = taken.get(variable, 0)
+        taken[variable] = start + GROUPS[cell.subgroup]
+        found[cell.key] = found[f"{cell.benchmark}/{cell.metric}"][start : taken[variable]]
+    return found

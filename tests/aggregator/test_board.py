@@ -23,15 +23,28 @@ from aggregator.home import Home, today_day
 from aggregator.intake import accept
 from protocol.registry import Model
 from protocol.scorecard import BenchmarkEntry, Cell, Scorecard
-from tests.aggregator.federation import MODELS, enrolled, new_home, new_key, registry_of, scores
+from tests.aggregator.federation import (
+    CARD,
+    GROUPED,
+    MODELS,
+    challenge_of,
+    new_home,
+    new_key,
+    put_in_force,
+    ready,
+    registry_of,
+    scores,
+    scores_of_groups,
+    submit,
+)
 
 HOSTILE = Model("evil/model", '<script>alert("x")</script>', '=HYPERLINK("javascript:x")', True)
 
 
 def fill(home: Home) -> None:
     """Two named sites and three pooled ones report on every model; the first one twice."""
-    sites = [enrolled(home, name) for name in ("St. Elsewhere", "{{7*7}} & <b>Co</b>")]
-    sites += [enrolled(home, f"Hidden Hospital {number}", "pooled") for number in range(3)]
+    sites = [ready(home, name) for name in ("St. Elsewhere", "{{7*7}} & <b>Co</b>")]
+    sites += [ready(home, f"Hidden Hospital {number}", "pooled") for number in range(3)]
     models = [model.name for model in registry_of(home).models.values()]
     for number, site in enumerate(sites):
         for seed, model in enumerate([*models, models[0]] if number == 0 else models):
@@ -71,11 +84,11 @@ def bytes_of(folder: Path) -> dict[str, bytes]:
 
 
 def test_an_untouched_board_is_identical(board: Path, federation: Home) -> None:
-    assert verify(board).checkpoint.size == 26
+    assert verify(board).checkpoint.size == 36
     fingerprint = federation.root_key.public.fingerprint
     done = CliRunner().invoke(cli, ["verify", "--board", str(board), "--root-key", fingerprint])
     assert done.exit_code == 0, done.output
-    assert done.output.startswith("Identical: board.example, 26 log entries")
+    assert done.output.startswith("Identical: board.example, 36 log entries")
 
 
 def test_the_same_log_gives_the_same_bytes(federation: Home, published: Path, tmp_path: Path) -> None:
@@ -163,7 +176,7 @@ def repeat_registry(board: Path) -> None:
 
 def change_checkpoint(board: Path) -> None:
     path = board / "log/checkpoint"
-    path.write_text(path.read_text().replace("\n26\n", "\n25\n", 1))
+    path.write_text(path.read_text().replace("\n36\n", "\n35\n", 1))
 
 
 def remove_checkpoint(board: Path) -> None:
@@ -189,16 +202,16 @@ def link_page(board: Path) -> None:
         (change_value, "board.json"),
         (change_page, "index.html"),
         (change_csv, "board.csv"),
-        (remove_last_entry, "25 are published"),
-        (remove_middle_entry, "25 are published"),
-        (repeat_entry, "27 are published"),
-        (swap_entries, "log entry 24"),
-        (change_entry, "log entry 25"),
+        (remove_last_entry, "35 are published"),
+        (remove_middle_entry, "35 are published"),
+        (repeat_entry, "37 are published"),
+        (swap_entries, "log entry 34"),
+        (change_entry, "log entry 35"),
         (change_entry_registry, "registry version 99"),
         (reformat_entry, "line 1, is not a log entry"),
         (say_true_for_one, "line 1, is not a log entry"),
         (change_registry, "registry"),
-        (remove_last_registry, "log entry 4"),
+        (remove_last_registry, "log entry 12"),
         (remove_middle_registry, "registry"),
         (repeat_registry, "registry"),
         (change_checkpoint, "checkpoint"),
@@ -272,14 +285,18 @@ class Page(HTMLParser):
 
 
 @pytest.mark.parametrize("name", ["index.html", "details.html", "sites.html", "methods.html"])
-def test_pages_reach_for_nothing_and_are_navigable(published: Path, name: str) -> None:
+@pytest.mark.parametrize("made", ["published", "grouped"])
+def test_pages_reach_for_nothing_and_are_navigable(request: pytest.FixtureRequest, made: str, name: str) -> None:
+    published: Path = request.getfixturevalue(made)
     text = (published / name).read_text()
     page = Page(text)
     for tag, attributes in page.tags:
         for target in (attributes.get("href"), attributes.get("src")):
             assert target is None or not re.match(r"[a-z]+:|//", target), f"{tag} points elsewhere"
-            if target and not target.startswith("#"):
-                assert (published / target.split("#")[0]).is_file()
+            if target:
+                other, _, anchor = target.partition("#")
+                assert (published / (other or name)).is_file()
+                assert not anchor or f'id="{anchor}"' in (published / (other or name)).read_text()
         assert not any(key.startswith("on") or key == "style" for key in attributes)
     assert page.all("html") == [{"lang": "en"}]
     assert len(page.all("h1")) == 1
@@ -331,7 +348,7 @@ def test_a_spreadsheet_finds_no_formula_in_any_column(tmp_path: Path) -> None:
         (Cell("notes", "exact_match", None, "private", True, 0, 1),),
     )
     home = new_home(tmp_path / "aggregator", scorecards=[card], models=[Model("a/b", "+1", "＝1", True)])
-    site = enrolled(home)
+    site = ready(home, card=card)
     result = site.result(registry_of(home), scores(1, card=card), model="a/b", card=card)
     accept(home, site.sign(result), today_day=today_day())
     publish_from(home, tmp_path / "board")
@@ -374,7 +391,7 @@ def test_baselines_are_marked_as_no_language_models(published: Path) -> None:
 
 def test_a_board_of_baselines_alone_says_so(published: Path, tmp_path: Path) -> None:
     home = new_home(tmp_path / "aggregator", models=[MODELS[2]])
-    site = enrolled(home)
+    site = ready(home)
     accept(home, site.sign(site.result(registry_of(home), scores(1), model=MODELS[2].name)), today_day=today_day())
     publish_from(home, tmp_path / "board")
     index = (tmp_path / "board/index.html").read_text()
@@ -385,7 +402,7 @@ def test_a_board_of_baselines_alone_says_so(published: Path, tmp_path: Path) -> 
 
 def test_a_result_that_leaves_questions_out_is_marked(tmp_path: Path) -> None:
     home = new_home(tmp_path / "aggregator", models=MODELS[:2])
-    site = enrolled(home)
+    site = ready(home)
     for model, outcome in ((MODELS[0], "complete"), (MODELS[1], "partial")):
         result = site.result(registry_of(home), scores(1), model=model.name)
         envelope = site.sign(replace(result, outcome=outcome))
@@ -431,3 +448,98 @@ def test_figures_are_written_in_the_metrics_own_range() -> None:
     assert in_range(None, share) == ""
     assert in_range(250, Cell("b", "m", None, "public", False, -1, 1)) == "-0.50"
     assert [roughly(units) for units in (7, 58, 493, 1068, 15_500)] == ["7", "58", "490", "1,100", "16,000"]
+
+
+# Groups, plans and withdrawals.
+
+
+@pytest.fixture(scope="module")
+def grouped(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A board with subgroups: of two models, one planned and withdrawn once; its site has been reset since."""
+    home = new_home(tmp_path_factory.mktemp("grouped") / "aggregator", scorecards=[CARD, GROUPED])
+    site = ready(home, card=GROUPED)
+    mistaken = site.result(registry_of(home), scores_of_groups(1, right=0.9), card=GROUPED)
+    submit(home, site, site.withdraw(registry_of(home), submit(home, site, mistaken)))
+    plan = site.sign(site.plan(registry_of(home), card=GROUPED))
+    accept(home, plan, today_day=today_day())
+    digest, challenge = site.accepted(plan), challenge_of(home, plan)
+    planned = site.result(registry_of(home), scores_of_groups(2), card=GROUPED)
+    submit(home, site, replace(planned, plan=digest, challenge=challenge))
+    request = site.reset(registry_of(home))
+    put_in_force(home, request)
+    site.accepted(request)
+    small = site.result(registry_of(home), scores_of_groups(3, right=0.5), card=GROUPED, model=MODELS[1].name)
+    submit(home, site, small)
+    out = tmp_path_factory.mktemp("grouped-board") / "board"
+    publish_from(home, out)
+    return out
+
+
+def test_a_board_with_every_kind_of_statement_is_identical(grouped: Path) -> None:
+    done = CliRunner().invoke(cli, ["verify", "--board", str(grouped)])
+    assert done.exit_code == 0, done.output
+
+
+def table_of(page: str, caption: str) -> str:
+    """Return the table with this caption, and its footnotes."""
+    after = page[page.index(f"<span>{caption}") :]
+    return re.split('<div class="scroll|</section>', after, maxsplit=1)[0]
+
+
+def test_a_published_group_stands_beside_a_suppressed_one_with_the_words_why(grouped: Path) -> None:
+    page = (grouped / "details.html").read_text()
+    assert "under 40" in table_of(page, "Discharge letters by age")
+    table = table_of(page, "Discharge letters by sex")
+    female = table.split("</th>\n<td", 1)[1].split("</td>")[0]
+    assert re.search(r'<span class="score">0\.\d+</span>', female)
+    mark = re.search(r'title="([^"]+)">suppressed</span><a class="state-note" href="#(note-[^"]+)"', table)
+    assert mark is not None
+    assert "could be found by subtraction" in mark[1]
+    note = re.search(rf'<li id="{mark[2]}"><sup>a</sup> ([^<]+)</li>', table)
+    assert note is not None
+    assert note[1] == mark[1]
+
+
+def test_a_metric_that_never_leaves_has_no_column_among_the_groups(grouped: Path) -> None:
+    page = (grouped / "details.html").read_text()
+    whole = table_of(page, "Discharge letters (")
+    assert "rouge l" in whole
+    assert "only the first figure leaves a site" in whole
+    assert "rouge l" not in table_of(page, "Discharge letters by age")
+
+
+def test_the_twins_say_why_a_figure_is_suppressed(grouped: Path) -> None:
+    (card,) = json.loads((grouped / "board.json").read_bytes())["scorecards"]
+    for model in card["models"]:
+        cells = model["cells"]
+        assert cells["discharge/rouge_l"]["why_suppressed"] == "another metric"
+        assert cells["discharge/exact_match"]["why_suppressed"] is None
+        assert cells["discharge/exact_match/sex.other"]["why_suppressed"] == "small group"
+    for line in csv_lines(grouped):
+        assert (line["state"] == "suppressed") == (line["why_suppressed"] != "")
+
+
+def test_a_withdrawn_result_is_off_the_board_and_in_the_log(grouped: Path) -> None:
+    content = json.loads((grouped / "board.json").read_bytes())
+    assert content["withdrawn_results"] == [{"log_position": 2, "reason": "data_error", "withdrawn_at": 3}]
+    assert [line["log_position"] for line in content["results_of_named_sites"]] == [5, 7]
+    sites = (grouped / "sites.html").read_text()
+    assert "Log entry 2, withdrawn in entry 3: an error in the data." in sites
+    assert len((grouped / "log/entries.ndjson").read_bytes().splitlines()) == 8
+
+
+def test_a_result_without_a_plan_is_marked(grouped: Path) -> None:
+    index = (grouped / "index.html").read_text()
+    overview = index.split("</thead>")[1].split("</table>", maxsplit=1)[0]
+    rows = dict(
+        re.findall(r'class="model">([^<]+?)\s*<.*?<td data-value="\d">([^<]+)</td>\s*</tr>', overview, re.DOTALL)
+    )
+    assert rows == {MODELS[0].display_name: "planned", MODELS[1].display_name: "unplanned"}
+    content = json.loads((grouped / "board.json").read_bytes())
+    unplanned = {m["name"]: m["sites_with_unplanned_results"] for m in content["scorecards"][0]["models"]}
+    assert unplanned == {MODELS[0].name: 0, MODELS[1].name: 1}
+    assert {line["model"]: line["planned"] for line in content["results_of_named_sites"]} == {
+        MODELS[0].name: True,
+        MODELS[1].name: False,
+    }
+    assert "Without a plan nobody can tell" in index
