@@ -12,15 +12,25 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from protocol.codes import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
+from protocol.dominance import is_below_threshold, is_dominated, violates_p_percent
 from protocol.errors import Code, ProtocolError
+from protocol.margins import (
+    Figure,
+    MarginTable,
+    admit_counts,
+    build_table,
+    check_margins,
+    close_margins,
+)
 from protocol.policy import DisclosurePolicy, bucket_of, bucket_range, grid_step
 from protocol.predicates import ResultPredicate
 from protocol.scorecard import Cell, Scorecard
 
-SUPPRESSED, NOT_RUN, LOW_CODED, HIGH_CODED = -1, -2, -3, -4
 NO_SPREAD = -1
 SPREAD_STEPS = 25  # of 0.02 of the range; no standard deviation exceeds half the range
 CERTAINTY = 3  # scales of Laplace noise: 1 - exp(-3), so 95 % of it lies nearer to 0
+_MOST_CONTRIBUTIONS = 200  # more do not make a sum more dominated: no policy asks for less than a percent
 FEWEST_SUMS = 5  # that figures of one group, taken for the same scores, must leave possible together
 
 
@@ -32,13 +42,11 @@ class CellSums:
         n: number of units that have a score; exact.
         total: sum of the scores. Of a protected cell it is perturbed, so it may lie outside 0..n.
         squares: sum of their squares, perturbed apart.
-        dominated: whether so few units make up the total that the policy's dominance rules forbid it.
     """
 
     n: int
     total: float
     squares: float
-    dominated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +63,7 @@ def release(
     units: Mapping[str, int],
     sums: Mapping[str, CellSums | None],
     policy: DisclosurePolicy,
+    earlier: Mapping[str, Sequence[MarginTable]] | None = None,
 ) -> Release:
     """Decide everything a result publishes. `check_result` accepts what comes out, unless nothing was published.
 
@@ -63,6 +72,7 @@ def release(
         units: see `release_groups`.
         sums: see `release_cell`.
         policy: already the stricter of site and federation.
+        earlier: what was released before of the same units and scores, by the key of the cell of all units.
     """
     groups = release_groups(scorecard, units, policy)
     cells = {cell.key: release_cell(cell, sums[cell.key], groups[cell.group], policy) for cell in scorecard.cells}
@@ -71,14 +81,30 @@ def release(
             cells[cell.key] = SUPPRESSED
     for group in scorecard.group_keys:
         _suppress_narrow(scorecard.cells_of(group), cells, groups[group], policy)
-    for whole, parts in _protected_margins(scorecard):
-        while _margin_is_open(cells[whole.key], [cells[part.key] for part in parts], policy):
-            shown = [part for part in parts if cells[part.key] >= 0]
-            cells[min(shown, key=lambda part: units[part.group]).key] = SUPPRESSED
+    for whole, margins in _protected_margins(scorecard):
+        table = _audit_table(whole, margins, cells, units, policy)
+        hidden = close_margins(table, policy, (earlier or {}).get(whole.key, ()))
+        for part in (part for margin in margins.values() for part in margin if part.group in hidden):
+            cells[part.key] = SUPPRESSED
     spreads = {
         cell.key: release_spread(cell, sums[cell.key], cells[cell.key]) for cell in scorecard.cells if not cell.binary
     }
     return Release(groups, cells, spreads)
+
+
+def _audit_table(
+    whole: Cell,
+    margins: Mapping[str, Sequence[Cell]],
+    cells: Mapping[str, int],
+    units: Mapping[str, int],
+    policy: DisclosurePolicy,
+) -> MarginTable:
+    """Return what the figures of one metric admit, with the exact sizes of groups, which an attacker may know."""
+    admitted = {
+        variable: {part.group: admit_counts(cells[part.key], units[part.group], policy) for part in margin}
+        for variable, margin in margins.items()
+    }
+    return build_table(admit_counts(cells[whole.key], units[whole.group], policy), admitted)
 
 
 def surplus_cells(scorecard: Scorecard, policy: DisclosurePolicy) -> list[Cell]:
@@ -133,7 +159,7 @@ def release_groups(scorecard: Scorecard, units: Mapping[str, int], policy: Discl
         if not _protected(scorecard, benchmark.id):
             continue
         for group in (benchmark.id, *(group for margin in scorecard.margins(benchmark.id) for group in margin)):
-            if bucket_range(buckets[group])[0] < policy.min_units or not buckets[benchmark.id]:
+            if is_below_threshold(bucket_range(buckets[group])[0], policy.min_units) or not buckets[benchmark.id]:
                 buckets[group] = 0
         for margin in scorecard.margins(benchmark.id):
             _close_margin(margin, units[benchmark.id], units, buckets, policy)
@@ -181,8 +207,22 @@ def release_cell(cell: Cell, sums: CellSums | None, bucket: int, policy: Disclos
         return value
     if code := _code_for(sums, policy):
         return code
-    is_few = min(sums.total, sums.n - sums.total) < policy.min_events
-    return SUPPRESSED if is_few or sums.dominated or _fault(cell, bucket, value, policy) else value
+    successes, failures = sums.total, sums.n - sums.total
+    is_few = min(successes, failures) < policy.min_events
+    is_dominated_by_few = _may_be_dominated(successes, policy) or _may_be_dominated(failures, policy)
+    return SUPPRESSED if is_few or is_dominated_by_few or _fault(cell, bucket, value, policy) else value
+
+
+def _may_be_dominated(total: float, policy: DisclosurePolicy) -> bool:
+    """Whether a few units may make up a (perturbed) sum: whether they would, if as few as can be had all of it.
+
+    No unit has more than 1. Asked of the scores themselves, the rule would betray one of them at its edge.
+    """
+    full = min(int(max(0.0, total)), _MOST_CONTRIBUTIONS)
+    contributions = [1.0] * full + [max(0.0, total) - int(max(0.0, total))]
+    return is_dominated(contributions, policy.dominance_n, policy.dominance_percent) or violates_p_percent(
+        contributions, policy.p_percent
+    )
 
 
 def _code_for(sums: CellSums, policy: DisclosurePolicy) -> int | None:
@@ -237,9 +277,12 @@ def check_result(result: ResultPredicate, scorecard: Scorecard, policy: Disclosu
         protected = [result.cells[cell.key] for cell in scorecard.cells_of(group) if cell.protected]
         if _is_narrow([value for value in protected if value >= 0], result.groups[group], policy):
             raise ProtocolError(Code.TOO_MANY_METRICS, f"{group}: its figures together leave too few sums")
-    for whole, parts in _protected_margins(scorecard):
-        if _margin_is_open(result.cells[whole.key], [result.cells[part.key] for part in parts], policy):
-            raise ProtocolError(Code.OPEN_MARGIN, f"{whole.key}: a withheld part follows from the others")
+    for whole, margins in _protected_margins(scorecard):
+        figures = {
+            variable: {part.group: Figure(result.groups[part.group], result.cells[part.key]) for part in margin}
+            for variable, margin in margins.items()
+        }
+        check_margins(Figure(result.groups[whole.group], result.cells[whole.key]), figures, policy)
     if result.outcome == "complete" and any(
         result.cells[cell.key] == NOT_RUN for cell in scorecard.cells if cell.subgroup is None
     ):
@@ -318,18 +361,14 @@ def _protected(scorecard: Scorecard, benchmark: str) -> bool:
     return any(cell.benchmark == benchmark and cell.protected for cell in scorecard.cells)
 
 
-def _protected_margins(scorecard: Scorecard) -> Iterator[tuple[Cell, list[Cell]]]:
-    """Yield, for each protected figure of all units, the same figure of the groups of one variable."""
+def _protected_margins(scorecard: Scorecard) -> Iterator[tuple[Cell, dict[str, list[Cell]]]]:
+    """Yield each protected figure of all units, with the same figure of the groups of each variable."""
     for whole in scorecard.cells:
-        if whole.subgroup is None and whole.protected:
-            for margin in scorecard.margins(whole.benchmark):
-                parts = [cell for cell in scorecard.cells if cell.group in margin and cell.metric == whole.metric]
-                if parts:
-                    yield whole, parts
-
-
-def _margin_is_open(whole: int, parts: Sequence[int], policy: DisclosurePolicy) -> bool:
-    """Whether a withheld figure follows from published ones: a part from the rest, or the whole from its parts."""
-    shown = sum(part >= 0 for part in parts)
-    hidden = len(parts) - shown
-    return shown > 0 and (whole < 0 or 0 < hidden < policy.margin_hidden)
+        if whole.subgroup is not None or not whole.protected:
+            continue
+        margins: dict[str, list[Cell]] = {}
+        for cell in scorecard.cells:
+            if cell.subgroup is not None and (cell.benchmark, cell.metric) == (whole.benchmark, whole.metric):
+                margins.setdefault(cell.subgroup.partition(".")[0], []).append(cell)
+        if margins:
+            yield whole, margins

@@ -12,7 +12,8 @@ from agent.disclosure.chain import check_ledger
 from agent.disclosure.ledger import Ledger, ReleasedCell, ledger_key, read_ledger
 from agent.disclosure.prepare import effective_policy
 from agent.errors import DisclosureError
-from protocol.disclosure import NOT_RUN, SUPPRESSED, check_result
+from protocol.codes import NOT_RUN, SUPPRESSED
+from protocol.disclosure import check_result
 from protocol.envelope import add_signature, decode
 from protocol.errors import ProtocolError
 from protocol.keys import PublicKey, Signer
@@ -181,8 +182,8 @@ def check_debit(submission: Submission, ledger: Ledger, registry: Registry) -> N
         return
     result = submission.result
     card = _registered_scorecard(result, registry)
-    debit = ledger.find_release(result.model, result.scorecard, result.scores_root)
-    cells = debit.cells if debit else {}
+    debit = ledger.find_debit(result.model, result.scorecard, result.scores_root)
+    cells = debit[1].cells if debit else {}
     for cell in card.cells:
         if not cell.protected:
             continue

@@ -12,15 +12,16 @@ from protocol.registry import Registry, Site
 
 @dataclass(frozen=True, slots=True)
 class ChainEnd:
-    """The place of the next link."""
+    """The place of the next link. `ledger_length` is what the link before it says: later ones never say less."""
 
     epoch: int
     seq: int
     prev: str
+    ledger_length: int = 0
 
     def after(self, submission: Submission) -> "ChainEnd":
         """Return the place after a link that takes this one."""
-        return ChainEnd(self.epoch, self.seq + 1, submission.digest)
+        return ChainEnd(self.epoch, self.seq + 1, submission.digest, submission.header.ledger.length)
 
     def leads_to(self, submission: Submission) -> bool:
         """Whether a submission has exactly this place."""

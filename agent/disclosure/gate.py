@@ -23,8 +23,10 @@ from agent.disclosure.ledger import (
 from agent.disclosure.perturbation import exact_sums, perturb_sums
 from agent.errors import DisclosureError
 from protocol import disclosure
-from protocol.disclosure import HIGH_CODED, LOW_CODED, NO_SPREAD, NOT_RUN, SUPPRESSED, CellSums
+from protocol.codes import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
+from protocol.disclosure import NO_SPREAD, CellSums
 from protocol.identity import NONE
+from protocol.margins import AuditCell, MarginTable, admit_counts, build_table
 from protocol.policy import DisclosurePolicy
 from protocol.scorecard import BenchmarkEntry, Cell, Scorecard
 
@@ -176,9 +178,17 @@ def decide(
     _check_budget(datasets.values(), policy, ledger, model=model, scores_root=scores_root, day=day)
     shares = {key: _shares(finding, datasets.get(finding.benchmark), secrets) for key, finding in by_cell.items()}
     sums = {cell.key: _sums(cell, shares.get(cell.key), policy, secrets) for cell in scorecard.cells}
-    units = {group: _units(scorecard.cells_of(group), sums) for group in scorecard.group_keys}
-    fresh = disclosure.release(scorecard, units, sums, policy)
     surplus = {cell.key for cell in disclosure.surplus_cells(scorecard, policy)}
+    units = {
+        group: _units([cell for cell in scorecard.cells_of(group) if cell.key not in surplus], sums)
+        for group in scorecard.group_keys
+    }
+    earlier = {
+        cell.key: _earlier_tables(cell, shares[cell.key], datasets[cell.benchmark], model, ledger, policy, secrets)
+        for cell in scorecard.cells
+        if cell.protected and cell.subgroup is None and cell.key in shares
+    }
+    fresh = disclosure.release(scorecard, units, sums, policy, earlier)
     decided = _Figures()
     for entry in scorecard.benchmarks:
         cells = [cell for cell in scorecard.cells if cell.benchmark == entry.id]
@@ -328,6 +338,46 @@ def _units(cells: Sequence[Cell], sums: Mapping[str, CellSums | None]) -> int:
     return min(counts, default=0)
 
 
+def _earlier_tables(
+    cell: Cell,
+    shares: _Shares,
+    dataset: DatasetEntry,
+    model: str,
+    ledger: Ledger,
+    policy: DisclosurePolicy,
+    secrets: Secrets,
+) -> list[MarginTable]:
+    """Return what earlier releases said of exactly these scores, one table each: they are audited together."""
+    scores = _fingerprint_scores(shares.by_person, secrets)
+    tables = []
+    for _, release in ledger.releases():
+        if release.model != model:
+            continue
+        same = [
+            old
+            for old in release.cells.values()
+            if (old.commitment, old.definition, old.metric) == (dataset.commitment, dataset.definition, cell.metric)
+        ]
+        wholes = [old for old in same if not old.subgroup and old.scores == scores]
+        if wholes:
+            tables.append(_table_of(wholes[0], [old for old in same if old.subgroup], cell.benchmark, policy))
+    return tables
+
+
+def _table_of(
+    whole: ReleasedCell, parts: Sequence[ReleasedCell], benchmark: str, policy: DisclosurePolicy
+) -> MarginTable:
+    margins: dict[str, dict[str, AuditCell]] = {}
+    for part in parts:
+        groups = margins.setdefault(part.subgroup.partition(".")[0], {})
+        groups[f"{benchmark}/{part.subgroup}"] = admit_counts(part.value, len(part.scores), policy)
+    return build_table(admit_counts(whole.value, len(whole.scores), policy), margins)
+
+
+def _fingerprint_scores(by_person: Mapping[str, float], secrets: Secrets) -> dict[str, str]:
+    return {person: secrets.fingerprints.of_score(person, share) for person, share in by_person.items()}
+
+
 def _fresh(
     cells: Sequence[Cell],
     entry: BenchmarkEntry,
@@ -345,7 +395,6 @@ def _fresh(
         if spread is not None:
             figures.spreads[cell.key] = spread
         if cell.protected and dataset is not None and cell.key in shares:
-            by_person = shares[cell.key].by_person
             figures.footprint[cell.key] = ReleasedCell(
                 benchmark=cell.benchmark,
                 metric=cell.metric,
@@ -356,7 +405,7 @@ def _fresh(
                 spread=spread,
                 bucket=bucket,
                 is_part=shares[cell.key].is_part,
-                scores={person: secrets.fingerprints.of_score(person, share) for person, share in by_person.items()},
+                scores=_fingerprint_scores(shares[cell.key].by_person, secrets),
             )
     return figures
 

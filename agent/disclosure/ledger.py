@@ -296,10 +296,10 @@ class Ledger:
         used = {cell.commitment for _, release in self.releases() for cell in release.cells.values()}
         return [dataset for dataset in self.datasets() if dataset.commitment in used]
 
-    def find_release(self, model: str, scorecard: str, scores_root: str) -> ReleaseEntry | None:
-        """Return the newest debit for exactly these scores."""
+    def find_debit(self, model: str, scorecard: str, scores_root: str) -> tuple[Entry, ReleaseEntry] | None:
+        """Return the newest debit for exactly these scores, with its entry."""
         wanted = (model, scorecard, scores_root)
-        found = [r for _, r in self.releases() if (r.model, r.scorecard, r.scores_root) == wanted]
+        found = [(e, r) for e, r in self.releases() if (r.model, r.scorecard, r.scores_root) == wanted]
         return found[-1] if found else None
 
     def other_releases_this_month(self, model: str, commitments: Sequence[str], day: int, scores_root: str) -> int:

@@ -16,7 +16,6 @@ from collections.abc import Mapping, Sequence
 from agent.keys import derive_key
 from protocol.canonical import canonical
 from protocol.disclosure import CellSums
-from protocol.dominance import is_dominated, violates_p_percent
 from protocol.policy import DisclosurePolicy
 
 _HALF_RANGE = 2**63  # of the 64 bits that a draw takes
@@ -32,7 +31,7 @@ def perturb_sums(shares: Mapping[str, float], policy: DisclosurePolicy, key: byt
 
     Args:
         shares: person -> mean score, scaled to 0..1 of the metric's range.
-        policy: gives the scale of the noise, and the dominance rules.
+        policy: gives the scale of the noise.
         key: see `perturbation_key`.
     """
     squares = {person: share * share for person, share in shares.items()}
@@ -41,7 +40,6 @@ def perturb_sums(shares: Mapping[str, float], policy: DisclosurePolicy, key: byt
         total=_perturb_sum(shares, policy.perturbation_units, key),
         # Scores of 0 and 1 are their own squares: then both sums get the same noise, and the spread adds nothing.
         squares=_perturb_sum(squares, policy.perturbation_units, key),
-        dominated=_is_dominated(list(shares.values()), policy),
     )
 
 
@@ -60,13 +58,3 @@ def draw_noise(shares: Mapping[str, float], scale: int, key: bytes) -> float:
     digest = hmac.digest(key, hashlib.sha256(canonical([scale, vector])).digest(), "sha256")
     uniform = (int.from_bytes(digest[:8], "big") - _HALF_RANGE + 0.5) / (2 * _HALF_RANGE)  # in (-1/2, 1/2), never 0
     return math.copysign(math.log(1 - 2 * abs(uniform)), uniform)
-
-
-def _is_dominated(shares: list[float], policy: DisclosurePolicy) -> bool:
-    """Whether a few persons make up what the cell scores, or what it misses."""
-    missed = [1 - share for share in shares]
-    return any(
-        is_dominated(contributions, policy.dominance_n, policy.dominance_percent)
-        or violates_p_percent(contributions, policy.p_percent)
-        for contributions in (shares, missed)
-    )

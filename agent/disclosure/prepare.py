@@ -308,9 +308,13 @@ def _draft_result(
     )
     plan = plan_for(gate.outbox, gate.registry, job.findings, model=job.model, scorecard=scorecard.digest)
     debit = ReleaseEntry(job.model, scorecard.digest, job.root, release.footprint)
-    is_new = bool(release.footprint) and ledger.find_release(job.model, scorecard.digest, job.root) != debit
+    before = ledger.find_debit(job.model, scorecard.digest, job.root)
+    is_new = bool(release.footprint) and (before is None or before[1] != debit)
     debited = ledger.followed_by(debit, gate.today_day) if is_new else ledger
-    header = end.header(gate.registry, site, debited.head)
+    head = debited.head
+    if before is not None and not is_new and before[0].number >= end.ledger_length:
+        head = before[0].head  # so that the same release again is the same bytes
+    header = end.header(gate.registry, site, head)
     # Built, and checked by the aggregator's rules, before the debit: what cannot be submitted costs nothing.
     statement = _result_statement(gate, job, scorecard, release, header, named, policy, plan)
     if is_new:
@@ -368,6 +372,7 @@ def _result_statement(
     )
     try:
         check_result(statement, scorecard, policy)
+        check_result(statement, scorecard, gate.registry.policy_for(named))  # as the aggregator will
     except ProtocolError as error:
         raise _refusal(error) from None
     return statement
@@ -398,5 +403,10 @@ def _refusal(error: ProtocolError) -> DisclosureError:
             "every figure is suppressed or was not run, so there is nothing to submit",
             "The benchmarks have too few units for the disclosure policy, or too few changed since an earlier release; "
             "run more of them.",
+        )
+    if error.code is Code.OFF_GRID:
+        return DisclosureError(
+            f"the site's own disclosure policy rounds to another grid than the federation's ({error.detail})",
+            "Choose another `grid_units` in the site's policy, or have that policy registered with the aggregator.",
         )
     return DisclosureError(f"the figures do not obey the disclosure policy ({error.code}: {error.detail})")

@@ -13,7 +13,7 @@ from agent.disclosure.gate import EXPLAINED, Rule
 from agent.disclosure.ledger import Ledger, ResetEntry
 from agent.disclosure.perturbation import draw_noise, perturb_sums
 from agent.errors import DisclosureError
-from protocol.disclosure import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
+from protocol.codes import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
 from protocol.policy import bucket_of, bucket_range
 from protocol.scorecard import Scorecard
 from tests.agent.disclosure.ward import (

@@ -26,12 +26,16 @@ from protocol.identity import NONE, model_digest
 from protocol.keys import Signer
 from protocol.policy import DisclosurePolicy, bucket_of
 from protocol.predicates import DatasetPredicate, Header
-from protocol.registry import Model, Registry
+from protocol.registry import Model, RegisteredScorecard, Registry
 from protocol.scorecard import Scorecard
 from tests.protocol import world
 
 MODEL, OTHER_MODEL = world.MODEL.name, "example/other"
-CARD = world.SCORECARD
+CARD = replace(
+    world.SCORECARD,
+    benchmarks=tuple(entry for entry in world.SCORECARD.benchmarks if entry.id != "notes"),
+    cells=tuple(cell for cell in world.SCORECARD.cells if cell.benchmark != "notes"),
+)
 DATA_KEY, SEAL_KEY = b"d" * 32, b"s" * 32
 LEDGER_KEY = ledger_key(SEAL_KEY)
 FINGERPRINTS = Fingerprints(fingerprint_key(SEAL_KEY))
@@ -39,6 +43,7 @@ SECRETS = Secrets(FINGERPRINTS, perturbation_key(SEAL_KEY))
 QUIET = replace(world.STRICT, perturbation_units=0)  # so that a test can foretell a figure
 
 REGISTRY: Registry = world.registry(
+    scorecards={**world.REGISTRY.scorecards, CARD.digest: RegisteredScorecard(CARD)},
     models={
         model_digest(name): Model(name, f"The model {name}", "Example", is_language_model=True)
         for name in (MODEL, OTHER_MODEL)
