@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.aggregator.test_board import federation, published
+from tests.aggregator.test_board import federation, grouped, published
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-__all__ = ["federation", "published"]  # fixtures
+__all__ = ["federation", "grouped", "published"]  # fixtures
 
 pytestmark = pytest.mark.browser
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -34,6 +34,13 @@ def browser() -> "Iterator[Browser]":
         )
         yield started
         started.close()
+
+
+@pytest.fixture(params=["published", "grouped"])
+def board(request: pytest.FixtureRequest) -> Path:
+    """A board without groups, and one with."""
+    made: Path = request.getfixturevalue(request.param)
+    return made
 
 
 def opened(browser: "Browser", path: Path, **options: object) -> "Page":
@@ -95,8 +102,8 @@ CUT = """
 
 @pytest.mark.parametrize("name", ["index.html", "details.html", "sites.html"])
 @pytest.mark.parametrize("width", [400, 1280])
-def test_no_caption_is_cut(browser: "Browser", published: Path, name: str, width: int) -> None:
-    page = opened(browser, published / name, viewport={"width": width, "height": 900})
+def test_no_caption_is_cut(browser: "Browser", board: Path, name: str, width: int) -> None:
+    page = opened(browser, board / name, viewport={"width": width, "height": 900})
     assert page.evaluate(CUT) == []
     page.evaluate("document.querySelectorAll('caption > span').forEach((one) => one.prepend('x'.repeat(120)))")
     assert page.evaluate(CUT) == [], "a category's name may be one long word"
@@ -113,9 +120,9 @@ def test_everything_is_there_without_script(browser: "Browser", published: Path)
 
 @pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize("width", [400, 1280])
-def test_no_page_is_wider_than_the_window(browser: "Browser", published: Path, name: str, width: int) -> None:
+def test_no_page_is_wider_than_the_window(browser: "Browser", board: Path, name: str, width: int) -> None:
     """Wide tables scroll in their own frame."""
-    page = opened(browser, published / name, viewport={"width": width, "height": 900})
+    page = opened(browser, board / name, viewport={"width": width, "height": 900})
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.context.close()
 
@@ -150,7 +157,20 @@ CONTRAST = """
 
 @pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_word_has_enough_contrast(browser: "Browser", published: Path, name: str, scheme: str) -> None:
-    page = opened(browser, published / name, color_scheme=scheme)
+def test_every_word_has_enough_contrast(browser: "Browser", board: Path, name: str, scheme: str) -> None:
+    page = opened(browser, board / name, color_scheme=scheme)
     assert page.evaluate(CONTRAST) == []
+    page.context.close()
+
+
+def test_a_reader_follows_a_mark_to_the_words_why_without_script(browser: "Browser", grouped: Path) -> None:
+    page = opened(browser, grouped / "details.html", java_script_enabled=False)
+    table = page.get_by_role("region", name="Discharge letters by sex")
+    shown, withheld = table.locator("td .score").first, table.locator("td .state").first
+    assert shown.is_visible()
+    assert withheld.inner_text() == "suppressed"
+    table.locator("td a.state-note").first.click()
+    note = page.locator("li:target")
+    assert note.is_visible()
+    assert "could be found by subtraction" in note.inner_text()
     page.context.close()
