@@ -11,15 +11,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from protocol.capacity import Capacity, measure_capacity
-from protocol.disclosure import (
-    HIGH_CODED,
-    LOW_CODED,
-    NOT_RUN,
-    SPREAD_STEPS,
-    SUPPRESSED,
-    check_result,
-    surplus_cells,
-)
+from protocol.codes import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
+from protocol.disclosure import SPREAD_STEPS, check_result, surplus_cells
 from protocol.envelope import digest
 from protocol.errors import Code, ProtocolError
 from protocol.identity import NONE
@@ -552,7 +545,8 @@ def _explain_figure(cell: Cell, value: int, bucket: int, policy: DisclosurePolic
     if value != SUPPRESSED:
         return words
     if is_surplus:
-        return f"{words}: the rules let only the first {policy.metrics_per_group} of this group's figures leave"
+        which = "one" if policy.metrics_per_group == 1 else str(policy.metrics_per_group)
+        return f"{words}: of this group's figures only the first {which} may leave"
     if not bucket:
         return f"{words}: fewer than {policy.min_units} units, or the group's size would betray another group's"
     return f"{words}: no rounding of it would hide a few units, or it would help to compute what is withheld"

@@ -152,5 +152,6 @@ def _caution_about_release(asked: Entry, approved: Sequence[Entry]) -> list[str]
         cautions.append("Your list holds no earlier release of this model and scorecard to compare with.")
     recent = sum(result.day - other.day < _MONTH for other in same_model)
     if recent:
-        cautions.append(f"You approved {recent} of this model in the {_MONTH} days before.")
+        noun = "result" if recent == 1 else "results"
+        cautions.append(f"You approved {recent} {noun} of this model in the {_MONTH} days before.")
     return cautions

@@ -20,6 +20,7 @@ article + article { margin-top: 4rem; border-top: 4px solid #1a1a1a; padding-top
 pre { white-space: pre-wrap; background: #f4f4f4; border: 1px solid #ccc; padding: .75rem; }
 table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: .25rem .75rem .25rem 0; border-bottom: 1px solid #ddd; }
+td:first-child { min-width: 13rem; }
 td.number { white-space: nowrap; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1.25rem; margin: 1rem 0; }
 dt { color: #555; }
