@@ -63,7 +63,11 @@ class Settings(BaseModel):
     proxy: str | None = Field(
         None, description="URL of the proxy on the way out (aggregator, `datasets fetch`); prompts never take it."
     )
-    ca_bundle: Path | None = Field(None, description="PEM file of certificate authorities; none means the system's.")
+    ca_bundle: Path | None = Field(
+        None,
+        description="PEM file of certificate authorities; none means the system's. From the site directory if it is no "
+        "full path.",
+    )
     aggregator_url: str | None = Field(None, description="The one outgoing address; none means the invite's.")
     keep_texts_days: int | None = Field(
         None, ge=1, description="Days that `intramural purge` keeps texts when not told otherwise."
@@ -90,7 +94,7 @@ def read_settings(path: Path) -> Settings:
         raise ConfigError("site.yaml must hold a map of settings")
     values = {key: None if value in ("", "null", "~") else value for key, value in values.items()}
     try:
-        return Settings.model_validate(values)
+        settings = Settings.model_validate(values)
     except ValidationError as error:
         faults = "; ".join(
             f"{'.'.join(str(part) for part in fault['loc'])}: {_plain(fault['type'], fault['msg'])}"
@@ -98,6 +102,10 @@ def read_settings(path: Path) -> Settings:
         )
         advice = f"Known settings: {', '.join(sorted(Settings.model_fields))}."
         raise ConfigError(f"site.yaml: {faults}", advice) from None
+    if settings.ca_bundle is None:
+        return settings
+    # Commands are given from anywhere, so a name alone would be another file each time.
+    return settings.model_copy(update={"ca_bundle": path.parent / settings.ca_bundle.expanduser()})
 
 
 def _plain(kind: str, message: str) -> str:

@@ -185,6 +185,13 @@ def test_authorities_of_the_environment_are_not_believed(life: Life, outside: Ou
     delivers(life, outside)
 
 
+def test_a_bundle_named_without_a_path_lies_in_the_site_directory(life: Life, outside: Outside) -> None:
+    """The command is given from elsewhere."""
+    shutil.copy(outside.authority.bundle, life.site / "hospital.pem")
+    life.set(ca_bundle="hospital.pem")
+    assert "receipted" in life.agent("submission", "send")
+
+
 PROXY_REFUSALS = {
     "407": b"HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic\r\nContent-Length: 0\r\n\r\n",
     "403-page": b"HTTP/1.1 403 Forbidden\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%s"
