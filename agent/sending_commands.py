@@ -51,11 +51,11 @@ def _send(site: Site, digest: str | None) -> None:
     """Try once to send what waits; settings, registry and files are read anew, so that a later attempt sees changes."""
     from agent.delivery.send import send
 
+    federation = federation_of(site)
     chosen = _choose(site, digest)
     if not chosen:
         click.echo("Nothing waits to be sent.")
         return
-    federation = federation_of(site)
     aggregator, registry = aggregator_of(site, federation.membership().url), federation.registry(today_day())
     for done in send(outbox_of(site), registry, aggregator, chosen, today_day=today_day(), audit=audit_of(site)):
         click.echo(f"{done.state.value} {done.digest}")

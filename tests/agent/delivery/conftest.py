@@ -8,8 +8,12 @@ import pytest
 from agent.delivery.outbox import Submission
 from agent.delivery.transport import Aggregator, Connection
 from agent.disclosure.prepare import Gate, prepare
+from agent.site import Site
 from tests.agent.delivery.desk import Desk, open_desk
-from tests.agent.disclosure.ward import CARD, MODEL, OTHER_MODEL, sign, site_gate, whole_ward
+from tests.agent.delivery.whole_site import CANARY, Wire, make_site
+from tests.agent.disclosure.ward import CARD, MODEL, OTHER_MODEL, register, sign, site_gate, whole_ward
+from tests.aggregator.conftest import Served, start, stop
+from tests.aggregator.federation import new_home
 
 
 @pytest.fixture
@@ -29,7 +33,32 @@ def gate(tmp_path: Path) -> Gate:
 
 
 @pytest.fixture
-def approved(gate: Gate) -> list[Submission]:
-    """Two models' submissions, in the order of the chain."""
-    prepare(gate, CARD, {MODEL: whole_ward(), OTHER_MODEL: whole_ward(60)})
-    return [sign(gate, draft) for draft in gate.outbox.all()]
+def approved(gate: Gate, desk: Desk) -> list[Submission]:
+    """Two models' submissions, in the order of the chain; the dataset that they are of arrived before."""
+    findings = {MODEL: whole_ward(), OTHER_MODEL: whole_ward(60)}
+    for registered in register(gate, findings):
+        desk.log.leaves.append(registered.envelope.pae)
+        gate.outbox.put_receipt(registered.digest, desk.log.receipt(registered.envelope.pae))
+    prepare(gate, CARD, findings)
+    return [sign(gate, draft) for draft in gate.outbox.all() if draft.is_result]
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    home = new_home(tmp_path / "aggregator")
+    running = start(home, tmp_path / "serve.log")
+    yield running
+    stop(running)
+    home.database.close()
+
+
+@pytest.fixture
+def wire(served: Served) -> Iterator[Wire]:
+    wire = Wire(served.port)
+    yield wire
+    wire.close()
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    return make_site(tmp_path / f"{CANARY}-site")

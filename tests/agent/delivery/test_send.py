@@ -10,10 +10,13 @@ import pytest
 from agent.delivery import send as delivery
 from agent.delivery.outbox import State, Submission
 from agent.delivery.receipts import read_head
-from agent.delivery.send import export, import_receipt, waiting
+from agent.delivery.send import SignedRefusalError, export, import_receipt, take_refusal, waiting
 from agent.delivery.transport import Aggregator, RefusedError
 from agent.disclosure.prepare import Gate, prepare
 from agent.errors import DeliveryError
+from protocol.errors import Code
+from protocol.keys import Signer
+from protocol.refusal import Refusal, sign_refusal
 from tests.agent.delivery.desk import Desk, Log, Reply, Request
 from tests.agent.disclosure.ward import CARD, MODEL, OTHER_MODEL, REGISTRY, whole_ward
 from tests.protocol import world
@@ -32,7 +35,18 @@ def send_all(gate: Gate, aggregator: Aggregator, submissions: Sequence[Submissio
 
 
 def states(gate: Gate) -> list[State]:
-    return [submission.state for submission in gate.outbox.all()]
+    """The states of the results; the dataset that they are of has its receipt before each test."""
+    return [submission.state for submission in gate.outbox.all() if submission.is_result]
+
+
+def refuse(submission: Submission, code: str, *, signer: Signer = world.LOG, origin: str = world.ORIGIN) -> str:
+    """The aggregator's signed word that it refuses a submission."""
+    return sign_refusal(Refusal(submission.digest, Code(code), 3), origin, signer)
+
+
+def answer_refusal(desk: Desk, code: str, note: str | None = None, status: int = 409) -> None:
+    body = {"code": code} if note is None else {"code": code, "refusal": note}
+    desk.instead = lambda _: Reply(json.dumps(body).encode(), status)
 
 
 def head_size(gate: Gate) -> int:
@@ -41,7 +55,7 @@ def head_size(gate: Gate) -> int:
 
 @pytest.fixture(autouse=True)
 def _others_were_here_first(desk: Desk) -> None:
-    desk.log.leaves.extend([b"another site's", b"and another"])
+    desk.log.leaves.append(b"another site's")
 
 
 def test_everything_approved_arrives_in_order_with_a_receipt(
@@ -59,7 +73,7 @@ def test_sending_again_sends_nothing(
 ) -> None:
     send_all(gate, aggregator)
     before = len(desk.seen)
-    assert [s.state for s in send_all(gate, aggregator, gate.outbox.all())] == [State.RECEIPTED] * 2
+    assert [s.state for s in send_all(gate, aggregator, gate.outbox.all())] == [State.RECEIPTED] * 3
     assert len(desk.seen) == before
 
 
@@ -119,11 +133,11 @@ def test_it_is_noted_that_bytes_may_have_left_before_they_do(
     assert found == [(State.SENT, [f"submission sent digest={approved[0].digest} day={world.TODAY}"])]
 
 
-def test_a_refusal_for_good_is_kept_with_its_code_and_stops_the_chain(
+def test_a_signed_refusal_for_good_is_kept_with_its_code_and_stops_the_chain(
     gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission]
 ) -> None:
-    desk.instead = lambda _: Reply(b'{"code": "wrong_root"}', 409)
-    with pytest.raises(RefusedError, match="wrong_root"):
+    answer_refusal(desk, "wrong_root", refuse(approved[0], "wrong_root"))
+    with pytest.raises(SignedRefusalError, match="wrong_root"):
         send_all(gate, aggregator)
     assert states(gate) == [State.REFUSED, State.APPROVED]
     assert gate.outbox.get(approved[0].digest).refusal == "wrong_root"
@@ -131,18 +145,89 @@ def test_a_refusal_for_good_is_kept_with_its_code_and_stops_the_chain(
 
 
 @pytest.mark.parametrize(
-    "code", ["unknown_key", "registry_expired", "site_frozen", "wrong_seq", "wrong_prev", "unavailable"]
+    "code", ["unknown_key", "registry_expired", "site_frozen", "wrong_seq", "wrong_prev", "ledger_rolled_back"]
 )
-def test_a_refusal_that_passes_leaves_the_submission_waiting(
+def test_a_signed_refusal_that_passes_leaves_the_submission_waiting(
     gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission], code: str
 ) -> None:
-    desk.instead = lambda _: Reply(json.dumps({"code": code}).encode(), 403)
-    with pytest.raises(RefusedError):
+    answer_refusal(desk, code, refuse(approved[0], code), 403)
+    with pytest.raises(SignedRefusalError):
         send_all(gate, aggregator)
     assert states(gate) == [State.SENT, State.APPROVED]
     desk.instead = None
     send_all(gate, aggregator)
     assert states(gate) == [State.RECEIPTED] * 2
+
+
+def forged_notes(first: Submission, second: Submission) -> dict[str, str | None]:
+    good = refuse(first, "wrong_root")
+    return {
+        "without a note": None,
+        "with an empty note": "",
+        "with text for a note": "wrong_root",
+        "with a web page for a note": "<html>",
+        "about another digest": refuse(second, "wrong_root"),
+        "by the site's own key": refuse(first, "wrong_root", signer=world.AGENT),
+        "by a stranger's key": refuse(first, "wrong_root", signer=world.STRANGER),
+        "by another log": refuse(first, "wrong_root", origin="evil.example"),
+        "with another code": good.replace("wrong_root", "fork"),
+        "with another size": good.replace("\n3\n", "\n4\n"),
+        "cut short": good[:-10],
+        "a checkpoint instead": Log(leaves=[b"x"]).head(),
+        "without end": good + "x" * 100_000,
+    }
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "without a note",
+        "with an empty note",
+        "with text for a note",
+        "with a web page for a note",
+        "about another digest",
+        "by the site's own key",
+        "by a stranger's key",
+        "by another log",
+        "with another code",
+        "with another size",
+        "cut short",
+        "a checkpoint instead",
+        "without end",
+    ],
+)
+@pytest.mark.parametrize("way", ["network", "file"])
+def test_a_forged_refusal_changes_nothing_that_was_sent(
+    gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission], kind: str, way: str
+) -> None:
+    """Somebody on the way answers 409, so that the site gives up its place and forks itself later."""
+    note = forged_notes(*approved)[kind]
+    answer_refusal(desk, "wrong_root", note)
+    with pytest.raises(DeliveryError) as caught:
+        send_all(gate, aggregator)
+    assert not isinstance(caught.value, RefusedError)
+    if way == "file" and kind != "about another digest":  # by file the other submission is refused, and rightly
+        with pytest.raises(DeliveryError, match="not signed by the aggregator, or about no submission"):
+            take_refusal(gate.outbox, REGISTRY, note or "", today_day=world.TODAY, audit=AuditLog())
+    assert states(gate)[0] is State.SENT
+    assert list(gate.outbox.directory.glob("*.refused")) == []
+    # Preparing gives nothing up either.
+    prepare(gate, CARD, {MODEL: whole_ward(), OTHER_MODEL: whole_ward(60)})
+    assert states(gate)[0] is State.SENT
+    desk.instead = None
+    send_all(gate, aggregator)
+    assert states(gate) == [State.RECEIPTED] * 2
+
+
+def test_a_signed_refusal_that_came_as_a_file_is_taken(gate: Gate, approved: list[Submission], tmp_path: Path) -> None:
+    export(gate.outbox, REGISTRY, approved, tmp_path, today_day=world.TODAY, audit=AuditLog())
+    audit = AuditLog()
+    note = refuse(approved[0], "wrong_root")
+    taken = take_refusal(gate.outbox, REGISTRY, note, today_day=world.TODAY, audit=audit)
+    assert (taken.digest, taken.state, taken.refusal) == (approved[0].digest, State.REFUSED, "wrong_root")
+    assert audit == [f"submission refused digest={approved[0].digest} code=wrong_root day={world.TODAY}"]
+    passing = refuse(approved[1], "unknown_key")
+    assert take_refusal(gate.outbox, REGISTRY, passing, today_day=world.TODAY, audit=audit).state is State.SENT
 
 
 def answer_with(desk: Desk, digest: str, receipt: str) -> None:
@@ -283,13 +368,13 @@ def test_a_later_link_is_not_sent_before_an_earlier_one(
         with pytest.raises(DeliveryError, match=message):
             send_all(gate, aggregator, wrong)
     with pytest.raises(DeliveryError, match=message):
-        export(gate.outbox, [second], tmp_path / "out", today_day=world.TODAY, audit=AuditLog())
+        export(gate.outbox, REGISTRY, [second], tmp_path / "out", today_day=world.TODAY, audit=AuditLog())
     assert desk.seen == []
     assert states(gate) == [State.APPROVED] * 2
     assert not (tmp_path / "out").exists()
     # What was carried out by hand may be followed by hand, but not by the network before its receipt is here.
-    export(gate.outbox, [first], tmp_path / "first", today_day=world.TODAY, audit=AuditLog())
-    export(gate.outbox, [second], tmp_path / "second", today_day=world.TODAY, audit=AuditLog())
+    export(gate.outbox, REGISTRY, [first], tmp_path / "first", today_day=world.TODAY, audit=AuditLog())
+    export(gate.outbox, REGISTRY, [second], tmp_path / "second", today_day=world.TODAY, audit=AuditLog())
     with pytest.raises(DeliveryError, match="which is sent and has no receipt"):
         send_all(gate, aggregator, [second])
     send_all(gate, aggregator, [first])
@@ -300,7 +385,7 @@ def test_a_later_link_is_not_sent_before_an_earlier_one(
 def test_a_link_is_not_sent_past_a_refused_one(
     gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission]
 ) -> None:
-    desk.instead = lambda _: Reply(b'{"code": "unknown_model"}', 409)
+    answer_refusal(desk, "unknown_model", refuse(approved[0], "unknown_model"))
     with pytest.raises(RefusedError):
         send_all(gate, aggregator)
     with pytest.raises(DeliveryError, match="which is refused and has no receipt"):
@@ -309,17 +394,18 @@ def test_a_link_is_not_sent_past_a_refused_one(
     # Preparing puts the same bytes back, and then both arrive.
     prepare(gate, CARD, {MODEL: whole_ward(), OTHER_MODEL: whole_ward(60)})
     send_all(gate, aggregator)
-    assert [(s.digest, s.state) for s in gate.outbox.all()] == [(s.digest, State.RECEIPTED) for s in approved]
+    results = [s for s in gate.outbox.all() if s.is_result]
+    assert [(s.digest, s.state) for s in results] == [(s.digest, State.RECEIPTED) for s in approved]
 
 
 def test_files_do_what_the_network_does(gate: Gate, desk: Desk, approved: list[Submission], tmp_path: Path) -> None:
     audit, out = AuditLog(), tmp_path / "stick"
     out.mkdir()
-    paths = export(gate.outbox, approved, out, today_day=world.TODAY, audit=audit)
+    paths = export(gate.outbox, REGISTRY, approved, out, today_day=world.TODAY, audit=audit)
     assert [path.read_bytes() for path in paths] == [s.data for s in approved]
     assert states(gate) == [State.SENT] * 2
     assert len(audit) == 2
-    export(gate.outbox, approved, out, today_day=world.TODAY, audit=audit)  # again is as once
+    export(gate.outbox, REGISTRY, approved, out, today_day=world.TODAY, audit=audit)  # again is as once
     for number, submission in enumerate(approved):
         desk.log.leaves.append(submission.envelope.pae)
         (tmp_path / "receipt").write_text(desk.log.receipt(submission.envelope.pae))
@@ -334,10 +420,10 @@ def test_one_submission_goes_to_one_file_and_overwrites_no_other(
 ) -> None:
     target = tmp_path / "out.dsse.json"
     with pytest.raises(DeliveryError, match="not a folder"):
-        export(gate.outbox, approved, target, today_day=world.TODAY, audit=AuditLog())
+        export(gate.outbox, REGISTRY, approved, target, today_day=world.TODAY, audit=AuditLog())
     target.write_text("something else")
     with pytest.raises(DeliveryError, match="another file"):
-        export(gate.outbox, approved[:1], target, today_day=world.TODAY, audit=AuditLog())
+        export(gate.outbox, REGISTRY, approved[:1], target, today_day=world.TODAY, audit=AuditLog())
     assert states(gate) == [State.APPROVED] * 2
     assert target.read_text() == "something else"
 
