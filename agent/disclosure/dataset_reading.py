@@ -104,8 +104,9 @@ def read_version(
             unit = instance.unit
             keys[unit] = store.unit_key(of_units, unit)
             records.append(_record(benchmark, choice, instance, keys[unit]))
-            contents.setdefault(unit, []).append(_digest(_without_identifiers(instance)))
-            shingles.setdefault(unit, []).append(shingler.shingle(_without_identifiers(instance)))
+            texts = _without_identifiers(instance)
+            contents.setdefault(unit, []).append(_digest(texts))
+            shingles.setdefault(unit, []).append(shingler.shingle(texts))
     return ReadVersion(
         benchmark=benchmark.id,
         definition=benchmark.digest,

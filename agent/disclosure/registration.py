@@ -130,6 +130,7 @@ def register(gate: Gate, benchmark: Benchmark, site_data: Path, store: Store, *,
         version = freeze(benchmark, site_data)
         try:
             read = _read_frozen(benchmark, version, store, gate.seal_key)
+            version = _put_back_lost_copy(version, read, commit(read, gate.seal_key), ledger, site_data)
             judged = _judge(gate, read, ledger, site_data)
         except Exception:
             if not version.commitment:
@@ -442,16 +443,29 @@ def _check_attested(benchmark: Benchmark, *, attested: bool) -> None:
 
 
 def _finish_copies(benchmark: Benchmark, site_data: Path, ledger: Ledger) -> None:
-    """Finish what an earlier call was killed over: a copy that the ledger knows is a version, any other goes."""
-    entries = {(entry.benchmark, entry.definition, entry.data): entry for entry in ledger.datasets()}
-    for version in frozen_versions(site_data, benchmark.id):
+    """Finish what an earlier call was killed over: a copy of the newest version gets its commitment, any other goes."""
+    newest = ledger.newest_dataset(benchmark.id, benchmark.digest)
+    versions = frozen_versions(site_data, benchmark.id)
+    for version in versions:
         if version.commitment:
             continue
-        entry = entries.get((version.benchmark, version.definition, version.data))
-        if entry is None:
-            drop_frozen(version)
+        is_newest = newest is not None and (version.definition, version.data) == (newest.definition, newest.data)
+        if newest is not None and is_newest and not any(one.commitment == newest.commitment for one in versions):
+            mark_registered(version, newest.commitment, newest.instances)
         else:
-            mark_registered(version, entry.commitment, entry.instances)
+            drop_frozen(version)
+
+
+def _put_back_lost_copy(
+    version: FrozenVersion, read: ReadVersion, commitment: str, ledger: Ledger, site_data: Path
+) -> FrozenVersion:
+    """Take a new copy for the newest registered version if that has the same rows and its own copy is gone."""
+    newest = ledger.newest_dataset(read.benchmark, read.definition)
+    if version.commitment or newest is None or newest.commitment != commitment:
+        return version
+    if any(one.commitment == commitment for one in frozen_versions(site_data, read.benchmark)):
+        return version
+    return mark_registered(version, commitment, newest.instances)
 
 
 def _version_names(ledger: Ledger, site_data: Path) -> dict[str, str]:
