@@ -245,6 +245,14 @@ def test_a_plan_that_can_be_kept_is_accepted(changes: dict[str, Any]):
     assert send(plan(**changes), HISTORY).statement == plan(**changes)
 
 
+def test_a_plan_names_no_dataset_of_a_public_benchmark_even_if_one_is_registered():
+    # The same definition may have been gated in an earlier scorecard.
+    of_the_exam = dataset(definition="ab" * 32)
+    history = replace(HISTORY, datasets={**DATASETS, digest_of(of_the_exam): of_the_exam})
+    with refused(Code.WRONG_DATASET):
+        send(plan(data={**RESULT.data, "exam": digest_of(of_the_exam)}), history)
+
+
 ANOTHER = plan(model_assurance="served_claimed")
 THEIRS = plan(replace(FIRST, site=OTHER_SITE, prev=OTHER_ENROLMENT))
 SAID = {"plan": PLAN_DIGEST, "challenge": CHALLENGE}
