@@ -323,18 +323,27 @@ def _show_instance(instance: "Instance") -> None:
 @click.argument("benchmark_ids", metavar="ID...", nargs=-1, required=True)
 @click.option("--name", required=True, help="Name of the scorecard, for example medhelm-public.")
 @click.option("--version", type=click.IntRange(1), default=1, show_default=True, help="A higher number each time.")
+@click.option(
+    "--subgroup",
+    "subgroups",
+    multiple=True,
+    metavar="ID:VARIABLE=VALUE,...",
+    help="Report groups of units beside all of them; may be given several times.",
+)
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="A new file.")
 @click.pass_obj
-def write_scorecard(site: Site, benchmark_ids: Sequence[str], name: str, version: int, out: Path) -> None:
+def write_scorecard(
+    site: Site, benchmark_ids: Sequence[str], name: str, version: int, subgroups: Sequence[str], out: Path
+) -> None:
     """Write a scorecard of these benchmarks.
 
     It is for the central team to register with the aggregator.
     """
     from agent.catalog.run_entries import benchmark_named
-    from agent.disclosure.scorecard import draft_scorecard, left_out
+    from agent.disclosure.scorecard import draft_scorecard, left_out, parse_subgroups
 
     chosen = [benchmark_named(benchmark_id, site.own_benchmarks) for benchmark_id in benchmark_ids]
-    scorecard = draft_scorecard(name, version, chosen)
+    scorecard = draft_scorecard(name, version, chosen, parse_subgroups(subgroups))
     try:
         with out.open("x", encoding="utf-8") as file:
             file.write(json.dumps(scorecard.to_json(), indent=2, sort_keys=True) + "\n")

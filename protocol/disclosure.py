@@ -75,10 +75,13 @@ def release(
         earlier: what was released before of the same units and scores, by the key of the cell of all units.
     """
     groups = release_groups(scorecard, units, policy)
-    cells = {cell.key: release_cell(cell, sums[cell.key], groups[cell.group], policy) for cell in scorecard.cells}
-    for cell in surplus_cells(scorecard, policy):
-        if cells[cell.key] != NOT_RUN:
-            cells[cell.key] = SUPPRESSED
+    surplus = {cell.key for cell in surplus_cells(scorecard, policy)}
+    cells: dict[str, int] = {}
+    for cell in scorecard.cells:
+        if cell.key in surplus:
+            cells[cell.key] = NOT_RUN if sums[cell.key] is None else SUPPRESSED
+        else:
+            cells[cell.key] = release_cell(cell, sums[cell.key], groups[cell.group], policy)
     for group in scorecard.group_keys:
         _suppress_narrow(scorecard.cells_of(group), cells, groups[group], policy)
     for whole, margins in _protected_margins(scorecard):
@@ -148,7 +151,7 @@ def release_groups(scorecard: Scorecard, units: Mapping[str, int], policy: Discl
     Args:
         scorecard: its groups must be exactly the keys of `units`.
         units: the exact number of distinct units behind each group, of the metric with the fewest scored units among
-            those that have any; 0 for a benchmark that was not run.
+            those that may leave and have any; 0 for a benchmark that was not run.
         policy: already the stricter of site and federation.
 
     Protected groups below the threshold get 0, and in a margin (the subgroups of one variable) where one is withheld,

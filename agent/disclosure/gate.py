@@ -316,7 +316,7 @@ def _shares(finding: Finding, dataset: DatasetEntry | None, secrets: Secrets) ->
     everybody = finding.subgroup is not None or asked == dataset.persons()
     return _Shares(
         {person: mean(values) for person, values in sorted(by_person.items())},
-        is_part=not everybody or (finding.subgroup is None and not finding.extent.everything),
+        is_part=not everybody or (finding.subgroup is None and finding.extent.asked < finding.extent.available),
         is_planned=finding.plan != "",
     )
 

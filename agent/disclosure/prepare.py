@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from agent import __version__
 from agent.delivery.outbox import LIVE, Outbox, State, Submission
 from agent.disclosure.chain import ChainEnd, check_ledger, settle_chain
-from agent.disclosure.commitment import scores_root
+from agent.disclosure.commitment import record_key, scores_root, select_findings
 from agent.disclosure.findings import Finding
 from agent.disclosure.gate import Release, Secrets, decide
 from agent.disclosure.ledger import (
@@ -30,7 +30,6 @@ from agent.disclosure.ledger import (
 from agent.disclosure.perturbation import perturbation_key
 from agent.disclosure.plans import PlanInUse, plan_for
 from agent.errors import DisclosureError
-from agent.keys import derive_key
 from protocol import envelope
 from protocol.disclosure import check_result
 from protocol.errors import Code, ProtocolError
@@ -237,11 +236,10 @@ def check_models(registry: Registry, names: Sequence[str] | Mapping[str, object]
 
 def _jobs(gate: Gate, scorecard: Scorecard, findings: Mapping[str, Sequence[Finding]]) -> list[_Job]:
     """Return what is asked for, in the order of the models' names, with the root over the scores that count."""
-    wanted = {(cell.benchmark, cell.metric, cell.subgroup) for cell in scorecard.cells}
-    secret = derive_key(gate.data_key, "score-records/v1")
+    secret = record_key(gate.data_key)
     jobs = []
     for name in sorted(findings):
-        used = [f for f in findings[name] if f.asked and (f.benchmark, f.metric, f.subgroup) in wanted]
+        used = select_findings(findings[name], scorecard)
         if not any(finding.scores for finding in used):
             raise DisclosureError(f"{name}: no benchmark of the scorecard was run", "Run one, then prepare again.")
         model = model_digest(name)

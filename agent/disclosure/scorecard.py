@@ -1,9 +1,10 @@
 """A scorecard drafted from benchmark definitions, for the central team to register."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from agent.catalog.benchmark import Benchmark, survey_benchmarks
+from agent.disclosure.collect import subgroup_name
 from agent.errors import ConfigError
 from agent.metrics import JUDGED, METRICS, MetricUse, bert_score
 from protocol.errors import ProtocolError
@@ -11,9 +12,36 @@ from protocol.scorecard import BenchmarkEntry, Cell, Scorecard, parse_scorecard
 
 NO_CATEGORY = "Own benchmarks"
 
+Subgroups = Mapping[str, Mapping[str, Sequence[str]]]
+"""Benchmark id -> variable -> values: the groups of units that a scorecard reports beside all of them."""
 
-def draft_scorecard(name: str, version: int, benchmarks: Sequence[Benchmark]) -> Scorecard:
+
+def parse_subgroups(descriptions: Sequence[str]) -> dict[str, dict[str, list[str]]]:
+    """Read descriptions of the form `BENCHMARK:VARIABLE=VALUE,VALUE`.
+
+    Raises:
+        ConfigError: one is not of that form, or names fewer than two values.
+    """
+    found: dict[str, dict[str, list[str]]] = {}
+    for description in descriptions:
+        benchmark, colon, rest = description.partition(":")
+        variable, equals, listed = rest.partition("=")
+        values = [value.strip() for value in listed.split(",") if value.strip()]
+        if not (benchmark and colon and variable and equals and len(values) > 1):
+            raise ConfigError(
+                f"--subgroup {description!r} is not of the form BENCHMARK:VARIABLE=VALUE,VALUE",
+                "For example: --subgroup discharge-questions:sex=female,male (at least two values).",
+            )
+        found.setdefault(benchmark, {})[variable] = values
+    return found
+
+
+def draft_scorecard(
+    name: str, version: int, benchmarks: Sequence[Benchmark], subgroups: Subgroups | None = None
+) -> Scorecard:
     """Return a scorecard with every metric of every benchmark that a site could submit, in their order.
+
+    Of groups of units, only the figures of a benchmark's first metric: no other would leave.
 
     Left out are figures of a whole run (macro F1), of which there is nothing of single units that the rules could look
     at, and metrics that this version does not give; `left_out` tells which.
@@ -23,6 +51,7 @@ def draft_scorecard(name: str, version: int, benchmarks: Sequence[Benchmark]) ->
             it has no other metrics, or units of a gated or private one have no names. Tells of every benchmark.
     """
     faults = [fault for benchmark in benchmarks for fault in _faults(benchmark)]
+    faults += _subgroup_faults(benchmarks, subgroups or {})
     if faults:
         raise ConfigError(
             "\n".join(faults),
@@ -32,26 +61,49 @@ def draft_scorecard(name: str, version: int, benchmarks: Sequence[Benchmark]) ->
         BenchmarkEntry(benchmark.id, benchmark.display_name, benchmark.category or NO_CATEGORY, benchmark.digest)
         for benchmark in benchmarks
     )
-    cells = tuple(
-        Cell(
-            benchmark=benchmark.id,
-            metric=use.name,
-            subgroup=None,
-            access=benchmark.access,
-            binary=METRICS[use.name].binary,
-            low=METRICS[use.name].low,
-            high=METRICS[use.name].high,
-        )
-        for benchmark in benchmarks
-        for use in _submittable(benchmark)
-    )
+    cells: list[Cell] = []
+    for benchmark in benchmarks:
+        uses = _submittable(benchmark)
+        cells += [_cell(benchmark, use, None) for use in uses]
+        for variable, values in (subgroups or {}).get(benchmark.id, {}).items():
+            cells += [_cell(benchmark, uses[0], subgroup_name(variable, value)) for value in values]
     try:
-        return parse_scorecard(Scorecard(name, version, entries, cells).to_json())
+        return parse_scorecard(Scorecard(name, version, entries, tuple(cells)).to_json())
     except ProtocolError as error:
         raise ConfigError(
             f"this cannot be a scorecard: {error}",
             "Names and ids in a scorecard are short, in lower-case letters, digits, dashes and underscores.",
         ) from None
+
+
+def _cell(benchmark: Benchmark, use: MetricUse, subgroup: str | None) -> Cell:
+    metric = METRICS[use.name]
+    return Cell(
+        benchmark=benchmark.id,
+        metric=use.name,
+        subgroup=subgroup,
+        access=benchmark.access,
+        binary=metric.binary,
+        low=metric.low,
+        high=metric.high,
+    )
+
+
+def _subgroup_faults(benchmarks: Sequence[Benchmark], subgroups: Subgroups) -> list[str]:
+    """Say which subgroups no site could report: of a benchmark left out, or of a column that it does not name."""
+    by_id = {benchmark.id: benchmark for benchmark in benchmarks}
+    faults = []
+    for benchmark_id, variables in subgroups.items():
+        if benchmark_id not in by_id:
+            faults.append(f"{benchmark_id}: subgroups are asked for, but it is not among the scorecard's benchmarks")
+            continue
+        known = by_id[benchmark_id].subgroup_columns
+        faults += [
+            f"{benchmark_id}: it has no subgroup {variable} (its definition names: {', '.join(known) or 'none'})"
+            for variable in variables
+            if variable not in known
+        ]
+    return faults
 
 
 def left_out(benchmarks: Sequence[Benchmark]) -> list[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agent.catalog.benchmark import Benchmark, find_benchmarks
-from agent.disclosure.scorecard import draft_scorecard, left_out, token_limits
+from agent.disclosure.scorecard import draft_scorecard, left_out, parse_subgroups, token_limits
 from agent.errors import BenchmarkError, ConfigError
 from agent.metrics import METRICS, MetricUse
 from agent.vocabulary import AccessLevel
@@ -82,3 +82,28 @@ def test_a_figure_of_a_whole_run_makes_no_cell(benchmark: Benchmark) -> None:
     assert "it is a figure of the whole run, which no site could submit; the board shows exact_match" in notice
     with pytest.raises(ConfigError, match="none of its metrics could be submitted"):
         draft_scorecard("own", 1, [replace(benchmark, metrics=(macro,))])
+
+
+def test_groups_of_units_are_reported_for_the_first_metric_alone(benchmark: Benchmark) -> None:
+    grouped = replace(benchmark, subgroup_columns={"sex": "SEX", "age group": "AGE"})
+    wanted = parse_subgroups(["med_qa:sex=Female,Male", "med_qa:age group=18 to 64,65 and over"])
+    card = draft_scorecard("all", 1, [grouped], wanted)
+    first = card.cells[0].metric
+    assert [cell.key for cell in card.cells if cell.subgroup] == [
+        f"med_qa/{first}/sex.female",
+        f"med_qa/{first}/sex.male",
+        f"med_qa/{first}/age-group.18-to-64",
+        f"med_qa/{first}/age-group.65-and-over",
+    ]
+
+
+@pytest.mark.parametrize("description", ["sex=a,b", "med_qa:sex", "med_qa:sex=", "med_qa:sex=female", ":sex=a,b"])
+def test_a_subgroup_that_is_misspelt_is_named(description: str) -> None:
+    with pytest.raises(ConfigError, match="is not of the form"):
+        parse_subgroups([description])
+
+
+def test_a_subgroup_that_no_definition_knows_is_named(benchmark: Benchmark) -> None:
+    with pytest.raises(ConfigError, match="med_qa: it has no subgroup sex") as caught:
+        draft_scorecard("all", 1, [benchmark], parse_subgroups(["med_qa:sex=a,b", "other:sex=a,b"]))
+    assert "other: subgroups are asked for" in str(caught.value)

@@ -47,7 +47,7 @@ REGISTRY: Registry = world.registry(
     models={
         model_digest(name): Model(name, f"The model {name}", "Example", is_language_model=True)
         for name in (MODEL, OTHER_MODEL)
-    }
+    },
 )
 
 DATASETS: dict[str, DatasetEntry] = {}  # every dataset that a finding was made of, by its commitment
@@ -100,7 +100,23 @@ def finding(
 
 def dataset_of(benchmark: str, definition: str, units: Sequence[str]) -> str:
     """Return the commitment of a registered dataset of these units; nobody checked whether it may be registered."""
-    persons = {FINGERPRINTS.of_unit(unit(name)): FINGERPRINTS.of_identity(name) for name in units}
+    return dataset_of_units(benchmark, definition, {unit(name): name for name in units})
+
+
+def as_registered(findings: Sequence[Finding]) -> list[Finding]:
+    """Let the protected findings be of a dataset that has exactly their units."""
+    registered = []
+    for found in findings:
+        if found.access != "public":
+            names = {score.unit_key: score.unit_key.hex() for score in found.scores}
+            found = replace(found, dataset=dataset_of_units(found.benchmark, found.definition, names))
+        registered.append(found)
+    return registered
+
+
+def dataset_of_units(benchmark: str, definition: str, units: Mapping[bytes, str]) -> str:
+    """As `dataset_of`, of units by their keys and names."""
+    persons = {FINGERPRINTS.of_unit(key): FINGERPRINTS.of_identity(name) for key, name in units.items()}
     commitment = hashlib.sha256("/".join([benchmark, *sorted(persons)]).encode()).hexdigest()
     records = {key: UnitRecord(person, person, person, "") for key, person in persons.items()}
     DATASETS[commitment] = DatasetEntry(
