@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -17,8 +17,11 @@ from aggregator.errors import AggregatorError
 from aggregator.home import Home, today_day
 from aggregator.intake import accept
 from aggregator.registry.invites import Invite
+from protocol.envelope import decode
+from protocol.errors import Code
+from protocol.refusal import verify_refusal
 from tests.aggregator.conftest import start, stop
-from tests.aggregator.federation import CARD, MODELS, TestSite, registry_of, scores
+from tests.aggregator.federation import CARD, MODELS, TestSite, new_home, ready, register_datasets, registry_of, scores
 
 
 def run(*words: object, fed: str | None = None) -> Result:
@@ -70,7 +73,8 @@ def test_from_nothing_to_a_verified_board(tmp_path: Path) -> None:
     assert site.agent.public.fingerprint in said
     assert site.steward.public.fingerprint in said
     home = Home(directory)
-    site.prev = registry_of(home).sites[site.id].enrolment
+    site.prev = registry_of(home).sites[site.id].start
+    register_datasets(home, site)
     for model in (MODELS[0], MODELS[2]):
         envelope = site.sign(site.result(registry_of(home), scores(3), model=model.name))
         accept(home, envelope, today_day=today_day())
@@ -97,6 +101,27 @@ def test_a_person_who_says_no_enrols_nobody(directory: Path, tmp_path: Path) -> 
     assert done("--dir", directory, "list", "sites") == "No sites.\n"
 
 
+def test_files_that_are_refused_get_a_signed_refusal_to_carry_back(tmp_path: Path) -> None:
+    home = new_home(tmp_path / "aggregator")
+    site, stick = ready(home), tmp_path / "stick"
+    stick.mkdir()
+    result = site.result(registry_of(home), scores(1))
+    good, bad = site.sign(result), site.sign(replace(result, approval="exception"))
+    stranger = TestSite(site.id).sign(result)
+    for name, content in (("good", good), ("bad", bad), ("stranger", stranger)):
+        (stick / f"{name}.dsse.json").write_bytes(content)
+    for _ in range(2):
+        left = run("--dir", home.directory, "accept", *sorted(stick.glob("*.json")), "--receipts", stick)
+        assert left.exit_code == 1
+    digests = {name: decode(content).digest for name, content in (("good", good), ("bad", bad))}
+    answers = {path.name for path in stick.iterdir()} - {"good.dsse.json", "bad.dsse.json", "stranger.dsse.json"}
+    assert answers == {f"{digests['good']}.receipt", f"{digests['bad']}.refusal"}
+    registry = registry_of(home)
+    note = (stick / f"{digests['bad']}.refusal").read_text("utf-8")
+    assert verify_refusal(note, digests["bad"], registry.log_key, registry.log_name).code is Code.NO_EXCEPTIONS
+    home.database.close()
+
+
 def test_a_wrong_request_says_why(directory: Path, tmp_path: Path) -> None:
     (tmp_path / "request").write_bytes(b"{}")
     error = failed("--dir", directory, "enroll", tmp_path / "request")
@@ -117,7 +142,7 @@ def test_pending_requests_are_enrolled_one_by_one(directory: Path, tmp_path: Pat
             keep_request(connection, open_request(connection, request, today_day=today_day()))
     home.database.close()
     here = ("--dir", directory)
-    assert {line["site"] for line in json.loads(done(*here, "list", "requests", "--format", "json"))} == set(sites)
+    assert {line["site"] for line in json.loads(done(*here, "requests", "--format", "json"))} == set(sites)
     assert run(*here, "enroll", "--pending", "--fingerprint-checked").exit_code == 2
     done(*here, "enroll", "--pending", "--fingerprint-checked", "--site", sites[1])
     assert [line["name"] for line in json.loads(done(*here, "list", "sites", "--format", "json"))] == ["Site 1"]
@@ -125,7 +150,7 @@ def test_pending_requests_are_enrolled_one_by_one(directory: Path, tmp_path: Pat
     assert done(*here, "enroll", "--pending") == "No request is waiting.\n"
 
 
-@pytest.mark.parametrize("what", ["sites", "models", "scorecards", "requests", "forks"])
+@pytest.mark.parametrize("what", ["sites", "models", "scorecards", "forks"])
 def test_every_listing_speaks_json(directory: Path, what: str) -> None:
     assert json.loads(done("--dir", directory, "list", what, "--format", "json")) == []
 

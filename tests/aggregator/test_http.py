@@ -9,6 +9,7 @@ import signal
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -27,10 +28,10 @@ from aggregator.server import check_ready
 from aggregator.store.schema import entries, forks, metadata, registry_versions
 from protocol.checkpoint import check_growth, verify_checkpoint
 from protocol.envelope import REGISTRY_TYPE, decode
-from protocol.errors import Code
+from protocol.errors import Code, ProtocolError
 from protocol.predicates import Statement
 from protocol.receipt import verify_receipt
-from protocol.refusal import verify_refusal
+from protocol.refusal import Refusal, sign_refusal, verify_refusal
 from protocol.registry import Registry, RootPins, step_registry
 from tests.aggregator.conftest import Served, ServedByProcess, start, stop
 from tests.aggregator.federation import TestSite, ready, registry_of, scores, submit
@@ -271,6 +272,28 @@ def test_many_sites_at_once_all_get_in(served: Served) -> None:
     assert [answer.status_code for answer in answers] == [200] * 8
     for envelope, answer in zip(envelopes, answers, strict=True):
         verify_receipt(answer.json()["receipt"], decode(envelope).pae, registry.log_key, registry.log_name)
+
+
+def test_nobody_on_the_way_can_forge_or_turn_a_refusal(served: Served, site: TestSite) -> None:
+    """What is signed is about one payload, with one code; a 409 without it says nothing."""
+    registry = registry_of(served.home)
+    result = site.result(registry, scores(1))
+    bad, good = site.sign(replace(result, approval="exception")), site.sign(result)
+    note = served.post(bad).json()["refusal"]
+    assert signed_code(served.post(bad), bad, registry) is Code.NO_EXCEPTIONS
+    stranger = sign_refusal(Refusal(decode(good).digest, Code.FORK, 3), registry.log_name, TestSite("s-x").agent)
+    turned = note.replace(decode(bad).digest, decode(good).digest)
+    other_code = note.replace("no_exceptions", "fork")
+    for forged, about in ((note, good), (turned, good), (stranger, good), (other_code, bad)):
+        with pytest.raises(ProtocolError) as error:
+            verify_refusal(forged, decode(about).digest, registry.log_key, registry.log_name)
+        assert error.value.code in {Code.BAD_REFUSAL, Code.BAD_SIGNATURE}
+
+
+def test_strangers_get_no_signature_of_the_log(served: Served, site: TestSite) -> None:
+    envelope = TestSite(site.id).sign(site.result(registry_of(served.home), scores(1)))
+    answer = served.post(envelope)
+    assert (answer.status_code, code(answer)) == (403, "unknown_key")
 
 
 DIES_AFTER_APPENDING = """

@@ -25,27 +25,49 @@ from tests.aggregator.test_http import (
 )
 from tests.aggregator.test_intake import (
     test_a_fork_is_kept_as_evidence_and_freezes_the_site,
+    test_a_refused_payload_whose_fault_is_gone_is_judged_anew,
+    test_a_reset_unfreezes_and_the_site_goes_on_with_the_first_link_of_a_new_epoch,
+    test_an_early_link_that_was_refused_and_held_back_by_somebody_freezes_nobody,
+    test_every_kind_of_link_is_taken_in_one_chain,
     test_nobody_waits_for_the_writer_to_hear_what_is_known,
     test_the_same_payload_twice_at_once_is_one_entry_and_no_fork,
+    test_whoever_reposts_an_old_refusal_freezes_no_healthy_site,
+)
+from tests.aggregator.test_rekeyings import (
+    test_a_frozen_site_finds_its_way_back_over_http,
+    test_killed_again_and_again_a_reset_comes_into_force_once,
+    test_stale_requests_of_strangers_make_room,
+    test_the_whole_log_with_resets_and_rotations_holds,
 )
 from tests.aggregator.test_store import (
     test_a_database_failure_quotes_no_values,
     test_an_error_takes_back_the_whole_transaction,
     test_two_links_for_one_place_are_impossible_in_the_database_itself,
+    test_two_statements_that_end_one_plan_are_impossible_in_the_database_itself,
 )
 
 # Collected here once more: their `home` is the one below.
 __all__ = [
     "test_a_database_failure_quotes_no_values",
     "test_a_fork_is_kept_as_evidence_and_freezes_the_site",
+    "test_a_frozen_site_finds_its_way_back_over_http",
     "test_a_refused_enrolment_leaves_nothing_and_spends_no_invite",
+    "test_a_refused_payload_whose_fault_is_gone_is_judged_anew",
+    "test_a_reset_unfreezes_and_the_site_goes_on_with_the_first_link_of_a_new_epoch",
+    "test_an_early_link_that_was_refused_and_held_back_by_somebody_freezes_nobody",
     "test_an_error_takes_back_the_whole_transaction",
+    "test_every_kind_of_link_is_taken_in_one_chain",
+    "test_killed_again_and_again_a_reset_comes_into_force_once",
     "test_killed_around_the_commit_the_receipt_comes_at_the_next_try",
     "test_many_sites_at_once_all_get_in",
     "test_nobody_waits_for_the_writer_to_hear_what_is_known",
     "test_of_twenty_at_once_for_one_place_exactly_one_wins",
+    "test_stale_requests_of_strangers_make_room",
     "test_the_same_payload_twice_at_once_is_one_entry_and_no_fork",
+    "test_the_whole_log_with_resets_and_rotations_holds",
     "test_two_links_for_one_place_are_impossible_in_the_database_itself",
+    "test_two_statements_that_end_one_plan_are_impossible_in_the_database_itself",
+    "test_whoever_reposts_an_old_refusal_freezes_no_healthy_site",
 ]
 
 
@@ -117,4 +139,4 @@ def test_a_board_is_published_from_it_and_verifies(home: Home, tmp_path: Path) -
     fill(home)
     publish_from(home, tmp_path / "board")
     fingerprint = home.root_key.public.fingerprint
-    assert verify(tmp_path / "board", [fingerprint]).checkpoint.size == 1 + 4 + 4 * 4
+    assert verify(tmp_path / "board", [fingerprint]).checkpoint.size == 5 * 3 + 4 * 3 + 4

@@ -391,6 +391,38 @@ def logged(home: Home, digest: str) -> int:
         return connection.execute(query).scalar_one()
 
 
+def check_both_or_neither(home: Home, site: TestSite, digest: str, version: int) -> bool:
+    """Return whether a reset of a frozen site is in force; check that log, registry and requests agree about it."""
+    registry = registry_of(home)
+    is_in_force = registry.sites[site.id].start == digest
+    with home.database.reading() as connection:
+        assert is_frozen(connection, site.id, registry.sites[site.id].epoch) is not is_in_force
+        walk(all_envelopes(connection))
+    assert logged(home, digest) == int(is_in_force)
+    assert registry.version == version + int(is_in_force)
+    assert (digest in waiting(home)) is not is_in_force
+    return is_in_force
+
+
+def test_killed_again_and_again_a_reset_comes_into_force_once(home: Home, site: TestSite) -> None:
+    """Each try is killed one step later than the one before, and begins where that one was killed."""
+    fork(home, site)
+    before = registry_of(home)
+    request = site.reset(before)
+    digest = decode(request).digest
+    with home.database.writing() as connection:
+        rekeyings.keep_request(connection, rekeyings.open_request(connection, request))
+    tries = 0
+    is_in_force = False
+    while not is_in_force:
+        tries += 1
+        dying(home, tries, "rekey", "--pending", "--fingerprint-checked")
+        is_in_force = check_both_or_neither(home, site, digest, before.version)
+    assert tries > 10
+    site.accepted(request)
+    submit(home, site, site.result(registry_of(home), scores(7)))
+
+
 def test_killed_at_any_step_a_reset_is_in_log_and_registry_or_in_neither(home: Home, site: TestSite) -> None:
     fork(home, site)
     before = registry_of(home)
@@ -407,14 +439,7 @@ def test_killed_at_any_step_a_reset_is_in_log_and_registry_or_in_neither(home: H
         shutil.rmtree(home.directory)
         shutil.copytree(kept, home.directory)
         exit_code = dying(home, step, "rekey", "--pending", "--fingerprint-checked")
-        registry = registry_of(home)
-        is_in_force = registry.sites[site.id].start == digest
-        with home.database.reading() as connection:
-            assert is_frozen(connection, site.id, registry.sites[site.id].epoch) is not is_in_force
-            walk(all_envelopes(connection))
-        assert logged(home, digest) == int(is_in_force)
-        assert registry.version == before.version + int(is_in_force)
-        assert (digest in waiting(home)) is not is_in_force
+        is_in_force = check_both_or_neither(home, site, digest, before.version)
         killed[is_in_force] += exit_code == -signal.SIGKILL
         # Running it again finishes it, whatever was left undone.
         done(home, "rekey", "--pending", "--fingerprint-checked")
