@@ -17,6 +17,7 @@ from typing import Final
 
 import click
 
+from agent.demo_ward import BENCHMARK, SUBGROUPS, write_benchmark
 from agent.errors import AgentError
 from agent.shipped import shipped
 
@@ -28,7 +29,8 @@ MODELS: Final = {
     "baseline/random": "Random choice",
 }
 SUITE: Final = "demo"
-SCORECARD: Final = "demo-public"
+SCORECARD: Final = "demo"
+PLANNED: Final = "baseline/retrieval"  # the model whose evaluation the demo plans before it runs
 ORIGIN: Final = "board.demo.example"
 PROGRAMS: Final = {"intramural": "agent", "intramural-aggregator": "aggregator"}
 
@@ -59,6 +61,11 @@ class Demo:
     def aggregator(self) -> Path:
         """The aggregator's directory."""
         return self.directory / "aggregator"
+
+    @property
+    def own_benchmark(self) -> Path:
+        """The hospital's own benchmark."""
+        return self.site / "benchmarks" / BENCHMARK
 
     @property
     def invite(self) -> Path:
@@ -125,8 +132,8 @@ class Demo:
 def demo(directory: Path) -> None:
     """Show all of Intramural at work, on this machine alone.
 
-    On real samples: a site evaluates reference baselines, a second person approves what leaves, an aggregator
-    publishes the board.
+    On real samples and invented patients: a site evaluates reference baselines, a second person approves what leaves,
+    an aggregator publishes the board.
     """
     began = time.monotonic()
     here = Demo(directory)
@@ -144,9 +151,13 @@ def demo(directory: Path) -> None:
         click.echo(f"aggregator: {line}")
         point_site_at(here, line.split()[-1])
         join(here)
-        _title(5, "What would leave is prepared, shown, approved by the steward, and sent")
+        _title(5, "A private dataset is registered, and one evaluation planned: the steward approves both")
+        register_and_plan(here)
+        _title(6, "The private benchmark is run on the registered version")
+        run_private_benchmark(here)
+        _title(7, "What would leave is prepared, shown, approved by the steward, and sent")
         submit(here)
-    _title(6, "The board is published, and recomputed from the log")
+    _title(8, "The board is published, and recomputed from the log")
     publish(here)
     click.echo()
     board = (here.board / "index.html").absolute()
@@ -174,6 +185,9 @@ def make_site(here: Demo) -> None:
         "steward is another person, with a key that this account cannot read.",
         fg="yellow",
     )
+    if not here.own_benchmark.exists():
+        write_benchmark(here.own_benchmark)
+        click.echo(f"{BENCHMARK}: the hospital's own benchmark, on invented patients of four wards")
     if not here.steward_key.exists():
         here.steward_key.parent.mkdir(mode=0o700, exist_ok=True)
         here.agent("steward-key", "--out", here.steward_key)
@@ -186,7 +200,8 @@ def make_aggregator(here: Demo) -> None:
         return
     scorecard, models = here.directory / "scorecard.json", here.directory / "models.yaml"
     if not scorecard.exists():
-        here.agent("benchmarks", "scorecard", *BENCHMARKS, "--name", SCORECARD, "--out", scorecard)
+        reported = ("benchmarks", "scorecard", *BENCHMARKS, BENCHMARK, "--subgroup", SUBGROUPS)
+        here.agent(*reported, "--name", SCORECARD, "--out", scorecard)
     models.write_text(
         "".join(
             f"- name: {name}\n  display_name: {shown} (baseline)\n"
@@ -237,23 +252,51 @@ def join(here: Demo) -> None:
     here.agent("registry", "update")
 
 
+def register_and_plan(here: Demo) -> None:
+    """Register the private dataset and plan the evaluation of one model; what was done before is not done again."""
+    kinds = {str(row["kind"]) for row in _submissions(here)}
+    if "dataset" not in kinds:
+        here.agent("datasets", "register", BENCHMARK)
+        approve_and_send(here)
+    if "plan" not in kinds:
+        here.agent("submission", "plan", "--scorecard", SCORECARD, "--model", PLANNED)
+        approve_and_send(here)
+
+
+def run_private_benchmark(here: Demo) -> None:
+    """Run the hospital's own benchmark for every baseline."""
+    with here.serving("intramural", "baselines", "serve", "--port", "0") as url:
+        write_deployments(here, url)
+        entries = ("--run-entries", BENCHMARK, "--models-to-run", *MODELS)
+        here.agent("run", "--suite", SUITE, *entries, shown=1)
+
+
 def submit(here: Demo) -> None:
     """Prepare, show, approve and send; each is safe to repeat."""
     here.agent("submission", "prepare", "--suite", SUITE)
-    drafts = [str(row["digest"])[:8] for row in _submissions(here) if row["state"] == "prepared"]
+    drafts = _drafts(here)
     for digest in drafts[:1]:
         here.agent("submission", "show", "--digest", digest)
         click.echo(f"({len(drafts) - 1} more like it; in a real site the steward reads each)")
-    for digest in drafts:
+    approve_and_send(here)
+    here.agent("submission", "status")
+
+
+def approve_and_send(here: Demo) -> None:
+    """Approve every draft with the steward's key, and send them."""
+    for digest in _drafts(here):
         here.agent("submission", "approve", "--key", here.steward_key, "--digest", digest, "--yes", shown=1)
     here.agent("submission", "send")
-    here.agent("submission", "status")
 
 
 def publish(here: Demo) -> None:
     """Publish the board and verify it as anyone could."""
     here.central("publish", "--out", here.board)
     here.central("verify", "--board", here.board)
+
+
+def _drafts(here: Demo) -> list[str]:
+    return [str(row["digest"])[:8] for row in _submissions(here) if row["state"] == "prepared"]
 
 
 def _submissions(here: Demo) -> list[dict[str, object]]:
