@@ -4,7 +4,7 @@ AggregatorError            base; the command line prints message and advice, and
 ├── SettingsError      2   a setting, an option or a file given on the command line is wrong
 ├── KeyFileError       3   a private key file is missing, damaged or readable by others
 ├── RegistryError      4   the registry cannot be loaded, or the change asked for would make it invalid
-├── EnrolmentError     5   an invite or an enrolment request is refused
+├── EnrolmentError     5   an invite, or a request about keys, is refused
 ├── StoreError         6   the database is missing, of another version, locked or damaged
 └── BoardMismatchError 1   a published board is not what its own log says; nothing of it should be trusted
 
@@ -54,7 +54,7 @@ class RegistryError(AggregatorError):
 
 
 class EnrolmentError(AggregatorError):
-    """An invite or an enrolment request is refused."""
+    """An invite, or a request to enrol, to replace a key or to start a new epoch, is refused."""
 
     exit_code = 5
     advice = "Nothing was changed. Send the site a new invite with `intramural-aggregator invite`."

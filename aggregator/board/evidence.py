@@ -175,14 +175,14 @@ class _SiteState:
         head: last link of the present epoch, None right after its start.
         ledger: as the newest statement of any kind gives it.
         datasets, plans: by digest, oldest first; a plan is open until a statement settles it.
-        results: digests of results that stand.
+        results: digests of results that stand, with their scores_root.
     """
 
     head: ChainHead | None = None
     ledger: LedgerHead = EMPTY_LEDGER
     datasets: dict[str, DatasetPredicate] = field(default_factory=dict)
     plans: dict[str, KnownPlan] = field(default_factory=dict)
-    results: set[str] = field(default_factory=set)
+    results: dict[str, str] = field(default_factory=dict)
 
 
 class _Log:
@@ -291,10 +291,10 @@ class _Log:
                 challenge = plan_challenge(registry.deployment, position, self.tree.root, accepted.digest)
                 state.plans[accepted.digest] = KnownPlan(statement, challenge, is_open=True)
             case WithdrawPredicate():
-                state.results.discard(statement.result)
+                self._roots.discard(state.results.pop(statement.result))
                 self.withdrawals.append(Withdrawal(position, keyids, statement))
             case ResultPredicate():
-                state.results.add(accepted.digest)
+                state.results[accepted.digest] = statement.scores_root
                 self._roots.add(statement.scores_root)
                 if accepted.figures is not None:
                     self._figures.setdefault(accepted.figures, set()).add(accepted.site)

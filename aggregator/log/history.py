@@ -34,7 +34,7 @@ def read_history(connection: Connection, site: str, registry: Registry) -> Histo
         head=read_chain_head(connection, site, enrolled.epoch),
         frozen=is_frozen(connection, site, enrolled.epoch),
         ledger=read_ledger(connection, site),
-        roots=_Column(connection, entries.c.scores_root),
+        roots=_Column(connection, entries.c.scores_root, ~_is_settled()),
         figures=_Column(connection, entries.c.figures, entries.c.site != site),
         datasets=_Datasets(connection, site),
         plans=_Plans(connection, site, registry.deployment),
@@ -88,6 +88,12 @@ def read_site_head(connection: Connection, site: str, registry: Registry, log_si
         frozen=is_frozen(connection, site, enrolled.epoch),
         log_size=log_size,
     )
+
+
+def _is_settled() -> ColumnElement[bool]:
+    """Whether another statement has ended an entry: of a result, whether it was withdrawn."""
+    settling = entries.alias()
+    return exists().where(settling.c.settles == entries.c.digest)
 
 
 def _any(connection: Connection, condition: ColumnElement[bool]) -> bool:
