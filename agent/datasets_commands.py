@@ -11,7 +11,7 @@ from agent.catalog.wording import counted
 from agent.errors import BenchmarkError, ConfigError
 from agent.listing import format_option, printable, show_rows, with_site
 from agent.site import Site
-from agent.site_gate import gate_of
+from agent.submission_context import open_gate
 
 if TYPE_CHECKING:
     from agent.catalog.benchmark import Benchmark
@@ -172,7 +172,7 @@ def register_dataset(site: Site, benchmark_id: str, dry_run: bool) -> None:
     from agent.disclosure.registration import register
 
     benchmark = benchmark_named(benchmark_id, site.own_benchmarks)
-    gate = gate_of(site)
+    gate = open_gate(site)
     with site.store() as store:
         done = register(gate, benchmark, site.data, store, dry_run=dry_run)
         if done.submission is not None:
