@@ -65,6 +65,7 @@ def enroll(
         case _, None, None, Path() if out is None:
             data, next_step = _read(request_path), _AFTER_ENROLMENT
             _join(site, invite, online=True)
+            _check(site, invite, data)
             federation_of(site).keep_request(data)
         case _:
             raise click.UsageError("these options do not go together; see --help for the ways to enrol")
@@ -256,6 +257,16 @@ def _request(site: Site, invite: "Invite", steward: "PublicKey", *, online: bool
     data = make_request(invite, agent, steward, version)
     federation.keep_request(data)
     return data
+
+
+def _check(site: Site, invite: "Invite", data: bytes) -> None:
+    """Check a request that was away to be signed, before it is kept or sent. Raises ConfigError."""
+    from agent.delivery.membership import check_request
+    from protocol.registry import Registry
+
+    trusted = federation_of(site).trusted()
+    version = trusted.version if isinstance(trusted, Registry) else 1
+    check_request(data, invite, _agent_key(site), version)
 
 
 def _signed(data: bytes, key_path: Path) -> bytes:

@@ -307,6 +307,38 @@ def request_keys(data: bytes) -> tuple[PublicKey, PublicKey]:
     raise ConfigError("this is not an enrolment request")
 
 
+def check_request(data: bytes, invite: Invite, agent: PublicKey, registry_version: int) -> None:
+    """Check a request that came back as a file, so that nothing leaves in it but what its keys signed.
+
+    Args:
+        data: the request, as it would be sent.
+        invite: what it must answer, token included.
+        agent: the site's own key.
+        registry_version: the newest that the site knows; 1 where it has taken none.
+
+    Raises:
+        ConfigError: not an enrolment request of this site for this invite, or not signed by both its keys.
+    """
+    verifier = enrolment.token_verifier(bytes.fromhex(invite.token))
+    try:
+        request = enrolment.open_enrolment(
+            data,
+            deployment=invite.deployment,
+            site=invite.site,
+            verifier=verifier,
+            registry_version=registry_version,
+        )
+    except ProtocolError as error:
+        raise ConfigError(
+            f"the request is not in order ({error.code}); nothing was sent",
+            "Give the very file that the steward signed, made with this invite.",
+        ) from None
+    if request.agent.keyid != agent.keyid:
+        raise ConfigError(
+            "the request names another site's key; nothing was sent", "Give the request that was made at this site."
+        )
+
+
 def post_request(aggregator: Aggregator, data: bytes) -> None:
     """Hand a fully signed request to the aggregator, where it waits for a person. Repeating it changes nothing."""
     aggregator.post("/v1/enrolments", data, limit=_LARGEST_ANSWER)

@@ -28,7 +28,7 @@ from tests.end_to_end.wire import Front
 
 IN_ALL = 1000
 ROWS = 60
-MORE = 47  # words more in notes, so that there are a thousand
+MORE = 43  # words more in notes, so that there are a thousand
 FAILING = 10  # every tenth question is answered with an error that quotes it
 MODEL = "test/model"
 JUDGE_ADDRESS = "127.77.131.107"
@@ -272,6 +272,22 @@ def forge_signatures(hospital: Hospital, front: Front) -> None:
     assert len(front.requests) == requests
 
 
+def forge_enrolment(hospital: Hospital, front: Front) -> None:
+    """Put canaries into the signatures of the request to be enrolled: it does not leave either."""
+    life = hospital.life
+    genuine = json.loads((life.folder / "signed.json").read_bytes())
+    for number in range(2):
+        envelope = {**genuine, "signatures": [dict(signature) for signature in genuine["signatures"]]}
+        words = " ".join(hospital.canaries.draw("signature", 2)).encode()
+        envelope["signatures"][number]["sig"] = base64.b64encode(words.ljust(64)).decode()
+        forged = life.folder / f"forged-{number}.json"
+        forged.write_bytes(json.dumps(envelope, sort_keys=True, separators=(",", ":")).encode())
+        requests = len(front.requests)
+        said = life.agent("enroll", "--invite", life.invite, "--request", forged, code=2)
+        assert "the request is not in order (bad_signature); nothing was sent" in said
+        assert len(front.requests) == requests
+
+
 def answer_with_canaries(hospital: Hospital, front: Front) -> None:
     """Have the aggregator, or a proxy before it, answer with canaries: nothing of it is shown or kept."""
     for status, kind, body in (
@@ -403,6 +419,7 @@ def submit(hospital: Hospital, front: Front) -> None:
     life.approve(2)
     fail_with_canaries(hospital)
     forge_signatures(hospital, front)
+    forge_enrolment(hospital, front)
     answer_with_canaries(hospital, front)
     out = life.folder / "exported"
     out.mkdir()
