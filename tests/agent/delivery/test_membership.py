@@ -10,6 +10,7 @@ import pytest
 from agent.delivery.membership import (
     Federation,
     Membership,
+    check_request,
     is_enrolled,
     make_request,
     post_request,
@@ -61,6 +62,25 @@ def federation(tmp_path: Path) -> Federation:
 def write_invite(path: Path, **changes: Any) -> Path:
     path.write_text(json.dumps({**INVITE, **changes}))
     return path
+
+
+def test_a_request_that_is_not_what_was_signed_here_does_not_leave(tmp_path: Path) -> None:
+    invite = read_invite(write_invite(tmp_path / "invite.json"))
+    half = make_request(invite, world.AGENT, world.STEWARD.public, 1)
+    signed = sign_request(half, world.STEWARD)
+    check_request(signed, invite, world.AGENT.public, 1)
+    with pytest.raises(ConfigError, match="unknown_key"):
+        check_request(half, invite, world.AGENT.public, 1)
+    other = read_invite(write_invite(tmp_path / "other.json", token="5a" * 32))
+    with pytest.raises(ConfigError, match="wrong_token"):
+        check_request(signed, other, world.AGENT.public, 1)
+    with pytest.raises(ConfigError, match="wrong_registry"):
+        check_request(
+            sign_request(make_request(invite, world.AGENT, world.STEWARD.public, 2), world.STEWARD),
+            invite, world.AGENT.public, 1,
+        )  # fmt: skip
+    with pytest.raises(ConfigError, match="another site's key"):
+        check_request(signed, invite, world.STEWARD.public, 1)
 
 
 def test_a_request_made_from_an_invite_is_what_the_aggregator_expects(tmp_path: Path) -> None:
