@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.catalog.wording import counted
-from agent.errors import AgentError, ConfigError, InferenceError
+from agent.errors import AgentError, ConfigError, DisclosureError, InferenceError
 from agent.judging_words import JudgingTook, judged_words, seats_words, self_judged, unjudged_words, unseated_words
 from agent.site import Site
 
@@ -92,6 +92,12 @@ class ManyValues(click.Command):
     is_flag=True,
     help="Read gated and private data as it lies, not its registered version; never for a submission.",
 )
+@click.option(
+    "--plan",
+    "plan_digest",
+    metavar="DIGEST",
+    help="Sample by the challenge of this plan's receipt, which nobody here could choose (`submission plan`).",
+)
 @click.option("--replace", is_flag=True, help="Let go of a run that the suite holds with other instances or rules.")
 @click.option(
     "-d", "--dry-run", is_flag=True, help="Check everything and say what the run would take; ask no question."
@@ -106,6 +112,7 @@ def run(
     models_to_run: Sequence[str],
     groups_to_run: Sequence[str],
     priority: int | None,
+    plan_digest: str | None,
     dry_run: bool,
     quiet: bool,
     **options: Any,
@@ -127,6 +134,8 @@ def run(
     if not entries:
         raise ConfigError("there is nothing to run", "Give --run-entries or --conf-paths.")
     entries = fill_models(entries, models_to_run)
+    if plan_digest is not None:
+        options |= _options_of_plan(site, plan_digest, {entry.model for entry in entries} - {""})
     if dry_run:
         plans = plan_runs(site, entries, RunOptions(**options))
         _say_what_it_would_take(site, plans, no_judging=options["no_judging"])
@@ -163,6 +172,31 @@ def run(
         click.echo(unseated_words(unseated), err=True)
     if failed or unseated:
         raise click.exceptions.Exit(EXIT_FAILED_INSTANCES)
+
+
+def _options_of_plan(site: Site, digest: str, models: set[str]) -> dict[str, object]:
+    """Return digest and seed of a plan. Raises ConfigError or DisclosureError: it does not fit, or is not open."""
+    from agent.disclosure.plans import challenge_of, open_plans, sampling_seed
+    from agent.enrolment_commands import federation_of, today_day
+    from agent.submission_context import outbox_of
+    from protocol.identity import model_digest
+
+    source = click.get_current_context().get_parameter_source("sample_seed")
+    if source is click.core.ParameterSource.COMMANDLINE:
+        raise click.UsageError("--plan gives the seed, so --sample-seed cannot be given")
+    registry, outbox = federation_of(site).registry(today_day()), outbox_of(site)
+    plan = outbox.find(digest)
+    if plan.plan is None or plan.digest not in {known.digest for known in open_plans(outbox)}:
+        raise DisclosureError(
+            "this is no open plan: it has no receipt yet, has a result, or was abandoned",
+            "Approve and send it first; `intramural submission status` lists plans with their states.",
+        )
+    others = sorted(model for model in models if model_digest(model) != plan.plan.model)
+    if others:
+        raise ConfigError(
+            f"the plan is about another model than {', '.join(others)}", "Run the model that the plan names."
+        )
+    return {"plan": plan.digest, "sample_seed": sampling_seed(challenge_of(outbox, registry, plan))}
 
 
 def left_out_words(runs: "Sequence[Run]") -> list[str]:

@@ -12,6 +12,7 @@ from agent.approval_commands import approve
 from agent.enrolment_commands import federation_of, today_day
 from agent.errors import DisclosureError
 from agent.listing import format_option, show_rows, with_site
+from agent.plan_commands import abandon, plan, withdraw
 from agent.sending_commands import send
 from agent.site import Site
 from agent.submission_context import (
@@ -37,7 +38,7 @@ def submission() -> None:
     """Prepare, show, approve and send signed aggregates."""
 
 
-for command in (approve, send):
+for command in (plan, approve, send, abandon, withdraw):
     submission.add_command(command)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from agent.delivery.outbox import LIVE, Outbox, State, Submission
 from agent.disclosure.ledger import Ledger
 from agent.errors import DisclosureError
-from protocol.predicates import START_SEQ, Header, LedgerHead
+from protocol.predicates import START_SEQ, Header, LedgerHead, WithdrawPredicate
 from protocol.registry import Registry, Site
 
 
@@ -64,6 +64,16 @@ def settle_chain(outbox: Outbox, site: Site, submissions: Sequence[Submission]) 
         else:
             end = end.after(submission)
     return end
+
+
+def standing_links(submissions: Sequence[Submission]) -> list[Submission]:
+    """Return the links of the chain without the results that another link withdraws."""
+    live = [submission for submission in submissions if submission.state in LIVE]
+    withdrawn = set()
+    for submission in live:
+        if isinstance(submission.statement, WithdrawPredicate) and submission.state is not State.REFUSED:
+            withdrawn.add(submission.statement.result)
+    return [submission for submission in live if submission.digest not in withdrawn]
 
 
 def check_ledger(ledger: Ledger, submissions: Sequence[Submission]) -> None:

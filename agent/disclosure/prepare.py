@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 
 from agent import __version__
 from agent.delivery.outbox import LIVE, Outbox, State, Submission
-from agent.disclosure.chain import ChainEnd, check_ledger, settle_chain
+from agent.disclosure.chain import ChainEnd, check_ledger, settle_chain, standing_links
 from agent.disclosure.commitment import record_key, scores_root, select_findings
 from agent.disclosure.findings import Finding
 from agent.disclosure.gate import Release, Secrets, decide
@@ -118,7 +118,7 @@ def prepare(gate: Gate, scorecard: Scorecard, findings: Mapping[str, Sequence[Fi
         submissions = gate.outbox.all()
         check_ledger(gate.ledger(), submissions)
         end = settle_chain(gate.outbox, gate.registry.sites[site], submissions)
-        live = [s for s in gate.outbox.all() if s.state in LIVE]
+        live = standing_links(gate.outbox.all())
         jobs = {job.model: job for job in _jobs(gate, scorecard, findings)}
         done = {model: same for model, job in jobs.items() if (same := _released(live, scorecard, job)) is not None}
         waiting = {model: job for model, job in jobs.items() if model not in done}

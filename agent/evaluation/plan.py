@@ -54,6 +54,7 @@ class RunOptions:
         judges: file of the jury, whatever entries, benchmarks and the site name.
         no_judging: answers are kept, and the jury is asked another time.
         unregistered: read the data of protected benchmarks as it lies, whatever is registered.
+        plan: digest of the submission's plan whose challenge gave `sample_seed`; "" for none.
     """
 
     suite: str
@@ -69,6 +70,7 @@ class RunOptions:
     judges: Path | None = None
     no_judging: bool = False
     unregistered: bool = False
+    plan: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,7 @@ class Plan:
         sampled: the limit of instances that was given.
         left_out: optional metrics that the site lacks an encoder for.
         registered: commitment of the registered version of the data; empty if it is none.
+        promised_by: digest of the submission's plan that chose the instances; empty if none did.
         data_note: what whoever runs it should know about its data; empty if nothing.
         jury: the judges that grade the answers when they are there; none: nobody does now.
     """
@@ -111,6 +114,7 @@ class Plan:
     jury: tuple[SeatedJudge, ...] = ()
     left_out: tuple[str, ...] = ()
     registered: str = ""
+    promised_by: str = ""
     data_note: str = ""
 
     @property
@@ -169,6 +173,7 @@ class Plan:
             "left_out": list(self.left_out),
             "sampled": self.sampled,
             "sample_seed": self.sample_seed,
+            "plan": self.promised_by,
             "data": {
                 "known": self.dataset.known,
                 "own": benchmark.dataset_file is not None,
@@ -295,6 +300,7 @@ def _plan_run(
         attested=data.attested,
         sampled=limit,
         sample_seed=options.sample_seed,
+        promised_by=options.plan,
         jury=() if options.no_judging else _seated(jury, site, judges_here, options.max_in_flight),
         left_out=_left_out(site, benchmark),
         registered=data.commitment,

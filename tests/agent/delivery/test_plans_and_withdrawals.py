@@ -1,0 +1,142 @@
+"""Plans, what ends them, and results that are taken back: by the commands, against a real aggregator."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from agent.disclosure.plans import challenge_of, sampling_seed
+from agent.enrolment_commands import federation_of
+from agent.errors import AgentError, DisclosureError
+from agent.run_commands import run as run_command
+from agent.site import Site
+from agent.submission_commands import submission
+from agent.submission_context import open_gate, outbox_of
+from aggregator.home import today_day
+from protocol.identity import NONE
+from tests.agent.delivery.whole_site import SUITE, Wire, fill, join, ok, rows, run, states
+from tests.aggregator.conftest import Served
+from tests.aggregator.federation import CARD, MODELS
+
+MODEL = MODELS[0].name
+
+
+def make_plan(site: Site, key: Path, *, model: str = MODEL) -> str:
+    """Draft, approve and send a plan; return its digest."""
+    ok(site, submission, "plan", "--model", model)
+    (row,) = [row for row in rows(site, "plan") if row["state"] == "prepared"]
+    ok(site, submission, "approve", "--key", key, answer="y\n")
+    ok(site, submission, "send")
+    return str(row["digest"])
+
+
+def release(site: Site, key: Path, suite: str = SUITE) -> str:
+    """Prepare, approve and send the model's result; return its digest."""
+    ok(site, submission, "prepare", "--suite", suite, "--model", MODEL)
+    drafted = [row["digest"] for row in rows(site, "result") if row["state"] == "prepared"]
+    ok(site, submission, "approve", "--key", key, answer="y\n" * len(drafted))
+    ok(site, submission, "send")
+    return str(drafted[-1])
+
+
+def test_a_result_names_the_plan_that_was_made_before_it(
+    site: Site, served: Served, wire: Wire, tmp_path: Path
+) -> None:
+    key = join(site, served, wire, tmp_path)
+    plan = make_plan(site, key)
+    promised = outbox_of(site).get(plan).plan
+    assert promised is not None
+    assert {name for name, statement in promised.data.items() if statement != NONE} == {"shc_notes", "aci_bench"}
+    result = outbox_of(site).get(release(site, key)).result
+    assert result.plan == plan
+    assert result.challenge != NONE
+    assert result.data == {**result.data, **{name: promised.data[name] for name in ("shc_notes", "aci_bench")}}
+    with pytest.raises(DisclosureError, match="no open plan"):
+        ok(site, submission, "abandon", "--plan", plan, "--reason", "failed")
+
+
+def test_a_plan_asked_for_twice_is_one_plan(site: Site, served: Served, wire: Wire, tmp_path: Path) -> None:
+    key = join(site, served, wire, tmp_path)
+    for _ in range(2):
+        ok(site, submission, "plan", "--model", MODEL)
+    assert len(rows(site, "plan")) == 1
+    ok(site, submission, "approve", "--key", key, answer="y\n")
+    ok(site, submission, "send")
+    assert "receipted" in ok(site, submission, "plan", "--model", MODEL, "--days", 40)
+    ok(site, submission, "plan", "--model", MODEL, "--model-assurance", "weights_hashed")
+    assert states(site, "plan") == ["receipted", "prepared"]
+
+
+def test_an_abandoned_plan_is_over_for_both_sides(site: Site, served: Served, wire: Wire, tmp_path: Path) -> None:
+    key = join(site, served, wire, tmp_path)
+    plan = make_plan(site, key)
+    for _ in range(2):
+        ok(site, submission, "abandon", "--plan", plan[:12], "--reason", "failed")
+    assert len(rows(site, "abandon")) == 1
+    ok(site, submission, "approve", "--key", key, answer="y\n")
+    ok(site, submission, "send")
+    assert states(site, "abandon") == ["receipted"]
+    assert outbox_of(site).get(release(site, key)).result.plan == NONE
+    # A plan for the same may follow: it is another one.
+    assert make_plan(site, key) != plan
+
+
+def test_only_an_open_plan_gives_a_seed(site: Site, served: Served, wire: Wire, tmp_path: Path) -> None:
+    key = join(site, served, wire, tmp_path)
+    ok(site, submission, "plan", "--model", MODEL)
+    (row,) = rows(site, "plan")
+    entry = f"pubmed_qa:model={MODEL}"
+    with pytest.raises(DisclosureError, match="no open plan"):
+        ok(site, run_command, "--run-entries", entry, "--plan", row["digest"])
+    ok(site, submission, "approve", "--key", key, answer="y\n")
+    ok(site, submission, "send")
+    with pytest.raises(AgentError, match="another model"):
+        ok(site, run_command, "--run-entries", "pubmed_qa:model=example/none", "--plan", row["digest"])
+    words = ["--run-entries", entry, "--plan", row["digest"], "--sample-seed", "3"]
+    refused = CliRunner().invoke(run_command, words, obj=site)
+    assert (refused.exit_code, "--plan gives the seed" in refused.output) == (2, True)
+
+
+def test_a_part_that_a_plan_chose_is_submitted_and_one_chosen_here_is_not(
+    site: Site, served: Served, wire: Wire, tmp_path: Path
+) -> None:
+    key = join(site, served, wire, tmp_path)
+    plan = make_plan(site, key)
+    registry = federation_of(site).registry(today_day())
+    seed = sampling_seed(challenge_of(outbox_of(site), registry, outbox_of(site).get(plan)))
+    for name, chosen in (("planned", seed), ("chosen", seed + 1)):
+        for cell in CARD.cells:
+            fill(site, cell.benchmark, cell.metric, MODEL, right=70, suite=name, plan=plan, sample_seed=chosen)
+    with pytest.raises(DisclosureError, match="another seed than its plan"):
+        ok(site, submission, "prepare", "--suite", "chosen", "--model", MODEL)
+    assert outbox_of(site).get(release(site, key, "planned")).result.plan == plan
+
+
+def test_a_withdrawn_result_may_be_submitted_again_and_costs_no_second_debit(
+    site: Site, served: Served, wire: Wire, tmp_path: Path
+) -> None:
+    key = join(site, served, wire, tmp_path)
+    first = release(site, key)
+    for _ in range(2):
+        ok(site, submission, "withdraw", "--digest", first[:12], "--reason", "data_error")
+    assert len(rows(site, "withdraw")) == 1
+    ok(site, submission, "approve", "--key", key, answer="y\n")
+    ok(site, submission, "send")
+    debits = open_gate(site).ledger().head
+    again = release(site, key)
+    assert again != first
+    assert states(site, "result") == ["receipted"] * 2
+    assert open_gate(site).ledger().head == debits
+    one, other = outbox_of(site).get(first).result, outbox_of(site).get(again).result
+    assert (one.cells, one.groups, one.scores_root) == (other.cells, other.groups, other.scores_root)
+
+
+def test_a_draft_is_not_withdrawn_and_a_dataset_is_no_result(
+    site: Site, served: Served, wire: Wire, tmp_path: Path
+) -> None:
+    join(site, served, wire, tmp_path)
+    ok(site, submission, "prepare", "--suite", SUITE, "--model", MODEL)
+    for row in json.loads(ok(site, submission, "status", "--format", "json")):
+        failed = run(site, submission, "withdraw", "--digest", row["digest"], "--reason", "consent")
+        assert isinstance(failed.exception, DisclosureError)
