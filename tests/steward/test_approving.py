@@ -83,6 +83,9 @@ def test_one_draft_is_chosen_by_its_digest(steward: Steward) -> None:
     assert steward.approve(file, "--digest", digest[:8], answer="y\n").code == 0
     assert [envelope.decode(data).digest for data in steward.signed()] == [digest]
     assert steward.approve(file, "--digest", digest[:7], out="b.json").refuses(3, "no draft with this digest")
+    third, second = world.digest_of(chain()[2]), world.digest_of(chain()[1])
+    early = steward.approve(file, "--digest", third, out="b.json")
+    assert early.refuses(2, f"draft {second[:12]} comes before it in the site's chain")
 
 
 def test_yes_needs_a_digest_and_root_keys_that_are_known(steward: Steward) -> None:
@@ -133,6 +136,7 @@ def test_an_output_file_that_is_there_is_not_overwritten(steward: Steward) -> No
     (steward.folder / "signed.json").write_text("something else")
     assert steward.approve(steward.ask(chain()[0])).refuses(2, "nothing is overwritten")
     assert (steward.folder / "signed.json").read_text() == "something else"
+    assert not steward.list_path.exists()
 
 
 @pytest.mark.parametrize("reason", ["wrong_figures", "shorter_history"])

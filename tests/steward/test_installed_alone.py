@@ -20,6 +20,7 @@ def test_it_installs_from_a_clone_with_few_packages_and_works_there(tmp_path: Pa
     clone = tmp_path / "clone"
     leave_out = shutil.ignore_patterns("__pycache__", "dist", "build")
     shutil.copytree(hospital.ROOT / "protocol", clone / "protocol", ignore=leave_out)
+    shutil.copy(hospital.ROOT / "LICENSE", clone)
     shutil.copytree(TOOL, clone / "deploy/steward", ignore=leave_out)
     alone = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "REFUSED_CONNECTIONS"}}
 

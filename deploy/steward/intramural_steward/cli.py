@@ -159,7 +159,10 @@ def approve(
         if yes and not (roots or _remembered_roots(known, request.registry.deployment)):
             raise UsageError("--yes needs --root, until your list knows the root keys")
         chosen = _choose(pages, digest)
+        _check_order(pages, chosen)
         check_pages(chosen)
+        if any(page.continuity.approved_before is None for page in chosen):
+            check_new(out)
         _agree(chosen, "Let these bytes leave the site", yes=yes)
         with _open_signer(key) as signer:
             check_steward_key(signer.public, request)
@@ -320,6 +323,18 @@ def _choose(pages: list[Page], digest: str | None) -> list[Page]:
             "the file has no draft with this digest", f"Give at least its first {_SHORTEST_DIGEST} characters."
         )
     return chosen
+
+
+def _check_order(pages: list[Page], chosen: list[Page]) -> None:
+    """Check that every draft before the first chosen one is approved already: each names the one before it."""
+    for page in pages:
+        if page is chosen[0]:
+            return
+        if page.continuity.approved_before is None:
+            raise UsageError(
+                f"draft {page.description.digest[:12]} comes before it in the site's chain",
+                "Nothing was signed. Approve the drafts in their order.",
+            )
 
 
 def _agree(pages: list[Page], question: str, *, yes: bool) -> None:

@@ -45,7 +45,7 @@ def check_continuity(asked: Entry, known: Sequence[Entry], refused: Collection[s
     # A draft that was rejected once is as old as its rejection: what came after it had more entries in its ledger.
     before = known[: known.index(same[0])] if same else known
     all_approved = [entry for entry in known if entry.decision == APPROVED]
-    approved = _leave_out_refused(all_approved, refused)
+    approved = leave_out_refused(all_approved, refused)
     place_faults, cautions = _compare_places(asked, approved)
     faults = [*_compare_ledgers(asked, before), *place_faults]
     if not isinstance(asked.statement, Request):
@@ -54,8 +54,13 @@ def check_continuity(asked: Entry, known: Sequence[Entry], refused: Collection[s
     return Continuity(faults=tuple(faults), cautions=(*cautions, *_caution_about_release(asked, approved)))
 
 
-def _leave_out_refused(approved: Sequence[Entry], refused: Collection[str]) -> list[Entry]:
-    """Return the entries that were not refused and follow none that was."""
+def leave_out_refused(approved: Sequence[Entry], refused: Collection[str]) -> list[Entry]:
+    """Return the approvals that the aggregator did not refuse, and that follow none that it refused.
+
+    Args:
+        approved: oldest first.
+        refused: digests.
+    """
     void = set(refused)
     valid = []
     for entry in approved:
@@ -80,6 +85,9 @@ def _compare_ledgers(asked: Entry, known: Sequence[Entry]) -> list[str]:
 
 def _compare_audit_logs(asked: Entry, approved: Sequence[Entry]) -> list[str]:
     for entry in approved:
+        # A new epoch begins with a reset that steward and root keys signed: a restored machine has an older log.
+        if entry.header.epoch != asked.header.epoch:
+            continue
         if asked.audit.number < entry.audit.number:
             return [
                 f"the site's audit log is shorter than your list knows it ({asked.audit.number} events after "

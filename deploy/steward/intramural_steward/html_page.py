@@ -13,7 +13,7 @@ _STYLE: Final = """
 :root { color-scheme: light; }
 body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; margin: 2rem auto; max-width: 68rem;
   padding: 0 1rem; }
-h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .25rem; }
+h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .25rem; overflow-wrap: anywhere; }
 h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; border-bottom: 1px solid #999; }
 article + article { margin-top: 4rem; border-top: 4px solid #1a1a1a; padding-top: 2rem; }
 .digest, pre, .number { font-family: ui-monospace, monospace; font-size: .875rem; overflow-wrap: anywhere; }
@@ -22,10 +22,10 @@ table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: .25rem .75rem .25rem 0; border-bottom: 1px solid #ddd; }
 td:first-child { min-width: 13rem; }
 td.number { white-space: nowrap; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1.25rem; margin: 1rem 0; }
-dt { color: #555; }
+dl { display: grid; grid-template-columns: fit-content(45%) 1fr; gap: .15rem 1.25rem; margin: 1rem 0; }
+dt { color: #555; overflow-wrap: anywhere; }
 dd { margin: 0; overflow-wrap: anywhere; }
-.fault, .caution, .again { padding: .5rem .75rem; margin: .75rem 0; border-left: .4rem solid; }
+.fault, .caution, .again { overflow-wrap: anywhere; padding: .5rem .75rem; margin: .75rem 0; border-left: .4rem solid; }
 .fault { border-color: #a40000; background: #fdeaea; font-weight: bold; }
 .caution { border-color: #a66300; background: #fff5e0; }
 .again { border-color: #205080; background: #e9f1fa; }

@@ -1,17 +1,15 @@
 """Pages: what a person reads about each statement of a file before deciding, with the list's word beside it."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from intramural_steward.approval_list import APPROVED, ApprovalList, Entry, make_entry
-from intramural_steward.continuity import Continuity, check_continuity
+from intramural_steward.continuity import Continuity, check_continuity, leave_out_refused
 from intramural_steward.errors import RequestError
 from intramural_steward.requests import KeyRequest, SiteRequest
 from protocol.describe import Description, Knowledge, describe_request, describe_statement
 from protocol.errors import ProtocolError
 from protocol.keys import PublicKey
-from protocol.predicates import Statement
 from protocol.statements import kind_name
 
 _ROOTS_UNKNOWN: Final = (
@@ -60,7 +58,9 @@ def make_pages(request: SiteRequest, known: ApprovalList, today_day: int, *, roo
         asked = make_entry(
             draft.data, decision=APPROVED, day=today_day, registry=request.mark, audit=request.audit_head
         )
-        knowledge = Knowledge(request.registry, request.policy, _approved_statements(history), draft.notes)
+        approved = leave_out_refused([entry for entry in history if entry.decision == APPROVED], request.refused)
+        earlier = {entry.digest: entry.statement for entry in approved}
+        knowledge = Knowledge(request.registry, request.policy, earlier, draft.notes)
         try:
             description = describe_statement(draft.opened.payload, knowledge)
         except ProtocolError as error:
@@ -106,7 +106,3 @@ def name_entry(entry: Entry) -> str:
     """Return a decision's kind and place in a few words."""
     header = entry.header
     return f"{kind_name(entry.statement)}, epoch {header.epoch}, link {header.seq}"
-
-
-def _approved_statements(history: Sequence[Entry]) -> dict[str, Statement]:
-    return {entry.digest: entry.statement for entry in history if entry.decision == APPROVED}
