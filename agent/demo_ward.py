@@ -20,7 +20,7 @@ _DEFINITION: Final = """\
 name: discharge-questions
 display_name: Discharge questions (invented)
 description: Which drug a patient was discharged with, from an invented note.
-category: Clinical Decision Support
+category: Administration and Workflow
 prompt_file: prompt.txt
 dataset_file: data.csv
 max_tokens: 16

@@ -74,7 +74,7 @@ def prepare(site: Site, suite: str, scorecard_name: str | None, models: tuple[st
     if form == "table":
         for digest in done.dropped:
             click.echo(f"draft {digest[:12]} was dropped: it, or one before it, would no longer come out the same")
-        used = [finding for of_model in findings.values() for finding in of_model]
+        used = [finding for of_model in findings.values() for finding in of_model if finding.subgroup is None]
         for line in sorted({f"{f.benchmark}: {f.extent}" for f in used if not f.extent.enough(f.access)}):
             click.echo(f"{line}; the board marks the result as partial")
         click.echo(with_site("Look at what would leave with `intramural submission show`."))

@@ -116,7 +116,7 @@ def prepare(gate: Gate, scorecard: Scorecard, findings: Mapping[str, Sequence[Fi
     _check_registered(gate, scorecard, findings)
     with gate.outbox.held():
         submissions = gate.outbox.all()
-        check_ledger(gate.ledger(), submissions)
+        check_ledger(gate.ledger(), submissions, gate.registry.sites[site])
         end = settle_chain(gate.outbox, gate.registry.sites[site], submissions)
         live = standing_links(gate.outbox.all())
         jobs = {job.model: job for job in _jobs(gate, scorecard, findings)}
@@ -163,10 +163,10 @@ def draft_statement(
     site = enrolled_site(gate.registry, gate.signer.public.keyid)
     submissions = gate.outbox.all()
     ledger = gate.ledger()
-    check_ledger(ledger, submissions)
+    check_ledger(ledger, submissions, gate.registry.sites[site])
     end = settle_chain(gate.outbox, gate.registry.sites[site], submissions)
     for draft in (s for s in gate.outbox.all() if s.state is State.PREPARED):
-        if not end.leads_to(draft):
+        if not end.leads_to(draft) or not _is_signed_by_us(gate, draft):
             gate.outbox.drop_draft(draft.digest)
             continue
         end = end.after(draft)
@@ -266,7 +266,7 @@ def _kept_drafts(
     """Return the drafts that would come out the same, up to the first that would not."""
     kept: list[Submission] = []
     for draft in drafts:
-        fits = end.leads_to(draft) and draft.header.registry == gate.registry.version
+        fits = end.leads_to(draft) and draft.header.registry == gate.registry.version and _is_signed_by_us(gate, draft)
         if fits and draft.is_result:
             result = draft.result
             job = waiting.get(result.model) if result.scorecard == scorecard.digest else None
@@ -280,6 +280,11 @@ def _kept_drafts(
         kept.append(draft)
         end = end.after(draft)
     return kept
+
+
+def _is_signed_by_us(gate: Gate, draft: Submission) -> bool:
+    """Whether a draft has the signature of the agent's present key; one of before a rotation has another."""
+    return gate.signer.public.keyid in {signature.keyid for signature in draft.envelope.signatures}
 
 
 def _draft_result(
@@ -321,7 +326,7 @@ def _draft_result(
         "policy": policy.digest,
         "suite": suite,
         "cells": {key: rule.value for key, rule in release.verdicts.items()},
-        "data": {f.benchmark: asdict(f.extent) for f in job.findings if not f.extent.everything},
+        "data": {f.benchmark: asdict(f.extent) for f in job.findings if not (f.subgroup or f.extent.everything)},
         "notes": {},
     }
     return _put_draft(gate, statement, verdicts)
