@@ -6,6 +6,7 @@ DIR/judges.yaml               the site's jury, if it has one
 DIR/keys/                     data.key, seal.key, agent.key (0600)
 DIR/benchmarks/               the hospital's own benchmarks
 DIR/data/<benchmark id>/      dataset files of benchmarks
+DIR/data/.frozen/             copies of their registered versions
 DIR/store/site.sqlite3        encrypted store
 DIR/submissions/              drafts, approved submissions, receipts
 """
