@@ -306,6 +306,15 @@ def test_the_same_scores_root_twice_is_seen(forger: Forger, site: TestSite) -> N
     assert "wrong_root" in forger.seen()
 
 
+def test_the_scores_root_of_a_withdrawn_result_may_come_again_once(forger: Forger, site: TestSite) -> None:
+    first = forger.result(site, scores_root="a" * 64)
+    forger.send(site, site.withdraw(forger.registries[-1], decode(first).digest))
+    forger.result(site, 2, scores_root="a" * 64)
+    replay(forger.evidence())
+    forger.result(site, 3, scores_root="a" * 64)
+    assert "wrong_root" in forger.seen()
+
+
 def test_figures_copied_from_another_site_are_seen_but_not_a_sites_own(forger: Forger, site: TestSite) -> None:
     now = forger.registries[-1]
     card = WARDS_CARD

@@ -380,6 +380,22 @@ def test_only_the_site_itself_withdraws_its_result_and_only_once(home: Home, sit
     assert refused(home, site.sign(site.withdraw(registry_of(home), dataset))) is Code.UNKNOWN_RESULT
 
 
+def test_the_same_scores_are_reported_again_once_the_first_report_is_withdrawn(home: Home, site: TestSite) -> None:
+    """A site that corrects what stood around its scores, a plan or a dataset, reports the same records again."""
+    registry = registry_of(home)
+    result = site.result(registry, scores(1))
+    first = submit(home, site, result)
+
+    def again() -> bytes:
+        return site.sign(replace(site.result(registry, scores(2)), scores_root=result.scores_root))
+
+    assert refused(home, again()) is Code.WRONG_ROOT
+    submit(home, site, site.withdraw(registry, first))
+    send(home, again())
+    site.accepted(again())
+    assert refused(home, again()) is Code.WRONG_ROOT
+
+
 def test_an_approval_by_exception_is_refused(home: Home, site: TestSite) -> None:
     result = replace(site.result(registry_of(home), scores(1)), approval="exception")
     assert refused(home, site.sign(result)) is Code.NO_EXCEPTIONS
