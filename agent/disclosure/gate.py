@@ -17,10 +17,11 @@ from agent.disclosure.ledger import (
     Fingerprints,
     Ledger,
     ReleasedCell,
+    ReleaseEntry,
     difference_between,
     share_persons,
 )
-from agent.disclosure.perturbation import exact_sums, perturb_sums
+from agent.disclosure.perturbation import exact_sums, perturb_distance, perturb_sums
 from agent.errors import DisclosureError
 from protocol import disclosure
 from protocol.codes import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
@@ -30,6 +31,7 @@ from protocol.margins import AuditCell, MarginTable, admit_counts, build_table
 from protocol.policy import DisclosurePolicy
 from protocol.scorecard import BenchmarkEntry, Cell, Scorecard
 
+_FAR: Final = 50  # scores more than the threshold: no noise that could be drawn makes up for them
 _STRICTNESS: Final = {"public": 0, "gated": 1, "private": 2}
 
 
@@ -177,7 +179,10 @@ def decide(
     datasets = _datasets(scorecard, by_cell, ledger)
     _check_budget(datasets.values(), policy, ledger, model=model, scores_root=scores_root, day=day)
     shares = {key: _shares(finding, datasets.get(finding.benchmark), secrets) for key, finding in by_cell.items()}
-    sums = {cell.key: _sums(cell, shares.get(cell.key), policy, secrets) for cell in scorecard.cells}
+    sums = {
+        cell.key: _sums(cell, shares.get(cell.key), datasets.get(cell.benchmark), model, policy, secrets)
+        for cell in scorecard.cells
+    }
     surplus = {cell.key for cell in disclosure.surplus_cells(scorecard, policy)}
     units = {
         group: _units([cell for cell in scorecard.cells_of(group) if cell.key not in surplus], sums)
@@ -196,7 +201,9 @@ def decide(
         for cell in cells:
             figures.verdicts[cell.key] = _rule(cell, fresh, sums[cell.key], cell.key in surplus, policy)
         if figures.footprint:
-            history = _History(model, ledger, decided.footprint, policy)
+            history = _History(
+                model, (scorecard.digest, scores_root), ledger, decided.footprint, policy, secrets.perturbation
+            )
             figures = history.apply(cells, figures, shares)
         decided.add(figures)
     return Release(
@@ -269,6 +276,11 @@ def _datasets(scorecard: Scorecard, by_cell: Mapping[str, Finding], ledger: Ledg
                 f"{cell.benchmark}: its registered dataset was read by another definition of the benchmark",
                 f"Register it again with `intramural datasets register {cell.benchmark}`.",
             )
+        if dataset.data != finding.frozen_digest:
+            raise DisclosureError(
+                f"{cell.benchmark}: the run read other files than the ones that were registered: the frozen copy was changed",
+                "Restore the folder data/.frozen from a back-up, or register the data anew; then run it again.",
+            )
         if found.setdefault(cell.benchmark, dataset) != dataset:
             raise DisclosureError(
                 f"{cell.benchmark}: its figures are of several registered datasets", "Run it again as a whole."
@@ -321,15 +333,23 @@ def _shares(finding: Finding, dataset: DatasetEntry | None, secrets: Secrets) ->
     )
 
 
-def _sums(cell: Cell, shares: _Shares | None, policy: DisclosurePolicy, secrets: Secrets) -> CellSums | None:
+def _sums(
+    cell: Cell,
+    shares: _Shares | None,
+    dataset: DatasetEntry | None,
+    model: str,
+    policy: DisclosurePolicy,
+    secrets: Secrets,
+) -> CellSums | None:
     """Return what the protocol's rules may see of a cell: units where it is protected, else instances."""
     if shares is None:
         return None
-    if not cell.protected:
+    if dataset is None:
         return exact_sums(shares.of_instances)
     if not shares.may_leave:
         return CellSums(0, 0.0, 0.0)  # as if nobody had a score: run, and suppressed
-    return perturb_sums(shares.by_person, policy, secrets.perturbation)
+    figure = (model, dataset.definition, dataset.commitment, cell.metric, cell.subgroup or "")
+    return perturb_sums(shares.by_person, policy, secrets.perturbation, figure)
 
 
 def _units(cells: Sequence[Cell], sums: Mapping[str, CellSums | None]) -> int:
@@ -438,15 +458,19 @@ class _History:
 
     Attributes:
         model: digest of the model.
+        of: digest of the scorecard and root over the scores.
         ledger: with everything prepared before.
         beside: protected cells of other benchmarks in the same submission.
         policy: already the stricter of site and federation.
+        key: of the noise.
     """
 
     model: str
+    of: tuple[str, str]
     ledger: Ledger
     beside: Mapping[str, ReleasedCell]
     policy: DisclosurePolicy
+    key: bytes
 
     def apply(self, cells: Sequence[Cell], figures: _Figures, shares: Mapping[str, _Shares]) -> _Figures:
         """Return the benchmark's figures as they may leave after everything before them."""
@@ -457,13 +481,16 @@ class _History:
             return _suppress(cells, figures, Rule.NEAR_VERSION)
         if any(self._is_near_part(cell) for cell in figures.footprint.values()):
             return _suppress(cells, figures, Rule.PART)
-        nearest = {key: self._nearest(cell) for key, cell in figures.footprint.items()}
-        if any(old is not None and old != figures.footprint[key] for key, old in nearest.items()):
-            return self._repeat(cells, figures)
+        leaving = {key: cell for key, cell in figures.footprint.items() if figures.verdicts[key] is not Rule.SURPLUS}
+        wholes = {cell.metric: self._nearest(cell) for cell in leaving.values() if not cell.subgroup}
+        if any(old is not None for old in wholes.values()):
+            return self._repeat(cells, figures, wholes)
         if self.ledger.lost_after(dataset):
             return _suppress(cells, figures, Rule.LOST_ENTRIES)
         if any(self._too_many_metrics(cell, figures) for cell in figures.footprint.values()):
             return _suppress(cells, figures, Rule.OTHER_METRIC)
+        if any(self._nearest(cell) is not None for cell in leaving.values() if cell.subgroup):
+            return _suppress_subgroups(cells, figures)
         return figures
 
     def _dataset(self, figures: _Figures) -> DatasetEntry:
@@ -494,32 +521,55 @@ class _History:
             for old in release.cells.values()
         )
 
-    def _earlier(self, cell: ReleasedCell) -> list[ReleasedCell]:
-        """Return the earlier figures of the same model, dataset, benchmark, metric and subgroup, newest first."""
-        return [
-            old
-            for _, release in reversed(list(self.ledger.releases()))
-            if release.model == self.model
-            for old in release.cells.values()
-            if _same_figure(old, cell)
-        ]
+    def _nearest(self, cell: ReleasedCell) -> ReleaseEntry | None:
+        """Return the newest release with this figure, of the same scores or of nearly the same: it is to be repeated.
 
-    def _nearest(self, cell: ReleasedCell) -> ReleasedCell | None:
-        """Return the earlier figure that this one must repeat: of the same scores, else of nearly the same."""
-        earlier = self._earlier(cell)
-        same = [old for old in earlier if not old.rescored(cell.scores)]
-        near = [old for old in earlier if 0 < old.rescored(cell.scores) < self.policy.changed_units]
-        return next(iter(same + near), None)
+        Nothing here may depend on whether the scores are exactly the same: then it could be seen from outside.
+        """
+        for release in self._earlier_releases():
+            if any(_same_figure(old, cell) and self._is_nearly(old, cell) for old in release.cells.values()):
+                return release
+        return None
 
-    def _repeat(self, cells: Sequence[Cell], figures: _Figures) -> _Figures:
+    def _earlier_releases(self) -> list[ReleaseEntry]:
+        """Return the model's releases before the first that was prepared of exactly these findings, newest first."""
+        earlier: list[ReleaseEntry] = []
+        for _, release in self.ledger.releases():
+            if release.model != self.model:
+                continue
+            if (release.scorecard, release.scores_root) == self.of:
+                break  # the same release again: it is decided as it was then
+            earlier.insert(0, release)
+        return earlier
+
+    def _is_nearly(self, old: ReleasedCell, cell: ReleasedCell) -> bool:
+        """Whether two figures differ by the scores of too few persons, as far as the perturbed number tells."""
+        distance = old.rescored(cell.scores)
+        if distance > self.policy.changed_units + _FAR:
+            return False
+        scores = [[list(item) for item in sorted(figure.scores.items())] for figure in (old, cell)]
+        figures = [self.model, cell.definition, cell.commitment, cell.metric, cell.subgroup, *scores]
+        return perturb_distance(distance, self.policy, self.key, figures) < self.policy.changed_units
+
+    def _repeat(self, cells: Sequence[Cell], figures: _Figures, wholes: Mapping[str, ReleaseEntry | None]) -> _Figures:
         """Return the benchmark's figures as they were; a figure that has no precedent is withheld.
 
-        The footprint stays that of the old figures: the scores behind them are those they were computed from.
+        Those of a metric are all taken from one release, since its margins were closed together. The footprint stays
+        that of the old figures: the scores behind them are those they were computed from.
+
+        Args:
+            cells: of the benchmark.
+            figures: what would be new.
+            wholes: metric -> the release to repeat.
         """
         repeated = _Figures()
         for cell in cells:
             new = figures.footprint.get(cell.key)
-            old = None if new is None else self._nearest(new)
+            is_surplus = figures.verdicts[cell.key] is Rule.SURPLUS
+            release = wholes.get(cell.metric)
+            old = None
+            if new is not None and release is not None and not is_surplus:
+                old = next((one for one in release.cells.values() if _same_figure(one, new)), None)
             if old is not None:
                 repeated.groups[cell.group] = old.bucket
                 repeated.cells[cell.key], repeated.verdicts[cell.key] = old.value, Rule.REPEATED
@@ -527,8 +577,9 @@ class _History:
             else:
                 repeated.groups.setdefault(cell.group, 0)
                 was_run = new is not None
+                withheld = Rule.SURPLUS if is_surplus else Rule.NO_PRECEDENT
                 repeated.cells[cell.key] = SUPPRESSED if was_run else NOT_RUN
-                repeated.verdicts[cell.key] = Rule.NO_PRECEDENT if was_run else Rule.NOT_RUN
+                repeated.verdicts[cell.key] = withheld if was_run else Rule.NOT_RUN
             if not cell.binary:
                 repeated.spreads[cell.key] = NO_SPREAD if old is None or old.spread is None else old.spread
         return repeated
@@ -560,6 +611,19 @@ def _same_figure(old: ReleasedCell, new: ReleasedCell) -> bool:
         new.subgroup,
         new.commitment,
     )
+
+
+def _suppress_subgroups(cells: Sequence[Cell], figures: _Figures) -> _Figures:
+    """Return a benchmark's figures without those of subgroups: one of these could be subtracted from an earlier one."""
+    parts = [cell for cell in cells if cell.subgroup is not None]
+    remaining = _Figures()
+    remaining.add(figures)
+    remaining.add(_suppress(parts, figures, Rule.NO_PRECEDENT))
+    for group in {cell.group for cell in cells if cell.subgroup is None}:
+        remaining.groups[group] = figures.groups[group]
+    for cell in parts:
+        remaining.footprint.pop(cell.key, None)
+    return remaining
 
 
 def _suppress(cells: Sequence[Cell], figures: _Figures, rule: Rule) -> _Figures:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from agent.disclosure.findings import Finding
 from agent.disclosure.gate import EXPLAINED, Rule
 from agent.disclosure.ledger import Ledger, ResetEntry
-from agent.disclosure.perturbation import draw_noise, perturb_sums
+from agent.disclosure.perturbation import draw_noise, perturb_distance, perturb_sums
 from agent.errors import DisclosureError
 from protocol.codes import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
 from protocol.policy import bucket_of, bucket_range
@@ -250,6 +250,13 @@ def test_data_that_nobody_registered_goes_nowhere() -> None:
         gate_says([unregistered])
 
 
+def test_a_frozen_copy_that_was_edited_with_its_record_gives_no_figure() -> None:
+    """The copy and the record beside it can be written by whoever runs benchmarks; the ledger cannot."""
+    edited = replace(finding("ward", "exact_match", right(147, 200)), frozen_digest="ed" * 32)
+    with pytest.raises(DisclosureError, match="frozen copy was changed"):
+        gate_says([edited])
+
+
 def test_units_that_the_registered_dataset_does_not_have_stop_everything() -> None:
     registered = finding("ward", "exact_match", right(100, 200))
     swapped = replace(finding("ward", "exact_match", right(100, 200), people="other "), dataset=registered.dataset)
@@ -401,20 +408,80 @@ def test_the_published_figure_never_follows_a_few_patients(n: int, count: int, f
 
 
 def test_the_same_scores_get_the_same_noise_whoever_asks() -> None:
-    """Asking again, under another name or with another metric of the same scores, averages nothing away."""
+    """Asking again, by another scorecard, averages nothing away; what differs in any way has a draw of its own."""
     shares = {f"person {i}": float(i % 3 == 0) for i in range(100)}
-    key = SECRETS.perturbation
-    draw = draw_noise(shares, 2, key)
-    assert draw == draw_noise(dict(reversed(shares.items())), 2, key)
-    assert draw != draw_noise({**shares, "person 1": 1.0}, 2, key)
-    assert draw != draw_noise(shares, 2, bytes(32))
-    sums = perturb_sums(shares, world.STRICT, key)
+    key, figure = SECRETS.perturbation, ("model", "dataset", "exact_match")
+    draw = draw_noise(shares, 2, key, figure)
+    assert draw == draw_noise(dict(reversed(shares.items())), 2, key, figure)
+    assert draw != draw_noise({**shares, "person 1": 1.0}, 2, key, figure)
+    assert draw != draw_noise(shares, 2, bytes(32), figure)
+    assert draw != draw_noise(shares, 2, key, ("other model", "dataset", "exact_match"))
+    sums = perturb_sums(shares, world.STRICT, key, figure)
     assert sums.total == pytest.approx(34 + 2 * draw)
     assert sums.squares == sums.total  # scores of 0 and 1: the spread is no second look
 
 
+def test_a_repeat_does_not_betray_whether_the_score_of_one_more_person_changed() -> None:
+    """At an exact threshold, 10 known changes and one unknown would be a repeat or a new figure by that one alone."""
+    key = SECRETS.perturbation
+
+    def share_of_repeats(distance: int) -> float:
+        perturbed = [perturb_distance(distance, world.STRICT, key, [str(i)]) for i in range(4000)]
+        return sum(number < world.STRICT.changed_units for number in perturbed) / len(perturbed)
+
+    assert share_of_repeats(1) == 1.0  # up to one in ten million
+    assert 0.99 < share_of_repeats(10) < 1
+    assert 0 < share_of_repeats(17) < 0.5 < share_of_repeats(15) < 1
+    for distance in range(12, 20):
+        repeated, next_repeated = share_of_repeats(distance), share_of_repeats(distance + 1)
+        assert next_repeated < repeated < 3.3 * next_repeated  # no more than e times as likely
+
+
+def test_a_further_scorecard_does_not_betray_that_no_score_changed() -> None:
+    """Were figures that it adds new only if all scores are the same, their absence would tell of a single change."""
+    plain = replace(CARD, cells=tuple(cell for cell in CARD.cells if cell.key in {EXAM, WARD}))
+    answers = right(100, 200)
+    ledger = after(Ledger(), gate_says([finding("ward", "exact_match", answers)], card=plain))
+
+    def later(changed: list[float]) -> dict[str, int]:
+        findings = [
+            finding("ward", "exact_match", changed),
+            finding("ward", "exact_match", changed[:90], subgroup="sex.female"),
+            finding("ward", "exact_match", changed[90:], first=90, subgroup="sex.male"),
+        ]
+        return dict(gate_says(findings, ledger=ledger).cells)
+
+    same, one_changed = later(answers), later([0.0, *answers[1:]])
+    assert same == one_changed
+
+
+def test_subgroups_that_are_near_earlier_ones_do_not_cost_the_figure_of_everybody() -> None:
+    def ward(men: int) -> list[Finding]:
+        women = right(50, 100) if men == 50 else right(80, 100)
+        return [
+            finding("ward", "exact_match", [*women, *right(men, 100)]),
+            finding("ward", "exact_match", women, subgroup="sex.female"),
+            finding("ward", "exact_match", right(men, 100), first=100, subgroup="sex.male"),
+        ]
+
+    before = gate_says(ward(50))
+    assert before.cells[f"{WARD}/sex.male"] >= 0
+    now = gate_says(ward(51), ledger=after(Ledger(), before))
+    assert now.verdicts[WARD] is Rule.ROUNDED
+    assert now.verdicts[f"{WARD}/sex.female"] is now.verdicts[f"{WARD}/sex.male"] is Rule.NO_PRECEDENT
+    assert (now.groups["ward/sex.female"], now.groups["ward/sex.male"]) == (0, 0)
+
+
+def test_a_second_metric_is_not_repeated_beside_the_first() -> None:
+    """Released alone once, by a scorecard that leads with it, it does not come along where it is the second."""
+    rouge = finding("ward", "rouge_l", [0.2, 0.4, 0.9] * 66 + [0.5] * 2)
+    ledger = after(Ledger(), gate_says([rouge], card=ROUGE_CARD))
+    now = gate_says([finding("ward", "exact_match", right(100, 200)), rouge], ledger=ledger)
+    assert now.cells[ROUGE] == now.cells[WARD] == SUPPRESSED
+
+
 def test_noise_has_the_distribution_that_is_promised() -> None:
-    draws = [draw_noise({"p": i / 7}, 2, SECRETS.perturbation) for i in range(4000)]
+    draws = [draw_noise({"p": i / 7}, 2, SECRETS.perturbation, ()) for i in range(4000)]
     assert abs(sum(draws) / len(draws)) < 0.1
     assert sum(abs(draw) for draw in draws) / len(draws) == pytest.approx(1, abs=0.06)
     assert sum(abs(draw) < 3 for draw in draws) / len(draws) == pytest.approx(0.95, abs=0.015)
