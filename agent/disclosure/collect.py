@@ -229,6 +229,7 @@ def _finding(store: Store, runs: Sequence[Run], facts: Mapping[str, Any]) -> Fin
         high=facts["high"],
         scores=[score for run in runs for score in _scores(store, run, facts["name"], alone=len(runs) == 1)],
         dataset=details["data"].get("registered", ""),
+        frozen_digest=details["data"].get("frozen_digest", ""),
         plan=details.get("plan", ""),
         sample_seed=details["sample_seed"],
         known=details["data"]["known"],

@@ -63,6 +63,7 @@ class Finding:
         scores: one entry an instance, scored or not.
         subgroup: `variable.value`, None for all units.
         dataset: commitment of the registered dataset that was run; "" if it was none.
+        frozen_digest: of all files of that dataset, as the run found them; "" if it was none.
         plan: digest of the plan whose challenge chose the instances; "" if none did.
         sample_seed: seed by which they were chosen.
         known: what data it was, see `Extent`.
@@ -81,6 +82,7 @@ class Finding:
     dataset: str
     known: str
     available: int
+    frozen_digest: str = ""
     plan: str = ""
     sample_seed: int = 0
     language_model: bool = True

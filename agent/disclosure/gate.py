@@ -278,7 +278,7 @@ def _datasets(scorecard: Scorecard, by_cell: Mapping[str, Finding], ledger: Ledg
             )
         if dataset.data != finding.frozen_digest:
             raise DisclosureError(
-                f"{cell.benchmark}: the run read other files than the ones that were registered: the frozen copy was changed",
+                f"{cell.benchmark}: the run read other files than those registered: the frozen copy was changed",
                 "Restore the folder data/.frozen from a back-up, or register the data anew; then run it again.",
             )
         if found.setdefault(cell.benchmark, dataset) != dataset:

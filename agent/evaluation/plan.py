@@ -87,6 +87,7 @@ class Plan:
         sampled: the limit of instances that was given.
         left_out: optional metrics that the site lacks an encoder for.
         registered: commitment of the registered version of the data; empty if it is none.
+        frozen_digest: one digest of all files of that version; empty if it is none.
         promised_by: digest of the submission's plan that chose the instances; empty if none did.
         data_note: what whoever runs it should know about its data; empty if nothing.
         jury: the judges that grade the answers when they are there; none: nobody does now.
@@ -114,6 +115,7 @@ class Plan:
     jury: tuple[SeatedJudge, ...] = ()
     left_out: tuple[str, ...] = ()
     registered: str = ""
+    frozen_digest: str = ""
     promised_by: str = ""
     data_note: str = ""
 
@@ -180,6 +182,7 @@ class Plan:
                 "named": self.named_data,
                 "attested": self.attested,
                 "registered": self.registered,
+                "frozen_digest": self.frozen_digest,
                 "digest": self.dataset.digest,
                 "instances": self.available,
                 "problems": list(self.dataset.problems),
@@ -304,6 +307,7 @@ def _plan_run(
         jury=() if options.no_judging else _seated(jury, site, judges_here, options.max_in_flight),
         left_out=_left_out(site, benchmark),
         registered=data.commitment,
+        frozen_digest=data.frozen_digest,
         data_note=data.note,
     )
 

@@ -35,6 +35,11 @@ class RunData:
         """Names the registered version; empty if there is none."""
         return self.registered.commitment if self.registered else ""
 
+    @property
+    def frozen_digest(self) -> str:
+        """One digest of all files of the registered version; empty if there is none."""
+        return self.registered.data if self.registered else ""
+
 
 def choose_data(site: Site, benchmark: Benchmark, arguments: Mapping[str, str], *, unregistered: bool) -> RunData:
     """Return the data of a run entry with these arguments.

@@ -32,7 +32,14 @@ PATIENTS = 200
 def store(tmp_path: Path) -> Iterator[Store]:
     """Return a store with a private ward of 200 patients, 140 of them answered rightly, and a public exam."""
     store = Store(tmp_path / "site.sqlite3", Vault(b"k" * 32), b"a" * 32)
-    private = {"known": "unknown", "digest": "00" * 32, "instances": PATIENTS, "problems": [], "registered": COMMITMENT}
+    private = {
+        "known": "unknown",
+        "digest": "00" * 32,
+        "instances": PATIENTS,
+        "problems": [],
+        "registered": COMMITMENT,
+        "frozen_digest": "00" * 32,
+    }
     public = {"known": "official", "digest": "00" * 32, "instances": 40, "problems": []}
     fill(store, ALL, patients(PATIENTS), right=140, data=private)
     fill(store, EXAM, [str(n) for n in range(40)], unit_named=False, data=public)
