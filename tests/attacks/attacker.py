@@ -10,6 +10,7 @@ Her model of the perturbation is written anew here: Laplace noise on the total, 
 set of scores, the same draw for the same one. `Knowledge` says which rules she knows to be missing.
 """
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,14 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.disclosure.gate import Rule
-from protocol.codes import SUPPRESSED
 from protocol.disclosure import SPREAD_STEPS, CellSums, release_cell
 from protocol.policy import DisclosurePolicy, bucket_range, grid_step
 from protocol.scorecard import Cell
 from tests.attacks.hospital import LEVELS, METRICS, Figure, History, Outcome
-
-Shares = tuple[tuple[str, float], ...]
-"""Person and score, sorted: what noise is drawn from."""
 
 _LEVELS = range(len(LEVELS))
 BOUND = math.log(1000)
@@ -69,7 +66,7 @@ class Likelihood:
         edges |= {number / 2 for number in range(2 * events)} | {units - number / 2 for number in range(2 * events)}
         ends = [-math.inf, *sorted(edges), math.inf]
         current: Piece | None = None
-        for low, high in zip(ends, ends[1:], strict=False):
+        for low, high in itertools.pairwise(ends):
             inside = high - 1 if low == -math.inf else low + 1 if high == math.inf else (low + high) / 2
             value = release_cell(cell, CellSums(units, inside, inside), bucket, self.policy)
             if current is not None and current.value == value:
@@ -104,9 +101,7 @@ class Likelihood:
             return self.of_total(total, wanted)
         return sum(self._of_spread(units, total, squares, piece, spread, is_binary) for piece in wanted)
 
-    def _of_spread(
-        self, units: int, total: float, squares: float, piece: Piece, spread: int, is_binary: bool
-    ) -> float:
+    def _of_spread(self, units: int, total: float, squares: float, piece: Piece, spread: int, is_binary: bool) -> float:
         low_variance = 0.0 if spread <= 0 else ((spread - 0.5) / (2 * SPREAD_STEPS)) ** 2
         high_variance = math.inf if spread == SPREAD_STEPS else ((max(spread, 0) + 0.5) / (2 * SPREAD_STEPS)) ** 2
 
@@ -136,7 +131,7 @@ class Likelihood:
             low, high = (piece.low, piece.low + 60) if piece.low > total else (piece.high - 60, piece.high)
             low, high = max(low, piece.low), min(high, piece.high)
         cuts = sorted({low, high, *(cut for cut in (total, total - 4, total + 4) if low < cut < high)})
-        return list(zip(cuts, cuts[1:], strict=False))
+        return list(itertools.pairwise(cuts))
 
     def can_be(self, units: int, total: float, squares: float, figure: Figure) -> bool:
         """Whether a figure is possible if no draw of noise exceeded BOUND scales."""
@@ -210,6 +205,39 @@ class Findings:
         self.examples += other.examples
 
 
+@dataclass
+class _Decision:
+    """Whether a figure was near one of some earlier ones, and therefore not new.
+
+    Attributes:
+        whole: the figure of all units that was decided; None if subgroups were.
+        old: what it was compared with, in this order.
+        was_near: whether one of them was near.
+        parts: of subgroups: the figure that each of `old` was compared with.
+        matters: whether another outcome could have changed it.
+    """
+
+    whole: Figure | None
+    old: Sequence[Figure]
+    was_near: bool
+    parts: Sequence[Figure] = ()
+    matters: bool = False
+
+    def new_of(self, place: int) -> Figure:
+        """Return the figure that was compared with the old one at this place."""
+        return self.whole or self.parts[place]
+
+    def outcomes(self) -> set[Outcome]:
+        """Return the outcomes on which any distance depends: of persons who had another outcome before."""
+        found: set[Outcome] = set()
+        for place, old in enumerate(self.old):
+            new = self.new_of(place)
+            for person, outcome in new.outcomes.items():
+                if person in old.outcomes and old.outcomes[person] != outcome:
+                    found |= {outcome, old.outcomes[person]}
+        return found
+
+
 class Attack:
     """The attack on one history."""
 
@@ -237,8 +265,9 @@ class Attack:
         looks = np.zeros(len(self.rows), dtype=int)
         for figure in self._distinct():
             self._look(figure, logs, possible, looks, findings)
-        for outcome in self._entangled():
-            logs[self.rows[outcome]] = [self._log_likelihood(outcome, level) for level in _LEVELS]
+        for outcome in self._same_draws():
+            logs[self.rows[outcome]] = [self._log_of_draws(outcome, level) for level in _LEVELS]
+        self._add_decisions(logs)
         self._judge(logs, possible, looks, findings)
         return findings
 
@@ -272,9 +301,7 @@ class Attack:
                 new_total = total + scores[level] - scores[truth]
                 new_squares = squares + scores[level] ** 2 - scores[truth] ** 2
                 is_binary = between + (0 < scores[level] < 1) - (0 < scores[truth] < 1) == 0
-                chances.append(
-                    self.likelihood.of_figure(units, new_total, new_squares, figure, is_binary=is_binary)
-                )
+                chances.append(self.likelihood.of_figure(units, new_total, new_squares, figure, is_binary=is_binary))
                 can_be.append(self.likelihood.can_be(units, new_total, new_squares, figure))
             assert chances[truth] > 0, "the attacker's model of the gate is wrong: the truth does not fit"
             of_truth = rows[truths == truth]
@@ -302,85 +329,114 @@ class Attack:
                 chance += self.likelihood.of_total(total, pieces)
         return chance
 
-    # --- Outcomes whose value decides what happened, not only how likely a draw is -----------------------------
+    # --- Outcomes by which it was decided what happened --------------------------------------------------------
 
-    def _entangled(self) -> set[Outcome]:
-        """Return outcomes by which some release would have been a repeat, or the same draw as another."""
-        found: set[Outcome] = set()
-        for old, new in self._pairs():
-            differing = [person for person in new.outcomes if old.outcomes[person] != new.outcomes[person]]
-            old_shares, new_shares = self.shares[id(old)], self.shares[id(new)]
-            distance = sum(old_shares[person] != new_shares[person] for person in differing)
-            if differing and (distance <= 1 or self._turns(distance)):
-                found |= {old.outcomes[person] for person in differing} | {new.outcomes[p] for p in differing}
-        return found & self.rows.keys()
-
-    def _turns(self, distance: int) -> bool:
-        chances = [self.knowledge.repeats(max(0, distance + change)) for change in (-1, 0, 1)]
-        return max(chances) > min(chances) * 1.001
-
-    def _pairs(self) -> Iterator[tuple[Figure, Figure]]:
-        """Yield pairs of figures of one metric about exactly the same persons, the older first."""
+    def _same_draws(self) -> set[Outcome]:
+        """Return outcomes on which it may depend whether two figures had the same draw."""
         groups: dict[tuple[object, ...], list[Figure]] = {}
-        for figure in self.history.figures:
-            if figure.alone is not None or figure.verdict in {Rule.REPEATED, Rule.NO_PRECEDENT}:
-                groups.setdefault((figure.metric, frozenset(figure.outcomes)), []).append(figure)
+        for figure in self.drawn:
+            key = (self.knowledge.context(figure), figure.metric, frozenset(figure.outcomes))
+            groups.setdefault(key, []).append(figure)
+        found: set[Outcome] = set()
         for figures in groups.values():
             for place, new in enumerate(figures):
-                yield from ((old, new) for old in figures[:place])
+                for old in figures[:place]:
+                    differing = [person for person in new.outcomes if old.outcomes[person] != new.outcomes[person]]
+                    if self._distance(old, new) <= 1:
+                        found |= {old.outcomes[person] for person in differing}
+                        found |= {new.outcomes[person] for person in differing}
+        return found
 
-    def _log_likelihood(self, target: Outcome, level: int) -> float:
-        """Return the log likelihood of everything, up to a constant, if the target had this level."""
+    def _distance(self, old: Figure, new: Figure) -> int:
+        before, after = self.shares[id(old)], self.shares[id(new)]
+        return sum(before.get(person) != after.get(person) for person in before.keys() | after.keys())
+
+    def _log_of_draws(self, target: Outcome, level: int) -> float:
+        """Return the log likelihood of all draws, up to a constant, if the target had this level."""
         draws: dict[tuple[object, ...], list[Figure]] = {}
         for figure in self.drawn:
             has_target = target in figure.outcomes.values()
             shares = self._shares(figure, target, level) if has_target else self.shares[id(figure)]
             draws.setdefault(self._identity(figure, shares), []).append(figure)
-        result = self._log_of_decisions(target, level)
+        result = 0.0
         for figures in draws.values():
             if len({figure.alone for figure in figures}) > 1:
                 return -math.inf  # one draw cannot come out in two ways
-            figure = figures[0]
-            scores = list((self._shares(figure, target, level)).values())
-            squares = [score * score for score in scores]
+            scores = list(self._shares(figures[0], target, level).values())
+            total, squares = math.fsum(scores), math.fsum(score * score for score in scores)
             is_binary = all(score in {0, 1} for score in scores)
-            total = math.fsum(scores)
-            chance = self.likelihood.of_figure(len(scores), total, math.fsum(squares), figure, is_binary=is_binary)
-            result += _log(chance)
+            result += _log(self.likelihood.of_figure(len(scores), total, squares, figures[0], is_binary=is_binary))
         return result
 
-    def _log_of_decisions(self, target: Outcome, level: int) -> float:
-        """Return the log probability that each release was new, or a repeat, as it was."""
-        result = 0.0
-        for (place, _), figures in self._by_benchmark().items():
-            if not any(target in figure.outcomes.values() for figure in self.history.figures if figure.place <= place):
-                continue
-            fresh_chance = 1.0
-            for figure in figures:
-                shares = self._shares(figure, target, level)
-                for old in self._comparable(figure):
-                    old_shares = self._shares(old, target, level)
-                    distance = sum(shares.get(p) != old_shares.get(p) for p in shares.keys() | old_shares.keys())
-                    if distance or old.payload != figure.payload:
-                        fresh_chance *= 1 - self.knowledge.repeats(distance)
-            was_fresh = any(figure.alone is not None for figure in figures)
-            result += _log(fresh_chance if was_fresh else 1 - fresh_chance)
-        return result
-
-    def _by_benchmark(self) -> dict[tuple[int, str], list[Figure]]:
-        """Return the figures of each release and benchmark where it was decided whether to repeat."""
-        found: dict[tuple[int, str], list[Figure]] = {}
+    def _find_decisions(self) -> "list[_Decision]":
+        """Return, for each release and benchmark, what its figures were compared with."""
+        decisions: list[_Decision] = []
+        by_benchmark: dict[tuple[int, str], list[Figure]] = {}
         for figure in self.history.figures:
-            if figure.alone is not None or figure.verdict in {Rule.REPEATED, Rule.NO_PRECEDENT}:
-                found.setdefault((figure.place, figure.benchmark), []).append(figure)
-        return found
+            if figure.verdict not in {Rule.SURPLUS, Rule.PART, Rule.NEAR_VERSION}:
+                by_benchmark.setdefault((figure.place, figure.benchmark), []).append(figure)
+        for figures in by_benchmark.values():
+            whole = [figure for figure in figures if not figure.subgroup]
+            was_repeated = any(figure.verdict is Rule.REPEATED for figure in whole)
+            decisions += [_Decision(figure, self._comparable(figure), was_repeated) for figure in whole]
+            parts = [figure for figure in figures if figure.subgroup]
+            if was_repeated or not parts or parts[0].verdict is Rule.OTHER_METRIC:
+                continue
+            was_near = any(figure.verdict is Rule.NO_PRECEDENT for figure in parts)
+            pairs = [(new, old) for new in parts for old in self._comparable(new)]
+            decisions.append(_Decision(None, [old for _, old in pairs], was_near, [new for new, _ in pairs]))
+        return decisions
 
-    def _comparable(self, figure: Figure) -> Iterator[Figure]:
-        """Yield the earlier new figures that the gate compares this one with."""
-        for old in self.history.figures:
-            same = (old.dataset, old.metric, old.subgroup) == (figure.dataset, figure.metric, figure.subgroup)
-            if old.place < figure.place and same and old.alone is not None and old.model == figure.model:
-                yield old
+    def _comparable(self, figure: Figure) -> list[Figure]:
+        """Return the figures in the ledger that the gate compares this one with, newest first, each once."""
+        found: dict[int, Figure] = {}
+        for old in reversed(self.history.figures):
+            if old.place < figure.place and old.is_debited and old.key == figure.key:
+                source = old.source or old
+                found.setdefault(id(source), source)
+        return list(found.values())
+
+    def _add_decisions(self, logs: NDArray[np.float64]) -> None:
+        """Take into account that each figure was new, or a repeat, as it was."""
+        for decision in self._find_decisions():
+            for place, old in enumerate(decision.old):
+                new = decision.new_of(place)
+                distance = self._distance(old, new)
+                if decision.was_near and self.knowledge.repeats(distance + 1) > 0.999999:
+                    continue  # whatever the target scored, a repeat was all but certain
+                if not decision.was_near and self.knowledge.repeats(max(0, distance - 1)) < 1e-9:
+                    continue
+                decision.matters = True
+            if not decision.matters:
+                continue
+            distances = [self._distance(old, decision.new_of(place)) for place, old in enumerate(decision.old)]
+            for outcome in decision.outcomes():
+                if outcome in self.rows:
+                    logs[self.rows[outcome]] += [
+                        self._log_of_decision(decision, distances, outcome, level) for level in _LEVELS
+                    ]
+
+    def _log_of_decision(self, decision: "_Decision", distances: Sequence[int], target: Outcome, level: int) -> float:
+        chance_of_new, chance_of_repeat = 1.0, 0.0
+        for place, old in enumerate(decision.old):
+            new = decision.new_of(place)
+            distance = distances[place] + self._shift(old, new, target, level)
+            near = self.knowledge.repeats(distance)
+            if decision.whole is None or old.payload == decision.whole.payload:
+                chance_of_repeat += chance_of_new * near
+            chance_of_new *= 1 - near
+        return _log(chance_of_repeat if decision.was_near else chance_of_new)
+
+    def _shift(self, old: Figure, new: Figure, target: Outcome, level: int) -> int:
+        """Return how the distance of two figures changes if the target has this level."""
+        scores, levels = METRICS[new.metric], self.history.levels
+        for figure, other in ((old, new), (new, old)):
+            person = figure.person_of.get(target)
+            if person is None or other.outcomes.get(person) == target or person not in other.outcomes:
+                continue
+            beside = scores[levels[other.outcomes[person]]]
+            return int(scores[level] != beside) - int(scores[levels[target]] != beside)
+        return 0
 
     # --- Conclusions -------------------------------------------------------------------------------------------
 
@@ -415,13 +471,20 @@ def _log(chance: float) -> float:
 
 def knowledge_of(policy: DisclosurePolicy) -> Knowledge:
     """Return what there is to know of the product's code under a policy."""
+    scale = min(1, policy.perturbation_units)
+
+    def repeats(distance: int) -> float:
+        # The gate takes 5 scales and a draw off the distance.
+        short = policy.changed_units - distance + 5 * scale
+        if not scale:
+            return float(short > 0)
+        return 1 - 0.5 * math.exp(-short) if short > 0 else 0.5 * math.exp(short)
+
     return Knowledge(
-        scale=policy.perturbation_units,
-        context=lambda figure: "",
-        repeats=lambda distance: float(distance < policy.changed_units),
+        scale=policy.perturbation_units, context=lambda figure: (figure.benchmark, *figure.key), repeats=repeats
     )
 
 
-def attack(history: History, policy: DisclosurePolicy, knowledge: Knowledge) -> Findings:
+def attack(history: History, likelihood: Likelihood, knowledge: Knowledge) -> Findings:
     """Attack every outcome of one history."""
-    return Attack(history, Likelihood(policy, knowledge.scale), knowledge).run()
+    return Attack(history, likelihood, knowledge).run()

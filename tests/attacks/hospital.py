@@ -324,7 +324,7 @@ class Hospital:
         answers: dict[str, dict[Member, Outcome]] = {}
         for benchmark, (members, _) in chosen.items():
             answers[benchmark] = {member: self._answer(member, weights, benchmark) for member in members}
-            if self.style == "edges":
+            if self.style == "edges" and self.draw.random() < 0.5:
                 self._move_to_an_edge(answers[benchmark])
         findings = [self._finding(cell, answers[cell.benchmark], chosen[cell.benchmark][1]) for cell in card.cells]
         self.submit(card, name, findings, answers)
@@ -423,14 +423,14 @@ class Hospital:
             return
         self._count_main(release, findings)
         noted = self._note(card, name, release, findings, answers)
-        self.history.figures += noted
         debit = ReleaseEntry(model, card.digest, root, release.footprint)
         try:
             check_result(_result(card, release), card, self.policy)
         except ProtocolError as error:
             if error.code is not Code.NOTHING_PUBLISHED:
                 self.history.blocked[error.code.value] = self.history.blocked.get(error.code.value, 0) + 1
-            return
+            return  # nothing leaves, nobody sees it, and nothing is debited
+        self.history.figures += noted
         self.history.releases += 1
         self.roots.add((name, card.name, root))
         if release.footprint:
