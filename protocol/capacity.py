@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from protocol import edwards
-from protocol.disclosure import NOT_RUN
+from protocol.codes import NOT_RUN
 from protocol.figure_space import FigureSpace
 from protocol.identity import NONE
 from protocol.keys import P256_ORDER, Algorithm

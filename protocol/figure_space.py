@@ -8,7 +8,8 @@ out, and those only refuse.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from protocol.disclosure import NOT_RUN, SUPPRESSED, allowed_spreads, allowed_values, surplus_cells
+from protocol.codes import NOT_RUN, SUPPRESSED
+from protocol.disclosure import allowed_spreads, allowed_values, surplus_cells
 from protocol.policy import BUCKETS, DisclosurePolicy
 from protocol.predicates import ResultPredicate
 from protocol.scorecard import Cell, Scorecard

@@ -8,7 +8,8 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 
 from protocol import merkle
-from protocol.disclosure import NOT_RUN, check_result
+from protocol.codes import NOT_RUN
+from protocol.disclosure import check_result
 from protocol.envelope import Envelope, decode
 from protocol.errors import Code, ProtocolError
 from protocol.identity import NONE, tagged_digest
@@ -75,7 +76,7 @@ class History:
         head: last link of this site in its present epoch, None if only the epoch's start exists.
         frozen: whether a fork in the present epoch froze the site.
         ledger: as the site's newest statement of any kind gives it.
-        roots: every scores_root accepted from any site.
+        roots: every scores_root accepted from any site and not withdrawn.
         figures: `Accepted.figures` of the other sites' results (None left out).
         datasets: this site's dataset statements by digest, oldest first.
         plans: this site's plans by digest.

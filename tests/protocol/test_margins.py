@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from protocol import disclosure
 from protocol.codes import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
 from protocol.errors import Code, ProtocolError
 from protocol.margins import (
@@ -337,12 +336,3 @@ def test_the_board_does_not_know_unlisted_units():
     whole = Figure(bucket_of(303), 500)
     sexes = {"female": Figure(bucket_of(150), 480), "male": Figure(bucket_of(150), 520)}
     check_margins(whole, {"sex": sexes}, STRICT)
-
-
-def test_the_codes_are_those_of_disclosure_control():
-    assert (SUPPRESSED, NOT_RUN, LOW_CODED, HIGH_CODED) == (
-        disclosure.SUPPRESSED,
-        disclosure.NOT_RUN,
-        disclosure.LOW_CODED,
-        disclosure.HIGH_CODED,
-    )

@@ -10,7 +10,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 
 from protocol import envelope
-from protocol.disclosure import NO_SPREAD, SUPPRESSED
+from protocol.codes import SUPPRESSED
+from protocol.disclosure import NO_SPREAD
 from protocol.errors import Code, ProtocolError
 from protocol.identity import NONE, agent_digest, model_digest
 from protocol.keys import Ed25519Signer, P256Signer, Signer
