@@ -28,6 +28,8 @@ from agent.inference.baselines import baselines
 from agent.judge_commands import judge
 from agent.listing import printable, with_site
 from agent.redact_commands import redact
+from agent.reset_commands import reset
+from agent.rotate_commands import rotate
 from agent.run_commands import run
 from agent.score_commands import rescore, score
 from agent.service.commands import view
@@ -80,7 +82,7 @@ def intramural(context: click.Context, directory: Path, log_level: str) -> None:
 
 for command in (
     init, doctor, benchmarks, datasets, run, judge, summarize, rescore, score, agreement, compare, calibrate, redact,
-    export, import_, view, submission, enroll, registry, steward_key, purge, audit, baselines, demo,
+    export, import_, view, submission, enroll, registry, steward_key, reset, rotate, purge, audit, baselines, demo,
 ):  # fmt: skip
     intramural.add_command(command)
 

@@ -11,6 +11,7 @@ import click
 from agent.errors import ConfigError, DeliveryError
 from agent.keys import KeyRole, create_signing_key, load_signer, read_public, write_public
 from agent.listing import format_option, show_rows, with_site
+from agent.new_keys import adopt_new_agent_key, load_present_agent_key
 from agent.site import Site
 
 if TYPE_CHECKING:
@@ -115,6 +116,8 @@ def update(site: Site, path: Path | None) -> None:
     else:
         with _may_fail("registry update"):
             taken = federation.update(aggregator_of(site, federation.membership().url), today_day())
+    if adopt_new_agent_key(site.keys, taken, federation.membership().site):
+        click.echo("the new agent key is in force, and in place")
     click.echo(
         f"registry {taken.version} of {taken.deployment}; {_standing(site, taken, federation.membership().site)}"
     )
@@ -215,7 +218,7 @@ def aggregator_of(site: Site, invited_to: str) -> "Aggregator":
 
 
 def _agent_key(site: Site) -> "PublicKey":
-    return load_signer(site.keys / "agent.key", KeyRole.AGENT).public
+    return load_present_agent_key(site.keys).public
 
 
 def _standing(site: Site, taken: "Registry", own: str) -> str:

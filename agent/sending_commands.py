@@ -64,9 +64,16 @@ def _send(site: Site, digest: str | None) -> None:
 def _choose(site: Site, digest: str | None) -> "Sequence[Submission]":
     """Return the submission asked for, else all that wait. Raises DisclosureError: nobody has approved it."""
     from agent.delivery.send import waiting
+    from protocol.predicates import FIRST_EPOCH
+    from protocol.registry import RootPins
 
-    outbox = outbox_of(site)
-    chosen = waiting(outbox) if digest is None else [outbox.find(digest)]
+    federation, outbox = federation_of(site), outbox_of(site)
+    if digest is not None:
+        chosen = [outbox.find(digest)]
+    else:
+        known = federation.trusted() if outbox.all() else None
+        entry = None if known is None or isinstance(known, RootPins) else known.sites.get(federation.membership().site)
+        chosen = waiting(outbox, entry.epoch if entry else FIRST_EPOCH)
     unready = [submission for submission in chosen if submission.state.value in ("prepared", "void")]
     if unready:
         raise DisclosureError(

@@ -12,6 +12,7 @@ from agent.delivery.transport import Aggregator, RefusedError
 from agent.errors import DeliveryError
 from agent.files import read_bounded, write_atomically
 from protocol.errors import ProtocolError
+from protocol.predicates import FIRST_EPOCH
 from protocol.refusal import verify_refusal
 from protocol.registry import Registry
 
@@ -33,9 +34,10 @@ class SignedRefusalError(RefusedError):
     """The aggregator refused a submission, and the log's key has signed that."""
 
 
-def waiting(outbox: Outbox) -> list[Submission]:
-    """Return what is approved and has no receipt yet, in the order of the chain."""
-    return [submission for submission in outbox.all() if submission.state in _WAITING]
+def waiting(outbox: Outbox, epoch: int = FIRST_EPOCH) -> list[Submission]:
+    """Return what is approved and has no receipt yet, from an epoch on, in the order of the chain."""
+    found = [submission for submission in outbox.all() if submission.state in _WAITING]
+    return [submission for submission in found if submission.header.epoch >= epoch]
 
 
 def send(
@@ -48,6 +50,8 @@ def send(
     audit: Audit,
 ) -> list[Submission]:
     """Send submissions, verify their receipts and keep them; return them as they are now.
+
+    A rotation of a key that waits for the aggregator's people ends it without an error.
 
     Raises:
         OutOfOrderError: one before them in the chain has no receipt; nothing was sent.
@@ -63,7 +67,9 @@ def send(
                 # Before the first byte leaves, so that no crash can hide that it may have.
                 outbox.mark_sent(submission.digest, today_day)
                 audit("submission sent", f"digest={submission.digest} day={today_day}")
-                text = _post(outbox, registry, aggregator, submission.digest, leaving[submission.digest])
+                text = _post(outbox, registry, aggregator, submission, leaving[submission.digest])
+                if text is None:
+                    break  # a rotation waits for a person, and everything after it for the rotation
                 _keep_receipt(outbox, registry, submission, text, _growth_proof(aggregator))
                 audit("submission receipted", f"digest={submission.digest} day={today_day}")
             done.append(outbox.get(submission.digest))
@@ -143,6 +149,8 @@ def _check_order(outbox: Outbox, submissions: Sequence[Submission], gone: Contai
         for earlier in chain:
             if earlier.digest == submission.digest:
                 break
+            if earlier.header.epoch < submission.header.epoch:
+                continue  # an epoch that is over: what did not arrive in it never will
             if earlier.state not in gone and earlier.digest not in going:
                 raise OutOfOrderError(
                     f"submission {submission.digest[:12]} comes after {earlier.digest[:12]}, which is "
@@ -152,18 +160,23 @@ def _check_order(outbox: Outbox, submissions: Sequence[Submission], gone: Contai
         going.add(submission.digest)
 
 
-def _post(outbox: Outbox, registry: Registry, aggregator: Aggregator, digest: str, data: bytes) -> str:
-    """Send one envelope and return the receipt's text, which nothing has verified yet."""
+def _post(
+    outbox: Outbox, registry: Registry, aggregator: Aggregator, submission: Submission, data: bytes
+) -> str | None:
+    """Send one envelope; return the text of its receipt, unverified, or None for a rotation that waits there."""
+    digest, is_rotation = submission.digest, submission.kind == "rotate"
     try:
-        answer = aggregator.post("/v1/submissions", data, limit=_LARGEST_ANSWER)
+        path = "/v1/requests" if is_rotation else "/v1/submissions"
+        answer = aggregator.post(path, data, limit=_LARGEST_ANSWER)
     except RefusedError as error:
         raise _believed(outbox, registry, digest, error) from None
     try:
         found = json.loads(answer)
-        answered, receipt = found["digest"], found["receipt"]
-    except (ValueError, TypeError, KeyError, RecursionError):
-        answered, receipt = None, None
-    if not isinstance(receipt, str):
+        answered = found["digest"]
+        receipt = found.get("receipt") if is_rotation else found["receipt"]
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise DeliveryError("the aggregator answered with something that is no receipt") from None
+    if not (isinstance(receipt, str) or (is_rotation and receipt is None)):
         raise DeliveryError("the aggregator answered with something that is no receipt")
     if answered != digest:
         raise DeliveryError("the aggregator answered about another submission")

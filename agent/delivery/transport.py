@@ -72,6 +72,11 @@ class RefusedError(DeliveryError):
                 "The aggregator knows a later history of this site than this machine: it was restored from a back-up, "
                 "copied, or somebody else holds its keys. `intramural reset show` compares both and says what to do."
             )
+        elif code is Code.WRONG_ROOT:
+            self.advice = (
+                "These very scores were reported before; a machine that was restored may have forgotten it. Prepare "
+                "the other models, with `intramural submission prepare --model`."
+            )
         elif code is Code.WRONG_TOKEN:
             self.advice = "This invite was used or has expired; ask the central team for a new one."
         elif self.final:

@@ -111,7 +111,7 @@ def approve(
         _check_first(submission, everything)
         check_draft(submission, registry, own)
         ledger = read_ledger(outbox.ledger, ledger_key(seal_key))
-        check_ledger(ledger, everything)
+        check_ledger(ledger, everything, registry.sites[submission.header.site])
         check_debit(submission, ledger, registry)
         audit("submission approved", f"digest={digest} steward={steward} day={_day(submission)}")
         outbox.put_approved(digest, signed)

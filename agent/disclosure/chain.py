@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent.delivery.outbox import LIVE, Outbox, State, Submission
-from agent.disclosure.ledger import Ledger
+from agent.disclosure.ledger import Ledger, ResetEntry
 from agent.errors import DisclosureError
 from protocol.predicates import START_SEQ, Header, LedgerHead, WithdrawPredicate
 from protocol.registry import Registry, Site
@@ -44,12 +44,19 @@ def settle_chain(outbox: Outbox, site: Site, submissions: Sequence[Submission]) 
     Links of an earlier epoch are history; those of them that have no receipt are void too.
 
     Raises:
-        DisclosureError: a link with a receipt does not follow from the one before it.
+        DisclosureError: a link with a receipt does not follow from the one before it, or a rotation of a key waits.
     """
     end = first_place(site)
     for submission in submissions:
         if submission.state not in LIVE:
             continue
+        if submission.kind == "rotate" and submission.state is State.SENT and submission.header.epoch == site.epoch:
+            # Whatever follows it would be signed with a key that ends with it.
+            raise DisclosureError(
+                "a rotation of a key waits for the aggregator's people",
+                "After they have put it in force, run `intramural registry update` and `intramural submission send`. "
+                "If it never will be, take it back with `intramural rotate cancel`.",
+            )
         if submission.header.epoch < site.epoch:
             if submission.state is not State.RECEIPTED:
                 outbox.make_void(submission.digest)
@@ -76,10 +83,26 @@ def standing_links(submissions: Sequence[Submission]) -> list[Submission]:
     return [submission for submission in live if submission.digest not in withdrawn]
 
 
-def check_ledger(ledger: Ledger, submissions: Sequence[Submission]) -> None:
-    """Check that the ledger has everything that any submission here says of it. Raises DisclosureError."""
+def check_ledger(ledger: Ledger, submissions: Sequence[Submission], site: Site) -> None:
+    """Check that the ledger has everything that any submission here says of it.
+
+    A ledger that was begun anew with a reset need not have what submissions of earlier epochs say; it counts once the
+    registry has that reset's epoch, which people at both ends have agreed to.
+
+    Raises:
+        DisclosureError: it lacks something, or was begun anew by a reset that is not in force.
+    """
+    begun_in = 0
+    if ledger.entries and isinstance(ledger.entries[0].content, ResetEntry):
+        begun_in = ledger.entries[0].content.epoch
+    if begun_in > site.epoch:
+        raise DisclosureError(
+            "the ledger of releases was begun anew by a reset that is not in force yet",
+            "Have the reset request signed by the steward and sent (`intramural reset send`); after the aggregator's "
+            "people have put it in force, run `intramural registry update`.",
+        )
     for submission in submissions:
-        if not ledger.holds(submission.header.ledger):
+        if submission.header.epoch >= begun_in and not ledger.holds(submission.header.ledger):
             raise DisclosureError(
                 f"the ledger of releases lacks entry {submission.header.ledger.length}, which submission "
                 f"{submission.digest[:12]} names: it was cut, or restored from an old back-up",

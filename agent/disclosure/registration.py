@@ -328,7 +328,7 @@ def _judge(gate: Gate, read: ReadVersion, ledger: Ledger, site_data: Path) -> _J
     """
     commitment = commit(read, gate.seal_key)
     site = enrolled_site(gate.registry, gate.signer.public.keyid)
-    check_ledger(ledger, gate.outbox.all())
+    check_ledger(ledger, gate.outbox.all(), gate.registry.sites[site])
     end = settle_chain(gate.outbox, gate.registry.sites[site], gate.outbox.all())
     submissions = gate.outbox.all()
     names = _version_names(ledger, site_data)

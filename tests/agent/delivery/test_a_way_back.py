@@ -1,0 +1,397 @@
+"""Machines that were restored, copied or robbed of a key: recognised, explained, and brought back, by commands alone.
+
+The aggregator is a real process, the steward's tool runs as the steward does, and people decide by its functions.
+"""
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from agent.delivery.site_heads import fetch_site_head
+from agent.delivery.transport import Aggregator, Connection
+from agent.disclosure.ledger import ResetEntry
+from agent.enrolment_commands import federation_of, registry, steward_key
+from agent.errors import AgentError, DeliveryError, DisclosureError, StoreError
+from agent.new_keys import adopt_new_agent_key
+from agent.reset_commands import reset
+from agent.rotate_commands import rotate
+from agent.site import Site
+from agent.submission_commands import submission
+from agent.submission_context import open_gate, outbox_of
+from aggregator.home import today_day
+from aggregator.registry.rekeyings import open_request, pending_rekeyings, put_in_force
+from aggregator.registry.versions import newest_envelope
+from tests.agent.delivery.whole_site import (
+    PROTECTED,
+    SUITE,
+    Wire,
+    as_steward,
+    fill,
+    join,
+    ok,
+    rows,
+    run,
+    states,
+)
+from tests.aggregator.conftest import Served
+from tests.aggregator.federation import CARD, MODELS
+
+
+class Steward:
+    """The other person: a folder with keys, a list of decisions, and the root key that they were told."""
+
+    def __init__(self, folder: Path, root: str) -> None:
+        self.folder = folder
+        self.listed = ("--list", folder / "list.jsonl")
+        self.root = root
+
+    def sign_request(self, request: Path, key: Path) -> Path:
+        signed = self.folder / f"signed-{hashlib.sha256(request.read_bytes()).hexdigest()[:8]}-{key.name}"
+        as_steward("sign-request", request, "--key", key, "--out", signed, *self.listed, answer="y\n")
+        return signed
+
+
+@pytest.fixture
+def key(site: Site, served: Served, wire: Wire, tmp_path: Path) -> Path:
+    """The steward's key of a site with two registered datasets and one result, all with receipts."""
+    key = join(site, served, wire, tmp_path)
+    release(site, key, MODELS[0].name)
+    return key
+
+
+@pytest.fixture
+def steward(key: Path, tmp_path: Path) -> Steward:
+    root = json.loads((tmp_path / "invite.json").read_text())["root_keys"][0]
+    folder = tmp_path / "stewards-own"
+    folder.mkdir()
+    return Steward(folder, root)
+
+
+def release(site: Site, key: Path, model: str, suite: str = SUITE) -> None:
+    approve(site, key, model, suite)
+    ok(site, submission, "send")
+
+
+def approve(site: Site, key: Path, model: str, suite: str = SUITE) -> None:
+    ok(site, submission, "prepare", "--suite", suite, "--model", model)
+    waiting = [row for row in rows(site) if row["state"] == "prepared"]
+    ok(site, submission, "approve", "--key", key, answer="y\n" * len(waiting))
+
+
+def copy_submissions(site: Site, place: Path) -> Path:
+    shutil.copytree(site.submissions, place)
+    return place
+
+
+def put_back(site: Site, copy: Path) -> None:
+    shutil.rmtree(site.submissions)
+    shutil.copytree(copy, site.submissions)
+
+
+def decide(served: Served) -> None:
+    """People at the aggregator compare the fingerprints, and put the one request that waits in force."""
+    with served.home.database.reading() as connection:
+        ((asked,), _) = pending_rekeyings(connection)
+    with served.home.database.writing() as connection:
+        put_in_force(connection, served.home, asked, today_day=today_day())
+
+
+def shown(site: Site, *words: object) -> tuple[int, str]:
+    result = run(site, reset, "show", *words)
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result.exit_code, result.output
+
+
+def go_through_a_reset(site: Site, served: Served, steward: Steward, key: Path, tmp_path: Path, *words: object) -> None:
+    request = tmp_path / "reset-request"
+    ok(site, reset, "request", *words, "--out", request)
+    ok(site, reset, "send", steward.sign_request(request, key))
+    decide(served)
+    assert "this site is enrolled" in ok(site, registry, "update")
+
+
+def test_a_healthy_machine_has_lost_nothing(site: Site, key: Path) -> None:
+    code, text = shown(site)
+    assert (code, "Nothing is lost" in text) == (0, True)
+    with pytest.raises(AgentError, match="nothing to reset"):
+        ok(site, reset, "request", "--reason", "restored", "--out", site.directory / "request")
+
+
+def test_a_receipt_that_was_lost_on_the_way_is_all_that_is_missing(site: Site, key: Path) -> None:
+    """The file of a receipt is gone, and so is the memory that its link ever arrived."""
+    (result,) = rows(site, "result")
+    (site.submissions / f"{result['digest']}.receipt").unlink()
+    assert states(site, "result") == ["sent"]
+    assert shown(site)[0] == 0
+    assert states(site, "result") == ["receipted"]
+
+
+def test_a_restored_machine_is_recognised_and_goes_on_in_a_new_epoch(
+    site: Site, served: Served, key: Path, steward: Steward, tmp_path: Path
+) -> None:
+    copy = copy_submissions(site, tmp_path / "back-up")
+    release(site, key, MODELS[1].name)
+    put_back(site, copy)
+    code, text = shown(site)
+    assert code == 1
+    assert "Lost here: 1 link and 1 entry of the ledger." in text
+    assert "reset request --reason restored" in text
+
+    # Going on as if nothing had happened is refused with a signature, and the refusal says where to look.
+    fill(site, "pubmed_qa", "exact_match", MODELS[2].name, right=50, suite="more")
+    approve(site, key, MODELS[2].name, "more")
+    with pytest.raises(DeliveryError) as refused:
+        ok(site, submission, "send")
+    assert "reset show" in refused.value.advice
+
+    go_through_a_reset(site, served, steward, key, tmp_path, "--reason", "restored")
+    entry = open_gate(site).ledger().entries[-1]
+    assert isinstance(entry.content, ResetEntry)
+    assert entry.content.lost_from < entry.number
+    assert shown(site)[0] == 0
+    with pytest.raises(DeliveryError, match="wrong_root") as known:
+        release(site, key, MODELS[1].name)
+    assert "reported before" in known.value.advice
+    for cell in CARD.cells:
+        fill(site, cell.benchmark, cell.metric, MODELS[2].name, right=50, suite="later")
+    release(site, key, MODELS[2].name, "later")
+    last = next(row for row in rows(site, "result") if row["epoch"] == 2 and row["state"] == "receipted")
+    assert last["seq"] == 1
+    # Of the datasets whose entries were lost nothing new leaves: nobody here knows what already has.
+    result = outbox_of(site).get(last["digest"]).result
+    assert {result.cells[cell.key] for cell in CARD.cells if cell.protected} == {-1}
+
+
+def test_a_reset_asked_for_twice_is_the_same_bytes_and_one_entry(site: Site, key: Path, tmp_path: Path) -> None:
+    copy = copy_submissions(site, tmp_path / "back-up")
+    release(site, key, MODELS[1].name)
+    put_back(site, copy)
+    for name in ("first", "second"):
+        ok(site, reset, "request", "--reason", "restored", "--out", tmp_path / name)
+    assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
+    resets = [entry for entry in open_gate(site).ledger().entries if isinstance(entry.content, ResetEntry)]
+    assert len(resets) == 1
+    # A crash between the ledger's entry and the request leaves the entry alone.
+    (site.submissions / "reset.dsse.json").unlink()
+    ok(site, reset, "request", "--reason", "restored", "--out", tmp_path / "third")
+    assert (tmp_path / "third").read_bytes() == (tmp_path / "first").read_bytes()
+
+
+def test_two_machines_from_one_image_freeze_the_site_and_one_of_them_brings_it_back(
+    site: Site, served: Served, key: Path, steward: Steward, tmp_path: Path
+) -> None:
+    shutil.copytree(site.directory, tmp_path / "twin")
+    twin = Site(tmp_path / "twin")
+    release(site, key, MODELS[1].name)
+    fill(twin, "pubmed_qa", "exact_match", MODELS[2].name, right=50, suite="more")
+    approve(twin, key, MODELS[2].name, "more")
+    with pytest.raises(DeliveryError, match="fork"):
+        ok(twin, submission, "send")
+    code, text = shown(site)
+    assert code == 1
+    assert "frozen after a fork" in text
+    assert "--reason fork" in text
+    go_through_a_reset(site, served, steward, key, tmp_path, "--reason", "fork")
+    assert shown(site)[0] == 0
+    # Nothing was lost on the machine that stays, so its figures still leave; the other one learns of the new epoch.
+    fill(site, "shc_notes", "exact_match", MODELS[2].name, right=50, suite="later")
+    release(site, key, MODELS[2].name, "later")
+    last = outbox_of(site).get(rows(site, "result")[-1]["digest"])
+    assert last.result.cells["shc_notes/exact_match"] >= 0
+    with pytest.raises(DeliveryError, match="a later epoch of this site"):
+        ok(twin, reset, "show")
+
+
+def test_a_lost_agents_key_is_replaced_through_a_reset(
+    site: Site, served: Served, key: Path, steward: Steward, tmp_path: Path
+) -> None:
+    (site.keys / "agent.key").unlink()
+    with pytest.raises(StoreError, match="agent key is missing"):
+        ok(site, submission, "prepare", "--suite", SUITE)
+    with pytest.raises(AgentError, match="agent key is missing"):
+        ok(site, reset, "request", "--reason", "lost_agent_key", "--out", tmp_path / "none")
+    go_through_a_reset(site, served, steward, key, tmp_path, "--reason", "lost_agent_key", "--new-agent-key")
+    assert not (site.keys / "agent.key.new").exists()
+    release(site, key, MODELS[1].name)
+    last = rows(site, "result")[-1]
+    assert (last["epoch"], last["state"]) == (2, "receipted")
+    assert outbox_of(site).get(last["digest"]).result.cells["shc_notes/exact_match"] >= 0  # nothing was lost
+
+
+def test_a_lost_stewards_key_is_replaced_and_the_old_one_approves_nothing(
+    site: Site, served: Served, key: Path, steward: Steward, tmp_path: Path
+) -> None:
+    new = tmp_path / "new-steward.key"
+    ok(site, steward_key, "--out", new)
+    words = ("--reason", "lost_steward_key", "--steward-public", f"{new}.pub")
+    go_through_a_reset(site, served, steward, new, tmp_path, *words)
+    ok(site, submission, "prepare", "--suite", SUITE, "--model", MODELS[1].name)
+    with pytest.raises(DisclosureError, match="not a steward's key of this site"):
+        ok(site, submission, "approve", "--key", key, answer="y\n")
+    ok(site, submission, "approve", "--key", new, answer="y\n")
+    ok(site, submission, "send")
+    assert states(site, "result")[-1] == "receipted"
+
+
+def test_a_key_is_in_place_only_once_the_registry_names_it_whenever_the_power_goes(
+    site: Site, served: Served, key: Path, steward: Steward, tmp_path: Path
+) -> None:
+    before = (site.keys / "agent.key").read_bytes()
+    request = tmp_path / "request"
+    ok(site, reset, "request", "--reason", "stolen_key", "--new-agent-key", "--out", request)
+    ok(site, reset, "send", steward.sign_request(request, key))
+    ok(site, registry, "update")
+    assert (site.keys / "agent.key").read_bytes() == before
+    decide(served)
+    # The registry is taken, and the power goes before the key is in place.
+    federation = federation_of(site)
+    with served.home.database.reading() as connection:
+        taken = federation.take(newest_envelope(connection), today_day())
+    assert (site.keys / "agent.key").read_bytes() == before
+    assert "in place" in ok(site, registry, "update")
+    assert (site.keys / "agent.key").read_bytes() != before
+    assert adopt_new_agent_key(site.keys, taken, federation.membership().site) is False
+    release(site, key, MODELS[1].name)
+
+
+def test_a_damaged_ledger_is_set_aside_and_counts_for_nothing_before_the_reset_is_in_force(
+    site: Site, served: Served, key: Path, steward: Steward, tmp_path: Path
+) -> None:
+    entries = sorted((site.submissions / "ledger").glob("*.json"))
+    entries[1].write_bytes(entries[1].read_bytes().replace(b'"day":', b'"dax":'))
+    code, text = shown(site)
+    assert (code, "cannot be read" in text) == (1, True)
+    request = tmp_path / "request"
+    with pytest.raises(DisclosureError, match="ledger of releases"):
+        ok(site, reset, "request", "--reason", "restored", "--out", request)
+    for name in ("request", "again"):
+        ok(site, reset, "request", "--reason", "restored", "--new-ledger", "--out", tmp_path / name)
+    aside = sorted(site.submissions.glob("ledger-set-aside-*"))
+    assert len(list(aside[0].glob("*.json"))) == len(entries)
+    with pytest.raises(DisclosureError, match="begun anew by a reset that is not in force"):
+        ok(site, submission, "prepare", "--suite", SUITE, "--model", MODELS[1].name)
+    ok(site, reset, "send", steward.sign_request(tmp_path / "again", key))
+    decide(served)
+    ok(site, registry, "update")
+    assert shown(site)[0] == 0
+    with pytest.raises(DisclosureError, match="not registered"):
+        ok(site, submission, "prepare", "--suite", SUITE, "--model", MODELS[1].name)
+
+
+def test_another_reset_than_the_one_made_here_is_not_sent(
+    site: Site, key: Path, steward: Steward, tmp_path: Path
+) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    words = ("--reason", "stolen_key", "--new-agent-key", "--out")
+    ok(site, reset, "request", *words, one)
+    signed = steward.sign_request(one, key)
+    with pytest.raises(DisclosureError, match="1 signatures; it needs those of 2 keys"):
+        ok(site, reset, "send", one)
+    ok(site, reset, "request", "--reason", "lost_agent_key", "--new-agent-key", "--out", two)
+    with pytest.raises(DisclosureError, match="not the request that was made here"):
+        ok(site, reset, "send", signed)
+
+
+def test_a_site_without_a_network_goes_through_a_reset_with_files(
+    site: Site, served: Served, key: Path, steward: Steward, tmp_path: Path
+) -> None:
+    note = fetch_site_head(Aggregator(Connection(served.url)), federation_of(site).membership().site)
+    (tmp_path / "head").write_text(note)
+    words = ("--reason", "stolen_key", "--new-agent-key", "--head", tmp_path / "head", "--out", tmp_path / "request")
+    ok(site, reset, "request", *words)
+    signed = steward.sign_request(tmp_path / "request", key)
+    ok(site, reset, "send", signed, "--out", tmp_path / "carried")
+    with served.home.database.writing() as connection:
+        asked = open_request(connection, (tmp_path / "carried").read_bytes())
+        put_in_force(connection, served.home, asked, today_day=today_day())
+    with served.home.database.reading() as connection:
+        (tmp_path / "registry").write_bytes(newest_envelope(connection))
+    assert "in place" in ok(site, registry, "update", "--import", tmp_path / "registry")
+    # The word of before the reset is outdated now.
+    with pytest.raises(DeliveryError, match="older than what this site has seen"):
+        ok(site, reset, "show", "--head", tmp_path / "head")
+
+
+@pytest.mark.parametrize("change", ["another site", "a stranger's key", "cut", "a larger ledger"])
+def test_a_forged_word_about_the_site_is_not_believed(
+    site: Site, served: Served, key: Path, tmp_path: Path, change: str
+) -> None:
+    note = fetch_site_head(Aggregator(Connection(served.url)), federation_of(site).membership().site)
+    lines = note.split("\n")
+    match change:
+        case "another site":
+            lines[1] = "s-aaaaaaa9"
+        case "a stranger's key":
+            lines[-2] = lines[-2][:-8] + "AAAAAAA="
+        case "cut":
+            lines = lines[:5]
+        case "a larger ledger":
+            lines[5] = str(int(lines[5]) + 5)
+    (tmp_path / "head").write_text("\n".join(lines))
+    with pytest.raises(DeliveryError, match="does not verify"):
+        ok(site, reset, "show", "--head", tmp_path / "head")
+
+
+@pytest.mark.parametrize("role", ["agent", "steward"])
+def test_a_rotated_key_signs_from_then_on_and_the_old_one_no_more(
+    site: Site, served: Served, key: Path, steward: Steward, tmp_path: Path, role: str
+) -> None:
+    request, new = tmp_path / "rotation", tmp_path / "new-steward.key"
+    words: tuple[object, ...] = ("--role", role, "--out", request)
+    if role == "steward":
+        ok(site, steward_key, "--out", new)
+        words = (*words, "--steward-public", f"{new}.pub")
+    ok(site, rotate, "request", *words)
+    signed = steward.sign_request(request, key)
+    if role == "steward":
+        with pytest.raises(DisclosureError, match="2 signatures; it needs those of 3 keys"):
+            ok(site, rotate, "send", signed)
+        signed = steward.sign_request(signed, new)
+    ok(site, rotate, "send", signed)
+    assert states(site, "rotate") == ["sent"]
+    with pytest.raises(DisclosureError, match="a rotation of a key waits"):
+        ok(site, submission, "prepare", "--suite", SUITE, "--model", MODELS[1].name)
+    ok(site, submission, "send")
+    assert states(site, "rotate") == ["sent"]  # it waits for a person, without an error
+    before = (site.keys / "agent.key").read_bytes()
+    decide(served)
+    ok(site, registry, "update")
+    assert ((site.keys / "agent.key").read_bytes() != before) == (role == "agent")
+    ok(site, submission, "send")
+    assert states(site, "rotate") == ["receipted"]
+    release(site, key if role == "agent" else new, MODELS[1].name)
+    last = rows(site, "result")[-1]
+    assert (last["epoch"], last["seq"], last["state"]) == (1, len(PROTECTED) + 3, "receipted")
+
+
+def test_a_rotation_that_nobody_puts_in_force_is_taken_back(
+    site: Site, served: Served, key: Path, steward: Steward, tmp_path: Path
+) -> None:
+    request = tmp_path / "rotation"
+    ok(site, rotate, "request", "--role", "agent", "--out", request)
+    signed = steward.sign_request(request, key)
+    ok(site, rotate, "send", signed)
+    ok(site, rotate, "cancel")
+    assert states(site, "rotate") == ["void"]
+    release(site, key, MODELS[1].name)
+    with pytest.raises(DisclosureError, match="went on since"):
+        ok(site, rotate, "send", signed)
+    ok(site, rotate, "request", "--role", "agent", "--out", tmp_path / "later")
+
+
+def test_a_key_is_not_replaced_while_drafts_or_submissions_wait(site: Site, key: Path, tmp_path: Path) -> None:
+    ok(site, submission, "prepare", "--suite", SUITE, "--model", MODELS[1].name)
+    with pytest.raises(DisclosureError, match="is prepared"):
+        ok(site, rotate, "request", "--role", "agent", "--out", tmp_path / "none")
+    ok(site, submission, "approve", "--key", key, answer="y\n")
+    with pytest.raises(DisclosureError, match="is approved"):
+        ok(site, rotate, "request", "--role", "agent", "--out", tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+
+
+def test_before_enrolment_a_reset_says_what_is_missing(site: Site, tmp_path: Path) -> None:
+    with pytest.raises(AgentError, match="has not been enrolled"):
+        ok(site, reset, "show")
