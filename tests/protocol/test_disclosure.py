@@ -101,9 +101,9 @@ def test_a_binary_rate(successes: float, n: int, expected: int):
 
 
 def noisy(total: float, most: float) -> list[float]:
-    """Return every tenth of a unit from `total` - `most` to `total` + `most`."""
-    tenths = round(10 * most)
-    return [total + tenth / 10 for tenth in range(-tenths, tenths + 1)]
+    """Return every half of a unit from `total` - `most` to `total` + `most`."""
+    halves = round(2 * most)
+    return [total + half / 2 for half in range(-halves, halves + 1)]
 
 
 @pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
@@ -160,7 +160,7 @@ def test_a_second_metric_leaves_only_if_both_together_leave_five_sums():
 
 
 def test_no_exact_numerator_follows_from_a_published_rate():
-    for n in (*range(22, 120), *range(120, 500, 13)):
+    for n in (*range(22, 120, 3), *range(120, 500, 37)):
         values = [published(BINARY, rate(k, n)) for k in range(n + 1)]
         for value in {v for v in values if v >= 0}:  # even for whoever knows n, and that there was no noise
             assert values.count(value) >= 5, (n, value)
@@ -168,9 +168,9 @@ def test_no_exact_numerator_follows_from_a_published_rate():
 
 def test_a_mean_that_few_units_make_is_suppressed_and_not_said_to_be_low():
     assert published(GRADED, CellSums(60, 30, 30)) == 500
-    loose = replace(STRICT, min_events=1)  # else the rule of fewest events comes first
+    loose = replace(STRICT, min_events=1, grid_units=1)  # else the rule of fewest events comes first
     assert published(GRADED, CellSums(60, 2.1, 2.1), loose) == SUPPRESSED
-    assert published(GRADED, CellSums(60, 2.1, 2.1), replace(loose, dominance_percent=100, p_percent=0)) >= 0
+    assert published(GRADED, CellSums(60, 2.1, 2.1), replace(loose, dominance_percent=100, p_percent=0)) == 40
 
 
 def test_one_unit_with_too_large_a_share_suppresses():
@@ -263,9 +263,12 @@ RULES = [*POLICIES.values(), STRICTER, *(replace(STRICT, metrics_per_group=2, pe
 
 
 @given(releases(), st.sampled_from(RULES))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_whatever_the_gate_makes_the_board_accepts(made_of, policy):
     units, sums = made_of
+    second = sums["ward/rouge_l"]
+    if policy.metrics_per_group > 1 and second is not None:  # two figures that leave are of the same units
+        sums["ward/rouge_l"] = replace(second, n=units["ward"])
     made = release(SCORECARD, units, sums, policy)
     result = replace(RESULT, groups=made.groups, cells=made.cells, spreads=made.spreads, outcome="partial")
     if set(made.cells.values()) <= {SUPPRESSED, NOT_RUN}:
@@ -287,7 +290,7 @@ def published_share(n: int, policy: DisclosurePolicy) -> float:
     """Return the share of rates of `n` units that are published, after noise; all rates with 11 of both alike."""
     chance = random.Random(20_700 + n)
     sound = range(11, n - 10)
-    asked = 2000
+    asked = 600
     given_out = 0
     for _ in range(asked):
         noise = chance.choice((-1, 1)) * chance.expovariate(1 / policy.perturbation_units)
