@@ -6,8 +6,8 @@ not zero; an outcome is *recovered* when all values that fit give it one score. 
 sake of another one (margins) are given to her as they would have been published alone. The payload is made from these,
 so whatever she can exclude from it she can exclude from them.
 
-Her model of the perturbation is written anew here: Laplace noise on the total, an independent draw for each different
-set of scores, the same draw for the same one. `Knowledge` says which rules she knows to be missing.
+Her model of the perturbation is written anew here: Laplace noise on the total and on the squares, an independent draw
+for each different set of scores, the same draw for the same one. `Knowledge` says which rules she knows to be missing.
 """
 
 import itertools
@@ -92,16 +92,16 @@ class Likelihood:
             return 0.5 * (math.exp(high) - math.exp(low))
         return 1 - 0.5 * (math.exp(low) + math.exp(-high))
 
-    def of_figure(self, units: int, total: float, squares: float, figure: Figure, *, is_binary: bool) -> float:
-        """Return how likely a figure is, alone, for these exact sums; `is_binary`: both sums have the same noise."""
+    def of_figure(self, units: int, total: float, squares: float, figure: Figure) -> float:
+        """Return how likely a figure is, alone, for these exact sums."""
         assert figure.alone is not None
         value, spread = figure.alone
         wanted = [piece for piece in self.pieces(units, figure.bucket, figure.metric) if piece.value == value]
         if figure.metric == "exact_match" or value < 0:
             return self.of_total(total, wanted)
-        return sum(self._of_spread(units, total, squares, piece, spread, is_binary) for piece in wanted)
+        return sum(self._of_spread(units, total, squares, piece, spread) for piece in wanted)
 
-    def _of_spread(self, units: int, total: float, squares: float, piece: Piece, spread: int, is_binary: bool) -> float:
+    def _of_spread(self, units: int, total: float, squares: float, piece: Piece, spread: int) -> float:
         low_variance = 0.0 if spread <= 0 else ((spread - 0.5) / (2 * SPREAD_STEPS)) ** 2
         high_variance = math.inf if spread == SPREAD_STEPS else ((max(spread, 0) + 0.5) / (2 * SPREAD_STEPS)) ** 2
 
@@ -120,8 +120,7 @@ class Likelihood:
                 t = middle + half * float(node)
                 density = math.exp(-abs(t - total) / self.scale) / (2 * self.scale)
                 low, high = limits(t)
-                share = float(low <= t < high) if is_binary else self._between(low - squares, high - squares)
-                result += float(weight) * half * density * share
+                result += float(weight) * half * density * self._between(low - squares, high - squares)
         return result
 
     def _stretches(self, piece: Piece, total: float) -> list[tuple[float, float]]:
@@ -292,7 +291,6 @@ class Attack:
         scores, shares = METRICS[figure.metric], self.shares[id(figure)]
         units, total = len(shares), math.fsum(shares.values())
         squares = math.fsum(share * share for share in shares.values())
-        between = sum(0 < share < 1 for share in shares.values())
         rows = np.array([self.rows[outcome] for outcome in figure.outcomes.values()])
         truths = np.array([self.history.levels[outcome] for outcome in figure.outcomes.values()])
         for truth in set(truths.tolist()):
@@ -300,8 +298,7 @@ class Attack:
             for level in _LEVELS:
                 new_total = total + scores[level] - scores[truth]
                 new_squares = squares + scores[level] ** 2 - scores[truth] ** 2
-                is_binary = between + (0 < scores[level] < 1) - (0 < scores[truth] < 1) == 0
-                chances.append(self.likelihood.of_figure(units, new_total, new_squares, figure, is_binary=is_binary))
+                chances.append(self.likelihood.of_figure(units, new_total, new_squares, figure))
                 can_be.append(self.likelihood.can_be(units, new_total, new_squares, figure))
             assert chances[truth] > 0, "the attacker's model of the gate is wrong: the truth does not fit"
             of_truth = rows[truths == truth]
@@ -364,8 +361,7 @@ class Attack:
                 return -math.inf  # one draw cannot come out in two ways
             scores = list(self._shares(figures[0], target, level).values())
             total, squares = math.fsum(scores), math.fsum(score * score for score in scores)
-            is_binary = all(score in {0, 1} for score in scores)
-            result += _log(self.likelihood.of_figure(len(scores), total, squares, figures[0], is_binary=is_binary))
+            result += _log(self.likelihood.of_figure(len(scores), total, squares, figures[0]))
         return result
 
     def _find_decisions(self) -> "list[_Decision]":

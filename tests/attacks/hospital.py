@@ -493,7 +493,9 @@ class Hospital:
                 figure.source = next(f for f in reversed(alike) if f.source is None)
             noted.append(figure)
             if verdict is Rule.ROUNDED and not cell.subgroup:
-                earlier = {f.dataset for f in self.history.figures if f.place < place and f.payload[0] >= 0}
+                earlier = {
+                    f.dataset for f in self.history.figures if f.benchmark == cell.benchmark and f.payload[0] >= 0
+                }
                 self.history.released_again |= bool(earlier - {finding.dataset})
         return noted
 

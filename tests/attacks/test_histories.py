@@ -1,0 +1,78 @@
+"""Fifty histories under each policy's turn: nothing is recovered; with one function replaced, outcomes are."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import pytest
+
+from agent.disclosure import gate, perturbation
+from agent.disclosure.perturbation import draw_noise
+from protocol.policy import DisclosurePolicy
+from tests.attacks.attacker import Knowledge, knowledge_of
+from tests.attacks.histories import POLICIES, attack_all, attack_in_parallel
+from tests.attacks.hospital import Figure
+from tests.attacks.margins import read_policy
+
+HISTORIES = 50
+
+
+def test_nothing_is_recovered_and_enough_is_published() -> None:
+    outcomes = attack_in_parallel(range(HISTORIES), POLICIES, processes=2)
+    assert sum(outcome.histories for outcome in outcomes.values()) == HISTORIES
+    for name, outcome in outcomes.items():
+        assert outcome.findings.attacked > 5_000
+        assert outcome.findings.recovered == 0, (name, outcome.findings.examples)
+        assert outcome.findings.certainty < 0.99
+        assert not outcome.unsendable, name
+        assert outcome.again.value >= 0.2, name
+    published = sum(outcome.whole_utility.part for outcome in outcomes.values())
+    assert published >= 0.9 * sum(outcome.whole_utility.whole for outcome in outcomes.values())
+
+
+def recovered(seeds: Sequence[int], knows: Callable[[DisclosurePolicy], Knowledge], name: str = "strict") -> int:
+    policy = read_policy(name)
+    return sum(attack_all(range(seed, seed + 1), policy, knows(policy)).findings.recovered for seed in seeds)
+
+
+def test_without_noise_every_edge_of_a_rule_gives_outcomes_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    def knows(policy: DisclosurePolicy) -> Knowledge:
+        known = knowledge_of(policy)
+        return Knowledge(0.0, known.context, known.repeats)
+
+    seeds = range(4)
+    assert recovered(seeds, knowledge_of) == 0
+    monkeypatch.setattr(perturbation, "draw_noise", lambda shares, scale, key, figure: 0.0)
+    assert recovered(seeds, knows) > 100
+
+
+def test_noise_of_scores_alone_tells_that_two_models_differ_in_one_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second registered name of the same weights, with one answer given anew: other figures mean another score."""
+
+    def draw_for_scores(shares: Mapping[str, float], scale: int, key: bytes, figure: Sequence[str]) -> float:
+        return draw_noise(shares, scale, key, ())
+
+    def knows(policy: DisclosurePolicy) -> Knowledge:
+        known = knowledge_of(policy)
+
+        def any_figure(figure: Figure) -> str:
+            return ""
+
+        return Knowledge(known.scale, any_figure, known.repeats)
+
+    seeds = range(12)
+    assert recovered(seeds, knowledge_of) == 0
+    monkeypatch.setattr(perturbation, "draw_noise", draw_for_scores)
+    assert recovered(seeds, knows) > 0
+
+
+def test_an_exact_threshold_of_repeats_tells_whether_one_more_answer_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def exact(distance: int, policy: DisclosurePolicy, key: bytes, figures: Sequence[object]) -> float:
+        return distance
+
+    def knows(policy: DisclosurePolicy) -> Knowledge:
+        known = knowledge_of(policy)
+        return Knowledge(known.scale, known.context, lambda distance: float(distance < policy.changed_units))
+
+    seeds = range(24)
+    assert recovered(seeds, knowledge_of) == 0
+    monkeypatch.setattr(gate, "perturb_distance", exact)
+    assert recovered(seeds, knows) > 0
