@@ -8,7 +8,7 @@ from agent.delivery.outbox import Submission
 from agent.errors import DisclosureError
 from protocol.envelope import Envelope, decode
 from protocol.errors import ProtocolError
-from protocol.keys import PublicKey
+from protocol.keys import PublicKey, load_public
 from protocol.predicates import RotatePredicate
 from protocol.registry import Registry
 from protocol.statements import parse_statement
@@ -32,9 +32,33 @@ def check_departure(submission: Submission, registry: Registry) -> bytes:
         ) from None
     if opened.digest != submission.digest:
         raise DisclosureError(f"submission {submission.digest[:12]} was changed after it was approved", _ADVICE)
-    if not isinstance(statement, RotatePredicate):  # the aggregator's people take rotations, with a new key's signature
+    if isinstance(statement, RotatePredicate):
+        _check_rotation(opened, statement, registry)
+    else:
         check_signatures(opened, registry, statement.header.site)
     return data
+
+
+def _check_rotation(opened: Envelope, rotation: RotatePredicate, registry: Registry) -> None:
+    """Check that the new key and two of the site's keys signed, one of each role, and nobody else.
+
+    The key that is replaced counts here even if the registry has ended it since: the same bytes are sent until they
+    have a receipt.
+
+    Raises:
+        DisclosureError: a signature is missing, of somebody else, or does not verify.
+    """
+    site = registry.sites.get(rotation.header.site)
+    try:
+        new = load_public(rotation.new_key)
+        held = {entry.key.keyid: entry for entry in (site.keys if site else ()) if entry.revoked_from is None}
+        held.pop(new.keyid, None)  # once the rotation is in force, the registry has the new key too
+        roles = sorted(held[signature.keyid].role for signature in opened.signatures if signature.keyid in held)
+        if len(opened.signatures) != 3 or roles != ["agent", "steward"]:
+            raise DisclosureError("a rotation is not signed by the site's two keys and the new one alone", _ADVICE)
+        opened.verify({new.keyid: new, **{keyid: entry.key for keyid, entry in held.items()}})
+    except ProtocolError as error:
+        raise DisclosureError(f"the signatures of a rotation do not verify ({error.code})", _ADVICE) from None
 
 
 def check_signatures(opened: Envelope, registry: Registry, site: str) -> str:

@@ -41,8 +41,9 @@ def perturb_sums(shares: Mapping[str, float], policy: DisclosurePolicy, key: byt
     return CellSums(
         n=len(shares),
         total=_perturb_sum(shares, policy.perturbation_units, key, figure),
-        # Scores of 0 and 1 are their own squares: then both sums get the same noise, and the spread adds nothing.
-        squares=_perturb_sum(squares, policy.perturbation_units, key, figure),
+        # A draw of their own, even where every score is 0 or 1 and so its own square: with the same one, a spread that
+        # does not fit the value would say that some score lies between.
+        squares=_perturb_sum(squares, policy.perturbation_units, key, (*figure, "squares")),
     )
 
 

@@ -14,7 +14,7 @@ from agent.disclosure.ledger import Ledger, ResetEntry
 from agent.disclosure.perturbation import draw_noise, perturb_distance, perturb_sums
 from agent.errors import DisclosureError
 from protocol.codes import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
-from protocol.policy import bucket_of, bucket_range
+from protocol.policy import bucket_of, bucket_range, grid_step
 from protocol.scorecard import Scorecard
 from tests.agent.disclosure.ward import (
     CARD,
@@ -418,7 +418,22 @@ def test_the_same_scores_get_the_same_noise_whoever_asks() -> None:
     assert draw != draw_noise(shares, 2, key, ("other model", "dataset", "exact_match"))
     sums = perturb_sums(shares, world.STRICT, key, figure)
     assert sums.total == pytest.approx(34 + 2 * draw)
-    assert sums.squares == sums.total  # scores of 0 and 1: the spread is no second look
+
+
+def test_a_spread_does_not_betray_that_one_score_lies_between_0_and_1() -> None:
+    """All others are 0 or 1. With one draw for both sums, a spread that does not fit the value would say: not she."""
+    policy = world.STRICT
+    did_not_fit = {0.0: 0, 0.5: 0}
+    for target in did_not_fit:
+        for count in range(70, 110):
+            release = gate_says(
+                [finding("ward", "rouge_l", [*right(count, 199), target])], card=ROUGE_CARD, policy=policy
+            )
+            value, spread = release.cells[ROUGE], release.spreads[ROUGE]
+            step = grid_step(bucket_range(release.groups["ward"])[0], policy)
+            rates = [(value + step * (place / 200 - 0.5)) / 1000 for place in range(201)]
+            did_not_fit[target] += spread not in {round(50 * math.sqrt(rate * (1 - rate))) for rate in rates}
+    assert min(did_not_fit.values()) > 5  # whatever the target's score is, the spread often does not fit
 
 
 def test_a_repeat_does_not_betray_whether_the_score_of_one_more_person_changed() -> None:
