@@ -26,6 +26,7 @@ from agent.errors import AgentError, StoreError
 from agent.exchange_commands import export, import_
 from agent.inference.baselines import baselines
 from agent.judge_commands import judge
+from agent.ledger_commands import ledger
 from agent.listing import printable, with_site
 from agent.redact_commands import redact
 from agent.reset_commands import reset
@@ -82,7 +83,8 @@ def intramural(context: click.Context, directory: Path, log_level: str) -> None:
 
 for command in (
     init, doctor, benchmarks, datasets, run, judge, summarize, rescore, score, agreement, compare, calibrate, redact,
-    export, import_, view, submission, enroll, registry, steward_key, reset, rotate, purge, audit, baselines, demo,
+    export, import_, view, submission, enroll, registry, steward_key, ledger, reset, rotate, purge, audit,
+    baselines, demo,
 ):  # fmt: skip
     intramural.add_command(command)
 

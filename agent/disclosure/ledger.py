@@ -193,13 +193,18 @@ class Entry:
     day: int
     content: Content
 
+    @property
+    def kind(self) -> str:
+        """`dataset`, `release` or `reset`."""
+        return _kind_of(self.content)
+
     def to_json(self) -> dict[str, object]:
         """Return what the entry's file holds besides the seal."""
         return {
             "number": self.number,
             "prev": self.prev,
             "day": self.day,
-            "kind": _kind_of(self.content),
+            "kind": self.kind,
             "content": _without_none(asdict(self.content)),
         }
 
