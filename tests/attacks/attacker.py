@@ -458,7 +458,8 @@ def _is_recovered(fits: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Whether all levels that fit give one score: the same answer right or wrong, or one level alone."""
     wrong = fits[:, :4].any(axis=1)
     right = fits[:, 4]
-    return (wrong != right) & (wrong | right) | (fits.sum(axis=1) == 1)
+    result: NDArray[np.bool_] = (wrong != right) | (fits.sum(axis=1) == 1)
+    return result
 
 
 def _log(chance: float) -> float:
