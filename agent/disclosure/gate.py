@@ -7,7 +7,7 @@ scorecard says, and what was prepared before (`agent.disclosure.ledger`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
@@ -179,6 +179,7 @@ def decide(
     datasets = _datasets(scorecard, by_cell, ledger)
     _check_budget(datasets.values(), policy, ledger, model=model, scores_root=scores_root, day=day)
     shares = {key: _shares(finding, datasets.get(finding.benchmark), secrets) for key, finding in by_cell.items()}
+    shares |= _divide_persons(scorecard, shares)
     sums = {
         cell.key: _sums(cell, shares.get(cell.key), datasets.get(cell.benchmark), model, policy, secrets)
         for cell in scorecard.cells
@@ -331,6 +332,29 @@ def _shares(finding: Finding, dataset: DatasetEntry | None, secrets: Secrets) ->
         is_part=not everybody or (finding.subgroup is None and finding.extent.asked < finding.extent.available),
         is_planned=finding.plan != "",
     )
+
+
+def _divide_persons(scorecard: Scorecard, shares: Mapping[str, _Shares]) -> dict[str, _Shares]:
+    """Return the shares of protected subgroups so that the groups of a variable divide persons, as margins assume.
+
+    A person of several units may have units in two groups of a variable, and is then in none of them; or units in no
+    group, whose scores count all the same, as they do in the figure of all units.
+    """
+    divided: dict[str, _Shares] = {}
+    for cell in scorecard.cells:
+        whole = shares.get(f"{cell.benchmark}/{cell.metric}")
+        if cell.subgroup is None or not cell.protected or whole is None or cell.key not in shares:
+            continue
+        variable = cell.subgroup.partition(".")[0]
+        elsewhere: set[str] = set()
+        for other in scorecard.cells:
+            is_beside = (other.benchmark, other.metric) == (cell.benchmark, cell.metric) and other.key != cell.key
+            if is_beside and other.subgroup is not None and other.subgroup.partition(".")[0] == variable:
+                elsewhere |= shares[other.key].by_person.keys() if other.key in shares else set()
+        own = shares[cell.key].by_person.keys() - elsewhere
+        by_person = {person: share for person, share in whole.by_person.items() if person in own}
+        divided[cell.key] = replace(shares[cell.key], by_person=by_person)
+    return divided
 
 
 def _sums(

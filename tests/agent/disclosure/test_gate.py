@@ -27,6 +27,7 @@ from tests.agent.disclosure.ward import (
     finding,
     gate_says,
     right,
+    unit,
     whole_ward,
     with_datasets,
 )
@@ -142,6 +143,29 @@ def test_one_small_subgroup_takes_a_second_one_with_it() -> None:
     assert release.verdicts[f"{WARD}/sex.male"] is Rule.FEW_UNITS
     assert release.cells[f"{WARD}/sex.female"] == SUPPRESSED
     assert release.verdicts[f"{WARD}/sex.female"] is Rule.MARGIN
+
+
+def test_a_patient_with_two_names_in_two_groups_is_in_neither() -> None:
+    """Counted in both, the groups would have more patients than there are, which no margin can be audited with."""
+    values = [float(number % 2) for number in range(110)]  # of 100 patients: the last ten names are the first ten's
+    everyone = finding("ward", "exact_match", values)
+    dataset = DATASETS[everyone.dataset]
+    units = dict(dataset.units)
+    for number in range(10):
+        first, second = (SECRETS.fingerprints.of_unit(unit(f"unit {name}")) for name in (number, 100 + number))
+        units[second] = replace(units[second], person=units[first].person)
+    ledger = Ledger().followed_by(replace(dataset, units=units), world.TODAY)
+    release = gate_says(
+        [
+            everyone,
+            finding("ward", "exact_match", values[:55], subgroup="sex.female"),
+            finding("ward", "exact_match", values[55:], first=55, subgroup="sex.male"),
+        ],
+        ledger=ledger,
+    )
+    assert [len(cell.scores) for cell in release.footprint.values()] == [100, 45, 45]
+    women, men = release.footprint[f"{WARD}/sex.female"], release.footprint[f"{WARD}/sex.male"]
+    assert not women.scores.keys() & men.scores.keys()
 
 
 def test_a_scorecard_that_calls_a_private_benchmark_public_gets_nothing() -> None:
