@@ -81,6 +81,13 @@ FAULTS: dict[str, tuple[dict[str, Any], Code]] = {
         Code.WRONG_GROUPS,
     ),
     "E80-one-subgroup-withheld": ({"groups": {"ward/sex.female": 0}, "cells": {FEMALE: -1}}, Code.OPEN_MARGIN),
+    "E80-one-subgroups-size-withheld-beside-no-figure": (
+        {
+            "groups": {"ward/sex.female": bucket_of(180), "ward/sex.male": 0},
+            "cells": {FEMALE: -1, MALE: -1},
+        },
+        Code.OPEN_MARGIN,
+    ),
     "E80-one-subgroups-figure-withheld": ({"cells": {FEMALE: -1}}, Code.OPEN_MARGIN),
     "E80-one-subgroup-coded": ({"cells": {FEMALE: -4}}, Code.OPEN_MARGIN),
     "E80-whole-withheld-beside-its-parts": ({"cells": {ALL: -1}}, Code.OPEN_MARGIN),
