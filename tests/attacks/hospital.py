@@ -28,7 +28,7 @@ from protocol.disclosure import check_result, release_cell, release_spread
 from protocol.errors import Code, ProtocolError
 from protocol.identity import model_digest
 from protocol.policy import BUCKETS, DisclosurePolicy, grid_step
-from protocol.predicates import DatasetPredicate, Header
+from protocol.predicates import DatasetPredicate, Header, ResultPredicate
 from protocol.scorecard import BenchmarkEntry, Cell, Scorecard
 from protocol.verification import check_dataset_version
 from tests.protocol import world
@@ -380,6 +380,8 @@ class Hospital:
                 key = _key(cell.benchmark, member.name)
                 scores.append(UnitScore(key, key, share, None))
         commitment = self.newest[cell.benchmark]
+        dataset = self.ledger.dataset(commitment)
+        assert dataset is not None
         return Finding(
             benchmark=cell.benchmark,
             metric=cell.metric,
@@ -391,7 +393,7 @@ class Hospital:
             scores=scores,
             subgroup=cell.subgroup,
             dataset=commitment,
-            frozen_digest=self.ledger.dataset(commitment).data,
+            frozen_digest=dataset.data,
             known="unknown",
             available=len(self.members[commitment]),
             plan=plan,
@@ -556,7 +558,7 @@ def _root(findings: Sequence[Finding]) -> str:
     return hashlib.sha256(repr(sorted(content, key=repr)).encode()).hexdigest()
 
 
-def _result(card: Scorecard, release: Release) -> "world.ResultPredicate":
+def _result(card: Scorecard, release: Release) -> ResultPredicate:
     return replace(
         world.RESULT,
         scorecard=card.digest,

@@ -50,7 +50,9 @@ def believe(submission: Submission, registry: Registry) -> bytes:
     return submission.data
 
 
-def test_decoders_take_no_signature_of_another_length(stuffed: tuple[Outbox, str], monkeypatch: pytest.MonkeyPatch):
+def test_decoders_take_no_signature_of_another_length(
+    stuffed: tuple[Outbox, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     outbox, digest = stuffed
     data = next(outbox.directory.glob(f"{digest}.dsse.json")).read_bytes()
     with pytest.raises(ProtocolError) as caught:
@@ -62,7 +64,7 @@ def test_decoders_take_no_signature_of_another_length(stuffed: tuple[Outbox, str
 
 def test_text_does_not_leave_the_site_by_file(
     stuffed: tuple[Outbox, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     outbox, digest = stuffed
     target = tmp_path / "out.json"
     with pytest.raises((DisclosureError, ProtocolError)):
