@@ -31,6 +31,7 @@ from tests.agent.delivery.whole_site import (
     as_steward,
     fill,
     join,
+    make_site,
     ok,
     rows,
     run,
@@ -395,3 +396,23 @@ def test_a_key_is_not_replaced_while_drafts_or_submissions_wait(site: Site, key:
 def test_before_enrolment_a_reset_says_what_is_missing(site: Site, tmp_path: Path) -> None:
     with pytest.raises(AgentError, match="has not been enrolled"):
         ok(site, reset, "show")
+
+
+def test_a_site_whose_seal_key_is_lost_is_made_anew_and_takes_its_old_place(
+    site: Site, served: Served, key: Path, steward: Steward, tmp_path: Path
+) -> None:
+    (site.keys / "seal.key").unlink()
+    with pytest.raises(StoreError, match="seal key is missing"):
+        ok(site, submission, "prepare", "--suite", SUITE)
+    made = make_site(tmp_path / "made-anew")
+    shutil.copy(site.submissions / "membership.json", made.submissions)
+    shutil.copytree(site.submissions / "registry", made.submissions / "registry")
+    code, text = shown(made)
+    assert (code, "Lost here: 3 links and up to 3 entries" in text) == (1, True)
+    go_through_a_reset(made, served, steward, key, tmp_path, "--reason", "lost_agent_key")
+    assert shown(made)[0] == 0
+    (entry,) = open_gate(made).ledger().entries
+    assert (entry.number, entry.kind) == (4, "reset")
+    fill(made, "pubmed_qa", "exact_match", MODELS[2].name, right=50, suite="public")
+    release(made, key, MODELS[2].name, "public")
+    assert [(row["epoch"], row["state"]) for row in rows(made)] == [(2, "receipted")]
