@@ -23,6 +23,7 @@ from agent.disclosure.ledger import (
 )
 from agent.disclosure.perturbation import exact_sums, perturb_distance, perturb_sums
 from agent.errors import DisclosureError
+from agent.vocabulary import Reason
 from protocol import disclosure
 from protocol.codes import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
 from protocol.disclosure import NO_SPREAD, CellSums
@@ -134,7 +135,7 @@ class _Shares:
         by_person: of a protected cell: each person's mean.
         of_instances: of a public cell: each instance's score.
         is_part: whether not everybody in the registered dataset was asked everything.
-        is_planned: whether a plan chose what was asked.
+        is_planned: whether a plan chose what was asked, and all of that was.
     """
 
     by_person: Mapping[str, float]
@@ -327,10 +328,13 @@ def _shares(finding: Finding, dataset: DatasetEntry | None, secrets: Secrets) ->
         if score.value is not None:
             by_person.setdefault(unit.person, []).append((score.value - finding.low) / width)
     everybody = finding.subgroup is not None or asked == dataset.persons()
+    # Whoever stops a run chooses whom it asked, planned or not.
+    was_stopped = any(score.reason == Reason.NOT_ASKED for score in finding.scores)
+    is_smaller = finding.subgroup is None and finding.extent.asked < finding.extent.available
     return _Shares(
         {person: mean(values) for person, values in sorted(by_person.items())},
-        is_part=not everybody or (finding.subgroup is None and finding.extent.asked < finding.extent.available),
-        is_planned=finding.plan != "",
+        is_part=was_stopped or is_smaller or not everybody,
+        is_planned=finding.plan != "" and not was_stopped,
     )
 
 

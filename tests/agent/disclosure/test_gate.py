@@ -123,6 +123,15 @@ def test_a_model_that_answers_few_questions_is_marked_as_partial() -> None:
         assert gate_says([exam, ward], card=card).complete is complete
 
 
+@pytest.mark.parametrize("plan", ["", "9a" * 32])
+def test_a_run_that_was_stopped_gives_no_protected_figure(plan: str) -> None:
+    """Otherwise whoever stops it chooses whom it asks: best of n, or everybody but one patient."""
+    for asked in (60, 199):
+        stopped = finding("ward", "exact_match", [*right(40, asked), *([None] * (200 - asked))], reason="not_asked")
+        release = gate_says([replace(stopped, plan=plan)])
+        assert (release.cells[WARD], release.groups["ward"], release.verdicts[WARD]) == (SUPPRESSED, 0, Rule.PART)
+
+
 def test_a_cell_nobody_asked_is_not_run_rather_than_zero() -> None:
     release = gate_says([finding("ward", "exact_match", [None] * 50, reason="not_asked")])
     assert release.cells[WARD] == NOT_RUN
