@@ -78,10 +78,12 @@ def release(
     surplus = {cell.key for cell in surplus_cells(scorecard, policy)}
     cells: dict[str, int] = {}
     for cell in scorecard.cells:
-        if cell.key in surplus:
-            cells[cell.key] = NOT_RUN if sums[cell.key] is None else SUPPRESSED
+        found = sums[cell.key]
+        is_of_other_units = cell.protected and found is not None and found.n != units[cell.group]
+        if cell.key in surplus or is_of_other_units:
+            cells[cell.key] = NOT_RUN if found is None else SUPPRESSED
         else:
-            cells[cell.key] = release_cell(cell, sums[cell.key], groups[cell.group], policy)
+            cells[cell.key] = release_cell(cell, found, groups[cell.group], policy)
     for group in scorecard.group_keys:
         _suppress_narrow(scorecard.cells_of(group), cells, groups[group], policy)
     for whole, margins in _protected_margins(scorecard):
@@ -150,8 +152,9 @@ def release_groups(scorecard: Scorecard, units: Mapping[str, int], policy: Discl
 
     Args:
         scorecard: its groups must be exactly the keys of `units`.
-        units: the exact number of distinct units behind each group, of the metric with the fewest scored units among
-            those that may leave and have any; 0 for a benchmark that was not run.
+        units: the exact number of distinct units behind each group; 0 for a benchmark that was not run. Of a protected
+            group, those that its first metric scored; figures of other units do not leave. Of a public one, those of
+            the metric with the fewest that has any.
         policy: already the stricter of site and federation.
 
     Protected groups below the threshold get 0, and in a margin (the subgroups of one variable) where one is withheld,

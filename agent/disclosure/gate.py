@@ -186,10 +186,7 @@ def decide(
         for cell in scorecard.cells
     }
     surplus = {cell.key for cell in disclosure.surplus_cells(scorecard, policy)}
-    units = {
-        group: _units([cell for cell in scorecard.cells_of(group) if cell.key not in surplus], sums)
-        for group in scorecard.group_keys
-    }
+    units = {group: _units(scorecard.cells_of(group), sums) for group in scorecard.group_keys}
     earlier = {
         cell.key: _earlier_tables(cell, shares[cell.key], datasets[cell.benchmark], model, ledger, policy, secrets)
         for cell in scorecard.cells
@@ -381,9 +378,11 @@ def _sums(
 
 
 def _units(cells: Sequence[Cell], sums: Mapping[str, CellSums | None]) -> int:
-    """Return the number of units behind a group: of the metric with the fewest that has any; 0 if none has."""
-    counts = [found.n for cell in cells if (found := sums[cell.key]) is not None and found.n]
-    return min(counts, default=0)
+    """Return the number of units behind a group, as `disclosure.release_groups` wants it."""
+    counts = [found.n for cell in cells if (found := sums[cell.key]) is not None]
+    if cells[0].protected:
+        return counts[0] if counts else 0
+    return min((count for count in counts if count), default=0)
 
 
 def _earlier_tables(

@@ -277,6 +277,17 @@ def test_another_metric_of_the_same_answers_does_not_leave_by_another_scorecard(
     assert gate_says([rouge], card=ROUGE_CARD).cells[ROUGE] >= 0
 
 
+def test_a_second_metric_of_other_patients_stays_in() -> None:
+    """Its group's size and margins would be another's."""
+    policy = replace(QUIET, metrics_per_group=2)
+    exact = finding("ward", "exact_match", right(100, 200))
+    for unscored in (0, 10):
+        scores = [None] * unscored + [0.3, 0.7] * ((200 - unscored) // 2)
+        now = gate_says([exact, finding("ward", "rouge_l", scores)], policy=policy)
+        assert now.cells[WARD] >= 0
+        assert (now.cells[ROUGE] >= 0) is (unscored == 0)
+
+
 def test_data_that_nobody_registered_goes_nowhere() -> None:
     unregistered = replace(finding("ward", "exact_match", right(147, 200)), dataset="")
     with pytest.raises(DisclosureError, match="not registered"):
