@@ -110,8 +110,8 @@ def _newest_registry(site: Site) -> "Registry | None":
 def _describe_entry(entry: "Entry", registry: "Registry | None") -> dict[str, object]:
     """Return an entry's row: no fingerprint is shown."""
     from agent.disclosure.ledger import DatasetEntry, ReleaseEntry
+    from protocol.codes import NOT_RUN, SUPPRESSED
     from protocol.describe import format_day
-    from protocol.disclosure import NOT_RUN, SUPPRESSED
 
     row: dict[str, object] = {"number": entry.number, "day": format_day(entry.day), "kind": entry.kind}
     content = entry.content

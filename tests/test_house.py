@@ -126,7 +126,6 @@ def commands(group: click.Group, path: tuple[str, ...] = ()) -> dict[tuple[str, 
 def test_every_command_the_documents_quote_exists():
     from agent.cli import intramural
     from aggregator.cli import cli
-
     from intramural_steward.cli import cli as steward
 
     known = {
