@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.disclosure.gate import Rule
-from protocol.disclosure import SPREAD_STEPS, CellSums, release_cell
+from protocol.codes import HIGH_CODED, LOW_CODED, SUPPRESSED
+from protocol.disclosure import SPREAD_STEPS, allowed_values
 from protocol.policy import DisclosurePolicy, bucket_range, grid_step
 from protocol.scorecard import Cell
 from tests.attacks.hospital import LEVELS, METRICS, Figure, History, Outcome
@@ -49,26 +50,32 @@ class Likelihood:
         self._pieces: dict[tuple[int, int, str], list[Piece]] = {}
 
     def pieces(self, units: int, bucket: int, metric: str) -> list[Piece]:
-        """Return what one cell comes out as, total by total, by asking the product itself between all its edges."""
+        """Return what one cell comes out as, total by total."""
         key = (units, bucket, metric)
         if key not in self._pieces:
             self._pieces[key] = list(self._find_pieces(*key))
         return self._pieces[key]
 
     def _find_pieces(self, units: int, bucket: int, metric: str) -> Iterator[Piece]:
+        policy = self.policy
         cell = Cell("ward", metric, None, "private", metric == "exact_match", 0, 1)
-        step = grid_step(bucket_range(bucket)[0], self.policy)
+        step = grid_step(bucket_range(bucket)[0], policy)
+        allowed = {value for value in allowed_values(cell, bucket, policy) if value >= 0}
         edges = {(number + 0.5) * step * units / 1000 for number in range(-1, 1000 // step + 2)}
-        events = self.policy.min_events
-        for threshold in (events, events - 3 * self.policy.perturbation_units, 20, 20 / 9, 2 / 0.9, 0.0):
+        sure = policy.min_events - 3 * policy.perturbation_units
+        dominated = max(100 * policy.dominance_n / max(1, policy.dominance_percent), 2 + policy.p_percent / 100)
+        for threshold in (policy.min_events, sure, dominated):
             edges |= {threshold, units - threshold}
-        # Dominance turns at sums of a few units; whole and half numbers cover its edges where they matter.
-        edges |= {number / 2 for number in range(2 * events)} | {units - number / 2 for number in range(2 * events)}
-        ends = [-math.inf, *sorted(edges), math.inf]
         current: Piece | None = None
-        for low, high in itertools.pairwise(ends):
+        for low, high in itertools.pairwise([-math.inf, *sorted(edges), math.inf]):
             inside = high - 1 if low == -math.inf else low + 1 if high == math.inf else (low + high) / 2
-            value = release_cell(cell, CellSums(units, inside, inside), bucket, self.policy)
+            value = min(1000, max(0, step * math.floor(1000 * inside / units / step + 0.5)))
+            is_low, is_high = inside < sure, units - inside < sure
+            fewer = min(inside, units - inside)
+            if is_low != is_high:
+                value = LOW_CODED if is_low else HIGH_CODED
+            elif fewer < policy.min_events or fewer < dominated or value not in allowed:
+                value = SUPPRESSED
             if current is not None and current.value == value:
                 current = Piece(current.low, high, value)
                 continue

@@ -2,6 +2,7 @@
 
 import multiprocessing
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 
 from protocol.policy import DisclosurePolicy
@@ -121,8 +122,8 @@ def _work(jobs: list[tuple[int, str]], processes: int) -> Iterator[tuple[str, St
     if processes == 1:
         yield from map(_attack_job, jobs)
         return
-    with multiprocessing.get_context("spawn").Pool(processes) as pool:
-        yield from pool.imap(_attack_job, jobs, chunksize=3)
+    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
+        yield from pool.map(_attack_job, jobs, chunksize=3)
 
 
 _LIKELIHOODS: dict[str, Likelihood] = {}
