@@ -305,9 +305,21 @@ def _read(path: Path) -> bytes:
 
 
 def write_new(path: Path, data: bytes) -> None:
-    """Write a file that is to be carried elsewhere. Raises ConfigError; one that is there is not overwritten."""
+    """Write a file that is to be carried elsewhere, whole or not at all; one with the same content stays as it is.
+
+    Raises:
+        ConfigError: another file is there, which is not overwritten, or the disk refuses.
+    """
+    from agent.errors import StoreError
+    from agent.files import write_atomically
+
     try:
-        with path.open("xb") as file:
-            file.write(data)
+        if path.is_file() and path.read_bytes() == data:
+            return
+        if path.exists() or path.is_symlink():
+            raise ConfigError(f"{path.name} is there already; nothing is overwritten", "Name another file.")
+        write_atomically(path, data, mode=0o666)  # as far as the account's umask lets others read
     except OSError as error:
         raise ConfigError(f"{path.name} cannot be written ({error.strerror})") from None
+    except StoreError as error:
+        raise ConfigError(f"{path.name}: {error}") from None

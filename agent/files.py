@@ -12,33 +12,37 @@ from pathlib import Path
 
 from agent.errors import BusyError, StoreError
 
+_NAME_BYTES = 8  # of the random part of a temporary file's name
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write `content` beside `path`, see it on the disk, then give it the name `path`; mode 0600.
+
+def write_atomically(path: Path, content: bytes, *, mode: int = 0o600) -> None:
+    """Write `content` beside `path`, see it on the disk, then give it the name `path`; `mode` is as for `os.open`.
 
     Raises:
         StoreError: the disk refuses; `path` is as it was before.
     """
-    with written_atomically(path) as file:
+    with written_atomically(path, mode=mode) as file:
         file.write(content)
 
 
 @contextmanager
-def written_atomically(path: Path) -> Iterator[io.BufferedWriter]:
-    """Open a file beside `path`, mode 0600, that gets the name `path` when the block ends well, and is gone otherwise.
+def written_atomically(path: Path, *, mode: int = 0o600) -> Iterator[io.BufferedWriter]:
+    """Open a file beside `path` that gets the name `path` when the block ends well, and is gone otherwise.
+
+    What killed commands left beside `path` is taken away first.
 
     Raises:
         StoreError: the disk refuses; `path` is as it was before.
     """
-    temporary = path.with_name(f".new-{secrets.token_hex(8)}")
     try:
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        _remove_orphans(path.parent)
+        handle, temporary = _open_temporary(path.parent, mode)
         try:
             with os.fdopen(handle, "wb") as file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
-            temporary.replace(path)
+                temporary.replace(path)  # before it is closed, which lets go of its lock
         except BaseException:
             with suppress(OSError):
                 temporary.unlink()
@@ -46,6 +50,30 @@ def written_atomically(path: Path) -> Iterator[io.BufferedWriter]:
         sync_directory(path.parent)
     except OSError as error:
         raise StoreError(f"a file of the folder {path.parent.name} cannot be written ({error.strerror})") from error
+
+
+def _open_temporary(folder: Path, mode: int) -> tuple[int, Path]:
+    """Open a new file, and hold its lock: that is how other commands see that somebody writes it."""
+    while True:
+        temporary = folder / f".new-{secrets.token_hex(_NAME_BYTES)}"
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+        with suppress(OSError):  # where a disk has no locks, orphans stay
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        if os.fstat(handle).st_nlink:
+            return handle, temporary
+        os.close(handle)  # another command took it away before it was held
+
+
+def _remove_orphans(folder: Path) -> None:
+    """Take away files that nobody writes any more: a killed process has let go of their locks."""
+    for orphan in folder.glob(".new-" + "[0-9a-f]" * 2 * _NAME_BYTES):
+        with suppress(OSError):
+            handle = os.open(orphan, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                orphan.unlink()
+            finally:
+                os.close(handle)
 
 
 def open_plain(path: Path) -> io.BufferedReader:

@@ -217,7 +217,7 @@ class Outbox:
     def put_receipt(self, digest: str, text: str) -> None:
         """Keep a verified receipt."""
         write_atomically(self._path(digest, "receipt"), text.encode())
-        self._remove(digest, "refused")
+        self._remove(digest, "refused", "draft.dsse.json")  # a killed `put_approved` leaves the draft
 
     def take_back_refusal(self, digest: str) -> None:
         """Forget a refusal, because what was refused may be taken now."""

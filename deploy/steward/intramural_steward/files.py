@@ -1,7 +1,6 @@
 """Reading what a person named, and writing files that are complete or not there."""
 
 import os
-import secrets
 import stat
 from contextlib import suppress
 from pathlib import Path
@@ -71,28 +70,17 @@ def check_new(path: Path) -> None:
 
 
 def write_new(path: Path, content: bytes, *, mode: int = 0o644) -> None:
-    """Write a file that is not there yet, and see it on the disk; one with the same content is left as it is.
+    """Write a file that is not there yet, whole or not at all; one with the same content is left as it is.
 
     Raises:
         UsageError: there is another file, or the disk refuses.
     """
     try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
-    except FileExistsError:
-        if path.is_file() and path.read_bytes() == content:
+        if path.is_file() and not path.is_symlink() and path.read_bytes() == content:
             return
-        raise UsageError(f"{path.name} is there already; nothing is overwritten", "Name another file.") from None
+        check_new(path)
+        _write_whole(path, content, mode)
     except OSError as error:
-        raise UsageError(f"{path.name} cannot be written ({error.strerror})") from None
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        _sync_folder(path.parent)
-    except OSError as error:
-        with suppress(OSError):
-            path.unlink()
         raise UsageError(f"{path.name} cannot be written ({error.strerror})") from None
 
 
@@ -102,8 +90,15 @@ def replace_file(path: Path, content: bytes) -> None:
     Raises:
         OSError: the disk refuses; the file is as it was.
     """
-    temporary = path.with_name(f".new-{secrets.token_hex(8)}")
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    _write_whole(path, content, 0o600)
+
+
+def _write_whole(path: Path, content: bytes, mode: int) -> None:
+    # The same name each time: what a killed command left goes with the next one.
+    temporary = path.with_name(f".{path.name}.new")
+    with suppress(FileNotFoundError):
+        temporary.unlink()
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
