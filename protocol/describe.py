@@ -19,6 +19,7 @@ from protocol.identity import NONE
 from protocol.keys import Algorithm, load_public
 from protocol.policy import DisclosurePolicy, bucket_of, bucket_range, grid_step, stricter
 from protocol.predicates import (
+    FIRST_EPOCH,
     AbandonPredicate,
     DatasetPredicate,
     EnrollPredicate,
@@ -600,6 +601,12 @@ def _describe_dataset(dataset: DatasetPredicate, knowledge: Knowledge) -> _Parts
     cautions = []
     if not is_first and dataset.previous not in knowledge.earlier:
         cautions.append("The version before this one is not among the statements known here.")
+    if is_first and dataset.header.epoch > FIRST_EPOCH:
+        cautions.append(
+            "The site was reset, so it may have lost its record of earlier versions. Sign only if you know that this "
+            "data differs from any that figures were released of by nobody, or by at least "
+            f"{policy.changed_units} patients."
+        )
     if is_first and dataset.lineage != dataset.commitment:
         cautions.append("Its patients are those of another dataset of this site: both belong to one lineage.")
     differences = (

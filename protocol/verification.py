@@ -393,12 +393,15 @@ def check_dataset_version(
         for digest, other in known.items()
         if (other.definition, other.lineage) == (dataset.definition, dataset.lineage)
     ]
-    expected = alike[-1] if alike else NONE
-    if dataset.previous != expected:
+    last = alike[-1] if alike else NONE
+    # A site that was reset since may have lost its last versions: it names the last one that it knows, if any.
+    was_reset = alike and known[last].header.epoch < dataset.header.epoch
+    acceptable = {*alike, NONE} if was_reset else {last}
+    if dataset.previous not in acceptable:
         raise ProtocolError(Code.WRONG_DATASET, "previous is not the last version of this benchmark and lineage")
-    if (expected == NONE) == any(differences):
+    if (dataset.previous == NONE) == any(differences):
         raise ProtocolError(Code.WRONG_DATASET, "numbers of different units without a version before, or none with one")
-    before = known[expected].units if alike else 0
+    before = known[dataset.previous].units if dataset.previous != NONE else 0
     if max(dataset.added, dataset.changed) > dataset.units or dataset.removed > before:
         raise ProtocolError(Code.WRONG_DATASET, "more units differ than there are")
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent.delivery.outbox import LIVE, Outbox, State, Submission
-from agent.disclosure.ledger import Ledger, ResetEntry
+from agent.disclosure.ledger import Ledger
 from agent.errors import DisclosureError
 from protocol.predicates import START_SEQ, Header, LedgerHead, WithdrawPredicate
 from protocol.registry import Registry, Site
@@ -92,17 +92,14 @@ def check_ledger(ledger: Ledger, submissions: Sequence[Submission], site: Site) 
     Raises:
         DisclosureError: it lacks something, or was begun anew by a reset that is not in force.
     """
-    begun_in = 0
-    if ledger.entries and isinstance(ledger.entries[0].content, ResetEntry):
-        begun_in = ledger.entries[0].content.epoch
-    if begun_in > site.epoch:
+    if ledger.began_in > site.epoch:
         raise DisclosureError(
             "the ledger of releases was begun anew by a reset that is not in force yet",
             "Have the reset request signed by the steward and sent (`intramural reset send`); after the aggregator's "
             "people have put it in force, run `intramural registry update`.",
         )
     for submission in submissions:
-        if submission.header.epoch >= begun_in and not ledger.holds(submission.header.ledger):
+        if submission.header.epoch >= ledger.began_in and not ledger.holds(submission.header.ledger):
             raise DisclosureError(
                 f"the ledger of releases lacks entry {submission.header.ledger.length}, which submission "
                 f"{submission.digest[:12]} names: it was cut, or restored from an old back-up",

@@ -14,6 +14,7 @@ from agent.datasets.examine import Choice, required_choices
 from agent.datasets.identity import UNIT
 from agent.datasets.load import Dataset, Known, iter_instances
 from agent.disclosure.collect import NAME_UNITS
+from agent.disclosure.ledger import Ledger
 from agent.disclosure.sketches import Shingled, Shingler, merge_shingled
 from agent.errors import DisclosureError
 from agent.evaluation.definition import lineage
@@ -120,9 +121,12 @@ def read_version(
     )
 
 
-def commit(read: ReadVersion, seal_key: bytes) -> str:
-    """Return the salted Merkle root over a version's records, 64 hex digits; the same for the same records."""
-    secret = derive_key(seal_key, "dataset-records/v2")
+def commit(read: ReadVersion, seal_key: bytes, ledger: Ledger) -> str:
+    """Return the salted Merkle root over a version's records, 64 hex digits; the same for the same records.
+
+    A ledger that was begun anew knows no version of the one before, so the same records get another root there.
+    """
+    secret = derive_key(seal_key, f"dataset-records/v2/{ledger.began_in}")
     salts = [record_salt(secret, read.benchmark, index) for index in range(len(read.records))]
     return salted_root(read.records, salts).hex()
 

@@ -13,6 +13,7 @@ from typing import Final
 
 from agent.disclosure.findings import Finding, mean
 from agent.disclosure.ledger import (
+    MONTH_DAYS,
     DatasetEntry,
     Fingerprints,
     Ledger,
@@ -23,6 +24,8 @@ from agent.disclosure.ledger import (
 )
 from agent.disclosure.perturbation import exact_sums, perturb_distance, perturb_sums
 from agent.errors import DisclosureError
+from agent.evaluation.summarise import MANY_UNSCORED
+from agent.store import RETRIED
 from agent.vocabulary import Reason
 from protocol import disclosure
 from protocol.codes import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
@@ -52,6 +55,7 @@ class Rule(StrEnum):
     REPEATED = "repeated"
     NEAR_VERSION = "near_version"
     OTHER_METRIC = "other_metric"
+    MANY_NAMES = "many_names"
     LOST_ENTRIES = "lost_entries"
     NO_PRECEDENT = "no_precedent"
 
@@ -70,6 +74,7 @@ EXPLAINED: Final[Mapping[Rule, str]] = {
     Rule.REPEATED: "the earlier figure again: too few units changed since",
     Rule.NEAR_VERSION: "suppressed: figures of a dataset that differs by too few units were prepared before",
     Rule.OTHER_METRIC: "suppressed: another metric of the same units was prepared before",
+    Rule.MANY_NAMES: "suppressed: nearly the same scores were prepared under too many other models' names this month",
     Rule.LOST_ENTRIES: "suppressed: entries of the ledger about this dataset were lost; register a newer version",
     Rule.NO_PRECEDENT: "suppressed: too few units changed since an earlier release, which has no figure to repeat",
 }
@@ -141,12 +146,6 @@ class _Shares:
     by_person: Mapping[str, float]
     of_instances: Sequence[float] = ()
     is_part: bool = False
-    is_planned: bool = False
-
-    @property
-    def may_leave(self) -> bool:
-        """Whether it is all of the data, or a part that nobody here could choose."""
-        return self.is_planned or not self.is_part
 
 
 def decide(
@@ -201,7 +200,13 @@ def decide(
             figures.verdicts[cell.key] = _rule(cell, fresh, sums[cell.key], cell.key in surplus, policy)
         if figures.footprint:
             history = _History(
-                model, (scorecard.digest, scores_root), ledger, decided.footprint, policy, secrets.perturbation
+                model,
+                (scorecard.digest, scores_root, policy.digest),
+                day,
+                ledger,
+                decided.footprint,
+                policy,
+                secrets.perturbation,
             )
             figures = history.apply(cells, figures, shares)
         decided.add(figures)
@@ -211,11 +216,25 @@ def decide(
         spreads=decided.spreads,
         data={entry.id: _named_dataset(entry, scorecard, datasets, decided.cells) for entry in scorecard.benchmarks},
         complete=all(
-            cell.key in by_cell and by_cell[cell.key].whole for cell in scorecard.cells if cell.subgroup is None
+            cell.key in by_cell and _is_complete(cell, by_cell[cell.key], shares[cell.key])
+            for cell in scorecard.cells
+            if cell.subgroup is None
         ),
         verdicts=decided.verdicts,
         footprint=decided.footprint,
     )
+
+
+def _is_complete(cell: Cell, finding: Finding, shares: _Shares) -> bool:
+    """Whether a figure of all units stands for its benchmark's data.
+
+    Of a protected benchmark the number of answers that could not be scored does not count: it is known exactly, and
+    would betray whether one more could be. Answers that a server failed to give tell nothing of that.
+    """
+    if not cell.protected:
+        return finding.whole
+    has_failures = any(score.reason in RETRIED for score in finding.scores)
+    return not shares.is_part and not has_failures and finding.extent.enough(finding.access)
 
 
 def _by_cell(scorecard: Scorecard, findings: Sequence[Finding]) -> dict[str, Finding]:
@@ -325,13 +344,14 @@ def _shares(finding: Finding, dataset: DatasetEntry | None, secrets: Secrets) ->
         if score.value is not None:
             by_person.setdefault(unit.person, []).append((score.value - finding.low) / width)
     everybody = finding.subgroup is not None or asked == dataset.persons()
-    # Whoever stops a run chooses whom it asked, planned or not.
-    was_stopped = any(score.reason == Reason.NOT_ASKED for score in finding.scores)
+    # Whoever stops a run, or the server under it, chooses whom it asked.
+    unanswered = sum(score.reason in RETRIED for score in finding.scores)
+    was_stopped = unanswered > MANY_UNSCORED * len(finding.scores)
+    was_stopped = was_stopped or any(score.reason == Reason.NOT_ASKED for score in finding.scores)
     is_smaller = finding.subgroup is None and finding.extent.asked < finding.extent.available
     return _Shares(
         {person: mean(values) for person, values in sorted(by_person.items())},
         is_part=was_stopped or is_smaller or not everybody,
-        is_planned=finding.plan != "" and not was_stopped,
     )
 
 
@@ -371,7 +391,7 @@ def _sums(
         return None
     if dataset is None:
         return exact_sums(shares.of_instances)
-    if not shares.may_leave:
+    if shares.is_part:
         return CellSums(0, 0.0, 0.0)  # as if nobody had a score: run, and suppressed
     figure = (model, dataset.definition, dataset.commitment, cell.metric, cell.subgroup or "")
     return perturb_sums(shares.by_person, policy, secrets.perturbation, figure)
@@ -451,7 +471,6 @@ def _fresh(
                 value=value,
                 spread=spread,
                 bucket=bucket,
-                is_part=shares[cell.key].is_part,
                 scores=_fingerprint_scores(shares[cell.key].by_person, secrets),
             )
     return figures
@@ -485,7 +504,8 @@ class _History:
 
     Attributes:
         model: digest of the model.
-        of: digest of the scorecard and root over the scores.
+        of: digest of the scorecard, root over the scores, and digest of the policy.
+        day: days since 1970-01-01 UTC.
         ledger: with everything prepared before.
         beside: protected cells of other benchmarks in the same submission.
         policy: already the stricter of site and federation.
@@ -493,7 +513,8 @@ class _History:
     """
 
     model: str
-    of: tuple[str, str]
+    of: tuple[str, str, str]
+    day: int
     ledger: Ledger
     beside: Mapping[str, ReleasedCell]
     policy: DisclosurePolicy
@@ -502,18 +523,18 @@ class _History:
     def apply(self, cells: Sequence[Cell], figures: _Figures, shares: Mapping[str, _Shares]) -> _Figures:
         """Return the benchmark's figures as they may leave after everything before them."""
         dataset = self._dataset(figures)
-        if any(not shares[key].may_leave for key in figures.footprint):
+        if any(shares[key].is_part for key in figures.footprint):
             return _suppress(cells, figures, Rule.PART)
         if any(self._is_near(dataset, other) for other in self._released_datasets()):
             return _suppress(cells, figures, Rule.NEAR_VERSION)
-        if any(self._is_near_part(cell) for cell in figures.footprint.values()):
-            return _suppress(cells, figures, Rule.PART)
         leaving = {key: cell for key, cell in figures.footprint.items() if figures.verdicts[key] is not Rule.SURPLUS}
         wholes = {cell.metric: self._nearest(cell) for cell in leaving.values() if not cell.subgroup}
         if any(old is not None for old in wholes.values()):
             return self._repeat(cells, figures, wholes)
         if self.ledger.lost_after(dataset):
             return _suppress(cells, figures, Rule.LOST_ENTRIES)
+        if any(self._has_many_names(cell) for cell in leaving.values()):
+            return _suppress(cells, figures, Rule.MANY_NAMES)
         if any(self._too_many_metrics(cell, figures) for cell in figures.footprint.values()):
             return _suppress(cells, figures, Rule.OTHER_METRIC)
         if any(self._nearest(cell) is not None for cell in leaving.values() if cell.subgroup):
@@ -537,17 +558,6 @@ class _History:
             return False
         return difference_between(other, dataset).is_too_small(self.policy.changed_units)
 
-    def _is_near_part(self, cell: ReleasedCell) -> bool:
-        """Whether a planned part and another figure are about nearly the same persons."""
-        return any(
-            (old.is_part or cell.is_part)
-            and old.commitment == cell.commitment
-            and old.subgroup == cell.subgroup
-            and 0 < old.membership_change(cell) < self.policy.changed_units
-            for _, release in self.ledger.releases()
-            for old in release.cells.values()
-        )
-
     def _nearest(self, cell: ReleasedCell) -> ReleaseEntry | None:
         """Return the newest release with this figure, of the same scores or of nearly the same: it is to be repeated.
 
@@ -564,10 +574,21 @@ class _History:
         for _, release in self.ledger.releases():
             if release.model != self.model:
                 continue
-            if (release.scorecard, release.scores_root) == self.of:
-                break  # the same release again: it is decided as it was then
+            if (release.scorecard, release.scores_root, release.policy) == self.of:
+                break  # the same release again, by the same rules: it is decided as it was then
             earlier.insert(0, release)
         return earlier
+
+    def _has_many_names(self, cell: ReleasedCell) -> bool:
+        """Whether nearly the same scores were prepared under so many other models' names that averaging would pay."""
+        names = {
+            release.model
+            for entry, release in self.ledger.releases()
+            if release.model != self.model and self.day - MONTH_DAYS < entry.day
+            for old in release.cells.values()
+            if _same_figure(old, cell) and self._is_nearly(old, cell)
+        }
+        return len(names) >= self.policy.monthly_submissions
 
     def _is_nearly(self, old: ReleasedCell, cell: ReleasedCell) -> bool:
         """Whether two figures differ by the scores of too few persons, as far as the perturbed number tells."""

@@ -133,7 +133,6 @@ class ReleasedCell:
         commitment: the dataset version.
         value, spread: as published; spread is None where the scorecard has none.
         bucket: published size of the figure's group.
-        is_part: whether a plan chose a part of the dataset.
         scores: person -> keyed fingerprint of the person's score.
     """
 
@@ -145,12 +144,7 @@ class ReleasedCell:
     value: int
     spread: int | None
     bucket: int
-    is_part: bool
     scores: Mapping[str, str]
-
-    def membership_change(self, other: "ReleasedCell") -> int:
-        """Return how many persons only one of two figures is about."""
-        return len(self.scores.keys() ^ other.scores.keys())
 
     def rescored(self, scores: Mapping[str, str]) -> int:
         """Return how many persons came, went or changed their score between this figure and `scores`."""
@@ -159,11 +153,17 @@ class ReleasedCell:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseEntry:
-    """A debit: one submission as it was prepared. `cells` are the protected figures by the scorecard's keys."""
+    """A debit: one submission as it was prepared.
+
+    Attributes:
+        policy: digest of the policy that was applied, the stricter of site and federation.
+        cells: the protected figures, by the scorecard's keys.
+    """
 
     model: str
     scorecard: str
     scores_root: str
+    policy: str
     cells: Mapping[str, ReleasedCell]
 
 
@@ -322,6 +322,12 @@ class Ledger:
             and any(cell.commitment in commitments for cell in release.cells.values())
         }
         return len(roots - {scores_root})
+
+    @property
+    def began_in(self) -> int:
+        """The epoch whose reset began this ledger, because the one before was lost; 0 for a first ledger."""
+        first = self.entries[0].content if self.entries else None
+        return first.epoch if isinstance(first, ResetEntry) else 0
 
     def lost_after(self, dataset: DatasetEntry) -> bool:
         """Whether entries were lost since a version was registered, so that nobody knows what was made from it."""

@@ -10,7 +10,7 @@ sent: otherwise a figure could be prepared again and again until one pleases.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from agent import __version__
 from agent.delivery.outbox import LIVE, Outbox, State, Submission
@@ -135,8 +135,11 @@ def prepare(gate: Gate, scorecard: Scorecard, findings: Mapping[str, Sequence[Fi
         for model, job in waiting.items():
             if model in done:
                 continue
-            draft = _draft_result(gate, job, scorecard, site, end, named, policy, suite)
-            end, done[model] = end.after(draft), draft
+            draft = _draft_result(gate, job, scorecard, site, end, named, policy, suite, live)
+            done[model] = draft
+            if draft in live:
+                continue
+            end = end.after(draft)
             if draft.state is State.PREPARED:
                 new.add(draft.digest)
         return Prepared(tuple(done[model] for model in jobs), frozenset(new), tuple(dropped))
@@ -296,8 +299,13 @@ def _draft_result(
     named: str,
     policy: DisclosurePolicy,
     suite: str,
+    live: Sequence[Submission],
 ) -> Submission:
-    """Decide one submission, debit it to the ledger, then build, sign and keep it."""
+    """Decide one submission, debit it to the ledger, then build, sign and keep it.
+
+    Where every figure comes out as in a submission that stands already, that one is returned: a second statement of
+    the same figures, with another root, would say that some score has changed.
+    """
     ledger = gate.ledger()
     release = decide(
         scorecard,
@@ -310,7 +318,7 @@ def _draft_result(
         secrets=gate.secrets,
     )
     plan = plan_for(gate.outbox, gate.registry, job.findings, model=job.model, scorecard=scorecard.digest)
-    debit = ReleaseEntry(job.model, scorecard.digest, job.root, release.footprint)
+    debit = ReleaseEntry(job.model, scorecard.digest, job.root, policy.digest, release.footprint)
     before = ledger.find_debit(job.model, scorecard.digest, job.root)
     is_new = bool(release.footprint) and (before is None or before[1] != debit)
     debited = ledger.followed_by(debit, gate.today_day) if is_new else ledger
@@ -320,6 +328,9 @@ def _draft_result(
     header = end.header(gate.registry, site, head)
     # Built, and checked by the aggregator's rules, before the debit: what cannot be submitted costs nothing.
     statement = _result_statement(gate, job, scorecard, release, header, named, policy, plan)
+    for earlier in reversed(live):
+        if earlier.is_result and _says_the_same(earlier.result, statement):
+            return earlier
     if is_new:
         gate.append(debited)
     verdicts = {
@@ -330,6 +341,11 @@ def _draft_result(
         "notes": {},
     }
     return _put_draft(gate, statement, verdicts)
+
+
+def _says_the_same(earlier: ResultPredicate, later: ResultPredicate) -> bool:
+    """Whether two results differ in nothing but when they were made and which scores are behind them."""
+    return replace(earlier, header=later.header, day=later.day, scores_root=later.scores_root) == later
 
 
 def _put_draft(gate: Gate, statement: Link, verdicts: Mapping[str, object]) -> Submission:

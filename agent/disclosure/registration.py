@@ -130,7 +130,7 @@ def register(gate: Gate, benchmark: Benchmark, site_data: Path, store: Store, *,
         version = freeze(benchmark, site_data)
         try:
             read = _read_frozen(benchmark, version, store, gate.seal_key)
-            version = _put_back_lost_copy(version, read, commit(read, gate.seal_key), ledger, site_data)
+            version = _put_back_lost_copy(version, read, commit(read, gate.seal_key, ledger), ledger, site_data)
             judged = _judge(gate, read, ledger, site_data)
         except Exception:
             if not version.commitment:
@@ -326,13 +326,18 @@ def _judge(gate: Gate, read: ReadVersion, ledger: Ledger, site_data: Path) -> _J
     Raises:
         DisclosureError: see `check_version`; or it is registered already.
     """
-    commitment = commit(read, gate.seal_key)
+    commitment = commit(read, gate.seal_key, ledger)
     site = enrolled_site(gate.registry, gate.signer.public.keyid)
     check_ledger(ledger, gate.outbox.all(), gate.registry.sites[site])
     end = settle_chain(gate.outbox, gate.registry.sites[site], gate.outbox.all())
     submissions = gate.outbox.all()
     names = _version_names(ledger, site_data)
-    live = {s.digest: s.dataset for s in submissions if s.state in LIVE and s.dataset is not None}
+    live = {
+        s.digest: s.dataset
+        for s in submissions
+        # A ledger that was begun anew knows nothing of versions before it.
+        if s.state in LIVE and s.dataset is not None and s.header.epoch >= ledger.began_in
+    }
     if any(statement.commitment == commitment for statement in live.values()):
         raise DisclosureError(
             f"{read.benchmark}: nothing new since {names[commitment]}, which holds the same rows",

@@ -425,7 +425,7 @@ class Hospital:
             return
         self._count_main(release, findings)
         noted = self._note(card, name, release, findings, answers)
-        debit = ReleaseEntry(model, card.digest, root, release.footprint)
+        debit = ReleaseEntry(model, card.digest, root, self.policy.digest, release.footprint)
         try:
             check_result(_result(card, release), card, self.policy)
         except ProtocolError as error:

@@ -192,12 +192,11 @@ class Ward:
             value=500,
             spread=None,
             bucket=20,
-            is_part=False,
             scores={},
         )
         with self.gate.outbox.held():
             ledger = self.gate.ledger()
-            debit = ReleaseEntry(model_digest("m"), "5" * 64, f"{len(ledger.entries):064x}", {"c": cell})
+            debit = ReleaseEntry(model_digest("m"), "5" * 64, f"{len(ledger.entries):064x}", "9" * 64, {"c": cell})
             self.gate.append(ledger.followed_by(debit, world.TODAY))
 
     def released(self, known: Sequence[Patient], name: str = "ward") -> Registered:

@@ -315,21 +315,46 @@ def test_the_best_of_several_parts_of_the_data_is_no_figure() -> None:
     release = gate_says([part])
     assert (release.cells[WARD], release.verdicts[WARD]) == (SUPPRESSED, Rule.PART)
     assert release.groups["ward"] == 0
-    planned = gate_says([replace(part, plan="ab" * 32)])
-    assert planned.cells[WARD] >= 0
+    planned = gate_says([replace(part, plan="ab" * 32)])  # a plan does not say how many
+    assert (planned.cells[WARD], planned.verdicts[WARD]) == (SUPPRESSED, Rule.PART)
 
 
-def test_two_planned_parts_that_differ_by_one_patient_are_not_both_released() -> None:
-    whole = finding("ward", "exact_match", right(100, 200))
+def test_a_server_that_dies_on_many_is_no_way_to_choose_a_part() -> None:
+    for dead, leaves in ((5, True), (60, False)):
+        scores = [*right(100, 200 - dead), *([None] * dead)]
+        release = gate_says([finding("ward", "exact_match", scores, reason="timeout")])
+        assert (release.verdicts[WARD] is Rule.PART) is not leaves
 
-    def part(of: int) -> Finding:
-        chosen = finding("ward", "exact_match", right(100, of))
-        return replace(chosen, dataset=whole.dataset, available=200, plan="ab" * 32)
 
-    ledger = after(Ledger(), gate_says([part(150)]))
-    now = gate_says([part(151)], ledger=ledger)
-    assert (now.cells[WARD], now.verdicts[WARD]) == (SUPPRESSED, Rule.PART)
-    assert gate_says([part(170)], ledger=ledger).cells[WARD] >= 0
+def test_the_same_scores_under_another_policy_are_no_second_draw() -> None:
+    """Tightening the noise step by step, and preparing each time, would average it away."""
+    ward = finding("ward", "exact_match", right(100, 200))
+    ledger, printed = Ledger(), set()
+    for scale in range(2, 9):
+        policy = replace(world.STRICT, perturbation_units=scale)
+        release = gate_says([ward], ledger=ledger, policy=policy)
+        printed.add(release.cells[WARD])
+        ledger = after(ledger, release, scores_root="5c" * 32, policy=policy)
+    assert len(printed) == 1
+
+
+def test_one_set_of_scores_under_many_names_of_a_model_is_not_averaged() -> None:
+    ward = finding("ward", "exact_match", right(100, 200))
+    ledger, verdicts = Ledger(), []
+    for number in range(8):
+        release = gate_says([ward], ledger=ledger, policy=world.STRICT, model=f"name/{number}")
+        verdicts.append(release.verdicts[WARD])
+        ledger = after(ledger, release, model=f"name/{number}", policy=world.STRICT)
+    assert verdicts == [Rule.ROUNDED] * 4 + [Rule.MANY_NAMES] * 4
+
+
+def test_whether_a_result_is_complete_does_not_tell_of_one_answer() -> None:
+    card = replace(CARD, cells=tuple(cell for cell in CARD.cells if cell.key == WARD))
+    outcomes = {
+        gate_says([finding("ward", "exact_match", [*right(60, 120 - n), *([None] * n)])], card=card).complete
+        for n in (5, 6, 7, 30)
+    }
+    assert outcomes == {True}
 
 
 def test_one_patient_under_sixty_numbers_is_one_person() -> None:

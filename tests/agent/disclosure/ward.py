@@ -184,11 +184,14 @@ def after(
     day: int = world.TODAY,
     model: str = MODEL,
     scores_root: str | None = None,
+    policy: DisclosurePolicy = QUIET,
 ) -> Ledger:
     """The ledger once the release was prepared; each is of other scores unless told otherwise."""
     ledger = with_datasets(ledger, [cell.commitment for cell in release.footprint.values()])
     root = scores_root or f"{len(ledger.entries) + 1:064x}"
-    return ledger.followed_by(ReleaseEntry(model_digest(model), CARD.digest, root, release.footprint), day)
+    return ledger.followed_by(
+        ReleaseEntry(model_digest(model), CARD.digest, root, policy.digest, release.footprint), day
+    )
 
 
 def site_gate(directory: Path, *, registry: Registry = REGISTRY, today_day: int = world.TODAY) -> Gate:
