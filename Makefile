@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test lint bench attacks model-en bench-redaction size model-es test-exports test-servers test-extras test-parity clean
+.PHONY: demo test lint bench attacks model-en bench-redaction size model-es test-exports test-kills test-servers test-extras test-parity clean
 
 demo: $(VENV)/installed
 	$(BIN)/intramural demo --dir intramural-demo
@@ -47,6 +47,10 @@ size:
 # 2,000 instances exported for people in every form, searched byte for byte for what was planted in them. Some minutes.
 test-exports: $(VENV)/installed-test
 	EXPORTED_INSTANCES=2000 $(BIN)/python -m pytest tests/end_to_end/test_exported_identifiers.py
+
+# Commands of site, steward and aggregator, killed at every step of theirs that outlives them. Some minutes.
+test-kills: $(VENV)/installed-test
+	INTRAMURAL_ALL_KILLS=1 $(BIN)/python -m pytest -n auto --dist loadfile -rP tests/end_to_end/test_killed_submission.py tests/end_to_end/test_killed_registration.py
 
 # Real language-model servers, in an environment of their own.
 test-servers: $(VENV)/installed-test

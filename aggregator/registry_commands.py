@@ -73,6 +73,8 @@ def enroll(
             raise EnrolmentError(f"the request is refused: {error.detail} ({error.code})") from None
     waiting = [asked for asked in waiting if site in {None, asked.site}]
     if not waiting:
+        with home.database.reading() as connection:
+            write_copies(connection, home.registry_copies)  # which a killed command may not have come to
         click.echo("No request is waiting.")
         return
     if fingerprint_checked and len(waiting) > 1:

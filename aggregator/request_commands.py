@@ -76,6 +76,7 @@ def rekey(
     again changes nothing.
     """
     from aggregator.registry.rekeyings import pending_rekeyings
+    from aggregator.registry.versions import write_copies
 
     if (file is None) != pending:
         raise click.UsageError("Give --pending, or name a file with --request.")
@@ -87,6 +88,8 @@ def rekey(
             waiting = _read_request(connection, file)
     waiting = [asked for asked in waiting if site in {None, asked.site_id} and digest in {None, asked.rekeying.digest}]
     if not waiting:
+        with home.database.reading() as connection:
+            write_copies(connection, home.registry_copies)  # which a killed command may not have come to
         click.echo("No request is waiting.")
         return
     if fingerprint_checked and len(waiting) > 1:
