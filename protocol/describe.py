@@ -52,6 +52,7 @@ _RULE_MEANINGS: Final[Mapping[str, str]] = {
     "grid_units": "a value lies on a grid no finer than this many units of the group",
     "perturbation_units": "scale of the noise on the sum of a figure's unit scores, in units",
     "metrics_per_group": "figures of one protected group that may leave, at most",
+    "variables_per_benchmark": "variables that divide a protected benchmark's units, at most",
     "margin_hidden": "groups withheld as soon as one of their variable is, at least",
     "dominance_n": "how many largest contributions the next rule adds up",
     "dominance_percent": "share of a sum that they stay below, in percent",
@@ -71,7 +72,10 @@ _BROKEN_BY: Final[Mapping[Code, str]] = {
     Code.OPEN_MARGIN: "margin_hidden",
 }
 _SEEN_IN_A_RESULT: Final = frozenset(
-    {"min_units", "min_events", "grid_units", "metrics_per_group", "margin_hidden", "max_share_percent"}
+    {
+        *("min_units", "min_events", "grid_units", "metrics_per_group", "variables_per_benchmark"),
+        *("margin_hidden", "max_share_percent"),
+    }
 )
 _SEEN_IN_A_DATASET: Final = frozenset({"min_units", "changed_units"})
 _AGGREGATORS_RULES: Final = frozenset({"pooled_sites", "pooled_share_percent"})

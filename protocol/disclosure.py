@@ -113,16 +113,23 @@ def _audit_table(
 
 
 def surplus_cells(scorecard: Scorecard, policy: DisclosurePolicy) -> list[Cell]:
-    """Return the protected cells that never leave: of each group, those after the first `metrics_per_group`.
+    """Return the protected cells that never leave: beyond `metrics_per_group` and `variables_per_benchmark`.
 
-    Several figures of the same units together tell more than each alone. Which ones leave follows from the scorecard,
-    never from the scores.
+    Several figures of the same units together tell more than each alone. Which ones leave follows from the order of
+    the scorecard, never from the scores.
     """
     surplus = []
     for group in scorecard.group_keys:
         protected = [cell for cell in scorecard.cells_of(group) if cell.protected]
-        surplus += protected[policy.metrics_per_group :]
+        first = 0 if _is_of_surplus_variable(group, scorecard, policy) else policy.metrics_per_group
+        surplus += protected[first:]
     return surplus
+
+
+def _is_of_surplus_variable(group: str, scorecard: Scorecard, policy: DisclosurePolicy) -> bool:
+    """Whether a group is of a variable after the first `variables_per_benchmark` of its benchmark."""
+    margins = scorecard.margins(group.partition("/")[0])
+    return any(group in margin for margin in margins[policy.variables_per_benchmark :])
 
 
 def _suppress_narrow(group: Sequence[Cell], cells: dict[str, int], bucket: int, policy: DisclosurePolicy) -> None:

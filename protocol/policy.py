@@ -34,6 +34,8 @@ class DisclosurePolicy:
         perturbation_units: scale of the Laplace noise on the sum of a cell's unit scores, in units; the standard
             deviation is 1.41 times as much.
         metrics_per_group: figures of one protected group that may leave.
+        variables_per_benchmark: variables (sex, ward, ...) that divide a protected benchmark's units in figures; each
+            is one more look at every patient.
         margin_hidden: groups to withhold in a margin as soon as one is.
         dominance_n, dominance_percent: the n largest contributions must stay below this share of the sum.
         p_percent: everyone but the two largest must contribute at least this share of the largest.
@@ -50,6 +52,7 @@ class DisclosurePolicy:
     grid_units: int
     perturbation_units: int
     metrics_per_group: int
+    variables_per_benchmark: int
     margin_hidden: int
     dominance_n: int
     dominance_percent: int
@@ -76,6 +79,7 @@ _LESS_IS_STRICTER = frozenset(
         "dominance_percent",
         "max_share_percent",
         "metrics_per_group",
+        "variables_per_benchmark",
         "monthly_submissions",
         "pooled_share_percent",
     }

@@ -6,7 +6,7 @@ are behind a figure, whether the data is a registered version and all of it, whe
 scorecard says, and what was prepared before (`agent.disclosure.ledger`).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
@@ -55,6 +55,7 @@ class Rule(StrEnum):
     REPEATED = "repeated"
     NEAR_VERSION = "near_version"
     OTHER_METRIC = "other_metric"
+    OTHER_VARIABLE = "other_variable"
     MANY_NAMES = "many_names"
     LOST_ENTRIES = "lost_entries"
     NO_PRECEDENT = "no_precedent"
@@ -74,6 +75,7 @@ EXPLAINED: Final[Mapping[Rule, str]] = {
     Rule.REPEATED: "the earlier figure again: too few units changed since",
     Rule.NEAR_VERSION: "suppressed: figures of a dataset that differs by too few units were prepared before",
     Rule.OTHER_METRIC: "suppressed: another metric of the same units was prepared before",
+    Rule.OTHER_VARIABLE: "suppressed: groups of too many other variables of the same units were prepared before",
     Rule.MANY_NAMES: "suppressed: nearly the same scores were prepared under too many other models' names this month",
     Rule.LOST_ENTRIES: "suppressed: entries of the ledger about this dataset were lost; register a newer version",
     Rule.NO_PRECEDENT: "suppressed: too few units changed since an earlier release, which has no figure to repeat",
@@ -343,16 +345,25 @@ def _shares(finding: Finding, dataset: DatasetEntry | None, secrets: Secrets) ->
         asked.add(unit.person)
         if score.value is not None:
             by_person.setdefault(unit.person, []).append((score.value - finding.low) / width)
-    everybody = finding.subgroup is not None or asked == dataset.persons()
-    # Whoever stops a run, or the server under it, chooses whom it asked.
-    unanswered = sum(score.reason in RETRIED for score in finding.scores)
-    was_stopped = unanswered > MANY_UNSCORED * len(finding.scores)
-    was_stopped = was_stopped or any(score.reason == Reason.NOT_ASKED for score in finding.scores)
-    is_smaller = finding.subgroup is None and finding.extent.asked < finding.extent.available
     return _Shares(
         {person: mean(values) for person, values in sorted(by_person.items())},
-        is_part=was_stopped or is_smaller or not everybody,
+        is_part=_is_part(finding, asked, dataset),
     )
+
+
+def _is_part(finding: Finding, asked: Set[str], dataset: DatasetEntry) -> bool:
+    """Whether not everybody in a registered dataset was asked everything.
+
+    Whoever limits or stops a run, or the server under it, chooses whom it asked; a plan does not say how many.
+    """
+    unanswered = sum(score.reason in RETRIED for score in finding.scores)
+    if unanswered > MANY_UNSCORED * len(finding.scores):
+        return True
+    if any(score.reason == Reason.NOT_ASKED for score in finding.scores):
+        return True
+    if finding.subgroup is not None:
+        return False
+    return asked != dataset.persons() or finding.extent.asked < finding.extent.available
 
 
 def _divide_persons(scorecard: Scorecard, shares: Mapping[str, _Shares]) -> dict[str, _Shares]:
@@ -537,8 +548,10 @@ class _History:
             return _suppress(cells, figures, Rule.MANY_NAMES)
         if any(self._too_many_metrics(cell, figures) for cell in figures.footprint.values()):
             return _suppress(cells, figures, Rule.OTHER_METRIC)
+        if self._too_many_variables(figures):
+            return _suppress_subgroups(cells, figures, Rule.OTHER_VARIABLE)
         if any(self._nearest(cell) is not None for cell in leaving.values() if cell.subgroup):
-            return _suppress_subgroups(cells, figures)
+            return _suppress_subgroups(cells, figures, Rule.NO_PRECEDENT)
         return figures
 
     def _dataset(self, figures: _Figures) -> DatasetEntry:
@@ -651,6 +664,22 @@ class _History:
         }
         return len(metrics) > self.policy.metrics_per_group
 
+    def _too_many_variables(self, figures: _Figures) -> bool:
+        """Whether groups of other variables of the same persons were let out before, by another scorecard."""
+        new = [cell for cell in figures.footprint.values() if cell.subgroup and cell.value not in {SUPPRESSED, NOT_RUN}]
+        if not new:
+            return False
+        named = {(cell.definition, cell.commitment) for cell in new}
+        earlier = [
+            old
+            for _, release in self.ledger.releases()
+            if release.model == self.model
+            for old in release.cells.values()
+            if old.subgroup and (old.definition, old.commitment) in named and old.value not in {SUPPRESSED, NOT_RUN}
+        ]
+        variables = {cell.subgroup.partition(".")[0] for cell in (*earlier, *new)}
+        return len(variables) > self.policy.variables_per_benchmark
+
 
 def _same_figure(old: ReleasedCell, new: ReleasedCell) -> bool:
     return (old.definition, old.metric, old.subgroup, old.commitment) == (
@@ -661,12 +690,12 @@ def _same_figure(old: ReleasedCell, new: ReleasedCell) -> bool:
     )
 
 
-def _suppress_subgroups(cells: Sequence[Cell], figures: _Figures) -> _Figures:
-    """Return a benchmark's figures without those of subgroups: one of these could be subtracted from an earlier one."""
+def _suppress_subgroups(cells: Sequence[Cell], figures: _Figures, rule: Rule) -> _Figures:
+    """Return a benchmark's figures with those of subgroups suppressed."""
     parts = [cell for cell in cells if cell.subgroup is not None]
     remaining = _Figures()
     remaining.add(figures)
-    remaining.add(_suppress(parts, figures, Rule.NO_PRECEDENT))
+    remaining.add(_suppress(parts, figures, rule))
     for group in {cell.group for cell in cells if cell.subgroup is None}:
         remaining.groups[group] = figures.groups[group]
     for cell in parts:

@@ -62,6 +62,19 @@ def sees_two_figures_of_one_group(policy: DisclosurePolicy) -> bool:
     return shown[WARD] >= 0 and shown[ROUGE] >= 0
 
 
+def looks_at_a_patient_through_many_groups(policy: DisclosurePolicy) -> bool:
+    """Every patient is in one group of each variable, and each figure has noise of its own."""
+    variables = ("sex", "age", "ward")
+    groups = [f"{variable}.{value}" for variable in variables for value in ("a", "b")]
+    whole = CARD.cells[1]
+    cells = (whole, *(replace(whole, subgroup=group) for group in groups))
+    card = replace(CARD, benchmarks=CARD.benchmarks[1:], cells=cells)
+    units = {cell.group: 400 if cell.subgroup is None else 200 for cell in cells}
+    sums = {cell.key: CellSums(units[cell.group], units[cell.group] / 2, units[cell.group] / 2) for cell in cells}
+    shown = release(card, units, sums, quiet(policy)).cells
+    return all(shown[f"{WARD}/{variable}.a"] >= 0 for variable in variables)
+
+
 def subtracts_one_hidden_group(policy: DisclosurePolicy) -> bool:
     """Of two groups one is too small to be shown; the other and the whole would give it away."""
     units = {"exam": 40, "ward": 216, "ward/sex.female": 200, "ward/sex.male": 16}
@@ -127,6 +140,7 @@ ATTACKS: dict[str, tuple[Attack, int]] = {
     "grid_units": (reads_the_exact_count, 0),
     "perturbation_units": (sees_a_known_sum_again, 0),
     "metrics_per_group": (sees_two_figures_of_one_group, 2),
+    "variables_per_benchmark": (looks_at_a_patient_through_many_groups, 3),
     "margin_hidden": (subtracts_one_hidden_group, 0),
     "dominance_n": (sees_a_sum_that_two_patients_make, 1),
     "dominance_percent": (sees_a_sum_that_two_patients_make, 100),

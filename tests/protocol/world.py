@@ -48,6 +48,7 @@ STRICT = DisclosurePolicy(
     grid_units=5,
     perturbation_units=2,
     metrics_per_group=1,
+    variables_per_benchmark=2,
     margin_hidden=2,
     dominance_n=2,
     dominance_percent=90,
