@@ -48,7 +48,11 @@ def test_the_demo_runs_from_a_wheel_in_an_empty_folder_and_continues(installed: 
     for shown in ("PubMedQA", "RaceBias", "MedCalc-Bench", "not a language model"):
         assert shown in page
     assert "Identical" in first.stdout
-    assert first.stdout.count("receipted") >= 4
+    assert first.stdout.count("receipted") >= 6
+    # A group of the private ward that is published, one that is too small, and one withheld beside it, each explained.
+    details = (board.parent / "details.html").read_text("utf-8")
+    for shown in ("surgery", "geriatrics", "icu", "suppressed", "planned", "unplanned"):
+        assert shown in details + page
 
     before = board.read_bytes()
     second = run([installed, "-m", "agent", "demo"], cwd=tmp_path)
@@ -65,7 +69,9 @@ def test_the_demo_runs_from_a_wheel_in_an_empty_folder_and_continues(installed: 
     verdicts = {check["what"]: check["verdict"] for check in json.loads(doctor.stdout)}
     assert verdicts["redaction"] == verdicts["disclosure policy"] == "ok"  # the baselines' server is gone by now
     listed = run([installed, "-m", "agent", "--site", site, "submission", "status", "--format", "json"])
-    assert [row["state"] for row in json.loads(listed.stdout)] == ["receipted"] * 4
+    rows = json.loads(listed.stdout)
+    assert [row["kind"] for row in rows] == ["dataset", "plan", *["result"] * 4]
+    assert {row["state"] for row in rows} == {"receipted"}
 
 
 def test_every_data_file_of_the_checkout_travels_in_the_wheel(installed: Path):
