@@ -385,7 +385,8 @@ def _divide_persons(scorecard: Scorecard, shares: Mapping[str, _Shares]) -> dict
                 elsewhere |= shares[other.key].by_person.keys() if other.key in shares else set()
         own = shares[cell.key].by_person.keys() - elsewhere
         by_person = {person: share for person, share in whole.by_person.items() if person in own}
-        divided[cell.key] = replace(shares[cell.key], by_person=by_person)
+        is_part = whole.is_part or shares[cell.key].is_part
+        divided[cell.key] = replace(shares[cell.key], by_person=by_person, is_part=is_part)
     return divided
 
 

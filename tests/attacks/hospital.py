@@ -203,6 +203,7 @@ class Hospital:
         self.members: dict[str, list[Member]] = {}
         self.asked: dict[tuple[int, int, str, str], int] = {}
         self.roots: set[tuple[str, str, str]] = set()
+        self.said: set[tuple[str, str, str]] = set()
         self.day = world.TODAY
         self.count = 0
         self.rates = {
@@ -424,6 +425,9 @@ class Hospital:
                 raise
             return
         self._count_main(release, findings)
+        said = (name, card.name, repr((release.groups, release.cells, release.spreads, release.data, release.complete)))
+        if said in self.said:
+            return  # a statement of the same figures stands already, and no second one is made
         noted = self._note(card, name, release, findings, answers)
         debit = ReleaseEntry(model, card.digest, root, self.policy.digest, release.footprint)
         try:
@@ -435,6 +439,7 @@ class Hospital:
         self.history.figures += noted
         self.history.releases += 1
         self.roots.add((name, card.name, root))
+        self.said.add(said)
         if release.footprint:
             self._enter(debit)
             for figure in noted:
@@ -503,7 +508,8 @@ class Hospital:
 
     def _count_main(self, release: Release, findings: Sequence[Finding]) -> None:
         for finding in findings:
-            if finding.metric != MAIN_METRICS[finding.benchmark] or finding.subgroup:
+            is_part = finding.extent.asked < finding.extent.available
+            if is_part or finding.metric != MAIN_METRICS[finding.benchmark] or finding.subgroup:
                 continue
             cell = _cell(finding.benchmark, finding.metric)
             total = sum(finding.instance_values())

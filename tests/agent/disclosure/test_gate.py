@@ -357,6 +357,17 @@ def test_whether_a_result_is_complete_does_not_tell_of_one_answer() -> None:
     assert outcomes == {True}
 
 
+def test_of_a_part_no_subgroup_is_a_figure_either() -> None:
+    """The groups of those who were asked are groups of a part."""
+    whole = finding("ward", "exact_match", right(100, 200))
+    part = replace(finding("ward", "exact_match", right(100, 180)), dataset=whole.dataset, available=200)
+    women = finding("ward", "exact_match", right(90, 90), subgroup="sex.female")
+    men = finding("ward", "exact_match", right(10, 90), first=90, subgroup="sex.male")
+    release = gate_says([part, women, men])
+    assert {release.cells[key] for key in release.cells if key.startswith(WARD)} == {SUPPRESSED}
+    assert {release.verdicts[key] for key in release.cells if key.startswith(WARD)} == {Rule.PART}
+
+
 def test_one_patient_under_sixty_numbers_is_one_person() -> None:
     """Sixty numbers, one person's records: their dataset says so, whatever the run counts."""
     many = finding("ward", "exact_match", right(30, 60))
