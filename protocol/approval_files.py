@@ -20,7 +20,7 @@ MAX_FILE_BYTES: Final = 32 * 1024 * 1024
 MAX_DRAFTS: Final = 256  # drafts of one request
 
 REJECTION_REASONS: Final = ("wrong_figures", "wrong_data", "not_agreed", "too_much", "shorter_history", "other")
-NOTES: Final = ("units", "added", "removed", "changed", "never_seen")
+NOTES: Final = ("units", "added", "removed", "changed", "never_seen", "merged")
 """Figures that a site may tell its steward, and nobody else, about a draft: exact numbers of units."""
 
 _SCHEMA_VERSION: Final = 2

@@ -105,6 +105,7 @@ _NOTE_WORDS: Final[Mapping[str, str]] = {
     "removed": "units removed since the version before",
     "changed": "units whose records changed since the version before",
     "never_seen": "units that no earlier version of any dataset of the site held",
+    "merged": "identifiers counted as one person with another, because identifier or records are the same",
 }
 
 

@@ -401,7 +401,7 @@ def _draft(gate: Gate, candidate: Candidate, known: Known) -> Submission:
             "added": difference.added,
             "removed": difference.removed,
             "changed": difference.changed,
-            "never_seen_before": candidate.never_seen,
+            "never_seen": candidate.never_seen,
             "merged": candidate.merged,
         },
     )

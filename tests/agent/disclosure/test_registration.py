@@ -12,6 +12,7 @@ import pytest
 
 from agent.datasets.frozen import frozen_versions, newest_frozen
 from agent.delivery.outbox import State
+from agent.disclosure.preview import read_notes
 from agent.disclosure.registration import Registered
 from agent.errors import AgentError, DisclosureError, StoreError
 from protocol.identity import NONE
@@ -231,7 +232,8 @@ def test_199_template_rows_and_one_patient_are_only_shown_to_the_steward(ward: W
     done = ward.register()
     assert done.submission is not None
     notes = ward.gate.outbox.verdicts(done.submission.digest)["notes"]
-    assert (notes["units"], notes["never_seen_before"]) == (200, 200)
+    assert (notes["units"], notes["never_seen"]) == (200, 200)
+    assert read_notes({"notes": notes})["never_seen"] == 200
 
 
 def test_rows_that_all_say_the_same_are_one_person(ward: Ward):
@@ -277,7 +279,7 @@ def test_the_first_version_is_a_lineage_of_its_own(ward: Ward):
         "added": 0,
         "removed": 0,
         "changed": 0,
-        "never_seen_before": 200,
+        "never_seen": 200,
         "merged": 0,
     }
     assert ward.approve(done).state is State.APPROVED
