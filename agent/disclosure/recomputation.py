@@ -73,6 +73,8 @@ def recompute_submission(
     try:
         basis = find_basis(store, gate, submission, own_benchmarks)
         if basis.scores_root != submission.result.scores_root:
+            if moved := _run_on_other_data(gate, submission, basis):
+                raise DisclosureError(f"its suite was run again since, on other data: {', '.join(moved)}")
             return Recomputation(AuditOutcome.DIFFERENT, "scores_root: the scores in the store give another root")
         releases = [
             _decide_again(gate, submission, basis, ledger) for ledger in _ledgers_before(gate.ledger(), submission)
@@ -113,6 +115,16 @@ def find_basis(store: Store, gate: Gate, submission: Submission, own_benchmarks:
         records=list_records(
             findings, model=result.model, scorecard=result.scorecard, site_secret=record_key(gate.data_key)
         ),
+    )
+
+
+def _run_on_other_data(gate: Gate, submission: Submission, basis: Basis) -> list[str]:
+    """Return the benchmarks whose runs in the store read another version of their data than the result names."""
+    versions = {held.digest: held.dataset.commitment for held in gate.outbox.all() if held.dataset is not None}
+    versions[NONE] = ""
+    named = {benchmark: versions.get(digest) for benchmark, digest in submission.result.data.items()}
+    return sorted(
+        {finding.benchmark for finding in basis.findings if named.get(finding.benchmark) not in (None, finding.dataset)}
     )
 
 

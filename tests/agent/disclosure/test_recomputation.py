@@ -103,6 +103,16 @@ def test_every_submission_is_recomputed_by_the_ledger_as_it_was_then(store: Stor
     assert recompute(store, gate, first) == ("different", "scores_root: the scores in the store give another root")
 
 
+def test_a_suite_that_was_run_on_other_data_since_is_told_from_one_that_was_changed(store: Store, gate: Gate) -> None:
+    submission = submit(store, gate)
+    later = {"known": "unknown", "digest": "00" * 32, "instances": 220, "problems": [], "registered": "db" * 32}
+    fill(store, ALL, patients(220), right=140, data=later | {"frozen_digest": "00" * 32})
+    assert recompute(store, gate, submission) == (
+        "not_checkable",
+        f"its suite was run again since, on other data: {ALL}",
+    )
+
+
 def test_one_score_changed_since_is_seen(store: Store, gate: Gate, tmp_path: Path) -> None:
     submission = submit(store, gate)
     change(tmp_path, "UPDATE scores SET value = 1.0 - value WHERE position = 7")
