@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shutil
 import sqlite3
 from contextlib import closing
@@ -239,7 +240,7 @@ def test_answers_swapped_after_approval_are_found_by_a_sample(submitted: Site, t
     done = audit(site, "sample", "--digest", digest_of(site))
     assert done.returncode == 1
     assert "committed 1, from the stored answer 0" in done.stdout
-    assert "leaf 0, pubmed_qa/" in done.stdout
+    assert re.search(r"^leaf \d+, pubmed_qa/", done.stdout, re.MULTILINE)
 
 
 def test_purged_answers_are_counted_against_the_submission(submitted: Site, tmp_path: Path) -> None:
