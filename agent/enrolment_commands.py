@@ -82,7 +82,7 @@ def enroll(
     click.echo(next_step if next_step == _STEWARD_SIGNS else with_site(next_step))  # the steward signs elsewhere
 
 
-_STEWARD_SIGNS = "The steward signs it next, with `intramural enroll --request REQUEST --steward-key KEY --out SIGNED`."
+_STEWARD_SIGNS = "The steward signs it next, with `intramural-steward sign-request REQUEST --key KEY --out SIGNED`."
 _BACK_AT_THE_SITE = (
     "Take it back to the site, which sends it with `intramural enroll --invite INVITE --request SIGNED`."
 )

@@ -42,7 +42,11 @@ def plan(site: Site, model: str, scorecard_name: str | None, days: int, assuranc
     drafted = draft_plan(gate, scorecard, model, assurance=assurance, days=days)
     audit_of(site)("plan drafted", f"digest={drafted.digest} day={gate.today_day}")
     click.echo(f"{drafted.state.value} {drafted.digest}")
-    click.echo(with_site(f"After approval and receipt run it with `intramural run --plan {drafted.digest[:12]}`."))
+    click.echo(
+        with_site(
+            f"After approval and receipt run it with `intramural run --plan {drafted.digest[:12]} --run-entries ...`."
+        )
+    )
 
 
 @click.command()

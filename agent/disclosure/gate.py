@@ -288,8 +288,8 @@ def _datasets(scorecard: Scorecard, by_cell: Mapping[str, Finding], ledger: Ledg
         if dataset is None:
             raise DisclosureError(
                 f"{cell.benchmark}: it was run on data that is not registered, so no figure of it can leave",
-                f"Register it with `intramural datasets register {cell.benchmark}`, which the steward approves, and "
-                "run it again: answers to the same questions are kept.",
+                f"Register it with `intramural datasets register {cell.benchmark}`, which the steward approves, unless "
+                "that is done; then run it again, without --unregistered: answers to the same questions are kept.",
             )
         if (dataset.benchmark, dataset.definition) != (finding.benchmark, finding.definition):
             raise DisclosureError(
