@@ -165,6 +165,9 @@ def _refuse_to_lose(store: Store, plan: Plan) -> None:
         )
         if run.details[key] != now
     ]
+    registered = run.details["data"].get("registered", "")
+    if registered and registered != plan.registered:
+        changed.append("another version of the data" if plan.registered else "data that is not registered")
     lost = store.left_out(run.run_id, plan.benchmark.id, (instance.id for instance in plan.instances))
     if lost:
         changed.append(f"without {lost} of the instances scored there")

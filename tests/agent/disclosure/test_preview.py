@@ -43,8 +43,9 @@ def test_the_site_reads_the_words_that_the_stewards_tool_makes(gate: Gate) -> No
 
 
 def test_the_page_shows_figures_rules_change_and_the_exact_bytes(
-    gate: Gate, capsys: pytest.CaptureFixture[str]
+    gate: Gate, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("COLUMNS", "140")
     first = sign(gate, draft_of(gate, whole_ward(100)))
     second = draft_of(gate, whole_ward(150))
     page = page_of(gate, second)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agent.datasets.frozen import freeze, locate_frozen, mark_registered, newest_frozen
-from agent.errors import BenchmarkError
+from agent.errors import BenchmarkError, ConfigError
 from tests.agent.disclosure.patients import (
     Ward,
     benchmark_of,
@@ -72,6 +72,17 @@ def test_a_copy_that_was_never_finished_is_passed_over(tmp_path: Path):
     freeze(benchmark_of(site), site.data)
     write_patients(site, patients(13))
     assert (plan(site, ENTRY).available, plan(site, ENTRY).registered) == (13, "")
+
+
+def test_a_run_on_a_registered_version_is_not_replaced_by_one_on_other_data_unasked(ward: Ward):
+    """It may be the evidence of figures that were signed."""
+    with FaultServer(models=["a/b"], answer="yes") as server:
+        run(ward.site, server.url, ENTRY)
+        write_patients(ward.site, patients(33))
+        with pytest.raises(ConfigError, match="data that is not registered"):
+            run(ward.site, server.url, ENTRY, unregistered=True)
+        (replaced,) = run(ward.site, server.url, ENTRY, unregistered=True, replace=True)
+    assert replaced.asked == 3
 
 
 def test_equal_prompts_have_equal_keys_whether_or_not_the_data_is_registered(ward: Ward):
