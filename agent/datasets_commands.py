@@ -162,7 +162,9 @@ def _registered_text(benchmark: "Benchmark", site: Site) -> str | None:
 @click.option("-d", "--dry-run", is_flag=True, help="Read everything and say what would be registered; keep nothing.")
 @click.pass_obj
 def register_dataset(site: Site, benchmark_id: str, dry_run: bool) -> None:
-    """Freeze the data of a gated or private benchmark as a version that figures may leave from.
+    """Register a version of a gated or private dataset.
+
+    Figures of such data leave for registered versions alone.
 
     Copies the data as it lies now, enters keyed fingerprints of its units into the ledger of releases, and drafts a
     statement that the steward approves. Runs read the newest registered version until another is registered. A

@@ -20,7 +20,7 @@ _LINK_DIGITS = 64
 
 @click.group()
 def ledger() -> None:
-    """The ledger of releases: every registered dataset and every protected figure that was prepared."""
+    """The ledger of releases: datasets, and whatever was prepared."""
 
 
 @ledger.command()
@@ -76,7 +76,9 @@ def _parse_heads(
 @format_option()
 @click.pass_obj
 def verify(site: Site, heads: "tuple[LedgerHead, ...]", form: str) -> None:
-    """Check chain and seals of the ledger, and that it holds what every statement and kept head says of it.
+    """Check the ledger: its chain, its seals, its heads.
+
+    It must hold what every statement, and every head that somebody kept, says of it.
 
     Leaves with 1 unless everything matches. `intramural reset show` compares it with the aggregator's log.
     """

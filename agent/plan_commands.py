@@ -30,7 +30,7 @@ _LONGEST_PLAN = 127  # days, which is what the protocol takes
 )
 @click.pass_obj
 def plan(site: Site, model: str, scorecard_name: str | None, days: int, assurance: str) -> None:
-    """Draft a plan: which model this site will evaluate, on which registered data.
+    """Draft a plan: which model will be evaluated, on which data.
 
     Its receipt yields the seed by which `intramural run --plan` samples: nobody here can choose it. A result without a
     plan is taken too, and marked as unplanned.

@@ -26,7 +26,7 @@ _COMPARE = "Read the fingerprints to the aggregator's people, by telephone or fa
 
 @click.group()
 def reset() -> None:
-    """Compare this machine with the aggregator's log; start a new epoch of the site's chain."""
+    """Start a new epoch, after a restored back-up or a lost key."""
 
 
 @reset.command()
@@ -61,7 +61,9 @@ def request(
     head_file: Path | None,
     out: Path,
 ) -> None:
-    """Ask for a new epoch of the site's chain, beginning where the aggregator's log ends.
+    """Ask for a new epoch of the site's chain.
+
+    It begins where the aggregator's log ends.
 
     The steward signs it with `intramural-steward sign-request`. Asking for the same again gives the same bytes.
     """

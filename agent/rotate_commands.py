@@ -108,7 +108,10 @@ def send(site: Site, signed: Path, out: Path | None) -> None:
 @HEAD
 @click.pass_obj
 def cancel(site: Site, head_file: Path | None) -> None:
-    """Take back a rotation that the aggregator's people will not put in force. Ask them first to drop it there."""
+    """Take back a rotation that will not be put in force.
+
+    Ask the aggregator's people first to drop it there.
+    """
     standing = read_standing(site, head_file)
     outbox = outbox_of(site)
     with outbox.held():

@@ -29,7 +29,7 @@ from tests.end_to_end.wire import Front
 IN_ALL = 1000
 ROWS = 60
 MORE = 43  # words more in notes, so that there are a thousand
-FAILING = 10  # every tenth question is answered with an error that quotes it
+FAILING = 30  # so many questions, and one is answered with an error that quotes it
 MODEL = "test/model"
 JUDGE_ADDRESS = "127.77.131.107"
 
