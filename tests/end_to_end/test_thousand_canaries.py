@@ -127,7 +127,7 @@ def draw_cases(canaries: Canaries) -> list[Case]:
         for carrier in ("question", "gold", "answer", "thought", "patient id", "record id", "weighing")
     }
     explanations, replies = canaries.draw("explanation", 2 * ROWS), canaries.draw("first reply", ROWS // 2)
-    errors = canaries.draw("server error", 2 * ROWS // FAILING)
+    errors = canaries.draw("server error", ROWS // 5)
     return [
         Case(
             note=f"{names[2 * i]} was seen by {names[2 * i + 1]} on ward {wards[i]}, case number {i}."
