@@ -11,11 +11,11 @@ from agent.errors import ConfigError, DisclosureError
 from agent.listing import format_option, show_rows
 from agent.site import Site
 from agent.store import AuditHead
+from agent.submission_context import open_gate
 
 if TYPE_CHECKING:
     from agent.delivery.outbox import Submission
     from agent.disclosure.leaf_rescoring import LeafCheck
-    from agent.disclosure.prepare import Gate
     from agent.store import Store
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
@@ -215,30 +215,6 @@ def _opening(check: "LeafCheck") -> dict[str, object]:
         "outcome": check.outcome.value,
         "finding": check.finding,
     }
-
-
-def open_gate(site: Site) -> "Gate":
-    """Return the gate as preparing uses it: the site's keys, policy, outbox and registry.
-
-    Raises:
-        ConfigError: the site is not enrolled.
-        StoreError: a key is missing, too widely readable, or damaged.
-    """
-    from agent.delivery.outbox import Outbox
-    from agent.disclosure.policy import read_policy
-    from agent.disclosure.prepare import Gate
-    from agent.enrolment_commands import federation_of, today_day
-    from agent.keys import KeyRole, load_signer, read_data_key
-
-    return Gate(
-        outbox=Outbox(site.submissions),
-        registry=federation_of(site).registry(today_day()),
-        policy=read_policy(site.settings.disclosure_policy, site.directory),
-        signer=load_signer(site.keys / "agent.key", KeyRole.AGENT),
-        data_key=read_data_key(site.keys / "data.key"),
-        seal_key=site.seal_key(),
-        today_day=today_day(),
-    )
 
 
 def _require_result(submission: "Submission") -> None:

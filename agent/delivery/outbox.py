@@ -219,10 +219,6 @@ class Outbox:
         write_atomically(self._path(digest, "receipt"), text.encode())
         self._remove(digest, "refused", "draft.dsse.json")  # a killed `put_approved` leaves the draft
 
-    def take_back_refusal(self, digest: str) -> None:
-        """Forget a refusal, because what was refused may be taken now."""
-        self._remove(digest, "refused")
-
     def receipt(self, digest: str) -> str:
         """Return a receipt that was kept. Raises StoreError."""
         return read_bounded(self._path(digest, "receipt"), _LARGEST_NOTE, f"the receipt of {digest[:12]}").decode()

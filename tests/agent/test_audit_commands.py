@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from agent.audit_commands import open_gate
 from agent.catalog.benchmark import survey_benchmarks
 from agent.delivery.membership import Federation, Membership
 from agent.disclosure.leaf_sampling import bound_wrong_leaves
@@ -18,6 +17,7 @@ from agent.disclosure.scorecard import draft_scorecard
 from agent.enrolment_commands import today_day
 from agent.keys import KeyRole, load_signer
 from agent.site import Site, create_site
+from agent.submission_context import open_gate
 from agent.vocabulary import Response
 from protocol import envelope
 from protocol import registry as registered
