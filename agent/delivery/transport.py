@@ -131,7 +131,7 @@ class Aggregator:
                     f"the aggregator's certificate was not accepted ({self._base})",
                     "If a proxy inspects TLS here, name its authority with `ca_bundle` in site.yaml.",
                 ) from None
-            if isinstance(cause, ssl.SSLError):
+            if _breaks_off_tls(cause):
                 raise DeliveryError(
                     f"no secure connection to the aggregator could be agreed ({self._base})",
                     "The aggregator, or a proxy before it, speaks no TLS 1.2 or newer. Ask whoever runs it.",
@@ -208,6 +208,16 @@ def _refusal(body: bytes, status: int) -> DeliveryError:
 
 def _is_web_page(content_type: str, start: bytes) -> bool:
     return content_type.lower().startswith(("text/html", "application/xhtml")) or start.lstrip().startswith(b"<")
+
+
+def _breaks_off_tls(cause: BaseException) -> bool:
+    """Return whether a connection was opened and then failed before it was a secure one.
+
+    Whoever answers a page where TLS is expected may close at once: whether the page or the close is seen first is
+    chance. What never opened is an error of the operating system: a refused connection, an unknown host.
+    """
+    closed = (ConnectionResetError, ConnectionAbortedError, BrokenPipeError)
+    return isinstance(cause, (ssl.SSLError, *closed)) or not isinstance(cause, OSError)
 
 
 def _root_cause(error: BaseException) -> BaseException:

@@ -212,8 +212,10 @@ def test_a_proxy_that_refuses_is_named_as_the_culprit(life: Life, outside: Outsi
     delivers(life, outside)
 
 
-def test_a_proxy_that_answers_a_page_in_the_tunnel_is_not_believed(life: Life, outside: Outside) -> None:
+@pytest.mark.parametrize("resets", [False, True])
+def test_a_proxy_that_answers_a_page_in_the_tunnel_is_not_believed(life: Life, outside: Outside, resets: bool) -> None:
     with behind(outside.authority.issue(HOST).context(), outside) as (front, proxy):
+        proxy.resets = resets
         proxy.answer = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + HTML
         life.set(proxy=proxy.url)
         assert "no secure connection" in fails(life)

@@ -232,6 +232,7 @@ class ConnectProxy(Listener):
         asked: first lines of all requests.
         passed: every byte that went through the tunnels, both ways.
         answer: what is answered to CONNECT instead of opening the tunnel; None opens it.
+        resets: whether the connection is reset after that answer, once the client's first bytes of TLS are there.
         cut_after: bytes from the client after which a tunnel is cut; None means never.
     """
 
@@ -242,6 +243,7 @@ class ConnectProxy(Listener):
         self.heads: list[bytes] = []
         self.passed = bytearray()
         self.answer: bytes | None = None
+        self.resets = False
         self.cut_after: int | None = None
 
     @property
@@ -258,6 +260,9 @@ class ConnectProxy(Listener):
         method, target, _ = line.split(" ")
         if self.answer is not None:
             writer.write(self.answer)
+            if self.resets:
+                await reader.read(1)
+                writer.transport.abort()
             return
         if method != "CONNECT" or target not in self.routes:
             writer.write(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
