@@ -171,7 +171,7 @@ def list_(context: click.Context, what: str, form: str) -> None:
 @click.pass_context
 def serve(context: click.Context, host: str, port: int, log_level: str) -> None:
     """Take submissions over HTTP until interrupted. Put a reverse proxy with TLS before it."""
-    from aggregator import server
+    from aggregator.api import server
 
     home = open_home(context)
     server.check_ready(home)

@@ -11,8 +11,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from aggregator.api.server import bind, check_ready, make_server
 from aggregator.home import Home
-from aggregator.server import bind, check_ready, make_server
 from tests.aggregator.federation import TestSite, new_home, ready
 
 

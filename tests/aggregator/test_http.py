@@ -17,14 +17,14 @@ import pytest
 from sqlalchemy import select, update
 from starlette.requests import Request
 
-from aggregator.body import BodyRefusedError, read_body
+from aggregator.api.body import BodyRefusedError, read_body
+from aggregator.api.server import check_ready
 from aggregator.errors import RegistryError
 from aggregator.home import Home, today_day
 from aggregator.intake import accept
 from aggregator.key_files import draw_key, keep_key
 from aggregator.log import journal
 from aggregator.registry import invites
-from aggregator.server import check_ready
 from aggregator.store.schema import entries, forks, metadata, registry_versions
 from protocol.checkpoint import check_growth, verify_checkpoint
 from protocol.envelope import REGISTRY_TYPE, decode
@@ -113,9 +113,9 @@ def test_a_registry_that_was_spoilt_in_the_database_serves_nothing(home: Home, s
 
 
 def test_an_expired_registry_is_said_by_the_health_check(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    from aggregator import app
+    from aggregator.api import health_routes
 
-    monkeypatch.setattr(app, "today_day", lambda: registry_of(served.home).expires_day)
+    monkeypatch.setattr(health_routes, "today_day", lambda: registry_of(served.home).expires_day)
     answer = served.get("/healthz")
     assert (answer.status_code, code(answer)) == (503, "registry_expired")
 
@@ -418,10 +418,10 @@ def test_the_log_of_the_server_holds_no_payload_and_no_path(process: ServedByPro
 
 def test_an_internal_fault_says_internal_and_logs_no_message(home: Home, tmp_path: Path) -> None:
     program = """
-from aggregator import app
+from aggregator.api import submission_routes
 def broken(*_args, **_kwargs):
     raise ValueError("canary in a message")
-app.accept = broken
+submission_routes.accept = broken
 from aggregator.cli import main
 main()
 """

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from sqlalchemy import event, func, select
 from sqlalchemy.engine import Engine
 
-from aggregator.app import _keep_rekeying
+from aggregator.api.submission_routes import keep_rekeying
 from aggregator.board.evidence import collect_evidence, replay
 from aggregator.cli import cli
 from aggregator.errors import AggregatorError, EnrolmentError
@@ -465,7 +465,7 @@ def test_killed_at_any_step_of_the_request_it_waits_or_is_asked_again(home: Home
         child = os.fork()
         if child == 0:
             _die_at_step(step)
-            _keep_rekeying(Home(home.directory), request)
+            keep_rekeying(Home(home.directory), request)
             os._exit(0)
         _, status = os.waitpid(child, 0)
         assert len(waiting(home)) <= 1

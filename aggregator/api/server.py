@@ -7,7 +7,7 @@ import socket
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from aggregator.app import make_app
+from aggregator.api.app import make_app
 from aggregator.errors import RegistryError, SettingsError
 from aggregator.home import Home
 from aggregator.registry.versions import all_envelopes, walk

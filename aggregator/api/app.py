@@ -1,0 +1,27 @@
+"""The application: every route of an aggregator in one place.
+
+A new group of routes is a module `*_routes.py` with `make_router(home)`, and a line in ROUTERS.
+No handler opens a connection, whatever a payload says.
+"""
+
+from fastapi import FastAPI
+
+from aggregator.api import health_routes, log_routes, registry_routes, submission_routes
+from aggregator.api.answers import answer_errors_by_code
+from aggregator.home import Home
+
+ROUTERS = (
+    submission_routes.make_router,
+    log_routes.make_router,
+    registry_routes.make_router,
+    health_routes.make_router,
+)
+
+
+def make_app(home: Home) -> FastAPI:
+    """Return the application for one aggregator's directory."""
+    app = FastAPI(title="Intramural aggregator", docs_url=None, redoc_url=None, openapi_url="/v1/openapi.json")
+    answer_errors_by_code(app)
+    for make_router in ROUTERS:
+        app.include_router(make_router(home))
+    return app

@@ -1,0 +1,62 @@
+"""Routes that read the log: heads of sites, receipts, checkpoint, entries and proofs."""
+
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from starlette.exceptions import HTTPException
+from starlette.responses import PlainTextResponse, Response
+
+from aggregator.api.answers import LINES_MEDIA_TYPE, Digest, LogSize, SiteId, require_found
+from aggregator.home import Home
+from aggregator.log import journal
+from aggregator.log.history import read_site_head
+from aggregator.registry import versions
+from protocol.site_head import sign_site_head
+
+MAX_ENTRIES = 256  # of the log, in one answer
+
+
+def make_router(home: Home) -> APIRouter:
+    """Return the routes that read the log."""
+    router = APIRouter()
+
+    @router.get("/v1/sites/{site}/head")
+    def site_head(site: SiteId) -> Response:
+        with home.database.reading() as connection:
+            newest = versions.newest_registry(connection)
+            head = require_found(read_site_head(connection, site, newest, journal.size(connection)))
+        return PlainTextResponse(sign_site_head(head, newest.log_name, home.log_key))
+
+    @router.get("/v1/receipts/{digest}")
+    def receipt(digest: Digest) -> Response:
+        with home.database.reading() as connection:
+            found = journal.receipt(connection, digest)
+        return PlainTextResponse(require_found(found))
+
+    @router.get("/v1/log/checkpoint")
+    def checkpoint() -> Response:
+        with home.database.reading() as connection:
+            origin = versions.newest_registry(connection).log_name
+            return PlainTextResponse(journal.checkpoint(connection, origin=origin, log_key=home.log_key))
+
+    @router.get("/v1/log/entries")
+    def entries(start: LogSize = 0, end: LogSize = MAX_ENTRIES) -> Response:
+        with home.database.reading() as connection:
+            found = journal.read_entries(connection, start, min(end, start + MAX_ENTRIES))
+            lines = b"".join(entry.line() + b"\n" for entry in found)
+        return Response(lines, media_type=LINES_MEDIA_TYPE)
+
+    @router.get("/v1/log/consistency")
+    def consistency(
+        old_size: Annotated[int, Query(alias="from", ge=0, lt=2**31)],
+        new_size: Annotated[int, Query(alias="to", ge=0, lt=2**31)],
+    ) -> dict[str, list[str]]:
+        with home.database.reading() as connection:
+            try:
+                proof = journal.consistency(connection, old_size, new_size)
+            except ValueError:
+                raise HTTPException(HTTPStatus.NOT_FOUND) from None
+        return {"proof": [node.hex() for node in proof]}
+
+    return router

@@ -1,0 +1,74 @@
+"""Routes that take statements: submissions, enrolments, and requests about keys."""
+
+import logging
+from http import HTTPStatus
+
+from fastapi import APIRouter, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+
+from aggregator.api.body import read_body
+from aggregator.home import Home, today_day
+from aggregator.intake import accept
+from aggregator.log import journal
+from aggregator.registry import invites, rekeyings
+from protocol.envelope import MAX_BYTES, STATEMENT_TYPE, decode
+
+log = logging.getLogger("aggregator.api")
+
+
+def make_router(home: Home) -> APIRouter:
+    """Return the routes that take statements."""
+    router = APIRouter()
+
+    async def body_of(request: Request) -> bytes:
+        return await read_body(request, limit=MAX_BYTES[STATEMENT_TYPE], timeout_s=home.settings.arrival_timeout_s)
+
+    @router.post("/v1/submissions")
+    async def submit(request: Request) -> dict[str, str]:
+        data = await body_of(request)
+        done = await run_in_threadpool(accept, home, data, today_day=today_day())
+        return {"digest": done.digest, "receipt": done.receipt}
+
+    @router.post("/v1/enrolments")
+    async def ask_to_enrol(request: Request) -> dict[str, str]:
+        data = await body_of(request)
+        return await run_in_threadpool(keep_enrolment, home, data)
+
+    @router.post("/v1/requests")
+    async def ask_to_rekey(request: Request) -> dict[str, str]:
+        data = await body_of(request)
+        return await run_in_threadpool(keep_rekeying, home, data)
+
+    return router
+
+
+def keep_enrolment(home: Home, data: bytes) -> dict[str, str]:
+    """Keep an enrolment for a person to decide on."""
+    with home.database.reading() as connection:
+        # Strangers are turned away without holding up the one writer.
+        invites.open_request(connection, data, today_day=today_day())
+    with home.database.writing() as connection:
+        asked = invites.open_request(connection, data, today_day=today_day())
+        invites.keep_request(connection, asked)
+    log.info("enrolment request: site=%s waits for a person", asked.site)
+    return {"digest": asked.enrolment.digest}
+
+
+def keep_rekeying(home: Home, data: bytes) -> dict[str, str]:
+    """Keep a reset or rotation for a person; give the receipt of one that is in force already."""
+    digest = decode(data).digest
+    with home.database.reading() as connection:
+        receipt = journal.receipt(connection, digest)
+        if receipt is not None:
+            return {"digest": digest, "receipt": receipt}
+        # Strangers are turned away without holding up the one writer.
+        rekeyings.open_request(connection, data)
+    with home.database.writing() as connection:
+        try:
+            asked = rekeyings.open_request(connection, data)
+            rekeyings.keep_request(connection, asked)
+        except rekeyings.TooManyRequestsError:
+            raise HTTPException(HTTPStatus.TOO_MANY_REQUESTS) from None
+    log.info("request: site=%s kind=%s waits for a person", asked.site_id, asked.kind)
+    return {"digest": digest}
