@@ -15,6 +15,7 @@ HEX64_OR_NONE = re.compile(r"[0-9a-f]{64}|none")
 ORIGIN = re.compile(r"[a-z0-9](?:[a-z0-9.:/-]{0,98}[a-z0-9])?")
 SITE = re.compile(r"s-[0-9a-z]{8}")
 IDENTIFIER = re.compile(r"[a-z0-9][a-z0-9_-]{0,47}")
+MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}")
 MAX_TITLE = 120  # characters
 
 

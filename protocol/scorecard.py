@@ -12,11 +12,16 @@ Access = Literal["public", "gated", "private"]
 
 MAX_CELLS = 600  # so that a statement stays well below the envelope's 64 KiB
 
-_SCORECARD = frozenset({"name", "version", "benchmarks", "cells"})
-_BENCHMARK = frozenset({"id", "display_name", "category", "definition"})
-_CELL = frozenset({"benchmark", "metric", "subgroup", "access", "binary", "low", "high"})
+MAX_UNITS = 1_000_000  # of a public or gated dataset; the scale of group sizes ends there too
+MAX_SEATS = 9
+
+_SCORECARD = frozenset({"name", "version", "benchmarks", "cells", "juries"})
+_BENCHMARK = frozenset({"id", "display_name", "category", "definition", "subcategory", "units"})
+_CELL = frozenset({"benchmark", "metric", "subgroup", "access", "binary", "low", "high", "jury"})
+_JURY = frozenset({"id", "seats", "rubric", "quorum"})
 _SUBGROUP = re.compile(r"[a-z0-9][a-z0-9_-]{0,23}\.[a-z0-9][a-z0-9_-]{0,23}")
 _WHOLE = "all"  # stands for "no subgroup" in JSON
+_NO_JURY = "none"  # stands for "no jury" in JSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +35,7 @@ class Cell:
         access: of the benchmark; the same for all its cells. Cells of public benchmarks skip disclosure rules.
         binary: every instance scores either `low` or `high`, so mean and n tell the spread.
         low, high: the metric's range; values are reported in thousandths of it.
+        jury: id of the registered jury that gives this figure's scores; None for a metric that is computed.
     """
 
     benchmark: str
@@ -39,6 +45,7 @@ class Cell:
     binary: bool
     low: int
     high: int
+    jury: str | None = None
 
     @property
     def key(self) -> str:
@@ -59,22 +66,49 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkEntry:
-    """A benchmark of a scorecard. `definition` is the digest of its definition files, 64 hex digits."""
+    """A benchmark of a scorecard.
+
+    Attributes:
+        category, subcategory: of the board's table of contents; `subcategory` may be empty.
+        definition: digest of its definition files, 64 hex digits.
+        units: the most distinct units that its public or gated dataset has, at most MAX_UNITS. A group larger than
+            that is refused (rule 8.6). 0 for a private benchmark, and where the size is not known.
+    """
 
     id: str
     display_name: str
     category: str
     definition: str
+    subcategory: str = ""
+    units: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Jury:
+    """A registered jury. Scores of another one do not enter its cells, for grades of two juries cannot be merged.
+
+    Attributes:
+        id: as its cells name it; see `Cell.benchmark` for the form.
+        seats: names of the judges' models, in the order of the seats. One model may have several seats.
+        rubric: digest of what the judges are asked and of the scale of their grades, 64 hex digits.
+        quorum: seats that must give a valid verdict; more than half.
+    """
+
+    id: str
+    seats: tuple[str, ...]
+    rubric: str
+    quorum: int
 
 
 @dataclass(frozen=True, slots=True)
 class Scorecard:
-    """A named, versioned list of cells. The first cell of a benchmark is its main metric."""
+    """A named, versioned list of cells, and the juries they name. The first cell of a benchmark is its main metric."""
 
     name: str
     version: int
     benchmarks: tuple[BenchmarkEntry, ...]
     cells: tuple[Cell, ...]
+    juries: tuple[Jury, ...] = ()
 
     @property
     def digest(self) -> str:
@@ -85,6 +119,14 @@ class Scorecard:
     def group_keys(self) -> tuple[str, ...]:
         """The groups, in the order of the cells: benchmarks and `benchmark/subgroup`."""
         return tuple(dict.fromkeys(cell.group for cell in self.cells))
+
+    def jury_of(self, cell: Cell) -> Jury | None:
+        """Return the registered jury of a cell; None if its metric is computed."""
+        return next((jury for jury in self.juries if jury.id == cell.jury), None)
+
+    def units_of(self, benchmark: str) -> int:
+        """Return the size of a benchmark's dataset in units; 0 if it is private or not known."""
+        return next(entry.units for entry in self.benchmarks if entry.id == benchmark)
 
     def cells_of(self, group: str) -> tuple[Cell, ...]:
         """Return the cells about one group."""
@@ -104,8 +146,13 @@ class Scorecard:
             "name": self.name,
             "version": self.version,
             "benchmarks": [asdict(benchmark) for benchmark in self.benchmarks],
-            "cells": [{**asdict(cell), "subgroup": cell.subgroup or _WHOLE} for cell in self.cells],
+            "cells": [_cell_to_json(cell) for cell in self.cells],
+            "juries": [{**asdict(jury), "seats": list(jury.seats)} for jury in self.juries],
         }
+
+
+def _cell_to_json(cell: Cell) -> dict[str, object]:
+    return {**asdict(cell), "subgroup": cell.subgroup or _WHOLE, "jury": cell.jury or _NO_JURY}
 
 
 def parse_scorecard(value: object) -> Scorecard:
@@ -113,7 +160,7 @@ def parse_scorecard(value: object) -> Scorecard:
 
     Raises:
         ProtocolError: SCHEMA; also for repeated cells, mixed access within a benchmark, a subgroup without the
-            whole, or a benchmark without a cell.
+            whole, a benchmark without a cell, a private benchmark with a size, or a jury that is missing or unused.
     """
     found = schema.record(value, _SCORECARD, "scorecard")
     scorecard = Scorecard(
@@ -121,6 +168,7 @@ def parse_scorecard(value: object) -> Scorecard:
         version=schema.integer(found["version"], "scorecard.version", 1),
         benchmarks=tuple(map(_benchmark, schema.array(found["benchmarks"], "scorecard.benchmarks", 1, MAX_CELLS))),
         cells=tuple(map(_cell, schema.array(found["cells"], "scorecard.cells", 1, MAX_CELLS))),
+        juries=tuple(map(_jury, schema.array(found["juries"], "scorecard.juries", 0, MAX_CELLS))),
     )
     _check_whole(scorecard)
     return scorecard
@@ -133,7 +181,27 @@ def _benchmark(value: object) -> BenchmarkEntry:
         display_name=schema.title(found["display_name"], "benchmark.display_name"),
         category=schema.title(found["category"], "benchmark.category"),
         definition=schema.text(found["definition"], "benchmark.definition", schema.HEX64),
+        subcategory=schema.title(found["subcategory"], "benchmark.subcategory", empty=True),
+        units=schema.integer(found["units"], "benchmark.units", 0, MAX_UNITS),
     )
+
+
+def _jury(value: object) -> Jury:
+    found = schema.record(value, _JURY, "jury")
+    seats = schema.array(found["seats"], "jury.seats", 1, MAX_SEATS)
+    return Jury(
+        id=_jury_id(found["id"], "jury.id"),
+        seats=tuple(schema.text(seat, "jury.seats", schema.MODEL_NAME) for seat in seats),
+        rubric=schema.text(found["rubric"], "jury.rubric", schema.HEX64),
+        quorum=schema.integer(found["quorum"], "jury.quorum", len(seats) // 2 + 1, len(seats)),
+    )
+
+
+def _jury_id(value: object, where: str) -> str:
+    name = schema.text(value, where, schema.IDENTIFIER)
+    if name == _NO_JURY:
+        raise ProtocolError(Code.SCHEMA, f"{where}: {_NO_JURY} is no name of a jury")
+    return name
 
 
 def _cell(value: object) -> Cell:
@@ -147,6 +215,7 @@ def _cell(value: object) -> Cell:
         binary=schema.flag(found["binary"], "cell.binary"),
         low=low,
         high=schema.integer(found["high"], "cell.high", low + 1, 1_000_000),
+        jury=None if found["jury"] == _NO_JURY else _jury_id(found["jury"], "cell.jury"),
     )
 
 
@@ -154,8 +223,11 @@ def _check_whole(scorecard: Scorecard) -> None:
     keys = [cell.key for cell in scorecard.cells]
     ids = [benchmark.id for benchmark in scorecard.benchmarks]
     kinds = {(cell.benchmark, cell.access) for cell in scorecard.cells}
-    forms = {(cell.benchmark, cell.metric, cell.binary, cell.low, cell.high) for cell in scorecard.cells}
+    forms = {(cell.benchmark, cell.metric, cell.binary, cell.low, cell.high, cell.jury) for cell in scorecard.cells}
     whole = {(cell.benchmark, cell.metric) for cell in scorecard.cells if cell.subgroup is None}
+    private = {cell.benchmark for cell in scorecard.cells if cell.access == "private"}
+    juries = [jury.id for jury in scorecard.juries]
+    named_juries = {cell.jury for cell in scorecard.cells if cell.jury is not None}
     for fault, found in {
         "a cell twice": len(set(keys)) != len(keys),
         "a benchmark twice": len(set(ids)) != len(ids),
@@ -163,6 +235,9 @@ def _check_whole(scorecard: Scorecard) -> None:
         != set(ids),
         "cells of one benchmark with several access levels": len(kinds) != len(ids),
         "a subgroup's metric without the same metric of the whole": len(forms) != len(whole),
+        "a size of a private benchmark": any(entry.units and entry.id in private for entry in scorecard.benchmarks),
+        "a jury twice": len(set(juries)) != len(juries),
+        "a jury without a cell, or a cell without its jury": named_juries != set(juries),
     }.items():
         if found:
             raise ProtocolError(Code.SCHEMA, f"scorecard {scorecard.name}: {fault}")
