@@ -8,11 +8,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from protocol import edwards
 from protocol.codes import NOT_RUN
 from protocol.figure_space import FigureSpace
 from protocol.identity import NONE
-from protocol.keys import P256_ORDER, Algorithm
+from protocol.keys import ED25519_ORDER, P256_ORDER, Algorithm
 from protocol.policy import DisclosurePolicy
 from protocol.predicates import ResultPredicate
 from protocol.registry import ACCEPTED_VERSIONS
@@ -29,7 +28,7 @@ SIGNATURES = {
     # Verification is cofactorless: S*B = R + k*A with k = H(R, A, M), R compared as canonical bytes, and S below the
     # order L of the base point B (`keys._check_ed25519_form`). A is of prime order (`load_public`), so R = S*B - k*A
     # is one of the L multiples of B. For each such R exactly one S below L fits, and the identity as R is refused.
-    "ed25519": edwards.L - 1,
+    "ed25519": ED25519_ORDER - 1,
     # A valid (r, s) leads to the point X = (e*G + r*Q)/s with x(X) = r modulo the order n, and every point X = k*G but
     # the identity, n - 1 in all, leads to one (r, s): r = x(X), s = (e + r*d)/k. So pairs and points match one to one.
     # -X has the same r and the other s of (s, n - s); n is odd, so just one of the two is low: (n - 1)/2. The at most

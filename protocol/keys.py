@@ -14,8 +14,8 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature, encode_dss_signature
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_der_public_key
+from nacl.bindings import crypto_core_ed25519_is_valid_point
 
-from protocol import edwards
 from protocol.errors import Code, ProtocolError
 
 Algorithm = Literal["ed25519", "ecdsa-p256-sha256"]
@@ -23,6 +23,23 @@ Algorithm = Literal["ed25519", "ecdsa-p256-sha256"]
 ED25519_BYTES = 64
 P256_MOST_BYTES = 72  # strict DER of two integers below 2^256
 P256_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
+ED25519_ORDER = 2**252 + 27742317777372353535851937790883648493
+CACHED_KEYS = 32_768  # the largest registry, 10,000 sites with two keys each, and the keys that replaced some
+
+_SMALL_ORDER = frozenset(
+    bytes.fromhex(encoding)
+    for encoding in (
+        "0100000000000000000000000000000000000000000000000000000000000000",
+        "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        "0000000000000000000000000000000000000000000000000000000000000000",
+        "0000000000000000000000000000000000000000000000000000000000000080",
+        "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+        "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85",
+        "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+        "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa",
+    )
+)
+"""The canonical encodings of the eight points of small order (of order 1, 2, 4, 4 and four of 8)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +68,7 @@ class PublicKey:
         Raises:
             ProtocolError: BAD_SIGNATURE; also for malleable, non-canonical or small-order forms.
         """
-        key = load_der_public_key(self.der)
+        key = _load_library_key(self.der)
         try:
             if isinstance(key, ed25519.Ed25519PublicKey):
                 _check_ed25519_form(signature)
@@ -84,10 +101,13 @@ def check_signature_form(signature: bytes) -> None:
 
 
 def _check_ed25519_form(signature: bytes) -> None:
-    """Refuse a malleable S, and an R that a signer without the key could choose."""
-    if len(signature) != ED25519_BYTES or int.from_bytes(signature[32:], "little") >= edwards.L:
+    """Refuse a malleable S, and an R that a signer without the key could choose.
+
+    An R that is no canonical encoding needs no check here: the library computes R anew and compares the bytes.
+    """
+    if len(signature) != ED25519_BYTES or int.from_bytes(signature[32:], "little") >= ED25519_ORDER:
         raise InvalidSignature
-    if edwards.decompress(signature[:32]) is None or edwards.has_small_order(signature[:32]):
+    if signature[:32] in _SMALL_ORDER:
         raise InvalidSignature
 
 
@@ -98,7 +118,13 @@ def _check_p256_form(signature: bytes) -> None:
         raise InvalidSignature
 
 
-@functools.lru_cache(maxsize=4096)  # the order of an Ed25519 point takes milliseconds, and keys come again and again
+@functools.lru_cache(maxsize=CACHED_KEYS)
+def _load_library_key(der: bytes) -> object:
+    """Return the library's object of a key that `load_public` took."""
+    return load_der_public_key(der)
+
+
+@functools.lru_cache(maxsize=CACHED_KEYS)  # every version of a registry names the same keys again
 def load_public(der: bytes) -> PublicKey:
     """Load a public key from DER.
 
@@ -112,7 +138,7 @@ def load_public(der: bytes) -> PublicKey:
     algorithm: Algorithm
     if isinstance(key, ed25519.Ed25519PublicKey):
         algorithm = "ed25519"
-        if not edwards.has_prime_order(key.public_bytes_raw()):
+        if not crypto_core_ed25519_is_valid_point(key.public_bytes_raw()):
             raise ProtocolError(Code.WEAK_KEY, "an Ed25519 point that is not canonical or not of prime order")
     elif isinstance(key, ec.EllipticCurvePublicKey) and isinstance(key.curve, ec.SECP256R1):
         algorithm = "ecdsa-p256-sha256"

@@ -182,7 +182,7 @@ def test_every_dependency_is_imported_and_has_a_reason():
     declared = {re.split(r"[<>=]", line)[0] for line in project["dependencies"]}
     reasons = (ROOT / "docs/decisions/0002-dependencies.md").read_text("utf-8")
     assert [name for name in sorted(declared) if name not in reasons] == []
-    known = {"yaml": "pyyaml", "rouge_score": "rouge-score", "docx": "python-docx"}
+    known = {"yaml": "pyyaml", "rouge_score": "rouge-score", "docx": "python-docx", "nacl": "pynacl"}
     found = {name.split(".")[0] for package in PACKAGES for path in modules(package) for name in imports(path)}
     outside = {known.get(name, name.replace("_", "-")) for name in found - set(PACKAGES) - set(sys.stdlib_module_names)}
     extras = project["optional-dependencies"]

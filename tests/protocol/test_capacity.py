@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocol import edwards
 from protocol.capacity import (
     SIGNATURES,
     capacity_bits,
@@ -25,6 +24,7 @@ from protocol.identity import NONE
 from protocol.policy import BUCKETS, DisclosurePolicy
 from protocol.scorecard import BenchmarkEntry, Cell, Scorecard
 from protocol.statements import build_statement
+from tests.protocol import edwards
 from tests.protocol.test_keys_and_signatures import ed25519_scalar, encode
 from tests.protocol.world import (
     AGENT,

@@ -12,10 +12,10 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocol import edwards
-from protocol.edwards import L, P
 from protocol.errors import Code
 from protocol.keys import Signer, load_public
+from tests.protocol import edwards
+from tests.protocol.edwards import L, P
 from tests.protocol.world import AGENT, STEWARD, ed25519_signer, p256_signer, refused
 
 ED25519_DER = bytes.fromhex("302a300506032b6570032100")

@@ -24,7 +24,7 @@ ALLOWED = {
         "hashlib",
         "hmac",
     ),
-    *("itertools", "json", "math", "re", "typing", "unicodedata", "cryptography", "protocol"),
+    *("itertools", "json", "math", "re", "typing", "unicodedata", "cryptography", "nacl", "protocol"),
 }
 
 

@@ -1,7 +1,4 @@
-"""The little of edwards25519 that shows whether a public key is safe: is the point canonical and of prime order?
-
-Plain arithmetic on public values only (RFC 8032, section 5.1); signatures themselves are left to `cryptography`.
-"""
+"""Arithmetic on edwards25519 in plain Python (RFC 8032, section 5.1): points and signatures to attack with."""
 
 P = 2**255 - 19
 L = 2**252 + 27742317777372353535851937790883648493  # order of the prime-order subgroup
