@@ -11,6 +11,7 @@ from aggregator.api.answers import LINES_MEDIA_TYPE, Digest, LogSize, SiteId, re
 from aggregator.home import Home
 from aggregator.log import journal
 from aggregator.log.history import read_site_head
+from aggregator.log.publication import read_public
 from aggregator.registry import versions
 from protocol.site_head import sign_site_head
 
@@ -43,7 +44,7 @@ def make_router(home: Home) -> APIRouter:
     @router.get("/v1/log/entries")
     def entries(start: LogSize = 0, end: LogSize = MAX_ENTRIES) -> Response:
         with home.database.reading() as connection:
-            found = journal.read_entries(connection, start, min(end, start + MAX_ENTRIES))
+            found = read_public(connection, start, min(end, start + MAX_ENTRIES))
             lines = b"".join(entry.line() + b"\n" for entry in found)
         return Response(lines, media_type=LINES_MEDIA_TYPE)
 

@@ -1,0 +1,112 @@
+"""Which entries of the log are public, and how the public reads them (rule 8.1). Pure, but for `read_public`.
+
+Statements about keys explain the registry and are public for every site. Every other statement of a site that chose
+pooled publication is public as its leaf hash alone; the publication is the one in the registry that was in force when
+the entry was accepted, so a site that changes it changes only what comes after.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from sqlalchemy import Connection, select
+
+from aggregator.errors import BoardMismatchError
+from aggregator.log.journal import Entry
+from aggregator.registry.versions import envelope_of
+from aggregator.store.schema import entries
+from protocol import schema
+from protocol.canonical import canonical
+from protocol.envelope import REGISTRY_TYPE, decode
+from protocol.errors import ProtocolError
+from protocol.predicates import Statement
+from protocol.registry import Registry, parse_registry
+from protocol.statements import kind_name
+
+KINDS_ABOUT_KEYS = frozenset({"enroll", "reset", "rotate"})
+_SHOWN = frozenset({"envelope", "registry"})
+_HIDDEN = frozenset({"leaf_hash", "registry"})
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenEntry:
+    """One entry of a pooled site as published: its leaf hash, and the registry version it was accepted under."""
+
+    leaf_hash: bytes
+    registry: int
+
+    def line(self) -> bytes:
+        """Return the entry as one line of canonical JSON, without the line's end."""
+        return canonical({"leaf_hash": self.leaf_hash.hex(), "registry": self.registry})
+
+
+PublishedEntry = Entry | HiddenEntry
+
+
+def is_public(statement: Statement, registry: Registry) -> bool:
+    """Whether the log shows a statement that was accepted under `registry` as a whole."""
+    return kind_name(statement) in KINDS_ABOUT_KEYS or _is_named(statement.header.site, registry)
+
+
+def _is_named(site_id: str, registry: Registry) -> bool:
+    site = registry.sites.get(site_id)
+    return site is not None and site.publication == "named"
+
+
+def parse_entry(line: bytes) -> PublishedEntry:
+    """Read one line of the published log.
+
+    Raises:
+        BoardMismatchError: it is not in its one form.
+    """
+    try:
+        value = json.loads(line)
+        if not isinstance(value, dict):
+            raise ValueError("not an object")
+        version = schema.integer(value.get("registry"), "registry", 1)
+        entry: PublishedEntry
+        if value.keys() == _SHOWN:
+            entry = Entry(canonical(value["envelope"]), version)
+        elif value.keys() == _HIDDEN:
+            digest = schema.text(value["leaf_hash"], "leaf_hash", schema.HEX64)
+            entry = HiddenEntry(bytes.fromhex(digest), version)
+        else:
+            raise ValueError("neither a shown nor a hidden entry")
+        if entry.line() != line:
+            raise ValueError("not in its one form")
+    except (ValueError, TypeError, RecursionError, ProtocolError):
+        raise BoardMismatchError("not a log entry") from None
+    return entry
+
+
+def read_public(connection: Connection, start: int = 0, end: int | None = None) -> Iterator[PublishedEntry]:
+    """Give the entries with start <= position < end as the public sees them, in order."""
+    query = select(entries.c.envelope, entries.c.registry, entries.c.site, entries.c.kind, entries.c.leaf_hash).where(
+        entries.c.position >= start
+    )
+    if end is not None:
+        query = query.where(entries.c.position < end)
+    registry: Registry | None = None
+    for row in connection.execute(query.order_by(entries.c.position)):
+        if row.kind in KINDS_ABOUT_KEYS:
+            yield Entry(row.envelope, row.registry)
+            continue
+        if registry is None or registry.version != row.registry:
+            registry = _read_registry(connection, row.registry)
+        if _is_named(row.site, registry):
+            yield Entry(row.envelope, row.registry)
+        else:
+            yield HiddenEntry(row.leaf_hash, row.registry)
+
+
+def _read_registry(connection: Connection, version: int) -> Registry:
+    envelope = envelope_of(connection, version)
+    assert envelope is not None, "a foreign key holds it"
+    return _parse_registry(envelope)
+
+
+@lru_cache(maxsize=4)
+def _parse_registry(envelope: bytes) -> Registry:
+    """Read a registry of our own database, which was verified when it was signed."""
+    return parse_registry(decode(envelope, REGISTRY_TYPE).payload)
