@@ -324,6 +324,11 @@ def _check_groups(groups: Mapping[str, int], scorecard: Scorecard, policy: Discl
         for group in (benchmark.id, *(group for margin in scorecard.margins(benchmark.id) for group in margin)):
             if protected and groups[group] and bucket_range(groups[group])[0] < policy.min_units:
                 raise ProtocolError(Code.BELOW_THRESHOLD, f"{group}: bucket {groups[group]}")
+            if is_too_large(groups[group], benchmark.units):
+                raise ProtocolError(
+                    Code.WRONG_GROUPS,
+                    f"{group}: bucket {groups[group]} is above the {benchmark.units} units of the published dataset",
+                )
         for margin in scorecard.margins(benchmark.id):
             shown = [group for group in margin if groups[group]]
             least = sum(bucket_range(groups[group])[0] for group in shown)
@@ -333,6 +338,11 @@ def _check_groups(groups: Mapping[str, int], scorecard: Scorecard, policy: Discl
             few = withheld < policy.margin_hidden or most - least < policy.min_units
             if protected and shown and withheld and few:
                 raise ProtocolError(Code.OPEN_MARGIN, f"{benchmark.id}: a withheld group follows from the others")
+
+
+def is_too_large(bucket: int, dataset_units: int) -> bool:
+    """Whether a group cannot come from a published dataset of that size (rule 8.6); 0 for a size that is not known."""
+    return 0 < dataset_units < bucket_range(bucket)[0]
 
 
 def _fault(cell: Cell, bucket: int, value: int, policy: DisclosurePolicy) -> Code | None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from protocol.codes import NOT_RUN, SUPPRESSED
-from protocol.disclosure import allowed_spreads, allowed_values, surplus_cells
+from protocol.disclosure import allowed_spreads, allowed_values, is_too_large, surplus_cells
 from protocol.policy import BUCKETS, DisclosurePolicy
 from protocol.predicates import ResultPredicate
 from protocol.scorecard import Cell, Scorecard
@@ -191,7 +191,12 @@ class FigureSpace:
         """Return the group sizes that may be published of one group."""
         first = self._groups[place][1][0]
         threshold = self._policy.min_units if first.protected else 0
-        return [bucket for bucket, (fewest, _) in enumerate(BUCKETS) if not bucket or fewest >= threshold]
+        size = self.scorecard.units_of(first.benchmark)
+        return [
+            bucket
+            for bucket, (fewest, _) in enumerate(BUCKETS)
+            if not bucket or (fewest >= threshold and not is_too_large(bucket, size))
+        ]
 
     def _choices(self, cell: Cell, bucket: int, progress: _Progress) -> _Choices:
         # Cells are many and their kinds few; what a cell may be depends on nothing else than this.

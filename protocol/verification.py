@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from protocol import merkle
 from protocol.codes import NOT_RUN
-from protocol.disclosure import check_result
+from protocol.disclosure import check_result, is_too_large
 from protocol.envelope import Envelope, decode
 from protocol.errors import Code, ProtocolError
 from protocol.identity import NONE, tagged_digest
@@ -348,16 +348,25 @@ def _open_plan(digest: str, history: History) -> KnownPlan:
 
 def _check_dataset(dataset: DatasetPredicate, registry: Registry, history: History) -> None:
     """Check a dataset version against the registry and the versions before it."""
-    taken = [entry.scorecard for entry in registry.scorecards.values() if not entry.retired]
-    protected = {
-        benchmark.definition
-        for card in taken
-        for benchmark in card.benchmarks
-        if any(cell.benchmark == benchmark.id and cell.protected for cell in card.cells)
-    }
-    if dataset.definition not in protected:
+    entries = [
+        entry
+        for registered in registry.scorecards.values()
+        if not registered.retired
+        for entry in _protected_entries(registered.scorecard)
+        if entry.definition == dataset.definition
+    ]
+    if not entries:
         raise ProtocolError(Code.UNKNOWN_BENCHMARK, "no scorecard has a gated or private benchmark of this definition")
+    # Scorecards may disagree about a size that a later one corrects: the largest decides, unless one gives none.
+    size = 0 if any(not entry.units for entry in entries) else max(entry.units for entry in entries)
+    if is_too_large(dataset.units, size):
+        raise ProtocolError(Code.WRONG_DATASET, f"bucket {dataset.units} is above the {size} units that were published")
     check_dataset_version(dataset, history.datasets, registry.policies[registry.policy_floor])
+
+
+def _protected_entries(scorecard: Scorecard) -> list[BenchmarkEntry]:
+    protected = {cell.benchmark for cell in scorecard.cells if cell.protected}
+    return [entry for entry in scorecard.benchmarks if entry.id in protected]
 
 
 def check_dataset_version(

@@ -101,6 +101,14 @@ def test_the_count_is_what_trying_every_payload_gives(card, policy, values, spre
     assert count_payloads(card, policy) == DAYS * REGISTRIES * tried(card, policy, values, spreads)
 
 
+def test_the_size_of_a_published_dataset_narrows_the_way_out():
+    card = scorecard(cell("exam", "exact_match"))
+    sized = replace(card, benchmarks=(replace(card.benchmarks[0], units=40),))
+    found = count_payloads(sized, STRICT)
+    assert found == DAYS * REGISTRIES * tried(sized, STRICT, EVERY_VALUE)
+    assert found < count_payloads(card, STRICT)
+
+
 def test_with_subgroups_the_count_is_an_upper_bound():
     card = scorecard(cell("ward", "f1"), cell("ward", "f1", "sex.female"), cell("ward", "f1", "sex.male"))
     found = tried(card, COARSE, FEW_VALUES)

@@ -122,6 +122,19 @@ def test_a_first_version_that_cannot_be_is_refused(changes: dict[str, Any], code
         send(dataset(**changes))
 
 
+def test_E78_a_dataset_larger_than_what_was_published_is_refused():
+    gated_cells = tuple(replace(cell, access="gated") if cell.benchmark == "ward" else cell for cell in SCORECARD.cells)
+    exam, ward, notes = SCORECARD.benchmarks
+    card = replace(SCORECARD, benchmarks=(exam, replace(ward, units=12_000), notes), cells=gated_cells)
+    known = registry(scorecards={card.digest: RegisteredScorecard(card)})
+    assert send(dataset(units=bucket_of(12_000)), known=known)
+    with refused(Code.WRONG_DATASET):
+        send(dataset(units=bucket_of(20_000)), known=known)
+    # The same data under a scorecard that knows no size: private data have none.
+    both = registry(scorecards=dict(sorted({**known.scorecards, **REGISTRY.scorecards}.items())))
+    assert send(dataset(units=bucket_of(20_000)), known=both)
+
+
 @pytest.mark.parametrize(("changes", "code"), [pytest.param(*case, id=name) for name, case in VERSION_FAULTS.items()])
 def test_a_later_version_that_cannot_be_is_refused(changes: dict[str, Any], code: Code):
     history = History(head=None, datasets=DATASETS)

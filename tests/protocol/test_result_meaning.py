@@ -245,6 +245,26 @@ def test_E87_few_or_public_figures_may_agree_by_chance():
     assert submit(by_other_site({})).site == OTHER_SITE
 
 
+SIZED = replace(SCORECARD, benchmarks=(replace(SCORECARD.benchmarks[0], units=500), *SCORECARD.benchmarks[1:]))
+WITH_SIZE = registry(scorecards={SIZED.digest: RegisteredScorecard(SIZED)})
+
+
+def test_E78_a_group_larger_than_the_published_dataset_is_refused():
+    def send(units: int) -> None:
+        submit(submission(scorecard=SIZED.digest, groups={"exam": bucket_of(units)}), WITH_SIZE)
+
+    send(500)
+    for units in (600, 999_999):
+        with refused(Code.WRONG_GROUPS):
+            send(units)
+
+
+def test_E78_a_bucket_that_holds_the_size_of_the_dataset_is_accepted():
+    fewest, most = bucket_range(bucket_of(500))
+    assert fewest < 500 < most
+    submit(submission(scorecard=SIZED.digest, groups={"exam": bucket_of(most)}), WITH_SIZE)
+
+
 def test_the_large_example_is_fine_enough_to_tell_copies():
     steps = [grid_step(bucket_range(bucket)[0], STRICT) for bucket in LARGE["groups"].values()]
     assert steps == [1, 2, 2]
