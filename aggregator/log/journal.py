@@ -1,24 +1,42 @@
 """The transparency log in the database: appending, proofs, receipts. Callers bring the transaction.
 
-The tree is never stored: every proof is computed from the leaf hashes, so that nothing can disagree with them. Only
-the signed checkpoint of each size is kept, in the row of the entry that made it, so that no size is signed twice.
+The tree's nodes are stored with the entries that complete them, so that appending and proving read a few rows however
+long the log is. The signed checkpoint of each size is kept in the row of the entry that made it, so that no size is
+signed twice; nothing is appended to a tree whose root is not the one signed last.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, bindparam, insert, select, tuple_
 
-from aggregator.store.schema import entries
+from aggregator.errors import StoreError
+from aggregator.log.tree_nodes import (
+    Cover,
+    Node,
+    complete_nodes,
+    cover_consistency,
+    cover_tree,
+    fold,
+    fold_covers,
+    grow_peaks,
+)
+from aggregator.store.schema import entries, nodes
 from protocol.canonical import canonical
-from protocol.checkpoint import Checkpoint, sign_checkpoint
+from protocol.checkpoint import Checkpoint, parse_hash, sign_checkpoint
 from protocol.identity import NONE
 from protocol.keys import Signer
-from protocol.merkle import consistency_proof, inclusion_proof, leaf_hash, root
+from protocol.merkle import leaf_hash, root
 from protocol.predicates import AbandonPredicate, ResultPredicate, Statement, WithdrawPredicate
 from protocol.receipt import build_receipt
 from protocol.statements import kind_name
+
+_NEWEST_POSITION = select(entries.c.position).order_by(entries.c.position.desc()).limit(1)
+_NEWEST_ENTRY = select(entries.c.position, entries.c.checkpoint).order_by(entries.c.position.desc()).limit(1)
+_ENTRY_OF_DIGEST = select(entries.c.position, entries.c.checkpoint).where(entries.c.digest == bindparam("wanted"))
+_INSERT_ENTRY = insert(entries)
+_INSERT_NODES = insert(nodes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,39 +73,49 @@ class Entry:
 
 def size(connection: Connection) -> int:
     """Return the number of entries."""
-    return connection.execute(select(func.count()).select_from(entries)).scalar_one()
-
-
-def leaf_hashes(connection: Connection, upto: int | None = None) -> list[bytes]:
-    """Return the leaf hashes of the first `upto` entries, or of all."""
-    query = select(entries.c.leaf_hash).order_by(entries.c.position)
-    return list(connection.execute(query.limit(upto)).scalars())
+    newest = connection.execute(_NEWEST_POSITION).scalar_one_or_none()
+    return 0 if newest is None else newest + 1
 
 
 def append(connection: Connection, link: Link, *, origin: str, log_key: Signer) -> int:
-    """Append one entry and sign the new head, in the caller's writing transaction. Returns its position."""
-    hashes = [*leaf_hashes(connection), leaf_hash(link.leaf)]
-    position = len(hashes) - 1
+    """Append one entry and sign the new head, in the caller's writing transaction. Returns its position.
+
+    Raises:
+        StoreError: the stored tree is not the one that was signed last; nothing was appended.
+    """
+    newest = connection.execute(_NEWEST_ENTRY).one_or_none()
+    position = 0 if newest is None else newest.position + 1
+    peaks = _read_peaks(connection, position)
+    if newest is not None and fold(peaks) != _signed_root(newest.checkpoint):
+        raise StoreError(
+            "the log's stored tree is not the one that its last checkpoint signs",
+            "Restore the database from a back-up; do not let this one answer sites.",
+        )
+    completed = complete_nodes(position, leaf_hash(link.leaf), peaks)
+    new_root = fold(grow_peaks(peaks, completed))
     header = link.statement.header
     connection.execute(
-        insert(entries).values(
-            position=position,
-            digest=link.digest,
-            leaf_hash=hashes[-1],
-            envelope=link.envelope,
-            site=header.site,
-            epoch=header.epoch,
-            seq=header.seq,
-            kind=kind_name(link.statement),
-            registry=link.registry,
-            ledger_length=header.ledger.length,
-            ledger_head=header.ledger.head,
-            settles=settled_by(link.statement),
-            scores_root=link.statement.scores_root if isinstance(link.statement, ResultPredicate) else None,
-            figures=link.figures,
-            checkpoint=sign_checkpoint(Checkpoint(origin, len(hashes), root(hashes)), log_key),
-        )
+        _INSERT_ENTRY,
+        {
+            "position": position,
+            "digest": link.digest,
+            "leaf_hash": completed[0][1],
+            "envelope": link.envelope,
+            "site": header.site,
+            "epoch": header.epoch,
+            "seq": header.seq,
+            "kind": kind_name(link.statement),
+            "registry": link.registry,
+            "ledger_length": header.ledger.length,
+            "ledger_head": header.ledger.head,
+            "settles": settled_by(link.statement),
+            "scores_root": link.statement.scores_root if isinstance(link.statement, ResultPredicate) else None,
+            "figures": link.figures,
+            "checkpoint": sign_checkpoint(Checkpoint(origin, position + 1, new_root), log_key),
+        },
     )
+    rows = [{"level": node.level, "position": node.position, "hash": node_hash} for node, node_hash in completed]
+    connection.execute(_INSERT_NODES, rows)
     return position
 
 
@@ -105,9 +133,11 @@ def settled_by(statement: Statement) -> str | None:
 
 def checkpoint(connection: Connection, *, origin: str, log_key: Signer) -> str:
     """Return the newest signed checkpoint; that of the empty log, which no entry made, is signed here."""
-    query = select(entries.c.checkpoint).order_by(entries.c.position.desc()).limit(1)
-    newest: str | None = connection.execute(query).scalar_one_or_none()
-    return newest or sign_checkpoint(Checkpoint(origin, 0, root([])), log_key)
+    newest = connection.execute(_NEWEST_ENTRY).one_or_none()
+    if newest is None:
+        return sign_checkpoint(Checkpoint(origin, 0, root([])), log_key)
+    signed: str = newest.checkpoint
+    return signed
 
 
 def receipt(connection: Connection, digest: str) -> str | None:
@@ -116,12 +146,12 @@ def receipt(connection: Connection, digest: str) -> str | None:
     It proves the entry in the tree that the entry completed, so it is the same bytes whenever it is asked for, and
     nothing is lost when the process dies between appending and answering.
     """
-    query = select(entries.c.position, entries.c.checkpoint).where(entries.c.digest == digest)
-    row = connection.execute(query).one_or_none()
+    row = connection.execute(_ENTRY_OF_DIGEST, {"wanted": digest}).one_or_none()
     if row is None:
         return None
-    hashes = leaf_hashes(connection, row.position + 1)
-    return build_receipt(row.position, inclusion_proof(hashes, row.position), row.checkpoint)
+    # The last leaf of a tree is proven by the complete subtrees to its left, the smallest first.
+    proof = _read_peaks(connection, row.position)[::-1]
+    return build_receipt(row.position, proof, row.checkpoint)
 
 
 def consistency(connection: Connection, old_size: int, new_size: int) -> list[bytes]:
@@ -132,10 +162,46 @@ def consistency(connection: Connection, old_size: int, new_size: int) -> list[by
     Raises:
         ValueError: not 0 <= old_size <= new_size <= size of the log.
     """
-    hashes = leaf_hashes(connection, new_size)
-    if not 0 <= old_size <= new_size == len(hashes):
+    if not 0 <= old_size <= new_size <= size(connection):
         raise ValueError("sizes outside the log")
-    return [] if old_size == 0 else consistency_proof(hashes, old_size)
+    return [] if old_size == 0 else _read_proof(connection, cover_consistency(old_size, new_size))
+
+
+def read_nodes(connection: Connection, wanted: Iterable[Node]) -> dict[Node, bytes]:
+    """Return the hashes of stored nodes; those that are not stored are left out."""
+    query = select(nodes).where(tuple_(nodes.c.level, nodes.c.position).in_(list(wanted)))
+    return {Node(row.level, row.position): row.hash for row in connection.execute(query)}
+
+
+def _read_peaks(connection: Connection, tree_size: int) -> list[bytes]:
+    """Return the hashes of the complete subtrees that the tree of the first `tree_size` entries consists of."""
+    cover = cover_tree(tree_size)
+    return _hashes_of(connection, cover)
+
+
+def _read_proof(connection: Connection, covers: Sequence[Cover]) -> list[bytes]:
+    wanted = [node for cover in covers for node in cover]
+    hashes = dict(zip(wanted, _hashes_of(connection, wanted), strict=True))
+    return fold_covers(covers, hashes)
+
+
+def _hashes_of(connection: Connection, wanted: Sequence[Node]) -> list[bytes]:
+    """Return the hashes of nodes that must be stored, in the order asked for. Raises StoreError."""
+    if not wanted:
+        return []
+    stored = read_nodes(connection, wanted)
+    try:
+        return [stored[node] for node in wanted]
+    except KeyError:
+        raise StoreError(
+            "the log's stored tree lacks a node",
+            "Restore the database from a back-up; do not let this one answer sites.",
+        ) from None
+
+
+def _signed_root(checkpoint_note: str) -> bytes:
+    """Return the root that a checkpoint of our own log names."""
+    return parse_hash(checkpoint_note.split("\n", 3)[2])
 
 
 def read_entries(connection: Connection, start: int = 0, end: int | None = None) -> Iterator[Entry]:

@@ -1,7 +1,7 @@
 """The registry versions in the database: reading the newest, signing the next."""
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 
 from sqlalchemy import Connection, insert, select
@@ -13,6 +13,11 @@ from protocol.errors import Code, ProtocolError
 from protocol.keys import Signer
 from protocol.registry import Registry, RootPins, build_registry, parse_registry, step_registry
 
+MAX_RECENT = 4  # registries kept in memory: of 10,000 sites each takes some 30 MB
+
+_NEWEST = select(registry_versions.c.digest).order_by(registry_versions.c.version.desc()).limit(1)
+_recently_read: dict[str, Registry] = {}  # by the digest of their envelope, so that databases do not mix
+
 
 def newest_registry(connection: Connection) -> Registry:
     """Return the registry in force.
@@ -20,7 +25,16 @@ def newest_registry(connection: Connection) -> Registry:
     Raises:
         RegistryError: there is none.
     """
-    return _parsed(newest_envelope(connection))
+    newest = connection.execute(_NEWEST).one_or_none()
+    if newest is None:
+        raise RegistryError("there is no registry yet", "Run `intramural-aggregator init` first.")
+    registry = _recently_read.get(newest.digest)
+    if registry is None:
+        registry = _parse_own(newest_envelope(connection))
+        if len(_recently_read) >= MAX_RECENT:
+            _recently_read.pop(next(iter(_recently_read)), None)
+        _recently_read[newest.digest] = registry
+    return registry
 
 
 def newest_envelope(connection: Connection) -> bytes:
@@ -72,7 +86,9 @@ def sign_version(registry: Registry, before: Registry | None, roots: Sequence[Si
 
 def put_in_force(connection: Connection, version: int, envelope: bytes) -> None:
     """Store a version that `sign_version` made."""
-    connection.execute(insert(registry_versions).values(version=version, envelope=envelope))
+    connection.execute(
+        insert(registry_versions).values(version=version, envelope=envelope, digest=sha256(envelope).hexdigest())
+    )
 
 
 def own_pins(registry: Registry) -> RootPins:
@@ -121,7 +137,6 @@ def write_copies(connection: Connection, folder: Path) -> None:
         ) from None
 
 
-@lru_cache(maxsize=4)
-def _parsed(envelope: bytes) -> Registry:
+def _parse_own(envelope: bytes) -> Registry:
     """Read a registry of our own database, which was verified when it was signed."""
     return parse_registry(decode(envelope, REGISTRY_TYPE).payload)

@@ -21,8 +21,10 @@ registry_versions = Table(
     metadata,
     Column("version", Integer, primary_key=True, autoincrement=False),
     Column("envelope", LargeBinary, nullable=False),
+    Column("digest", String(64), nullable=False),
 )
-"""Every registry ever signed, exactly as signed. The highest version is in force."""
+"""Every registry ever signed, exactly as signed. The highest version is in force. `digest` is the envelope's SHA-256,
+so that a registry that was read before is recognised without reading megabytes again."""
 
 entries = Table(
     "entries",
@@ -50,6 +52,17 @@ entries = Table(
 result or an abandonment its plan, of a withdrawal the result; no statement is ended twice. `scores_root` and `figures`
 are a result's, to recognise copies; `checkpoint` is the signed head right after this entry."""
 
+nodes = Table(
+    "nodes",
+    metadata,
+    Column("level", Integer, primary_key=True, autoincrement=False),
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    Column("hash", LargeBinary(32), nullable=False),
+    sqlite_with_rowid=False,
+)
+"""The log's Merkle tree: the root of every complete subtree, as `aggregator.log.tree_nodes` names them. Written with
+the entry that completes it, and never changed."""
+
 forks = Table(
     "forks",
     metadata,
@@ -58,6 +71,7 @@ forks = Table(
     Column("epoch", Integer, nullable=False),
     Column("seq", Integer, nullable=False),
     Column("envelope", LargeBinary, nullable=False),
+    Index("forks_of_a_site", "site", "epoch"),
 )
 """Second payloads signed for a place of a site's chain that another holds. They freeze the site for that epoch."""
 
