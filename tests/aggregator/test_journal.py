@@ -31,7 +31,7 @@ def test_a_database_of_the_schema_before_gets_its_nodes(tmp_path: Path) -> None:
     with database.engine.begin() as connection:
         config.attributes["connection"] = connection
         command.upgrade(config, "0002")
-        connection.execute(text("INSERT INTO registry_versions (version, envelope) VALUES (1, 'signed')"))
+        connection.execute(text("INSERT INTO registry_versions (version, envelope) VALUES (1, :it)"), {"it": b"signed"})
         for position, leaf in enumerate(leaves):
             connection.execute(text(ENTRY), {"position": position, "digest": leaf.hex(), "leaf": leaf})
     database.migrate()

@@ -23,11 +23,10 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     op.create_index("forks_of_a_site", "forks", ["site", "epoch"])
+    # SQLite adds no column that must be filled to a table that others refer to.
     op.add_column("registry_versions", sa.Column("digest", sa.String(64)))
     _fill_nodes(op.get_bind())
     _fill_digests(op.get_bind())
-    with op.batch_alter_table("registry_versions") as registry_versions:
-        registry_versions.alter_column("digest", existing_type=sa.String(64), nullable=False)
 
 
 def _fill_nodes(connection: sa.Connection) -> None:
