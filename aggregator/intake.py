@@ -91,7 +91,7 @@ def _append(connection: Connection, home: Home, registry: Registry, accepted: Ac
         registry=registry.version,
         figures=accepted.figures,
     )
-    position = journal.append(connection, link, origin=registry.log_name, log_key=home.log_key)
+    position = journal.append(connection, link, origin=registry.log_name, log_key=home.log_signer(registry))
     log.info(
         "accepted position=%d site=%s kind=%s digest=%s",
         position,
@@ -119,7 +119,7 @@ def _refuse(
             _keep_evidence(connection, authentic, data)
     if before is not None and before.code is error.code:
         return before
-    return sign_and_remember(connection, home, authentic.digest, authentic.site, error, origin=registry.log_name)
+    return sign_and_remember(connection, home, registry, authentic.digest, authentic.site, error)
 
 
 def _holder_was_refused_before(connection: Connection, authentic: Authentic) -> bool:

@@ -11,6 +11,7 @@ from aggregator.log import journal
 from aggregator.store.schema import refusals
 from protocol.errors import Code, ProtocolError
 from protocol.refusal import Refusal, sign_refusal
+from protocol.registry import Registry
 
 
 class SignedRefusalError(ProtocolError):
@@ -30,11 +31,11 @@ def recall(connection: Connection, digest: str) -> SignedRefusalError | None:
 
 
 def sign_and_remember(
-    connection: Connection, home: Home, digest: str, site: str, error: ProtocolError, *, origin: str
+    connection: Connection, home: Home, registry: Registry, digest: str, site: str, error: ProtocolError
 ) -> SignedRefusalError:
     """Sign the refusal of a payload, and keep it in the place of an earlier one; the caller commits."""
     refusal = Refusal(digest, error.code, journal.size(connection))
-    note = sign_refusal(refusal, origin, home.log_key)
+    note = sign_refusal(refusal, registry.log_name, home.receipt_signer(registry))
     connection.execute(delete(refusals).where(refusals.c.digest == digest))
     connection.execute(
         insert(refusals).values(digest=digest, site=site, code=error.code.value, log_size=refusal.log_size, note=note)

@@ -106,7 +106,7 @@ def enroll(
     "scorecards",
     multiple=True,
     type=click.Path(path_type=Path, dir_okay=False),
-    help="JSON file; may be repeated.",
+    help="JSON file, or the name of a shipped one (medhelm-v1); may be repeated.",
 )
 @click.option(
     "--retire-scorecard", "retired", multiple=True, metavar="NAME[@VERSION]", help="Take no more results for it."
@@ -166,7 +166,7 @@ def register(
             return
         expires = today_day() + home.settings.registry_days
         after = replace(after, version=before.version + 1, expires_day=expires)
-        sign_next(connection, after, [home.root_key])
+        sign_next(connection, after, [home.root_signer(before)])
     with home.database.reading() as connection:
         write_copies(connection, home.registry_copies)
     click.echo(f"Signed registry version {after.version}.")

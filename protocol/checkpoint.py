@@ -19,6 +19,35 @@ _NUMBER = re.compile(r"0|[1-9][0-9]{0,15}")
 
 
 @dataclass(frozen=True, slots=True)
+class LogKey:
+    """An Ed25519 key of a log, and the sizes of the log that it signs checkpoints of.
+
+    It signs from_size <= size, and size < until_size where that is set. A key that was stolen after it was replaced
+    so signs nothing about a larger log.
+    """
+
+    key: PublicKey
+    from_size: int = 0
+    until_size: int | None = None
+
+    def covers(self, size: int) -> bool:
+        """Whether a checkpoint of this size is this key's to sign."""
+        return self.from_size <= size and (self.until_size is None or size < self.until_size)
+
+
+def key_for_size(log_keys: Sequence[LogKey], size: int) -> PublicKey:
+    """Return the key that signs checkpoints of a size.
+
+    Raises:
+        ProtocolError: UNSIGNED_CHECKPOINT, if no key does.
+    """
+    for entry in log_keys:
+        if entry.covers(size):
+            return entry.key
+    raise ProtocolError(Code.UNSIGNED_CHECKPOINT, f"the log has no key for a size of {size}")
+
+
+@dataclass(frozen=True, slots=True)
 class Checkpoint:
     """A tree head: `root` (32 bytes) of the first `size` entries of the log called `origin`."""
 
@@ -31,12 +60,19 @@ def sign_checkpoint(checkpoint: Checkpoint, signer: Signer) -> str:
     """Return the signed note; the key name is the origin."""
     text = f"{checkpoint.origin}\n{checkpoint.size}\n{encode_base64(checkpoint.root)}\n"
     note = sign_note(text, checkpoint.origin, signer)
-    verify_checkpoint(note, signer.public, checkpoint.origin)
+    verify_checkpoint(note, (LogKey(signer.public),), checkpoint.origin)
     return note
 
 
-def verify_checkpoint(note: str, log_key: PublicKey, origin: str) -> Checkpoint:
-    """Read a signed note and verify the log's signature. Signatures of unknown keys are ignored, as C2SP demands.
+def verify_checkpoint(note: str, log_keys: Sequence[LogKey], origin: str) -> Checkpoint:
+    """Read a signed note and verify the signature of the log's key for its size.
+
+    Signatures of other keys are ignored, as C2SP demands.
+
+    Args:
+        note: as received.
+        log_keys: the registry's `log_keys`.
+        origin: the registry's `log_name`.
 
     Raises:
         ProtocolError: BAD_CHECKPOINT, WRONG_ORIGIN, UNSIGNED_CHECKPOINT or BAD_SIGNATURE.
@@ -45,8 +81,12 @@ def verify_checkpoint(note: str, log_key: PublicKey, origin: str) -> Checkpoint:
     lines = note.rpartition("\n\n")[0].split("\n")
     if len(lines) == 3 and first != origin:
         raise ProtocolError(Code.WRONG_ORIGIN, f"not a checkpoint of {origin}")
+    if len(lines) != 3:
+        raise ProtocolError(Code.BAD_CHECKPOINT, "expected the three lines origin, size and root")
+    size = parse_number(lines[1], Code.BAD_CHECKPOINT)
+    log_key = key_for_size(log_keys, size)
     lines = verify_note(note, 3, log_key, origin, Code.BAD_CHECKPOINT, Code.UNSIGNED_CHECKPOINT)
-    checkpoint = Checkpoint(origin, parse_number(lines[1], Code.BAD_CHECKPOINT), parse_hash(lines[2]))
+    checkpoint = Checkpoint(origin, size, parse_hash(lines[2]))
     if checkpoint.size == 0 and checkpoint.root != root([]):
         raise ProtocolError(Code.BAD_CHECKPOINT, "an empty log with a root of something")
     return checkpoint

@@ -1,16 +1,19 @@
 """Enrolment: a site proves that it holds its two keys and the invite's single-use token. A person approves.
 
-The aggregator keeps only `token_verifier(token)`, never the token.
+The token is the seed of a signing key. The aggregator keeps only `token_verifier(token)`, the public half, from which
+nobody can make a proof: not even a thief of its database.
 """
 
 import hashlib
-import hmac
 from dataclasses import dataclass
+from typing import Final
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from protocol import envelope
 from protocol.canonical import canonical
 from protocol.errors import Code, ProtocolError
-from protocol.keys import PublicKey, load_public
+from protocol.keys import Ed25519Signer, PublicKey, load_public
 from protocol.predicates import EnrollPredicate
 from protocol.statements import parse_statement
 
@@ -29,15 +32,26 @@ class Enrolment:
     pae: bytes
 
 
+_ED25519_DER: Final = bytes.fromhex("302a300506032b6570032100")  # before the 32 bytes of a key (RFC 8410)
+
+
 def token_verifier(token: bytes) -> str:
-    """Return what the aggregator keeps of an invite's token (hex)."""
-    return hashlib.sha256(b"intramural/invite-token/v1\n" + token).hexdigest()
+    """Return what the aggregator keeps of an invite's token: the raw public key of its signing key (hex)."""
+    return _token_signer(token).public.raw.hex()
 
 
-def token_mac(verifier: str, deployment: str, site: str, agent: PublicKey, steward: PublicKey) -> str:
-    """Return the hex HMAC-SHA256 that binds the invite to these two keys."""
-    message = canonical(["intramural/enrolment/v1", deployment, site, agent.keyid, steward.keyid])
-    return hmac.new(bytes.fromhex(verifier), message, hashlib.sha256).hexdigest()
+def sign_with_token(token: bytes, deployment: str, site: str, agent: PublicKey, steward: PublicKey) -> str:
+    """Return the signature (hex) of the token's key that binds the invite to these two keys."""
+    return _token_signer(token).sign(_bound(deployment, site, agent, steward)).hex()
+
+
+def _token_signer(token: bytes) -> Ed25519Signer:
+    seed = hashlib.sha256(b"intramural/invite-token/v2\n" + token).digest()
+    return Ed25519Signer(Ed25519PrivateKey.from_private_bytes(seed))
+
+
+def _bound(deployment: str, site: str, agent: PublicKey, steward: PublicKey) -> bytes:
+    return canonical(["intramural/enrolment/v2", deployment, site, agent.keyid, steward.keyid])
 
 
 def enrolment_site(data: bytes) -> str:
@@ -84,6 +98,9 @@ def open_enrolment(data: bytes, *, deployment: str, site: str, verifier: str, re
         raise ProtocolError(Code.WRONG_SITE, f"from {predicate.header.site}, the invite is for {site}")
     if predicate.header.registry > registry_version:
         raise ProtocolError(Code.WRONG_REGISTRY, f"version {predicate.header.registry} does not exist yet")
-    if not hmac.compare_digest(token_mac(verifier, deployment, site, agent, steward), predicate.token_mac):
-        raise ProtocolError(Code.WRONG_TOKEN, "the request does not prove the invite's token")
+    try:
+        token_key = load_public(_ED25519_DER + bytes.fromhex(verifier))
+        token_key.verify(bytes.fromhex(predicate.token_signature), _bound(deployment, site, agent, steward))
+    except ProtocolError:
+        raise ProtocolError(Code.WRONG_TOKEN, "the request does not prove the invite's token") from None
     return Enrolment(predicate, agent, steward, opened.digest, opened.pae)

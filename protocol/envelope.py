@@ -15,7 +15,7 @@ from protocol.keys import PublicKey, Signer, check_signature_form
 STATEMENT_TYPE = "application/vnd.in-toto+json"
 REGISTRY_TYPE = "application/vnd.intramural.registry+json"
 
-MAX_BYTES = {STATEMENT_TYPE: 64 * 1024, REGISTRY_TYPE: 4 * 1024 * 1024}  # of the whole file
+MAX_BYTES = {STATEMENT_TYPE: 64 * 1024, REGISTRY_TYPE: 16 * 1024 * 1024}  # of the whole file
 MAX_SIGNATURES = {STATEMENT_TYPE: 4, REGISTRY_TYPE: 16}
 
 _ENVELOPE = frozenset({"payload", "payloadType", "signatures"})

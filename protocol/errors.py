@@ -45,7 +45,7 @@ class Code(StrEnum):
     UNKNOWN_RESULT = "unknown_result"  # no result of this site in the log, or withdrawn already
     NO_EXCEPTIONS = "no_exceptions"  # approval by exception, whose terms no registry names yet
     WRONG_DAY = "wrong_day"
-    WRONG_TOKEN = "wrong_token"  # enrolment: the MAC is not the invite's  # noqa: S105
+    WRONG_TOKEN = "wrong_token"  # enrolment: not signed by the invite's token  # noqa: S105
     # what the statement says
     WRONG_CELLS = "wrong_cells"  # keys of data, groups, cells or spreads are not the scorecard's
     WRONG_OUTCOME = "wrong_outcome"  # complete, yet a benchmark was not run

@@ -55,7 +55,7 @@ class EnrollPredicate:
     header: Header
     agent_key: bytes
     steward_key: bytes
-    token_mac: str
+    token_signature: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,9 @@ The format's optional `extra` line is refused: it is not authenticated.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from protocol.checkpoint import Checkpoint, parse_hash, parse_number, verify_checkpoint
+from protocol.checkpoint import Checkpoint, LogKey, parse_hash, parse_number, verify_checkpoint
 from protocol.envelope import encode_base64
 from protocol.errors import Code, ProtocolError
-from protocol.keys import PublicKey
 from protocol.merkle import leaf_hash, verify_inclusion
 
 FIRST_LINE = "c2sp.org/tlog-proof@v1"
@@ -30,13 +29,13 @@ def build_receipt(index: int, proof: Sequence[bytes], signed_checkpoint: str) ->
     return "\n".join([FIRST_LINE, f"index {index}", *map(encode_base64, proof), "", signed_checkpoint])
 
 
-def verify_receipt(text: str, payload_pae: bytes, log_key: PublicKey, origin: str) -> Receipt:
+def verify_receipt(text: str, payload_pae: bytes, log_keys: Sequence[LogKey], origin: str) -> Receipt:
     """Verify offline that the payload is in the log.
 
     Args:
         text: the receipt.
         payload_pae: `Envelope.pae` of the submission; its leaf.
-        log_key: the registry's `log_key`.
+        log_keys: the registry's `log_keys`.
         origin: the registry's `log_name`.
 
     Raises:
@@ -55,6 +54,6 @@ def verify_receipt(text: str, payload_pae: bytes, log_key: PublicKey, origin: st
         proof = [parse_hash(line) for line in lines[2:]]
     except ProtocolError as error:
         raise ProtocolError(Code.BAD_RECEIPT, error.detail) from None
-    checkpoint = verify_checkpoint(note, log_key, origin)
+    checkpoint = verify_checkpoint(note, log_keys, origin)
     verify_inclusion(leaf_hash(payload_pae), index, checkpoint.size, proof, checkpoint.root)
     return Receipt(index, checkpoint)

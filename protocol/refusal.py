@@ -1,4 +1,4 @@
-"""Refusals: signed notes by the log's key, so that nobody on the way can invent one (rule 8.8).
+"""Refusals: signed notes by the aggregator's receipt key, so that nobody on the way can invent one (rule 8.8).
 
 A C2SP signed note of four lines: a first line that no checkpoint has, the digest of the refused payload, the code, and
 the size of the log when it was refused.
@@ -33,15 +33,15 @@ def sign_refusal(refusal: Refusal, origin: str, signer: Signer) -> str:
     return note
 
 
-def verify_refusal(note: str, digest: str, log_key: PublicKey, origin: str) -> Refusal:
-    """Read a refusal and verify that the log's key signed it about the payload `digest`.
+def verify_refusal(note: str, digest: str, receipt_key: PublicKey, origin: str) -> Refusal:
+    """Read a refusal and verify that the receipt key signed it about the payload `digest`.
 
     Raises:
         ProtocolError: BAD_REFUSAL, WRONG_ORIGIN or BAD_SIGNATURE.
     """
     if len(note) > MAX_REFUSAL:
         raise ProtocolError(Code.BAD_REFUSAL, f"longer than {MAX_REFUSAL} characters")
-    lines = verify_note(note, 4, log_key, origin, Code.BAD_REFUSAL)
+    lines = verify_note(note, 4, receipt_key, origin, Code.BAD_REFUSAL)
     if lines[0] != f"{FIRST_LINE} {origin}":
         raise ProtocolError(Code.WRONG_ORIGIN, f"not a refusal of {origin}")
     if not schema.HEX64.fullmatch(lines[1]) or lines[1] != digest:

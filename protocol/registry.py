@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Literal, TypeVar, cast
 
 from protocol import schema
 from protocol.canonical import canonical, parse_canonical
+from protocol.checkpoint import LogKey
 from protocol.envelope import REGISTRY_TYPE, Envelope, decode, decode_base64, encode_base64
 from protocol.errors import Code, ProtocolError
 from protocol.identity import agent_digest, model_digest
@@ -18,8 +19,9 @@ from protocol.scorecard import Scorecard, parse_scorecard
 _T = TypeVar("_T")
 Role = Literal["agent", "steward"]
 Publication = Literal["named", "pooled"]
-SCHEMA_VERSION = 2
-_UNRELEASED_SCHEMA = 1
+SCHEMA_VERSION = 3
+_UNRELEASED_SCHEMAS = (1, 2)
+MAX_SITES = 10_000
 ACCEPTED_VERSIONS = 8  # a statement may name the newest registry or one of the seven before it
 
 
@@ -66,6 +68,8 @@ class Model:
     display_name: str
     organization: str  # "" if not known
     is_language_model: bool
+    family: str = ""  # "" if not known
+    parameters_millions: int = 0  # 0 if not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,26 @@ class RegisteredScorecard:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedKey:
+    """The key of an auditor or a witness, and the name it goes by."""
+
+    name: str
+    key: PublicKey
+
+
+@dataclass(frozen=True, slots=True)
+class KeyGroup:
+    """Keys of which `threshold` must sign: 1 to their number, 0 where there are no keys."""
+
+    threshold: int = 0
+    keys: tuple[NamedKey, ...] = ()
+
+    def by_keyid(self) -> dict[str, PublicKey]:
+        """Return the keys by key id."""
+        return {entry.key.keyid: entry.key for entry in self.keys}
+
+
+@dataclass(frozen=True, slots=True)
 class Registry:
     """One version of the registry.
 
@@ -85,11 +109,16 @@ class Registry:
         expires_day: first day (days since 1970-01-01 UTC) on which it is no longer accepted.
         deployment: the aggregator's origin.
         roots, threshold: root keys, and how many of them must sign.
-        log_name, log_key: origin (and key name) of checkpoints, and the Ed25519 key that signs them.
+        log_name: origin (and key name) of checkpoints.
+        log_keys: the Ed25519 keys that sign checkpoints, each for its sizes of the log, without a gap; the last one
+            is the present key and has no end.
+        receipt_key: the Ed25519 key that signs refusals and heads of sites.
         policy_floor: digest of the federation's policy; every result obeys the stricter of it and the one it names.
         sites: by site id.
         scorecards, policies, models: by digest.
         agents: digest -> version, as `agent_digest`.
+        auditors: who may sign `audit/v1`; Ed25519 keys.
+        witnesses: who cosigns checkpoints; Ed25519 keys, their names in the form of an origin.
     """
 
     version: int
@@ -98,21 +127,41 @@ class Registry:
     roots: tuple[PublicKey, ...]
     threshold: int
     log_name: str
-    log_key: PublicKey
+    log_keys: tuple[LogKey, ...]
+    receipt_key: PublicKey
     policy_floor: str
     sites: Mapping[str, Site]
     scorecards: Mapping[str, RegisteredScorecard]
     policies: Mapping[str, DisclosurePolicy]
     agents: Mapping[str, str]
     models: Mapping[str, Model]
+    auditors: KeyGroup = KeyGroup()
+    witnesses: KeyGroup = KeyGroup()
+    _owners: dict[str, tuple[str, SiteKey]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """Filled by the first question: every submission asks for its two keys, of up to 10,000 sites."""
+
+    @property
+    def log_key(self) -> PublicKey:
+        """The key that signs checkpoints now."""
+        return self.log_keys[-1].key
 
     def site_of(self, keyid: str) -> tuple[str, SiteKey] | None:
         """Return the site id and entry of a site key, whatever its validity."""
-        for site_id, site in self.sites.items():
-            for entry in site.keys:
-                if entry.key.keyid == keyid:
-                    return site_id, entry
-        return None
+        if not self._owners:
+            for site_id, site in self.sites.items():
+                for entry in site.keys:
+                    self._owners[entry.key.keyid] = (site_id, entry)
+        return self._owners.get(keyid)
+
+    def holds(self, keyid: str) -> bool:
+        """Whether a key is in this registry, for whatever purpose."""
+        return keyid in {key.keyid for key in self.central_keys()} or self.site_of(keyid) is not None
+
+    def central_keys(self) -> list[PublicKey]:
+        """Return every key that is no site's: of roots, log, receipts, auditors and witnesses."""
+        log = [entry.key for entry in self.log_keys]
+        others = [entry.key for group in (self.auditors, self.witnesses) for entry in group.keys]
+        return [*self.roots, *log, self.receipt_key, *others]
 
     def policy_for(self, digest: str) -> DisclosurePolicy:
         """Return the stricter of the floor and the registered policy `digest`.
@@ -137,14 +186,19 @@ class RootPins:
 _MAX_ENTRIES = 10_000
 _REGISTRY = frozenset(
     {
-        *("schema", "version", "expires_day", "deployment", "roots", "threshold", "log", "policy_floor"),
-        *("sites", "scorecards", "policies", "agents", "models"),
+        *("schema", "version", "expires_day", "deployment", "roots", "threshold", "log", "receipt_key"),
+        *("auditors", "witnesses", "policy_floor", "sites", "scorecards", "policies", "agents", "models"),
     }
 )
-_LOG = frozenset({"name", "key"})
+_LOG = frozenset({"name", "keys"})
+_LOG_KEY = frozenset({"key", "from_size", "until_size"})
+_GROUP = frozenset({"threshold", "keys"})
+_NAMED_KEY = frozenset({"name", "key"})
 _SITE = frozenset({"display_name", "publication", "start", "epoch", "keys"})
 _SITE_KEY = frozenset({"key", "role", "from_index", "until_index", "revoked_from"})
-_MODEL = frozenset({"name", "display_name", "organization", "is_language_model"})
+_MODEL = frozenset(
+    {"name", "display_name", "organization", "is_language_model", "family", "parameters_millions"}
+)
 _SCORECARD = frozenset({"scorecard", "retired"})
 _MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}")
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+!-]{0,47}")
@@ -165,7 +219,10 @@ def build_registry(registry: Registry) -> bytes:
             "deployment": registry.deployment,
             "roots": [encode_base64(key.der) for key in registry.roots],
             "threshold": registry.threshold,
-            "log": {"name": registry.log_name, "key": encode_base64(registry.log_key.der)},
+            "log": {"name": registry.log_name, "keys": [_log_key_json(entry) for entry in registry.log_keys]},
+            "receipt_key": encode_base64(registry.receipt_key.der),
+            "auditors": _group_json(registry.auditors),
+            "witnesses": _group_json(registry.witnesses),
             "policy_floor": registry.policy_floor,
             "sites": {site_id: _site_json(site) for site_id, site in registry.sites.items()},
             "scorecards": [
@@ -179,6 +236,19 @@ def build_registry(registry: Registry) -> bytes:
     )
     parse_registry(payload)
     return payload
+
+
+def _log_key_json(entry: LogKey) -> dict[str, object]:
+    return {
+        "key": encode_base64(entry.key.der),
+        "from_size": entry.from_size,
+        "until_size": _UNSET if entry.until_size is None else entry.until_size,
+    }
+
+
+def _group_json(group: KeyGroup) -> dict[str, object]:
+    keys = [{"name": entry.name, "key": encode_base64(entry.key.der)} for entry in group.keys]
+    return {"threshold": group.threshold, "keys": keys}
 
 
 def _site_json(site: Site) -> dict[str, object]:
@@ -220,11 +290,14 @@ def parse_registry(payload: bytes) -> Registry:
         roots=roots,
         threshold=threshold,
         log_name=schema.text(log["name"], "log.name", schema.ORIGIN),
-        log_key=_key(log["key"], "log.key"),
+        log_keys=_log_keys(log["keys"]),
+        receipt_key=_ed25519_key(found["receipt_key"], "receipt_key"),
+        auditors=_group(found["auditors"], "auditors"),
+        witnesses=_group(found["witnesses"], "witnesses"),
         policy_floor=schema.text(found["policy_floor"], "policy_floor", schema.HEX64),
         sites={
             schema.text(site_id, "sites", schema.SITE): _site(value)
-            for site_id, value in schema.mapping(found["sites"], "sites").items()
+            for site_id, value in _sites(found).items()
         },
         scorecards=_by_digest("scorecards", ((entry.scorecard.digest, entry) for entry in scorecards)),
         policies=_by_digest("policies", ((policy.digest, policy) for policy in policies)),
@@ -239,11 +312,12 @@ def parse_registry(payload: bytes) -> Registry:
 
 def _fields(payload: bytes) -> dict[str, object]:
     value = parse_canonical(payload)
-    if isinstance(value, dict) and schema.is_number(value.get("schema"), _UNRELEASED_SCHEMA):
-        raise ProtocolError(
-            Code.OLD_SCHEMA,
-            "of an unreleased version (schema 1), which no version after it reads; start anew",
-        )
+    for old in _UNRELEASED_SCHEMAS:
+        if isinstance(value, dict) and schema.is_number(value.get("schema"), old):
+            raise ProtocolError(
+                Code.OLD_SCHEMA,
+                f"of an unreleased version (schema {old}), which no version after it reads; start anew",
+            )
     found = schema.record(value, _REGISTRY, "registry")
     schema.integer(found["schema"], "schema", SCHEMA_VERSION, SCHEMA_VERSION)
     return found
@@ -261,6 +335,13 @@ def _entries(found: dict[str, object], name: str) -> list[object]:
     return schema.array(found[name], name, 0, _MAX_ENTRIES)
 
 
+def _sites(found: dict[str, object]) -> dict[str, object]:
+    sites = schema.mapping(found["sites"], "sites")
+    if len(sites) > MAX_SITES:
+        raise ProtocolError(Code.SCHEMA, f"sites: {len(sites)}; a registry holds at most {MAX_SITES} sites")
+    return sites
+
+
 def _by_digest(where: str, entries: Iterable[tuple[str, _T]]) -> dict[str, _T]:
     """Collect entries that must come sorted by digest, none twice."""
     listed = list(entries)
@@ -272,6 +353,50 @@ def _by_digest(where: str, entries: Iterable[tuple[str, _T]]) -> dict[str, _T]:
 
 def _key(value: object, where: str) -> PublicKey:
     return load_public(decode_base64(value, where))
+
+
+def _ed25519_key(value: object, where: str) -> PublicKey:
+    key = _key(value, where)
+    if key.algorithm != "ed25519":
+        raise ProtocolError(Code.SCHEMA, f"{where}: expected an Ed25519 key")
+    return key
+
+
+def _log_keys(value: object) -> tuple[LogKey, ...]:
+    """Read the keys of the log: for every size exactly one, in the order of the sizes."""
+    keys: list[LogKey] = []
+    next_size = 0
+    for item in schema.array(value, "log.keys", 1, 100):
+        found = schema.record(item, _LOG_KEY, "log key")
+        if keys and keys[-1].until_size is None:
+            raise ProtocolError(Code.SCHEMA, "log.keys: a key follows one that has no end")
+        from_size = schema.integer(found["from_size"], "from_size", next_size, next_size)
+        until_size = schema.integer(found["until_size"], "until_size", _UNSET)
+        if until_size != _UNSET and until_size <= from_size:
+            raise ProtocolError(Code.SCHEMA, "log.keys: a key that ends before it begins")
+        end = None if until_size == _UNSET else until_size
+        keys.append(LogKey(_ed25519_key(found["key"], "log key"), from_size, end))
+        next_size = until_size
+    if keys[-1].until_size is not None:
+        raise ProtocolError(Code.SCHEMA, "log.keys: the last key has an end")
+    return tuple(keys)
+
+
+def _group(value: object, where: str) -> KeyGroup:
+    found = schema.record(value, _GROUP, where)
+    keys = []
+    for item in schema.array(found["keys"], where, 0, 16):
+        entry = schema.record(item, _NAMED_KEY, where)
+        name = schema.text(entry["name"], f"{where}.name", schema.ORIGIN)
+        keys.append(NamedKey(name, _ed25519_key(entry["key"], where)))
+    if len({entry.name for entry in keys}) != len(keys):
+        raise ProtocolError(Code.SCHEMA, f"{where}: two keys of one name")
+    threshold = found["threshold"]
+    if type(threshold) is not int or not min(1, len(keys)) <= threshold <= len(keys):
+        raise ProtocolError(
+            Code.BAD_THRESHOLD, f"{where}: expected a threshold from {min(1, len(keys))} to {len(keys)}, their number"
+        )
+    return KeyGroup(threshold, tuple(keys))
 
 
 def _scorecard(value: object) -> RegisteredScorecard:
@@ -286,6 +411,8 @@ def _model(value: object) -> Model:
         display_name=schema.title(found["display_name"], "model.display_name"),
         organization=schema.title(found["organization"], "model.organization", empty=True),
         is_language_model=schema.flag(found["is_language_model"], "model.is_language_model"),
+        family=schema.title(found["family"], "model.family", empty=True),
+        parameters_millions=schema.integer(found["parameters_millions"], "model.parameters_millions", 0, 10**9),
     )
 
 
@@ -317,23 +444,22 @@ def _site_key(value: object) -> SiteKey:
 
 
 def _check_keys(registry: Registry) -> None:
-    if registry.log_key.algorithm != "ed25519":
-        raise ProtocolError(Code.SCHEMA, "log.key: expected an Ed25519 key")
-    site_keys = [entry.key for site in registry.sites.values() for entry in site.keys]
-    keyids = [key.keyid for key in (*registry.roots, registry.log_key, *site_keys)]
-    if len(set(keyids)) != len(keyids):
+    keys = registry.central_keys()
+    keys += [entry.key for site in registry.sites.values() for entry in site.keys]
+    if len({key.keyid for key in keys}) != len(keys):
         raise ProtocolError(Code.DUPLICATE_KEY, "the same key in two places")
 
 
 def step_registry(data: bytes, trusted: Registry | RootPins) -> Registry:
-    """Take one step: verify the registry that follows `trusted`. Does not look at the expiry date.
+    """Take one step: verify a registry that comes after `trusted`. Does not look at the expiry date.
 
-    The version must be the trusted one (same content) or the next, which thresholds of both its own roots and the
-    trusted ones must have signed. From pins any version may be taken, signed by the pinned and its own threshold.
+    Thresholds of both its own roots and the trusted ones must have signed it. It is the trusted version itself (with
+    the same content) or any later one: the versions between matter only where they changed the roots so far that the
+    trusted ones no longer suffice, and then each such change is one step. From pins any version may be taken.
 
     Raises:
         ProtocolError: MALFORMED, UNKNOWN_KEY, BAD_SIGNATURE, UNDER_THRESHOLD, WRONG_DEPLOYMENT, REGISTRY_ROLLBACK,
-            REGISTRY_SKIPPED, REGISTRY_SPLIT, or as `parse_registry`.
+            REGISTRY_SPLIT, or as `parse_registry`.
     """
     opened = decode(data, REGISTRY_TYPE)
     roots, threshold = _roots(_fields(opened.payload))  # all that is believed before the signatures are checked
@@ -363,8 +489,6 @@ def _check_quorum(opened: Envelope, keyids: Iterable[str], threshold: int) -> No
 def _check_version(new: Registry, trusted: Registry, payload: bytes) -> None:
     if new.version < trusted.version:
         raise ProtocolError(Code.REGISTRY_ROLLBACK, f"version {new.version} after {trusted.version}")
-    if new.version > trusted.version + 1:
-        raise ProtocolError(Code.REGISTRY_SKIPPED, f"version {new.version} after {trusted.version}")
     if new.version == trusted.version and payload != build_registry(trusted):
         raise ProtocolError(Code.REGISTRY_SPLIT, f"two contents of version {new.version}")
 

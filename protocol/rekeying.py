@@ -114,8 +114,7 @@ def _open_reset(
 
 
 def _refuse_known(key: PublicKey, registry: Registry) -> None:
-    known = {registry.log_key.keyid, *(root.keyid for root in registry.roots)}
-    if key.keyid in known or registry.site_of(key.keyid) is not None:
+    if registry.holds(key.keyid):
         raise ProtocolError(Code.DUPLICATE_KEY, f"key {key.keyid} is in the registry already")
 
 

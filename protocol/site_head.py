@@ -1,4 +1,4 @@
-"""Heads of sites: signed notes by the log's key that say how far a site's chain and ledger have come (rule 8.8).
+"""Heads of sites: signed notes by the aggregator's receipt key that say how far a site's chain and ledger have come (rule 8.8).
 
 A machine that was restored from a back-up learns from it what it has lost, and where its reset must begin. A C2SP
 signed note of nine lines: a first line that no checkpoint and no refusal has, the site, the epoch, seq and digest of
@@ -59,15 +59,15 @@ def sign_site_head(head: SiteHead, origin: str, signer: Signer) -> str:
     return note
 
 
-def verify_site_head(note: str, site: str, log_key: PublicKey, origin: str) -> SiteHead:
-    """Read a site's head and verify that the log's key signed it about `site`.
+def verify_site_head(note: str, site: str, receipt_key: PublicKey, origin: str) -> SiteHead:
+    """Read a site's head and verify that the receipt key signed it about `site`.
 
     Raises:
         ProtocolError: BAD_SITE_HEAD, WRONG_ORIGIN or BAD_SIGNATURE.
     """
     if len(note) > MAX_SITE_HEAD:
         raise ProtocolError(Code.BAD_SITE_HEAD, f"longer than {MAX_SITE_HEAD} characters")
-    lines = verify_note(note, 9, log_key, origin, Code.BAD_SITE_HEAD)
+    lines = verify_note(note, 9, receipt_key, origin, Code.BAD_SITE_HEAD)
     if lines[0] != f"{FIRST_LINE} {origin}":
         raise ProtocolError(Code.WRONG_ORIGIN, f"not a site's head of {origin}")
     if not schema.SITE.fullmatch(lines[1]) or lines[1] != site:

@@ -4,6 +4,7 @@ Every kind has an entry in `_KINDS`: its name, its fields, how they are read and
 """
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -171,6 +172,9 @@ def _bucket(found: _Fields, name: str) -> int:
     return schema.integer(found[name], name, 0, len(BUCKETS) - 1)
 
 
+_HEX128: Final = re.compile(r"[0-9a-f]{128}")  # a signature of Ed25519
+
+
 def _key_digest(der: bytes) -> str:
     return hashlib.sha256(der).hexdigest()
 
@@ -180,7 +184,7 @@ def _read_enroll(header: Header, found: _Fields) -> EnrollPredicate:
         header=header,
         agent_key=decode_base64(found["agent_key"], "agent_key"),
         steward_key=decode_base64(found["steward_key"], "steward_key"),
-        token_mac=_digest(found, "token_mac"),
+        token_signature=schema.text(found["token_signature"], "token_signature", _HEX128),
     )
 
 
@@ -188,7 +192,7 @@ def _write_enroll(predicate: EnrollPredicate) -> _Fields:
     return {
         "agent_key": encode_base64(predicate.agent_key),
         "steward_key": encode_base64(predicate.steward_key),
-        "token_mac": predicate.token_mac,
+        "token_signature": predicate.token_signature,
     }
 
 
@@ -340,7 +344,7 @@ RESULT: Final = "urn:intramural:result/v1"
 _KINDS: Final[Mapping[type[Statement], _Kind]] = {
     EnrollPredicate: _Kind(
         uri=ENROLL,
-        fields=frozenset({"agent_key", "steward_key", "token_mac"}),
+        fields=frozenset({"agent_key", "steward_key", "token_signature"}),
         starts=True,
         write=_write_enroll,
         read=_read_enroll,

@@ -266,11 +266,11 @@ def make_request(invite: Invite, agent: Signer, steward: PublicKey, registry_ver
         raise ConfigError(
             "the steward's key is the agent's key", "The steward is another person, with a key of their own."
         )
-    verifier = enrolment.token_verifier(bytes.fromhex(invite.token))
     header = Header(invite.deployment, invite.site, FIRST_EPOCH, START_SEQ, NONE, registry_version)
-    mac = enrolment.token_mac(verifier, invite.deployment, invite.site, agent.public, steward)
+    token = bytes.fromhex(invite.token)
+    proof = enrolment.sign_with_token(token, invite.deployment, invite.site, agent.public, steward)
     try:
-        payload = build_statement(EnrollPredicate(header, agent.public.der, steward.der, mac))
+        payload = build_statement(EnrollPredicate(header, agent.public.der, steward.der, proof))
     except ProtocolError as error:
         raise ConfigError(f"the invite cannot be used ({error.code}: {error.detail})") from None
     return envelope.sign(payload, [agent])

@@ -52,7 +52,7 @@ def check_receipt(text: str, payload_pae: bytes, registry: Registry) -> Receipt:
         DeliveryError: the proof, the log's signature or its name is not right.
     """
     try:
-        return verify_receipt(text, payload_pae, registry.log_key, registry.log_name)
+        return verify_receipt(text, payload_pae, registry.log_keys, registry.log_name)
     except ProtocolError as error:
         raise DeliveryError(
             f"the receipt does not verify ({error.code}): the submission counts as not delivered",

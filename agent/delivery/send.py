@@ -186,7 +186,7 @@ def _post(
 def _believed(outbox: Outbox, registry: Registry, digest: str, error: RefusedError) -> DeliveryError:
     """Return what to say of a refusal. Only one that the log's key signed changes the state here."""
     try:
-        refusal = verify_refusal(error.note, digest, registry.log_key, registry.log_name)
+        refusal = verify_refusal(error.note, digest, registry.receipt_key, registry.log_name)
     except ProtocolError:
         return DeliveryError(
             f"the submission was refused (status {error.status}) without the aggregator's signature, so nothing is "
@@ -209,7 +209,7 @@ def take_refusal(outbox: Outbox, registry: Registry, note: str, *, today_day: in
     with outbox.held():
         for submission in waiting(outbox):
             try:
-                refusal = verify_refusal(note, submission.digest, registry.log_key, registry.log_name)
+                refusal = verify_refusal(note, submission.digest, registry.receipt_key, registry.log_name)
             except ProtocolError:
                 continue
             if RefusedError(refusal.code, 0, note).final:

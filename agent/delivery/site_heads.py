@@ -1,4 +1,4 @@
-"""How far the aggregator's log has come with this site: a note that the log's key signed, fetched or carried here."""
+"""How far the aggregator's log has come with this site: a note that the receipt key signed, fetched or carried here."""
 
 from agent.delivery.outbox import LIVE, Outbox, State
 from agent.delivery.receipts import check_receipt, read_head
@@ -20,10 +20,10 @@ def open_site_head(note: str, outbox: Outbox, registry: Registry, site: str) -> 
     """Verify the note, and that it is no older than what this site has seen.
 
     Raises:
-        DeliveryError: the log's key did not sign it about this site, or it is outdated, or the registry here is.
+        DeliveryError: the receipt key did not sign it about this site, or it is outdated, or the registry here is.
     """
     try:
-        head = verify_site_head(note, site, registry.log_key, registry.log_name)
+        head = verify_site_head(note, site, registry.receipt_key, registry.log_name)
     except ProtocolError as error:
         raise DeliveryError(
             f"the aggregator's word about this site does not verify ({error.code})",

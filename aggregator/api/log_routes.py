@@ -27,7 +27,7 @@ def make_router(home: Home) -> APIRouter:
         with home.database.reading() as connection:
             newest = versions.newest_registry(connection)
             head = require_found(read_site_head(connection, site, newest, journal.size(connection)))
-        return PlainTextResponse(sign_site_head(head, newest.log_name, home.log_key))
+        return PlainTextResponse(sign_site_head(head, newest.log_name, home.receipt_signer(newest)))
 
     @router.get("/v1/receipts/{digest}")
     def receipt(digest: Digest) -> Response:
@@ -38,8 +38,9 @@ def make_router(home: Home) -> APIRouter:
     @router.get("/v1/log/checkpoint")
     def checkpoint() -> Response:
         with home.database.reading() as connection:
-            origin = versions.newest_registry(connection).log_name
-            return PlainTextResponse(journal.checkpoint(connection, origin=origin, log_key=home.log_key))
+            newest = versions.newest_registry(connection)
+            signer = home.log_signer(newest)
+            return PlainTextResponse(journal.checkpoint(connection, origin=newest.log_name, log_key=signer))
 
     @router.get("/v1/log/entries")
     def entries(start: LogSize = 0, end: LogSize = MAX_ENTRIES) -> Response:

@@ -47,8 +47,8 @@ def check_ready(home: Home) -> None:
         newest = walk(versions)[-1]
     except (ProtocolError, IndexError) as error:
         raise RegistryError(f"the registry in the database does not hold: {error}") from None
-    if home.log_key.public.keyid != newest.log_key.keyid:
-        raise RegistryError("keys/log.key is not the log key that the registry names")
+    home.log_signer(newest)
+    home.receipt_signer(newest)
 
 
 def start_logging(level: str) -> None:

@@ -76,11 +76,11 @@ class Replayed:
 
 def collect_evidence(connection: Connection, home: Home) -> Evidence:
     """Read the log of this aggregator, in one snapshot."""
-    origin = newest_registry(connection).log_name
+    newest = newest_registry(connection)
     return Evidence(
         registries=tuple(all_envelopes(connection)),
         entries=tuple(journal.read_entries(connection)),
-        checkpoint=journal.checkpoint(connection, origin=origin, log_key=home.log_key),
+        checkpoint=journal.checkpoint(connection, origin=newest.log_name, log_key=home.log_signer(newest)),
     )
 
 
@@ -130,7 +130,7 @@ def replay(evidence: Evidence, pins: RootPins | None = None) -> Replayed:
     registries = _walk(evidence.registries, pins)
     newest = registries[-1]
     try:
-        head = verify_checkpoint(evidence.checkpoint, newest.log_key, newest.log_name)
+        head = verify_checkpoint(evidence.checkpoint, newest.log_keys, newest.log_name)
     except ProtocolError as error:
         raise BoardMismatchError(f"the published checkpoint is not what it should be: {error.detail}") from None
     if head.size != len(evidence.entries):

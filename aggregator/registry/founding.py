@@ -3,12 +3,13 @@
 from pathlib import Path
 
 from aggregator.errors import SettingsError
-from aggregator.home import LOG_KEY, ROOT_KEY, SETTINGS_FILE, Home
+from aggregator.home import LOG_KEY, RECEIPT_KEY, ROOT_KEY, SETTINGS_FILE, Home
 from aggregator.key_files import draw_key, keep_key
 from aggregator.registry.changes import Additions, apply
 from aggregator.registry.policies import DEFAULT_FLOOR, shipped_policies
 from aggregator.registry.versions import put_in_force, sign_version
 from aggregator.settings import Settings, write_settings
+from protocol.checkpoint import LogKey
 from protocol.keys import Ed25519Signer
 from protocol.registry import Registry
 
@@ -40,7 +41,7 @@ def found(
     policies = shipped_policies()
     if floor not in policies:
         raise SettingsError(f"there is no shipped policy {floor!r} (there are: {', '.join(sorted(policies))})")
-    root, log = draw_key(), draw_key()
+    root, log, receipt = draw_key(), draw_key(), draw_key()
     first = Registry(
         version=1,
         expires_day=today_day + settings.registry_days,
@@ -48,7 +49,8 @@ def found(
         roots=(Ed25519Signer(root).public,),
         threshold=1,
         log_name=origin,
-        log_key=Ed25519Signer(log).public,
+        log_keys=(LogKey(Ed25519Signer(log).public),),
+        receipt_key=Ed25519Signer(receipt).public,
         policy_floor=policies[floor].digest,
         sites={},
         scorecards={},
@@ -63,6 +65,7 @@ def found(
         raise SettingsError(f"{directory} cannot be made: {error.strerror}", "Choose another directory.") from None
     keep_key(directory / "keys" / ROOT_KEY, root)
     keep_key(directory / "keys" / LOG_KEY, log)
+    keep_key(directory / "keys" / RECEIPT_KEY, receipt)
     write_settings(directory / SETTINGS_FILE, settings)
     home = Home(directory)
     home.database.migrate()

@@ -182,7 +182,7 @@ def enroll(connection: Connection, home: Home, request: PendingRequest, *, today
             registry=before.version,
         ),
         origin=before.log_name,
-        log_key=home.log_key,
+        log_key=home.log_signer(before),
     )
     keys = (
         SiteKey(first.agent, "agent", from_index=position),
@@ -197,7 +197,7 @@ def enroll(connection: Connection, home: Home, request: PendingRequest, *, today
         expires_day=today_day + home.settings.registry_days,
         sites={**before.sites, request.site: site},
     )
-    sign_next(connection, after, [home.root_key])
+    sign_next(connection, after, [home.root_signer(before)])
     connection.execute(delete(enrolment_requests).where(enrolment_requests.c.site == request.site))
     return after
 

@@ -167,7 +167,7 @@ def put_in_force(connection: Connection, home: Home, request: PendingRekeying, *
         statement=rekeying.predicate,
         registry=before.version,
     )
-    position = journal.append(connection, link, origin=before.log_name, log_key=home.log_key)
+    position = journal.append(connection, link, origin=before.log_name, log_key=home.log_signer(before))
     site = site_after(before.sites[request.site_id], rekeying, position)
     after = replace(
         before,
@@ -175,7 +175,7 @@ def put_in_force(connection: Connection, home: Home, request: PendingRekeying, *
         expires_day=today_day + home.settings.registry_days,
         sites={**before.sites, request.site_id: site},
     )
-    sign_next(connection, after, [home.root_key])
+    sign_next(connection, after, [home.root_signer(before)])
     connection.execute(delete(rekeying_requests).where(rekeying_requests.c.site == request.site_id))
     return after
 

@@ -20,7 +20,7 @@ from aggregator.registry.founding import found
 from aggregator.registry.versions import newest_registry
 from aggregator.settings import make_settings
 from protocol.disclosure import CellSums, release
-from protocol.enrolment import token_mac, token_verifier
+from protocol.enrolment import sign_with_token
 from protocol.envelope import decode, sign
 from protocol.identity import NONE, agent_digest, model_digest
 from protocol.keys import Ed25519Signer
@@ -134,12 +134,12 @@ class TestSite:
     datasets: dict[str, str] = field(default_factory=dict)
 
     def ask_to_enrol(self, invite: invites.Invite, *, token: bytes | None = None) -> bytes:
-        verifier = token_verifier(token if token is not None else bytes.fromhex(invite.token))
+        token = token if token is not None else bytes.fromhex(invite.token)
         predicate = EnrollPredicate(
             Header(invite.deployment, self.id, FIRST_EPOCH, START_SEQ, NONE, 1),
             agent_key=self.agent.public.der,
             steward_key=self.steward.public.der,
-            token_mac=token_mac(verifier, invite.deployment, self.id, self.agent.public, self.steward.public),
+            token_signature=sign_with_token(token, invite.deployment, self.id, self.agent.public, self.steward.public),
         )
         return sign(build_statement(predicate), [self.agent, self.steward])
 
@@ -301,7 +301,7 @@ def challenge_of(home: Home, plan: bytes) -> str:
     """Return what the receipt of an accepted plan gives, as a site works it out."""
     receipt = accept(home, plan, today_day=today_day()).receipt
     registry = registry_of(home)
-    proven = verify_receipt(receipt, decode(plan).pae, registry.log_key, registry.log_name)
+    proven = verify_receipt(receipt, decode(plan).pae, registry.log_keys, registry.log_name)
     return plan_challenge(registry.deployment, proven.index, proven.checkpoint.root, decode(plan).digest)
 
 

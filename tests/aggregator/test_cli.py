@@ -118,7 +118,7 @@ def test_files_that_are_refused_get_a_signed_refusal_to_carry_back(tmp_path: Pat
     assert answers == {f"{digests['good']}.receipt", f"{digests['bad']}.refusal"}
     registry = registry_of(home)
     note = (stick / f"{digests['bad']}.refusal").read_text("utf-8")
-    assert verify_refusal(note, digests["bad"], registry.log_key, registry.log_name).code is Code.NO_EXCEPTIONS
+    assert verify_refusal(note, digests["bad"], registry.receipt_key, registry.log_name).code is Code.NO_EXCEPTIONS
     home.database.close()
 
 

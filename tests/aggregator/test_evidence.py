@@ -17,7 +17,7 @@ from aggregator.key_files import draw_key
 from aggregator.log.journal import Entry
 from aggregator.registry.versions import sign_version
 from aggregator.store.schema import entries
-from protocol.checkpoint import Checkpoint, sign_checkpoint
+from protocol.checkpoint import Checkpoint, LogKey, sign_checkpoint
 from protocol.envelope import add_signature, decode, sign
 from protocol.identity import model_digest
 from protocol.keys import Ed25519Signer
@@ -52,7 +52,7 @@ WARDS_CARD = Scorecard(  # so many private figures that two sites cannot well ag
 class Forger:
     """An aggregator that signs what it likes."""
 
-    home: Home
+    root: Ed25519Signer
     log_key: Ed25519Signer
     registries: list[Registry] = field(default_factory=list)
     signed: list[bytes] = field(default_factory=list)
@@ -61,7 +61,7 @@ class Forger:
     def sign_registry(self, registry: Registry) -> Registry:
         before = self.registries[-1] if self.registries else None
         registry = replace(registry, version=len(self.registries) + 1)
-        self.signed.append(sign_version(registry, before, [self.home.root_key]))
+        self.signed.append(sign_version(registry, before, [self.root]))
         self.registries.append(registry)
         return registry
 
@@ -79,7 +79,7 @@ class Forger:
             Header(deployment, site.id, 1, 0, "none", registry),
             agent_key=site.agent.public.der,
             steward_key=site.steward.public.der,
-            token_mac="0" * 64,
+            token_signature="0" * 128,
         )
         return sign(build_statement(predicate), [site.agent, site.steward])
 
@@ -134,7 +134,7 @@ class Forger:
 
 @pytest.fixture
 def forger(home: Home) -> Forger:
-    made = Forger(home, home.log_key)
+    made = Forger(home.root_signer(registry_of(home)), home.log_signer(registry_of(home)))
     made.sign_registry(registry_of(home))
     return made
 
@@ -334,7 +334,7 @@ def test_figures_copied_from_another_site_are_seen_but_not_a_sites_own(forger: F
 def test_the_newest_registry_names_the_key_of_the_log(forger: Forger, site: TestSite) -> None:
     forger.result(site)
     old, new = forger.log_key, Ed25519Signer(draw_key())
-    forger.sign_registry(replace(forger.registries[-1], log_key=new.public))
+    forger.sign_registry(replace(forger.registries[-1], log_keys=(LogKey(new.public),)))
     assert "checkpoint" in forger.seen()
     forger.log_key = new
     replay(forger.evidence())

@@ -49,7 +49,7 @@ def signed_code(response: httpx.Response, envelope: bytes, registry: Registry) -
     """Return the code of a refusal that the log signed about this submission, and check that nothing else is said."""
     body = response.json()
     assert sorted(body) == ["code", "refusal"]
-    refusal = verify_refusal(body["refusal"], decode(envelope).digest, registry.log_key, registry.log_name)
+    refusal = verify_refusal(body["refusal"], decode(envelope).digest, registry.receipt_key, registry.log_name)
     assert refusal.code.value == body["code"]
     return refusal.code
 
@@ -61,19 +61,19 @@ def test_a_submission_over_http_gets_a_receipt_that_holds(served: Served, site: 
     assert answer.status_code == 200
     digest, receipt = answer.json()["digest"], answer.json()["receipt"]
     assert digest == decode(envelope).digest
-    verify_receipt(receipt, decode(envelope).pae, registry.log_key, registry.log_name)
+    verify_receipt(receipt, decode(envelope).pae, registry.log_keys, registry.log_name)
     assert served.get(f"/v1/receipts/{digest}").text == receipt
     assert served.post(envelope).json()["receipt"] == receipt
 
 
 def test_the_log_can_be_followed_over_http(served: Served, site: TestSite) -> None:
     registry = registry_of(served.home)
-    old = verify_checkpoint(served.get("/v1/log/checkpoint").text, registry.log_key, registry.log_name)
+    old = verify_checkpoint(served.get("/v1/log/checkpoint").text, registry.log_keys, registry.log_name)
     for seed in range(3):
         envelope = site.sign(site.result(registry, scores(seed)))
         assert served.post(envelope).status_code == 200
         site.accepted(envelope)
-    new = verify_checkpoint(served.get("/v1/log/checkpoint").text, registry.log_key, registry.log_name)
+    new = verify_checkpoint(served.get("/v1/log/checkpoint").text, registry.log_keys, registry.log_name)
     assert (old.size, new.size) == (3, 6)
     proof = served.get(f"/v1/log/consistency?from={old.size}&to={new.size}").json()["proof"]
     check_growth(old, new, [bytes.fromhex(node) for node in proof])
@@ -271,7 +271,7 @@ def test_many_sites_at_once_all_get_in(served: Served) -> None:
         answers = list(pool.map(served.post, envelopes))
     assert [answer.status_code for answer in answers] == [200] * 8
     for envelope, answer in zip(envelopes, answers, strict=True):
-        verify_receipt(answer.json()["receipt"], decode(envelope).pae, registry.log_key, registry.log_name)
+        verify_receipt(answer.json()["receipt"], decode(envelope).pae, registry.log_keys, registry.log_name)
 
 
 def test_nobody_on_the_way_can_forge_or_turn_a_refusal(served: Served, site: TestSite) -> None:
@@ -286,7 +286,7 @@ def test_nobody_on_the_way_can_forge_or_turn_a_refusal(served: Served, site: Tes
     other_code = note.replace("no_exceptions", "fork")
     for forged, about in ((note, good), (turned, good), (stranger, good), (other_code, bad)):
         with pytest.raises(ProtocolError) as error:
-            verify_refusal(forged, decode(about).digest, registry.log_key, registry.log_name)
+            verify_refusal(forged, decode(about).digest, registry.receipt_key, registry.log_name)
         assert error.value.code in {Code.BAD_REFUSAL, Code.BAD_SIGNATURE}
 
 
@@ -348,7 +348,7 @@ def test_killed_around_the_commit_the_receipt_comes_at_the_next_try(
     # The next try reaches a new process with the same database.
     registry = registry_of(home)
     receipt = accept(home, envelope, today_day=today_day()).receipt
-    verify_receipt(receipt, decode(envelope).pae, registry.log_key, registry.log_name)
+    verify_receipt(receipt, decode(envelope).pae, registry.log_keys, registry.log_name)
     assert log_size(home) == before + 1
     site.accepted(envelope)
     submit(home, site, site.result(registry, scores(9)))

@@ -66,7 +66,7 @@ def refused(home: Home, envelope: bytes) -> Code:
     assert log_size(home) == before
     if isinstance(error.value, SignedRefusalError):
         registry = registry_of(home)
-        refusal = verify_refusal(error.value.note, decode(envelope).digest, registry.log_key, registry.log_name)
+        refusal = verify_refusal(error.value.note, decode(envelope).digest, registry.receipt_key, registry.log_name)
         assert refusal.code is error.value.code
         assert refusal.log_size <= before
     else:
@@ -83,7 +83,7 @@ def test_a_result_is_accepted_and_its_receipt_holds_offline(home: Home, site: Te
     envelope = site.sign(site.result(registry_of(home), scores(1)))
     receipt = send(home, envelope)
     registry = registry_of(home)
-    proven = verify_receipt(receipt, decode(envelope).pae, registry.log_key, registry.log_name)
+    proven = verify_receipt(receipt, decode(envelope).pae, registry.log_keys, registry.log_name)
     assert proven.index == 3  # after the enrolment and two datasets
     assert proven.checkpoint.size == 4
 
@@ -498,7 +498,7 @@ def test_a_refusal_that_changes_is_signed_anew_with_the_log_of_its_time(home: Ho
     submit(home, site, site.result(registry, scores(2)))
     refusal = refusal_of(home, envelope)
     assert refusal.code is Code.WRONG_PREV
-    opened = verify_refusal(refusal.note, decode(envelope).digest, registry.log_key, registry.log_name)
+    opened = verify_refusal(refusal.note, decode(envelope).digest, registry.receipt_key, registry.log_name)
     assert opened.log_size == log_size(home)
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from aggregator.merge.pool import SiteCell, State, Why, pool
 from aggregator.merge.table import Result, Withdrawal, WithdrawnResult, build_board
 from aggregator.registry.policies import shipped_policies
+from protocol.checkpoint import LogKey
 from protocol.codes import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
 from protocol.disclosure import CellSums, release_cell, release_spread
 from protocol.figures import mean_win_rates, wilson
@@ -262,7 +263,8 @@ def small_registry(sites: list[TestSite]) -> Registry:
         roots=(new_key().public,),
         threshold=1,
         log_name=ORIGIN,
-        log_key=new_key().public,
+        log_keys=(LogKey(new_key().public),),
+        receipt_key=new_key().public,
         policy_floor=STRICT.digest,
         sites={
             site.id: Site(

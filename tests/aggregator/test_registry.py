@@ -15,7 +15,7 @@ from aggregator.registry.invites import Invite
 from aggregator.registry.policies import shipped_policies
 from aggregator.registry.versions import all_envelopes, sign_next, walk
 from aggregator.settings import make_settings
-from protocol.enrolment import token_mac, token_verifier
+from protocol.enrolment import sign_with_token
 from protocol.envelope import decode, sign
 from protocol.errors import Code, ProtocolError
 from protocol.predicates import EnrollPredicate
@@ -41,9 +41,10 @@ def test_a_new_deployment_trusts_its_own_root_alone(home: Home) -> None:
     registry = registry_of(home)
     assert registry.version == 1
     assert [key.keyid for key in registry.roots] == [home.root_key.public.keyid]
-    assert registry.log_key.keyid == home.log_key.public.keyid
+    assert registry.log_key.keyid == home.log_signer(registry).public.keyid
+    assert registry.receipt_key.keyid == home.receipt_signer(registry).public.keyid
     assert registry.policy_floor == shipped_policies()["strict"].digest
-    assert len({home.root_key.public.keyid, home.log_key.public.keyid}) == 2
+    assert len({key.keyid for key in registry.central_keys()}) == 3
 
 
 def test_an_aggregator_is_not_founded_twice_in_one_place(home: Home) -> None:
@@ -135,7 +136,7 @@ def test_an_invite_is_used_once(home: Home) -> None:
 @pytest.mark.parametrize("whose", ["root", "log", "other site's"])
 def test_a_key_with_another_office_cannot_enrol(home: Home, whose: str) -> None:
     other = enrolled(home, "Other")
-    key = {"root": home.root_key, "log": home.log_key, "other site's": other.steward}[whose]
+    key = {"root": home.root_signer(registry_of(home)), "log": home.log_signer(registry_of(home)), "other site's": other.steward}[whose]
     invite = invited(home)
     request = TestSite(invite.site, agent=key).ask_to_enrol(invite)
     with home.database.reading() as connection:
@@ -154,8 +155,8 @@ def test_one_key_for_both_roles_cannot_enrol(home: Home) -> None:
     payload = decode(replace(site, steward=new_key()).ask_to_enrol(invite)).payload
     statement = parse_statement(payload)
     assert isinstance(statement, EnrollPredicate)
-    mac = token_mac(token_verifier(bytes.fromhex(invite.token)), ORIGIN, site.id, site.agent.public, site.agent.public)
-    same = replace(statement, steward_key=statement.agent_key, token_mac=mac)
+    proof = sign_with_token(bytes.fromhex(invite.token), ORIGIN, site.id, site.agent.public, site.agent.public)
+    same = replace(statement, steward_key=statement.agent_key, token_signature=proof)
     assert refused(home, sign(build_statement(same), [both.agent])) in {Code.DUPLICATE_KEY, Code.WRONG_SUBJECT}
 
 

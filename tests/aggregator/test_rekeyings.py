@@ -44,7 +44,7 @@ from tests.aggregator.test_intake import fork, frozen, log_size
 
 def head_of(served: Served, site: TestSite) -> SiteHead:
     registry = registry_of(served.home)
-    return verify_site_head(served.get(f"/v1/sites/{site.id}/head").text, site.id, registry.log_key, registry.log_name)
+    return verify_site_head(served.get(f"/v1/sites/{site.id}/head").text, site.id, registry.receipt_key, registry.log_name)
 
 
 def waiting(home: Home) -> list[str]:
@@ -98,7 +98,7 @@ def test_a_frozen_site_finds_its_way_back_over_http(served: Served, site: TestSi
     done(home, "rekey", "--pending", "--fingerprint-checked")
     answer = served.post(request, "/v1/requests").json()
     registry = registry_of(home)
-    verify_receipt(answer["receipt"], decode(request).pae, registry.log_key, registry.log_name)
+    verify_receipt(answer["receipt"], decode(request).pae, registry.log_keys, registry.log_name)
     assert served.get(f"/v1/receipts/{digest}").text == answer["receipt"]
     assert (registry.sites[site.id].start, registry.sites[site.id].epoch) == (digest, 2)
     restored.accepted(request)
@@ -140,7 +140,7 @@ def test_a_reset_needs_the_signatures_of_both_keys_of_the_new_epoch(home: Home, 
 @pytest.mark.parametrize("whose", ["root", "log", "other site's"])
 def test_a_key_with_another_office_is_no_new_key(home: Home, site: TestSite, whose: str) -> None:
     other = enrolled(home, "Other")
-    key = {"root": home.root_key, "log": home.log_key, "other site's": other.agent}[whose]
+    key = {"root": home.root_signer(registry_of(home)), "log": home.log_signer(registry_of(home)), "other site's": other.agent}[whose]
     assert request_refused(home, site.rotate(registry_of(home), "agent", key)) is Code.DUPLICATE_KEY
     assert request_refused(home, site.reset(registry_of(home), agent=key)) is Code.DUPLICATE_KEY
 

@@ -287,7 +287,7 @@ def test_a_withdrawal_names_the_result_that_leaves_the_board() -> None:
 def test_requests_about_keys_show_fingerprints_to_read_aloud() -> None:
     start = replace(HEADER, seq=0)
     enrolment = EnrollPredicate(
-        replace(start, prev=NONE), world.AGENT.public.der, world.STEWARD.public.der, token_mac="00" * 32
+        replace(start, prev=NONE), world.AGENT.public.der, world.STEWARD.public.der, token_signature="00" * 64
     )
     description = describe_request(build_statement(enrolment))
     assert fact(description, "agent's key") == world.AGENT.public.fingerprint

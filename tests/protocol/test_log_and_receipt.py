@@ -16,7 +16,7 @@ from protocol.keys import load_public
 from protocol.merkle import leaf_hash, node_hash
 from protocol.receipt import build_receipt, verify_receipt
 from protocol.signed_note import note_key_id
-from tests.protocol.world import LOG, ORIGIN, STEWARD, STRANGER, refused, submission
+from tests.protocol.world import LOG, LOG_KEYS, ORIGIN, STEWARD, STRANGER, refused, submission
 
 # The reference tree of RFC 6962 implementations: eight leaves, the root after each, and some proofs.
 LEAVES = [
@@ -177,11 +177,11 @@ RECEIPT = build_receipt(1, merkle.inclusion_proof(ENTRIES, 1), NOTE)
 
 
 def check_note(note: str) -> Checkpoint:
-    return verify_checkpoint(note, LOG.public, ORIGIN)
+    return verify_checkpoint(note, LOG_KEYS, ORIGIN)
 
 
 def check_receipt(text: str) -> int:
-    return verify_receipt(text, SUBMISSION, LOG.public, ORIGIN).index
+    return verify_receipt(text, SUBMISSION, LOG_KEYS, ORIGIN).index
 
 
 def signed_text(text: str) -> str:
@@ -192,7 +192,7 @@ def signed_text(text: str) -> str:
 
 def test_a_checkpoint_and_a_receipt_of_the_log_are_taken():
     assert check_note(NOTE) == HEAD
-    assert verify_receipt(RECEIPT, SUBMISSION, LOG.public, ORIGIN).checkpoint == HEAD
+    assert verify_receipt(RECEIPT, SUBMISSION, LOG_KEYS, ORIGIN).checkpoint == HEAD
     assert check_receipt(RECEIPT) == 1
     assert signed_text(NOTE.partition("\n\n")[0] + "\n") == NOTE
 
@@ -341,14 +341,14 @@ def test_a_receipt_that_proves_nothing_is_refused(text: str, code: Code):
 
 def test_G108_a_receipt_for_another_payload_is_refused():
     with refused(Code.BAD_PROOF):
-        verify_receipt(RECEIPT, SUBMISSION + b" ", LOG.public, ORIGIN)
+        verify_receipt(RECEIPT, SUBMISSION + b" ", LOG_KEYS, ORIGIN)
 
 
 def test_G108_an_inner_node_cannot_pose_as_a_leaf():
     inner = ENTRIES[0] + ENTRIES[1]
     assert leaf_hash(inner) != node_hash(ENTRIES[0], ENTRIES[1])
     with refused(Code.BAD_PROOF):
-        verify_receipt(build_receipt(0, merkle.inclusion_proof(ENTRIES, 0)[1:], NOTE), inner, LOG.public, ORIGIN)
+        verify_receipt(build_receipt(0, merkle.inclusion_proof(ENTRIES, 0)[1:], NOTE), inner, LOG_KEYS, ORIGIN)
 
 
 def test_C51_a_site_key_signs_no_receipt():

@@ -7,20 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocol import merkle
-from protocol.checkpoint import Checkpoint, sign_checkpoint, verify_checkpoint
+from protocol.checkpoint import Checkpoint, LogKey, sign_checkpoint, verify_checkpoint
 from protocol.errors import Code, ProtocolError
 from protocol.refusal import FIRST_LINE, MAX_REFUSAL, Refusal, sign_refusal, verify_refusal
 from protocol.signed_note import sign_note
-from tests.protocol.world import AGENT, LOG, ORIGIN, ROOT, STEWARD, STRANGER, refused
+from tests.protocol.world import AGENT, LOG, LOG_KEYS, ORIGIN, RECEIPT, ROOT, STEWARD, STRANGER, refused
 
 DIGEST, OTHER_DIGEST = "ab" * 32, "cd" * 32
 REFUSAL = Refusal(DIGEST, Code.FORK, 5)
-NOTE = sign_refusal(REFUSAL, ORIGIN, LOG)
+NOTE = sign_refusal(REFUSAL, ORIGIN, RECEIPT)
 TEXT = NOTE.partition("\n\n")[0]
 
 
 def check(note: str) -> Refusal:
-    return verify_refusal(note, DIGEST, LOG.public, ORIGIN)
+    return verify_refusal(note, DIGEST, RECEIPT.public, ORIGIN)
 
 
 def test_a_refusal_comes_out_as_it_went_in():
@@ -31,12 +31,12 @@ def test_a_refusal_comes_out_as_it_went_in():
 @given(st.sampled_from(Code), st.integers(0, 2**53 - 1), st.binary(min_size=32, max_size=32).map(bytes.hex))
 def test_every_refusal_comes_out_as_it_went_in(code: Code, log_size: int, digest: str):
     refusal = Refusal(digest, code, log_size)
-    assert verify_refusal(sign_refusal(refusal, ORIGIN, LOG), digest, LOG.public, ORIGIN) == refusal
+    assert verify_refusal(sign_refusal(refusal, ORIGIN, RECEIPT), digest, RECEIPT.public, ORIGIN) == refusal
 
 
 def signed_text(*lines: str) -> str:
-    """Return a note of these lines that the log's key did sign."""
-    return sign_note("".join(f"{line}\n" for line in lines), ORIGIN, LOG)
+    """Return a note of these lines that the receipt key did sign."""
+    return sign_note("".join(f"{line}\n" for line in lines), ORIGIN, RECEIPT)
 
 
 LINES = (f"{FIRST_LINE} {ORIGIN}", DIGEST, "fork", "5")
@@ -45,13 +45,14 @@ HEAD = Checkpoint(ORIGIN, 5, b"\x05" * 32)
 NOTES: dict[str, tuple[str, Code]] = {
     "forged-by-a-stranger": (sign_refusal(REFUSAL, ORIGIN, STRANGER), Code.BAD_SIGNATURE),
     "forged-by-a-site": (sign_refusal(REFUSAL, ORIGIN, AGENT), Code.BAD_SIGNATURE),
+    "forged-by-the-log-key": (sign_refusal(REFUSAL, ORIGIN, LOG), Code.BAD_SIGNATURE),
     "forged-by-a-root-key": (sign_refusal(REFUSAL, ORIGIN, ROOT), Code.BAD_SIGNATURE),
     "other-code-under-the-signature": (NOTE.replace("\nfork\n", "\nwrong_prev\n"), Code.BAD_SIGNATURE),
     "other-size-under-the-signature": (NOTE.replace("\n5\n", "\n6\n"), Code.BAD_SIGNATURE),
     "other-digest-under-the-signature": (NOTE.replace(DIGEST, OTHER_DIGEST), Code.BAD_SIGNATURE),
-    "of-another-payload": (sign_refusal(replace(REFUSAL, digest=OTHER_DIGEST), ORIGIN, LOG), Code.BAD_REFUSAL),
+    "of-another-payload": (sign_refusal(replace(REFUSAL, digest=OTHER_DIGEST), ORIGIN, RECEIPT), Code.BAD_REFUSAL),
     "of-another-board": (
-        sign_refusal(REFUSAL, "staging.board.example", LOG).replace("— staging.board.example", f"— {ORIGIN}"),
+        sign_refusal(REFUSAL, "staging.board.example", RECEIPT).replace("— staging.board.example", f"— {ORIGIN}"),
         Code.BAD_SIGNATURE,
     ),
     "of-another-board-by-the-same-key": (
@@ -94,9 +95,9 @@ def test_signatures_of_keys_we_do_not_know_are_ignored():
 
 def test_a_refusal_is_no_checkpoint():
     with refused(Code.BAD_CHECKPOINT):
-        verify_checkpoint(NOTE, LOG.public, ORIGIN)
+        verify_checkpoint(NOTE, LOG_KEYS, ORIGIN)
     with refused(Code.WRONG_ORIGIN):  # cut to a checkpoint's three lines
-        verify_checkpoint(signed_text(*LINES[:3]), LOG.public, ORIGIN)
+        verify_checkpoint(signed_text(*LINES[:3]), (LogKey(RECEIPT.public),), ORIGIN)
 
 
 def test_no_checkpoint_of_any_size_is_a_refusal():
@@ -107,9 +108,9 @@ def test_no_checkpoint_of_any_size_is_a_refusal():
 
 def test_no_refusal_is_signed_that_could_not_be_read_back():
     with refused(Code.BAD_REFUSAL):
-        sign_refusal(replace(REFUSAL, digest="patient"), ORIGIN, LOG)
+        sign_refusal(replace(REFUSAL, digest="patient"), ORIGIN, RECEIPT)
     with refused(Code.BAD_REFUSAL):
-        sign_refusal(replace(REFUSAL, log_size=-1), ORIGIN, LOG)
+        sign_refusal(replace(REFUSAL, log_size=-1), ORIGIN, RECEIPT)
     with pytest.raises(ValueError, match="Ed25519"):
         sign_refusal(REFUSAL, ORIGIN, STEWARD)
 

@@ -7,7 +7,7 @@ import pytest
 
 from protocol import envelope
 from protocol.canonical import canonical, parse
-from protocol.enrolment import enrolment_site, open_enrolment, token_mac, token_verifier
+from protocol.enrolment import enrolment_site, open_enrolment, sign_with_token, token_verifier
 from protocol.envelope import REGISTRY_TYPE
 from protocol.errors import Code
 from protocol.identity import NONE, model_digest
@@ -71,13 +71,26 @@ def test_the_same_registry_again_is_fine_and_another_of_that_version_is_not():
     [
         pytest.param(8, Code.REGISTRY_ROLLBACK, id="G103-rollback"),
         pytest.param(1, Code.REGISTRY_ROLLBACK, id="G103-rollback-to-the-first"),
-        pytest.param(11, Code.REGISTRY_SKIPPED, id="G107-skipped-version"),
-        pytest.param(2**31 - 1, Code.REGISTRY_SKIPPED, id="G103-fast-forward"),
     ],
 )
 def test_a_registry_of_the_wrong_version_is_refused(version: int, code: Code):
     with refused(code):
         load_registry(published(registry(version=version)), REGISTRY, TODAY)
+
+
+@pytest.mark.parametrize("version", [11, 400, 2**31 - 1])
+def test_G107_versions_between_need_no_walk_where_the_trusted_roots_signed(version: int):
+    later = registry(version=version)
+    assert load_registry(published(later), REGISTRY, TODAY) == later
+
+
+def test_G107_a_version_beyond_a_change_of_the_roots_is_reached_over_that_change_alone():
+    changed = registry(version=20, roots=(NEW_ROOT.public,))
+    newest = registry(version=90, roots=(NEW_ROOT.public,))
+    with refused(Code.UNDER_THRESHOLD):
+        step_registry(published(newest, NEW_ROOT), REGISTRY)
+    trusted = step_registry(published(changed, ROOT, NEW_ROOT), REGISTRY)
+    assert step_registry(published(newest, NEW_ROOT), trusted) == newest
 
 
 def test_G103_a_version_beyond_2_to_31_cannot_be_written_so_a_fast_forward_ends_there():
@@ -211,8 +224,42 @@ def policies() -> list[dict[str, object]]:
 
 
 SMALL_ORDER = envelope.encode_base64(bytes.fromhex("302a300506032b6570032100") + bytes(32))
-ROOT64, AGENT64 = (envelope.encode_base64(signer.public.der) for signer in (ROOT, AGENT))
-QWEN = {"name": "qwen/q", "display_name": "Q", "organization": "", "is_language_model": True}
+ROOT64, AGENT64, LOG64 = (envelope.encode_base64(signer.public.der) for signer in (ROOT, AGENT, LOG))
+QWEN = {
+    "name": "qwen/q",
+    "display_name": "Q",
+    "organization": "",
+    "is_language_model": True,
+    "family": "",
+    "parameters_millions": 0,
+}
+
+
+def log_json(key: str, **fields: Any) -> dict[str, Any]:
+    return {"name": ORIGIN, "keys": [{"key": key, "from_size": 0, "until_size": -1, **fields}]}
+
+
+def log_of(*ranges: tuple[int, int]) -> bytes:
+    """Return a registry whose log has a key for each of these ranges of sizes."""
+    keys = [
+        {
+            "key": envelope.encode_base64(ed25519_signer(500 + number).public.der),
+            "from_size": low,
+            "until_size": high,
+        }
+        for number, (low, high) in enumerate(ranges)
+    ]
+    return edited(log={"name": ORIGIN, "keys": keys})
+
+
+def group(threshold: object, *names: str) -> dict[str, Any]:
+    keys = [
+        {"name": name, "key": envelope.encode_base64(ed25519_signer(600 + number).public.der)}
+        for number, name in enumerate(names)
+    ]
+    return {"threshold": threshold, "keys": keys}
+
+
 
 FILLINGS: dict[str, tuple[bytes, Code]] = {
     "G105-threshold-0": (edited(threshold=0), Code.BAD_THRESHOLD),
@@ -228,20 +275,43 @@ FILLINGS: dict[str, tuple[bytes, Code]] = {
     "G106-site-key-is-root-key": (bent_site(keys=[key_json(ROOT)]), Code.DUPLICATE_KEY),
     "G106-site-key-is-log-key": (bent_site(keys=[key_json(LOG)]), Code.DUPLICATE_KEY),
     "G106-root-key-twice": (edited(roots=[ROOT64, ROOT64]), Code.DUPLICATE_KEY),
-    "G106-log-key-is-root-key": (edited(log={"name": ORIGIN, "key": ROOT64}), Code.DUPLICATE_KEY),
+    "G106-log-key-is-root-key": (edited(log=log_json(ROOT64)), Code.DUPLICATE_KEY),
     "B36-weak-root-key": (edited(roots=[SMALL_ORDER]), Code.WEAK_KEY),
-    "B36-weak-log-key": (edited(log={"name": ORIGIN, "key": SMALL_ORDER}), Code.WEAK_KEY),
+    "B36-weak-log-key": (edited(log=log_json(SMALL_ORDER)), Code.WEAK_KEY),
     "B36-weak-site-key": (bent_site(keys=[{**key_json(AGENT), "key": SMALL_ORDER}]), Code.WEAK_KEY),
     "log-key-of-another-kind": (
-        edited(log={"name": ORIGIN, "key": envelope.encode_base64(p256_signer(77).public.der)}),
+        edited(log=log_json(envelope.encode_base64(p256_signer(77).public.der))),
         Code.SCHEMA,
     ),
+    "receipt-key-of-another-kind": (
+        edited(receipt_key=envelope.encode_base64(p256_signer(77).public.der)),
+        Code.SCHEMA,
+    ),
+    "G106-receipt-key-is-log-key": (edited(receipt_key=LOG64), Code.DUPLICATE_KEY),
+    "G106-receipt-key-is-a-sites": (edited(receipt_key=AGENT64), Code.DUPLICATE_KEY),
+    "G106-auditor-is-a-site": (
+        edited(auditors={"threshold": 1, "keys": [{"name": "audit.example", "key": AGENT64}]}),
+        Code.DUPLICATE_KEY,
+    ),
+    "G105-auditors-threshold-0": (edited(auditors=group(0, "a.example")), Code.BAD_THRESHOLD),
+    "G105-auditors-threshold-above-keys": (edited(auditors=group(2, "a.example")), Code.BAD_THRESHOLD),
+    "G105-witnesses-threshold-true": (edited(witnesses=group(True, "a.example")), Code.BAD_THRESHOLD),
+    "G105-threshold-of-nobody": (edited(witnesses=group(1)), Code.BAD_THRESHOLD),
+    "two-auditors-of-one-name": (edited(auditors=group(1, "a.example", "a.example")), Code.SCHEMA),
+    "G109-sizes-without-a-log-key": (log_of((0, 5), (6, -1)), Code.SCHEMA),
+    "G109-two-log-keys-for-a-size": (log_of((0, 5), (4, -1)), Code.SCHEMA),
+    "G109-log-keys-that-end": (log_of((0, 5), (5, 9)), Code.SCHEMA),
+    "G109-log-key-after-one-without-end": (log_of((0, -1), (5, -1)), Code.SCHEMA),
+    "G109-log-key-of-no-size": (log_of((0, 0), (0, -1)), Code.SCHEMA),
+    "G109-log-that-begins-late": (log_of((1, -1)), Code.SCHEMA),
+    "model-of-minus-one-parameters": (edited(models=[{**QWEN, "parameters_millions": -1}]), Code.SCHEMA),
     "no-roots": (edited(roots=[]), Code.SCHEMA),
     "floor-not-registered": (edited(policy_floor="00" * 32), Code.SCHEMA),
     "policies-not-sorted": (edited(policies=policies()[::-1]), Code.SCHEMA),
     "policy-twice": (edited(policies=[policies()[0]] * 2), Code.SCHEMA),
-    "unknown-schema": (edited(schema=3), Code.SCHEMA),
+    "unknown-schema": (edited(schema=4), Code.SCHEMA),
     "unreleased-schema": (edited(schema=1), Code.OLD_SCHEMA),
+    "unreleased-schema-2": (edited(schema=2), Code.OLD_SCHEMA),
     "schema-is-true": (edited(schema=True), Code.SCHEMA),
     "epoch-0": (bent_site(epoch=0), Code.SCHEMA),
     "start-is-none": (bent_site(start=NONE), Code.SCHEMA),
@@ -295,13 +365,13 @@ TOKEN = b"single-use token of 32 bytes ..."
 VERIFIER = token_verifier(TOKEN)
 
 
-def request(agent: Signer = AGENT, steward: Signer = STEWARD, *signers: Signer, mac: str = "", **header: Any) -> bytes:
+def request(agent: Signer = AGENT, steward: Signer = STEWARD, *signers: Signer, proof: str = "", **header: Any) -> bytes:
     head = Header(ORIGIN, SITE, epoch=1, seq=0, prev=NONE, registry=9)
     predicate = EnrollPredicate(
         header=replace(head, **header),
         agent_key=agent.public.der,
         steward_key=steward.public.der,
-        token_mac=mac or token_mac(VERIFIER, ORIGIN, SITE, agent.public, steward.public),
+        token_signature=proof or sign_with_token(TOKEN, ORIGIN, SITE, agent.public, steward.public),
     )
     return envelope.sign(build_statement(predicate), signers or (agent, steward))
 
@@ -319,16 +389,16 @@ def test_an_enrolment_proves_both_keys_and_the_token():
 
 
 REQUESTS: dict[str, tuple[bytes, Code]] = {
-    "G112-mac-over-another-key": (
-        request(mac=token_mac(VERIFIER, ORIGIN, SITE, OTHER_AGENT.public, STEWARD.public)),
+    "G112-proof-for-another-key": (
+        request(proof=sign_with_token(TOKEN, ORIGIN, SITE, OTHER_AGENT.public, STEWARD.public)),
         Code.WRONG_TOKEN,
     ),
     "G112-roles-exchanged": (
-        request(mac=token_mac(VERIFIER, ORIGIN, SITE, STEWARD.public, AGENT.public)),
+        request(proof=sign_with_token(TOKEN, ORIGIN, SITE, STEWARD.public, AGENT.public)),
         Code.WRONG_TOKEN,
     ),
     "G112-token-of-another-invite": (
-        request(mac=token_mac(token_verifier(b"other"), ORIGIN, SITE, AGENT.public, STEWARD.public)),
+        request(proof=sign_with_token(b"other", ORIGIN, SITE, AGENT.public, STEWARD.public)),
         Code.WRONG_TOKEN,
     ),
     "G112-invite-of-another-site": (request(site="s-zzzzzzz9"), Code.WRONG_SITE),

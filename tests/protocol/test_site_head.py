@@ -9,14 +9,14 @@ from protocol.predicates import LedgerHead
 from protocol.refusal import Refusal, sign_refusal
 from protocol.signed_note import sign_note
 from protocol.site_head import SiteHead, sign_site_head, verify_site_head
-from tests.protocol.world import LOG, ORIGIN, OTHER_SITE, SITE, STRANGER, refused
+from tests.protocol.world import RECEIPT, ORIGIN, OTHER_SITE, SITE, STRANGER, refused
 
 HEAD = SiteHead(SITE, 2, 7, "ab" * 32, LedgerHead(12, "cd" * 32), frozen=True, log_size=345)
-NOTE = sign_site_head(HEAD, ORIGIN, LOG)
+NOTE = sign_site_head(HEAD, ORIGIN, RECEIPT)
 
 
 def signed(*lines: str) -> str:
-    return sign_note("\n".join(lines) + "\n", ORIGIN, LOG)
+    return sign_note("\n".join(lines) + "\n", ORIGIN, RECEIPT)
 
 
 def lines_of(note: str) -> list[str]:
@@ -24,12 +24,12 @@ def lines_of(note: str) -> list[str]:
 
 
 def test_a_restored_machine_reads_what_the_log_signed():
-    assert verify_site_head(NOTE, SITE, LOG.public, ORIGIN) == HEAD
+    assert verify_site_head(NOTE, SITE, RECEIPT.public, ORIGIN) == HEAD
 
 
 def test_a_head_that_somebody_on_the_way_invented_is_refused():
     with refused(Code.BAD_SIGNATURE):
-        verify_site_head(sign_site_head(HEAD, ORIGIN, STRANGER), SITE, LOG.public, ORIGIN)
+        verify_site_head(sign_site_head(HEAD, ORIGIN, STRANGER), SITE, RECEIPT.public, ORIGIN)
 
 
 @pytest.mark.parametrize("number", range(1, 9))
@@ -37,26 +37,26 @@ def test_a_head_with_one_line_changed_on_the_way_is_refused(number: int):
     lines = lines_of(NOTE)
     changed = {1: OTHER_SITE, 4: "ef" * 32, 6: "ef" * 32, 7: "0"}.get(number, "9")
     with refused(Code.BAD_SIGNATURE):
-        verify_site_head(NOTE.replace(f"\n{lines[number]}\n", f"\n{changed}\n", 1), SITE, LOG.public, ORIGIN)
+        verify_site_head(NOTE.replace(f"\n{lines[number]}\n", f"\n{changed}\n", 1), SITE, RECEIPT.public, ORIGIN)
 
 
 def test_the_head_of_another_site_is_refused():
     with refused(Code.BAD_SITE_HEAD):
-        verify_site_head(NOTE, OTHER_SITE, LOG.public, ORIGIN)
+        verify_site_head(NOTE, OTHER_SITE, RECEIPT.public, ORIGIN)
 
 
 def test_the_head_of_another_deployment_is_refused():
-    other = sign_note("\n".join(["intramural/site-head/v1 staging.example", *lines_of(NOTE)[1:]]) + "\n", ORIGIN, LOG)
+    other = sign_note("\n".join(["intramural/site-head/v1 staging.example", *lines_of(NOTE)[1:]]) + "\n", ORIGIN, RECEIPT)
     with refused(Code.WRONG_ORIGIN):
-        verify_site_head(other, SITE, LOG.public, ORIGIN)
+        verify_site_head(other, SITE, RECEIPT.public, ORIGIN)
 
 
 def test_other_notes_of_the_log_are_no_heads():
-    checkpoint = sign_checkpoint(Checkpoint(ORIGIN, 0, root([])), LOG)
-    refusal = sign_refusal(Refusal("ab" * 32, Code.FORK, 5), ORIGIN, LOG)
+    checkpoint = sign_checkpoint(Checkpoint(ORIGIN, 0, root([])), RECEIPT)
+    refusal = sign_refusal(Refusal("ab" * 32, Code.FORK, 5), ORIGIN, RECEIPT)
     for note in (checkpoint, refusal):
         with refused(Code.BAD_SITE_HEAD):
-            verify_site_head(note, SITE, LOG.public, ORIGIN)
+            verify_site_head(note, SITE, RECEIPT.public, ORIGIN)
 
 
 @pytest.mark.parametrize(
@@ -77,10 +77,10 @@ def test_a_head_not_in_its_one_form_is_refused(number: int, line: str):
     lines = lines_of(NOTE)
     lines[number] = line
     with refused(Code.BAD_SITE_HEAD):
-        verify_site_head(signed(*lines), SITE, LOG.public, ORIGIN)
+        verify_site_head(signed(*lines), SITE, RECEIPT.public, ORIGIN)
 
 
 def test_a_head_with_a_line_more_or_endless_is_refused():
     for note in (signed(*lines_of(NOTE), "more"), signed(*lines_of(NOTE)[:-1]), NOTE + "x" * 5000):
         with refused(Code.BAD_SITE_HEAD):
-            verify_site_head(note, SITE, LOG.public, ORIGIN)
+            verify_site_head(note, SITE, RECEIPT.public, ORIGIN)

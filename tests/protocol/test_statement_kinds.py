@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocol import envelope
-from protocol.enrolment import open_enrolment, token_mac, token_verifier
+from protocol.enrolment import open_enrolment, sign_with_token, token_verifier
 from protocol.errors import Code, ProtocolError
 from protocol.identity import NONE
 from protocol.keys import load_public
@@ -55,6 +55,7 @@ from tests.protocol.world import (
 
 HIGHEST = 2**31 - 1
 digests = st.binary(min_size=32, max_size=32).map(bytes.hex)
+token_signatures = st.binary(min_size=64, max_size=64).map(bytes.hex)
 digests_or_none = digests | st.just(NONE)
 names = st.text("abcxyz_/.-019", min_size=1, max_size=12)
 ders = st.binary(min_size=1, max_size=100)
@@ -78,7 +79,7 @@ def headers(seq: st.SearchStrategy[int], epoch: st.SearchStrategy[int], prev: st
 links = headers(st.integers(1, HIGHEST), st.integers(1, HIGHEST), digests)
 named = {"scorecard": digests, "model": digests, "agent": digests, "policy": digests, "data": data_maps}
 KINDS: dict[str, st.SearchStrategy[Any]] = {
-    "enroll": st.builds(EnrollPredicate, headers(st.just(0), st.just(1), st.just(NONE)), ders, ders, digests),
+    "enroll": st.builds(EnrollPredicate, headers(st.just(0), st.just(1), st.just(NONE)), ders, ders, token_signatures),
     "reset": st.builds(
         ResetPredicate,
         headers(st.just(0), st.integers(2, HIGHEST), digests),
@@ -164,8 +165,8 @@ def test_a_bent_statement_is_refused_or_is_another_statement(kind: str, data: st
 # One good statement of each kind in the small world, and ways to hand each in.
 
 START = RESULT.header
-TOKEN = token_verifier(b"single-use token of 32 bytes ...")
-MAC = token_mac(TOKEN, ORIGIN, SITE, AGENT.public, STEWARD.public)
+TOKEN = b"single-use token of 32 bytes ..."
+PROOF = sign_with_token(TOKEN, ORIGIN, SITE, AGENT.public, STEWARD.public)
 PLAN = PlanPredicate(
     START, RESULT.scorecard, RESULT.model, RESULT.data, RESULT.agent, RESULT.policy, "weights_hashed", TODAY
 )
@@ -179,7 +180,7 @@ EVERYTHING = History(
 )
 SECOND_VERSION = replace(WARD, commitment="dd" * 32, previous=digest_of(WARD), lineage=WARD.lineage, added=WARD.units)
 SAMPLES: dict[str, Any] = {
-    "enroll": EnrollPredicate(replace(START, seq=0, prev=NONE), AGENT.public.der, STEWARD.public.der, MAC),
+    "enroll": EnrollPredicate(replace(START, seq=0, prev=NONE), AGENT.public.der, STEWARD.public.der, PROOF),
     "reset": ResetPredicate(replace(START, seq=0, epoch=2), AGENT.public.der, STEWARD.public.der, "restored"),
     "rotate": RotatePredicate(START, "agent", SECOND_AGENT.public.der),
     "dataset": SECOND_VERSION,
@@ -198,7 +199,7 @@ def sign(kind: str, payload: bytes) -> bytes:
 def hand_in(kind: str, data: bytes) -> object:
     """Give an envelope to whoever takes statements of its kind."""
     if kind == "enroll":
-        return open_enrolment(data, deployment=ORIGIN, site=SITE, verifier=TOKEN, registry_version=9)
+        return open_enrolment(data, deployment=ORIGIN, site=SITE, verifier=token_verifier(TOKEN), registry_version=9)
     if kind in {"reset", "rotate"}:
         return open_rekeying(data, REGISTRY, EVERYTHING, log_index=5)
     return submit(data, history=EVERYTHING)
@@ -222,7 +223,7 @@ BY_THE_GATE = None
 
 DIGEST_FIELDS: dict[str, dict[str, Code | None]] = {
     "header": {"prev": Code.WRONG_PREV, "ledger": BY_THE_GATE},
-    "enroll": {"token_mac": Code.WRONG_TOKEN, "agent_key": Code.WEAK_KEY, "steward_key": Code.WEAK_KEY},
+    "enroll": {"token_signature": Code.WRONG_TOKEN, "agent_key": Code.WEAK_KEY, "steward_key": Code.WEAK_KEY},
     "reset": {"agent_key": Code.WEAK_KEY, "steward_key": Code.WEAK_KEY},
     "rotate": {"new_key": Code.WEAK_KEY},
     "dataset": {
@@ -254,11 +255,11 @@ DIGEST_FIELDS: dict[str, dict[str, Code | None]] = {
 
 
 def digest_fields(value: object, name: str = "") -> Iterator[str]:
-    """Yield the predicate's fields that hold 32 bytes of hexadecimal, or a key."""
+    """Yield the predicate's fields that hold 32 or 64 bytes of hexadecimal, or a key."""
     if isinstance(value, dict):
         for field, inner in value.items():
             yield from (name or found for found in digest_fields(inner, name or field))
-    elif isinstance(value, str) and (len(value) == 64 or name.endswith("_key")):
+    elif isinstance(value, str) and (len(value) in {64, 128} or name.endswith("_key")):
         yield name
 
 
@@ -270,6 +271,8 @@ def with_text(statement: Any, field: str) -> Any:
         return replace(statement, header=replace(statement.header, prev=TEXT))
     if field == "data":
         return replace(statement, data={**statement.data, "ward": TEXT})
+    if field == "token_signature":
+        return replace(statement, token_signature=TEXT * 2)
     return replace(statement, **{field: bytes.fromhex(TEXT) if field.endswith("_key") else TEXT})
 
 

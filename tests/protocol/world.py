@@ -10,6 +10,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 
 from protocol import envelope
+from protocol.checkpoint import LogKey
 from protocol.codes import SUPPRESSED
 from protocol.disclosure import NO_SPREAD
 from protocol.errors import Code, ProtocolError
@@ -38,7 +39,9 @@ def p256_signer(secret: int) -> P256Signer:
 
 AGENT, STEWARD = ed25519_signer(1), p256_signer(2)
 OTHER_AGENT, OTHER_STEWARD = ed25519_signer(3), ed25519_signer(4)
-ROOT, NEW_ROOT, LOG, STRANGER, SECOND_AGENT = (ed25519_signer(seed) for seed in (5, 6, 7, 8, 9))
+ROOT, NEW_ROOT, LOG, STRANGER, SECOND_AGENT, RECEIPT = (ed25519_signer(seed) for seed in (5, 6, 7, 8, 9, 10))
+
+LOG_KEYS = (LogKey(LOG.public),)
 
 STRICT = DisclosurePolicy(
     name="strict",
@@ -95,7 +98,8 @@ def registry(**changes: Any) -> Registry:
         roots=(ROOT.public,),
         threshold=1,
         log_name=ORIGIN,
-        log_key=LOG.public,
+        log_keys=LOG_KEYS,
+        receipt_key=RECEIPT.public,
         policy_floor=STRICT.digest,
         sites={
             SITE: Site(

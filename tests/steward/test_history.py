@@ -107,7 +107,7 @@ def test_the_next_registry_of_the_same_roots_is_taken_without_a_word(approved: S
     assert approved.approve(file, out="o").code == 0
 
 
-def refusal(statement: Statement, signer: object = world.LOG) -> dict[str, bytes]:
+def refusal(statement: Statement, signer: object = world.RECEIPT) -> dict[str, bytes]:
     digest = world.digest_of(statement)
     note = sign_refusal(Refusal(digest, Code.WRONG_REGISTRY, 12), world.ORIGIN, signer)  # type: ignore[arg-type]
     return {digest: note.encode()}

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from protocol import envelope
-from protocol.enrolment import open_enrolment, token_mac, token_verifier
+from protocol.enrolment import open_enrolment, sign_with_token, token_verifier
 from protocol.identity import NONE
 from protocol.keys import Signer
 from protocol.predicates import EMPTY_LEDGER, EnrollPredicate, Header, ResetPredicate, RotatePredicate, Statement
@@ -15,14 +15,14 @@ from tests.protocol import world
 from tests.steward import hospital
 from tests.steward.hospital import Reply, Steward, chain, ledger
 
-VERIFIER = token_verifier(b"an invite's token")
+TOKEN = b"an invite's token"
 NEW_KEY = world.ed25519_signer(78)
 
 
 def enrolment(steward: Signer, agent: Signer = world.AGENT) -> EnrollPredicate:
-    mac = token_mac(VERIFIER, world.ORIGIN, world.SITE, agent.public, steward.public)
+    proof = sign_with_token(TOKEN, world.ORIGIN, world.SITE, agent.public, steward.public)
     header = Header(world.ORIGIN, world.SITE, 1, 0, NONE, 1, EMPTY_LEDGER)
-    return EnrollPredicate(header, agent.public.der, steward.public.der, mac)
+    return EnrollPredicate(header, agent.public.der, steward.public.der, proof)
 
 
 def write(steward: Steward, statement: Statement, *signers: Signer, name: str = "keys.json") -> Path:
@@ -44,7 +44,7 @@ def test_an_enrolment_is_shown_with_fingerprints_and_signed(steward: Steward) ->
     assert world.AGENT.public.fingerprint in shown
     assert steward.signer.public.fingerprint in shown
     data = (steward.folder / "signed.json").read_bytes()
-    done = open_enrolment(data, deployment=world.ORIGIN, site=world.SITE, verifier=VERIFIER, registry_version=1)
+    done = open_enrolment(data, deployment=world.ORIGIN, site=world.SITE, verifier=token_verifier(TOKEN), registry_version=1)
     assert done.steward == steward.signer.public
     assert [entry["kind"] for entry in steward.decisions()] == ["enroll"]
 
@@ -82,7 +82,7 @@ def test_an_enrolment_that_the_agent_has_not_signed_is_refused(steward: Steward)
     assert sign(steward, file).refuses(3, "signed by a key that it does not name")
     request = enrolment(steward.signer)
     data = envelope.sign(build_statement(request), [world.AGENT])
-    other = envelope.sign(build_statement(replace(request, token_mac="00" * 32)), [world.AGENT])
+    other = envelope.sign(build_statement(replace(request, token_signature="00" * 64)), [world.AGENT])
     signature = envelope.decode(other).signatures[0].sig
     bent = data.replace(
         envelope.encode_base64(envelope.decode(data).signatures[0].sig).encode(),

@@ -57,7 +57,7 @@ class SiteRequest:
         policy: the site's own, as it says.
         drafts: of one site, in the order of its chain.
         audit_head: of the site's audit log, as it says.
-        refused: digests of earlier statements that the aggregator has refused, by notes with the log key's signature.
+        refused: digests of earlier statements that the aggregator has refused, by notes with the receipt key's signature.
     """
 
     registry: Registry
@@ -133,7 +133,7 @@ def open_request(data: bytes, roots: Collection[str], threshold: int, today_day:
         registry = load_registry(form.registry, pins, today_day)
         drafts = tuple(_open_draft(draft.envelope, dict(draft.notes), registry, today_day) for draft in form.drafts)
         for digest, note in form.refusals.items():
-            verify_refusal(note.decode("utf-8", "replace"), digest, registry.log_key, registry.log_name)
+            verify_refusal(note.decode("utf-8", "replace"), digest, registry.receipt_key, registry.log_name)
     except ProtocolError as error:
         raise _refusal(error) from None
     if len({draft.statement.header.site for draft in drafts}) != 1:

@@ -59,7 +59,7 @@ def test_a_signed_refusal_ends_the_trying(
     gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission]
 ) -> None:
     for code in (Code.UNKNOWN_KEY, Code.WRONG_ROOT):
-        note = sign_refusal(Refusal(approved[0].digest, code, 3), world.ORIGIN, world.LOG)
+        note = sign_refusal(Refusal(approved[0].digest, code, 3), world.ORIGIN, world.RECEIPT)
         body = f'{{"code": "{code.value}", "refusal": {note!r}}}'.replace("'", '"').encode()
         answers_in_turn(desk, [Reply(b"", 502), Reply(body, 409)])
         said: list[str] = []

@@ -14,6 +14,7 @@ from agent.delivery.send import SignedRefusalError, export, import_receipt, take
 from agent.delivery.transport import Aggregator, RefusedError
 from agent.disclosure.prepare import Gate, prepare
 from agent.errors import DeliveryError
+from protocol.checkpoint import LogKey
 from protocol.errors import Code
 from protocol.keys import Signer
 from protocol.refusal import Refusal, sign_refusal
@@ -39,7 +40,7 @@ def states(gate: Gate) -> list[State]:
     return [submission.state for submission in gate.outbox.all() if submission.is_result]
 
 
-def refuse(submission: Submission, code: str, *, signer: Signer = world.LOG, origin: str = world.ORIGIN) -> str:
+def refuse(submission: Submission, code: str, *, signer: Signer = world.RECEIPT, origin: str = world.ORIGIN) -> str:
     """The aggregator's signed word that it refuses a submission."""
     return sign_refusal(Refusal(submission.digest, Code(code), 3), origin, signer)
 
@@ -442,7 +443,7 @@ def test_a_file_that_is_no_receipt_for_anything_here_is_refused(
 def test_a_receipt_under_a_log_key_that_the_registry_replaced_does_not_count(
     gate: Gate, aggregator: Aggregator, approved: list[Submission]
 ) -> None:
-    rotated = replace(REGISTRY, log_key=world.SECOND_AGENT.public)
+    rotated = replace(REGISTRY, log_keys=(LogKey(world.SECOND_AGENT.public),))
     with pytest.raises(DeliveryError, match="does not verify"):
         delivery.send(
             gate.outbox, rotated, aggregator, approved, today_day=world.TODAY, audit=lambda event, detail: None

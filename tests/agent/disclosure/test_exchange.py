@@ -75,7 +75,7 @@ def test_exact_counts_travel_to_the_steward_and_nothing_else_of_the_verdicts(gat
 
 def test_a_signed_refusal_shows_the_steward_that_a_place_is_free_again(gate: Gate) -> None:
     first = sign(gate, draft_after_a_release(gate))
-    note = sign_refusal(Refusal(first.digest, Code.UNKNOWN_MODEL, 3), world.ORIGIN, world.LOG)
+    note = sign_refusal(Refusal(first.digest, Code.UNKNOWN_MODEL, 3), world.ORIGIN, world.RECEIPT)
     gate.outbox.put_refusal(first.digest, note)
     register(gate, {MODEL: whole_ward(60)})
     (draft,) = prepare(gate, CARD, {MODEL: whole_ward(60)}).submissions

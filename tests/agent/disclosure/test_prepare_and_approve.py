@@ -69,7 +69,7 @@ def released(gate: Gate) -> tuple[ReleaseEntry, ...]:
 
 def refuse(gate: Gate, digest: str, code: Code) -> None:
     """Keep a refusal that the log's key has signed."""
-    gate.outbox.put_refusal(digest, sign_refusal(Refusal(digest, code, 5), world.ORIGIN, world.LOG))
+    gate.outbox.put_refusal(digest, sign_refusal(Refusal(digest, code, 5), world.ORIGIN, world.RECEIPT))
 
 
 def test_what_was_prepared_and_approved_is_accepted_by_the_aggregators_rules(gate: Gate) -> None:
