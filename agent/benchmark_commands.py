@@ -330,25 +330,38 @@ def _show_instance(instance: "Instance") -> None:
     metavar="ID:VARIABLE=VALUE,...",
     help="Report groups of units beside all of them; may be given several times.",
 )
+@click.option(
+    "--judges",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Register this jury for the metrics that judges grade: a file like judges.yaml.",
+)
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="A new file.")
 @click.pass_obj
 def write_scorecard(
-    site: Site, benchmark_ids: Sequence[str], name: str, version: int, subgroups: Sequence[str], out: Path
+    site: Site,
+    benchmark_ids: Sequence[str],
+    name: str,
+    version: int,
+    subgroups: Sequence[str],
+    judges: Path | None,
+    out: Path,
 ) -> None:
     """Write a scorecard of these benchmarks.
 
     It is for the central team to register with the aggregator.
     """
+    from agent.catalog.judges import read_jury
     from agent.catalog.run_entries import benchmark_named
     from agent.disclosure.scorecard import draft_scorecard, left_out, parse_subgroups
 
+    jury = read_jury(judges) if judges else None
     chosen = [benchmark_named(benchmark_id, site.own_benchmarks) for benchmark_id in benchmark_ids]
-    scorecard = draft_scorecard(name, version, chosen, parse_subgroups(subgroups))
+    scorecard = draft_scorecard(name, version, chosen, parse_subgroups(subgroups), jury=jury)
     try:
         with out.open("x", encoding="utf-8") as file:
             file.write(json.dumps(scorecard.to_json(), indent=2, sort_keys=True) + "\n")
     except OSError as error:
         raise ConfigError(f"the scorecard cannot be written ({error.strerror})", "Name a new file.") from None
-    for notice in left_out(chosen):
+    for notice in left_out(chosen, jury):
         click.echo(f"note: {notice}", err=True)
     click.echo(f"{len(scorecard.cells)} cells of {len(chosen)} benchmarks, digest {scorecard.digest[:16]}")

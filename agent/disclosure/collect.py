@@ -15,7 +15,9 @@ from agent import __version__
 from agent.disclosure.findings import Finding
 from agent.errors import ConfigError, DisclosureError
 from agent.evaluation.definition import SITE_LINEAGE
-from agent.metrics import JUDGED
+from agent.evaluation.measures import Rules
+from agent.jury.registered import describe_other_jury
+from agent.metrics import JUDGED, MetricUse
 from agent.store import Run, Store, UnitScore
 from protocol.scorecard import Cell, Scorecard
 
@@ -61,8 +63,8 @@ def collect(
 
     Raises:
         ConfigError: there is no such suite, or it has no runs of a named model.
-        DisclosureError: a run was asked or scored otherwise than the benchmark says, by another version, or its units
-            have no names.
+        DisclosureError: a run was asked or scored otherwise than the benchmark says, by another version or another
+            jury, or its units have no names.
     """
     store.require_suite(suite)
     runs = [run for run in store.runs(suite) if not models or run.model in models]
@@ -77,6 +79,7 @@ def collect(
         cells = _cells(scorecard, run)
         if cells:
             _check_run(run, cells, token_limits)
+            _check_juries(run, cells, scorecard)
             if run.details.get("parts"):
                 parts.setdefault((run.model, run.benchmark), []).append(run)
             else:
@@ -144,6 +147,36 @@ def _check_run(run: Run, cells: Collection[Cell], token_limits: Mapping[str, int
         )
 
 
+def _check_juries(run: Run, cells: Collection[Cell], scorecard: Scorecard) -> None:
+    """Refuse grades for a cell whose registered jury is another one than the run's. A run without judges has none."""
+    for cell in cells:
+        use = _judged_by(run, cell)
+        if use is None:
+            continue
+        registered = scorecard.jury_of(cell)
+        if registered is None:
+            raise DisclosureError(
+                f"{run.benchmark}: scorecard {scorecard.name} registers no jury for {cell.key}, so no grades enter it",
+                "Ask for a scorecard that registers the jury (`intramural benchmarks scorecard --judges FILE`).",
+            )
+        if difference := describe_other_jury(use, registered):
+            raise DisclosureError(
+                f"{run.benchmark}: it was graded by another jury than the one that scorecard {scorecard.name} "
+                f"registers for {cell.key}: {difference}",
+                f"Have its answers graded by the registered jury (`intramural judge --suite {run.suite} --judges FILE "
+                "--replace`), or ask for a scorecard that registers yours.",
+            )
+
+
+def _judged_by(run: Run, cell: Cell) -> MetricUse | None:
+    """Return the metric of a cell with the judges that graded the run; None if no judge did, or none is needed."""
+    if cell.metric not in JUDGED:
+        return None
+    measures = Rules.of_run(run.details).measures
+    found = next((measure.use for measure in measures if measure.name == cell.metric), None)
+    return found if found is not None and found.judges else None
+
+
 def _changes(details: Mapping[str, Any], token_limits: Mapping[str, int]) -> list[str]:
     """Return in words what makes a run another benchmark than the registered one. A longer limit does not."""
     given = set(details["overrides"]) - set(details.get("parts", ()))  # whether all parts are there is seen later
@@ -170,7 +203,7 @@ def _findings(store: Store, runs: Sequence[Run], cells: Sequence[Cell]) -> list[
     groups = _Groups(store, runs) if any(cell.subgroup for cell in cells) else None
     findings = []
     for cell in cells:
-        if cell.metric not in metrics:
+        if cell.metric not in metrics or (cell.metric in JUDGED and _judged_by(runs[0], cell) is None):
             continue
         finding = _finding(store, runs, metrics[cell.metric])
         if cell.subgroup is not None and groups is not None:
@@ -214,7 +247,7 @@ def _only_value(names: set[str], variable: str) -> str | None:
 
 
 def _submittable(facts: Mapping[str, Any], scoring: str) -> bool:
-    return facts.get("scoring", scoring) == "intramural" and not facts.get("whole_run") and facts["name"] not in JUDGED
+    return facts.get("scoring", scoring) == "intramural" and not facts.get("whole_run")
 
 
 def _finding(store: Store, runs: Sequence[Run], facts: Mapping[str, Any]) -> Finding:

@@ -12,6 +12,9 @@ from agent.vocabulary import AccessLevel, Reason
 ENOUGH_INSTANCES: Final = 1000
 """MedHELM's published runs take at most so many instances of a benchmark; as many stand for its whole data."""
 
+UNFINISHED: Final = RETRIED | {Reason.NOT_JUDGED, Reason.NOT_MEASURED}
+"""Reasons that end when somebody finishes the run. Whoever leaves it unfinished chooses which answers count."""
+
 _TRAVELS: Final = {"sample": "of a sample", "invented": "of invented data"}
 
 
@@ -105,7 +108,7 @@ class Finding:
         unscored = [one.reason for one in self.scores if one.value is None and one.reason != Reason.NOT_APPLICABLE]
         return (
             self.extent.enough(self.access)
-            and not any(reason in RETRIED for reason in unscored)
+            and not any(reason in UNFINISHED for reason in unscored)
             and len(unscored) <= MANY_UNSCORED * (len(self.scores) - asks_nothing)
         )
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
-from agent.disclosure.findings import Finding, mean
+from agent.disclosure.findings import UNFINISHED, Finding, mean
 from agent.disclosure.ledger import (
     MONTH_DAYS,
     DatasetEntry,
@@ -25,7 +25,6 @@ from agent.disclosure.ledger import (
 from agent.disclosure.perturbation import exact_sums, perturb_distance, perturb_sums
 from agent.errors import DisclosureError
 from agent.evaluation.summarise import MANY_UNSCORED
-from agent.store import RETRIED
 from agent.vocabulary import Reason
 from protocol import disclosure
 from protocol.codes import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
@@ -235,7 +234,7 @@ def _is_complete(cell: Cell, finding: Finding, shares: _Shares) -> bool:
     """
     if not cell.protected:
         return finding.whole
-    has_failures = any(score.reason in RETRIED for score in finding.scores)
+    has_failures = any(score.reason in UNFINISHED for score in finding.scores)
     return not shares.is_part and not has_failures and finding.extent.enough(finding.access)
 
 
@@ -356,7 +355,7 @@ def _is_part(finding: Finding, asked: Set[str], dataset: DatasetEntry) -> bool:
 
     Whoever limits or stops a run, or the server under it, chooses whom it asked; a plan does not say how many.
     """
-    unanswered = sum(score.reason in RETRIED for score in finding.scores)
+    unanswered = sum(score.reason in UNFINISHED for score in finding.scores)
     if unanswered > MANY_UNSCORED * len(finding.scores):
         return True
     if any(score.reason == Reason.NOT_ASKED for score in finding.scores):

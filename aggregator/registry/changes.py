@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from aggregator.errors import RegistryError, SettingsError
+from aggregator.registry.scorecards import shipped_scorecards
 from aggregator.small_file import read_small
 from aggregator.strict_yaml import read_yaml
 from protocol import canonical
@@ -103,9 +104,20 @@ def read_models(path: Path) -> list[Model]:
 def read_scorecard(path: Path) -> Scorecard:
     """Read a scorecard from a JSON file, as strictly as the registry that will hold it is read.
 
+    Args:
+        path: of the file; or the name of a shipped scorecard, for example `medhelm-v1`.
+
     Raises:
         SettingsError: unreadable, or not a scorecard.
     """
+    shipped = shipped_scorecards()
+    if str(path) in shipped:
+        path = shipped[str(path)]
+    elif not path.suffix and not path.exists():
+        raise SettingsError(
+            f"there is no scorecard {path.name!r}",
+            f"Name a JSON file, or a scorecard that comes with the program: {', '.join(shipped)}.",
+        )
     try:
         return parse_scorecard(canonical.parse(read_small(path)))
     except ProtocolError as error:

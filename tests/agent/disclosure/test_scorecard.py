@@ -1,15 +1,23 @@
 """A scorecard drafted from definitions asks for nothing that no site could submit."""
 
+import json
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from agent.catalog.benchmark import Benchmark, find_benchmarks
+from agent.catalog.dataset_sizes import published_units, read_sizes
+from agent.catalog.judges import Jury
+from agent.catalog.taxonomy import taxonomy
 from agent.disclosure.scorecard import draft_scorecard, left_out, parse_subgroups, token_limits
 from agent.errors import BenchmarkError, ConfigError
-from agent.metrics import METRICS, MetricUse
+from agent.jury.registered import rubric_digest
+from agent.metrics import METRICS, Judge, MetricUse, Scale
 from agent.vocabulary import AccessLevel
+from benchmarks.make_scorecard import make_scorecard, render
+from protocol.scorecard import parse_scorecard
 
 
 @pytest.fixture
@@ -38,7 +46,7 @@ def test_every_benchmark_that_cannot_be_reported_is_told_at_once(benchmark: Benc
     with pytest.raises(ConfigError) as caught:
         draft_scorecard("all", 1, [jury, unnamed])
     assert (
-        "med_qa: none of its metrics could be submitted (jury_score: grades of different juries cannot be merged"
+        "med_qa: none of its metrics could be submitted (jury_score: grades of different juries cannot be merged,"
         in str(caught.value)
     )
     assert "own: it is private, and its units are row numbers" in str(caught.value)
@@ -107,3 +115,72 @@ def test_a_subgroup_that_no_definition_knows_is_named(benchmark: Benchmark) -> N
     with pytest.raises(ConfigError, match="med_qa: it has no subgroup sex") as caught:
         draft_scorecard("all", 1, [benchmark], parse_subgroups(["med_qa:sex=a,b", "other:sex=a,b"]))
     assert "other: subgroups are asked for" in str(caught.value)
+
+
+SHIPPED = Path(__file__).parents[3] / "scorecards" / "medhelm-v1.json"
+
+
+def test_the_shipped_scorecard_is_the_one_that_the_definitions_give() -> None:
+    written = SHIPPED.read_text("utf-8")
+    assert written == render(make_scorecard()), "run: python benchmarks/make_scorecard.py"
+
+
+def test_the_shipped_scorecard_has_all_of_medhelm_with_one_main_metric_each() -> None:
+    card = parse_scorecard(json.loads(SHIPPED.read_bytes()))
+    found = find_benchmarks()
+    assert {entry.id for entry in card.benchmarks} == set(found)
+    assert len(card.benchmarks) == len(card.cells) == 37
+    for entry, cell in zip(card.benchmarks, card.cells, strict=True):
+        assert (cell.benchmark, cell.metric) == (entry.id, found[entry.id].main_metric.name)
+        assert (entry.category, entry.subcategory) == (found[entry.id].category, found[entry.id].subcategory)
+        assert (entry.units == 0) == (cell.access == "private")
+    levels = Counter(cell.access for cell in card.cells)
+    assert levels == {"public": 16, "gated": 7, "private": 14}
+    categories = dict.fromkeys(entry.category for entry in card.benchmarks)
+    assert (list(categories), len({entry.subcategory for entry in card.benchmarks})) == (list(taxonomy()), 22)
+
+
+def test_the_shipped_scorecard_registers_medhelms_jury_for_each_open_benchmark() -> None:
+    card = parse_scorecard(json.loads(SHIPPED.read_bytes()))
+    judged = [cell for cell in card.cells if cell.metric == "jury_score"]
+    assert len(judged) == len(card.juries) == 13
+    assert {jury.seats for jury in card.juries} == {
+        ("openai/gpt-4o-2024-05-13", "meta/llama-3.3-70b-instruct", "anthropic/claude-3-7-sonnet-20250219")
+    }
+    for cell in judged:
+        jury = card.jury_of(cell)
+        assert jury is not None
+        assert (jury.quorum, jury.rubric) == (2, rubric_digest(find_benchmarks()[cell.benchmark].main_metric))
+
+
+def test_a_jury_that_a_benchmark_names_itself_is_registered_before_the_given_one(benchmark: Benchmark) -> None:
+    own = MetricUse("jury_score", criteria={"accuracy": "Is it right?"}, judges=(Judge("local/own", "own/judge"),))
+    given = Jury((Judge("local/a", "a/judge"), Judge("local/b", "b/judge")))
+    for use, seats in ((own, ("own/judge",)), (replace(own, judges=()), ("a/judge", "b/judge"))):
+        card = draft_scorecard("own", 1, [replace(benchmark, metrics=(use,))], jury=given)
+        assert [jury.seats for jury in card.juries] == [seats]
+
+
+def test_a_scale_between_whole_numbers_is_left_out_and_said(benchmark: Benchmark) -> None:
+    halves = MetricUse("jury_score", criteria={"accuracy": "Is it right?"}, scale=Scale(0.5, 5))
+    jury = Jury((Judge("local/a", "a/judge"),))
+    (notice,) = left_out([replace(benchmark, metrics=(halves, *benchmark.metrics))], jury)
+    assert "the ends of its scale are no whole numbers; the board shows exact_match in its place" in notice
+
+
+def test_a_published_dataset_has_a_size_and_a_sites_own_has_none(benchmark: Benchmark) -> None:
+    found = find_benchmarks()
+    assert published_units(found["med_qa"]) == 1273  # rows of its file
+    assert published_units(found["medhallu"]) == 1000  # of two instances each
+    assert published_units(found["ehrshot"]) == 6739  # stated by its publisher
+    assert published_units(replace(benchmark, access="private")) == 0
+    assert published_units(replace(benchmark, files=(*benchmark.files, found["ehrshot"].files[0]))) == 0
+
+
+def test_every_size_is_of_a_published_dataset_and_says_where_it_comes_from() -> None:
+    found = find_benchmarks()
+    for name, size in read_sizes().items():
+        assert found[name].access != "private"
+        assert size.source
+        rows = [file.rows for file in found[name].files]
+        assert None in rows or size.units < sum(rows), f"{name}: its files say it already"
