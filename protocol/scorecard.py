@@ -19,6 +19,7 @@ _SCORECARD = frozenset({"name", "version", "benchmarks", "cells", "juries"})
 _BENCHMARK = frozenset({"id", "display_name", "category", "definition", "subcategory", "units"})
 _CELL = frozenset({"benchmark", "metric", "subgroup", "access", "binary", "low", "high", "jury"})
 _JURY = frozenset({"id", "seats", "rubric", "quorum"})
+_SEATS = re.compile(rf"[^ ]+(?: [^ ]+){{0,{MAX_SEATS - 1}}}")
 _SUBGROUP = re.compile(r"[a-z0-9][a-z0-9_-]{0,23}\.[a-z0-9][a-z0-9_-]{0,23}")
 _WHOLE = "all"  # stands for "no subgroup" in JSON
 _NO_JURY = "none"  # stands for "no jury" in JSON
@@ -147,12 +148,17 @@ class Scorecard:
             "version": self.version,
             "benchmarks": [asdict(benchmark) for benchmark in self.benchmarks],
             "cells": [_cell_to_json(cell) for cell in self.cells],
-            "juries": [{**asdict(jury), "seats": list(jury.seats)} for jury in self.juries],
+            "juries": [_jury_to_json(jury) for jury in self.juries],
         }
 
 
 def _cell_to_json(cell: Cell) -> dict[str, object]:
     return {**asdict(cell), "subgroup": cell.subgroup or _WHOLE, "jury": cell.jury or _NO_JURY}
+
+
+def _jury_to_json(jury: Jury) -> dict[str, object]:
+    # One text: a list would be the seventh level of a registry, and names of models hold no space.
+    return {**asdict(jury), "seats": " ".join(jury.seats)}
 
 
 def parse_scorecard(value: object) -> Scorecard:
@@ -188,7 +194,7 @@ def _benchmark(value: object) -> BenchmarkEntry:
 
 def _jury(value: object) -> Jury:
     found = schema.record(value, _JURY, "jury")
-    seats = schema.array(found["seats"], "jury.seats", 1, MAX_SEATS)
+    seats = schema.text(found["seats"], "jury.seats", _SEATS).split(" ")
     return Jury(
         id=_jury_id(found["id"], "jury.id"),
         seats=tuple(schema.text(seat, "jury.seats", schema.MODEL_NAME) for seat in seats),

@@ -53,6 +53,19 @@ def directory(tmp_path: Path) -> Path:
     return made
 
 
+def test_the_shipped_scorecard_is_registered_by_its_name(tmp_path: Path) -> None:
+    made = tmp_path / "aggregator"
+    done("--dir", made, "init", "--origin", "board.example", "--scorecard", "medhelm-v1")
+    (listed,) = json.loads(done("--dir", made, "list", "scorecards", "--format", "json"))
+    assert (listed["name"], listed["version"], listed["state"]) == ("medhelm-v1", 1, "open")
+
+
+def test_a_scorecard_that_is_not_shipped_names_those_that_are(tmp_path: Path) -> None:
+    error = failed("--dir", tmp_path / "aggregator", "init", "--origin", "board.example", "--scorecard", "medhelm")
+    assert str(error) == "there is no scorecard 'medhelm'"
+    assert "medhelm-v1" in error.advice
+
+
 def test_from_nothing_to_a_verified_board(tmp_path: Path) -> None:
     card, models, directory = tmp_path / "card.json", tmp_path / "models.yaml", tmp_path / "aggregator"
     card.write_text(json.dumps(CARD.to_json()))

@@ -27,7 +27,7 @@ def without_field(table: str, name: str) -> dict[str, Any]:
 
 PANEL = {
     "id": "panel",
-    "seats": ["openai/gpt-4o-2024-05-13", "meta/llama-3.3-70b-instruct", "anthropic/claude-3-7-sonnet-20250219"],
+    "seats": "openai/gpt-4o-2024-05-13 meta/llama-3.3-70b-instruct anthropic/claude-3-7-sonnet-20250219",
     "rubric": "ab" * 32,
     "quorum": 2,
 }
@@ -45,7 +45,7 @@ def test_a_scorecard_with_a_jury_comes_out_as_it_went_in():
 
 
 def test_another_judge_quorum_or_rubric_is_another_scorecard():
-    others = [PANEL, {**PANEL, "quorum": 3}, {**PANEL, "rubric": "cd" * 32}, {**PANEL, "seats": PANEL["seats"][:2]}]
+    others = [PANEL, {**PANEL, "quorum": 3}, {**PANEL, "rubric": "cd" * 32}, {**PANEL, "seats": "judge/a judge/b"}]
     assert len({parse_scorecard(with_jury(jury)).digest for jury in others}) == 4
 
 
@@ -94,13 +94,14 @@ FAULTS: dict[str, object] = {
     "a-cell-without-its-jury": bent_cell(0, jury="panel"),
     "a-jury-without-a-cell": {**VALUE, "juries": [PANEL]},
     "a-jury-twice": with_jury(PANEL, PANEL),
-    "a-jury-without-seats": with_jury({**PANEL, "seats": []}),
-    "a-jury-of-ten": with_jury({**PANEL, "seats": ["judge"] * 10, "quorum": 6}),
+    "a-jury-without-seats": with_jury({**PANEL, "seats": "", "quorum": 0}),
+    "a-jury-with-an-empty-seat": with_jury({**PANEL, "seats": "judge/a  judge/b"}),
+    "a-jury-of-ten": with_jury({**PANEL, "seats": " ".join(["judge"] * 10), "quorum": 6}),
     "a-quorum-of-half": with_jury({**PANEL, "quorum": 1}),
     "a-quorum-beyond-the-seats": with_jury({**PANEL, "quorum": 4}),
     "a-rubric-that-is-no-digest": with_jury({**PANEL, "rubric": "accuracy"}),
     "a-jury-called-none": with_jury({**PANEL, "id": "none"}),
-    "D67-script-as-judge": with_jury({**PANEL, "seats": ["<script>", "b", "c"]}),
+    "D67-script-as-judge": with_jury({**PANEL, "seats": "<script> b c"}),
     "a-subgroup-with-another-jury": {**bent_cell(2, jury="panel"), "juries": [PANEL]},
 }
 
