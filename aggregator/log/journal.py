@@ -83,40 +83,55 @@ def append(connection: Connection, link: Link, *, origin: str, log_key: Signer) 
     Raises:
         StoreError: the stored tree is not the one that was signed last; nothing was appended.
     """
+    return append_all(connection, [link], origin=origin, log_key=log_key)
+
+
+def append_all(connection: Connection, links: Sequence[Link], *, origin: str, log_key: Signer) -> int:
+    """Append entries one after the other, each with its signed head. Returns the position of the first.
+
+    Raises:
+        StoreError: as `append`.
+    """
     newest = connection.execute(_NEWEST_ENTRY).one_or_none()
-    position = 0 if newest is None else newest.position + 1
-    peaks = _read_peaks(connection, position)
+    first = 0 if newest is None else newest.position + 1
+    peaks = _read_peaks(connection, first)
     if newest is not None and fold(peaks) != _signed_root(newest.checkpoint):
         raise StoreError(
             "the log's stored tree is not the one that its last checkpoint signs",
             "Restore the database from a back-up; do not let this one answer sites.",
         )
-    completed = complete_nodes(position, leaf_hash(link.leaf), peaks)
-    new_root = fold(grow_peaks(peaks, completed))
+    entry_rows, node_rows = [], []
+    for position, link in enumerate(links, first):
+        completed = complete_nodes(position, leaf_hash(link.leaf), peaks)
+        peaks = grow_peaks(peaks, completed)
+        signed = sign_checkpoint(Checkpoint(origin, position + 1, fold(peaks)), log_key)
+        entry_rows.append(_make_entry_row(link, position, completed[0][1], signed))
+        for node, node_hash in completed:
+            node_rows.append({"level": node.level, "position": node.position, "hash": node_hash})
+    connection.execute(_INSERT_ENTRY, entry_rows)
+    connection.execute(_INSERT_NODES, node_rows)
+    return first
+
+
+def _make_entry_row(link: Link, position: int, leaf: bytes, signed_checkpoint: str) -> dict[str, object]:
     header = link.statement.header
-    connection.execute(
-        _INSERT_ENTRY,
-        {
-            "position": position,
-            "digest": link.digest,
-            "leaf_hash": completed[0][1],
-            "envelope": link.envelope,
-            "site": header.site,
-            "epoch": header.epoch,
-            "seq": header.seq,
-            "kind": kind_name(link.statement),
-            "registry": link.registry,
-            "ledger_length": header.ledger.length,
-            "ledger_head": header.ledger.head,
-            "settles": settled_by(link.statement),
-            "scores_root": link.statement.scores_root if isinstance(link.statement, ResultPredicate) else None,
-            "figures": link.figures,
-            "checkpoint": sign_checkpoint(Checkpoint(origin, position + 1, new_root), log_key),
-        },
-    )
-    rows = [{"level": node.level, "position": node.position, "hash": node_hash} for node, node_hash in completed]
-    connection.execute(_INSERT_NODES, rows)
-    return position
+    return {
+        "position": position,
+        "digest": link.digest,
+        "leaf_hash": leaf,
+        "envelope": link.envelope,
+        "site": header.site,
+        "epoch": header.epoch,
+        "seq": header.seq,
+        "kind": kind_name(link.statement),
+        "registry": link.registry,
+        "ledger_length": header.ledger.length,
+        "ledger_head": header.ledger.head,
+        "settles": settled_by(link.statement),
+        "scores_root": link.statement.scores_root if isinstance(link.statement, ResultPredicate) else None,
+        "figures": link.figures,
+        "checkpoint": signed_checkpoint,
+    }
 
 
 def settled_by(statement: Statement) -> str | None:

@@ -23,8 +23,8 @@ registry_versions = Table(
     Column("envelope", LargeBinary, nullable=False),
     Column("digest", String(64)),
 )
-"""Every registry ever signed, exactly as signed. The highest version is in force. `digest` is the envelope's SHA-256, always filled,
-so that a registry that was read before is recognised without reading megabytes again."""
+"""Every registry ever signed, exactly as signed. The highest version is in force. `digest`, always filled, is the
+envelope's SHA-256, so that a registry that was read before is recognised without reading megabytes again."""
 
 entries = Table(
     "entries",
