@@ -70,6 +70,25 @@ def _claims(opened: envelope.Envelope) -> EnrollPredicate:
     return predicate
 
 
+def open_signed_enrolment(data: bytes, *, deployment: str) -> Enrolment:
+    """Check an enrolment request without its invite: that both keys it names signed it, for this aggregator.
+
+    Raises:
+        ProtocolError: as `enrolment_site`, or WEAK_KEY, DUPLICATE_KEY, UNKNOWN_KEY, BAD_SIGNATURE or WRONG_DEPLOYMENT.
+    """
+    opened = envelope.decode(data)
+    predicate = _claims(opened)
+    agent, steward = load_public(predicate.agent_key), load_public(predicate.steward_key)
+    if agent.keyid == steward.keyid:
+        raise ProtocolError(Code.DUPLICATE_KEY, "agent and steward must have different keys")
+    opened.verify({agent.keyid: agent, steward.keyid: steward})
+    if len(opened.signatures) != 2:
+        raise ProtocolError(Code.UNKNOWN_KEY, "agent and steward must both sign")
+    if predicate.header.deployment != deployment:
+        raise ProtocolError(Code.WRONG_DEPLOYMENT, f"meant for {predicate.header.deployment}, this is {deployment}")
+    return Enrolment(predicate, agent, steward, opened.digest, opened.pae)
+
+
 def open_enrolment(data: bytes, *, deployment: str, site: str, verifier: str, registry_version: int) -> Enrolment:
     """Check an enrolment request (an envelope signed by both keys it names).
 
@@ -84,23 +103,17 @@ def open_enrolment(data: bytes, *, deployment: str, site: str, verifier: str, re
         ProtocolError: as `enrolment_site`, or WEAK_KEY, DUPLICATE_KEY, UNKNOWN_KEY, BAD_SIGNATURE,
             WRONG_DEPLOYMENT, WRONG_SITE, WRONG_REGISTRY or WRONG_TOKEN.
     """
-    opened = envelope.decode(data)
-    predicate = _claims(opened)
-    agent, steward = load_public(predicate.agent_key), load_public(predicate.steward_key)
-    if agent.keyid == steward.keyid:
-        raise ProtocolError(Code.DUPLICATE_KEY, "agent and steward must have different keys")
-    opened.verify({agent.keyid: agent, steward.keyid: steward})
-    if len(opened.signatures) != 2:
-        raise ProtocolError(Code.UNKNOWN_KEY, "agent and steward must both sign")
-    if predicate.header.deployment != deployment:
-        raise ProtocolError(Code.WRONG_DEPLOYMENT, f"meant for {predicate.header.deployment}, this is {deployment}")
+    enrolment = open_signed_enrolment(data, deployment=deployment)
+    predicate = enrolment.predicate
     if predicate.header.site != site:
         raise ProtocolError(Code.WRONG_SITE, f"from {predicate.header.site}, the invite is for {site}")
     if predicate.header.registry > registry_version:
         raise ProtocolError(Code.WRONG_REGISTRY, f"version {predicate.header.registry} does not exist yet")
     try:
         token_key = load_public(_ED25519_DER + bytes.fromhex(verifier))
-        token_key.verify(bytes.fromhex(predicate.token_signature), _bound(deployment, site, agent, steward))
+        token_key.verify(
+            bytes.fromhex(predicate.token_signature), _bound(deployment, site, enrolment.agent, enrolment.steward)
+        )
     except ProtocolError:
         raise ProtocolError(Code.WRONG_TOKEN, "the request does not prove the invite's token") from None
-    return Enrolment(predicate, agent, steward, opened.digest, opened.pae)
+    return enrolment

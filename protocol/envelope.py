@@ -84,7 +84,7 @@ def sign(payload: bytes, signers: Sequence[Signer], payload_type: str = STATEMEN
     """
     message = pae(payload_type, payload)
     signatures = tuple(Signature(signer.public.keyid, signer.sign(message)) for signer in signers)
-    return _encode(Envelope(payload_type, payload, signatures))
+    return encode(Envelope(payload_type, payload, signatures))
 
 
 def add_signature(envelope: bytes, signer: Signer, payload_type: str = STATEMENT_TYPE) -> bytes:
@@ -95,10 +95,15 @@ def add_signature(envelope: bytes, signer: Signer, payload_type: str = STATEMENT
     """
     found = decode(envelope, payload_type)
     added = Signature(signer.public.keyid, signer.sign(found.pae))
-    return _encode(Envelope(payload_type, found.payload, (*found.signatures, added)))
+    return encode(Envelope(payload_type, found.payload, (*found.signatures, added)))
 
 
-def _encode(envelope: Envelope) -> bytes:
+def encode(envelope: Envelope) -> bytes:
+    """Return the canonical file of an envelope.
+
+    Raises:
+        ProtocolError: MALFORMED if it is not one that `decode` would take.
+    """
     data = canonical(
         {
             "payload": encode_base64(envelope.payload),

@@ -196,9 +196,7 @@ _GROUP = frozenset({"threshold", "keys"})
 _NAMED_KEY = frozenset({"name", "key"})
 _SITE = frozenset({"display_name", "publication", "start", "epoch", "keys"})
 _SITE_KEY = frozenset({"key", "role", "from_index", "until_index", "revoked_from"})
-_MODEL = frozenset(
-    {"name", "display_name", "organization", "is_language_model", "family", "parameters_millions"}
-)
+_MODEL = frozenset({"name", "display_name", "organization", "is_language_model", "family", "parameters_millions"})
 _SCORECARD = frozenset({"scorecard", "retired"})
 _MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}")
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+!-]{0,47}")
@@ -295,10 +293,7 @@ def parse_registry(payload: bytes) -> Registry:
         auditors=_group(found["auditors"], "auditors"),
         witnesses=_group(found["witnesses"], "witnesses"),
         policy_floor=schema.text(found["policy_floor"], "policy_floor", schema.HEX64),
-        sites={
-            schema.text(site_id, "sites", schema.SITE): _site(value)
-            for site_id, value in _sites(found).items()
-        },
+        sites={schema.text(site_id, "sites", schema.SITE): _site(value) for site_id, value in _sites(found).items()},
         scorecards=_by_digest("scorecards", ((entry.scorecard.digest, entry) for entry in scorecards)),
         policies=_by_digest("policies", ((policy.digest, policy) for policy in policies)),
         agents=_by_digest("agents", ((agent_digest(version), version) for version in agents)),

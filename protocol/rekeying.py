@@ -147,3 +147,57 @@ def site_after(site: Site, rekeying: Rekeying, log_index: int) -> Site:
     if not is_reset:
         return replace(site, keys=tuple(entries))
     return replace(site, keys=tuple(entries), start=rekeying.digest, epoch=rekeying.header.epoch)
+
+
+def answers(before: Site, after: Site, rekeying: Rekeying, log_index: int) -> bool:
+    """Return whether a site's entry is one that a request in the log, at `log_index`, asks for.
+
+    Several root keys sign at leisure: the entry may have been made when the log was shorter. It may also give less
+    than was asked for, for example revoke a key from an earlier index.
+    """
+    proposed_at = {log_index}
+    for entry in after.keys:
+        proposed_at.add(entry.from_index - 1)
+        if entry.until_index is not None:
+            proposed_at.add(entry.until_index - 1)
+        if entry.revoked_from is not None:
+            proposed_at.add(entry.revoked_from)
+    for index in proposed_at:
+        if 0 <= index <= log_index and only_restricts(site_after(before, rekeying, index), after):
+            return True
+    return False
+
+
+def only_restricts(before: Site, after: Site) -> bool:
+    """Return whether `after` has no key and no epoch that `before` has not, nor a key that may sign for longer."""
+    if (before.start, before.epoch) != (after.start, after.epoch):
+        return False
+    known = {entry.key.keyid: entry for entry in before.keys}
+    for entry in after.keys:
+        old = known.get(entry.key.keyid)
+        if old is None or (old.key, old.role) != (entry.key, entry.role) or entry.from_index < old.from_index:
+            return False
+        if not _ends_no_later(old.until_index, entry.until_index):
+            return False
+        if not _ends_no_later(old.revoked_from, entry.revoked_from):
+            return False
+    return True
+
+
+def _ends_no_later(before: int | None, after: int | None) -> bool:
+    return before is None or (after is not None and after <= before)
+
+
+def open_proposed_rekeying(data: bytes, registry: Registry, *, log_index: int) -> Rekeying:
+    """Check the signatures and keys of a request without the log: what a person who signs a registry can check.
+
+    Its place in the chain is taken as it says. The aggregator checks that when the registry comes into force.
+
+    Raises:
+        ProtocolError: as `open_rekeying`.
+    """
+    header = parse_statement(envelope.decode(data).payload).header
+    head = ChainHead(header.epoch, header.seq - 1, header.prev)
+    if header.seq == START_SEQ:
+        head = ChainHead(header.epoch - 1, START_SEQ, header.prev)
+    return open_rekeying(data, registry, History(head=head), log_index=log_index)

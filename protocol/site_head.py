@@ -1,8 +1,9 @@
-"""Heads of sites: signed notes by the aggregator's receipt key that say how far a site's chain and ledger have come (rule 8.8).
+"""Heads of sites: notes that say how far a site's chain and ledger have come (rule 8.8).
 
-A machine that was restored from a back-up learns from it what it has lost, and where its reset must begin. A C2SP
-signed note of nine lines: a first line that no checkpoint and no refusal has, the site, the epoch, seq and digest of
-its last link, length and head of its ledger of releases, 1 or 0 for frozen or not, and the size of the log.
+The aggregator's receipt key signs them. A machine that was restored from a back-up learns from it what it has lost,
+and where its reset must begin. A C2SP signed note of nine lines: a first line that no checkpoint and no refusal has,
+the site, the epoch, seq and digest of its last link, length and head of its ledger of releases, 1 or 0 for frozen or
+not, and the size of the log.
 """
 
 from dataclasses import dataclass
