@@ -6,7 +6,8 @@ AggregatorError            base; the command line prints message and advice, and
 ├── RegistryError      4   the registry cannot be loaded, or the change asked for would make it invalid
 ├── EnrolmentError     5   an invite, or a request about keys, is refused
 ├── StoreError         6   the database is missing, of another version, locked or damaged
-└── BoardMismatchError 1   a published board is not what its own log says; nothing of it should be trusted
+├── BoardMismatchError 1   a published board is not what its own log says; nothing of it should be trusted
+└── UnauditedBoardError 7  all that the public can recompute is right, but too few auditors vouch for the rest
 
 Exit code 0 is success, 1 also an unexpected error. Refused submissions are not errors of this tree: they are
 `protocol.errors.ProtocolError`, and the client sees their code alone.
@@ -72,3 +73,13 @@ class BoardMismatchError(AggregatorError):
 
     exit_code = 1
     advice = "Do not trust this board; fetch it again from its origin and tell the people who run it."
+
+
+class UnauditedBoardError(AggregatorError):
+    """All that the public can recompute of a board is right, but too few auditors have signed for the rest."""
+
+    exit_code = 7
+    advice = (
+        "Cells that are not marked as resting on auditors are recomputed and right. Ask the people who run the board "
+        "for the auditors' signatures before you rely on the others."
+    )

@@ -1,27 +1,28 @@
-"""The published log: what a board is recomputed from, and the verification that comes before any figure is believed.
+"""A log, and the verification that comes before any figure of it is believed.
 
-log/registry/N.dsse.json   every registry version, as signed
-log/entries.ndjson         every entry: its envelope, and the registry version it was accepted under
-log/checkpoint             the signed head of the log
+The public log shows of a pooled site's statements the leaf hash alone (`aggregator.log.publication`). All that it does
+show is verified as the aggregator did when it accepted it; of a site that was pooled for a time the hidden statements
+are taken as they would have to be. The whole log, which auditors have, leaves nothing to be taken.
 """
 
-import json
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection
 
+from aggregator.board.hidden_links import assume_hidden
 from aggregator.errors import BoardMismatchError
 from aggregator.home import Home
 from aggregator.log import journal
 from aggregator.log.growing_tree import GrowingTree
 from aggregator.log.journal import Entry, settled_by
+from aggregator.log.publication import HiddenEntry, PublishedEntry, is_public
 from aggregator.merge.table import Result, Withdrawal
 from aggregator.registry.versions import all_envelopes, newest_registry, walk
-from protocol.canonical import canonical
 from protocol.checkpoint import Checkpoint, verify_checkpoint
 from protocol.envelope import Envelope, decode
 from protocol.errors import Code, ProtocolError
+from protocol.identity import NONE
 from protocol.keys import load_public
 from protocol.merkle import leaf_hash
 from protocol.predicates import (
@@ -42,112 +43,98 @@ from protocol.rekeying import open_rekeying, site_after
 from protocol.statements import parse_statement
 from protocol.verification import ChainHead, History, KnownPlan, authenticate, plan_challenge, verify_link
 
-ENTRIES_FILE = "log/entries.ndjson"
-CHECKPOINT_FILE = "log/checkpoint"
-REGISTRY_FILE = "log/registry/{version}.dsse.json"
-
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A log as published; nothing in it is believed before `replay`."""
+    """A log as somebody has it; nothing in it is believed before `replay`.
 
-    registries: tuple[bytes, ...]  # version 1 first
-    entries: tuple[Entry, ...]
+    Attributes:
+        registries: every version as signed, version 1 first.
+        entries: in order; read once.
+        checkpoint: the signed head of the log.
+        is_whole: whether no entry may be hidden: the log as the aggregator and the auditors have it.
+    """
+
+    registries: tuple[bytes, ...]
+    entries: Iterable[PublishedEntry]
     checkpoint: str
-
-    def files(self) -> dict[str, bytes]:
-        """Return the published files by their path in the board's folder."""
-        registries = {
-            REGISTRY_FILE.format(version=version): envelope for version, envelope in enumerate(self.registries, 1)
-        }
-        lines = b"".join(entry.line() + b"\n" for entry in self.entries)
-        return {**registries, ENTRIES_FILE: lines, CHECKPOINT_FILE: self.checkpoint.encode()}
+    is_whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """A log in which every signature, proof and rule was found to hold."""
+    """A log in which every signature, proof and rule was found to hold.
 
-    registry: Registry  # the newest
+    Attributes:
+        registry: the newest.
+        checkpoint: the head of the log.
+        results: as far as they are shown; withdrawn ones too.
+        withdrawals: as far as they are shown.
+        hidden: number of entries that are shown as a leaf hash alone.
+        roots: of the earlier logs that were asked for, by their size.
+    """
+
+    registry: Registry
     checkpoint: Checkpoint
-    results: tuple[Result, ...]  # withdrawn ones too
+    results: tuple[Result, ...]
     withdrawals: tuple[Withdrawal, ...]
+    hidden: int = 0
+    roots: Mapping[int, bytes] = field(default_factory=dict)
 
 
 def collect_evidence(connection: Connection, home: Home) -> Evidence:
-    """Read the log of this aggregator, in one snapshot."""
+    """Read the whole log of this aggregator, in one snapshot."""
     newest = newest_registry(connection)
     return Evidence(
         registries=tuple(all_envelopes(connection)),
         entries=tuple(journal.read_entries(connection)),
         checkpoint=journal.checkpoint(connection, origin=newest.log_name, log_key=home.log_signer(newest)),
+        is_whole=True,
     )
 
 
-def parse_evidence(files: Mapping[str, bytes]) -> Evidence:
-    """Read published files, by their path in the board's folder.
-
-    Raises:
-        BoardMismatchError: a file is missing or not in its form.
-    """
-    registries: list[bytes] = []
-    while (name := REGISTRY_FILE.format(version=len(registries) + 1)) in files:
-        registries.append(files[name])
-    if not registries:
-        raise BoardMismatchError(f"{REGISTRY_FILE.format(version=1)} is missing")
-    for name in (ENTRIES_FILE, CHECKPOINT_FILE):
-        if name not in files:
-            raise BoardMismatchError(f"{name} is missing")
-    try:
-        checkpoint = files[CHECKPOINT_FILE].decode("utf-8")
-    except UnicodeDecodeError:
-        raise BoardMismatchError(f"{CHECKPOINT_FILE} is not UTF-8 text") from None
-    entries = tuple(_entry(line, number) for number, line in enumerate(files[ENTRIES_FILE].splitlines(), 1))
-    return Evidence(tuple(registries), entries, checkpoint)
-
-
-def _entry(line: bytes, number: int) -> Entry:
-    try:
-        fields = json.loads(line)
-        entry = Entry(canonical(fields["envelope"]), fields["registry"])
-        if entry.line() != line or type(entry.registry) is not int:
-            raise ValueError("not in its one form")
-    except (ValueError, TypeError, KeyError, RecursionError, ProtocolError):
-        raise BoardMismatchError(f"{ENTRIES_FILE}, line {number}, is not a log entry") from None
-    return entry
-
-
-def replay(evidence: Evidence, pins: RootPins | None = None) -> Replayed:
+def replay(evidence: Evidence, pins: RootPins | None = None, roots_at: Container[int] = ()) -> Replayed:
     """Verify a log from its first byte, as the aggregator did when it accepted each entry.
 
     Args:
         evidence: the log.
         pins: the roots that must have signed the first registry; None takes the first registry at its word.
+        roots_at: sizes of earlier logs whose roots the answer has.
 
     Raises:
         BoardMismatchError: says which entry or version fails, and why.
     """
     registries = _walk(evidence.registries, pins)
     newest = registries[-1]
-    try:
-        head = verify_checkpoint(evidence.checkpoint, newest.log_keys, newest.log_name)
-    except ProtocolError as error:
-        raise BoardMismatchError(f"the published checkpoint is not what it should be: {error.detail}") from None
-    if head.size != len(evidence.entries):
-        raise BoardMismatchError(
-            f"the checkpoint is for {head.size} log entries, {len(evidence.entries)} are published"
-        )
-    log = _Log(registries)
+    head = open_checkpoint(evidence.checkpoint, newest)
+    log = _Log(registries, is_whole=evidence.is_whole)
+    roots = {0: log.tree.root}
     for position, entry in enumerate(evidence.entries):
         try:
             log.follow(position, entry)
         except ProtocolError as error:
             refuse_unreleased(error)
             raise BoardMismatchError(f"log entry {position} does not hold: {error.detail} ({error.code})") from None
+        if log.tree.size in roots_at:
+            roots[log.tree.size] = log.tree.root
+    if head.size != log.tree.size:
+        raise BoardMismatchError(f"the checkpoint is for {head.size} log entries, {log.tree.size} are published")
     log.check_unexplained_changes()
     if log.tree.root != head.root:
         raise BoardMismatchError("the published log entries are not those that the checkpoint was signed for")
-    return Replayed(newest, head, tuple(log.results), tuple(log.withdrawals))
+    return Replayed(newest, head, tuple(log.results), tuple(log.withdrawals), log.hidden, roots)
+
+
+def open_checkpoint(note: str, registry: Registry) -> Checkpoint:
+    """Read a checkpoint of the log that `registry` names.
+
+    Raises:
+        BoardMismatchError: it is not in its form, of another log, or the log's key has not signed it.
+    """
+    try:
+        return verify_checkpoint(note, registry.log_keys, registry.log_name)
+    except ProtocolError as error:
+        raise BoardMismatchError(f"the published checkpoint is not what it should be: {error.detail}") from None
 
 
 def refuse_unreleased(error: ProtocolError) -> None:
@@ -176,6 +163,7 @@ class _SiteState:
         ledger: as the newest statement of any kind gives it.
         datasets, plans: by digest, oldest first; a plan is open until a statement settles it.
         results: digests of results that stand, with their scores_root.
+        is_partly_hidden: whether the log may hide statements of it, so that the state may lack some of them.
     """
 
     head: ChainHead | None = None
@@ -183,13 +171,17 @@ class _SiteState:
     datasets: dict[str, DatasetPredicate] = field(default_factory=dict)
     plans: dict[str, KnownPlan] = field(default_factory=dict)
     results: dict[str, str] = field(default_factory=dict)
+    is_partly_hidden: bool = False
 
 
 class _Log:
     """The state that the aggregator had before each entry, and what the entries add up to."""
 
-    def __init__(self, registries: Sequence[Registry]) -> None:
+    def __init__(self, registries: Sequence[Registry], *, is_whole: bool) -> None:
         self.tree = GrowingTree()
+        self.hidden = 0
+        self._is_whole = is_whole
+        self._pooled_from = {} if is_whole else _find_pooled(registries)
         self.results: list[Result] = []
         self.withdrawals: list[Withdrawal] = []
         self._registries = registries
@@ -200,15 +192,26 @@ class _Log:
         self._explained: dict[tuple[int, str], Site] = {}
         """By registry version and site: the entry that a statement in the log asks for."""
 
-    def follow(self, position: int, entry: Entry) -> None:
+    def follow(self, position: int, entry: PublishedEntry) -> None:
         """Verify the next entry and take it in. Raises ProtocolError or BoardMismatchError."""
         if not self._in_force <= entry.registry <= len(self._registries):
             raise BoardMismatchError(
                 f"log entry {position} names registry version {entry.registry}, which was not in force"
             )
         self._in_force = entry.registry
+        if isinstance(entry, HiddenEntry):
+            if self._is_whole:
+                raise BoardMismatchError(f"log entry {position} is hidden, in a log that must be whole")
+            self.tree.add(entry.leaf_hash)
+            self.hidden += 1
+            return
         envelope = decode(entry.envelope)
         statement = parse_statement(envelope.payload)
+        if not self._is_whole and not is_public(statement, self._registries[entry.registry - 1]):
+            raise BoardMismatchError(
+                f"log entry {position} shows a statement of a site that chose pooled publication",
+                "Tell the people who run it: the statement should not have been published.",
+            )
         self.tree.add(leaf_hash(envelope.pae))
         match statement:
             case EnrollPredicate():
@@ -259,8 +262,9 @@ class _Log:
     def _rekey(self, position: int, entry: Entry, statement: ResetPredicate | RotatePredicate) -> None:
         """Check a reset or rotation, and that the next registry gave the site exactly what it asks for."""
         registry = self._registries[entry.registry - 1]
-        state = self._state(position, statement)
-        rekeying = open_rekeying(entry.envelope, registry, self._history(statement, state), log_index=position)
+        state = self._state(position, statement, entry.registry)
+        history = self._history(statement, state, registry)
+        rekeying = open_rekeying(entry.envelope, registry, history, log_index=position)
         expected = site_after(registry.sites[statement.header.site], rekeying, position)
         after = self._next_registry(entry)
         if after is None or after.sites.get(statement.header.site) != expected:
@@ -277,13 +281,13 @@ class _Log:
     def _accept(self, position: int, entry: Entry, envelope: Envelope, statement: Link) -> None:
         registry = self._registries[entry.registry - 1]
         authentic = authenticate(entry.envelope, registry, log_index=position)
-        state = self._state(position, statement)
-        history = self._history(statement, state)
+        state = self._state(position, statement, entry.registry)
+        history = self._history(statement, state, registry)
         accepted = verify_link(authentic, registry, history, today_day=_day_of(statement))
         keyids = tuple(signature.keyid for signature in envelope.signatures)
         settled = settled_by(statement)
-        if settled in state.plans:
-            state.plans[settled] = replace(state.plans[settled], is_open=False)
+        if settled is not None and settled in history.plans:
+            state.plans[settled] = replace(history.plans[settled], is_open=False)
         match statement:
             case DatasetPredicate():
                 state.datasets[accepted.digest] = statement
@@ -291,7 +295,7 @@ class _Log:
                 challenge = plan_challenge(registry.deployment, position, self.tree.root, accepted.digest)
                 state.plans[accepted.digest] = KnownPlan(statement, challenge, is_open=True)
             case WithdrawPredicate():
-                self._roots.discard(state.results.pop(statement.result))
+                self._roots.discard(state.results.pop(statement.result, NONE))
                 self.withdrawals.append(Withdrawal(position, keyids, statement))
             case ResultPredicate():
                 state.results[accepted.digest] = statement.scores_root
@@ -301,14 +305,16 @@ class _Log:
                 self.results.append(Result(position, keyids, statement, accepted.digest))
         state.head, state.ledger = accepted.head, statement.header.ledger
 
-    def _state(self, position: int, statement: Statement) -> _SiteState:
+    def _state(self, position: int, statement: Statement, version: int) -> _SiteState:
         state = self._sites.get(statement.header.site)
         if state is None:
             raise BoardMismatchError(f"log entry {position} is of a site whose enrolment is not in the log")
+        if version >= self._pooled_from.get(statement.header.site, version + 1):
+            state.is_partly_hidden = True
         return state
 
-    def _history(self, statement: Statement, state: _SiteState) -> History:
-        return History(
+    def _history(self, statement: Statement, state: _SiteState, registry: Registry) -> History:
+        history = History(
             head=state.head,
             ledger=state.ledger,
             roots=self._roots,
@@ -317,6 +323,19 @@ class _Log:
             plans=state.plans,
             results=state.results,
         )
+        if state.is_partly_hidden:
+            return assume_hidden(statement, history, registry)
+        return history
+
+
+def _find_pooled(registries: Iterable[Registry]) -> dict[str, int]:
+    """Return for each site that was ever pooled the first registry version that says so."""
+    pooled: dict[str, int] = {}
+    for registry in registries:
+        for site_id, site in registry.sites.items():
+            if site.publication == "pooled":
+                pooled.setdefault(site_id, registry.version)
+    return pooled
 
 
 class _FiguresOfOthers(Container[str]):

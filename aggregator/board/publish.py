@@ -1,134 +1,141 @@
-"""Publishing a board as a folder of plain files, and checking such a folder against its own log."""
+"""Publishing a board as a folder of plain files."""
 
-import re
-import shutil
-from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from aggregator.board.evidence import Evidence, Replayed, parse_evidence, refuse_unreleased, replay
+from sqlalchemy import Connection
+
+from aggregator.board.evidence import Replayed, open_checkpoint
+from aggregator.board.log_folder import CHECKPOINT_FILE
+from aggregator.board.merging import merge_audited, merge_board
+from aggregator.board.own_log import OwnLog, read_own_log
 from aggregator.board.pages import render_pages
+from aggregator.board.replacement import Replacement, replacing
 from aggregator.board.tables import csv_file, json_file
 from aggregator.errors import BoardMismatchError, SettingsError
-from aggregator.merge.table import build_board
-from protocol.envelope import REGISTRY_TYPE, decode
+from aggregator.home import Home
+from aggregator.merge.board_model import AuditedFigures
+from aggregator.registry.versions import newest_registry
+from protocol.audit import AUDITS_FOLDER, Audit, board_digest, open_audit
+from protocol.checkpoint import Checkpoint
 from protocol.errors import ProtocolError
-from protocol.registry import RootPins, parse_registry
+from protocol.registry import Registry
 
 JSON_FILE, CSV_FILE = "board.json", "board.csv"
-LARGEST_FILE = 512 * 1024 * 1024  # bytes; larger ones are not a board's
+AUDITED_FILE = "audited.json"
 
 
-def board_files(evidence: Evidence, pins: RootPins | None = None) -> tuple[Replayed, dict[str, bytes]]:
-    """Verify a log and make every file of its board, by path. The same log gives the same bytes. Pure.
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A board that was written.
 
-    Raises:
-        BoardMismatchError: the log does not hold.
+    Attributes:
+        log: as the aggregator has it.
+        audited: the figures that rest on auditors.
+        digest: of the board.
+        audits: how many auditors' signatures of this very board it has.
     """
-    replayed = replay(evidence, pins)
-    board = build_board(replayed.results, replayed.registry, replayed.withdrawals)
-    files = {
-        **evidence.files(),
-        **render_pages(board, replayed),
-        JSON_FILE: json_file(board, replayed),
+
+    log: Replayed
+    audited: AuditedFigures
+    digest: str
+    audits: int
+
+
+def derived_files(shown: Replayed, audited: AuditedFigures) -> dict[str, bytes]:
+    """Return every file that follows from the public log and the audited figures, by path. Pure."""
+    board = merge_board(shown, audited)
+    return {
+        AUDITED_FILE: audited.to_bytes(),
+        **render_pages(board, shown),
+        JSON_FILE: json_file(board, shown),
         CSV_FILE: csv_file(board),
     }
-    return replayed, files
 
 
-def publish(evidence: Evidence, out: Path) -> Replayed:
-    """Write the board to `out`, replacing an earlier board there as a whole.
+def publish(home: Home, out: Path) -> Published:
+    """Write the board to `out`, replacing an earlier board there as a whole. Files that did not change are shared.
+
+    Auditors' signatures are kept where the board is still the one that they signed.
 
     Raises:
-        BoardMismatchError: our own log does not hold; nothing is written.
+        BoardMismatchError: our own log does not hold, or does not continue the one of the board that is there;
+            nothing is changed.
         SettingsError: `out` holds something that is not a board, or cannot be written.
     """
-    replayed, files = board_files(evidence)
-    if out.exists() and not (out.is_dir() and ((out / JSON_FILE).is_file() or not any(out.iterdir()))):
+    _refuse_other_content(out)
+    with replacing(out) as folder, home.database.reading() as connection:
+        log = _read_log(connection, home, out, folder)
+        audited = merge_audited(log.whole)
+        for name, content in derived_files(log.shown, audited).items():
+            folder.write(name, content)
+        digest = board_digest(folder.digests)
+        audits = _keep_audits(out, folder, audit_of(log.whole, digest), log.whole.registry)
+        folder.take_place()
+    return Published(log.whole, audited, digest, audits)
+
+
+def audit_of(log: Replayed, digest: str) -> Audit:
+    """Return the statement that an auditor of this board would sign."""
+    head = log.checkpoint
+    return Audit(log.registry.deployment, log.registry.version, digest, head.size, head.root.hex())
+
+
+def _refuse_other_content(out: Path) -> None:
+    if not out.exists():
+        return
+    is_board = (out / JSON_FILE).is_file() and (out / CHECKPOINT_FILE).is_file()
+    if not out.is_dir() or not (is_board or not any(out.iterdir())):
         raise SettingsError(f"{out} exists and is not a board", "Name an empty or a new folder with --out.")
-    fresh, old = (out.with_name(f".{out.name}.{suffix}") for suffix in ("new", "old"))
+
+
+def _read_log(connection: Connection, home: Home, out: Path, folder: Replacement) -> OwnLog:
+    """Read our log, write its files, and check that it continues the log of the board that is there."""
+    old = _read_old_checkpoint(out, newest_registry(connection))
+    log = read_own_log(connection, home, folder.write, {old.size} if old else ())
+    if old is not None:
+        _check_continues(old, log.whole)
+    return log
+
+
+def _read_old_checkpoint(out: Path, registry: Registry) -> Checkpoint | None:
+    path = out / CHECKPOINT_FILE
+    if not path.exists():
+        return None
     try:
-        for leftover in (fresh, old):
-            shutil.rmtree(leftover, ignore_errors=True)
-        for name, content in files.items():
-            (fresh / name).parent.mkdir(parents=True, exist_ok=True)
-            (fresh / name).write_bytes(content)
-        if out.exists():
-            out.rename(old)
-        fresh.rename(out)
-        shutil.rmtree(old, ignore_errors=True)
-    except OSError as error:
-        raise SettingsError(f"the board cannot be written to {out}: {error.strerror}") from None
-    return replayed
+        return open_checkpoint(path.read_text("utf-8"), registry)
+    except (UnicodeDecodeError, BoardMismatchError):
+        raise BoardMismatchError(
+            f"{out} holds the board of another log, or its {CHECKPOINT_FILE} was changed",
+            "Nothing was published. Name another folder with --out, or find out who changed this one.",
+        ) from None
 
 
-def verify(folder: Path, root_keys: Sequence[str] = ()) -> Replayed:
-    """Recompute the board in `folder` from its own log, and compare every byte.
-
-    Args:
-        folder: a published board.
-        root_keys: fingerprints of root keys, all of which must have signed the first registry; none takes that
-            registry at its word.
-
-    Raises:
-        SettingsError: a root key is not a fingerprint.
-        BoardMismatchError: says what differs.
-    """
-    keyids = frozenset(_keyid(fingerprint) for fingerprint in root_keys)
-    found = _read(folder)
-    evidence = parse_evidence(found)
-    replayed, expected = board_files(evidence, _pins(evidence, keyids) if keyids else None)
-    _compare(found, expected)
-    return replayed
-
-
-def _keyid(fingerprint: str) -> str:
-    keyid = re.sub(r"[\s:]", "", fingerprint).lower()
-    if re.fullmatch(r"[0-9a-f]{64}", keyid) is None:
-        raise SettingsError("a root key's fingerprint has 64 hexadecimal digits")
-    return keyid
-
-
-def _pins(evidence: Evidence, keyids: frozenset[str]) -> RootPins:
-    """Pin the given roots; the deployment's name is what they signed it to be."""
-    try:
-        claimed = parse_registry(decode(evidence.registries[0], REGISTRY_TYPE).payload)
-    except ProtocolError as error:
-        refuse_unreleased(error)
-        raise BoardMismatchError(f"registry version 1 is not a registry: {error.detail}") from None
-    return RootPins(claimed.deployment, keyids, len(keyids))
-
-
-def _read(folder: Path) -> dict[str, bytes]:
-    if not folder.is_dir():
-        raise SettingsError(f"{folder} is not a folder")
-    found = {}
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder).as_posix()
-        if path.is_symlink() or not (path.is_dir() or path.is_file()):
-            raise BoardMismatchError(f"{name} is not a plain file")
-        if path.is_file():
-            if path.stat().st_size > LARGEST_FILE:
-                raise BoardMismatchError(f"{name} is too large to be a board's")
-            found[name] = path.read_bytes()
-    return found
-
-
-def _compare(found: Mapping[str, bytes], expected: Mapping[str, bytes]) -> None:
-    missing, unknown = sorted(expected.keys() - found.keys()), sorted(found.keys() - expected.keys())
-    if missing:
-        raise BoardMismatchError(f"{missing[0]} is missing")
-    if unknown:
-        raise BoardMismatchError(f"{unknown[0]} does not belong to the board")
-    for name in sorted(expected):
-        if found[name] != expected[name]:
-            raise BoardMismatchError(
-                f"{name} differs from what the log says, {_first_difference(found[name], expected[name])}"
-            )
-
-
-def _first_difference(found: bytes, expected: bytes) -> str:
-    theirs, ours = found.split(b"\n"), expected.split(b"\n")
-    number = next(
-        (i for i, (a, b) in enumerate(zip(theirs, ours, strict=False)) if a != b), min(len(theirs), len(ours))
+def _check_continues(old: Checkpoint, log: Replayed) -> None:
+    """Refuse a log that a reader of the old board would call a forgery. Raises BoardMismatchError."""
+    if old.size > log.checkpoint.size:
+        fault = f"the board there was published from {old.size} log entries, the database has {log.checkpoint.size}"
+    elif log.roots[old.size] != old.root:
+        fault = f"the first {old.size} entries of the log are not those of the board that is there"
+    else:
+        return
+    raise BoardMismatchError(
+        fault,
+        "Nothing was published: readers would see two histories of one log. If the database is a restored back-up, "
+        "restore a newer one.",
     )
-    return f"first in line {number + 1}"
+
+
+def _keep_audits(out: Path, folder: Replacement, audit: Audit, registry: Registry) -> int:
+    """Take over the auditors' signatures of exactly this board; return how many there are."""
+    kept = 0
+    for path in sorted((out / AUDITS_FOLDER).glob("*.dsse.json")):
+        content = path.read_bytes()
+        try:
+            _, signed = open_audit(content, registry.auditors.by_keyid())
+        except ProtocolError:
+            continue
+        if signed == audit:
+            folder.write(f"{AUDITS_FOLDER}{path.name}", content)
+            kept += 1
+    return kept

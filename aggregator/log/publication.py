@@ -80,24 +80,38 @@ def parse_entry(line: bytes) -> PublishedEntry:
     return entry
 
 
-def read_public(connection: Connection, start: int = 0, end: int | None = None) -> Iterator[PublishedEntry]:
-    """Give the entries with start <= position < end as the public sees them, in order."""
-    query = select(entries.c.envelope, entries.c.registry, entries.c.site, entries.c.kind, entries.c.leaf_hash).where(
-        entries.c.position >= start
-    )
+@dataclass(frozen=True, slots=True)
+class LogRow:
+    """One entry of our own log, as it was accepted and as it is published."""
+
+    envelope: bytes
+    kind: str
+    digest: str
+    published: PublishedEntry
+
+
+def read_rows(connection: Connection, start: int = 0, end: int | None = None) -> Iterator[LogRow]:
+    """Give the entries with start <= position < end, in order."""
+    query = select(
+        entries.c.envelope, entries.c.registry, entries.c.site, entries.c.kind, entries.c.leaf_hash, entries.c.digest
+    ).where(entries.c.position >= start)
     if end is not None:
         query = query.where(entries.c.position < end)
     registry: Registry | None = None
-    for row in connection.execute(query.order_by(entries.c.position)):
-        if row.kind in KINDS_ABOUT_KEYS:
-            yield Entry(row.envelope, row.registry)
-            continue
-        if registry is None or registry.version != row.registry:
-            registry = _read_registry(connection, row.registry)
-        if _is_named(row.site, registry):
-            yield Entry(row.envelope, row.registry)
-        else:
-            yield HiddenEntry(row.leaf_hash, row.registry)
+    for row in connection.execute(query.order_by(entries.c.position).execution_options(yield_per=256)):
+        shown: PublishedEntry = Entry(row.envelope, row.registry)
+        if row.kind not in KINDS_ABOUT_KEYS:
+            if registry is None or registry.version != row.registry:
+                registry = _read_registry(connection, row.registry)
+            if not _is_named(row.site, registry):
+                shown = HiddenEntry(row.leaf_hash, row.registry)
+        yield LogRow(row.envelope, row.kind, row.digest, shown)
+
+
+def read_public(connection: Connection, start: int = 0, end: int | None = None) -> Iterator[PublishedEntry]:
+    """Give the entries with start <= position < end as the public sees them, in order."""
+    for row in read_rows(connection, start, end):
+        yield row.published
 
 
 def _read_registry(connection: Connection, version: int) -> Registry:

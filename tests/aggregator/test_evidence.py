@@ -124,7 +124,7 @@ class Forger:
         """Publish all entries, with a checkpoint over them or over `entries`."""
         hashes = [leaf_hash(decode(entry.envelope).pae) for entry in (self.entries if entries is None else entries)]
         head = Checkpoint("board.example", len(hashes), root(hashes))
-        return Evidence(tuple(self.signed), tuple(self.entries), sign_checkpoint(head, self.log_key))
+        return Evidence(tuple(self.signed), tuple(self.entries), sign_checkpoint(head, self.log_key), is_whole=True)
 
     def seen(self) -> str:
         with pytest.raises(BoardMismatchError) as error:

@@ -1,10 +1,5 @@
 """The same aggregator on a real PostgreSQL: a cluster of its own, reached through its socket, gone afterwards."""
 
-import os
-import pwd
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,10 +7,11 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
-from aggregator.board.publish import verify
-from aggregator.home import Home
+from aggregator.board.verification import verify
+from aggregator.home import Home, today_day
 from aggregator.store.schema import metadata
-from tests.aggregator.federation import new_home
+from tests.aggregator.federation import new_home, registry_of
+from tests.aggregator.postgres_cluster import create_database, find_programs, start_cluster
 from tests.aggregator.test_board import fill, publish_from
 from tests.aggregator.test_http import (
     test_a_refused_enrolment_leaves_nothing_and_spends_no_invite,
@@ -71,57 +67,18 @@ __all__ = [
 ]
 
 
-def programs() -> Path:
-    """Return the folder of the newest PostgreSQL's programs; Debian keeps them off the path. Without any, skip all."""
-    debian = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
-    found = debian[-1] if debian else shutil.which("initdb")
-    if found is None:
-        pytest.skip("PostgreSQL is not installed (Debian: apt-get install postgresql)", allow_module_level=True)
-    return Path(found).parent
-
-
-pytest.importorskip("psycopg", reason="PostgreSQL's driver is not installed (pip install intramural[postgres])")
-PROGRAMS = programs()
+find_programs()  # without them nothing of this file can be tried
 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[str]:
-    """Start PostgreSQL and give the URL of its server, without the database's name."""
-    place = Path(tempfile.mkdtemp(prefix="pg-"))  # a socket's path must be short
-    user = None
-    if os.geteuid() == 0:  # which PostgreSQL refuses to run as
-        user = pwd.getpwnam("nobody").pw_uid
-        os.chown(place, user, -1)
-
-    def program(name: str, *words: str) -> None:
-        environment = {"LC_ALL": "C", "PATH": os.defpath, "HOME": str(place)}
-        subprocess.run(
-            [PROGRAMS / name, "-D", place / "data", *words],
-            check=True, cwd=place, env=environment, user=user, stdout=subprocess.DEVNULL,
-        )  # fmt: skip
-
-    try:
-        program("initdb", "--username=tester", "--auth=trust", "--encoding=UTF8", "--no-sync")
-        options = f"-c listen_addresses='' -c unix_socket_directories='{place}' -c fsync=off -c max_connections=60"
-        program("pg_ctl", "--wait", "--log", str(place / "log"), "--options", options, "start")
-        try:
-            yield f"postgresql+psycopg://tester@/{{database}}?host={place}"
-        finally:
-            program("pg_ctl", "--mode=immediate", "stop")
-    finally:
-        shutil.rmtree(place)
+    with start_cluster() as url:
+        yield url
 
 
 @pytest.fixture
 def home(cluster: str, tmp_path: Path) -> Iterator[Home]:
-    from sqlalchemy import create_engine, text
-
-    name = "t" + os.urandom(6).hex()
-    server = create_engine(cluster.format(database="postgres"), isolation_level="AUTOCOMMIT")
-    with server.connect() as connection:
-        connection.execute(text(f"CREATE DATABASE {name}"))
-    server.dispose()
-    made = new_home(tmp_path / "aggregator", database_url=cluster.format(database=name))
+    made = new_home(tmp_path / "aggregator", database_url=create_database(cluster))
     yield made
     made.database.close()
 
@@ -138,5 +95,6 @@ def test_the_migrations_make_the_tables_that_the_program_uses(home: Home) -> Non
 def test_a_board_is_published_from_it_and_verifies(home: Home, tmp_path: Path) -> None:
     fill(home)
     publish_from(home, tmp_path / "board")
-    fingerprint = home.root_key.public.fingerprint
-    assert verify(tmp_path / "board", [fingerprint]).checkpoint.size == 5 * 3 + 4 * 3 + 4
+    fingerprint = registry_of(home).roots[0].fingerprint
+    verified = verify(tmp_path / "board", [fingerprint], today_day=today_day())
+    assert verified.log.checkpoint.size == 5 * 3 + 4 * 3 + 4

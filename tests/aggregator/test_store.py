@@ -10,10 +10,10 @@ from click.testing import CliRunner
 from sqlalchemy import delete, insert, select, text
 from sqlalchemy.exc import IntegrityError
 
-from aggregator.board.publish import verify
+from aggregator.board.verification import verify
 from aggregator.cli import cli
 from aggregator.errors import BoardMismatchError, SettingsError, StoreError
-from aggregator.home import Home
+from aggregator.home import Home, today_day
 from aggregator.registry.versions import walk
 from aggregator.settings import make_settings, read_settings, write_settings
 from aggregator.store.database import Database
@@ -97,10 +97,10 @@ def test_a_registry_of_an_unreleased_version_is_refused() -> None:
 
 def test_a_board_of_an_unreleased_version_is_refused_in_one_sentence() -> None:
     with pytest.raises(BoardMismatchError, match="made by an unreleased version") as error:
-        verify(UNRELEASED / "board")
+        verify(UNRELEASED / "board", today_day=today_day())
     assert error.value.advice.startswith("Start anew")
     with pytest.raises(BoardMismatchError, match="made by an unreleased version"):
-        verify(UNRELEASED / "board", ["0" * 64])
+        verify(UNRELEASED / "board", ["0" * 64], today_day=today_day())
 
 
 def test_an_error_takes_back_the_whole_transaction(home: Home) -> None:

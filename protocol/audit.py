@@ -1,0 +1,122 @@
+"""Audits: an auditor has opened the sealed log, recomputed a board and found it to be the published one (rule 8.1).
+
+An in-toto statement like those of the sites' chains, with a closed schema and nothing to choose: for one board there is
+exactly one payload. So the only free bits are those of the signature (`protocol.capacity.SIGNATURES`). It is published
+as `audits/KEYID.dsse.json` with the signature of that one auditor.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from protocol import schema
+from protocol.canonical import canonical, parse_canonical
+from protocol.envelope import decode, sign
+from protocol.errors import Code, ProtocolError
+from protocol.identity import tagged_digest
+from protocol.keys import PublicKey, Signer
+
+AUDIT: Final = "urn:intramural:audit/v1"
+AUDIT_FILE: Final = "audits/{keyid}.dsse.json"
+AUDITS_FOLDER: Final = "audits/"
+
+_TYPE: Final = "https://in-toto.io/Statement/v1"
+_SCHEMA_VERSION: Final = 1
+_STATEMENT = frozenset({"_type", "subject", "predicateType", "predicate"})
+_PREDICATE = frozenset({"schema", "deployment", "registry", "board", "log_size", "log_root"})
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """A board that was recomputed from the whole log.
+
+    Attributes:
+        deployment: the aggregator's origin.
+        registry: version of the newest registry.
+        board: `board_digest` of the published files.
+        log_size: number of log entries.
+        log_root: root of the log, 64 hex digits.
+    """
+
+    deployment: str
+    registry: int
+    board: str
+    log_size: int
+    log_root: str
+
+
+def board_digest(files: Mapping[str, str]) -> str:
+    """Return the identity of a published board, 64 hex digits.
+
+    Args:
+        files: by path, hex SHA-256 of every file; those of audits are left out.
+    """
+    return tagged_digest(
+        "board", {name: digest for name, digest in files.items() if not name.startswith(AUDITS_FOLDER)}
+    )
+
+
+def build_audit(audit: Audit) -> bytes:
+    """Return the canonical payload, to be signed as a statement by an auditor's key."""
+    return canonical(
+        {
+            "_type": _TYPE,
+            "subject": [{"name": "board", "digest": {"sha256": audit.board}}],
+            "predicateType": AUDIT,
+            "predicate": {
+                "schema": _SCHEMA_VERSION,
+                "deployment": audit.deployment,
+                "registry": audit.registry,
+                "board": audit.board,
+                "log_size": audit.log_size,
+                "log_root": audit.log_root,
+            },
+        }
+    )
+
+
+def parse_audit(payload: bytes) -> Audit:
+    """Read a payload: strict canonical JSON, closed schema.
+
+    Raises:
+        ProtocolError: those of `parse_canonical`, SCHEMA, WRONG_TYPE or WRONG_SUBJECT.
+    """
+    statement = schema.record(parse_canonical(payload), _STATEMENT, "statement")
+    if (statement["_type"], statement["predicateType"]) != (_TYPE, AUDIT):
+        raise ProtocolError(Code.WRONG_TYPE, f"expected a statement of type {AUDIT}")
+    fields = schema.record(statement["predicate"], _PREDICATE, "audit")
+    schema.integer(fields["schema"], "schema", _SCHEMA_VERSION, _SCHEMA_VERSION)
+    audit = Audit(
+        deployment=schema.text(fields["deployment"], "deployment", schema.ORIGIN),
+        registry=schema.integer(fields["registry"], "registry", 1, 2**31 - 1),
+        board=schema.text(fields["board"], "board", schema.HEX64),
+        log_size=schema.integer(fields["log_size"], "log_size"),
+        log_root=schema.text(fields["log_root"], "log_root", schema.HEX64),
+    )
+    if build_audit(audit) != payload:
+        raise ProtocolError(Code.WRONG_SUBJECT, "the subject is not the board that the predicate names")
+    return audit
+
+
+def sign_audit(audit: Audit, auditor: Signer) -> bytes:
+    """Return the envelope file of an audit, with the auditor's signature."""
+    envelope = sign(build_audit(audit), [auditor])
+    open_audit(envelope, {auditor.public.keyid: auditor.public})
+    return envelope
+
+
+def open_audit(data: bytes, auditors: Mapping[str, PublicKey]) -> tuple[str, Audit]:
+    """Verify an audit; return the key id of its auditor, and what it says.
+
+    Args:
+        data: the envelope file.
+        auditors: the registry's auditors by key id.
+
+    Raises:
+        ProtocolError: MALFORMED, also for more than one signature, UNKNOWN_KEY, BAD_SIGNATURE, or as `parse_audit`.
+    """
+    envelope = decode(data)
+    if len(envelope.signatures) != 1:
+        raise ProtocolError(Code.MALFORMED, "expected one signature: each auditor has a file")
+    envelope.verify(auditors)
+    return envelope.signatures[0].keyid, parse_audit(envelope.payload)
