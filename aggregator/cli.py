@@ -1,7 +1,8 @@
 """The command line of the people who run an aggregator: `intramural-aggregator`.
 
 Exit codes: 0 success, 1 unexpected error, a board that does not match its log or a file that was refused, 2 wrong
-option or setting, 3 key file, 4 registry, 5 enrolment, 6 database, 130 interrupted.
+option or setting, 3 key file, 4 registry, 5 enrolment, 6 database, 7 a board that too few auditors have signed,
+130 interrupted.
 """
 
 import os
@@ -13,6 +14,7 @@ from pathlib import Path
 import click
 
 from aggregator.accept_command import accept
+from aggregator.board_commands import publish, verify
 from aggregator.command import format_option, open_home, say, say_error, show_rows
 from aggregator.errors import AggregatorError
 from aggregator.registry_commands import enroll, invite, register
@@ -63,7 +65,8 @@ def cli(context: click.Context, directory: Path) -> None:
     """Verify signed submissions, keep the transparency log, publish the board.
 
     Exit codes: 0 success, 1 unexpected error, a board that does not match its log or a file that was refused, 2 wrong
-    option or setting, 3 key file, 4 registry, 5 enrolment, 6 database, 130 interrupted.
+    option or setting, 3 key file, 4 registry, 5 enrolment, 6 database, 7 a board that too few auditors have signed,
+    130 interrupted.
     """
     context.obj = directory
 
@@ -184,79 +187,11 @@ def serve(context: click.Context, host: str, port: int, log_level: str) -> None:
     ready.run(sockets=[listening])
 
 
-@cli.command()
-@click.option(
-    "--out",
-    required=True,
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder of the board; replaced as a whole.",
-)
-@format_option
-@click.pass_context
-def publish(context: click.Context, out: Path, form: str) -> None:
-    """Verify the log and write the board as plain files."""
-    from aggregator.board.evidence import collect_evidence
-    from aggregator.board.publish import publish as write_board
-
-    home = open_home(context)
-    with home.database.reading() as connection:
-        evidence = collect_evidence(connection, home)
-    replayed = write_board(evidence, out.absolute())
-    page = out.absolute() / "index.html"
-    say(
-        form,
-        f"Published {len(replayed.results)} results of registry version {replayed.registry.version}: {page}",
-        {"page": str(page), "results": len(replayed.results), "log_size": replayed.checkpoint.size},
-    )
-
-
-@cli.command()
-@click.option(
-    "--board", required=True, type=click.Path(path_type=Path, file_okay=False), help="Folder of a published board."
-)
-@click.option(
-    "--root-key",
-    "root_keys",
-    multiple=True,
-    metavar="FINGERPRINT",
-    help="Root key that must have signed; may be repeated.",
-)
-@format_option
-def verify(board: Path, root_keys: tuple[str, ...], form: str) -> None:
-    """Recompute a board from its own log and compare every byte. Needs no aggregator's directory."""
-    from aggregator.board.publish import verify as verify_board
-
-    try:
-        replayed = verify_board(board, root_keys)
-    except AggregatorError as error:
-        if form != "json":
-            raise
-        say(form, "", {"identical": False, "differs": str(error)})
-        sys.exit(error.exit_code)
-    fingerprints = [key.fingerprint for key in replayed.registry.roots]
-    note = (
-        ""
-        if root_keys
-        else "\nNo --root-key was given: compare its root key with one you know:\n  " + "\n  ".join(fingerprints)
-    )
-    say(
-        form,
-        f"Identical: {replayed.registry.deployment}, {replayed.checkpoint.size} log entries, "
-        f"registry version {replayed.registry.version}.{note}",
-        {
-            "identical": True,
-            "deployment": replayed.registry.deployment,
-            "log_size": replayed.checkpoint.size,
-            "registry": replayed.registry.version,
-            "root_keys": [key.keyid for key in replayed.registry.roots],
-            "pinned": bool(root_keys),
-        },
-    )
-
-
 cli.add_command(invite)
 cli.add_command(enroll)
 cli.add_command(requests)
 cli.add_command(rekey)
 cli.add_command(register)
 cli.add_command(accept)
+cli.add_command(publish)
+cli.add_command(verify)
