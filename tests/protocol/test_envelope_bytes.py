@@ -147,14 +147,20 @@ def lengthened(kind: bytes, payload: bytes) -> bytes:
 RAW = base64.b64decode(PAYLOAD)
 KIND = envelope.STATEMENT_TYPE
 
-WRONGLY_SIGNED = {
-    "B25-type-of-registry-signed": envelope.pae(envelope.REGISTRY_TYPE, RAW),
-    "B25-wrong-length": lengthened(KIND.encode(), RAW),
-    "B25-length-prefix-trick": b"DSSEv1 4 test " + RAW,
-    "B26-no-pae": RAW,
-    "B27-other-payload": envelope.pae(KIND, RAW + b" "),
-    "B28-base64-text": envelope.pae(KIND, PAYLOAD.encode()),
-}
+
+def wrong_messages(payload: bytes) -> dict[str, bytes]:
+    """Return messages that somebody may sign in place of the PAE of a payload."""
+    return {
+        "B25-type-of-registry-signed": envelope.pae(envelope.REGISTRY_TYPE, payload),
+        "B25-wrong-length": lengthened(KIND.encode(), payload),
+        "B25-length-prefix-trick": b"DSSEv1 4 test " + payload,
+        "B26-no-pae": payload,
+        "B27-other-payload": envelope.pae(KIND, payload + b" "),
+        "B28-base64-text": envelope.pae(KIND, base64.b64encode(payload)),
+    }
+
+
+WRONGLY_SIGNED = wrong_messages(RAW)
 
 
 @pytest.mark.parametrize("message", [pytest.param(m, id=name) for name, m in WRONGLY_SIGNED.items()])

@@ -17,65 +17,69 @@ from tests.protocol.world import RESULT, edited_payload, refused, signed, submit
 GOOD = build_statement(RESULT)
 
 
-def swapped(old: str, new: str) -> bytes:
-    assert old.encode() in GOOD
-    return GOOD.replace(old.encode(), new.encode("utf-8", "surrogatepass"), 1)
+def json_faults(good: bytes) -> dict[str, tuple[bytes, Code]]:
+    """Return payloads that are not the canonical JSON of the good result `good`, and the code that refuses each."""
+
+    def swapped(old: str, new: str) -> bytes:
+        assert old.encode() in good
+        return good.replace(old.encode(), new.encode("utf-8", "surrogatepass"), 1)
+
+    def day(text: str) -> bytes:
+        return swapped(f'"day":{json.loads(good)["predicate"]["day"]}', f'"day":{text}')
+
+    return {
+        "D54-duplicate-at-the-top": (b'{"_type":"x",' + good[1:], Code.DUPLICATE_NAME),
+        "D54-duplicate-in-the-predicate": (swapped('"agent":', '"agent":"0","agent":'), Code.DUPLICATE_NAME),
+        "D54-duplicate-in-the-cells": (swapped('"cells":{', '"cells":{"ward/rouge_l":1,'), Code.DUPLICATE_NAME),
+        "D54-duplicate-in-the-subject": (swapped('"digest":{', '"digest":{"sha256":"0",'), Code.DUPLICATE_NAME),
+        "D54-duplicate-by-escape": (swapped('"day":', '"\\u0064ay":1,"day":'), Code.DUPLICATE_NAME),
+        "D55-nan": (day("NaN"), Code.BAD_NUMBER),
+        "D55-infinity": (day("Infinity"), Code.BAD_NUMBER),
+        "D55-minus-infinity": (day("-Infinity"), Code.BAD_NUMBER),
+        "D56-1e999": (day("1e999"), Code.BAD_NUMBER),
+        "D56-1E2": (day("1E2"), Code.BAD_NUMBER),
+        "D56-1.0": (day("1.0"), Code.BAD_NUMBER),
+        "D56-0.5": (day("0.5"), Code.BAD_NUMBER),
+        "D56-minus-0": (day("-0"), Code.BAD_NUMBER),
+        "D56-plus-1": (day("+1"), Code.BAD_JSON),
+        "D56-leading-zero": (day("020699"), Code.BAD_JSON),
+        "D56-hexadecimal": (day("0x1"), Code.BAD_JSON),
+        "D58-2-to-53": (day(str(2**53)), Code.BAD_NUMBER),
+        "D58-2-to-63": (day(str(2**63)), Code.BAD_NUMBER),
+        "A16-5000-digits": (day("9" * 5000), Code.BAD_NUMBER),
+        "A15-depth-7": (day("[[[[[]]]]]"), Code.TOO_DEEP),
+        "A15-depth-10000": (b"[" * 10_000 + b"]" * 10_000, Code.TOO_DEEP),
+        "A15-brackets-hidden-by-a-quote": (b'"' + b'\\"[' * 10_000, Code.BAD_JSON),
+        "D61-lone-surrogate": (swapped('"complete"', '"\\ud800"'), Code.BAD_TEXT),
+        "D61-encoded-surrogate": (swapped('"complete"', '"\ud800"'), Code.BAD_JSON),
+        "D61-nul": (swapped('"complete"', '"complete\\u0000"'), Code.BAD_TEXT),
+        "D61-raw-nul": (swapped('"complete"', '"complete\x00"'), Code.BAD_JSON),
+        "D61-control-character": (swapped('"complete"', '"complete\\u0007"'), Code.BAD_TEXT),
+        "D61-c1-control": (swapped('"complete"', '"complete\\u0085"'), Code.BAD_TEXT),
+        "D61-ansi-escape": (swapped('"complete"', '"\\u001b[31m"'), Code.BAD_TEXT),
+        "D62-trailing-newline": (swapped('"complete"', '"complete\\n"'), Code.BAD_TEXT),
+        "D63-arabic-digits": (day("٢٠٦٩٩"), Code.BAD_JSON),
+        "D63-full-width-digits": (day("２０６９９"), Code.BAD_JSON),
+        "D69-yaml": (b"%YAML 1.2\n--- !!python/object:os.system\n", Code.BAD_JSON),
+        "D60-null": (day("null"), Code.SCHEMA),
+        "D59-name-not-ascii": (swapped('"day":', '"d\\u00e4y":'), Code.BAD_TEXT),
+        "A05-byte-order-mark": (b"\xef\xbb\xbf" + good, Code.BAD_JSON),
+        "A06-utf-16": (good.decode().encode("utf-16"), Code.BAD_JSON),
+        "A08-second-document": (good + good, Code.BAD_JSON),
+        "A08-trailing-newline": (good + b"\n", Code.NOT_CANONICAL),
+        "A14-space": (good.replace(b":", b": ", 1), Code.NOT_CANONICAL),
+        "A14-order": (
+            json.dumps(dict(reversed(json.loads(good).items())), separators=(",", ":")).encode(),
+            Code.NOT_CANONICAL,
+        ),
+        "A14-escape": (swapped('"complete"', '"\\u0063omplete"'), Code.NOT_CANONICAL),
+        "A14-raw-non-ascii": (swapped('"complete"', '"complété"'), Code.NOT_CANONICAL),
+        "A14-capital-hex": (swapped('"complete"', '"compl\\u00E9te"'), Code.NOT_CANONICAL),
+        "A21-payload-of-a-space": (b" ", Code.BAD_JSON),
+    }
 
 
-def day(text: str) -> bytes:
-    return swapped('"day":20699', f'"day":{text}')
-
-
-JSON_FAULTS: dict[str, tuple[bytes, Code]] = {
-    "D54-duplicate-at-the-top": (b'{"_type":"x",' + GOOD[1:], Code.DUPLICATE_NAME),
-    "D54-duplicate-in-the-predicate": (swapped('"agent":', '"agent":"0","agent":'), Code.DUPLICATE_NAME),
-    "D54-duplicate-in-the-cells": (swapped('"cells":{', '"cells":{"ward/rouge_l":1,'), Code.DUPLICATE_NAME),
-    "D54-duplicate-in-the-subject": (swapped('"digest":{', '"digest":{"sha256":"0",'), Code.DUPLICATE_NAME),
-    "D54-duplicate-by-escape": (swapped('"day":', '"\\u0064ay":1,"day":'), Code.DUPLICATE_NAME),
-    "D55-nan": (day("NaN"), Code.BAD_NUMBER),
-    "D55-infinity": (day("Infinity"), Code.BAD_NUMBER),
-    "D55-minus-infinity": (day("-Infinity"), Code.BAD_NUMBER),
-    "D56-1e999": (day("1e999"), Code.BAD_NUMBER),
-    "D56-1E2": (day("1E2"), Code.BAD_NUMBER),
-    "D56-1.0": (day("1.0"), Code.BAD_NUMBER),
-    "D56-0.5": (day("0.5"), Code.BAD_NUMBER),
-    "D56-minus-0": (day("-0"), Code.BAD_NUMBER),
-    "D56-plus-1": (day("+1"), Code.BAD_JSON),
-    "D56-leading-zero": (day("020699"), Code.BAD_JSON),
-    "D56-hexadecimal": (day("0x1"), Code.BAD_JSON),
-    "D58-2-to-53": (day(str(2**53)), Code.BAD_NUMBER),
-    "D58-2-to-63": (day(str(2**63)), Code.BAD_NUMBER),
-    "A16-5000-digits": (day("9" * 5000), Code.BAD_NUMBER),
-    "A15-depth-7": (swapped('"day":20699', '"day":[[[[[]]]]]'), Code.TOO_DEEP),
-    "A15-depth-10000": (b"[" * 10_000 + b"]" * 10_000, Code.TOO_DEEP),
-    "A15-brackets-hidden-by-a-quote": (b'"' + b'\\"[' * 10_000, Code.BAD_JSON),
-    "D61-lone-surrogate": (swapped('"complete"', '"\\ud800"'), Code.BAD_TEXT),
-    "D61-encoded-surrogate": (swapped('"complete"', '"\ud800"'), Code.BAD_JSON),
-    "D61-nul": (swapped('"complete"', '"complete\\u0000"'), Code.BAD_TEXT),
-    "D61-raw-nul": (swapped('"complete"', '"complete\x00"'), Code.BAD_JSON),
-    "D61-control-character": (swapped('"complete"', '"complete\\u0007"'), Code.BAD_TEXT),
-    "D61-c1-control": (swapped('"complete"', '"complete\\u0085"'), Code.BAD_TEXT),
-    "D61-ansi-escape": (swapped('"complete"', '"\\u001b[31m"'), Code.BAD_TEXT),
-    "D62-trailing-newline": (swapped('"complete"', '"complete\\n"'), Code.BAD_TEXT),
-    "D63-arabic-digits": (day("٢٠٦٩٩"), Code.BAD_JSON),
-    "D63-full-width-digits": (day("２０６９９"), Code.BAD_JSON),
-    "D69-yaml": (b"%YAML 1.2\n--- !!python/object:os.system\n", Code.BAD_JSON),
-    "D60-null": (day("null"), Code.SCHEMA),
-    "D59-name-not-ascii": (swapped('"day":', '"d\\u00e4y":'), Code.BAD_TEXT),
-    "A05-byte-order-mark": (b"\xef\xbb\xbf" + GOOD, Code.BAD_JSON),
-    "A06-utf-16": (GOOD.decode().encode("utf-16"), Code.BAD_JSON),
-    "A08-second-document": (GOOD + GOOD, Code.BAD_JSON),
-    "A08-trailing-newline": (GOOD + b"\n", Code.NOT_CANONICAL),
-    "A14-space": (GOOD.replace(b":", b": ", 1), Code.NOT_CANONICAL),
-    "A14-order": (
-        json.dumps(dict(reversed(json.loads(GOOD).items())), separators=(",", ":")).encode(),
-        Code.NOT_CANONICAL,
-    ),
-    "A14-escape": (swapped('"complete"', '"\\u0063omplete"'), Code.NOT_CANONICAL),
-    "A14-raw-non-ascii": (swapped('"complete"', '"complété"'), Code.NOT_CANONICAL),
-    "A14-capital-hex": (swapped('"complete"', '"compl\\u00E9te"'), Code.NOT_CANONICAL),
-    "A21-payload-of-a-space": (b" ", Code.BAD_JSON),
-}
+JSON_FAULTS = json_faults(GOOD)
 
 
 @pytest.mark.parametrize(("payload", "code"), [pytest.param(*case, id=name) for name, case in JSON_FAULTS.items()])

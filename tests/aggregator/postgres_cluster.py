@@ -1,0 +1,62 @@
+"""A real PostgreSQL for tests: a cluster of its own, reached through its socket, gone afterwards."""
+
+import contextlib
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import create_engine, text
+
+
+def find_programs() -> Path:
+    """Return the folder of the newest PostgreSQL's programs; Debian keeps them off the path. Without any, skip."""
+    debian = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
+    found = debian[-1] if debian else shutil.which("initdb")
+    if found is None:
+        pytest.skip("PostgreSQL is not installed (Debian: apt-get install postgresql)", allow_module_level=True)
+    pytest.importorskip("psycopg", reason="PostgreSQL's driver is not installed (pip install intramural[postgres])")
+    return Path(found).parent
+
+
+@contextlib.contextmanager
+def start_cluster() -> Iterator[str]:
+    """Start PostgreSQL and give the URL of its server, without the database's name."""
+    programs = find_programs()
+    place = Path(tempfile.mkdtemp(prefix="pg-"))  # a socket's path must be short
+    user = None
+    if os.geteuid() == 0:  # which PostgreSQL refuses to run as
+        user = pwd.getpwnam("nobody").pw_uid
+        os.chown(place, user, -1)
+
+    def program(name: str, *words: str) -> None:
+        environment = {"LC_ALL": "C", "PATH": os.defpath, "HOME": str(place)}
+        subprocess.run(
+            [programs / name, "-D", place / "data", *words],
+            check=True, cwd=place, env=environment, user=user, stdout=subprocess.DEVNULL,
+        )  # fmt: skip
+
+    try:
+        program("initdb", "--username=tester", "--auth=trust", "--encoding=UTF8", "--no-sync")
+        options = f"-c listen_addresses='' -c unix_socket_directories='{place}' -c fsync=off -c max_connections=60"
+        program("pg_ctl", "--wait", "--log", str(place / "log"), "--options", options, "start")
+        try:
+            yield f"postgresql+psycopg://tester@/{{database}}?host={place}"
+        finally:
+            program("pg_ctl", "--mode=immediate", "stop")
+    finally:
+        shutil.rmtree(place)
+
+
+def create_database(cluster: str) -> str:
+    """Make an empty database in a cluster; return its URL."""
+    name = "t" + os.urandom(6).hex()
+    server = create_engine(cluster.format(database="postgres"), isolation_level="AUTOCOMMIT")
+    with server.connect() as connection:
+        connection.execute(text(f"CREATE DATABASE {name}"))
+    server.dispose()
+    return cluster.format(database=name)
