@@ -91,7 +91,7 @@ def cli(context: click.Context, directory: Path) -> None:
     "scorecards",
     multiple=True,
     type=click.Path(path_type=Path, dir_okay=False),
-    help="JSON file; may be repeated.",
+    help="JSON file, or the name of a shipped one (medhelm-v1); may be repeated.",
 )
 @click.option("--models", type=click.Path(path_type=Path, dir_okay=False), help="YAML list of models.")
 @format_option
@@ -164,27 +164,48 @@ def list_(context: click.Context, what: str, form: str) -> None:
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", default=8750, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free port.")
 @click.option(
+    "--workers",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1, 64),
+    help="Worker processes; more than one needs PostgreSQL.",
+)
+@click.option(
     "--log-level",
     type=click.Choice(["info", "warning"]),
     default="info",
     show_default=True,
-    help="What is logged on standard error: info has a line for each acceptance and refusal, with site, digest and "
-    "code; nothing of what was sent, at any level.",
+    help="Events logged on standard error: info has a line for each acceptance and refusal, with site, digest and "
+    "code; nothing of the payloads, at any level.",
+)
+@click.option(
+    "--log-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Form of the log: lines of text, or one JSON object on a line.",
 )
 @click.pass_context
-def serve(context: click.Context, host: str, port: int, log_level: str) -> None:
+def serve(context: click.Context, host: str, port: int, workers: int, log_level: str, log_format: str) -> None:
     """Take submissions over HTTP until interrupted. Put a reverse proxy with TLS before it."""
-    from aggregator.api import server
+    from aggregator.api import logs, server
+    from aggregator.api.connections import raise_open_files
+    from aggregator.api.workers import check_workers, run_workers
 
     home = open_home(context)
+    check_workers(home, workers)
     server.check_ready(home)
-    server.start_logging(log_level)
-    ready = server.make_server(home)
+    raise_open_files(home.settings.max_connections)
+    logs.start_logging(log_level, log_format)
     listening = server.bind(host, port)
     shown = f"[{host}]" if ":" in host else host
     click.echo(f"Serving on http://{shown}:{listening.getsockname()[1]}")
     sys.stdout.flush()
-    ready.run(sockets=[listening])
+    if workers == 1:
+        server.make_server(home).run(sockets=[listening])
+        return
+    home.database.close()  # a connection must not be shared with a forked process
+    run_workers(workers, listening, lambda shared: server.serve_directory(home.directory, shared))
 
 
 cli.add_command(invite)

@@ -5,6 +5,7 @@ server account's `.pgpass`.
 """
 
 from collections.abc import Mapping
+from ipaddress import ip_network
 from pathlib import Path
 
 import yaml
@@ -31,8 +32,33 @@ class Settings(BaseModel):
     invite_days: int = Field(30, ge=1, le=365, description="Days that an invite can be used.")
     registry_days: int = Field(400, ge=1, le=3660, description="Days until a registry version expires.")
     arrival_timeout_s: float = Field(10.0, gt=0, le=600, description="Seconds for a request's head, and for its body.")
-    connection_timeout_s: float = Field(120.0, gt=0, le=3600, description="Seconds for a whole exchange.")
-    max_in_flight: int = Field(64, ge=1, le=4096, description="Requests served at once; more are told to come back.")
+    exchange_timeout_s: float = Field(
+        60.0, gt=0, le=3600, description="Seconds from a request's head until its answer is taken."
+    )
+    keep_alive_s: float = Field(
+        75.0, gt=0, le=3600, description="Seconds that a connection may rest between two requests."
+    )
+    max_connections: int = Field(2048, ge=16, le=100_000, description="Open connections of one worker.")
+    max_in_flight: int = Field(
+        6, ge=1, le=16, description="Statements, and as many readings, that one worker works on at once."
+    )
+    max_waiting: int = Field(512, ge=1, le=10_000, description="Requests of one worker that may wait for their turn.")
+    max_waiting_per_client: int = Field(128, ge=1, le=10_000, description="Requests of one client that may wait.")
+    waiting_timeout_s: float = Field(30.0, gt=0, le=600, description="Seconds that a request may wait for its turn.")
+    requests_per_minute: int = Field(
+        1200,
+        ge=0,
+        le=1_000_000,
+        description="Requests of one client that a worker takes in a minute, a quarter of them at once; 0: no limit.",
+    )
+    trusted_proxies: tuple[str, ...] = Field(
+        (), description="Addresses or networks of your own reverse proxies; their `client_header` is believed."
+    )
+    client_header: str = Field(
+        "X-Forwarded-For",
+        pattern="^[A-Za-z0-9-]{1,64}$",
+        description="Header to which your proxies append the client's address.",
+    )
 
     @field_validator("name")
     @classmethod
@@ -43,6 +69,18 @@ class Settings(BaseModel):
             raise ValueError(
                 f"expected printable text of at most {schema.MAX_TITLE} characters, without space around it"
             ) from None
+
+    @field_validator("trusted_proxies", mode="before")
+    @classmethod
+    def _take_networks(cls, value: object) -> object:
+        if not isinstance(value, (list, tuple)):
+            return value
+        for text in value:
+            try:
+                ip_network(text)
+            except (TypeError, ValueError):
+                raise ValueError("expected a list of addresses or networks, such as 10.0.0.0/8") from None
+        return tuple(value)
 
     @field_validator("database_url")
     @classmethod

@@ -5,16 +5,16 @@ refused statement. Details stay in the log, which never holds payload content.
 """
 
 import logging
-from collections.abc import Awaitable, Callable
 from http import HTTPStatus
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 from fastapi import FastAPI, Path, Query, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
+from starlette.types import Scope
 
-from aggregator.api.body import BodyRefusedError
+from aggregator.api.metrics import Metrics
 from aggregator.errors import StoreError
 from aggregator.refusals import SignedRefusalError
 from protocol.errors import Code, ProtocolError
@@ -57,21 +57,17 @@ def refuse(status: int, code: str, note: str | None = None) -> JSONResponse:
     return JSONResponse(body, status)
 
 
-def answer_errors_by_code(app: FastAPI) -> None:
+def answer_errors_by_code(app: FastAPI, metrics: Metrics) -> None:
     """Turn every failure into its code, and write what happened to the log without what was sent."""
 
     @app.exception_handler(ProtocolError)
     async def answer_refused_statement(request: Request, error: ProtocolError) -> Response:
-        log.info("refused: route=%s code=%s", name_route(request), error.code)
+        log.info("refused: route=%s code=%s", name_route(request.scope), error.code)
+        metrics.count_refusal(error.code)
         if error.code is Code.REGISTRY_EXPIRED:
             return refuse(HTTPStatus.SERVICE_UNAVAILABLE, error.code)
         note = error.note if isinstance(error, SignedRefusalError) else None
         return refuse(_STATUS.get(error.code, HTTPStatus.UNPROCESSABLE_ENTITY), error.code, note)
-
-    @app.exception_handler(BodyRefusedError)
-    async def answer_refused_body(request: Request, _error: BodyRefusedError) -> Response:
-        log.info("refused: route=%s code=%s", name_route(request), Code.MALFORMED)
-        return refuse(HTTPStatus.BAD_REQUEST, Code.MALFORMED)
 
     @app.exception_handler(RequestValidationError)
     async def answer_bad_parameter(_request: Request, _error: RequestValidationError) -> Response:
@@ -83,26 +79,23 @@ def answer_errors_by_code(app: FastAPI) -> None:
 
     @app.exception_handler(StoreError)
     async def answer_failed_store(request: Request, error: StoreError) -> Response:
-        log.error("failed: route=%s %s", name_route(request), error)
-        return refuse(HTTPStatus.SERVICE_UNAVAILABLE, "unavailable")
+        log.error("failed: route=%s %s", name_route(request.scope), error)
+        answer = refuse(HTTPStatus.SERVICE_UNAVAILABLE, "unavailable")
+        answer.headers["Retry-After"] = "10"
+        return answer
 
-    @app.middleware("http")
-    async def answer_unexpected_error(request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response:
-        try:
-            return await answer(request)
-        except Exception as error:  # noqa: BLE001 - the last resort must answer after any failure
-            # The message may quote what was sent; its kind and place are enough to find the fault.
-            log.error("failed: route=%s %s at %s", name_route(request), type(error).__name__, _name_place(error))
-            return refuse(HTTPStatus.INTERNAL_SERVER_ERROR, "internal")
+    @app.exception_handler(Exception)
+    async def answer_unexpected_error(_request: Request, _error: Exception) -> Response:
+        return refuse(HTTPStatus.INTERNAL_SERVER_ERROR, "internal")  # the turnstile writes it to the log
 
 
-def name_route(request: Request) -> str:
+def name_route(scope: Scope) -> str:
     """Return the route's method and pattern, never the path that was asked for."""
-    route: Any = request.scope.get("route")
-    return f"{request.method} {route.path}" if route is not None else "unknown"
+    route = scope.get("route")
+    return f"{scope['method']} {route.path}" if route is not None else "unknown"
 
 
-def _name_place(error: BaseException) -> str:
+def name_place(error: BaseException) -> str:
     """Return file and line of the innermost frame."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:

@@ -5,23 +5,32 @@ No handler opens a connection, whatever a payload says.
 """
 
 from fastapi import FastAPI
+from starlette.types import ASGIApp
 
 from aggregator.api import health_routes, log_routes, registry_routes, submission_routes
 from aggregator.api.answers import answer_errors_by_code
+from aggregator.api.metrics import Metrics
+from aggregator.api.turnstile import Turnstile
 from aggregator.home import Home
 
 ROUTERS = (
     submission_routes.make_router,
     log_routes.make_router,
     registry_routes.make_router,
-    health_routes.make_router,
 )
 
 
-def make_app(home: Home) -> FastAPI:
-    """Return the application for one aggregator's directory."""
+def make_app(home: Home) -> ASGIApp:
+    """Return the application for one aggregator's directory, with its limits around it."""
+    metrics = Metrics()
+    return Turnstile(make_routes(home, metrics), home.settings, metrics)
+
+
+def make_routes(home: Home, metrics: Metrics) -> FastAPI:
+    """Return the routes alone."""
     app = FastAPI(title="Intramural aggregator", docs_url=None, redoc_url=None, openapi_url="/v1/openapi.json")
-    answer_errors_by_code(app)
+    answer_errors_by_code(app, metrics)
     for make_router in ROUTERS:
         app.include_router(make_router(home))
+    app.include_router(health_routes.make_router(home, metrics))
     return app

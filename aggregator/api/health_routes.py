@@ -1,22 +1,121 @@
-"""Routes for the people who watch over the service."""
+"""Routes for the people who watch over the service. A reverse proxy keeps `/readyz` and `/metrics` to them."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Generic, TypeVar
 
 from fastapi import APIRouter
+from sqlalchemy import Connection, func, select
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import JSONResponse, Response
 
+from aggregator.api.metrics import Metrics
+from aggregator.errors import AggregatorError, StoreError
 from aggregator.home import Home, today_day
+from aggregator.log import journal
 from aggregator.registry import versions
-from protocol.errors import Code, ProtocolError
+from aggregator.store.schema import enrolment_requests, rekeying_requests
+
+RECENT_S = 1.0
+METRICS_MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+Value = TypeVar("Value")
 
 
-def make_router(home: Home) -> APIRouter:
+def make_router(home: Home, metrics: Metrics) -> APIRouter:
     """Return the routes that say how the service is."""
     router = APIRouter()
+    readiness = _Recent(lambda: check_readiness(home))
+    page = _Recent(lambda: metrics.render(read_state(home)))
 
     @router.get("/healthz")
-    def health() -> dict[str, str]:
-        with home.database.reading() as connection:
-            newest = versions.newest_registry(connection)
-        if today_day() >= newest.expires_day:
-            raise ProtocolError(Code.REGISTRY_EXPIRED, "sign a new version")
+    async def health() -> dict[str, str]:
         return {"status": "ok"}
 
+    @router.get("/readyz")
+    async def read_readiness() -> Response:
+        checks = await readiness.read()
+        ready = all(checks.values())
+        status = HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE
+        words = {name: "ok" if passed else "failed" for name, passed in checks.items()}
+        return JSONResponse({"status": "ready" if ready else "not_ready", "checks": words}, status)
+
+    @router.get("/metrics")
+    async def read_metrics() -> Response:
+        return Response(await page.read(), media_type=METRICS_MEDIA_TYPE)
+
     return router
+
+
+class _Recent(Generic[Value]):
+    """A value worked out at most once a second, so that asking often costs nothing: no limit is before these routes."""
+
+    def __init__(self, work_out: Callable[[], Value]) -> None:
+        self._work_out = work_out
+        self._lock = asyncio.Lock()
+        self._value: Value | None = None
+        self._read_at = 0.0
+
+    async def read(self) -> Value:
+        async with self._lock:
+            if self._value is None or time.monotonic() - self._read_at > RECENT_S:
+                self._value = await run_in_threadpool(self._work_out)
+                self._read_at = time.monotonic()
+            return self._value
+
+
+def check_readiness(home: Home) -> dict[str, bool]:
+    """Return, for each thing a submission needs, whether it is there."""
+
+    def passes(check: Callable[[], bool]) -> bool:
+        try:
+            return check()
+        except AggregatorError:
+            return False
+
+    return {
+        "database": passes(lambda: can_read(home)),
+        "registry": passes(lambda: is_in_force(home)),
+        "log_key": passes(lambda: has_log_key(home)),
+    }
+
+
+def can_read(home: Home) -> bool:
+    """Return whether the database answers. Raises StoreError."""
+    with home.database.reading() as connection:
+        return journal.size(connection) >= 0
+
+
+def is_in_force(home: Home) -> bool:
+    """Return whether the newest registry has not expired. Raises StoreError."""
+    with home.database.reading() as connection:
+        return today_day() < versions.newest_registry(connection).expires_day
+
+
+def has_log_key(home: Home) -> bool:
+    """Return whether this directory holds the log key that the registry names. Raises AggregatorError."""
+    with home.database.reading() as connection:
+        newest = versions.newest_registry(connection)
+        return home.log_signer(newest) is not None
+
+
+def read_state(home: Home) -> dict[str, float]:
+    """Return figures for the metrics page; none while the database is away."""
+    try:
+        with home.database.reading() as connection:
+            newest = versions.newest_registry(connection)
+            return {
+                "intramural_log_entries": journal.size(connection),
+                "intramural_registry_version": newest.version,
+                "intramural_registry_days_left": max(0, newest.expires_day - today_day()),
+                "intramural_requests_waiting": _count_waiting(connection),
+            }
+    except StoreError:
+        return {}
+
+
+def _count_waiting(connection: Connection) -> int:
+    tables = (enrolment_requests, rekeying_requests)
+    return sum(connection.execute(select(func.count()).select_from(table)).scalar_one() for table in tables)

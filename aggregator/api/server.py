@@ -1,21 +1,20 @@
-"""Running the HTTP face: one process, bounded, quiet."""
+"""Running the HTTP face in one process; `workers.py` runs several of them."""
 
-import asyncio
-import logging
+import math
 import socket
+from pathlib import Path
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from aggregator.api.app import make_app
+from aggregator.api.connections import ConnectionLimits, limit
 from aggregator.errors import RegistryError, SettingsError
 from aggregator.home import Home
 from aggregator.registry.versions import all_envelopes, walk
-from aggregator.settings import Settings
 from protocol.errors import ProtocolError
 
 LONGEST_HEADERS = 16 * 1024  # bytes
-LOG_FORMAT = "%(asctime)s level=%(levelname)s logger=%(name)s %(message)s"
+BACKLOG = 1024  # connections that the system keeps until they are taken
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -26,7 +25,7 @@ def bind(host: str, port: int) -> socket.socket:
     """
     try:
         return socket.create_server(
-            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=256
+            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=BACKLOG
         )
     except OSError as error:
         raise SettingsError(f"cannot listen on {host} port {port}: {error.strerror}") from None
@@ -51,49 +50,33 @@ def check_ready(home: Home) -> None:
     home.receipt_signer(newest)
 
 
-def start_logging(level: str) -> None:
-    """Write to standard error: identifiers, counts and codes, never what was sent.
-
-    The level is that of our own loggers; other libraries', which may quote statements and addresses, stay at warnings.
-    """
-    logging.basicConfig(format=LOG_FORMAT, level=logging.WARNING)
-    logging.getLogger("aggregator").setLevel(level.upper())
-
-
 def make_server(home: Home) -> uvicorn.Server:
     """Make the server. Running it ends at SIGINT or SIGTERM, after the requests under way."""
+    limits = ConnectionLimits(
+        arrival_s=home.settings.arrival_timeout_s,
+        keep_alive_s=home.settings.keep_alive_s,
+        exchange_s=home.settings.exchange_timeout_s,
+        max_connections=home.settings.max_connections,
+    )
     config = uvicorn.Config(
         make_app(home),
-        access_log=False,  # it would write addresses and whatever was put into a path
+        access_log=False,  # it would write addresses and paths, and anybody can put anything into a path
         log_config=None,
-        log_level="warning",
+        log_level="error",  # a line for each malformed request would fill the disk for an attacker
         server_header=False,
-        headers=[("Connection", "close")],  # one request a connection, so that the limits below cover each
-        limit_concurrency=home.settings.max_in_flight,
+        proxy_headers=False,  # `clients.py` decides which proxy is believed
+        backlog=BACKLOG,
+        timeout_keep_alive=math.ceil(home.settings.keep_alive_s),
         timeout_graceful_shutdown=10,
         h11_max_incomplete_event_size=LONGEST_HEADERS,
         lifespan="off",
-        http=_impatient(home.settings),
+        http=limit(limits),
         ws="none",
     )
     config.load()
     return uvicorn.Server(config)
 
 
-def _impatient(settings: Settings) -> type[H11Protocol]:
-    """Make a protocol that ends a connection whose request does not come, or whose answer is not taken, in time.
-
-    Without it a few hundred silent connections would keep everyone else out.
-    """
-
-    class Impatient(H11Protocol):
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-            super().connection_made(transport)
-            self.loop.call_later(settings.arrival_timeout_s, self.give_up_without_request)
-            self.loop.call_later(settings.connection_timeout_s, transport.abort)
-
-        def give_up_without_request(self) -> None:
-            if self.cycle is None:
-                self.transport.abort()
-
-    return Impatient
+def serve_directory(directory: Path, listening: socket.socket) -> None:
+    """Serve one aggregator's directory in this process until it is asked to end."""
+    make_server(Home(directory)).run(sockets=[listening])

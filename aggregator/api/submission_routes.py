@@ -7,12 +7,11 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
-from aggregator.api.body import read_body
 from aggregator.home import Home, today_day
 from aggregator.intake import accept
 from aggregator.log import journal
 from aggregator.registry import invites, rekeyings
-from protocol.envelope import MAX_BYTES, STATEMENT_TYPE, decode
+from protocol.envelope import decode
 
 log = logging.getLogger("aggregator.api")
 
@@ -21,23 +20,20 @@ def make_router(home: Home) -> APIRouter:
     """Return the routes that take statements."""
     router = APIRouter()
 
-    async def body_of(request: Request) -> bytes:
-        return await read_body(request, limit=MAX_BYTES[STATEMENT_TYPE], timeout_s=home.settings.arrival_timeout_s)
-
     @router.post("/v1/submissions")
     async def submit(request: Request) -> dict[str, str]:
-        data = await body_of(request)
+        data = await request.body()
         done = await run_in_threadpool(accept, home, data, today_day=today_day())
         return {"digest": done.digest, "receipt": done.receipt}
 
     @router.post("/v1/enrolments")
     async def ask_to_enrol(request: Request) -> dict[str, str]:
-        data = await body_of(request)
+        data = await request.body()
         return await run_in_threadpool(keep_enrolment, home, data)
 
     @router.post("/v1/requests")
     async def ask_to_rekey(request: Request) -> dict[str, str]:
-        data = await body_of(request)
+        data = await request.body()
         return await run_in_threadpool(keep_rekeying, home, data)
 
     return router

@@ -17,6 +17,7 @@ from aggregator.errors import StoreError
 MIGRATIONS = Path(__file__).parent / "migrations"
 WRITER_LOCK = 0x696E7472  # PostgreSQL advisory lock of whoever appends
 BUSY_TIMEOUT_S = 30.0
+NO_LIMIT = -1  # of connections: the service bounds the requests that use them
 UNRELEASED_SCHEMA = "0001"
 
 
@@ -101,8 +102,10 @@ def _store_errors() -> Iterator[None]:
 def _engine(url: str) -> Engine:
     if not url.startswith("sqlite"):
         # Under READ COMMITTED a writer that waited for the lock sees what the one before it appended.
-        return create_engine(url, isolation_level="READ COMMITTED", pool_pre_ping=True, hide_parameters=True)
-    engine = create_engine(url, connect_args={"timeout": BUSY_TIMEOUT_S}, hide_parameters=True)
+        return create_engine(
+            url, isolation_level="READ COMMITTED", pool_pre_ping=True, hide_parameters=True, max_overflow=NO_LIMIT
+        )
+    engine = create_engine(url, connect_args={"timeout": BUSY_TIMEOUT_S}, hide_parameters=True, max_overflow=NO_LIMIT)
 
     @event.listens_for(engine, "connect")
     def _durable(dbapi_connection: Any, _record: Any) -> None:

@@ -1,5 +1,6 @@
 """A fresh aggregator for each test, and one that really serves."""
 
+import contextlib
 import subprocess
 import sys
 import threading
@@ -46,9 +47,9 @@ class Served:
         return httpx.get(self.url + path, timeout=20, trust_env=False, verify=False)
 
 
-@pytest.fixture
-def served(home: Home) -> Iterator[Served]:
-    """The real server, in a thread of this process."""
+@contextlib.contextmanager
+def serve_in_thread(home: Home) -> Iterator[Served]:
+    """Serve with the real server, in a thread of this process."""
     check_ready(home)
     listening = bind("127.0.0.1", 0)
     server = make_server(home)
@@ -56,10 +57,18 @@ def served(home: Home) -> Iterator[Served]:
     thread.start()
     while not server.started:
         time.sleep(0.005)
-    yield Served(home, f"http://127.0.0.1:{listening.getsockname()[1]}")
-    server.should_exit = True
-    thread.join(timeout=20)
+    try:
+        yield Served(home, f"http://127.0.0.1:{listening.getsockname()[1]}")
+    finally:
+        server.should_exit = True
+        thread.join(timeout=20)
     assert not thread.is_alive()
+
+
+@pytest.fixture
+def served(home: Home) -> Iterator[Served]:
+    with serve_in_thread(home) as running:
+        yield running
 
 
 @dataclass

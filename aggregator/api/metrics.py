@@ -1,0 +1,99 @@
+"""Figures about the service for Prometheus: requests, refusals, the log's size. No site, address or payload in them.
+
+With several workers each writes its own files in the folder that PROMETHEUS_MULTIPROC_DIR names, and any of them adds
+all up. `prometheus_client` reads that variable when it is first imported, so it is imported after the workers part.
+"""
+
+import os
+from typing import TYPE_CHECKING
+
+from starlette.types import Scope
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+    from prometheus_client.metrics_core import Metric
+
+SHARED_FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
+SECONDS_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+
+
+class Metrics:
+    """Counters of one process; `render` gives the sums over all workers."""
+
+    def __init__(self) -> None:
+        """Make the counters, all zero."""
+        from prometheus_client import CollectorRegistry, Counter, Histogram
+
+        self._own = CollectorRegistry()
+        self._answers = Counter(
+            "intramural_answers", "Requests answered.", ["method", "route", "status"], registry=self._own
+        )
+        self._seconds = Histogram(
+            "intramural_answer_seconds",
+            "Seconds from a request's head to its answer, waiting included.",
+            ["method"],
+            buckets=SECONDS_BUCKETS,
+            registry=self._own,
+        )
+        self._refused = Counter("intramural_refusals", "Refused statements, by code.", ["code"], registry=self._own)
+        self._turned_away = Counter(
+            "intramural_turned_away", "Requests turned away unread or unanswered.", ["code"], registry=self._own
+        )
+
+    def count_answer(self, scope: Scope, status: int, seconds: float) -> None:
+        """Count one answer; status 0 means that the client left before there was one."""
+        route = scope.get("route")
+        path = route.path if route is not None else "unknown"
+        method = scope["method"] if scope["method"] in {"GET", "HEAD", "POST"} else "other"
+        self._answers.labels(method, path, str(status)).inc()
+        self._seconds.labels(method).observe(seconds)
+
+    def count_refusal(self, code: str) -> None:
+        """Count a statement that was refused with this code."""
+        self._refused.labels(code).inc()
+
+    def count_turned_away(self, code: str) -> None:
+        """Count a request that was not worked on."""
+        self._turned_away.labels(code).inc()
+
+    def render(self, state: dict[str, float]) -> bytes:
+        """Return the page for Prometheus.
+
+        Args:
+            state: by name, what the database says now; it is the same for every worker.
+        """
+        from prometheus_client import CollectorRegistry, generate_latest
+
+        page = CollectorRegistry()
+        page.register(_State(state))
+        return generate_latest(self._collect_all()) + generate_latest(page)
+
+    def _collect_all(self) -> "CollectorRegistry":
+        if SHARED_FOLDER_VARIABLE not in os.environ:
+            return self._own
+        from prometheus_client import CollectorRegistry
+        from prometheus_client.multiprocess import MultiProcessCollector
+
+        everybody = CollectorRegistry()
+        MultiProcessCollector(everybody)  # type: ignore[no-untyped-call]
+        return everybody
+
+
+STATE_HELP = {
+    "intramural_log_entries": "Entries in the log.",
+    "intramural_registry_version": "Version of the registry in force.",
+    "intramural_registry_days_left": "Days until the registry in force expires; 0 once it has.",
+    "intramural_requests_waiting": "Enrolments, resets and rotations that wait for a person.",
+}
+
+
+class _State:
+    """Figures read from the database for one page."""
+
+    def __init__(self, state: dict[str, float]) -> None:
+        self._state = state
+
+    def collect(self) -> "list[Metric]":
+        from prometheus_client.core import GaugeMetricFamily
+
+        return [GaugeMetricFamily(name, STATE_HELP[name], value) for name, value in self._state.items()]

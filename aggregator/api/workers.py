@@ -1,0 +1,112 @@
+"""Several worker processes behind one address, each with the whole service in it; a worker that dies is replaced.
+
+The database keeps the log in order: every append is one transaction behind one lock, whichever worker makes it. SQLite
+files are made for one process, so several workers need PostgreSQL.
+"""
+
+import logging
+import os
+import signal
+import socket
+import tempfile
+import time
+from collections.abc import Callable
+
+from aggregator.api.metrics import SHARED_FOLDER_VARIABLE
+from aggregator.errors import SettingsError
+from aggregator.home import Home
+
+log = logging.getLogger("aggregator.workers")
+
+FORCED_END_S = 15.0  # after which a worker that was asked to end is killed
+SHORT_LIFE_S = 5.0
+RESTART_PAUSE_S = 1.0  # before a worker that died young is replaced
+
+
+def check_workers(home: Home, workers: int) -> None:
+    """Refuse several workers where the database is SQLite. Raises SettingsError."""
+    if workers > 1 and home.database.engine.dialect.name == "sqlite":
+        raise SettingsError(
+            f"{workers} workers need PostgreSQL; this directory's database is SQLite",
+            "Serve with --workers 1, or set database_url in aggregator.yaml to a PostgreSQL database.",
+        )
+
+
+def run_workers(workers: int, listening: socket.socket, run_one: Callable[[socket.socket], None]) -> None:
+    """Run workers until SIGINT or SIGTERM.
+
+    Args:
+        workers: number of processes.
+        listening: the socket that all of them take connections from.
+        run_one: what a worker does; it runs in a process of its own and has to open its own connections.
+    """
+    with tempfile.TemporaryDirectory(prefix="intramural-metrics-") as folder:
+        os.environ[SHARED_FOLDER_VARIABLE] = folder
+        Supervisor(workers, listening, run_one).run()
+
+
+class Supervisor:
+    """Starts workers, replaces those that die, and ends them all."""
+
+    def __init__(self, workers: int, listening: socket.socket, run_one: Callable[[socket.socket], None]) -> None:
+        """Start nothing yet; see `run_workers`."""
+        self._wanted = workers
+        self._listening = listening
+        self._run_one = run_one
+        self._started_at: dict[int, float] = {}
+        self._is_ending = False
+
+    def run(self) -> None:
+        """Keep the wanted number of workers running until a signal asks to end."""
+        signal.signal(signal.SIGTERM, self._end)
+        signal.signal(signal.SIGINT, self._end)
+        while not self._is_ending:
+            while len(self._started_at) < self._wanted and not self._is_ending:
+                self._start_one()
+            self._wait_for_one()
+        self._end_all()
+
+    def _start_one(self) -> None:
+        pid = os.fork()
+        if pid != 0:
+            self._started_at[pid] = time.monotonic()
+            return
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        code = 1
+        try:
+            self._run_one(self._listening)
+            code = 0
+        except Exception as error:  # noqa: BLE001 - the message may quote what was sent
+            log.error("worker failed: %s", type(error).__name__)
+        finally:
+            os._exit(code)  # nothing of the parent's is to be cleaned up here
+
+    def _wait_for_one(self) -> None:
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        if pid == 0:
+            time.sleep(0.05)
+            return
+        lived_s = time.monotonic() - self._started_at.pop(pid)
+        if self._is_ending:
+            return
+        log.error("worker %d ended with %d and is replaced", pid, os.waitstatus_to_exitcode(status))
+        if lived_s < SHORT_LIFE_S:
+            time.sleep(RESTART_PAUSE_S)
+
+    def _end(self, *_: object) -> None:
+        self._is_ending = True
+
+    def _end_all(self) -> None:
+        deadline = time.monotonic() + FORCED_END_S
+        for pid in self._started_at:
+            os.kill(pid, signal.SIGTERM)
+        while self._started_at:
+            pid, _ = os.waitpid(-1, os.WNOHANG)
+            self._started_at.pop(pid, None)
+            if pid == 0:
+                time.sleep(0.05)
+            if time.monotonic() > deadline:
+                for late in self._started_at:
+                    os.kill(late, signal.SIGKILL)
+                deadline = float("inf")
