@@ -1,185 +1,336 @@
-"""Pooling one cell's figures from several sites into the one figure the board shows. Pure.
+"""Merging one cell's figures from several sites into the one figure the board shows. Pure.
 
-Whose figures may be pooled follows the disclosure rules: a site that chose pooled publication is never shown,
-nor computable by subtraction, unless as many such sites as the policy demands stand behind the figure and none holds
-more of their units than it allows. Cells of public benchmarks are free of this: their data is published.
+Whose figures may be merged follows the disclosure rules: a site that chose pooled publication is never shown, nor
+computable by subtraction, unless as many such sites as the policy demands stand behind the figure and none holds more
+of their weight than it allows. Cells of public benchmarks are free of this: their data is published.
+
+Pooled sites enter as one block of their own: its mean and its weight depend on pooled sites alone and move in steps
+(`aggregator.merge.steps`), so that nothing that a named site changes moves a pooled site's share.
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import dataclass, replace
 
-from protocol.codes import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
-from protocol.disclosure import CERTAINTY, SPREAD_STEPS
-from protocol.figures import normal_interval, wilson
-from protocol.policy import DisclosurePolicy, bucket_range, grid_step
+import numpy
+
+from aggregator.merge.board_model import MergedCell, State, Why
+from aggregator.merge.random_effects import FEWEST_SITES, RandomEffects, combine_sites, student_quantile, sum_in_order
+from aggregator.merge.site_cell import (
+    DAMPED_LEAST,
+    LEAST,
+    MIDDLE,
+    RANGE,
+    SURE_NOISE,
+    WEIGHT,
+    Figures,
+    Floats,
+    Integers,
+    SiteCell,
+    figures_of,
+)
+from aggregator.merge.weights import FEWEST_FOR_MEDIAN, limit_by_median, limit_share, lower_median
+from protocol.disclosure import SPREAD_STEPS
+from protocol.figures import Z95, normal_interval, wilson
+from protocol.policy import DisclosurePolicy
 from protocol.scorecard import Cell
 
 SPREAD_STEP = 0.5 / SPREAD_STEPS  # of the metric's range: no standard deviation exceeds half of it
+HUNDREDTH = 10  # thousandths: how finely spread over sites is told where pooled sites are in
 
 
-class State(StrEnum):
-    """What a board's cell shows."""
-
-    VALUE = "value"
-    NOT_RUN = "not run"
-    SUPPRESSED = "suppressed"  # see Why
-    LOW_CODED = "low-coded"  # surely too few successes to name the figure
-    HIGH_CODED = "high-coded"  # surely too few failures to name the figure
-    WITHHELD = "withheld"  # too few sites to hide each among the others
-
-
-class Why(StrEnum):
-    """Why a figure is suppressed, as far as what is published tells it."""
-
-    SMALL_GROUP = "small group"  # too few units, or so that a group with too few cannot be computed
-    ANOTHER_METRIC = "another metric"  # of this group another metric's figure leaves, and no more do
-    FEW_EVENTS = "few events"  # perhaps too few successes or failures, or so that another figure cannot be computed
-    SEVERAL = "several"  # the sites had different reasons
-
-
-CODES = {
-    SUPPRESSED: State.SUPPRESSED,
-    NOT_RUN: State.NOT_RUN,
-    LOW_CODED: State.LOW_CODED,
-    HIGH_CODED: State.HIGH_CODED,
-}
-
-
-@dataclass(frozen=True)
-class SiteCell:
-    """What one site published for one cell."""
-
-    named: bool  # the site chose to be shown by name
-    value: int  # thousandths of the metric's range, or a code below 0
-    bucket: int  # of the number of units
-    spread: int | None = None  # standard deviation in steps of SPREAD_STEP; None for binary cells, -1 suppressed
-    policy: DisclosurePolicy | None = None  # what the site obeyed; None: the federation's floor
-    is_surplus: bool = False  # its policy lets other metrics of the group out, and not this one
-
-    @property
-    def state(self) -> State:
-        """Value or code of this one site."""
-        return CODES.get(self.value, State.VALUE)
-
-    @property
-    def why(self) -> Why:
-        """The reason for a figure that is suppressed."""
-        if self.is_surplus:
-            return Why.ANOTHER_METRIC
-        return Why.FEW_EVENTS if self.bucket else Why.SMALL_GROUP
-
-    @property
-    def units(self) -> int:
-        """The middle of the bucket, by which sites are weighted."""
-        low, high = bucket_range(self.bucket)
-        return (low + high) // 2
-
-    @property
-    def least_units(self) -> int:
-        """The lower edge of the bucket, by which intervals are made."""
-        return bucket_range(self.bucket)[0]
-
-
-@dataclass(frozen=True)
-class PooledCell:
-    """What the board shows for one model and one cell."""
-
-    state: State
-    value: int | None = None  # thousandths of the metric's range
-    low: int | None = None  # 95 % interval, thousandths
-    high: int | None = None
-    units: int = 0  # approximate
-    sites: int = 0  # behind the value
-    left_out: int = 0  # sites that ran this but whose figure is coded, suppressed or withheld
-    why: Why | None = None  # of a suppressed figure
-
-
-def pool(published: Sequence[SiteCell], cell: Cell, policy: DisclosurePolicy) -> PooledCell:
-    """Pool the figures of distinct sites for one cell of one model.
-
-    Values are weighted by units. Units add up only for private benchmarks; sites that run a public or gated one
-    ask the same questions of the same data, so there the largest site alone counts for the interval.
+def pool(published: Sequence[SiteCell], cell: Cell, policy: DisclosurePolicy) -> MergedCell:
+    """Merge the figures of distinct sites, all at once and without steps.
 
     Args:
         published: one for every site, in any order.
-        cell: what they are figures of.
-        policy: the federation's floor, which says when figures may be pooled and how coarse they are.
+        cell: whose figures they are.
+        policy: the federation's floor, which says when figures may be merged and how coarse they are.
     """
     ran = [figure for figure in published if figure.state is not State.NOT_RUN]
-    if not ran:
-        return PooledCell(State.NOT_RUN)
     shown = _publishable(ran, policy) if cell.protected else ran
-    behind = [figure for figure in shown if figure.state is State.VALUE]
-    left_out = len(ran) - len(behind)
-    if not behind:
-        state = _common_state(shown)
-        return PooledCell(state, left_out=left_out, why=_common_reason(shown) if state is State.SUPPRESSED else None)
-
-    weight = sum(figure.units for figure in behind)
-    # Whole numbers until the one rounding, so that the order of sites changes nothing.
-    value = (2 * sum(figure.units * figure.value for figure in behind) + weight) // (2 * weight)
-    over_sites = sum if cell.access == "private" else max
-    least = over_sites(figure.least_units for figure in behind)
-    slack = _slack(behind, policy) if cell.protected else 0.0005
-    low, high = _interval(behind, value / 1000, slack, least, binary=cell.binary)
-    units = over_sites(figure.units for figure in behind)
-    return PooledCell(State.VALUE, value, low, high, units, sites=len(behind), left_out=left_out)
+    merged = merge_figures(figures_of(shown, policy, protected=cell.protected), cell, policy)
+    waiting = len(ran) - len(shown)
+    left_out = sum(figure.state is State.SUPPRESSED for figure in shown)
+    has_hidden = any(not figure.named for figure in ran)
+    if merged is None:
+        return describe_absence({figure.state for figure in shown}, _reasons(shown), left_out, waiting, has_hidden)
+    return replace(merged, left_out=left_out, waiting=waiting, rests_on_audit=has_hidden)
 
 
 def _publishable(ran: Sequence[SiteCell], policy: DisclosurePolicy) -> list[SiteCell]:
     """Drop the sites that chose pooled publication unless they hide each other."""
-    named = [figure for figure in ran if figure.named]
     hidden = [figure for figure in ran if not figure.named]
-    units = [figure.units for figure in hidden if figure.state is State.VALUE]
-    if len(units) < policy.pooled_sites or 100 * max(units) > policy.pooled_share_percent * sum(units):
-        return named
-    return named + hidden
+    weights = numpy.array([WEIGHT[figure.bucket] for figure in hidden if figure.state is State.VALUE], numpy.int64)
+    if hide_each_other(weights, policy):
+        return list(ran)
+    return [figure for figure in ran if figure.named]
 
 
-def _common_state(shown: Sequence[SiteCell]) -> State:
-    """Say why there is no figure, when no site gave one."""
-    states = {figure.state for figure in shown}
-    if not states:
-        return State.WITHHELD
-    return states.pop() if len(states) == 1 else State.SUPPRESSED
+def hide_each_other(weights: Integers, policy: DisclosurePolicy) -> bool:
+    """Whether pooled sites with figures of these weights may stand behind a figure together."""
+    if len(weights) < policy.pooled_sites:
+        return False
+    return bool(100 * int(weights.max(initial=0)) <= policy.pooled_share_percent * int(weights.sum()))
 
 
-def _common_reason(shown: Sequence[SiteCell]) -> Why:
-    """Say why a figure is suppressed."""
-    reasons = {figure.why if figure.state is State.SUPPRESSED else Why.SEVERAL for figure in shown}
-    return reasons.pop() if len(reasons) == 1 else Why.SEVERAL
+def _reasons(shown: Sequence[SiteCell]) -> set[Why]:
+    return {figure.why for figure in shown if figure.state is State.SUPPRESSED}
 
 
-def _slack(behind: Sequence[SiteCell], floor: DisclosurePolicy) -> float:
-    """Return by how much, as a share of the range, a pooled protected value may be off: the mean of its sites'.
+def describe_absence(
+    states: set[State], reasons: set[Why], left_out: int, waiting: int, has_hidden: bool
+) -> MergedCell:
+    """Say why there is no figure.
 
-    Of each site: half a step of its grid, and the noise on its sum, which is CERTAINTY scales or less with 95 %.
+    Args:
+        states: of the sites that may be shown.
+        reasons: of those of them that suppressed their figure.
+        left_out: number of those.
+        waiting: pooled sites that are not shown yet.
+        has_hidden: whether a pooled site ran the cell.
     """
-    off_by = []
-    for figure in behind:
-        policy = figure.policy or floor
-        rounding = grid_step(figure.least_units, policy) / 2000
-        noise = CERTAINTY * policy.perturbation_units / figure.least_units
-        off_by.append(figure.units * (rounding + noise))
-    return math.fsum(off_by) / sum(figure.units for figure in behind)
-
-
-def _interval(behind: Sequence[SiteCell], mean: float, slack: float, least: int, *, binary: bool) -> tuple[int, int]:
-    """Make the 95 % interval from what is published, widened by `slack`, the most the value may be off.
-
-    Where a site published no spread of a figure that is not a share of right answers, the interval is that of a share:
-    no variable between 0 and 1 with mean p varies more than p(1 - p) (Bhatia and Davis 2000).
-    """
-    lowest, highest = max(0.0, mean - slack), min(1.0, mean + slack)
-    spreads = [(figure.units, figure.spread) for figure in behind if figure.spread is not None and figure.spread >= 0]
-    if binary or len(spreads) < len(behind):
-        low, high = wilson(lowest * least, least)[0], wilson(highest * least, least)[1]
+    ran = states - {State.NOT_RUN}
+    why = None
+    if not ran:
+        state = State.WITHHELD if waiting or has_hidden else State.NOT_RUN
+    elif len(ran) == 1:
+        state = next(iter(ran))
     else:
-        # A spread is rounded to whole steps; half a step more is the most it can have been.
-        squares = math.fsum(units * ((spread + 0.5) * SPREAD_STEP) ** 2 for units, spread in spreads)
-        spread = math.sqrt(squares / sum(units for units, _ in spreads))
-        low = normal_interval(lowest, spread, least, 0.0, 1.0)[0]
-        high = normal_interval(highest, spread, least, 0.0, 1.0)[1]
-    return math.floor(1000 * low), math.ceil(1000 * high)
+        state = State.SUPPRESSED
+    if state is State.SUPPRESSED:
+        why = next(iter(reasons)) if len(reasons) == 1 and len(ran) == 1 else Why.SEVERAL
+    return MergedCell(state, why, left_out=left_out, waiting=waiting, rests_on_audit=has_hidden)
+
+
+def merge_figures(figures: Figures, cell: Cell, policy: DisclosurePolicy) -> MergedCell | None:
+    """Merge figures that may be shown together; None if not one of them is a value.
+
+    Args:
+        figures: of distinct sites; those of pooled sites hide each other.
+        cell: whose figures they are.
+        policy: the federation's floor.
+    """
+    if not len(figures) or figures.is_coded.all():
+        return None
+    weights = weigh(figures, policy)
+    low, high = _merge_end(figures.low_end, figures, weights, cell), None
+    if figures.is_coded.any():
+        high = _merge_end(figures.high_end, figures, weights, cell)
+    merged = _hull(low, high or low)
+    counted = replace(
+        merged,
+        value=round_half_up(weights, figures.low_end + figures.high_end),
+        units=_over_sites(MIDDLE[figures.bucket], cell),
+        sites=len(figures),
+        named_sites=int((~figures.is_hidden).sum()),
+        coded_sites=int(figures.is_coded.sum()),
+    )
+    if len(figures) >= FEWEST_SITES:
+        counted = _leave_one_out(counted, figures, weights)
+    return _coarsen(counted) if figures.is_hidden.any() else counted
+
+
+def weigh(figures: Figures, policy: DisclosurePolicy) -> Integers:
+    """Return each site's weight (rule 8.6).
+
+    By size; from three sites none above four times the median; none above the policy's share. The limits of pooled
+    sites depend on pooled sites alone.
+    """
+    by_size = WEIGHT[figures.bucket]
+    weights = by_size.copy()
+    hidden = by_size[figures.is_hidden].tolist()
+    named = by_size[~figures.is_hidden].tolist()
+    if len(hidden) >= FEWEST_FOR_MEDIAN:
+        hidden = limit_by_median(hidden, lower_median(hidden))
+    if len(by_size) >= FEWEST_FOR_MEDIAN:
+        named = limit_by_median(named, lower_median(by_size.tolist()))
+    weights[figures.is_hidden] = limit_share(hidden, policy.pooled_share_percent)
+    weights[~figures.is_hidden] = limit_share(
+        named, policy.pooled_share_percent, others=int(weights[figures.is_hidden].sum())
+    )
+    return weights
+
+
+def round_half_up(weights: Integers, doubled: Integers) -> int:
+    """Return the weighted mean of `doubled` / 2, rounded half up, in whole numbers throughout."""
+    total = int(weights.sum())
+    return (int((weights * doubled).sum()) + total) // (2 * total)
+
+
+def _over_sites(units: Integers, cell: Cell) -> int:
+    """Add units up for a private benchmark only.
+
+    Sites that run a public or gated one ask the same questions of the same data, so there the largest alone counts.
+    """
+    return int(units.sum() if cell.access == "private" else units.max())
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """A merge with every coded figure at one end of where it may lie; shares of the range."""
+
+    low: float
+    high: float
+    between: RandomEffects | None
+
+
+def _merge_end(thousandths: Integers, figures: Figures, weights: Integers, cell: Cell) -> _End:
+    """Make interval and random effects of the mean."""
+    values = thousandths / RANGE
+    total = int(weights.sum())
+    mean = int((weights * thousandths).sum()) / (RANGE * total)
+    shares = weights / total
+    variance = _variance_within(figures, shares, cell)
+    low, high = _sampling_interval(figures, weights, shares, mean, variance, cell)
+    between = None
+    if len(figures) >= FEWEST_SITES:
+        half = _half_width_between(values, shares, mean)
+        low, high = min(low, mean - half), max(high, mean + half)
+        between = combine_sites(values, site_variances(figures, mean, variance))
+    return _End(max(0.0, low), min(1.0, high), between)
+
+
+def _half_width_between(values: Floats, shares: Floats, mean: float) -> float:
+    """Return half the interval of a weighted mean that the spread over sites alone gives (Hartung and Knapp)."""
+    squares = shares * (values - mean) * (values - mean)
+    degrees = len(values) - 1
+    return student_quantile(degrees) * math.sqrt(sum_in_order(squares) / degrees)
+
+
+def _variance_within(figures: Figures, shares: Floats, cell: Cell) -> float | None:
+    """Return the variance of one unit's score, common to all sites; None where that of a share of right answers holds.
+
+    A spread is rounded to whole steps; half a step more is the most it can have been.
+    """
+    if cell.binary or (figures.spread < 0).any():
+        return None
+    deviations = (figures.spread + 0.5) * SPREAD_STEP
+    return sum_in_order(shares * deviations * deviations)
+
+
+def site_variances(figures: Figures, mean: float, variance: float | None) -> Floats:
+    """Return the variance of each site's figure within the site.
+
+    Sampling of its units, rounding to the grid (uniform), and noise (Laplace). Without spreads no variable between 0
+    and 1 with mean p varies more than p(1 - p) (Bhatia and Davis 2000); p is the merged mean, moved off the ends of
+    the range as by Agresti and Coull (1998).
+    """
+    units = DAMPED_LEAST[figures.bucket]
+    if variance is None:
+        count = int(units.sum())
+        moved = (mean * count + 2) / (count + 4)
+        variance = moved * (1 - moved)
+    rounding = figures.rounding * figures.rounding / 3
+    noise = 2 * figures.noise * figures.noise
+    sampling: Floats = variance / units
+    return sampling + rounding + noise
+
+
+def _sampling_interval(
+    figures: Figures, weights: Integers, shares: Floats, mean: float, variance: float | None, cell: Cell
+) -> tuple[float, float]:
+    """Return the 95 % interval for these very sites, widened by the most that rounding and noise may be off."""
+    slack = sum_in_order(shares * (figures.rounding + SURE_NOISE * figures.noise))
+    lowest, highest = max(0.0, mean - slack), min(1.0, mean + slack)
+    units = _effective_units(LEAST[figures.bucket], weights, cell)
+    if variance is None:
+        return wilson(lowest * units, units)[0], wilson(highest * units, units)[1]
+    spread = math.sqrt(variance)
+    low = normal_interval(lowest, spread, units, 0.0, 1.0, Z95)[0]
+    high = normal_interval(highest, spread, units, 0.0, 1.0, Z95)[1]
+    return low, high
+
+
+def _effective_units(least: Integers, weights: Integers, cell: Cell) -> float:
+    """Return the number of units that an unweighted mean of the same variance would have (Kish 1965)."""
+    units = numpy.maximum(1, least)
+    if cell.access != "private":
+        return float(units.max())
+    total = int(weights.sum())
+    return total * total / sum_in_order(weights * weights / units)
+
+
+def _hull(low: _End, high: _End) -> MergedCell:
+    """Join the merges at both ends of the coded figures: means in the middle, intervals around both."""
+    merged = MergedCell(
+        State.VALUE,
+        low=math.floor(RANGE * min(low.low, high.low)),
+        high=math.ceil(RANGE * max(low.high, high.high)),
+    )
+    if low.between is None or high.between is None:
+        return merged
+    return replace(
+        merged,
+        average=_thousandths((low.between.mean + high.between.mean) / 2),
+        average_low=_floor(min(low.between.low, high.between.low)),
+        average_high=_ceil(max(low.between.high, high.between.high)),
+        tau=_thousandths(math.sqrt(max(low.between.tau2, high.between.tau2))),
+        i2_percent=_round(100 * max(low.between.i2, high.between.i2)),
+        prediction_low=_floor(min(low.between.prediction_low, high.between.prediction_low)),
+        prediction_high=_ceil(max(low.between.prediction_high, high.between.prediction_high)),
+    )
+
+
+def _leave_one_out(merged: MergedCell, figures: Figures, weights: Integers) -> MergedCell:
+    """Add the range of the value when any one site is left out, the weights of the others as they are."""
+    rest = int(weights.sum()) - weights
+    lowest = (int((weights * figures.low_end).sum()) - weights * figures.low_end) / rest
+    highest = (int((weights * figures.high_end).sum()) - weights * figures.high_end) / rest
+    middle = (lowest + highest) / 2
+    return replace(merged, leave_one_out_low=math.floor(middle.min()), leave_one_out_high=math.ceil(middle.max()))
+
+
+def _coarsen(merged: MergedCell) -> MergedCell:
+    """Round what tells of the spread over sites, so that a few pooled sites' figures do not follow from it."""
+    leave_one_out_low, leave_one_out_high = _coarse_shift(merged)
+    return replace(
+        merged,
+        low=_down(merged.low),
+        high=_up(merged.high),
+        average=_to_hundredth(merged.average),
+        average_low=_down(merged.average_low),
+        average_high=_up(merged.average_high),
+        tau=_up(merged.tau),
+        i2_percent=_to_hundredth(merged.i2_percent),
+        prediction_low=_down(merged.prediction_low),
+        prediction_high=_up(merged.prediction_high),
+        leave_one_out_low=leave_one_out_low,
+        leave_one_out_high=leave_one_out_high,
+    )
+
+
+def _coarse_shift(merged: MergedCell) -> tuple[int | None, int | None]:
+    """Return the leave-one-out range as the value and the largest shift, rounded up to a whole hundredth."""
+    if merged.value is None or merged.leave_one_out_low is None or merged.leave_one_out_high is None:
+        return None, None
+    shift = _up(max(merged.value - merged.leave_one_out_low, merged.leave_one_out_high - merged.value)) or 0
+    return max(0, merged.value - shift), min(RANGE, merged.value + shift)
+
+
+def _down(thousandths: int | None) -> int | None:
+    return None if thousandths is None else thousandths // HUNDREDTH * HUNDREDTH
+
+
+def _up(thousandths: int | None) -> int | None:
+    return None if thousandths is None else -(-thousandths // HUNDREDTH) * HUNDREDTH
+
+
+def _to_hundredth(number: int | None) -> int | None:
+    return None if number is None else (2 * number + HUNDREDTH) // (2 * HUNDREDTH) * HUNDREDTH
+
+
+def _floor(share: float) -> int:
+    return max(0, math.floor(RANGE * share))
+
+
+def _ceil(share: float) -> int:
+    return min(RANGE, math.ceil(RANGE * share))
+
+
+def _thousandths(share: float) -> int:
+    return _round(RANGE * share)
+
+
+def _round(number: float) -> int:
+    return math.floor(number + 0.5)

@@ -1,4 +1,7 @@
-"""How much each site counts in a merged figure (rule 8.6). Whole numbers only, so that no order of sums matters. Pure."""
+"""How much each site counts in a merged figure (rule 8.6). Pure.
+
+Whole numbers only, so that the order of sums changes nothing.
+"""
 
 from collections.abc import Sequence
 from math import isqrt

@@ -1,0 +1,191 @@
+"""One site's published figure for one cell, and many of them as columns of numbers. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy
+from numpy.typing import NDArray
+
+from aggregator.merge.board_model import State, Why
+from aggregator.merge.weights import size_weight
+from protocol.codes import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
+from protocol.disclosure import CERTAINTY, NO_SPREAD
+from protocol.policy import BUCKETS, DisclosurePolicy, bucket_range, grid_step
+
+Integers = NDArray[numpy.int64]
+Floats = NDArray[numpy.float64]
+Flags = NDArray[numpy.bool_]
+RANGE = 1000  # thousandths of the metric's range
+
+CODES = {
+    SUPPRESSED: State.SUPPRESSED,
+    NOT_RUN: State.NOT_RUN,
+    LOW_CODED: State.LOW_CODED,
+    HIGH_CODED: State.HIGH_CODED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SiteCell:
+    """One site's published figure for one cell.
+
+    Attributes:
+        named: the site chose to be shown by name.
+        value: thousandths of the metric's range, or a code below 0.
+        bucket: of the number of units.
+        spread: standard deviation in steps of 0.02 of the range; None for binary cells, -1 suppressed.
+        policy: that the site obeyed; None: the federation's floor.
+        is_surplus: its policy lets other metrics of the group out, and not this one.
+    """
+
+    named: bool
+    value: int
+    bucket: int
+    spread: int | None = None
+    policy: DisclosurePolicy | None = None
+    is_surplus: bool = False
+
+    @property
+    def state(self) -> State:
+        """Value or code of this one site."""
+        return CODES.get(self.value, State.VALUE)
+
+    @property
+    def why(self) -> Why:
+        """The reason for a figure that is suppressed."""
+        if self.is_surplus:
+            return Why.ANOTHER_METRIC
+        return Why.FEW_EVENTS if self.bucket else Why.SMALL_GROUP
+
+    @property
+    def units(self) -> int:
+        """The middle of the bucket, by which sites are weighted."""
+        return middle_of(self.bucket)
+
+    @property
+    def least_units(self) -> int:
+        """The lower edge of the bucket, by which intervals are made."""
+        return bucket_range(self.bucket)[0]
+
+
+def middle_of(bucket: int) -> int:
+    """Return the middle of a bucket, rounded down."""
+    low, high = bucket_range(bucket)
+    return (low + high) // 2
+
+
+MIDDLE = numpy.array([middle_of(bucket) for bucket in range(len(BUCKETS))], dtype=numpy.int64)
+LEAST = numpy.array([low for low, _ in BUCKETS], dtype=numpy.int64)
+WEIGHT = numpy.array([max(1, size_weight(int(units))) for units in MIDDLE], dtype=numpy.int64)
+DAMPED_LEAST = numpy.array([max(1, size_weight(int(units))) for units in LEAST], dtype=numpy.int64)
+"""By bucket: middle, lower edge, weight, and the number of units that the variance within a site is made from."""
+
+
+@lru_cache(maxsize=64)
+def rounding_by_bucket(policy: DisclosurePolicy) -> Floats:
+    """Return half a step of a protected value's grid, as a share of the range, by bucket."""
+    return numpy.array([grid_step(max(1, low), policy) / (2 * RANGE) for low, _ in BUCKETS])
+
+
+@lru_cache(maxsize=64)
+def noise_by_bucket(policy: DisclosurePolicy) -> Floats:
+    """Return the scale of the noise on a protected value, as a share of the range, by bucket."""
+    return numpy.array([policy.perturbation_units / max(1, low) for low, _ in BUCKETS])
+
+
+@lru_cache(maxsize=64)
+def few_events_by_bucket(policy: DisclosurePolicy) -> Integers:
+    """Return how far from its end of the range a coded figure lies at most, in thousandths, by bucket."""
+    return numpy.array(
+        [min(RANGE, -(-RANGE * policy.min_events // max(1, low))) for low, _ in BUCKETS], dtype=numpy.int64
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Figures of distinct sites for one cell as columns, all of VALUE or coded state, in an order of their own.
+
+    Attributes:
+        low_end, high_end: thousandths; both are the value, but of a coded figure the ends between which it lies.
+        is_coded: whether they differ.
+        is_hidden: of a site that is not shown by name.
+        bucket: of the number of units, from 1.
+        spread: in steps; -1 where there is none.
+        rounding, noise: half a step of the grid and the scale of the noise, shares of the range.
+    """
+
+    low_end: Integers
+    high_end: Integers
+    is_coded: Flags
+    is_hidden: Flags
+    bucket: Integers
+    spread: Integers
+    rounding: Floats
+    noise: Floats
+
+    def __len__(self) -> int:
+        """Return the number of sites."""
+        return len(self.bucket)
+
+
+def make_figures(
+    value: Integers,
+    bucket: Integers,
+    spread: Integers,
+    policy: Integers,
+    is_hidden: Flags,
+    policies: Sequence[DisclosurePolicy],
+    *,
+    protected: bool,
+) -> Figures:
+    """Make the columns, sorted by content, from those of sites whose figure is a value or coded.
+
+    Args:
+        value: thousandths, or LOW_CODED or HIGH_CODED.
+        bucket: of the number of units.
+        spread: in steps, NO_SPREAD without one.
+        policy: index into `policies` of the policy that the site obeyed.
+        is_hidden: of a site that is not shown by name.
+        policies: all that are named.
+        protected: whether the values of the cell lie on a grid and are perturbed.
+    """
+    order = numpy.lexsort((is_hidden, policy, spread, bucket, value))
+    value, bucket, spread = value[order], bucket[order], spread[order]
+    policy, is_hidden = policy[order], is_hidden[order]
+    rounding = numpy.full(len(value), 0.5 / RANGE)
+    noise = numpy.zeros(len(value))
+    few = numpy.full(len(value), RANGE, dtype=numpy.int64)
+    for index in numpy.unique(policy):
+        same = policy == index
+        few[same] = few_events_by_bucket(policies[index])[bucket[same]]
+        if protected:
+            rounding[same] = rounding_by_bucket(policies[index])[bucket[same]]
+            noise[same] = noise_by_bucket(policies[index])[bucket[same]]
+    is_low, is_high = value == LOW_CODED, value == HIGH_CODED
+    low_end = numpy.where(is_low, 0, numpy.where(is_high, RANGE - few, value))
+    high_end = numpy.where(is_low, few, numpy.where(is_high, RANGE, value))
+    return Figures(low_end, high_end, is_low | is_high, is_hidden, bucket, spread, rounding, noise)
+
+
+def figures_of(cells: Sequence[SiteCell], floor: DisclosurePolicy, *, protected: bool) -> Figures:
+    """Return the columns of those figures that are values or coded."""
+    shown = [cell for cell in cells if cell.state in {State.VALUE, State.LOW_CODED, State.HIGH_CODED}]
+    policies = list(dict.fromkeys(cell.policy or floor for cell in shown))
+    places = {policy: index for index, policy in enumerate(policies)}
+    return make_figures(
+        value=_column([cell.value for cell in shown]),
+        bucket=_column([cell.bucket for cell in shown]),
+        spread=_column([NO_SPREAD if cell.spread is None else cell.spread for cell in shown]),
+        policy=_column([places[cell.policy or floor] for cell in shown]),
+        is_hidden=numpy.array([not cell.named for cell in shown], dtype=numpy.bool_),
+        policies=policies,
+        protected=protected,
+    )
+
+
+def _column(numbers: Sequence[int]) -> Integers:
+    return numpy.array(numbers, dtype=numpy.int64)
+
+
+SURE_NOISE = float(CERTAINTY)  # scales of the noise within which 95 % of it lies

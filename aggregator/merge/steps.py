@@ -1,0 +1,189 @@
+"""How the part of pooled sites moves: in steps that each hide every site among others (rule 8.2). Pure.
+
+For each column (a cell of one model) two sets are kept: the *present* contributions of pooled sites, and the *shown*
+ones, which alone the board is made of. The present set becomes the shown one as soon as at least `pooled_sites` sites
+have a figure in it that was never shown in this column before, and no site dominates it. So any two sets that were ever
+shown, next to each other or not, differ by the figures of at least `pooled_sites` sites: whatever the earlier of them
+was, so many figures of the later one were not in it.
+
+A new result that repeats a figure hides nobody and is no change. Codes are not figures here: a coded site's part is
+known to lie near an end of the range, so that it hides nobody either.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy
+from numpy.typing import NDArray
+
+from aggregator.merge.site_cell import Flags, Integers
+
+NOTHING = 0  # the code of a site without a contribution
+NO_RESULT = -1
+
+
+@dataclass(frozen=True, slots=True)
+class StepRule:
+    """When the present contributions of a column become the shown ones.
+
+    Attributes:
+        sites: fewest sites with a figure that was never shown before.
+        share_percent: most that one site may have of the weight of all figures.
+    """
+
+    sites: int
+    share_percent: int
+
+
+@dataclass(slots=True)
+class _Past:
+    """An earlier contribution of one site: its codes, and in which columns they were ever shown."""
+
+    codes: Integers
+    was_shown: Flags
+
+
+@dataclass(slots=True)
+class Steps:
+    """The pooled sites' contributions to the columns of one model.
+
+    A contribution is a code for each column: NOTHING, or a number that stands for everything that the site's figure
+    says there. Two contributions with the same code are the same.
+
+    Attributes:
+        moves_freely: columns that need no steps.
+        rule: for the others.
+        sites: site ids, in the order of their first contribution; rows below are in this order.
+        present, shown: codes.
+        is_figure, weight: of the present codes: whether it counts as a figure that hides others, and its weight.
+        present_result, shown_result: number of the result that a contribution is of, NO_RESULT without one.
+        since: by column, log size at which the shown set came to stand; 0 for none.
+        taken: by column, number of steps so far.
+    """
+
+    moves_freely: Flags
+    rule: StepRule
+    sites: dict[str, int] = field(default_factory=dict)
+    present: Integers = field(init=False)
+    shown: Integers = field(init=False)
+    is_figure: Flags = field(init=False)
+    weight: Integers = field(init=False)
+    present_result: NDArray[numpy.int64] = field(init=False)
+    shown_result: Integers = field(init=False)
+    since: Integers = field(init=False)
+    taken: Integers = field(init=False)
+    _was_shown: Flags = field(init=False)  # of the present codes
+    _is_fresh: Flags = field(init=False)  # present, a figure, and never shown in this column
+    _fresh: Integers = field(init=False)  # number of fresh figures by column
+    _past: dict[int, list[_Past]] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        columns = len(self.moves_freely)
+        nothing = numpy.zeros((0, columns), dtype=numpy.int64)
+        no_flags = numpy.zeros((0, columns), dtype=numpy.bool_)
+        self.present, self.shown, self.weight = nothing, nothing.copy(), nothing.copy()
+        self.shown_result = nothing.copy()
+        self.is_figure, self._was_shown, self._is_fresh = no_flags, no_flags.copy(), no_flags.copy()
+        self.present_result = numpy.zeros(0, dtype=numpy.int64)
+        self.since = numpy.zeros(columns, dtype=numpy.int64)
+        self.taken = numpy.zeros(columns, dtype=numpy.int64)
+        self._fresh = numpy.zeros(columns, dtype=numpy.int64)
+
+    def contribute(
+        self, site: str, result: int, codes: Integers, is_figure: Flags, weight: Integers, log_size: int
+    ) -> None:
+        """Replace a site's contribution, and take every step that is possible now.
+
+        Args:
+            site: whose.
+            result: number of the result that it is of.
+            codes: one for each column.
+            is_figure: whether each code is a figure that hides others.
+            weight: of each figure.
+            log_size: number of log entries, the one that brings this in it.
+        """
+        row = self._row_of(site)
+        self._keep_past(row)
+        was_shown = self._find_shown_before(row, codes)
+        fresh = is_figure & ~was_shown & ~self.moves_freely
+        self._fresh += fresh.astype(numpy.int64) - self._is_fresh[row]
+        self.present[row], self.is_figure[row], self.weight[row] = codes, is_figure, weight
+        self._was_shown[row], self._is_fresh[row] = was_shown, fresh
+        self.present_result[row] = result
+        self._step(log_size)
+
+    def retract(self, site: str, log_size: int) -> None:
+        """Take a site's contribution away, and take every step that is possible now."""
+        if site in self.sites:
+            nothing = numpy.zeros(len(self.moves_freely), dtype=numpy.int64)
+            self.contribute(site, NO_RESULT, nothing, nothing.astype(numpy.bool_), nothing, log_size)
+
+    def count_waiting(self) -> Integers:
+        """Return by column the number of sites whose present contribution is not the shown one."""
+        waiting: Integers = (self.present != self.shown).sum(axis=0)
+        return waiting
+
+    def find_void(self, stands: Flags) -> Flags:
+        """Return the columns that show a contribution which counts no more.
+
+        Args:
+            stands: by result number, whether the result still counts.
+        """
+        if not self.sites or not len(stands):
+            return numpy.zeros(len(self.moves_freely), dtype=numpy.bool_)
+        still_counts = stands[self.shown_result] | (self.present == self.shown)
+        void: Flags = ((self.shown != NOTHING) & ~still_counts).any(axis=0)
+        return void
+
+    def _row_of(self, site: str) -> int:
+        row = self.sites.get(site)
+        if row is not None:
+            return row
+        row = len(self.sites)
+        self.sites[site] = row
+        if row == len(self.present):
+            self._grow(max(4, 2 * row))
+        return row
+
+    def _grow(self, rows: int) -> None:
+        more = rows - len(self.present)
+        shape = ((0, more), (0, 0))
+        self.present, self.shown = numpy.pad(self.present, shape), numpy.pad(self.shown, shape)
+        self.is_figure, self.weight = numpy.pad(self.is_figure, shape), numpy.pad(self.weight, shape)
+        self.shown_result = numpy.pad(self.shown_result, shape, constant_values=NO_RESULT)
+        self.present_result = numpy.pad(self.present_result, (0, more), constant_values=NO_RESULT)
+        self._was_shown, self._is_fresh = numpy.pad(self._was_shown, shape), numpy.pad(self._is_fresh, shape)
+
+    def _keep_past(self, row: int) -> None:
+        """Remember in which columns the present contribution of a site was shown."""
+        if self._was_shown[row].any():
+            self._past.setdefault(row, []).append(_Past(self.present[row].copy(), self._was_shown[row].copy()))
+
+    def _find_shown_before(self, row: int, codes: Integers) -> Flags:
+        found = numpy.zeros(len(codes), dtype=numpy.bool_)
+        for past in self._past.get(row, ()):
+            found |= past.was_shown & (past.codes == codes)
+        return found
+
+    def _step(self, log_size: int) -> None:
+        """Show the present contributions in every column where that is allowed."""
+        ready = self._fresh >= self.rule.sites
+        if ready.any():
+            ready &= self._is_balanced()
+        if self.moves_freely.any():
+            ready |= self.moves_freely & (self.present != self.shown).any(axis=0)
+        if not ready.any():
+            return
+        self.shown[:, ready] = self.present[:, ready]
+        has_part = self.present[:, ready] != NOTHING
+        self.shown_result[:, ready] = numpy.where(has_part, self.present_result[:, None], NO_RESULT)
+        self._was_shown[:, ready] |= has_part
+        self._is_fresh[:, ready] = False
+        self._fresh[ready] = 0
+        self.since[ready] = log_size
+        self.taken[ready] += 1
+
+    def _is_balanced(self) -> Flags:
+        """Return the columns in which no site has more than its share of the figures' weight."""
+        weights = numpy.where(self.is_figure, self.weight, 0)
+        balanced: Flags = 100 * weights.max(axis=0) <= self.rule.share_percent * weights.sum(axis=0)
+        return balanced
