@@ -27,6 +27,7 @@ bench: $(VENV)/installed-test
 	$(BIN)/python tests/bench/load_bench.py
 	$(BIN)/python tests/bench/jury_bench.py
 	$(BIN)/python tests/bench/metrics_bench.py
+	$(BIN)/python tests/bench/availability_bench.py
 
 # What redaction finds, takes and costs. DEID_DATA: a folder with corpora that are not in the repository.
 bench-redaction: $(VENV)/installed-test
