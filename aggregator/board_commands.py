@@ -122,3 +122,52 @@ def _day_of(given: datetime | None) -> int:
     from aggregator.home import today_day
 
     return today_day() if given is None else (given.replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)).days
+
+
+@click.command()
+@click.option("--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="New file to write.")
+@click.pass_context
+def archive(context: click.Context, out: Path) -> None:
+    """Write the whole log to a file that only the registry's auditors can open."""
+    from aggregator.board.auditing import archive as write_archive
+
+    count = write_archive(open_home(context), out)
+    click.echo(f"Wrote {count} log entries to {out}, sealed to the auditors. Send it to them with the board.")
+
+
+@click.command()
+@click.option(
+    "--board", required=True, type=click.Path(path_type=Path, file_okay=False), help="Folder of a published board."
+)
+@click.option(
+    "--archive",
+    "archived",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="Sealed log, made by `intramural-aggregator archive`.",
+)
+@click.option("--key", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The auditor's key file.")
+@click.option(
+    "--root-key",
+    "root_keys",
+    multiple=True,
+    metavar="FINGERPRINT",
+    required=True,
+    help="Root key that must have signed; may be repeated.",
+)
+@_as_of_option
+def audit(board: Path, archived: Path, key: Path, root_keys: tuple[str, ...], as_of: datetime | None) -> None:
+    """Recompute a board from the sealed log, and sign it. Runs on the auditor's computer.
+
+    Replays every entry, compares every entry and every figure with those published, and writes the signature to the
+    board's folder `audits/`. Nothing is signed where anything differs.
+    """
+    from aggregator.board.auditing import audit as audit_board
+
+    audited = audit_board(board, archived, key, root_keys, today_day=_day_of(as_of))
+    verified = audited.verified
+    click.echo(
+        f"Signed board {verified.digest}: {verified.log.checkpoint.size} log entries, {audited.hidden} of them hidden "
+        f"from the public, {verified.audited_cells} cells recomputed from them.\n"
+        f"Send {audited.file} to the people who run the board; it belongs into its folder audits/."
+    )

@@ -171,6 +171,11 @@ class Ed25519Signer:
             private_key.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
         )
 
+    @property
+    def seed(self) -> bytes:
+        """The 32 bytes of the private key (RFC 8032), to open files that are sealed to it."""
+        return self._private_key.private_bytes_raw()
+
     def sign(self, message: bytes) -> bytes:
         """Return the 64-byte signature (RFC 8032)."""
         return self._private_key.sign(message)

@@ -20,9 +20,10 @@ from protocol import schema
 from protocol.canonical import canonical
 from protocol.envelope import REGISTRY_TYPE, decode
 from protocol.errors import ProtocolError
+from protocol.merkle import leaf_hash
 from protocol.predicates import Statement
 from protocol.registry import Registry, parse_registry
-from protocol.statements import kind_name
+from protocol.statements import kind_name, parse_statement
 
 KINDS_ABOUT_KEYS = frozenset({"enroll", "reset", "rotate"})
 _SHOWN = frozenset({"envelope", "registry"})
@@ -52,6 +53,19 @@ def is_public(statement: Statement, registry: Registry) -> bool:
 def _is_named(site_id: str, registry: Registry) -> bool:
     site = registry.sites.get(site_id)
     return site is not None and site.publication == "named"
+
+
+def as_published(entry: Entry, registry: Registry) -> PublishedEntry:
+    """Return an entry as the public sees it.
+
+    Args:
+        entry: of the whole log.
+        registry: the version that it names.
+    """
+    envelope = decode(entry.envelope)
+    if is_public(parse_statement(envelope.payload), registry):
+        return entry
+    return HiddenEntry(leaf_hash(envelope.pae), entry.registry)
 
 
 def parse_entry(line: bytes) -> PublishedEntry:

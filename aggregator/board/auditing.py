@@ -1,0 +1,115 @@
+"""Auditing a board: an auditor opens the archive, recomputes everything that the public cannot, and signs.
+
+It runs on the auditor's computer, with the published board, the sealed archive and the auditor's key.
+"""
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from aggregator.board.archive import read_archive, write_archive
+from aggregator.board.evidence import Evidence, replay
+from aggregator.board.merging import merge_audited
+from aggregator.board.publish import AUDITED_FILE, audit_of
+from aggregator.board.verification import Verified, read_evidence, verify
+from aggregator.errors import BoardMismatchError, SettingsError
+from aggregator.home import Home
+from aggregator.key_files import load_key
+from aggregator.log import journal
+from aggregator.log.journal import Entry
+from aggregator.log.publication import PublishedEntry, as_published
+from aggregator.merge.board_model import AuditedFigures
+from aggregator.registry.versions import newest_registry
+from protocol.audit import AUDIT_FILE, sign_audit
+from protocol.envelope import REGISTRY_TYPE, decode
+from protocol.registry import Registry, parse_registry
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """A board that an auditor has recomputed and signed.
+
+    Attributes:
+        verified: the part that the public can recompute.
+        hidden: entries that only auditors read.
+        file: path of the signature in the board's folder.
+    """
+
+    verified: Verified
+    hidden: int
+    file: Path
+
+
+def archive(home: Home, out: Path) -> int:
+    """Write the whole log, sealed to the registry's auditors; return the number of entries.
+
+    Raises:
+        SettingsError: the registry names no auditors, or the file cannot be written.
+    """
+    with home.database.reading() as connection:
+        auditors = [auditor.key for auditor in newest_registry(connection).auditors.keys]
+        return write_archive(out, journal.read_entries(connection), auditors)
+
+
+def audit(board: Path, archived: Path, key_file: Path, root_keys: Sequence[str], *, today_day: int) -> Audited:
+    """Recompute a board from the public log and the archive, and sign it where all is right.
+
+    Args:
+        board: folder of the published board; the signature is written into it.
+        archived: of this log, at the board's size or later.
+        key_file: the auditor's private key.
+        root_keys: as of `verify`.
+        today_day: as of `verify`.
+
+    Raises:
+        SettingsError, KeyFileError: a file is not the one that is needed.
+        BoardMismatchError: the board is not what the log says; nothing is signed.
+    """
+    auditor = load_key(key_file)
+    verified = verify(board, root_keys, today_day=today_day)
+    if auditor.public.keyid not in verified.log.registry.auditors.by_keyid():
+        raise SettingsError("the registry does not name this key as an auditor's")
+    shown = read_evidence(board)
+    size = verified.log.checkpoint.size
+    entries = itertools.islice(read_archive(archived, auditor.public.keyid, auditor.seed), size)
+    compared = _compare_entries(shown.registries, shown.entries, entries)
+    whole = replay(Evidence(shown.registries, compared, shown.checkpoint, is_whole=True))
+    _compare_figures((board / AUDITED_FILE).read_bytes(), merge_audited(whole))
+    signature = sign_audit(audit_of(whole, verified.digest), auditor)
+    file = board / AUDIT_FILE.format(keyid=auditor.public.keyid)
+    try:
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(signature)
+    except OSError as error:
+        raise SettingsError(f"the signature cannot be written to {file}: {error.strerror}") from None
+    return Audited(verified, verified.log.hidden, file)
+
+
+def _compare_entries(
+    registries: Sequence[bytes], shown: Iterable[PublishedEntry], archived: Iterable[Entry]
+) -> Iterator[Entry]:
+    """Give the archived entries, each held against the published one: nothing is hidden that must be shown."""
+    versions: dict[int, Registry] = {}
+    position = 0
+    for position, (published, entry) in enumerate(itertools.zip_longest(shown, archived), 1):
+        if entry is None:
+            raise BoardMismatchError(
+                f"the archive ends before log entry {position - 1} of the board", "Ask for an archive made since."
+            )
+        if published is None or not 1 <= entry.registry <= len(registries):
+            raise BoardMismatchError(f"log entry {position - 1} of the archive is not the one that was published")
+        if entry.registry not in versions:
+            # The replay verifies them; here they only say which sites were named.
+            envelope = decode(registries[entry.registry - 1], REGISTRY_TYPE)
+            versions = {entry.registry: parse_registry(envelope.payload)}
+        expected = as_published(entry, versions[entry.registry])
+        if published != expected:
+            hidden = "hides a statement that must be shown" if isinstance(expected, Entry) else "is not the archive's"
+            raise BoardMismatchError(f"log entry {position - 1} of the board {hidden}")
+        yield entry
+
+
+def _compare_figures(published: bytes, recomputed: AuditedFigures) -> None:
+    if published != recomputed.to_bytes():
+        raise BoardMismatchError(f"{AUDITED_FILE} is not what the whole log gives", "Do not sign. Tell the others.")
