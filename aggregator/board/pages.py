@@ -1,38 +1,60 @@
-"""The board's pages: plain HTML that needs no script, no other host and no server. Everything shown is escaped."""
+"""The board's pages, live and published: plain HTML that needs no script and no other host. All text is escaped.
+
+The same templates make both. A published folder has one page for each single filter and each order; the live board
+takes every combination in the query.
+"""
 
 import base64
 import hashlib
-import string
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from aggregator.board.evidence import Replayed
-from aggregator.board.figures import in_range, iso_date, rate, roughly
-from aggregator.merge.pool import PooledCell, State, Why
-from aggregator.merge.table import Board, Row, Table
-from protocol.policy import DisclosurePolicy
+from aggregator.board.compare import compare_models
+from aggregator.board.feed import write_feed
+from aggregator.board.figures import in_range, iso_date, rate
+from aggregator.board.forest import Forest, draw_forest
+from aggregator.board.helm_release import HelmRelease
+from aggregator.board.page_model import (
+    CardView,
+    Figure,
+    ModelView,
+    footnotes,
+    list_choices,
+    rank_range,
+    say_parameters,
+    select_one,
+    short_share,
+    short_word,
+    view_figure,
+    view_leaderboard,
+)
+from aggregator.board.releases import NO_RELEASES, LogHead, Releases, compare_summaries
+from aggregator.board.selection import Selection, UnknownChoiceError, parse_query
+from aggregator.board.tables import csv_file, json_file
+from aggregator.merge.board_model import Board, SiteResult, Why
+from protocol.registry import Registry
 from protocol.scorecard import BenchmarkEntry, Cell
 
 TEMPLATES = Path(__file__).parent / "templates"
+JSON_FILE, CSV_FILE, FEED_FILE = "board.json", "board.csv", "feed.atom"
 PAGES = {
     "index.html": "Leaderboard",
-    "details.html": "All figures",
+    "benchmarks.html": "Benchmarks",
     "sites.html": "Sites",
+    "releases.html": "Releases",
     "methods.html": "Methods",
+    "downloads.html": "Downloads",
 }
-WORDS = {
-    State.NOT_RUN: "not run",
-    State.SUPPRESSED: "suppressed",
-    State.LOW_CODED: "low (coded)",
-    State.HIGH_CODED: "high (coded)",
-    State.WITHHELD: "withheld",
-}
-
-
+"""The pages that every page links to."""
+FORESTS_DRAWN = 10  # models of a benchmark whose sites a published page draws
+FOREST_SITES = 60  # sites in one plot of a published page
+SITE_FIGURES = 60_000  # figures of single sites that all published site pages together show
+COMPARED_BELOW = 1  # models after each in the order with which a published folder compares it
 WITHDRAWAL_WORDS = {
     "data_error": "an error in the data",
     "model_error": "an error with the model",
@@ -42,80 +64,104 @@ WITHDRAWAL_WORDS = {
 }
 
 
+class PageNotFoundError(LookupError):
+    """The board has no page at this path, or no such choice for it."""
+
+
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """One cell as the page writes it. `bar` is (low, value, high) in percent of the metric's range."""
+class Publication:
+    """What pages need besides the board.
 
-    text: str
-    interval: str
-    units: str
-    sort: int  # thousandths; below 0 without a value, so that those sort last
-    bar: tuple[float, float, float] | None
-    has_value: bool
-    left_out: int
+    Attributes:
+        registry: the newest.
+        head: the log that the board was computed from.
+        releases: earlier ones and, in a published folder, this one as the last.
+        references: MedHELM's public results that are shown beside the merged ones.
+    """
+
+    registry: Registry
+    head: LogHead
+    releases: Releases = NO_RELEASES
+    references: tuple[HelmRelease, ...] = ()
 
 
-def show(pooled: PooledCell, cell: Cell) -> Shown:
-    """Write one pooled cell."""
-    if pooled.state is not State.VALUE or pooled.value is None:
-        return Shown(WORDS[pooled.state], "", "", -1, None, False, 0)
-    bar, interval = None, "no interval"
-    if pooled.low is not None and pooled.high is not None:
-        bar = (pooled.low / 10, pooled.value / 10, pooled.high / 10)
-        interval = f"{in_range(pooled.low, cell)} to {in_range(pooled.high, cell)}"
-    return Shown(
-        in_range(pooled.value, cell), interval, f"n ≈ {roughly(pooled.units)}", pooled.value, bar, True, pooled.left_out
+def render(board: Board, publication: Publication) -> dict[str, bytes]:
+    """Return every file of a published board but the log and what auditors sign, by path. Deterministic."""
+    pages = BoardPages(board, publication, live=False)
+    files = {path: pages.page(path) for path in pages.paths()}
+    references = {reference.file: reference.to_bytes() for reference in publication.references}
+    return {**files, **publication.releases.files(), **references}
+
+
+@dataclass(frozen=True, slots=True)
+class Inline:
+    """Our style sheet, and the digest by which the page's policy allows it and nothing else."""
+
+    text: Markup
+    csp: str
+
+
+def _read_style() -> Inline:
+    text = (TEMPLATES / "board.css").read_text("utf-8")
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return Inline(Markup(text), f"'sha256-{digest}'")  # noqa: S704 - our own file, not anyone's words
+
+
+def _make_environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
+    environment.globals.update(
+        rate=rate,
+        iso_date=iso_date,
+        in_range=in_range,
+        short_share=short_share,
+        short_word=short_word,
+        parameters=say_parameters,
+        reason_words=WITHDRAWAL_WORDS.__getitem__,
+    )
+    return environment
+
+
+_ENVIRONMENT = _make_environment()
+STYLE = _read_style()
+CONTENT_SECURITY_POLICY = (
+    f"default-src 'none'; style-src {STYLE.csp}; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+"""Of the live board; published pages carry theirs in themselves, without forms."""
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
-    """A footnote of one table: why something else stands in the place of a figure."""
+class Links:
+    """Addresses of other choices of one leaderboard, as seen from its page."""
 
-    mark: str  # a, b, c, ...
-    text: str
+    card: CardView
+    selection: Selection
+    up: str
+    live: bool
+
+    def sort(self, order: str) -> str:
+        """Return the address of another order: live with the present filters, published without."""
+        if self.live:
+            return self._address(self.selection.changed(sort=order))
+        return self._address(select_one("sort", order))
+
+    def _address(self, selection: Selection) -> str:
+        page = selection.page()
+        if self.live:
+            query = selection.query()
+            return f"{self.up}{self.card.path}{'?' if query else ''}{query}"
+        return self.up + leaderboard_page(self.card, page or "index.html")
 
 
-Reason = tuple[State, Why | None]
-
-
-def notes(table: Table, cells: Sequence[Cell], floor: DisclosurePolicy) -> dict[Reason, Note]:
-    """Return the footnotes that a table of these cells needs, in the order in which a reader meets them."""
-    found: dict[Reason, Note] = {}
-    for row in table.rows:
-        for cell in cells:
-            pooled = row.cells[cell.key]
-            reason = (pooled.state, pooled.why)
-            if pooled.state not in {State.VALUE, State.NOT_RUN} and reason not in found:
-                found[reason] = Note(string.ascii_lowercase[len(found)], explain(reason, floor))
-    return found
-
-
-def explain(reason: Reason, floor: DisclosurePolicy) -> str:
-    """Say in plain words why something else stands in the place of a figure."""
-    match reason:
-        case State.LOW_CODED, _:
-            return f"The figure is low: surely fewer than {floor.min_events} successes stand behind it."
-        case State.HIGH_CODED, _:
-            return f"The figure is high: surely fewer than {floor.min_events} failures stand behind it."
-        case State.WITHHELD, _:
-            return (
-                f"Fewer than {floor.pooled_sites} sites stand behind it that do not publish under their name, "
-                "or one of them makes up most of it."
-            )
-        case _, Why.SMALL_GROUP:
-            return (
-                f"Fewer than {floor.min_units} patients or documents stand behind it, or a group of so few could be "
-                "found by subtraction."
-            )
-        case _, Why.ANOTHER_METRIC:
-            return "Of one group of patients or documents only the first figure leaves a site."
-        case _, Why.FEW_EVENTS:
-            return (
-                f"Perhaps fewer than {floor.min_events} successes or failures stand behind it, or another figure that "
-                "is withheld could be computed from it."
-            )
-    return "The sites withheld it, for different reasons."
+def leaderboard_page(card: CardView, page: str) -> str:
+    """Return the path of a leaderboard's page made in advance."""
+    return card.path if page == "index.html" else card.folder + page
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,109 +176,417 @@ class Division:
         """Names of the metrics among the cells."""
         return tuple(dict.fromkeys(cell.metric for cell in self.cells))
 
-
-def main_cells(table: Table, benchmarks: Sequence[BenchmarkEntry]) -> list[Cell]:
-    """Return the main cell of each benchmark."""
-    return [table.main_cell(benchmark) for benchmark in benchmarks]
-
-
-def whole_cells(table: Table, benchmark: BenchmarkEntry) -> list[Cell]:
-    """Return the cells about all patients or documents of a benchmark."""
-    return [cell for cell in table.scorecard.cells if cell.benchmark == benchmark.id and cell.subgroup is None]
+    def heading(self, cell: Cell) -> str:
+        """Write the group of a cell without its variable, with the metric where there are several."""
+        group = (cell.subgroup or "").partition(".")[2].replace("_", " ")
+        return f"{group}, {cell.metric.replace('_', ' ')}" if len(self.metrics) > 1 else group
 
 
-def divisions(table: Table, benchmark: BenchmarkEntry) -> list[Division]:
+class BoardPages:
+    """Every page of one board. What pages share is prepared once."""
+
+    def __init__(self, board: Board, publication: Publication, *, live: bool) -> None:
+        """Take a board; `live` pages have forms and answer to queries."""
+        self.board = board
+        self.publication = publication
+        self.live = live
+        registry = publication.registry
+        self.floor = registry.policies[registry.policy_floor]
+        by_card: dict[str, list[SiteResult]] = {}
+        for result in board.site_results:
+            by_card.setdefault(result.scorecard.digest, []).append(result)
+        self.cards = [
+            CardView(table, by_card.get(table.scorecard.digest, ()), self.floor, is_first=number == 0)
+            for number, table in enumerate(board.tables)
+        ]
+
+    @cached_property
+    def by_site(self) -> dict[str, list[SiteResult]]:
+        """Named sites' results by site id, by name of the site."""
+        by_site: dict[str, list[SiteResult]] = {}
+        for result in sorted(self.board.site_results, key=lambda result: (result.site_name.casefold(), result.site)):
+            by_site.setdefault(result.site, []).append(result)
+        return by_site
+
+    def paths(self) -> Iterator[str]:
+        """Yield the path of every file of a published folder that this makes."""
+        yield from PAGES
+        yield from (JSON_FILE, CSV_FILE, FEED_FILE)
+        for card in self.cards:
+            if card.path != "index.html":
+                yield card.path
+            yield from (leaderboard_page(card, page) for page in _pages_made_in_advance(card))
+            yield from (column.path for column in card.columns)
+            for model in card.models:
+                yield model.path
+                yield model.provenance
+            yield from (_compare_path(card, *pair) for pair in _pairs(card))
+        yield from (f"sites/{site}.html" for site in self.by_site)
+        summaries = self.publication.releases.summaries
+        yield from (f"releases/{number}.html" for number in summaries if number - 1 in summaries)
+        yield from (reference.page for reference in self.publication.references)
+
+    @cached_property
+    def _routes(self) -> dict[str, tuple[str, CardView | None, str]]:
+        """Kind, scorecard and subject of every page by path."""
+        routes: dict[str, tuple[str, CardView | None, str]] = {}
+        for name in PAGES:
+            routes[name] = (name.removesuffix(".html"), None, "")
+        for name in (JSON_FILE, CSV_FILE, FEED_FILE):
+            routes[name] = (name, None, "")
+        for card in self.cards:
+            routes[card.path] = ("leaderboard", card, "")
+            for page in _pages_made_in_advance(card):
+                routes[leaderboard_page(card, page)] = ("leaderboard", card, page)
+            for column in card.columns:
+                routes[column.path] = ("benchmark", card, column.benchmark.id)
+            for model in card.models:
+                routes[model.path] = ("model", card, model.slug)
+                routes[model.provenance] = ("provenance", card, model.slug)
+            for first, second in _pairs(card):
+                routes[_compare_path(card, first, second)] = ("compare", card, f"{first.slug} {second.slug}")
+            routes[f"{card.folder}compare.html"] = ("compare", card, "")
+        for site in self.by_site:
+            routes[f"sites/{site}.html"] = ("site", None, site)
+        summaries = self.publication.releases.summaries
+        for number in summaries:
+            if number - 1 in summaries:
+                routes[f"releases/{number}.html"] = ("release", None, str(number))
+        for reference in self.publication.references:
+            routes[reference.page] = ("reference", None, reference.name)
+        return routes
+
+    def page(self, path: str, query: Mapping[str, str] | None = None) -> bytes:
+        """Return one page or file.
+
+        Args:
+            path: from the board's root.
+            query: words of the query, of the live board.
+
+        Raises:
+            PageNotFoundError: there is none, or the query names something that the board does not have.
+        """
+        if path not in self._routes:
+            raise PageNotFoundError(path)
+        kind, card, subject = self._routes[path]
+        words = dict(query or {})
+        match kind:
+            case "board.json":
+                return self.json
+            case "board.csv":
+                return csv_file(self.board)
+            case "feed.atom":
+                return write_feed(self.publication.registry.deployment, self.publication.releases)
+        try:
+            return self._render(kind, card, subject, path, words).encode("utf-8")
+        except UnknownChoiceError:
+            raise PageNotFoundError(path) from None
+
+    @cached_property
+    def json(self) -> bytes:
+        """board.json."""
+        return json_file(self.board, self.publication.registry, self.publication.head)
+
+    def _render(self, kind: str, card: CardView | None, subject: str, path: str, words: dict[str, str]) -> str:
+        if card is not None:
+            match kind:
+                case "leaderboard":
+                    return self._leaderboard(card, subject, path, words)
+                case "benchmark":
+                    return self._benchmark(card, subject, path, words)
+                case "model":
+                    return self._model(card, card.model_by_slug[subject], path)
+                case "provenance":
+                    return self._provenance(card, card.model_by_slug[subject], path)
+                case "compare":
+                    return self._compare(card, subject, path, words)
+        match kind:
+            case "index":  # a board without any table
+                return self._write("empty.html", path, "Leaderboard", "index.html")
+            case "benchmarks":
+                return self._write("benchmarks.html", path, "Benchmarks", path, cards=self.cards)
+            case "sites":
+                return self._write("sites.html", path, "Sites", path, by_site=self.by_site, board=self.board)
+            case "site":
+                return self._site(subject, path)
+            case "releases":
+                newest_first = self.publication.releases.entries[::-1]
+                summaries = self.publication.releases.summaries
+                return self._write("releases.html", path, "Releases", path, entries=newest_first, summaries=summaries)
+            case "release":
+                return self._release(int(subject), path)
+            case "reference":
+                return self._reference(subject, path)
+            case "methods":
+                return self._write("methods.html", path, "Methods", path, floor=self.floor, board=self.board)
+        return self._write(
+            "downloads.html", path, "Downloads", path, has_releases=bool(self.publication.releases.entries)
+        )
+
+    def _write(
+        self,
+        template: str,
+        path: str,
+        title: str,
+        section: str,
+        trail: Sequence[tuple[str, str]] = (),
+        **values: object,
+    ) -> str:
+        return _ENVIRONMENT.get_template(template).render(
+            style=STYLE,
+            live=self.live,
+            up="../" * path.count("/"),
+            path=path,
+            title=title,
+            section=section,
+            pages=PAGES,
+            trail=trail,
+            registry=self.publication.registry,
+            head=self.publication.head,
+            references=self.publication.references,
+            **values,
+        )
+
+    def _leaderboard(self, card: CardView, page: str, path: str, words: dict[str, str]) -> str:
+        selection = parse_query(words) if words else _selection_of(page)
+        view = view_leaderboard(card, selection)
+        up = "../" * path.count("/")
+        groups = []
+        for group in list_choices(card, selection):
+            choices = [
+                {
+                    "label": choice.label,
+                    "value": choice.value,
+                    "is_chosen": choice.is_chosen,
+                    "href": up + leaderboard_page(card, choice.page),
+                }
+                for choice in group.choices
+            ]
+            groups.append({"name": group.name, "label": group.label, "choices": choices})
+        return self._write(
+            "leaderboard.html",
+            path,
+            "Leaderboard",
+            "index.html",
+            card=card,
+            view=view,
+            choices=groups,
+            links=Links(card, selection, up, self.live),
+            totals={"sites": card.table.sites, "pooled": self.board.pooled_sites},
+            other_cards=[other for other in self.cards if other is not card],
+        )
+
+    def _trail(self, card: CardView, *further: tuple[str, str]) -> list[tuple[str, str]]:
+        return [(f"{card.title} {card.table.scorecard.version}", card.path), *further]
+
+    def _benchmark(self, card: CardView, identifier: str, path: str, words: dict[str, str]) -> str:
+        column = next(column for column in card.columns if column.benchmark.id == identifier)
+        chosen = words.pop("model", "")
+        if words or (chosen and chosen not in card.model_by_slug):
+            raise UnknownChoiceError(identifier)
+        key = column.cell.key
+        models = sorted(card.models, key=lambda model: _descending(model.row.cells[key].value))
+        marks = footnotes(card)
+        figures = [(model, view_figure(model.row.cells[key], column.cell, marks)) for model in models]
+        cells = [cell for cell in card.table.scorecard.cells if cell.benchmark == identifier and cell.subgroup is None]
+        return self._write(
+            "benchmark.html",
+            path,
+            column.benchmark.display_name,
+            "benchmarks.html",
+            self._trail(card),
+            card=card,
+            column=column,
+            figures=figures,
+            forests=list(self._forests(card, column.cell, models, chosen)),
+            forests_drawn=FORESTS_DRAWN,
+            others=self._metric_table(models, cells[1:], marks),
+            other_cells=cells[1:],
+            divisions=[
+                (division, self._metric_table(models, division.cells, marks))
+                for division in _divisions(card, column.benchmark)
+            ],
+            public=self._public_figures(card, column.benchmark),
+            notes=marks.notes(),
+        )
+
+    def _metric_table(
+        self, models: Sequence[ModelView], cells: Sequence[Cell], marks: object
+    ) -> list[tuple[ModelView, list[Figure]]]:
+        return [(model, [view_figure(model.row.cells[cell.key], cell, marks) for cell in cells]) for model in models]  # type: ignore[arg-type]
+
+    def _forests(
+        self, card: CardView, cell: Cell, models: Sequence[ModelView], chosen: str
+    ) -> Iterator[tuple[ModelView, Forest]]:
+        """Yield the plots of a benchmark: of the best models, or of one with all its sites."""
+        drawn = 0
+        for model in [card.model_by_slug[chosen]] if chosen else models:
+            if drawn == FORESTS_DRAWN:
+                return
+            results = card.results_of.get(model.row.digest, [])
+            limit = len(results) if chosen else FOREST_SITES
+            name = model.row.model.display_name
+            forest = draw_forest(name, results, cell, model.row.cells[cell.key], limit=limit)
+            if forest is not None:
+                drawn += 1
+                yield model, forest
+
+    def _public_figures(self, card: CardView, benchmark: BenchmarkEntry) -> dict[str, list[tuple[str, str]]]:
+        """Return MedHELM's public figures of one benchmark by model digest: release and figure."""
+        shown: dict[str, list[tuple[str, str]]] = {}
+        for reference in self.publication.references:
+            for model in card.models:
+                value = reference.find(benchmark.id, model.row.model)
+                if value is not None:
+                    shown.setdefault(model.row.digest, []).append((reference.name, value))
+        return shown
+
+    def _model(self, card: CardView, model: ModelView, path: str) -> str:
+        marks = footnotes(card)
+        groups = []
+        for category, benchmarks in card.table.categories.items():
+            lines = []
+            for benchmark in benchmarks:
+                column = next(column for column in card.columns if column.benchmark.id == benchmark.id)
+                figure = view_figure(model.row.cells[column.cell.key], column.cell, marks)
+                public = [
+                    (reference.name, value)
+                    for reference in self.publication.references
+                    if (value := reference.find(benchmark.id, model.row.model)) is not None
+                ]
+                lines.append((column, figure, public))
+            groups.append((category, lines))
+        return self._write(
+            "model.html",
+            path,
+            model.row.model.display_name,
+            "index.html",
+            self._trail(card),
+            card=card,
+            model=model,
+            rank_range=rank_range(model.row),
+            groups=groups,
+            has_public=any(public for _, lines in groups for _, _, public in lines),
+            compared=[
+                (_compare_path(card, *pair), pair[1] if pair[0] is model else pair[0])
+                for pair in _pairs(card)
+                if model in pair
+            ],
+            named=len(card.results_of.get(model.row.digest, [])),
+            notes=marks.notes(),
+        )
+
+    def _provenance(self, card: CardView, model: ModelView, path: str) -> str:
+        trail = self._trail(card, (model.row.model.display_name, model.path))
+        return self._write(
+            "provenance.html",
+            path,
+            f"Behind {model.row.model.display_name}",
+            "index.html",
+            trail,
+            card=card,
+            model=model,
+            results=card.results_of.get(model.row.digest, []),
+            audited=sum(cell.rests_on_audit for cell in model.row.cells.values()),
+        )
+
+    def _compare(self, card: CardView, subject: str, path: str, words: dict[str, str]) -> str:
+        slugs = subject.split() or [words.pop("a", ""), words.pop("b", "")]
+        if words or not all(name in card.model_by_slug for name in slugs):
+            raise UnknownChoiceError("compare")
+        first, second = (card.model_by_slug[name] for name in slugs)
+        return self._write(
+            "compare.html",
+            path,
+            f"{first.row.model.display_name} and {second.row.model.display_name}",
+            "index.html",
+            self._trail(card),
+            card=card,
+            first=first,
+            second=second,
+            comparison=compare_models(card, first, second),
+        )
+
+    def _site(self, site: str, path: str) -> str:
+        results = self.by_site[site]
+        figures = sum(len(result.scorecard.benchmarks) for result in self.board.site_results)
+        tables = []
+        for card in self.cards:
+            mine = [result for result in results if result.scorecard.digest == card.table.scorecard.digest]
+            if mine:
+                tables.append((card, mine))
+        return self._write(
+            "site.html",
+            path,
+            results[0].site_name,
+            "sites.html",
+            [("Sites", "sites.html")],
+            site=site,
+            name=results[0].site_name,
+            tables=tables,
+            shows_figures=self.live or figures <= SITE_FIGURES,
+        )
+
+    def _release(self, number: int, path: str) -> str:
+        releases = self.publication.releases
+        changes = compare_summaries(releases.summaries[number - 1], releases.summaries[number])
+        return self._write(
+            "release.html",
+            path,
+            f"Release {number}",
+            "releases.html",
+            [("Releases", "releases.html")],
+            release=releases.entries[number - 1],
+            before=releases.entries[number - 2],
+            changes=[change for change in changes if change.is_changed],
+            unchanged=sum(not change.is_changed for change in changes),
+        )
+
+    def _reference(self, name: str, path: str) -> str:
+        reference = next(reference for reference in self.publication.references if reference.name == name)
+        tables = [(card, reference.beside(card)) for card in self.cards]
+        return self._write("reference.html", path, f"MedHELM {name}", "", reference=reference, tables=tables)
+
+
+def _descending(value: int | None) -> int:
+    return 1 if value is None else -value
+
+
+def _pages_made_in_advance(card: CardView) -> list[str]:
+    """Return the pages of single filters and orders: the rule that bounds a published folder."""
+    pages: dict[str, None] = {}
+    for group in list_choices(card, Selection()):
+        for choice in group.choices:
+            if choice.page not in {"", "index.html"}:
+                pages[choice.page] = None
+    return list(pages)
+
+
+def _selection_of(page: str) -> Selection:
+    if not page:
+        return Selection()
+    name, _, value = page.removeprefix("by/").removesuffix(".html").partition("-")
+    return select_one(name, value)
+
+
+def _pairs(card: CardView) -> list[tuple[ModelView, ModelView]]:
+    """Return the pairs that a published folder compares: each model with the first, and with the next in order."""
+    models = card.models
+    pairs = [(models[0], model) for model in models[1:]]
+    pairs += [(models[i], models[i + 1]) for i in range(1, len(models) - COMPARED_BELOW)]
+    return pairs
+
+
+def _compare_path(card: CardView, first: ModelView, second: ModelView) -> str:
+    return f"{card.folder}compare/{first.slug}..{second.slug}.html"
+
+
+def _divisions(card: CardView, benchmark: BenchmarkEntry) -> list[Division]:
     """Return the subgroup tables of a benchmark, one for each variable, without metrics that never leave a site."""
     by_variable: dict[str, list[Cell]] = {}
-    for cell in table.scorecard.cells:
+    for cell in card.table.scorecard.cells:
         if cell.benchmark == benchmark.id and cell.subgroup is not None:
             variable = cell.subgroup.partition(".")[0]
-            if any(row.cells[cell.key].why is not Why.ANOTHER_METRIC for row in table.rows):
+            if any(row.cells[cell.key].why is not Why.ANOTHER_METRIC for row in card.table.rows):
                 by_variable.setdefault(variable, []).append(cell)
     return [Division(variable, tuple(cells)) for variable, cells in by_variable.items()]
-
-
-def group_name(cell: Cell) -> str:
-    """Write the group of a subgroup's cell without its variable."""
-    return (cell.subgroup or "").partition(".")[2].replace("_", " ")
-
-
-def planned(row: Row) -> str:
-    """Say how many of the results behind a row had a plan."""
-    if not row.unplanned:
-        return "planned"
-    return "unplanned" if row.unplanned == row.sites else f"{row.sites - row.unplanned} of {row.sites} planned"
-
-
-def ranks(table: Table) -> dict[str, str]:
-    """Return each language model's rank among them by mean win rate; the same rate shares one. Baselines have none."""
-    rates = [row.win_rate for row in table.rows if row.model.is_language_model and row.win_rate is not None]
-    return {
-        row.digest: str(1 + sum(rate > row.win_rate for rate in rates))
-        if row.model.is_language_model and row.win_rate is not None
-        else "–"
-        for row in table.rows
-    }
-
-
-def main_values(table: Table, row: Row) -> int:
-    """Count the benchmarks for which a model has a main figure."""
-    return sum(row.cells[table.main_cell(b).key].state is State.VALUE for b in table.scorecard.benchmarks)
-
-
-def render_pages(board: Board, replayed: Replayed) -> dict[str, bytes]:
-    """Return every page by its file name."""
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.globals.update(
-        show=show,
-        notes=notes,
-        divisions=divisions,
-        main_cells=main_cells,
-        whole_cells=whole_cells,
-        group_name=group_name,
-        planned=planned,
-        reason_words=WITHDRAWAL_WORDS.__getitem__,
-        ranks=ranks,
-        main_values=main_values,
-        rate=rate,
-        iso_date=iso_date,
-        in_range=in_range,
-    )
-    style = _inline("board.css")
-    script = _inline("board.js")
-    return {
-        name: environment.get_template(name)
-        .render(
-            board=board,
-            registry=replayed.registry,
-            floor=replayed.registry.policies[replayed.registry.policy_floor],
-            checkpoint=replayed.checkpoint,
-            pages=PAGES,
-            page=name,
-            style=style,
-            script=script,
-        )
-        .encode("utf-8")
-        for name in PAGES
-    }
-
-
-@dataclass(frozen=True, slots=True)
-class Inline:
-    """A style sheet or script of our own, and the digest by which the page's policy allows it and nothing else."""
-
-    text: Markup
-    csp: str
-
-
-def _inline(name: str) -> Inline:
-    text = (TEMPLATES / name).read_text("utf-8")
-    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-    return Inline(Markup(text), f"'sha256-{digest}'")  # noqa: S704 - our own file, not anyone's words

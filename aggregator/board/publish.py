@@ -6,14 +6,16 @@ from pathlib import Path
 from sqlalchemy import Connection
 
 from aggregator.board.evidence import Replayed, open_checkpoint
+from aggregator.board.kept import Kept, keep_releases, kept_before
 from aggregator.board.log_folder import CHECKPOINT_FILE
 from aggregator.board.merging import merge_audited, merge_board
 from aggregator.board.own_log import OwnLog, read_own_log
-from aggregator.board.pages import render_pages
+from aggregator.board.pages import Publication, render
+from aggregator.board.releases import LogHead, add_release, check_releases
 from aggregator.board.replacement import Replacement, replacing
-from aggregator.board.tables import csv_file, json_file
+from aggregator.board.tables import json_file
 from aggregator.errors import BoardMismatchError, SettingsError
-from aggregator.home import Home
+from aggregator.home import Home, today_day
 from aggregator.merge.board_model import AuditedFigures
 from aggregator.registry.versions import newest_registry
 from protocol.audit import AUDITS_FOLDER, Audit, board_digest, open_audit
@@ -21,7 +23,7 @@ from protocol.checkpoint import Checkpoint
 from protocol.errors import ProtocolError
 from protocol.registry import Registry
 
-JSON_FILE, CSV_FILE = "board.json", "board.csv"
+JSON_FILE = "board.json"
 AUDITED_FILE = "audited.json"
 
 
@@ -42,15 +44,30 @@ class Published:
     audits: int
 
 
-def derived_files(shown: Replayed, audited: AuditedFigures) -> dict[str, bytes]:
-    """Return every file that follows from the public log and the audited figures, by path. Pure."""
+def derived_files(
+    shown: Replayed, audited: AuditedFigures, kept: Kept, *, published_day: int | None = None
+) -> dict[str, bytes]:
+    """Return every file that follows from the public log, the audited figures and what is kept, by path. Pure.
+
+    Args:
+        shown: the public log.
+        audited: the figures that rest on auditors.
+        kept: releases before this board and public results beside it.
+        published_day: day on which this board becomes a release; None where it is one already, the last of `kept`.
+
+    Raises:
+        BoardMismatchError: the last release is another board.
+    """
     board = merge_board(shown, audited)
-    return {
-        AUDITED_FILE: audited.to_bytes(),
-        **render_pages(board, shown),
-        JSON_FILE: json_file(board, shown),
-        CSV_FILE: csv_file(board),
-    }
+    head = LogHead(shown.checkpoint.size, shown.checkpoint.root.hex(), shown.registry.version)
+    board_json = json_file(board, shown.registry, head)
+    releases = kept.releases
+    if published_day is None:
+        check_releases(releases, board, board_json, head)
+    else:
+        releases = add_release(releases, board, board_json, head, day=published_day)
+    publication = Publication(shown.registry, head, releases, kept.references)
+    return {AUDITED_FILE: audited.to_bytes(), **render(board, publication)}
 
 
 def publish(home: Home, out: Path) -> Published:
@@ -65,13 +82,17 @@ def publish(home: Home, out: Path) -> Published:
     """
     _refuse_other_content(out)
     with replacing(out) as folder, home.database.reading() as connection:
-        log = _read_log(connection, home, out, folder)
+        kept = kept_before(out, home.directory)
+        log = _read_log(connection, home, out, folder, kept.log_sizes)
+        kept.check_roots(log.whole.roots)
         audited = merge_audited(log.whole)
-        for name, content in derived_files(log.shown, audited).items():
+        derived = derived_files(log.shown, audited, kept, published_day=today_day())
+        for name, content in derived.items():
             folder.write(name, content)
         digest = board_digest(folder.digests)
         audits = _keep_audits(out, folder, audit_of(log.whole, digest), log.whole.registry)
         folder.take_place()
+        keep_releases(home.directory, derived)
     return Published(log.whole, audited, digest, audits)
 
 
@@ -89,10 +110,10 @@ def _refuse_other_content(out: Path) -> None:
         raise SettingsError(f"{out} exists and is not a board", "Name an empty or a new folder with --out.")
 
 
-def _read_log(connection: Connection, home: Home, out: Path, folder: Replacement) -> OwnLog:
+def _read_log(connection: Connection, home: Home, out: Path, folder: Replacement, sizes: set[int]) -> OwnLog:
     """Read our log, write its files, and check that it continues the log of the board that is there."""
     old = _read_old_checkpoint(out, newest_registry(connection))
-    log = read_own_log(connection, home, folder.write, {old.size} if old else ())
+    log = read_own_log(connection, home, folder.write, {old.size, *sizes} if old else sizes)
     if old is not None:
         _check_continues(old, log.whole)
     return log

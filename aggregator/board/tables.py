@@ -4,54 +4,64 @@ import csv
 import io
 import json
 import re
+from dataclasses import asdict, fields
 from typing import Any
 
-from aggregator.board.evidence import Replayed
 from aggregator.board.figures import in_range
-from aggregator.merge.pool import PooledCell
-from aggregator.merge.table import Board, Row, Table
+from aggregator.board.releases import LogHead
+from aggregator.merge.board_model import Board, MergedCell, Row, SiteResult, Table
+from protocol.registry import Registry
+from protocol.scorecard import BenchmarkEntry, Cell
 
 COLUMNS = (
-    "scorecard", "version", "category", "benchmark", "metric", "subgroup", "access", "model", "display_name",
-    "organization", "is_language_model", "state", "value", "low", "high", "approximate_units", "sites",
-    "sites_left_out", "why_suppressed", "sites_with_partial_results", "sites_with_unplanned_results",
+    "scorecard", "version", "category", "subcategory", "benchmark", "metric", "subgroup", "access", "model",
+    "display_name", "organization", "family", "parameters_millions", "is_language_model", "state", "value", "low",
+    "high",    "approximate_units", "sites", "named_sites", "coded_sites", "sites_left_out", "why_suppressed",
+    "standard_deviation_between_sites", "i2_percent", "prediction_low", "prediction_high",
+    "without_one_site_low", "without_one_site_high", "pooled_part_since_log_entry", "sites_waiting", "rests_on_audit",
+    "sites_with_partial_results", "sites_with_unplanned_results",
 )  # fmt: skip
 # A spreadsheet takes cells that begin so for a formula; some skip white space first, some read full-width signs.
 _FORMULA = re.compile(r"\s*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 
 
-def json_file(board: Board, replayed: Replayed) -> bytes:
-    """Return the board as JSON. Values, intervals and win rates are thousandths of their range."""
+def json_file(board: Board, registry: Registry, head: LogHead) -> bytes:
+    """Return the board as JSON. Values, intervals, win rates and averages are thousandths of their range."""
     content = {
-        "schema": 1,
-        "deployment": replayed.registry.deployment,
-        "registry": replayed.registry.version,
-        "log": {"size": replayed.checkpoint.size, "root": replayed.checkpoint.root.hex()},
+        "schema": 2,
+        "deployment": registry.deployment,
+        "registry": head.registry,
+        "log": {"size": head.size, "root": head.root},
         "scorecards": [_table(table) for table in board.tables],
-        "results_of_named_sites": [
-            {
-                "site": c.site,
-                "site_name": c.site_name,
-                "model": c.model.name,
-                "scorecard": c.scorecard.name,
-                "scorecard_version": c.scorecard.version,
-                "log_position": c.result.position,
-                "day": c.result.predicate.day,
-                "outcome": c.result.predicate.outcome,
-                "approval": c.result.predicate.approval,
-                "planned": c.result.is_planned,
-                "agent": c.agent_version,
-                "policy": c.policy_name,
-            }
-            for c in board.contributions
-        ],
+        "results_of_named_sites": [_site_result(result) for result in board.site_results],
         "pooled_sites": board.pooled_sites,
+        "audited_cells": board.audited_cells,
         "revoked_log_positions": list(board.revoked),
         "withdrawn_results": [
             {"log_position": w.position, "withdrawn_at": w.withdrawn_at, "reason": w.reason} for w in board.withdrawn
         ],
     }
     return json.dumps(content, indent=1, sort_keys=True).encode() + b"\n"
+
+
+def _site_result(result: SiteResult) -> dict[str, Any]:
+    return {
+        "site": result.site,
+        "site_name": result.site_name,
+        "model": result.model.name,
+        "scorecard": result.scorecard.name,
+        "scorecard_version": result.scorecard.version,
+        "digest": result.digest,
+        "log_position": result.log_position,
+        "day": result.day,
+        "outcome": result.outcome,
+        "approval": result.approval,
+        "planned": result.is_planned,
+        "assurance": result.assurance or None,
+        "stale": result.is_stale,
+        "agent": result.agent_version,
+        "policy": result.policy_name,
+    }
 
 
 def _table(table: Table) -> dict[str, Any]:
@@ -61,8 +71,14 @@ def _table(table: Table) -> dict[str, Any]:
         "version": card.version,
         "digest": card.digest,
         "benchmarks": [
-            {"id": b.id, "display_name": b.display_name, "category": b.category, "main": table.main_cell(b).key}
-            for b in card.benchmarks
+            {
+                "id": benchmark.id,
+                "display_name": benchmark.display_name,
+                "category": benchmark.category,
+                "subcategory": benchmark.subcategory,
+                "main": table.main_cell(benchmark).key,
+            }
+            for benchmark in card.benchmarks
         ],
         "cells": [{"key": c.key, "access": c.access, "binary": c.binary, "range": [c.low, c.high]} for c in card.cells],
         "models": [_row(row) for row in table.rows],
@@ -75,26 +91,28 @@ def _row(row: Row) -> dict[str, Any]:
         "name": row.model.name,
         "display_name": row.model.display_name,
         "organization": row.model.organization,
+        "family": row.model.family,
+        "parameters_millions": row.model.parameters_millions,
         "is_language_model": row.model.is_language_model,
         "mean_win_rate": row.win_rate,
-        "sites": row.sites,
-        "sites_with_partial_results": row.partial,
-        "sites_with_unplanned_results": row.unplanned,
+        "macro_average": row.macro_average,
+        "rank": row.rank,
+        "ranges": asdict(row.ranges),
+        "counts": asdict(row.counts),
+        "coded_cells": row.coded,
+        "sites_waiting": row.waiting,
         "cells": {key: _cell(cell) for key, cell in row.cells.items()},
     }
 
 
-def _cell(cell: PooledCell) -> dict[str, Any]:
-    return {
-        "state": cell.state,
-        "value": cell.value,
-        "low": cell.low,
-        "high": cell.high,
-        "approximate_units": cell.units,
-        "sites": cell.sites,
-        "sites_left_out": cell.left_out,
-        "why_suppressed": cell.why,
-    }
+def _cell(cell: MergedCell) -> dict[str, Any]:
+    """Write a cell; numbers that are not there are left out."""
+    written = {name: value for name in _CELL_FIELDS if (value := getattr(cell, name)) is not None}
+    return {_NAMES.get(name, name): value for name, value in written.items()}
+
+
+_NAMES = {"units": "approximate_units", "why": "why_suppressed", "left_out": "sites_left_out"}
+_CELL_FIELDS = tuple(field.name for field in fields(MergedCell))
 
 
 def csv_file(board: Board) -> bytes:
@@ -107,35 +125,58 @@ def csv_file(board: Board) -> bytes:
     writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
     writer.writerow(COLUMNS)
     for table in board.tables:
-        categories = {benchmark.id: benchmark.category for benchmark in table.scorecard.benchmarks}
+        benchmarks = {benchmark.id: benchmark for benchmark in table.scorecard.benchmarks}
         for row in table.rows:
             for cell in table.scorecard.cells:
-                pooled = row.cells[cell.key]
-                figures = [in_range(part, cell) for part in (pooled.value, pooled.low, pooled.high)]
-                writer.writerow(
-                    [
-                        without_formula(table.scorecard.name),
-                        table.scorecard.version,
-                        without_formula(categories[cell.benchmark]),
-                        without_formula(cell.benchmark),
-                        without_formula(cell.metric),
-                        without_formula(cell.subgroup or ""),
-                        cell.access,
-                        without_formula(row.model.name),
-                        without_formula(row.model.display_name),
-                        without_formula(row.model.organization),
-                        "yes" if row.model.is_language_model else "no",
-                        pooled.state,
-                        *figures,
-                        pooled.units,
-                        pooled.sites,
-                        pooled.left_out,
-                        pooled.why or "",
-                        row.partial,
-                        row.unplanned,
-                    ]
-                )
+                writer.writerow(_line(table, row, cell, benchmarks[cell.benchmark]))
     return out.getvalue().encode("utf-8")
+
+
+def _line(table: Table, row: Row, cell: Cell, benchmark: BenchmarkEntry) -> list[str | int]:
+    merged = row.cells[cell.key]
+    texts = [
+        table.scorecard.name,
+        table.scorecard.version,
+        benchmark.category,
+        benchmark.subcategory,
+        cell.benchmark,
+        cell.metric,
+        cell.subgroup or "",
+        cell.access,
+        row.model.name,
+        row.model.display_name,
+        row.model.organization,
+        row.model.family,
+    ]
+    tau = "" if merged.tau is None else f"{merged.tau * (cell.high - cell.low) / 1000:.3f}"
+    return [
+        *(without_formula(str(text)) for text in texts),
+        row.model.parameters_millions or "",
+        _say_yes(row.model.is_language_model),
+        merged.state.value,
+        *(in_range(part, cell) for part in (merged.value, merged.low, merged.high)),
+        merged.units,
+        merged.sites,
+        merged.named_sites,
+        merged.coded_sites,
+        merged.left_out,
+        "" if merged.why is None else merged.why.value,
+        tau,
+        "" if merged.i2_percent is None else merged.i2_percent,
+        in_range(merged.prediction_low, cell),
+        in_range(merged.prediction_high, cell),
+        in_range(merged.leave_one_out_low, cell),
+        in_range(merged.leave_one_out_high, cell),
+        merged.since or "",
+        merged.waiting,
+        _say_yes(merged.rests_on_audit),
+        row.partial,
+        row.unplanned,
+    ]
+
+
+def _say_yes(is_so: bool) -> str:
+    return "yes" if is_so else "no"
 
 
 def without_formula(text: str) -> str:

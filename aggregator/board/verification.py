@@ -8,6 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from aggregator.board.evidence import Evidence, Replayed, refuse_unreleased, replay
+from aggregator.board.kept import read_kept
 from aggregator.board.log_folder import CHECKPOINT_FILE, REGISTRY_FILE, bundle_files, read_bundles
 from aggregator.board.publish import AUDITED_FILE, audit_of, derived_files
 from aggregator.errors import BoardMismatchError, SettingsError, UnauditedBoardError
@@ -72,10 +73,12 @@ def verify(folder: Path, root_keys: Sequence[str] = (), *, today_day: int) -> Ve
     keyids = frozenset(_parse_fingerprint(fingerprint) for fingerprint in root_keys)
     names = _list_files(folder)
     evidence = read_evidence(folder, names)
-    log = replay(evidence, pin_roots(evidence, keyids) if keyids else None)
+    kept = read_kept(folder)
+    log = replay(evidence, pin_roots(evidence, keyids) if keyids else None, kept.log_sizes)
+    kept.check_roots(log.roots)
     check_expiry(log.registry, today_day)
     audited = _read_audited(folder, names, log)
-    expected = derived_files(log, audited)
+    expected = derived_files(log, audited, kept)
     log_files = _log_files(evidence, log)
     _compare_names(names, {*expected, *log_files})
     for name in sorted(expected):

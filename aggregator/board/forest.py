@@ -1,0 +1,134 @@
+"""Forest plots: one model's figure at every named site, and the merged one below them. Coordinates only. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from aggregator.board.figures import in_range
+from aggregator.merge.board_model import MergedCell, SiteFigure, SiteResult, State
+from protocol.scorecard import Cell
+
+WIDTH, LEFT, RIGHT, LINE = 760, 230, 560, 24
+LABEL_LENGTH = 30  # characters that fit left of the plot
+
+
+@dataclass(frozen=True, slots=True)
+class ForestLine:
+    """One site. x positions are in the plot's own units; `x` is None for a figure that is known as an interval only."""
+
+    label: str
+    figures: str
+    y: float
+    x_low: float | None
+    x: float | None
+    x_high: float | None
+    half: float  # half the side of the square, by the site's weight
+
+
+@dataclass(frozen=True, slots=True)
+class Forest:
+    """A plot, and the same in words.
+
+    Attributes:
+        more: named sites that are not drawn.
+        diamond, prediction: corners of the merged figure, ends of the prediction interval; empty or None without.
+    """
+
+    title: str
+    text: str
+    height: int
+    lines: tuple[ForestLine, ...]
+    merged: ForestLine | None
+    diamond: str
+    prediction: tuple[float, float, float] | None
+    ticks: tuple[tuple[float, str], ...]
+    more: int
+    axis_y: float
+
+
+def draw_forest(
+    name: str, results: Sequence[SiteResult], cell: Cell, merged: MergedCell, *, limit: int
+) -> Forest | None:
+    """Draw one model's figures of one cell; None where no named site has one.
+
+    Args:
+        name: of the model, for the title.
+        results: of named sites.
+        cell: which figure.
+        merged: the figure over all sites.
+        limit: the most sites that are drawn; the heaviest are.
+    """
+    with_figure = [result for result in results if result.figures[cell.key].low is not None]
+    if not with_figure:
+        return None
+    heaviest = sorted(with_figure, key=lambda result: (-result.figures[cell.key].weight_percent, result.site))[:limit]
+    drawn = sorted(heaviest, key=lambda result: (result.site_name.casefold(), result.site))
+    lines = []
+    for number, result in enumerate(drawn):
+        lines.append(_draw_site(result, cell, LINE * (number + 1)))
+    y = LINE * (len(drawn) + 1) + 10.0
+    summary, diamond, prediction = _draw_merged(merged, cell, y)
+    words = [f"{line.label}: {line.figures}" for line in [*lines, *([summary] if summary else [])]]
+    axis_y = y + 22
+    return Forest(
+        title=f"{name}: figure of each site that publishes under its name",
+        text="; ".join(words),
+        height=int(axis_y + 26),
+        lines=tuple(lines),
+        merged=summary,
+        diamond=diamond,
+        prediction=prediction,
+        ticks=_ticks(cell),
+        more=len(with_figure) - len(drawn),
+        axis_y=axis_y,
+    )
+
+
+def _x(thousandths: int) -> float:
+    return round(LEFT + (RIGHT - LEFT) * thousandths / 1000, 1)
+
+
+def _draw_site(result: SiteResult, cell: Cell, y: float) -> ForestLine:
+    figure = result.figures[cell.key]
+    return ForestLine(
+        label=_shorten(result.site_name),
+        figures=_write(figure, cell),
+        y=y,
+        x_low=None if figure.low is None else _x(figure.low),
+        x=None if figure.value is None else _x(figure.value),
+        x_high=None if figure.high is None else _x(figure.high),
+        half=round(2.5 + 0.55 * figure.weight_percent**0.5, 1),
+    )
+
+
+def _write(figure: SiteFigure, cell: Cell) -> str:
+    interval = f"{in_range(figure.low, cell)} to {in_range(figure.high, cell)}"
+    if figure.value is None:
+        word = "low" if figure.state is State.LOW_CODED else "high"
+        return f"{word} (coded), {interval}"
+    return f"{in_range(figure.value, cell)} ({interval})"
+
+
+def _draw_merged(
+    merged: MergedCell, cell: Cell, y: float
+) -> tuple[ForestLine | None, str, tuple[float, float, float] | None]:
+    if merged.value is None or merged.low is None or merged.high is None:
+        return None, "", None
+    low, middle, high = _x(merged.low), _x(merged.value), _x(merged.high)
+    diamond = f"{low},{y} {middle},{y - 6} {high},{y} {middle},{y + 6}"
+    prediction = None
+    if merged.prediction_low is not None and merged.prediction_high is not None:
+        prediction = _x(merged.prediction_low), _x(merged.prediction_high), y + 12
+    hidden = merged.sites - merged.named_sites
+    label = "All sites" if not hidden else f"All sites, {hidden} pooled"
+    interval = f"{in_range(merged.low, cell)} to {in_range(merged.high, cell)}"
+    line = ForestLine(label, f"{in_range(merged.value, cell)} ({interval})", y, low, middle, high, 0)
+    return line, diamond, prediction
+
+
+def _shorten(name: str) -> str:
+    return name if len(name) <= LABEL_LENGTH else name[: LABEL_LENGTH - 1] + "…"
+
+
+def _ticks(cell: Cell) -> tuple[tuple[float, str], ...]:
+    width = cell.high - cell.low
+    return tuple((_x(part), f"{cell.low + width * part / 1000:g}") for part in (0, 250, 500, 750, 1000))

@@ -1,0 +1,268 @@
+"""MedHELM's public results, shown beside the merged ones: figures made elsewhere, verified by nobody here.
+
+A reference never enters a mean, a win rate or a rank. `references/NAME.json` in a published folder is a copy of the
+imported figures, so that its pages can be made again.
+"""
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from aggregator.board.page_model import CardView, Column, ModelView
+from aggregator.errors import BoardMismatchError, SettingsError
+from protocol.registry import Model
+
+REFERENCE_FOLDER = "references"
+_SCHEMA = 1
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,47}")
+_LARGEST = 64 * 1024 * 1024  # bytes of one of HELM's tables
+_UNIT = 10_000  # figures are kept as whole ten-thousandths
+_SPLIT = re.compile(r" \[.*\]$")  # what HELM adds to a model's name to tell methods apart
+_LONGEST_TEXT = 200
+
+
+@dataclass(frozen=True, slots=True)
+class HelmFigure:
+    """One public figure: the main metric of a benchmark for a model, in ten-thousandths of the metric's own unit."""
+
+    benchmark: str
+    benchmark_name: str
+    model: str
+    model_name: str
+    metric: str
+    value: int
+
+    @property
+    def text(self) -> str:
+        """The figure with three decimals."""
+        return f"{self.value / _UNIT:.3f}"
+
+
+@dataclass(frozen=True)
+class HelmRelease:
+    """Public results of one release of a HELM leaderboard.
+
+    Attributes:
+        name: of the release.
+        date: as its summary gives it; may be empty.
+        source: SHA-256 over the files that were read.
+        figures: by benchmark and model.
+    """
+
+    name: str
+    date: str
+    source: str
+    figures: tuple[HelmFigure, ...]
+
+    @property
+    def file(self) -> str:
+        """Path of its copy in a published folder."""
+        return f"{REFERENCE_FOLDER}/{self.name}.json"
+
+    @property
+    def page(self) -> str:
+        """Path of its page."""
+        return f"{REFERENCE_FOLDER}/{self.name}.html"
+
+    def to_bytes(self) -> bytes:
+        """Return the copy."""
+        return json.dumps({"schema": _SCHEMA, **asdict(self)}, indent=1, sort_keys=True).encode() + b"\n"
+
+    @cached_property
+    def _by_name(self) -> dict[tuple[str, str], str]:
+        shown = {}
+        for figure in self.figures:
+            for name in (figure.model, figure.model_name):
+                shown[figure.benchmark, name.casefold()] = figure.text
+        return shown
+
+    def find(self, benchmark: str, model: Model) -> str | None:
+        """Return the public figure of a registered model, found by its name or its display name."""
+        for name in (model.name, model.display_name):
+            text = self._by_name.get((benchmark, name.casefold()))
+            if text is not None:
+                return text
+        return None
+
+    def beside(self, card: CardView) -> list["PublicRow"]:
+        """Return every model of the release, with the merged figures of the same model where there are some."""
+        columns = {column.benchmark.id: column for column in card.columns}
+        by_model: dict[str, dict[str, HelmFigure]] = {}
+        for figure in self.figures:
+            if figure.benchmark in columns:
+                by_model.setdefault(figure.model, {})[figure.benchmark] = figure
+        rows = []
+        for figures in by_model.values():
+            first = next(iter(figures.values()))
+            merged = _find_model(card, first)
+            rows.append(
+                PublicRow(first.model_name, merged, [(column, figures.get(key)) for key, column in columns.items()])
+            )
+        return rows
+
+
+@dataclass(frozen=True, slots=True)
+class PublicRow:
+    """A model of a public release, and the same model among the merged ones."""
+
+    name: str
+    merged: ModelView | None
+    figures: Sequence[tuple[Column, HelmFigure | None]]
+
+
+def _find_model(card: CardView, figure: HelmFigure) -> ModelView | None:
+    names = {figure.model.casefold(), figure.model_name.casefold()}
+    for model in card.models:
+        registered = model.row.model
+        if registered.name.casefold() in names or registered.display_name.casefold() in names:
+            return model
+    return None
+
+
+def parse_references(files: Mapping[str, bytes]) -> tuple[HelmRelease, ...]:
+    """Read the references among a board's files, by name.
+
+    Raises:
+        BoardMismatchError: one is not in its one form.
+    """
+    names = sorted(name for name in files if name.startswith(f"{REFERENCE_FOLDER}/") and name.endswith(".json"))
+    return tuple(_parse_reference(name, files[name]) for name in names)
+
+
+def _parse_reference(file: str, content: bytes) -> HelmRelease:
+    try:
+        found = json.loads(content)
+        figures = tuple(HelmFigure(**item) for item in found["figures"])
+        if any(type(figure.value) is not int for figure in figures):
+            raise ValueError("a figure is not a whole number")
+        reference = HelmRelease(found["name"], found["date"], found["source"], figures)
+        if reference.file != file or _NAME.fullmatch(reference.name) is None or reference.to_bytes() != content:
+            raise ValueError("not in its one form")
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise BoardMismatchError(f"{file} is not a copy of public results") from None
+    return reference
+
+
+def read_references(folder: Path) -> tuple[HelmRelease, ...]:
+    """Read the references that an aggregator's directory holds; none without the folder."""
+    if not folder.is_dir():
+        return ()
+    files = {}
+    for path in sorted(folder.glob("*.json")):
+        files[f"{REFERENCE_FOLDER}/{path.name}"] = path.read_bytes()
+    return parse_references(files)
+
+
+def import_release(directory: Path, name: str | None = None) -> HelmRelease:
+    """Read a release as helm-summarize wrote it: schema.json, summary.json and groups/*.json.
+
+    Args:
+        directory: the release's folder, or one that holds it under `releases/`.
+        name: what to call it; None takes its own name.
+
+    Raises:
+        SettingsError: a file is missing, too large or not in HELM's form; names it.
+    """
+    folder = _find_release(directory)
+    digest = hashlib.sha256()
+    summary = _read_json(folder / "summary.json", digest)
+    schema = _read_json(folder / "schema.json", digest)
+    own_name = str(summary.get("release") or summary.get("suite") or folder.name)
+    called = name or own_name
+    if _NAME.fullmatch(called) is None:
+        raise SettingsError("the release's name cannot be a file's name", "Give it a name with --name.")
+    figures: list[HelmFigure] = []
+    try:
+        models = _name_models(schema)
+        for group in schema["run_groups"]:
+            figures += _read_group(folder, group, schema, models, digest)
+    except (KeyError, TypeError, AttributeError, ValueError):
+        raise SettingsError(f"{folder.name}: schema.json or a table of groups/ is not in HELM's form") from None
+    if not figures:
+        raise SettingsError(
+            f"{folder.name}: no table of groups/ holds a main figure",
+            "Get the release's folder whole: schema.json and groups/*.json belong together.",
+        )
+    figures.sort(key=lambda figure: (figure.benchmark, figure.model))
+    return HelmRelease(called, str(summary.get("date") or "")[:32], digest.hexdigest(), tuple(figures))
+
+
+def _find_release(directory: Path) -> Path:
+    if (directory / "schema.json").is_file() or not (directory / "releases").is_dir():
+        return directory
+    folders = sorted(path for path in (directory / "releases").iterdir() if path.is_dir() and not path.is_symlink())
+    if len(folders) != 1:
+        raise SettingsError(f"the folder holds {len(folders)} releases", "Name one: DIR/releases/<release>.")
+    return folders[0]
+
+
+def _read_json(path: Path, digest: Any) -> Any:
+    try:
+        with path.open("rb") as file:
+            content = file.read(_LARGEST + 1)
+    except OSError as error:
+        raise SettingsError(f"{path.name} cannot be read: {error.strerror}") from None
+    if len(content) > _LARGEST:
+        raise SettingsError(f"{path.name} is larger than {_LARGEST} bytes")
+    digest.update(content)
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        raise SettingsError(f"{path.name} is not JSON") from None
+
+
+def _name_models(schema: Mapping[str, Any]) -> dict[str, str]:
+    """Return HELM's names of models by the names that its tables show."""
+    return {
+        str(model["display_name"]): str(model["name"])
+        for model in schema.get("models") or ()
+        if model.get("display_name")
+    }
+
+
+def _read_group(
+    folder: Path, group: Mapping[str, Any], schema: Mapping[str, Any], models: Mapping[str, str], digest: Any
+) -> Iterable[HelmFigure]:
+    """Yield the main figures of one benchmark's table; nothing for a heading over several, or one that was not run."""
+    main = (group.get("environment") or {}).get("main_name")
+    name = str(group["name"])
+    path = folder / "groups" / f"{name}.json"
+    if not main or group.get("subgroups") or re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name) is None or not path.is_file():
+        return
+    tables = _read_json(path, digest)
+    if not tables:
+        return
+    column = _main_column(tables[0]["header"], schema, str(main))
+    if column is None:
+        return
+    for row in tables[0]["rows"]:
+        label, value = str(row[0]["value"]), row[column].get("value")
+        if type(value) not in (int, float) or not math.isfinite(value) or abs(value) > 1_000_000:
+            continue
+        shown = _SPLIT.sub("", label)
+        yield HelmFigure(
+            benchmark=name.replace("-", "_"),
+            benchmark_name=str(group.get("display_name") or name)[:_LONGEST_TEXT],
+            model=(models.get(label) or models.get(shown) or shown)[:_LONGEST_TEXT],
+            model_name=shown[:_LONGEST_TEXT],
+            metric=str(main)[:_LONGEST_TEXT],
+            value=round(value * _UNIT),
+        )
+
+
+def _main_column(header: Sequence[Mapping[str, Any]], schema: Mapping[str, Any], main: str) -> int | None:
+    """Return the column of a benchmark's main metric, by the name that the schema shows for it."""
+    headings = set()
+    for metric in schema["metrics"]:
+        if metric["name"] == main:
+            headings.add(metric.get("short_display_name") or metric.get("display_name") or metric["name"])
+    for position, heading in enumerate(header):
+        if (heading.get("metadata") or {}).get("metric") in headings:
+            return position
+    return None
