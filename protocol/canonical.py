@@ -15,7 +15,11 @@ MAX_INT = 2**53 - 1
 _NAME = re.compile(r"[\x20-\x7e]+")
 _FORBIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 # A string that never closes is taken to the end in one go, so the scan stays linear.
-_STRUCTURE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]', re.DOTALL)
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
+_BRACKET = re.compile(r"[\[\]{}]")
+_NESTING = {"[": 1, "{": 1, "]": -1, "}": -1}
+
+_ENCODER = json.JSONEncoder(ensure_ascii=True, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def canonical(value: object) -> bytes:
@@ -25,7 +29,11 @@ def canonical(value: object) -> bytes:
         ProtocolError: BAD_NUMBER for a float or a large integer, BAD_TEXT, SCHEMA for any other type.
     """
     _check(value)
-    return json.dumps(value, ensure_ascii=True, sort_keys=True, separators=(",", ":"), allow_nan=False).encode("ascii")
+    return _encode(value)
+
+
+def _encode(value: object) -> bytes:
+    return _ENCODER.encode(value).encode("ascii")
 
 
 def _check(value: object) -> None:
@@ -62,29 +70,34 @@ def parse(data: bytes, *, max_depth: int = MAX_DEPTH) -> object:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ProtocolError(Code.BAD_JSON, f"not UTF-8 at byte {error.start}") from None
-    depth = 0
-    for token in _STRUCTURE.finditer(text):
-        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(token.group()[0], 0)
-        if depth > max_depth:
-            raise ProtocolError(Code.TOO_DEEP, f"more than {max_depth} levels")
+    _check_depth(text, max_depth)
     try:
-        value = json.loads(
-            text,
-            object_pairs_hook=_unique,
-            parse_int=_integer,
-            parse_float=_no_float,
-            parse_constant=_no_float,
-        )
+        value: object = _DECODER.decode(text)
     except json.JSONDecodeError as error:
         raise ProtocolError(Code.BAD_JSON, f"{error.msg} at character {error.pos}") from None
-    _check(value)
+    if not _is_plain(text):
+        _check(value)
     return value
+
+
+def _is_plain(text: str) -> bool:
+    """Whether JSON text is such that `_check` finds nothing in its value: that is quicker to say of the text."""
+    is_printable_ascii = text.isascii() and text.isprintable()
+    return is_printable_ascii and "\\" not in text and "null" not in text and '""' not in text
+
+
+def _check_depth(text: str, max_depth: int) -> None:
+    depth = 0
+    for bracket in _BRACKET.findall(_STRING.sub("", text)):
+        depth += _NESTING[bracket]
+        if depth > max_depth:
+            raise ProtocolError(Code.TOO_DEEP, f"more than {max_depth} levels")
 
 
 def parse_canonical(data: bytes, *, max_depth: int = MAX_DEPTH) -> object:
     """Parse strict JSON that is also in canonical form. Raises as `parse`, or NOT_CANONICAL."""
     value = parse(data, max_depth=max_depth)
-    if canonical(value) != data:
+    if _encode(value) != data:
         raise ProtocolError(Code.NOT_CANONICAL, "not the canonical encoding of its value")
     return value
 
@@ -99,8 +112,16 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
 def _integer(digits: str) -> int:
     if digits == "-0" or len(digits) > len(str(-MAX_INT)):
         raise ProtocolError(Code.BAD_NUMBER, "-0, or more than 16 digits")
-    return int(digits)
+    number = int(digits)
+    if abs(number) > MAX_INT:
+        raise ProtocolError(Code.BAD_NUMBER, "integer beyond 2^53 - 1")
+    return number
 
 
 def _no_float(_: str) -> NoReturn:
     raise ProtocolError(Code.BAD_NUMBER, "fractions, exponents, NaN and Infinity are not part of the protocol")
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_unique, parse_int=_integer, parse_float=_no_float, parse_constant=_no_float
+)

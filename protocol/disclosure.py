@@ -128,8 +128,8 @@ def surplus_cells(scorecard: Scorecard, policy: DisclosurePolicy) -> list[Cell]:
 
 def _is_of_surplus_variable(group: str, scorecard: Scorecard, policy: DisclosurePolicy) -> bool:
     """Whether a group is of a variable after the first `variables_per_benchmark` of its benchmark."""
-    margins = scorecard.margins(group.partition("/")[0])
-    return any(group in margin for margin in margins[policy.variables_per_benchmark :])
+    surplus = scorecard.margins(group.partition("/")[0])[policy.variables_per_benchmark :]
+    return any(group in margin for margin in surplus)
 
 
 def _suppress_narrow(group: Sequence[Cell], cells: dict[str, int], bucket: int, policy: DisclosurePolicy) -> None:
@@ -381,7 +381,7 @@ def allowed_spreads(cell: Cell, value: int) -> range | tuple[int, ...]:
 
 
 def _protected(scorecard: Scorecard, benchmark: str) -> bool:
-    return any(cell.benchmark == benchmark and cell.protected for cell in scorecard.cells)
+    return benchmark in scorecard.protected_benchmarks
 
 
 def _protected_margins(scorecard: Scorecard) -> Iterator[tuple[Cell, dict[str, list[Cell]]]]:
@@ -390,8 +390,8 @@ def _protected_margins(scorecard: Scorecard) -> Iterator[tuple[Cell, dict[str, l
         if whole.subgroup is not None or not whole.protected:
             continue
         margins: dict[str, list[Cell]] = {}
-        for cell in scorecard.cells:
-            if cell.subgroup is not None and (cell.benchmark, cell.metric) == (whole.benchmark, whole.metric):
+        for cell in scorecard.cells_of_benchmark(whole.benchmark):
+            if cell.subgroup is not None and cell.metric == whole.metric:
                 margins.setdefault(cell.subgroup.partition(".")[0], []).append(cell)
         if margins:
             yield whole, margins

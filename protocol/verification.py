@@ -282,9 +282,9 @@ def _check_named(statement: PlanPredicate | ResultPredicate, registry: Registry)
 
 def _check_data(result: ResultPredicate, entry: BenchmarkEntry, scorecard: Scorecard, history: History) -> None:
     """Check that a benchmark's protected figures are of a registered dataset, and others of none (rule 8.4)."""
-    cells = [cell for cell in scorecard.cells if cell.benchmark == entry.id]
+    cells = scorecard.cells_of_benchmark(entry.id)
     was_run = any(result.cells[cell.key] != NOT_RUN for cell in cells)
-    needs_dataset = was_run and any(cell.protected for cell in cells)
+    needs_dataset = was_run and entry.id in scorecard.protected_benchmarks
     named = result.data[entry.id]
     if not needs_dataset:
         if named != NONE:
@@ -312,7 +312,7 @@ def _check_plan(plan: PlanPredicate, registry: Registry, history: History, today
         named = plan.data[entry.id]
         if named == NONE:
             continue
-        if not any(cell.protected for cell in scorecard.cells if cell.benchmark == entry.id):
+        if entry.id not in scorecard.protected_benchmarks:
             raise ProtocolError(Code.WRONG_DATASET, f"{entry.id}: names a dataset, but is public")
         _known_dataset(named, entry, history)
     return scorecard
