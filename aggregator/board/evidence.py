@@ -17,7 +17,7 @@ from aggregator.log import journal
 from aggregator.log.growing_tree import GrowingTree
 from aggregator.log.journal import Entry, settled_by
 from aggregator.log.publication import HiddenEntry, PublishedEntry, is_public
-from aggregator.merge.table import Result, Withdrawal
+from aggregator.merge.accepted import Assurances, Result, Withdrawal
 from aggregator.registry.versions import all_envelopes, newest_registry, walk
 from protocol.checkpoint import Checkpoint, verify_checkpoint
 from protocol.envelope import Envelope, decode
@@ -39,7 +39,7 @@ from protocol.predicates import (
     WithdrawPredicate,
 )
 from protocol.registry import Registry, RootPins, Site
-from protocol.rekeying import open_rekeying, site_after
+from protocol.rekeying import answers, only_restricts, open_rekeying
 from protocol.statements import parse_statement
 from protocol.verification import ChainHead, History, KnownPlan, authenticate, plan_challenge, verify_link
 
@@ -184,8 +184,10 @@ class _Log:
         self._pooled_from = {} if is_whole else _find_pooled(registries)
         self.results: list[Result] = []
         self.withdrawals: list[Withdrawal] = []
+        self._assurances = Assurances()
         self._registries = registries
         self._in_force = 1
+        self._answered_by = 1  # the version that answers the requests among the last entries
         self._sites: dict[str, _SiteState] = {}
         self._roots: set[str] = set()
         self._figures: dict[str, set[str]] = {}  # fingerprint -> sites that reported it
@@ -194,12 +196,8 @@ class _Log:
 
     def follow(self, position: int, entry: PublishedEntry) -> None:
         """Verify the next entry and take it in. Raises ProtocolError or BoardMismatchError."""
-        if not self._in_force <= entry.registry <= len(self._registries):
-            raise BoardMismatchError(
-                f"log entry {position} names registry version {entry.registry}, which was not in force"
-            )
-        self._in_force = entry.registry
         if isinstance(entry, HiddenEntry):
+            self._enter_registry(position, entry.registry, is_request=False)
             if self._is_whole:
                 raise BoardMismatchError(f"log entry {position} is hidden, in a log that must be whole")
             self.tree.add(entry.leaf_hash)
@@ -207,6 +205,8 @@ class _Log:
             return
         envelope = decode(entry.envelope)
         statement = parse_statement(envelope.payload)
+        is_request = isinstance(statement, EnrollPredicate | ResetPredicate | RotatePredicate)
+        self._enter_registry(position, entry.registry, is_request=is_request)
         if not self._is_whole and not is_public(statement, self._registries[entry.registry - 1]):
             raise BoardMismatchError(
                 f"log entry {position} shows a statement of a site that chose pooled publication",
@@ -221,6 +221,14 @@ class _Log:
             case _:
                 self._accept(position, entry, envelope, statement)
 
+    def _enter_registry(self, position: int, version: int, *, is_request: bool) -> None:
+        """Check that the version an entry names was in force: several requests may be answered by one version."""
+        is_answered_together = is_request and version == self._in_force
+        lowest = self._in_force if is_answered_together else max(self._in_force, self._answered_by)
+        if not lowest <= version <= len(self._registries):
+            raise BoardMismatchError(f"log entry {position} names registry version {version}, which was not in force")
+        self._in_force = version
+
     def check_unexplained_changes(self) -> None:
         """Check that no registry gives a site a key or an epoch that no statement in the log asks for.
 
@@ -229,7 +237,7 @@ class _Log:
         for before, after in zip(self._registries, self._registries[1:], strict=False):
             for site_id, site in after.sites.items():
                 explained = self._explained.get((after.version, site_id)) or before.sites.get(site_id)
-                if explained is None or not _only_restricts(explained, site):
+                if explained is None or not only_restricts(explained, site):
                     raise BoardMismatchError(
                         f"registry version {after.version} gives site {site_id} keys or an epoch that no log entry "
                         "asks for"
@@ -260,23 +268,24 @@ class _Log:
         self._take_registry(after, header.site, site)
 
     def _rekey(self, position: int, entry: Entry, statement: ResetPredicate | RotatePredicate) -> None:
-        """Check a reset or rotation, and that the next registry gave the site exactly what it asks for."""
+        """Check a reset or rotation, and that the next registry gave the site what it asks for and no more."""
         registry = self._registries[entry.registry - 1]
         state = self._state(position, statement, entry.registry)
         history = self._history(statement, state, registry)
         rekeying = open_rekeying(entry.envelope, registry, history, log_index=position)
-        expected = site_after(registry.sites[statement.header.site], rekeying, position)
         after = self._next_registry(entry)
-        if after is None or after.sites.get(statement.header.site) != expected:
+        site = None if after is None else after.sites.get(statement.header.site)
+        before = registry.sites[statement.header.site]
+        if after is None or site is None or not answers(before, site, rekeying, position):
             raise BoardMismatchError(f"log entry {position} changes a site's keys otherwise than the registry does")
         state.head = None if isinstance(statement, ResetPredicate) else rekeying.head
         state.ledger = statement.header.ledger
-        self._take_registry(after, statement.header.site, expected)
+        self._take_registry(after, statement.header.site, site)
 
     def _take_registry(self, registry: Registry, site_id: str, site: Site) -> None:
         """Note that a registry came into force together with the entry that it answers."""
         self._explained[registry.version, site_id] = site
-        self._in_force = registry.version
+        self._answered_by = registry.version
 
     def _accept(self, position: int, entry: Entry, envelope: Envelope, statement: Link) -> None:
         registry = self._registries[entry.registry - 1]
@@ -285,6 +294,8 @@ class _Log:
         history = self._history(statement, state, registry)
         accepted = verify_link(authentic, registry, history, today_day=_day_of(statement))
         keyids = tuple(signature.keyid for signature in envelope.signatures)
+        publication = registry.sites[accepted.site].publication
+        is_hidden = publication == "pooled"
         settled = settled_by(statement)
         if settled is not None and settled in history.plans:
             state.plans[settled] = replace(history.plans[settled], is_open=False)
@@ -294,6 +305,7 @@ class _Log:
             case PlanPredicate():
                 challenge = plan_challenge(registry.deployment, position, self.tree.root, accepted.digest)
                 state.plans[accepted.digest] = KnownPlan(statement, challenge, is_open=True)
+                self._assurances.note(accepted.digest, statement, is_hidden=is_hidden)
             case WithdrawPredicate():
                 self._roots.discard(state.results.pop(statement.result, NONE))
                 self.withdrawals.append(Withdrawal(position, keyids, statement))
@@ -302,7 +314,9 @@ class _Log:
                 self._roots.add(statement.scores_root)
                 if accepted.figures is not None:
                     self._figures.setdefault(accepted.figures, set()).add(accepted.site)
-                self.results.append(Result(position, keyids, statement, accepted.digest))
+                assurance = self._assurances.find(statement, is_hidden=is_hidden)
+                result = Result(position, keyids, statement, accepted.digest, publication, assurance)
+                self.results.append(result)
         state.head, state.ledger = accepted.head, statement.header.ledger
 
     def _state(self, position: int, statement: Statement, version: int) -> _SiteState:
@@ -356,21 +370,3 @@ def _day_of(statement: Link) -> int:
         case PlanPredicate(expires_day=day):
             return day
     return 0
-
-
-def _only_restricts(before: Site, after: Site) -> bool:
-    """Whether `after` has no key and no epoch that `before` has not, nor a key that may sign for longer."""
-    if (before.start, before.epoch) != (after.start, after.epoch):
-        return False
-    known = {entry.key.keyid: entry for entry in before.keys}
-    for entry in after.keys:
-        old = known.get(entry.key.keyid)
-        if old is None or (old.key, old.role) != (entry.key, entry.role) or entry.from_index < old.from_index:
-            return False
-        for end_before, end_after in (
-            (old.until_index, entry.until_index),
-            (old.revoked_from, entry.revoked_from),
-        ):
-            if end_before is not None and (end_after is None or end_after > end_before):
-                return False
-    return True

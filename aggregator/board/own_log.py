@@ -16,13 +16,15 @@ from aggregator.board.log_folder import BUNDLE, CHECKPOINT_FILE, REGISTRY_FILE, 
 from aggregator.errors import BoardMismatchError
 from aggregator.home import Home
 from aggregator.log import journal
+from aggregator.log.cosignatures import with_cosignatures
 from aggregator.log.growing_tree import GrowingTree
 from aggregator.log.publication import HiddenEntry, LogRow, read_rows
-from aggregator.merge.table import Result, Withdrawal
+from aggregator.merge.accepted import Assurances, Result, Withdrawal
 from aggregator.registry.versions import all_envelopes, newest_registry
 from protocol.envelope import STATEMENT_TYPE, decode_base64, pae
 from protocol.merkle import leaf_hash
-from protocol.predicates import ResultPredicate, WithdrawPredicate
+from protocol.predicates import PlanPredicate, ResultPredicate, WithdrawPredicate
+from protocol.registry import Publication
 from protocol.statements import parse_statement
 
 _SPOILT: Final = "the entries in the database are not those that the log's head was signed for"
@@ -53,7 +55,7 @@ def read_own_log(
     """
     registry = newest_registry(connection)
     note = journal.checkpoint(connection, origin=registry.log_name, log_key=home.log_signer(registry))
-    write(CHECKPOINT_FILE, note.encode())
+    write(CHECKPOINT_FILE, with_cosignatures(connection, note, registry).encode())
     for version, envelope in enumerate(all_envelopes(connection), 1):
         write(REGISTRY_FILE.format(version=version), envelope)
     head = open_checkpoint(note, registry)
@@ -92,6 +94,7 @@ class _Reader:
         self.results: list[Result] = []
         self.withdrawals: list[Withdrawal] = []
         self.hidden: set[int] = set()
+        self._assurances = Assurances()
 
     def take(self, row: LogRow) -> None:
         """Take in the next entry."""
@@ -104,11 +107,16 @@ class _Reader:
             if row.published.leaf_hash != leaf:
                 raise BoardMismatchError(_SPOILT, _SPOILT_ADVICE)
             self.hidden.add(position)
-        if row.kind not in {"result", "withdraw"}:
+        if row.kind not in {"plan", "result", "withdraw"}:
             return
+        is_hidden = isinstance(row.published, HiddenEntry)
         keyids = tuple(signature["keyid"] for signature in envelope["signatures"])
         statement = parse_statement(payload)
-        if isinstance(statement, ResultPredicate):
-            self.results.append(Result(position, keyids, statement, row.digest))
+        if isinstance(statement, PlanPredicate):
+            self._assurances.note(row.digest, statement, is_hidden=is_hidden)
+        elif isinstance(statement, ResultPredicate):
+            assurance = self._assurances.find(statement, is_hidden=is_hidden)
+            publication: Publication = "pooled" if is_hidden else "named"
+            self.results.append(Result(position, keyids, statement, row.digest, publication, assurance))
         elif isinstance(statement, WithdrawPredicate):
             self.withdrawals.append(Withdrawal(position, keyids, statement))

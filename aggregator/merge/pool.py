@@ -36,7 +36,6 @@ from protocol.policy import DisclosurePolicy
 from protocol.scorecard import Cell
 
 SPREAD_STEP = 0.5 / SPREAD_STEPS  # of the metric's range: no standard deviation exceeds half of it
-PooledCell = MergedCell  # its name before; goes with the last page that uses it
 HUNDREDTH = 10  # thousandths: how finely spread over sites is told where pooled sites are in
 
 

@@ -68,6 +68,11 @@ class SiteCell:
         """The lower edge of the bucket, by which intervals are made."""
         return bucket_range(self.bucket)[0]
 
+    def ends(self, floor: DisclosurePolicy) -> tuple[int, int]:
+        """Return the ends between which a coded figure lies, thousandths."""
+        few = int(few_events_by_bucket(self.policy or floor)[self.bucket])
+        return (0, few) if self.state is State.LOW_CODED else (RANGE - few, RANGE)
+
 
 def middle_of(bucket: int) -> int:
     """Return the middle of a bucket, rounded down."""
@@ -107,6 +112,7 @@ class Figures:
     """Figures of distinct sites for one cell as columns, all of VALUE or coded state, in an order of their own.
 
     Attributes:
+        place: where each site stands in the columns that these were made from.
         low_end, high_end: thousandths; both are the value, but of a coded figure the ends between which it lies.
         is_coded: whether they differ.
         is_hidden: of a site that is not shown by name.
@@ -115,6 +121,7 @@ class Figures:
         rounding, noise: half a step of the grid and the scale of the noise, shares of the range.
     """
 
+    place: Integers
     low_end: Integers
     high_end: Integers
     is_coded: Flags
@@ -165,7 +172,7 @@ def make_figures(
     is_low, is_high = value == LOW_CODED, value == HIGH_CODED
     low_end = numpy.where(is_low, 0, numpy.where(is_high, RANGE - few, value))
     high_end = numpy.where(is_low, few, numpy.where(is_high, RANGE, value))
-    return Figures(low_end, high_end, is_low | is_high, is_hidden, bucket, spread, rounding, noise)
+    return Figures(order, low_end, high_end, is_low | is_high, is_hidden, bucket, spread, rounding, noise)
 
 
 def figures_of(cells: Sequence[SiteCell], floor: DisclosurePolicy, *, protected: bool) -> Figures:

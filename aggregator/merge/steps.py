@@ -6,8 +6,8 @@ have a figure in it that was never shown in this column before, and no site domi
 shown, next to each other or not, differ by the figures of at least `pooled_sites` sites: whatever the earlier of them
 was, so many figures of the later one were not in it.
 
-A new result that repeats a figure hides nobody and is no change. Codes are not figures here: a coded site's part is
-known to lie near an end of the range, so that it hides nobody either.
+A new result that repeats the site's value hides nobody, whatever else in it is new. Nor does a coded figure, which is
+known to lie near an end of the range.
 """
 
 from dataclasses import dataclass, field
@@ -36,9 +36,9 @@ class StepRule:
 
 @dataclass(slots=True)
 class _Past:
-    """An earlier contribution of one site: its codes, and in which columns they were ever shown."""
+    """An earlier contribution of one site: its marks, and in which columns they were ever shown."""
 
-    codes: Integers
+    marks: Integers
     was_shown: Flags
 
 
@@ -46,15 +46,15 @@ class _Past:
 class Steps:
     """The pooled sites' contributions to the columns of one model.
 
-    A contribution is a code for each column: NOTHING, or a number that stands for everything that the site's figure
-    says there. Two contributions with the same code are the same.
+    A contribution is a code and a mark for each column. Two contributions with the same code are the same there. The
+    mark stands for the value alone: contributions with the same mark do not hide a site among them.
 
     Attributes:
         moves_freely: columns that need no steps.
         rule: for the others.
         sites: site ids, in the order of their first contribution; rows below are in this order.
         present, shown: codes.
-        is_figure, weight: of the present codes: whether it counts as a figure that hides others, and its weight.
+        marks, weight: of the present contributions; NOTHING marks one that hides nobody.
         present_result, shown_result: number of the result that a contribution is of, NO_RESULT without one.
         since: by column, log size at which the shown set came to stand; 0 for none.
         taken: by column, number of steps so far.
@@ -65,14 +65,14 @@ class Steps:
     sites: dict[str, int] = field(default_factory=dict)
     present: Integers = field(init=False)
     shown: Integers = field(init=False)
-    is_figure: Flags = field(init=False)
+    marks: Integers = field(init=False)
     weight: Integers = field(init=False)
     present_result: NDArray[numpy.int64] = field(init=False)
     shown_result: Integers = field(init=False)
     since: Integers = field(init=False)
     taken: Integers = field(init=False)
-    _was_shown: Flags = field(init=False)  # of the present codes
-    _is_fresh: Flags = field(init=False)  # present, a figure, and never shown in this column
+    _was_shown: Flags = field(init=False)  # whether the present mark was ever shown in this column
+    _is_fresh: Flags = field(init=False)  # whether it never was, and hides others
     _fresh: Integers = field(init=False)  # number of fresh figures by column
     _past: dict[int, list[_Past]] = field(init=False, default_factory=dict)
 
@@ -80,16 +80,16 @@ class Steps:
         columns = len(self.moves_freely)
         nothing = numpy.zeros((0, columns), dtype=numpy.int64)
         no_flags = numpy.zeros((0, columns), dtype=numpy.bool_)
-        self.present, self.shown, self.weight = nothing, nothing.copy(), nothing.copy()
-        self.shown_result = nothing.copy()
-        self.is_figure, self._was_shown, self._is_fresh = no_flags, no_flags.copy(), no_flags.copy()
+        self.present, self.shown, self.marks = nothing, nothing.copy(), nothing.copy()
+        self.weight, self.shown_result = nothing.copy(), nothing.copy()
+        self._was_shown, self._is_fresh = no_flags, no_flags.copy()
         self.present_result = numpy.zeros(0, dtype=numpy.int64)
         self.since = numpy.zeros(columns, dtype=numpy.int64)
         self.taken = numpy.zeros(columns, dtype=numpy.int64)
         self._fresh = numpy.zeros(columns, dtype=numpy.int64)
 
     def contribute(
-        self, site: str, result: int, codes: Integers, is_figure: Flags, weight: Integers, log_size: int
+        self, site: str, result: int, codes: Integers, marks: Integers, weight: Integers, log_size: int
     ) -> None:
         """Replace a site's contribution, and take every step that is possible now.
 
@@ -97,16 +97,16 @@ class Steps:
             site: whose.
             result: number of the result that it is of.
             codes: one for each column.
-            is_figure: whether each code is a figure that hides others.
+            marks: of the values, NOTHING where there is none that hides others.
             weight: of each figure.
             log_size: number of log entries, the one that brings this in it.
         """
         row = self._row_of(site)
         self._keep_past(row)
-        was_shown = self._find_shown_before(row, codes)
-        fresh = is_figure & ~was_shown & ~self.moves_freely
+        was_shown = self._find_shown_before(row, marks)
+        fresh = (marks != NOTHING) & ~was_shown & ~self.moves_freely
         self._fresh += fresh.astype(numpy.int64) - self._is_fresh[row]
-        self.present[row], self.is_figure[row], self.weight[row] = codes, is_figure, weight
+        self.present[row], self.marks[row], self.weight[row] = codes, marks, weight
         self._was_shown[row], self._is_fresh[row] = was_shown, fresh
         self.present_result[row] = result
         self._step(log_size)
@@ -115,7 +115,7 @@ class Steps:
         """Take a site's contribution away, and take every step that is possible now."""
         if site in self.sites:
             nothing = numpy.zeros(len(self.moves_freely), dtype=numpy.int64)
-            self.contribute(site, NO_RESULT, nothing, nothing.astype(numpy.bool_), nothing, log_size)
+            self.contribute(site, NO_RESULT, nothing, nothing, nothing, log_size)
 
     def count_waiting(self) -> Integers:
         """Return by column the number of sites whose present contribution is not the shown one."""
@@ -148,21 +148,21 @@ class Steps:
         more = rows - len(self.present)
         shape = ((0, more), (0, 0))
         self.present, self.shown = numpy.pad(self.present, shape), numpy.pad(self.shown, shape)
-        self.is_figure, self.weight = numpy.pad(self.is_figure, shape), numpy.pad(self.weight, shape)
+        self.marks, self.weight = numpy.pad(self.marks, shape), numpy.pad(self.weight, shape)
         self.shown_result = numpy.pad(self.shown_result, shape, constant_values=NO_RESULT)
         self.present_result = numpy.pad(self.present_result, (0, more), constant_values=NO_RESULT)
         self._was_shown, self._is_fresh = numpy.pad(self._was_shown, shape), numpy.pad(self._is_fresh, shape)
 
     def _keep_past(self, row: int) -> None:
-        """Remember in which columns the present contribution of a site was shown."""
+        """Remember in which columns the present marks of a site were shown."""
         if self._was_shown[row].any():
-            self._past.setdefault(row, []).append(_Past(self.present[row].copy(), self._was_shown[row].copy()))
+            self._past.setdefault(row, []).append(_Past(self.marks[row].copy(), self._was_shown[row].copy()))
 
-    def _find_shown_before(self, row: int, codes: Integers) -> Flags:
-        found = numpy.zeros(len(codes), dtype=numpy.bool_)
+    def _find_shown_before(self, row: int, marks: Integers) -> Flags:
+        was_shown = numpy.zeros(len(marks), dtype=numpy.bool_)
         for past in self._past.get(row, ()):
-            found |= past.was_shown & (past.codes == codes)
-        return found
+            was_shown |= past.was_shown & (past.marks == marks)
+        return was_shown
 
     def _step(self, log_size: int) -> None:
         """Show the present contributions in every column where that is allowed."""
@@ -176,7 +176,7 @@ class Steps:
         self.shown[:, ready] = self.present[:, ready]
         has_part = self.present[:, ready] != NOTHING
         self.shown_result[:, ready] = numpy.where(has_part, self.present_result[:, None], NO_RESULT)
-        self._was_shown[:, ready] |= has_part
+        self._was_shown[:, ready] |= self.marks[:, ready] != NOTHING
         self._is_fresh[:, ready] = False
         self._fresh[ready] = 0
         self.since[ready] = log_size
@@ -184,6 +184,6 @@ class Steps:
 
     def _is_balanced(self) -> Flags:
         """Return the columns in which no site has more than its share of the figures' weight."""
-        weights = numpy.where(self.is_figure, self.weight, 0)
+        weights = numpy.where(self.marks != NOTHING, self.weight, 0)
         balanced: Flags = 100 * weights.max(axis=0) <= self.rule.share_percent * weights.sum(axis=0)
         return balanced

@@ -1,260 +1,504 @@
-"""From accepted results to the board's tables: who counts, pooled cells, mean win rates. Pure, whatever the order."""
+"""From accepted results to the board. Pure, and the same for any order of arrival.
 
-from collections.abc import Container, Iterable
+Two ways lead to the same board: from the whole log, and from the public log with the figures that auditors have signed.
+"""
+
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from aggregator.merge.pool import PooledCell, SiteCell, pool
-from protocol.disclosure import surplus_cells
+import numpy
+
+from aggregator.merge.accepted import RegistryChange, Result, Withdrawal
+from aggregator.merge.board_model import (
+    AuditedFigures,
+    AuditedRow,
+    AuditedTable,
+    Board,
+    MergedCell,
+    Ranges,
+    Row,
+    RowCounts,
+    SiteResult,
+    State,
+    Table,
+    WithdrawnResult,
+)
+from aggregator.merge.cell_codes import decode_codes, drop_policy
+from aggregator.merge.federation import (
+    PARTIAL,
+    UNPLANNED,
+    WEIGHTS_HASHED,
+    Federation,
+    ModelState,
+    Taken,
+    read_row_code,
+)
+from aggregator.merge.pool import describe_absence, merge_figures, weigh
+from aggregator.merge.ranges import MainFigures, count_sites, draw_ranges
+from aggregator.merge.site_cell import Flags, Integers, make_figures
+from aggregator.merge.site_figures import NamedWeights, SiteFigures, suppression_reasons
+from aggregator.merge.steps import NOTHING
 from protocol.figures import mean_win_rates
-from protocol.identity import NONE
 from protocol.policy import DisclosurePolicy
-from protocol.predicates import ResultPredicate, WithdrawPredicate
 from protocol.registry import Model, Registry
-from protocol.scorecard import BenchmarkEntry, Cell, Scorecard
+from protocol.scorecard import Scorecard
+
+__all__ = ["RegistryChange", "Result", "Withdrawal", "build_board", "follow_log", "make_audited", "make_board"]
+
+NOT_REGISTERED = "no longer registered"
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
-    """An accepted result, where it stands in the log, the key ids that signed it, and its digest."""
+def follow_log(
+    results: Iterable[Result],
+    registry: Registry,
+    withdrawals: Iterable[Withdrawal] = (),
+    changes: Sequence[RegistryChange] = (),
+) -> Federation:
+    """Return the state at the end of a log.
 
-    position: int
-    keyids: tuple[str, ...]
-    predicate: ResultPredicate
-    digest: str
-
-    @property
-    def place(self) -> tuple[int, int]:
-        """Its place in the site's chain; a later result of the same model and scorecard replaces an earlier."""
-        return self.predicate.header.epoch, self.predicate.header.seq
-
-    @property
-    def is_planned(self) -> bool:
-        """Whether the site had put into the log what it would run before it ran it."""
-        return self.predicate.plan != NONE
-
-
-@dataclass(frozen=True, slots=True)
-class Withdrawal:
-    """An accepted withdrawal of a result, where it stands in the log, and the key ids that signed it."""
-
-    position: int
-    keyids: tuple[str, ...]
-    predicate: WithdrawPredicate
-
-
-@dataclass(frozen=True, slots=True)
-class WithdrawnResult:
-    """A result that its site took back: log positions of both statements, and the reason."""
-
-    position: int
-    withdrawn_at: int
-    reason: str
+    Args:
+        results, withdrawals: all of the log that is known, in any order.
+        registry: the newest version.
+        changes: earlier versions that revoked keys, dropped sites or changed the federation's policy; without them
+            the newest version's words hold from the first entry, except that keys are revoked at the end.
+    """
+    statements: list[Result | Withdrawal] = [*results, *withdrawals]
+    statements.sort(key=lambda statement: statement.position)
+    end = 1 + max((statement.position for statement in statements), default=-1)
+    federation = Federation(changes[0].registry if changes else _without_revocations(registry))
+    waiting = sorted(changes, key=lambda change: change.registry.version)
+    for statement in statements:
+        while waiting and waiting[0].log_size <= statement.position:
+            federation.take(waiting.pop(0))
+        federation.take(statement)
+    for change in waiting:
+        federation.take(change)
+    federation.enter_registry(registry, end)
+    return federation
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One model's line: its cells by key, and its mean win rate in thousandths (None without anything to compare)."""
-
-    digest: str
-    model: Model
-    cells: dict[str, PooledCell]
-    win_rate: int | None
-    sites: int  # whose results stand behind the row
-    partial: int  # of them, those whose result leaves questions out
-    unplanned: int  # of them, those whose result had no plan
+def _without_revocations(registry: Registry) -> Registry:
+    """Return the registry as it might have been before keys were revoked: when they signed, they did."""
+    sites = {}
+    for site_id, site in registry.sites.items():
+        if all(key.revoked_from is None for key in site.keys):
+            sites[site_id] = site
+        else:
+            sites[site_id] = replace(site, keys=tuple(replace(key, revoked_from=None) for key in site.keys))
+    return replace(registry, sites=sites)
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
-    """All models' results for one scorecard, best mean win rate first."""
-
-    scorecard: Scorecard
-    rows: tuple[Row, ...]
-
-    def main_cell(self, benchmark: BenchmarkEntry) -> Cell:
-        """Return the cell that stands for a benchmark: its first."""
-        return next(cell for cell in self.scorecard.cells if cell.benchmark == benchmark.id)
-
-    @property
-    def categories(self) -> dict[str, list[BenchmarkEntry]]:
-        """The benchmarks by category, both in the scorecard's order."""
-        found: dict[str, list[BenchmarkEntry]] = {}
-        for benchmark in self.scorecard.benchmarks:
-            found.setdefault(benchmark.category, []).append(benchmark)
-        return found
-
-
-@dataclass(frozen=True, slots=True)
-class Contribution:
-    """A counted result of a site that is shown by name."""
-
-    site: str
-    site_name: str
-    model: Model
-    scorecard: Scorecard
-    result: Result
-    agent_version: str
-    policy_name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Board:
-    """Everything the board shows."""
-
-    tables: tuple[Table, ...]
-    contributions: tuple[Contribution, ...]  # of named sites
-    pooled_sites: int  # sites with counted results that are not shown by name
-    revoked: tuple[int, ...]  # log positions of results that no longer count
-    withdrawn: tuple[WithdrawnResult, ...]  # by log position
-
-
-def build_board(results: Iterable[Result], registry: Registry, withdrawals: Iterable[Withdrawal] = ()) -> Board:
-    """Merge results under one registry. The order of `results` changes nothing.
+def build_board(
+    results: Iterable[Result],
+    registry: Registry,
+    withdrawals: Iterable[Withdrawal] = (),
+    audited: AuditedFigures | None = None,
+    changes: Sequence[RegistryChange] = (),
+) -> Board:
+    """Merge results under one registry.
 
     A result that was withdrawn counts as little as one that was never made: an earlier one of the same site, model and
     scorecard stands again.
+
+    Args:
+        results, withdrawals: of the whole log, or of the public log together with `audited`.
+        registry: the newest version.
+        audited: the figures that need pooled sites' statements; None takes them from `results`.
+        changes: as of `follow_log`.
     """
-    standing = []
-    revoked = []
-    for result in results:
-        if _stands(result, registry):
-            standing.append(result)
-        else:
-            revoked.append(result.position)
-    taken_back = {
-        withdrawal.predicate.result: withdrawal
-        for withdrawal in withdrawals
-        if _keys_stand(withdrawal.predicate.header.site, withdrawal.keyids, withdrawal.position, registry)
-    }
-    withdrawn = [_withdrawn(result, taken_back[result.digest]) for result in standing if result.digest in taken_back]
-    counted = _newest(result for result in standing if result.digest not in taken_back)
+    federation = follow_log(results, registry, withdrawals, changes)
+    return make_board(federation, make_audited(federation, 0) if audited is None else audited)
+
+
+def make_audited(federation: Federation, log_size: int) -> AuditedFigures:
+    """Return all figures that pooled sites' statements are needed for.
+
+    Args:
+        federation: the state at the end of the whole log.
+        log_size: number of entries of the log.
+    """
+    builder = _Builder(federation)
+    tables = {}
+    pooled: set[str] = set()
+    for digest in builder.scorecards():
+        models = builder.models_of(digest)
+        rows = {}
+        for model, merger in models.items():
+            if merger.has_hidden.any():
+                rows[model] = merger.audited_row()
+                pooled |= merger.sites_behind_row()
+        if rows:
+            figures = [merger.main_figures(builder.registry.models[model]) for model, merger in models.items()]
+            ranges = dict(zip(models, draw_ranges(figures, digest), strict=True))
+            tables[digest] = AuditedTable(rows, ranges, count_sites(figures))
+    return AuditedFigures(log_size, len(pooled), tables)
+
+
+def make_board(federation: Federation, audited: AuditedFigures) -> Board:
+    """Return the board.
+
+    Args:
+        federation: the state at the end of the whole log, or of the public one.
+        audited: the figures that need pooled sites' statements.
+    """
+    builder = _Builder(federation)
+    digests = dict.fromkeys([*builder.scorecards(), *audited.tables])
     tables = []
-    for digest, registered in registry.scorecards.items():
-        mine = [result for result in counted if result.predicate.scorecard == digest]
-        if mine:
-            tables.append(_table(registered.scorecard, mine, registry))
-    named = [result for result in counted if _publication(result, registry) == "named"]
+    for digest in digests:
+        registered = builder.registry.scorecards.get(digest)
+        if registered is not None:
+            table = builder.table(registered.scorecard, audited.tables.get(digest), retired=registered.retired)
+            if table.rows:
+                tables.append(table)
     return Board(
         tables=tuple(sorted(tables, key=lambda table: (table.scorecard.name, -table.scorecard.version))),
-        contributions=tuple(sorted((_contribution(result, registry) for result in named), key=_by_name)),
-        pooled_sites=len({result.predicate.header.site for result in counted if result not in named}),
-        revoked=tuple(sorted(revoked)),
-        withdrawn=tuple(sorted(withdrawn, key=lambda result: result.position)),
+        site_results=tuple(builder.site_results()),
+        pooled_sites=audited.pooled_sites,
+        revoked=tuple(builder.revoked()),
+        withdrawn=tuple(builder.withdrawn()),
     )
 
 
-def _stands(result: Result, registry: Registry) -> bool:
-    """Whether the registry still vouches for a result: both keys its site's and valid then, all that it names known."""
-    said = result.predicate
-    return (
-        _keys_stand(said.header.site, result.keyids, result.position, registry)
-        and said.model in registry.models
-        and said.scorecard in registry.scorecards
-    )
+class _Builder:
+    """Reads a federation's state under its newest registry."""
 
+    def __init__(self, federation: Federation) -> None:
+        self.federation = federation
+        self.registry = federation.registry
+        self.floor = self.registry.policies[self.registry.policy_floor]
+        self.policies = [self._policy(digest) for digest in federation.policies] or [self.floor]
 
-def _keys_stand(site: str, keyids: Iterable[str], position: int, registry: Registry) -> bool:
-    """Whether all keys are the site's, and none was revoked before it signed the entry at `position`."""
-    for keyid in keyids:
-        found = registry.site_of(keyid)
-        if found is None or found[0] != site or not found[1].valid_at(position):
-            return False
-    return True
+    def _policy(self, digest: str) -> DisclosurePolicy:
+        """Return the policy that results obeyed; the floor where the one they name is no longer registered."""
+        return self.registry.policy_for(digest) if digest in self.registry.policies else self.floor
 
+    def scorecards(self) -> list[str]:
+        """Return the digests of the registered scorecards that have results."""
+        with_results = {scorecard for scorecard, _ in self.federation.models}
+        return [digest for digest in self.registry.scorecards if digest in with_results]
 
-def _withdrawn(result: Result, withdrawal: Withdrawal) -> WithdrawnResult:
-    return WithdrawnResult(result.position, withdrawal.position, withdrawal.predicate.reason)
+    def models_of(self, scorecard: str) -> dict[str, "_ModelMerger"]:
+        """Return what merges each registered model's results for a scorecard, by digest."""
+        digests = sorted(model for card, model in self.federation.models if card == scorecard)
+        mergers = {}
+        for model in digests:
+            if model in self.registry.models:
+                merger = _ModelMerger(self, self.federation.models[scorecard, model])
+                if merger.has_anything:
+                    mergers[model] = merger
+        return mergers
 
+    def table(self, scorecard: Scorecard, audited: AuditedTable | None, *, retired: bool) -> Table:
+        """Make the table of a scorecard."""
+        mergers = self.models_of(scorecard.digest)
+        rests_on = audited.rows if audited is not None else {}
+        rows: dict[str, Row] = {}
+        for digest in sorted({*mergers, *rests_on}):
+            model = self.registry.models.get(digest)
+            if model is None:
+                continue
+            rows[digest] = _row(scorecard, digest, model, mergers.get(digest), rests_on.get(digest, AuditedRow()))
+        sites = 0
+        ranges: dict[str, Ranges] = {}
+        if audited is not None:
+            sites, ranges = audited.sites, dict(audited.ranges)
+        else:
+            figures = [merger.main_figures(rows[digest].model) for digest, merger in mergers.items()]
+            sites = count_sites(figures)
+            ranges = dict(zip(mergers, draw_ranges(figures, scorecard.digest), strict=True))
+        return Table(scorecard, tuple(_rank(scorecard, rows, ranges)), retired, sites)
 
-def _newest(results: Iterable[Result]) -> list[Result]:
-    """Keep the last result of each site, model and scorecard, in an order of their own."""
-    newest: dict[tuple[str, str, str], Result] = {}
-    for result in results:
-        said = result.predicate
-        key = (said.header.site, said.model, said.scorecard)
-        if key not in newest or newest[key].place < result.place:
-            newest[key] = result
-    return [newest[key] for key in sorted(newest)]
+    def site_results(self) -> list[SiteResult]:
+        """Return the counted results of named sites, by site name, scorecard and model."""
+        results = []
+        for (scorecard, model), state in self.federation.models.items():
+            registered = self.registry.scorecards.get(scorecard)
+            if registered is None or model not in self.registry.models or not state.named:
+                continue
+            codes = numpy.stack([self.federation.results[number].codes for number in state.named.values()])
+            weights = NamedWeights(codes, self.floor.pooled_share_percent)
+            for number in state.named.values():
+                taken = self.federation.results[number]
+                results.append(self._site_result(taken, registered.scorecard, state, weights))
+        results.sort(key=lambda found: (found.site_name, found.site, found.scorecard.digest, found.model.name))
+        return results
 
-
-def _table(scorecard: Scorecard, results: list[Result], registry: Registry) -> Table:
-    floor = registry.policies[registry.policy_floor]
-    published: dict[str, dict[str, list[SiteCell]]] = {}  # by model and cell
-    surplus_under: dict[DisclosurePolicy, frozenset[str]] = {}
-    for result in results:
-        policy = _policy(result, registry)
-        if policy not in surplus_under:
-            surplus_under[policy] = frozenset(cell.key for cell in surplus_cells(scorecard, policy))
-        named = _publication(result, registry) == "named"
-        of_model = published.setdefault(result.predicate.model, {cell.key: [] for cell in scorecard.cells})
-        for cell in scorecard.cells:
-            of_model[cell.key].append(_site_cell(result, cell, policy, surplus_under[policy], named=named))
-    rows = []
-    for digest in sorted(published):
-        mine = [result for result in results if result.predicate.model == digest]
-        cells = {cell.key: pool(published[digest][cell.key], cell, floor) for cell in scorecard.cells}
-        rows.append(
-            Row(
-                digest=digest,
-                model=registry.models[digest],
-                cells=cells,
-                win_rate=None,
-                sites=len(mine),
-                partial=sum(result.predicate.outcome == "partial" for result in mine),
-                unplanned=sum(not result.is_planned for result in mine),
-            )
+    def _site_result(self, taken: Taken, scorecard: Scorecard, state: ModelState, weights: NamedWeights) -> SiteResult:
+        registry = self.registry
+        policy = self.policies[self.federation.policies[taken.policy]]
+        return SiteResult(
+            site=taken.site,
+            site_name=registry.sites[taken.site].display_name,
+            model=registry.models[taken.model],
+            model_digest=taken.model,
+            scorecard=scorecard,
+            digest=taken.digest,
+            log_position=taken.position,
+            day=taken.day,
+            outcome=taken.outcome,
+            approval=taken.approval,
+            plan=taken.plan,
+            assurance=taken.assurance,
+            is_stale=self.is_stale(taken),
+            agent_version=registry.agents.get(taken.agent, NOT_REGISTERED),
+            policy_name=registry.policies[taken.policy].name if taken.policy in registry.policies else NOT_REGISTERED,
+            figures=SiteFigures(state.layout, drop_policy(taken.codes).tobytes(), policy, self.floor, weights),
         )
-    unranked = Table(scorecard, tuple(rows))
+
+    def is_stale(self, taken: Taken) -> bool:
+        """Whether the registry no longer lists the agent version or the policy of a result."""
+        return taken.agent not in self.registry.agents or taken.policy not in self.registry.policies
+
+    def revoked(self) -> list[int]:
+        """Return the positions of named sites' results that count no more, without withdrawn ones."""
+        positions = list(self.federation.unknown)
+        for number, taken in enumerate(self.federation.results):
+            is_known = taken.model in self.registry.models and taken.scorecard in self.registry.scorecards
+            if not taken.is_hidden and not (is_known and self.federation.stands(number)):
+                positions.append(taken.position)
+        return sorted(positions)
+
+    def withdrawn(self) -> list[WithdrawnResult]:
+        """Return named sites' results that were taken back, by position."""
+        withdrawn = []
+        for number, taken in enumerate(self.federation.results):
+            withdrawal = self.federation.withdrawal_of(number)
+            if withdrawal is not None and not taken.is_hidden and self.federation.stands(number):
+                withdrawn.append(WithdrawnResult(taken.position, withdrawal.position, withdrawal.predicate.reason))
+        return sorted(withdrawn, key=lambda result: result.position)
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """The contributions to one cell that may be merged.
+
+    Attributes:
+        sites: their ids.
+        codes: one for each, with the policy.
+        is_hidden: of a pooled site.
+    """
+
+    sites: list[str]
+    codes: Integers
+    is_hidden: Flags
+
+
+class _ModelMerger:
+    """Merges one model's results for one scorecard."""
+
+    def __init__(self, builder: _Builder, state: ModelState) -> None:
+        self._builder = builder
+        self._state = state
+        self._layout = state.layout
+        self._steps = state.steps
+        results = builder.federation.results
+        self._named_sites = sorted(state.named)
+        columns = len(self._layout.keys)
+        rows = [results[state.named[site]].codes for site in self._named_sites]
+        self._named = numpy.stack(rows) if rows else numpy.zeros((0, columns), dtype=numpy.int64)
+        steps = self._steps
+        self.has_hidden: Flags = ((steps.present != NOTHING) | (steps.shown != NOTHING)).any(axis=0)
+        self._is_void = builder.federation.find_void(state)
+        self._waiting = steps.count_waiting()
+
+    @property
+    def has_anything(self) -> bool:
+        """Whether a result counts here, or did until it was withdrawn from among pooled sites' figures."""
+        return bool(self._named_sites) or bool(self.has_hidden.any())
+
+    def cell(self, column: int) -> MergedCell:
+        """Merge one cell, pooled sites' shown contributions in it."""
+        cell = self._layout.scorecard.cells[column]
+        has_hidden = bool(self.has_hidden[column])
+        waiting = int(self._waiting[column])
+        behind = self._column(column)
+        fields = decode_codes(behind.codes)
+        has_figure = fields.is_value | fields.is_coded
+        merged = None
+        if has_figure.any():
+            figures = make_figures(
+                fields.value[has_figure],
+                fields.bucket[has_figure],
+                fields.spread[has_figure],
+                fields.policy[has_figure],
+                behind.is_hidden[has_figure],
+                self._builder.policies,
+                protected=cell.protected,
+            )
+            merged = merge_figures(figures, cell, self._builder.floor)
+        left_out = int((~has_figure).sum())
+        since = int(self._steps.since[column]) if behind.is_hidden.any() else 0
+        if merged is not None:
+            return replace(merged, left_out=left_out, waiting=waiting, since=since, rests_on_audit=has_hidden)
+        found = suppression_reasons(behind.codes, column, self._layout, self._builder.policies)
+        absent = describe_absence(
+            {figure.state for figure in found},
+            {figure.why for figure in found if figure.state is State.SUPPRESSED},
+            left_out,
+            waiting,
+            has_hidden,
+        )
+        coded = int(fields.is_coded.sum())
+        named = int((fields.is_coded & ~behind.is_hidden).sum())
+        return replace(absent, sites=coded, named_sites=named, coded_sites=coded, since=since)
+
+    def counts(self) -> RowCounts:
+        """Return the counts of named sites."""
+        return self._count_named()
+
+    def audited_row(self) -> AuditedRow:
+        """Return the part of the row that needs pooled sites' statements."""
+        cells = {}
+        for column, key in enumerate(self._layout.keys):
+            if self.has_hidden[column]:
+                cells[key] = self.cell(column)
+        return AuditedRow(cells, self._count_hidden(), int(self._waiting[-1]))
+
+    def sites_behind_row(self) -> set[str]:
+        """Return the pooled sites that the row's counts contain."""
+        if self._is_void[-1]:
+            return set()
+        return {site for site, row in self._steps.sites.items() if self._steps.shown[row, -1] != NOTHING}
+
+    def main_figures(self, model: Model) -> MainFigures:
+        """Return the figures of the main cells, for drawing sites anew."""
+        sites, weights, doubled = [], [], []
+        for column in self._layout.main:
+            cell = self._layout.scorecard.cells[column]
+            behind = self._column(column)
+            fields = decode_codes(behind.codes)
+            has_figure = fields.is_value | fields.is_coded
+            if not fields.is_value.any():
+                has_figure = numpy.zeros_like(has_figure)
+            figures = make_figures(
+                fields.value[has_figure],
+                fields.bucket[has_figure],
+                fields.spread[has_figure],
+                fields.policy[has_figure],
+                behind.is_hidden[has_figure],
+                self._builder.policies,
+                protected=cell.protected,
+            )
+            with_figure = numpy.flatnonzero(has_figure)[figures.place]
+            sites.append(tuple(behind.sites[place] for place in with_figure))
+            weights.append(weigh(figures, self._builder.floor))
+            doubled.append(figures.low_end + figures.high_end)
+        return MainFigures(tuple(sites), tuple(weights), tuple(doubled), model.is_language_model)
+
+    def _column(self, column: int) -> _Column:
+        """Return the contributions of named sites that ran the cell, and the shown ones of pooled sites."""
+        ran = numpy.flatnonzero(self._named[:, column])
+        sites = [self._named_sites[row] for row in ran]
+        codes = [self._named[ran, column]]
+        if not self._is_void[column]:
+            results = self._builder.federation.results
+            shown = numpy.flatnonzero(self._steps.shown[:, column])
+            by_row = list(self._steps.sites)
+            sites += [by_row[row] for row in shown]
+            numbers = self._steps.shown_result[shown, column]
+            codes.append(numpy.array([results[number].codes[column] for number in numbers], dtype=numpy.int64))
+        is_hidden = numpy.arange(len(sites)) >= len(ran)
+        return _Column(sites, numpy.concatenate(codes), is_hidden)
+
+    def _count_named(self) -> RowCounts:
+        results = self._builder.federation.results
+        counting = [results[self._state.named[site]] for site in self._named_sites]
+        withdrawn = 0
+        for numbers in self._state.by_site.values():
+            for number in numbers:
+                is_withdrawn = self._builder.federation.withdrawal_of(number) is not None
+                stands = self._builder.federation.stands(number)
+                withdrawn += is_withdrawn and stands and not results[number].is_hidden
+        return self._count(counting, [taken.flags for taken in counting], withdrawn)
+
+    def _count_hidden(self) -> RowCounts:
+        if self._is_void[-1]:
+            return RowCounts()
+        shown = numpy.flatnonzero(self._steps.shown[:, -1])
+        results = self._builder.federation.results
+        counting = [results[number] for number in self._steps.shown_result[shown, -1]]
+        decoded = [read_row_code(int(code)) for code in self._steps.shown[shown, -1]]
+        return self._count(counting, [flags for flags, _ in decoded], sum(withdrawn for _, withdrawn in decoded))
+
+    def _count(self, counting: Sequence[Taken], flags: Sequence[int], withdrawn: int) -> RowCounts:
+        return RowCounts(
+            sites=len(counting),
+            partial=sum(bool(flag & PARTIAL) for flag in flags),
+            unplanned=sum(bool(flag & UNPLANNED) for flag in flags),
+            weights_hashed=sum(bool(flag & WEIGHTS_HASHED) for flag in flags),
+            stale=sum(self._builder.is_stale(taken) for taken in counting),
+            withdrawn=withdrawn,
+        )
+
+
+def _row(scorecard: Scorecard, digest: str, model: Model, merger: _ModelMerger | None, audited: AuditedRow) -> Row:
+    """Make a row without aggregates: audited cells where pooled sites have a part, named sites' cells elsewhere."""
+    cells = {}
+    for column, cell in enumerate(scorecard.cells):
+        if cell.key in audited.cells:
+            cells[cell.key] = audited.cells[cell.key]
+        elif merger is not None:
+            cells[cell.key] = merger.cell(column)
+        else:
+            cells[cell.key] = MergedCell(State.NOT_RUN)
+    return Row(
+        digest=digest,
+        model=model,
+        cells=cells,
+        win_rate=None,
+        macro_average=None,
+        rank=None,
+        ranges=Ranges(),
+        counts=(merger.counts() if merger is not None else RowCounts()).plus(audited.counts),
+        coded=sum(cell.coded_sites > 0 for cell in cells.values()),
+        waiting=audited.waiting,
+    )
+
+
+def _rank(scorecard: Scorecard, rows: dict[str, Row], ranges: dict[str, Ranges]) -> list[Row]:
+    """Return the rows with win rates, macro-averages, ranks and ranges, best first."""
+    unranked = Table(scorecard, ())
     main = [unranked.main_cell(benchmark).key for benchmark in scorecard.benchmarks]
-    scores = {
-        row.digest: {key: float(value) for key in main if (value := row.cells[key].value) is not None} for row in rows
-    }
-    rates = mean_win_rates(scores)
-    ranked = [replace(row, win_rate=_thousandths(rates[row.digest])) for row in rows]
-    ranked.sort(key=lambda row: (-(row.win_rate if row.win_rate is not None else -1), row.model.name))
-    return Table(scorecard, tuple(ranked))
+    scores: dict[str, dict[str, float]] = {}
+    for digest, row in rows.items():
+        values = {key: row.cells[key].value for key in main}
+        scores[digest] = {key: float(value) for key, value in values.items() if value is not None}
+    rates = {digest: _thousandths(rate) for digest, rate in mean_win_rates(scores).items()}
+    speaking = [rates[digest] for digest, row in rows.items() if row.model.is_language_model]
+    ranked = []
+    for digest, row in rows.items():
+        rate, average = rates[digest], _macro_average(scores[digest])
+        rank = None
+        if row.model.is_language_model and rate is not None:
+            rank = 1 + sum(other > rate for other in speaking if other is not None)
+        around = _hold(ranges.get(digest, Ranges()), rate, average, rank)
+        ranked.append(replace(row, win_rate=rate, macro_average=average, rank=rank, ranges=around))
+    ranked.sort(key=lambda row: (-1 if row.win_rate is None else -row.win_rate - 2, row.model.name))
+    return ranked
 
 
 def _thousandths(rate: float | None) -> int | None:
     return None if rate is None else round(1000 * rate)
 
 
-def _policy(result: Result, registry: Registry) -> DisclosurePolicy:
-    """Return the policy that a result obeyed; the floor where the one it names is no longer registered."""
-    said = result.predicate.policy
-    return registry.policy_for(said) if said in registry.policies else registry.policies[registry.policy_floor]
+def _macro_average(scores: dict[str, float]) -> int | None:
+    """Return the mean of thousandths of each metric's range, rounded half up."""
+    if not scores:
+        return None
+    total, count = int(sum(scores.values())), len(scores)
+    return (2 * total + count) // (2 * count)
 
 
-def _site_cell(
-    result: Result, cell: Cell, policy: DisclosurePolicy, surplus: Container[str], *, named: bool
-) -> SiteCell:
-    said = result.predicate
-    return SiteCell(
-        named=named,
-        value=said.cells[cell.key],
-        bucket=said.groups[cell.group],
-        spread=None if cell.binary else said.spreads[cell.key],
-        policy=policy,
-        is_surplus=cell.key in surplus,
+def _hold(ranges: Ranges, rate: int | None, average: int | None, rank: int | None) -> Ranges:
+    """Widen ranges so that they hold the figures they are ranges of."""
+    return Ranges(
+        *_widen(ranges.win_rate_low, ranges.win_rate_high, rate),
+        *_widen(ranges.macro_average_low, ranges.macro_average_high, average),
+        *_widen(ranges.rank_low, ranges.rank_high, rank),
     )
 
 
-def _publication(result: Result, registry: Registry) -> str:
-    return registry.sites[result.predicate.header.site].publication
-
-
-def _by_name(entry: Contribution) -> tuple[str, str, str, str]:
-    return entry.site_name, entry.site, entry.scorecard.digest, entry.model.name
-
-
-def _contribution(result: Result, registry: Registry) -> Contribution:
-    said = result.predicate
-    return Contribution(
-        site=said.header.site,
-        site_name=registry.sites[said.header.site].display_name,
-        model=registry.models[said.model],
-        scorecard=registry.scorecards[said.scorecard].scorecard,
-        result=result,
-        agent_version=registry.agents.get(said.agent, "no longer registered"),
-        policy_name=registry.policies[said.policy].name if said.policy in registry.policies else "no longer registered",
-    )
+def _widen(low: int | None, high: int | None, figure: int | None) -> tuple[int | None, int | None]:
+    if low is None or high is None or figure is None:
+        return None, None
+    return min(low, figure), max(high, figure)

@@ -10,8 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aggregator.merge.pool import SiteCell, State, Why, pool
-from aggregator.merge.table import Result, Withdrawal, WithdrawnResult, build_board
+from aggregator.merge.pool import pool
+from aggregator.merge.site_cell import SiteCell
+from aggregator.merge.accepted import Result, Withdrawal
+from aggregator.merge.board_model import State, Why, WithdrawnResult
+from aggregator.merge.table import build_board
 from aggregator.registry.policies import shipped_policies
 from protocol.checkpoint import LogKey
 from protocol.codes import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
@@ -63,7 +66,7 @@ def test_one_site_is_shown_as_it_published() -> None:
 
 
 def test_sites_are_weighted_by_units() -> None:
-    large, small = named(800, 1000), named(200, 100)
+    large, small = named(800, 1000), named(200, 400)
     shown = pool([large, small], PRIVATE, STRICT)
     expected = (800 * large.units + 200 * small.units) / (large.units + small.units)
     assert shown.value == round(expected)
@@ -163,7 +166,7 @@ def test_too_few_pooled_sites_are_withheld() -> None:
     two = [hidden(700), hidden(600)]
     for few in (two[:1], two):
         shown = pool(few, PRIVATE, STRICT)
-        assert (shown.state, shown.value, shown.left_out) == (State.WITHHELD, None, len(few))
+        assert (shown.state, shown.value, shown.waiting) == (State.WITHHELD, None, len(few))
     three = pool([*two, hidden(500)], PRIVATE, STRICT)
     assert (three.value, three.sites) == (600, 3)
 
@@ -177,7 +180,7 @@ def test_named_sites_do_not_help_pooled_ones_to_hide() -> None:
     """Else everyone could subtract the named sites' published figures."""
     sites = [named(700), named(700), hidden(100)]
     shown = pool(sites, PRIVATE, STRICT)
-    assert (shown.value, shown.sites, shown.left_out) == (700, 2, 1)
+    assert (shown.value, shown.sites, shown.waiting) == (700, 2, 1)
 
 
 def test_codes_of_pooled_sites_are_withheld_too() -> None:
@@ -204,9 +207,13 @@ def test_a_cell_without_a_figure_says_why(codes: list[int], state: State) -> Non
     assert pool(sites, PRIVATE, STRICT).state is state
 
 
-def test_a_coded_site_is_left_out_and_counted() -> None:
-    shown = pool([named(700), replace(named(HIGH_CODED))], PRIVATE, STRICT)
-    assert (shown.value, shown.sites, shown.left_out) == (700, 1, 1)
+def test_a_coded_site_enters_as_the_interval_in_which_it_lies() -> None:
+    coded = named(HIGH_CODED)
+    shown = pool([named(700), coded], PRIVATE, STRICT)
+    few = -(-1000 * STRICT.min_events // coded.least_units)
+    ends = [pool([named(700), named(end)], PRIVATE, STRICT) for end in (1000 - few, 1000)]
+    assert (shown.value, shown.sites, shown.coded_sites, shown.left_out) == (round((1700 - few / 2) / 2), 2, 1, 0)
+    assert (shown.low, shown.high) == (ends[0].low, ends[1].high)
 
 
 def test_a_site_that_ran_nothing_is_not_counted_as_left_out() -> None:
@@ -358,7 +365,7 @@ def test_a_withdrawn_result_leaves_the_ranks_and_is_named_with_its_reason() -> N
     falls = result(SITES[1], 2, model=MODELS[1].name, seq=1, position=2)
     board = build_board([stands, falls], REGISTRY, [withdrawal(SITES[1], falls, position=3)])
     assert [row.model.name for row in board.tables[0].rows] == [MODELS[0].name]
-    assert [entry.result.position for entry in board.contributions] == [1]
+    assert [entry.log_position for entry in board.site_results] == [1]
     assert board.withdrawn == (WithdrawnResult(2, 3, "data_error"),)
     assert board.revoked == ()
 
@@ -368,7 +375,8 @@ def test_an_earlier_result_stands_again_when_the_later_one_is_withdrawn() -> Non
         result(SITES[0], seed, model=MODELS[0].name, seq=seq, position=seq) for seed, seq in ((1, 1), (9, 2))
     )
     board = build_board([first, second], REGISTRY, [withdrawal(SITES[0], second, position=3)])
-    assert board.tables == build_board([first], REGISTRY).tables
+    (row,), (before,) = board.tables[0].rows, build_board([first], REGISTRY).tables[0].rows
+    assert row == replace(before, counts=replace(before.counts, withdrawn=1))
 
 
 def test_a_withdrawal_by_a_stolen_key_counts_no_more_once_the_key_is_revoked() -> None:

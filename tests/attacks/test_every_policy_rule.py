@@ -13,7 +13,9 @@ import yaml
 from agent.disclosure.gate import Rule
 from agent.disclosure.ledger import Ledger
 from agent.errors import DisclosureError
-from aggregator.merge.pool import SiteCell, State, pool
+from aggregator.merge.board_model import State
+from aggregator.merge.pool import pool
+from aggregator.merge.site_cell import SiteCell
 from protocol.codes import SUPPRESSED
 from protocol.disclosure import CellSums, release, release_cell
 from protocol.policy import DisclosurePolicy, bucket_of, parse_policy, stricter

@@ -1,0 +1,255 @@
+"""The state of a federation's results after each log entry: who counts, and which steps pooled sites took. Pure.
+
+It is carried on from entry to entry, so that one more result costs the same however many came before.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy
+
+from aggregator.merge.accepted import RegistryChange, Result, Withdrawal
+from aggregator.merge.cell_codes import CardLayout, decode_codes, lay_out, value_and_bucket
+from aggregator.merge.site_cell import Flags, Integers
+from aggregator.merge.steps import NOTHING, StepRule, Steps
+from protocol.registry import Registry, Site
+
+PARTIAL, UNPLANNED, WEIGHTS_HASHED = 1, 2, 4
+_FLAGS = 8  # a row's code is 1 + flags + _FLAGS * withdrawn results
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A result as the state keeps it: everything but its figures, which are in codes.
+
+    Attributes:
+        is_hidden: its site was pooled when it was accepted.
+        place: epoch and seq.
+        flags: PARTIAL, UNPLANNED, WEIGHTS_HASHED.
+        codes: one for each cell of the scorecard.
+    """
+
+    digest: str
+    position: int
+    keyids: tuple[str, ...]
+    site: str
+    model: str
+    scorecard: str
+    agent: str
+    policy: str
+    plan: str
+    assurance: str
+    day: int
+    outcome: str
+    approval: str
+    is_hidden: bool
+    place: tuple[int, int]
+    flags: int
+    codes: Integers
+
+
+@dataclass(slots=True)
+class ModelState:
+    """One model's results for one scorecard.
+
+    Attributes:
+        layout: of the scorecard.
+        steps: of pooled sites, a column for each cell and a last one for the row's counts.
+        by_site: numbers of all results of a site, in the order of the log.
+        named: by site the number of the named result that counts.
+    """
+
+    layout: CardLayout
+    steps: Steps
+    by_site: dict[str, list[int]] = field(default_factory=dict)
+    named: dict[str, int] = field(default_factory=dict)
+
+
+class Federation:
+    """All results and withdrawals up to one log entry.
+
+    Attributes:
+        registry: in force.
+        results: by number, in the order of the log.
+        models: by scorecard and model digest.
+        policies: digests of the policies that results name, by the number that stands for each in codes.
+        unknown: positions of named results of a scorecard that the registry did not know.
+    """
+
+    def __init__(self, registry: Registry) -> None:
+        """Start with an empty log under `registry`."""
+        self.registry = registry
+        self.results: list[Taken] = []
+        self.models: dict[tuple[str, str], ModelState] = {}
+        self.policies: dict[str, int] = {}
+        self.unknown: list[int] = []
+        self._layouts: dict[str, CardLayout] = {}
+        self._numbers: dict[str, int] = {}  # by digest of a result
+        self._of_site: dict[str, list[int]] = {}
+        self._withdrawals: dict[int, Withdrawal] = {}  # by number of the result
+        self._counts = numpy.zeros(0, dtype=numpy.bool_)  # by number, whether a result may stand behind a figure
+        self._keys: dict[str, Mapping[str, bool]] = {}
+
+    def take(self, event: Result | Withdrawal | RegistryChange) -> None:
+        """Take in the next event of the log."""
+        match event:
+            case Result():
+                self._take_result(event)
+            case Withdrawal():
+                self._take_withdrawal(event)
+            case RegistryChange():
+                self.enter_registry(event.registry, event.log_size)
+
+    def enter_registry(self, registry: Registry, log_size: int) -> None:
+        """Put a registry version in force: keys may be revoked, sites gone, the rule for steps another."""
+        before, self.registry = self.registry, registry
+        rule = self._rule()
+        for state in self.models.values():
+            state.steps.rule = rule
+        touched: dict[tuple[str, str, str], None] = {}
+        for site, numbers in self._of_site.items():
+            if _same_keys(before.sites.get(site), registry.sites.get(site)):
+                continue
+            for number in numbers:
+                taken = self.results[number]
+                touched[taken.scorecard, taken.model, site] = None
+        for scorecard, model, site in touched:
+            self._recount(self.models[scorecard, model], site, log_size)
+
+    def withdrawal_of(self, number: int) -> Withdrawal | None:
+        """Return the withdrawal of a result, None without one by keys that stand."""
+        found = self._withdrawals.get(number)
+        if found is None or not self._keys_stand(found.predicate.header.site, found.keyids, found.position):
+            return None
+        return found
+
+    def stands(self, number: int) -> bool:
+        """Whether the registry still vouches for a result: its keys were its site's and valid then."""
+        taken = self.results[number]
+        return self._keys_stand(taken.site, taken.keyids, taken.position)
+
+    def find_void(self, state: ModelState) -> Flags:
+        """Return the columns whose pooled part shows a contribution that counts no more."""
+        return state.steps.find_void(self._counts)
+
+    def _take_result(self, result: Result) -> None:
+        said = result.predicate
+        registered = self.registry.scorecards.get(said.scorecard)
+        publication = result.publication or self._publication(said.header.site)
+        if registered is None:
+            if publication == "named":
+                self.unknown.append(result.position)
+            return
+        if said.scorecard not in self._layouts:
+            self._layouts[said.scorecard] = lay_out(registered.scorecard)
+        layout = self._layouts[said.scorecard]
+        policy = self.policies.setdefault(said.policy, len(self.policies))
+        number = len(self.results)
+        flags = PARTIAL * (said.outcome == "partial") + UNPLANNED * (not result.is_planned)
+        flags += WEIGHTS_HASHED * (result.assurance == "weights_hashed")
+        taken = Taken(
+            digest=result.digest,
+            position=result.position,
+            keyids=result.keyids,
+            site=said.header.site,
+            model=said.model,
+            scorecard=said.scorecard,
+            agent=said.agent,
+            policy=said.policy,
+            plan=said.plan,
+            assurance=result.assurance,
+            day=said.day,
+            outcome=said.outcome,
+            approval=said.approval,
+            is_hidden=publication == "pooled",
+            place=result.place,
+            flags=flags,
+            codes=layout.encode(said, policy),
+        )
+        self.results.append(taken)
+        self._numbers[result.digest] = number
+        self._of_site.setdefault(taken.site, []).append(number)
+        if number == len(self._counts):
+            self._counts = numpy.pad(self._counts, (0, max(16, number)))
+        state = self.models.get((taken.scorecard, taken.model))
+        if state is None:
+            state = ModelState(layout, Steps(numpy.append(~layout.protected, False), self._rule()))
+            self.models[taken.scorecard, taken.model] = state
+        state.by_site.setdefault(taken.site, []).append(number)
+        self._recount(state, taken.site, result.position + 1)
+
+    def _take_withdrawal(self, withdrawal: Withdrawal) -> None:
+        number = self._numbers.get(withdrawal.predicate.result)
+        if number is None:
+            return
+        self._withdrawals[number] = withdrawal
+        taken = self.results[number]
+        self._recount(self.models[taken.scorecard, taken.model], taken.site, withdrawal.position + 1)
+
+    def _recount(self, state: ModelState, site: str, log_size: int) -> None:
+        """Find the result of a site that counts now, and have it contribute in the place of the one before."""
+        newest: int | None = None
+        withdrawn = 0
+        counting: list[int] = []
+        for number in state.by_site[site]:
+            if not self.stands(number):
+                continue
+            if self.withdrawal_of(number) is not None:
+                withdrawn += self.results[number].is_hidden
+                continue
+            counting.append(number)
+            if newest is None or self.results[newest].place < self.results[number].place:
+                newest = number
+        is_named = newest is not None and not self.results[newest].is_hidden
+        self._counts[state.by_site[site]] = False
+        for number in counting:
+            # A pooled site that is shown by name now stands behind figures by name only.
+            self._counts[number] = self.results[number].is_hidden and not is_named
+        if newest is None or is_named:
+            state.steps.retract(site, log_size)
+        if newest is None or not is_named:
+            state.named.pop(site, None)
+        if newest is None:
+            return
+        if is_named:
+            state.named[site] = newest
+            return
+        taken = self.results[newest]
+        row = 1 + taken.flags + _FLAGS * withdrawn
+        fields = decode_codes(taken.codes)
+        state.steps.contribute(
+            site,
+            newest,
+            codes=numpy.append(value_and_bucket(taken.codes), row),
+            marks=numpy.append(numpy.where(fields.is_value, fields.value + 1, NOTHING), row),
+            weight=numpy.append(fields.weight, 1),
+            log_size=log_size,
+        )
+
+    def _rule(self) -> StepRule:
+        floor = self.registry.policies[self.registry.policy_floor]
+        return StepRule(floor.pooled_sites, floor.pooled_share_percent)
+
+    def _publication(self, site: str) -> str:
+        found = self.registry.sites.get(site)
+        return "named" if found is None else found.publication
+
+    def _keys_stand(self, site: str, keyids: Iterable[str], position: int) -> bool:
+        """Whether all keys are the site's, and none was revoked before it signed the entry at `position`."""
+        for keyid in keyids:
+            found = self.registry.site_of(keyid)
+            if found is None or found[0] != site or not found[1].valid_at(position):
+                return False
+        return True
+
+
+def _same_keys(before: Site | None, after: Site | None) -> bool:
+    if before is None or after is None:
+        return before is after
+    return before.keys == after.keys
+
+
+def read_row_code(code: int) -> tuple[int, int]:
+    """Return the flags and the number of withdrawn results of a row's code above 0."""
+    withdrawn, flags = divmod(code - 1, _FLAGS)
+    return flags, withdrawn

@@ -1,0 +1,132 @@
+"""A named site's figures as its page and a forest plot show them, worked out when they are asked for. Pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy
+
+from aggregator.merge.board_model import SiteFigure, State
+from aggregator.merge.cell_codes import CardLayout, decode_codes
+from aggregator.merge.pool import pool
+from aggregator.merge.site_cell import CODES, WEIGHT, Integers, SiteCell
+from aggregator.merge.weights import FEWEST_FOR_MEDIAN, limit_by_median, limit_share, lower_median
+from protocol.disclosure import surplus_cells
+from protocol.policy import DisclosurePolicy
+
+
+@dataclass(slots=True)
+class NamedWeights:
+    """The weights of the named sites of one model, by column; worked out when a column is asked for.
+
+    Attributes:
+        codes: of every named site, a row each.
+        share_percent: largest share of the weight.
+    """
+
+    codes: Integers
+    share_percent: int
+    _by_column: dict[int, tuple[int, int]] = field(default_factory=dict)
+
+    def share_of(self, column: int, bucket: int) -> int:
+        """Return the share in percent that a site with a figure of this bucket has of the named sites' weight."""
+        if column not in self._by_column:
+            self._by_column[column] = self._limit_and_total(column)
+        limit, total = self._by_column[column]
+        return (200 * min(limit, int(WEIGHT[bucket])) + total) // (2 * total)
+
+    def _limit_and_total(self, column: int) -> tuple[int, int]:
+        figures = decode_codes(self.codes[:, column])
+        weights = figures.weight[figures.is_value | figures.is_coded].tolist()
+        if len(weights) >= FEWEST_FOR_MEDIAN:
+            weights = limit_by_median(weights, lower_median(weights))
+        weights = limit_share(weights, self.share_percent)
+        return max(weights), sum(weights)
+
+
+@dataclass(frozen=True, slots=True)
+class SiteFigures(Mapping[str, SiteFigure]):
+    """The figures of one result by cell key.
+
+    Attributes:
+        layout: of its scorecard.
+        codes: of its cells, without the policy.
+        policy: that the site obeyed.
+        floor: the federation's.
+        named_weights: of the named sites of the same model.
+    """
+
+    layout: CardLayout
+    codes: bytes
+    policy: DisclosurePolicy
+    floor: DisclosurePolicy
+    named_weights: NamedWeights = field(compare=False, repr=False)
+
+    def __getitem__(self, key: str) -> SiteFigure:
+        """Return the figure of one cell. Raises KeyError."""
+        if key not in self.layout.places:
+            raise KeyError(key)
+        column = self.layout.places[key]
+        code = numpy.frombuffer(self.codes, dtype=numpy.int64)[column : column + 1]
+        return self._figure(column, code)
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the keys, in the scorecard's order."""
+        return iter(self.layout.keys)
+
+    def __len__(self) -> int:
+        """Return the number of cells."""
+        return len(self.layout.keys)
+
+    def _figure(self, column: int, code: Integers) -> SiteFigure:
+        cell = self.layout.scorecard.cells[column]
+        fields = decode_codes(code)
+        site_cell = SiteCell(
+            named=True,
+            value=int(fields.value[0]),
+            bucket=int(fields.bucket[0]),
+            spread=None if cell.binary else int(fields.spread[0]),
+            policy=self.policy,
+            is_surplus=cell.key in surplus_keys(self.layout, self.policy),
+        )
+        state = site_cell.state
+        if state is State.VALUE:
+            alone = pool([site_cell], cell, self.floor)
+            weight = self.named_weights.share_of(column, site_cell.bucket)
+            return SiteFigure(state, None, alone.value, alone.low, alone.high, site_cell.units, weight)
+        if state in {State.LOW_CODED, State.HIGH_CODED}:
+            low, high = site_cell.ends(self.floor)
+            weight = self.named_weights.share_of(column, site_cell.bucket)
+            return SiteFigure(state, None, None, low, high, site_cell.units, weight)
+        if state is State.SUPPRESSED:
+            return SiteFigure(state, site_cell.why)
+        return SiteFigure(state)
+
+
+def surplus_keys(layout: CardLayout, policy: DisclosurePolicy) -> frozenset[str]:
+    """Return the keys of the cells that never leave a site under a policy."""
+    known = layout.surplus.get(policy)
+    if known is None:
+        known = frozenset(cell.key for cell in surplus_cells(layout.scorecard, policy))
+        layout.surplus[policy] = known
+    return known
+
+
+def suppression_reasons(
+    codes: Integers, column: int, layout: CardLayout, policies: Sequence[DisclosurePolicy]
+) -> list[SiteCell]:
+    """Return the sites' cells of one column as objects, for saying why no figure is there."""
+    cell = layout.scorecard.cells[column]
+    fields = decode_codes(codes)
+    cells = []
+    for number in range(len(codes)):
+        policy = policies[int(fields.policy[number])]
+        cells.append(
+            SiteCell(
+                named=True,
+                value=int(fields.value[number]),
+                bucket=int(fields.bucket[number]),
+                policy=policy,
+                is_surplus=cell.key in surplus_keys(layout, policy),
+            )
+        )
+    return [found for found in cells if CODES.get(found.value) is not State.NOT_RUN]
