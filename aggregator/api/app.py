@@ -7,7 +7,7 @@ No handler opens a connection, whatever a payload says.
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
-from aggregator.api import health_routes, log_routes, registry_routes, submission_routes
+from aggregator.api import board_routes, health_routes, log_routes, registry_routes, submission_routes
 from aggregator.api.answers import answer_errors_by_code
 from aggregator.api.metrics import Metrics
 from aggregator.api.turnstile import Turnstile
@@ -17,6 +17,7 @@ ROUTERS = (
     submission_routes.make_router,
     log_routes.make_router,
     registry_routes.make_router,
+    board_routes.make_router,
 )
 
 

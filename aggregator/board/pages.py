@@ -51,6 +51,7 @@ PAGES = {
     "downloads.html": "Downloads",
 }
 """The pages that every page links to."""
+_DEEPEST = 20  # levels of a path that the page about a missing one leads back from
 FORESTS_DRAWN = 10  # models of a benchmark whose sites a published page draws
 FOREST_SITES = 60  # sites in one plot of a published page
 SITE_FIGURES = 60_000  # figures of single sites that all published site pages together show
@@ -281,6 +282,11 @@ class BoardPages:
             return self._render(kind, card, subject, path, words).encode("utf-8")
         except UnknownChoiceError:
             raise PageNotFoundError(path) from None
+
+    def not_found(self, path: str) -> bytes:
+        """Return the page that says that there is none at `path`, with links that work from there."""
+        depth = min(path.count("/"), _DEEPEST)
+        return self._write("not_found.html", "/".join(["x"] * (depth + 1)), "Not found", "").encode("utf-8")
 
     @cached_property
     def json(self) -> bytes:
