@@ -117,3 +117,13 @@ rekeying_requests = Table(
 )
 """Resets and rotations whose signatures were right, waiting for a person. Anybody can sign a reset with keys of their
 own; those requests, where not all keys are the site's, are few at a time (see `registry.rekeyings`)."""
+
+cosignatures = Table(
+    "cosignatures",
+    metadata,
+    Column("size", Integer, primary_key=True, autoincrement=False),
+    Column("name", String(128), primary_key=True),
+    Column("line", Text, nullable=False),
+)
+"""Cosignatures of witnesses, by size of the log and name of the witness, as lines of a signed note. Only the newest
+few of each witness are kept."""
