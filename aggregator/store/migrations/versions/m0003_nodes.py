@@ -1,4 +1,4 @@
-"""The nodes of the log's Merkle tree, and what makes looking up the newest registry and forks cheap."""
+"""The nodes of the log's Merkle tree, cosignatures, and what makes looking up the newest registry and forks cheap."""
 
 import hashlib
 
@@ -21,6 +21,12 @@ def upgrade() -> None:
         sa.Column("position", sa.Integer, primary_key=True, autoincrement=False),
         sa.Column("hash", sa.LargeBinary(32), nullable=False),
         sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "cosignatures",
+        sa.Column("size", sa.Integer, primary_key=True, autoincrement=False),
+        sa.Column("name", sa.String(128), primary_key=True),
+        sa.Column("line", sa.Text, nullable=False),
     )
     op.create_index("forks_of_a_site", "forks", ["site", "epoch"])
     # SQLite adds no column that must be filled to a table that others refer to.
