@@ -3,11 +3,15 @@
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from aggregator.command import format_option, open_home, say
-from aggregator.errors import AggregatorError, UnauditedBoardError
+from aggregator.errors import AggregatorError, SettingsError, UnauditedBoardError
+
+if TYPE_CHECKING:
+    from protocol.registry import Registry
 
 
 @click.command()
@@ -56,8 +60,17 @@ _as_of_option = click.option(
 
 
 @click.command()
+@click.option("--board", type=click.Path(path_type=Path, file_okay=False), help="Folder of a published board.")
+@click.option("--log", "source", metavar="URL|DIR", help="Instead of a board: a log, by URL or folder.")
 @click.option(
-    "--board", required=True, type=click.Path(path_type=Path, file_okay=False), help="Folder of a published board."
+    "--since",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="With --log: file with an earlier checkpoint, which the log must continue.",
+)
+@click.option(
+    "--save",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="With --log: file to write the checkpoint to, for --since the next time.",
 )
 @click.option(
     "--root-key",
@@ -68,21 +81,86 @@ _as_of_option = click.option(
 )
 @_as_of_option
 @format_option
-def verify(board: Path, root_keys: tuple[str, ...], as_of: datetime | None, form: str) -> None:
-    """Recompute a board from its public log and compare every byte. Needs no aggregator's directory.
+def verify(
+    board: Path | None,
+    source: str | None,
+    since: Path | None,
+    save: Path | None,
+    root_keys: tuple[str, ...],
+    as_of: datetime | None,
+    form: str,
+) -> None:
+    """Recompute a board from its public log, or check a log. Needs no aggregator's directory.
 
-    Leaves with 0 only if everything is as the log says, and either no cell rests on auditors or enough of them have
-    signed this very board; with 7 if only their signatures are missing.
+    A board: every byte is compared. Leaves with 0 only if everything is as the log says, and either no cell rests on
+    auditors or enough of them have signed this very board; with 7 if only their signatures are missing.
+
+    A log (--log): every public entry, the whole registry, and with --since that it continues an earlier checkpoint.
     """
-    from aggregator.board.verification import verify as verify_board
-
+    if (board is None) == (source is None):
+        raise click.UsageError("give either --board or --log")
+    if board is not None and (since is not None or save is not None):
+        raise click.UsageError("--since and --save go with --log")
     try:
-        verified = verify_board(board, root_keys, today_day=_day_of(as_of))
+        if board is not None:
+            _verify_board(board, root_keys, _day_of(as_of), form)
+        elif source is not None:
+            _verify_log(source, since, save, root_keys, _day_of(as_of), form)
     except AggregatorError as error:
         if form != "json":
             raise
-        say(form, "", {"identical": False, "differs": str(error)})
+        if not isinstance(error, UnauditedBoardError):
+            say(form, "", {"identical": False, "differs": str(error)})
         sys.exit(error.exit_code)
+
+
+def _verify_log(
+    source: str, since: Path | None, save: Path | None, root_keys: tuple[str, ...], today_day: int, form: str
+) -> None:
+    from aggregator.watching.mirror import check_log
+
+    checked = check_log(source, since, root_keys, today_day=today_day)
+    if save is not None:
+        try:
+            save.write_text(checked.note, "utf-8")
+        except OSError as error:
+            raise SettingsError(f"{save} cannot be written: {error.strerror}") from None
+    log = checked.log
+    registry = log.registry
+    continues = "" if checked.continues is None else f" It continues the checkpoint of {checked.continues} entries."
+    lines = [
+        f"Everything public holds: {registry.deployment}, {log.checkpoint.size} log entries, {log.hidden} of them "
+        f"hidden, registry version {registry.version}.{continues}",
+        f"Cosigned by: {', '.join(checked.witnesses) or 'no witness'} (wanted: {registry.witnesses.threshold}).",
+    ]
+    if not root_keys:
+        lines += _name_roots(registry)
+    say(
+        form,
+        "\n".join(lines),
+        {
+            "identical": True,
+            "deployment": registry.deployment,
+            "log_size": log.checkpoint.size,
+            "hidden_entries": log.hidden,
+            "registry": registry.version,
+            "continues": checked.continues,
+            "witnesses": list(checked.witnesses),
+            "witnesses_wanted": registry.witnesses.threshold,
+            "pinned": bool(root_keys),
+        },
+    )
+
+
+def _name_roots(registry: "Registry") -> list[str]:
+    heading = "No --root-key was given: compare its root keys with those you know:"
+    return [heading, *(f"  {key.fingerprint}" for key in registry.roots)]
+
+
+def _verify_board(board: Path, root_keys: tuple[str, ...], today_day: int, form: str) -> None:
+    from aggregator.board.verification import verify as verify_board
+
+    verified = verify_board(board, root_keys, today_day=today_day)
     log = verified.log
     registry = log.registry
     lines = [
@@ -91,8 +169,7 @@ def verify(board: Path, root_keys: tuple[str, ...], as_of: datetime | None, form
         f"(needed: {registry.auditors.threshold}).",
     ]
     if not root_keys:
-        lines.append("No --root-key was given: compare its root keys with those you know:")
-        lines += [f"  {key.fingerprint}" for key in registry.roots]
+        lines += _name_roots(registry)
     say(
         form,
         "\n".join(lines),
@@ -110,12 +187,7 @@ def verify(board: Path, root_keys: tuple[str, ...], as_of: datetime | None, form
             "auditors_needed": registry.auditors.threshold,
         },
     )
-    try:
-        verified.check_audited()
-    except UnauditedBoardError as error:
-        if form != "json":
-            raise
-        sys.exit(error.exit_code)
+    verified.check_audited()
 
 
 def _day_of(given: datetime | None) -> int:
@@ -171,3 +243,36 @@ def audit(board: Path, archived: Path, key: Path, root_keys: tuple[str, ...], as
         f"from the public, {verified.audited_cells} cells recomputed from them.\n"
         f"Send {audited.file} to the people who run the board; it belongs into its folder audits/."
     )
+
+
+@click.command()
+@click.option("--log", "url", required=True, metavar="URL", help="The aggregator whose log is witnessed.")
+@click.option("--key", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The witness's key file.")
+@click.option(
+    "--state",
+    required=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The witness's folder: the last checkpoint and registry that it has seen. Never delete it.",
+)
+@click.option(
+    "--root-key",
+    "root_keys",
+    multiple=True,
+    metavar="FINGERPRINT",
+    help="Root key that must have signed the registry; needed the first time; may be repeated.",
+)
+def witness(url: str, key: Path, state: Path, root_keys: tuple[str, ...]) -> None:
+    """Cosign the newest checkpoint of a log, if it continues the last one seen. Run it from a timer.
+
+    Runs on a computer that the aggregator's people do not control. Leaves with 1, and signs nothing, where the log has
+    shrunk or shows another history.
+    """
+    import time
+
+    from aggregator.home import today_day
+    from aggregator.key_files import load_key
+    from aggregator.watching.witness import witness as watch
+
+    seen = watch(url, state, load_key(key), root_keys, unix_time=int(time.time()), today_day=today_day())
+    before = "the first checkpoint seen" if seen.seen_size is None else f"{seen.seen_size} when last seen"
+    click.echo(f"Cosigned the log of {seen.origin} at {seen.size} entries ({before}).")

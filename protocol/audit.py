@@ -19,6 +19,7 @@ from protocol.keys import PublicKey, Signer
 AUDIT: Final = "urn:intramural:audit/v1"
 AUDIT_FILE: Final = "audits/{keyid}.dsse.json"
 AUDITS_FOLDER: Final = "audits/"
+CHECKPOINT_FILE: Final = "log/checkpoint"
 
 _TYPE: Final = "https://in-toto.io/Statement/v1"
 _SCHEMA_VERSION: Final = 1
@@ -49,11 +50,14 @@ def board_digest(files: Mapping[str, str]) -> str:
     """Return the identity of a published board, 64 hex digits.
 
     Args:
-        files: by path, hex SHA-256 of every file; those of audits are left out.
+        files: by path, hex SHA-256 of every file. Audits are left out, and so is the checkpoint, to which witnesses
+            add their signatures later: an audit names its size and root itself.
     """
-    return tagged_digest(
-        "board", {name: digest for name, digest in files.items() if not name.startswith(AUDITS_FOLDER)}
-    )
+    signed = {}
+    for name, digest in files.items():
+        if name != CHECKPOINT_FILE and not name.startswith(AUDITS_FOLDER):
+            signed[name] = digest
+    return tagged_digest("board", signed)
 
 
 def build_audit(audit: Audit) -> bytes:

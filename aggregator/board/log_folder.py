@@ -13,9 +13,10 @@ from pathlib import Path
 
 from aggregator.errors import BoardMismatchError
 from aggregator.log.publication import PublishedEntry, parse_entry
+from protocol import audit
 
 BUNDLE = 256  # entries in a full bundle
-CHECKPOINT_FILE = "log/checkpoint"
+CHECKPOINT_FILE = audit.CHECKPOINT_FILE
 REGISTRY_FILE = "log/registry/{version}.dsse.json"
 ENTRIES_FOLDER = "log/entries/"
 

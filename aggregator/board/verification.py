@@ -70,7 +70,7 @@ def verify(folder: Path, root_keys: Sequence[str] = (), *, today_day: int) -> Ve
         SettingsError: a root key is not a fingerprint, or `folder` is none.
         BoardMismatchError: says what differs.
     """
-    keyids = frozenset(_parse_fingerprint(fingerprint) for fingerprint in root_keys)
+    keyids = frozenset(parse_fingerprint(fingerprint) for fingerprint in root_keys)
     names = _list_files(folder)
     evidence = read_evidence(folder, names)
     kept = read_kept(folder)
@@ -118,7 +118,8 @@ def claimed_size(checkpoint: str) -> int:
     return int(lines[1])
 
 
-def _parse_fingerprint(fingerprint: str) -> str:
+def parse_fingerprint(fingerprint: str) -> str:
+    """Return the key id that a person has typed as a fingerprint. Raises SettingsError."""
     keyid = re.sub(r"[\s:]", "", fingerprint).lower()
     if re.fullmatch(r"[0-9a-f]{64}", keyid) is None:
         raise SettingsError("a root key's fingerprint has 64 hexadecimal digits")

@@ -1,0 +1,1 @@
+"""Watching a log from another computer: mirrors and witnesses."""

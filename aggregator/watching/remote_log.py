@@ -1,0 +1,128 @@
+"""Reading the public log of an aggregator over HTTP. Nothing that comes is believed here."""
+
+import ssl
+import time
+from collections.abc import Iterator
+from typing import Final
+
+import httpx
+
+from aggregator.errors import BoardMismatchError, SettingsError
+from aggregator.log.publication import PublishedEntry, parse_entry
+from protocol.envelope import REGISTRY_TYPE, decode
+from protocol.errors import ProtocolError
+from protocol.registry import parse_registry
+
+ENTRIES_AT_ONCE: Final = 256
+TIMEOUT_S: Final = 30.0
+TRIES: Final = 5
+LONGEST_WAIT_S: Final = 60.0
+LARGEST_ANSWER: Final = 32 * 1024 * 1024  # bytes; 256 entries of 88 KiB at most
+
+
+class RemoteLog:
+    """The log of the aggregator at a URL."""
+
+    def __init__(self, url: str) -> None:
+        """Connect lazily.
+
+        Raises:
+            SettingsError: not an http or https URL.
+        """
+        if not url.startswith(("http://", "https://")):
+            raise SettingsError("the log's URL begins with https:// (or http://)")
+        self._url = url.rstrip("/")
+        self._client = httpx.Client(timeout=TIMEOUT_S, verify=ssl.create_default_context())
+
+    def __enter__(self) -> "RemoteLog":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.close()
+
+    def checkpoint(self) -> str:
+        """Return the newest checkpoint."""
+        return _as_text(self._get("/v1/log/checkpoint"), "its checkpoint")
+
+    def consistency(self, old_size: int, new_size: int) -> list[bytes]:
+        """Return the consistency proof between two sizes; empty where the old log is empty or as large."""
+        if old_size in (0, new_size):
+            return []
+        answer = self._get(f"/v1/log/consistency?from={old_size}&to={new_size}")
+        try:
+            return [bytes.fromhex(node) for node in httpx.Response(200, content=answer).json()["proof"]]
+        except (ValueError, TypeError, KeyError):
+            raise BoardMismatchError("the log's consistency proof is not in its form") from None
+
+    def newest_registry(self) -> bytes:
+        """Return the newest registry, as signed."""
+        return self._get("/v1/registry")
+
+    def registries(self) -> tuple[bytes, ...]:
+        """Return every registry version, as signed."""
+        newest = self.newest_registry()
+        try:
+            count = parse_registry(decode(newest, REGISTRY_TYPE).payload).version
+        except ProtocolError as error:
+            raise BoardMismatchError(f"the newest registry is not a registry: {error.detail}") from None
+        return (*(self._get(f"/v1/registry/{version}") for version in range(1, count)), newest)
+
+    def entries(self, size: int) -> Iterator[PublishedEntry]:
+        """Give the first `size` entries as the public sees them."""
+        for start in range(0, size, ENTRIES_AT_ONCE):
+            end = min(size, start + ENTRIES_AT_ONCE)
+            lines = self._get(f"/v1/log/entries?start={start}&end={end}").splitlines()
+            if len(lines) != end - start:
+                raise BoardMismatchError(f"the log gives {len(lines)} of the entries {start} to {end - 1}")
+            for line in lines:
+                yield parse_entry(line)
+
+    def send_cosignature(self, note: str) -> None:
+        """Hand over a checkpoint with this witness's signature.
+
+        Raises:
+            BoardMismatchError: the aggregator does not take it.
+        """
+        try:
+            answer = self._client.post(self._url + "/v1/log/cosignatures", content=note.encode())
+        except httpx.HTTPError as error:
+            raise _unreachable(error) from None
+        if answer.status_code != httpx.codes.OK:
+            raise BoardMismatchError(
+                f"the aggregator does not take the cosignature (HTTP status {answer.status_code})",
+                "Ask the people who run it whether the registry names this witness, with this key.",
+            )
+
+    def _get(self, path: str) -> bytes:
+        """Return an answer; wait and try again while the aggregator says that it is busy."""
+        for attempt in range(TRIES):
+            try:
+                answer = self._client.get(self._url + path)
+            except httpx.HTTPError as error:
+                raise _unreachable(error) from None
+            if answer.status_code == httpx.codes.OK and len(answer.content) <= LARGEST_ANSWER:
+                return answer.content
+            if answer.status_code not in (429, 503):
+                break
+            time.sleep(min(_seconds(answer.headers.get("Retry-After", "1")), LONGEST_WAIT_S) * (attempt + 1) / TRIES)
+        raise SettingsError(
+            f"the aggregator answers {path.partition('?')[0]} with HTTP status {answer.status_code}",
+            "Check the URL, or try again later.",
+        )
+
+
+def _seconds(value: str) -> float:
+    return float(value) if value.isdecimal() else 1.0
+
+
+def _as_text(content: bytes, name: str) -> str:
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        raise BoardMismatchError(f"{name} is not UTF-8 text") from None
+
+
+def _unreachable(error: httpx.HTTPError) -> SettingsError:
+    return SettingsError(
+        f"the aggregator cannot be reached: {type(error).__name__}", "Check the URL and the connection, and try again."
+    )

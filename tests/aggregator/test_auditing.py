@@ -1,0 +1,280 @@
+"""Auditors recompute what the public cannot, and sign; any lie about hidden statements is theirs to find."""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from aggregator.board import auditing
+from aggregator.board.archive import read_archive
+from aggregator.board.evidence import replay
+from aggregator.board.kept import read_kept
+from aggregator.board.publish import derived_files, publish
+from aggregator.board.verification import read_evidence, verify
+from aggregator.cli import cli
+from aggregator.errors import BoardMismatchError, SettingsError, UnauditedBoardError
+from aggregator.home import Home, today_day
+from aggregator.log import journal
+from aggregator.merge.board_model import parse_audited
+from protocol.audit import AUDIT_FILE, Audit, build_audit, open_audit, sign_audit
+from protocol.envelope import add_signature, sign
+from protocol.errors import Code, ProtocolError
+from protocol.keys import Ed25519Signer
+from tests.aggregator.audited import draw_auditor, name_auditors
+from tests.aggregator.federation import MODELS, new_home, new_key, ready, registry_of, scores, submit
+
+
+@dataclass
+class Audited:
+    """An aggregator with three pooled sites, its board, the sealed log, and two auditors of whom one is enough."""
+
+    home: Home
+    board: Path
+    archive: Path
+    keys: tuple[Path, Path]
+    auditors: tuple[Ed25519Signer, Ed25519Signer]
+
+    def audit(self, board: Path | None = None, *, auditor: int = 0, archive: Path | None = None) -> auditing.Audited:
+        root = registry_of(self.home).roots[0].keyid
+        return auditing.audit(
+            board or self.board, archive or self.archive, self.keys[auditor], [root], today_day=today_day()
+        )
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Audited:
+    folder = tmp_path_factory.mktemp("audited")
+    home = new_home(folder / "aggregator")
+    (first, one), (second, two) = draw_auditor(folder, "one"), draw_auditor(folder, "two")
+    name_auditors(home, [one, two])
+    for number in range(4):
+        site = ready(home, f"Hospital {number}", "named" if number == 0 else "pooled")
+        for seed, model in enumerate(MODELS[:2]):
+            submit(home, site, site.result(registry_of(home), scores(10 * number + seed), model=model.name))
+    publish(home, folder / "board")
+    auditing.archive(home, folder / "log.archive")
+    return Audited(home, folder / "board", folder / "log.archive", (first, second), (one, two))
+
+
+@pytest.fixture
+def board(made: Audited, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made.board, tmp_path / "copy"))
+
+
+def check(board: Path) -> Result:
+    return CliRunner().invoke(cli, ["verify", "--board", str(board)])
+
+
+def test_a_board_verifies_with_one_auditors_signature_and_not_without(made: Audited, board: Path) -> None:
+    cells = verify(board, today_day=today_day()).audited_cells
+    assert cells == 2 * 3
+    before = check(board)
+    assert isinstance(before.exception, UnauditedBoardError)
+    assert "6 cells rest on auditors' signatures, and 0 of the 1" in str(before.exception)
+    made.audit(board)
+    after = check(board)
+    assert after.exit_code == 0, after.output
+    assert "6 cells rest on auditors; signed by: auditor-1 (needed: 1)" in after.output
+
+
+def test_the_auditors_commands_do_the_same(made: Audited, board: Path, tmp_path: Path) -> None:
+    run = CliRunner().invoke
+    sealed = run(cli, ["--dir", str(made.home.directory), "archive", "--out", str(tmp_path / "log")])
+    assert sealed.exit_code == 0, sealed.output
+    root = registry_of(made.home).roots[0].fingerprint
+    arguments = ["--board", str(board), "--archive", str(tmp_path / "log"), "--key", str(made.keys[1])]
+    done = run(cli, ["audit", *arguments, "--root-key", root])
+    assert done.exit_code == 0, done.output
+    assert "6 cells recomputed" in done.output
+    assert check(board).exit_code == 0
+    again = run(cli, ["--dir", str(made.home.directory), "archive", "--out", str(tmp_path / "log")])
+    assert isinstance(again.exception, SettingsError), "an archive is never overwritten"
+
+
+def test_a_threshold_of_two_wants_two(made: Audited, tmp_path: Path) -> None:
+    folder = tmp_path / "two"
+    shutil.copytree(made.home.directory, folder / "aggregator")
+    home = Home(folder / "aggregator")
+    name_auditors(home, made.auditors, threshold=2)
+    publish(home, folder / "board")
+    auditing.archive(home, folder / "log")
+    made.audit(folder / "board", archive=folder / "log")
+    one = check(folder / "board")
+    assert isinstance(one.exception, UnauditedBoardError)
+    assert "1 of the 2" in str(one.exception)
+    made.audit(folder / "board", archive=folder / "log", auditor=1)
+    assert check(folder / "board").exit_code == 0
+    publish(home, folder / "board")
+    assert check(folder / "board").exit_code == 0, "the same board keeps its signatures"
+    site = ready(home, "Late")
+    submit(home, site, site.result(registry_of(home), scores(99)))
+    publish(home, folder / "board")
+    late = check(folder / "board")
+    assert isinstance(late.exception, UnauditedBoardError), "another board has none"
+    assert "0 of the 2" in str(late.exception)
+
+
+def audit_of(made: Audited, board: Path) -> Audit:
+    verified = verify(board, today_day=today_day())
+    head = verified.log.checkpoint
+    return Audit("board.example", verified.log.registry.version, verified.digest, head.size, head.root.hex())
+
+
+def write_audit(made: Audited, board: Path, content: bytes, keyid: str | None = None) -> None:
+    path = board / AUDIT_FILE.format(keyid=keyid or made.auditors[0].public.keyid)
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(content)
+
+
+def of_another_board(made: Audited, board: Path) -> None:
+    audit = audit_of(made, board)
+    other = Audit(audit.deployment, audit.registry, "0" * 64, audit.log_size, audit.log_root)
+    write_audit(made, board, sign_audit(other, made.auditors[0]))
+
+
+def of_another_deployment(made: Audited, board: Path) -> None:
+    audit = audit_of(made, board)
+    other = Audit("other.example", audit.registry, audit.board, audit.log_size, audit.log_root)
+    write_audit(made, board, sign_audit(other, made.auditors[0]))
+
+
+def of_a_smaller_log(made: Audited, board: Path) -> None:
+    audit = audit_of(made, board)
+    other = Audit(audit.deployment, audit.registry, audit.board, audit.log_size - 1, audit.log_root)
+    write_audit(made, board, sign_audit(other, made.auditors[0]))
+
+
+def by_a_stranger(made: Audited, board: Path) -> None:
+    stranger = new_key()
+    write_audit(made, board, sign_audit(audit_of(made, board), stranger), stranger.public.keyid)
+
+
+def by_one_auditor_twice(made: Audited, board: Path) -> None:
+    audit = audit_of(made, board)
+    write_audit(made, board, sign_audit(audit, made.auditors[0]))
+    write_audit(made, board, sign_audit(audit, made.auditors[0]), made.auditors[1].public.keyid)
+
+
+def by_two_in_one_file(made: Audited, board: Path) -> None:
+    signed = sign_audit(audit_of(made, board), made.auditors[0])
+    write_audit(made, board, add_signature(signed, made.auditors[1]))
+
+
+def with_a_changed_signature(made: Audited, board: Path) -> None:
+    signed = sign_audit(audit_of(made, board), made.auditors[0])
+    marker = b'"sig":"'
+    start = signed.index(marker) + len(marker)
+    write_audit(
+        made, board, signed[:start] + (b"B" if signed[start : start + 1] == b"A" else b"A") + signed[start + 1 :]
+    )
+
+
+@pytest.mark.parametrize(
+    ("forge", "sentence"),
+    [
+        (of_another_board, "is the audit of another board: its board is 0000"),
+        (of_another_deployment, "is the audit of another board: its deployment is other.example"),
+        (of_a_smaller_log, "is the audit of another board: its log size is"),
+        (by_a_stranger, "is signed by a key that is no auditor's"),
+        (by_one_auditor_twice, "is not named after the key that signed it"),
+        (by_two_in_one_file, "expected one signature"),
+        (with_a_changed_signature, "bad_signature"),
+    ],
+)
+def test_a_signature_that_vouches_for_something_else_is_refused(
+    made: Audited, board: Path, forge: Callable[[Audited, Path], None], sentence: str
+) -> None:
+    forge(made, board)
+    done = check(board)
+    assert isinstance(done.exception, BoardMismatchError)
+    assert sentence in str(done.exception)
+
+
+def test_a_figure_that_was_changed_in_audited_json_no_longer_fits_the_pages(made: Audited, board: Path) -> None:
+    made.audit(board)
+    path = board / "audited.json"
+    changed = path.read_bytes().replace(b'"value":', b'"value":1', 1)
+    assert changed != path.read_bytes()
+    path.write_bytes(changed)
+    assert isinstance(check(board).exception, BoardMismatchError)
+
+
+def test_a_board_made_from_lies_about_hidden_figures_is_never_signed(made: Audited, board: Path) -> None:
+    """The aggregator itself lies: pages and audited.json agree with each other, and not with the sealed log."""
+    lie = parse_audited((board / "audited.json").read_bytes().replace(b'"units":', b'"units":1', 1))
+    files = derived_files(replay(read_evidence(board)), lie, read_kept(board), published_day=today_day())
+    for name, content in files.items():
+        (board / name).parent.mkdir(parents=True, exist_ok=True)
+        (board / name).write_bytes(content)
+    verify(board, today_day=today_day())
+    with pytest.raises(BoardMismatchError, match=r"audited.json is not what the whole log gives"):
+        made.audit(board)
+    assert not (board / "audits").exists()
+
+
+def test_an_archive_opens_for_the_auditors_alone(made: Audited, board: Path, tmp_path: Path) -> None:
+    stranger, _ = draw_auditor(tmp_path, "stranger")
+    root = registry_of(made.home).roots[0].keyid
+    with pytest.raises(SettingsError, match="does not name this key"):
+        auditing.audit(board, made.archive, stranger, [root], today_day=today_day())
+    other = new_key()
+    with pytest.raises(SettingsError, match="not sealed to this key"):
+        list(read_archive(made.archive, other.public.keyid, other.seed))
+    with pytest.raises(BoardMismatchError, match="damaged"):
+        list(read_archive(made.archive, made.auditors[0].public.keyid, other.seed))
+    assert b"board.example" not in made.archive.read_bytes()
+    with made.home.database.reading() as connection:
+        entries = list(journal.read_entries(connection))
+    assert list(read_archive(made.archive, made.auditors[0].public.keyid, made.auditors[0].seed)) == entries
+
+
+@pytest.mark.parametrize("damage", ["cut", "cut everything", "changed", "lengthened", "other file"])
+def test_a_damaged_archive_is_refused_in_words(made: Audited, board: Path, tmp_path: Path, damage: str) -> None:
+    content = made.archive.read_bytes()
+    head = content.index(b"\n", content.index(b"\n") + 1) + 1
+    damaged = {
+        "cut": content[:-1],
+        "cut everything": content[:head],
+        "changed": content[:-100] + bytes([content[-100] ^ 1]) + content[-99:],
+        "lengthened": content + b"x",
+        "other file": b"PK" + content,
+    }[damage]
+    (tmp_path / "log").write_bytes(damaged)
+    with pytest.raises((BoardMismatchError, SettingsError), match="archive"):
+        made.audit(board, archive=tmp_path / "log")
+    assert not (board / "audits").exists()
+
+
+def test_an_archive_of_an_earlier_log_is_refused(made: Audited, tmp_path: Path) -> None:
+    folder = tmp_path / "later"
+    shutil.copytree(made.home.directory, folder / "aggregator")
+    home = Home(folder / "aggregator")
+    site = ready(home, "Late", "pooled")
+    submit(home, site, site.result(registry_of(home), scores(77)))
+    publish(home, folder / "board")
+    with pytest.raises(BoardMismatchError, match="the archive ends before log entry"):
+        made.audit(folder / "board")
+    auditing.archive(home, folder / "log")
+    made.audit(folder / "board", archive=folder / "log")
+    made.audit(Path(shutil.copytree(made.board, folder / "old")), archive=folder / "log")
+
+
+def test_an_audit_that_says_more_than_an_audit_is_refused(made: Audited) -> None:
+    auditor = made.auditors[0]
+    audit = Audit("board.example", 3, "0" * 64, 5, "1" * 64)
+    payload = build_audit(audit)
+    known = {auditor.public.keyid: auditor.public}
+    for changed, code in (
+        (payload.replace(b'"schema":1}', b'"schema":1,"zeal":"much"}'), Code.SCHEMA),
+        (payload.replace(b'"name":"board"', b'"name":"broad"'), Code.WRONG_SUBJECT),
+        (payload.replace(b"audit/v1", b"audit/v2"), Code.WRONG_TYPE),
+        (payload.replace(b'"log_size":5', b'"log_size":-5'), Code.SCHEMA),
+        (b" " + payload, Code.NOT_CANONICAL),
+    ):
+        with pytest.raises(ProtocolError) as caught:
+            open_audit(sign(changed, [auditor]), known)
+        assert caught.value.code is code
+    assert open_audit(sign(payload, [auditor]), known) == (auditor.public.keyid, audit)
