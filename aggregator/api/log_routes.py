@@ -3,16 +3,20 @@
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse, Response
 
 from aggregator.api.answers import LINES_MEDIA_TYPE, Digest, LogSize, SiteId, require_found
 from aggregator.home import Home
 from aggregator.log import journal
+from aggregator.log.cosignatures import check_cosignatures, keep_cosignatures, with_cosignatures
 from aggregator.log.history import read_site_head
 from aggregator.log.publication import read_public
 from aggregator.registry import versions
+from protocol.checkpoint import verify_checkpoint
+from protocol.errors import Code, ProtocolError
 from protocol.site_head import sign_site_head
 
 MAX_ENTRIES = 256  # of the log, in one answer
@@ -40,7 +44,13 @@ def make_router(home: Home) -> APIRouter:
         with home.database.reading() as connection:
             newest = versions.newest_registry(connection)
             signer = home.log_signer(newest)
-            return PlainTextResponse(journal.checkpoint(connection, origin=newest.log_name, log_key=signer))
+            note = journal.checkpoint(connection, origin=newest.log_name, log_key=signer)
+            return PlainTextResponse(with_cosignatures(connection, note, newest))
+
+    @router.post("/v1/log/cosignatures")
+    async def cosignatures(request: Request) -> dict[str, list[str]]:
+        data = await request.body()
+        return {"witnesses": await run_in_threadpool(_keep_cosignatures, home, data)}
 
     @router.get("/v1/log/entries")
     def entries(start: LogSize = 0, end: LogSize = MAX_ENTRIES) -> Response:
@@ -62,3 +72,21 @@ def make_router(home: Home) -> APIRouter:
         return {"proof": [node.hex() for node in proof]}
 
     return router
+
+
+def _keep_cosignatures(home: Home, data: bytes) -> list[str]:
+    """Keep the signatures of witnesses on a checkpoint of this log; return the names of the witnesses."""
+    try:
+        note = data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise ProtocolError(Code.BAD_CHECKPOINT, "not UTF-8 text") from None
+    with home.database.reading() as connection:
+        # Strangers are turned away without holding up the one writer.
+        registry = versions.newest_registry(connection)
+        signer = home.log_signer(registry)
+        newest = journal.checkpoint(connection, origin=registry.log_name, log_key=signer)
+        head = verify_checkpoint(newest, registry.log_keys, registry.log_name)
+        lines = check_cosignatures(connection, note, registry, head)
+    with home.database.writing() as connection:
+        keep_cosignatures(connection, verify_checkpoint(note, registry.log_keys, registry.log_name).size, lines)
+    return sorted(lines)
