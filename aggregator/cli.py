@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 
 from aggregator.accept_command import accept
-from aggregator.board_commands import archive, audit, publish, verify
+from aggregator.board_commands import archive, audit, publish, verify, witness
 from aggregator.command import format_option, open_home, say, say_error, show_rows
 from aggregator.errors import AggregatorError
 from aggregator.registry_commands import enroll, invite, register
@@ -218,3 +218,4 @@ cli.add_command(publish)
 cli.add_command(verify)
 cli.add_command(archive)
 cli.add_command(audit)
+cli.add_command(witness)
