@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, text
+from sqlalchemy import create_engine, make_url, text
 
 
 def find_programs() -> Path:
@@ -54,9 +54,26 @@ def start_cluster() -> Iterator[str]:
 
 def create_database(cluster: str) -> str:
     """Make an empty database in a cluster; return its URL."""
-    name = "t" + os.urandom(6).hex()
-    server = create_engine(cluster.format(database="postgres"), isolation_level="AUTOCOMMIT")
-    with server.connect() as connection:
-        connection.execute(text(f"CREATE DATABASE {name}"))
-    server.dispose()
+    name = _draw_name()
+    _run_on_server(cluster.format(database="postgres"), f"CREATE DATABASE {name}")
     return cluster.format(database=name)
+
+
+def copy_database(url: str) -> str:
+    """Copy a database that nobody is connected to; return the copy's URL."""
+    source, copy = make_url(url), _draw_name()
+    _run_on_server(
+        source.set(database="postgres").render_as_string(), f"CREATE DATABASE {copy} TEMPLATE {source.database}"
+    )
+    return source.set(database=copy).render_as_string()
+
+
+def _draw_name() -> str:
+    return "t" + os.urandom(6).hex()
+
+
+def _run_on_server(url: str, statement: str) -> None:
+    server = create_engine(url, isolation_level="AUTOCOMMIT")
+    with server.connect() as connection:
+        connection.execute(text(statement))
+    server.dispose()

@@ -16,11 +16,12 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from sqlalchemy import select
 
+from aggregator.errors import RegistryError
 from aggregator.home import Home, today_day
 from aggregator.registry import invites, rekeyings
 from aggregator.registry.changes import Additions
 from aggregator.registry.founding import found
-from aggregator.registry.proposals import Changes, change_now
+from aggregator.registry.proposals import Changes, change_now, commit, compose
 from aggregator.registry.versions import sign_next
 from aggregator.settings import make_settings
 from aggregator.store.schema import metadata, refusals
@@ -41,7 +42,7 @@ from protocol.predicates import (
     Statement,
     WithdrawPredicate,
 )
-from protocol.registry import Registry, SiteKey
+from protocol.registry import Registry, SiteKey, build_registry
 from protocol.scorecard import Scorecard
 from protocol.statements import build_statement
 from tests.aggregator.conftest import Served, serve_in_thread
@@ -375,6 +376,17 @@ def test_C50_a_key_of_the_centre_signs_no_statement(centre: Centre, key: str) ->
     }
     centre.refuses(sign_by(centre, signers[key], world.STEWARD), Code.UNKNOWN_KEY)
     centre.refuses(sign_by(centre, world.AGENT, signers[key]), Code.UNKNOWN_KEY)
+
+
+def test_C51_keys_of_a_site_sign_no_registry(centre: Centre) -> None:
+    before = centre.state()
+    with centre.home.database.reading() as connection:
+        proposal = compose(connection, Changes(ended=[]), expires_day=today_day() + 100)
+    data = envelope.sign(build_registry(proposal.registry), (world.AGENT, world.STEWARD), envelope.REGISTRY_TYPE)
+    with pytest.raises(RegistryError, match="would not be accepted"), centre.home.database.writing() as connection:
+        commit(connection, centre.home, proposal, data, today_day=today_day())
+    centre.refuses(data, Code.MALFORMED)
+    assert centre.state() == before
 
 
 @pytest.mark.parametrize("name", ["C40-signature-of-another-key", "C44-a-bad-signature-beside-a-good-one"])

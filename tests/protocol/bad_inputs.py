@@ -1,4 +1,4 @@
-"""The numbered list of bad inputs, A 1 to G 113, and the page of the documents that says which tests try each.
+"""The numbered list of bad inputs, A 1 to H 118, and the page of the documents that says which tests try each.
 
 `python -m tests.protocol.bad_inputs` writes the page anew.
 """
@@ -20,6 +20,7 @@ SECTIONS = {
     "E": "Meaning",
     "F": "Chain and time",
     "G": "Registry, log and receipt",
+    "H": "Public board",
 }
 
 BAD_INPUTS = {
@@ -136,9 +137,17 @@ BAD_INPUTS = {
     "G111": "time of a cosignature in the future",
     "G112": "enrolment with a token that was used, has expired, is another site's or over another key",
     "G113": "redirect, login page, truncated answer, 100 MB",
+    "H114": "the same submissions in any other order of arrival",
+    "H115": "a withdrawn result, or one of a revoked key: gone from the ranks, still in the log",
+    "H116": "entries or figures of another deployment's board",
+    "H117": "a subgroup that a single pooled site reports",
+    "H118": "a pooled cell of fewer than three sites, or one that a participant could subtract from",
 }
 
-# Tests of the two sides that try one of these with a real server and a real store, by file and name.
+# Files whose tests try these against a real server on SQLite and on PostgreSQL, by the numbers in their names.
+AT_THE_CENTRE = ("tests/aggregator/test_bad_inputs.py", "tests/aggregator/test_bad_inputs_of_the_board.py")
+
+# Further tests of the two sides that try one of these with a real server and a real store, by file and name.
 WITH_A_STORE = {
     "A2": [
         "tests/aggregator/test_http.py::test_compressed_and_oversize_bodies_are_refused",
@@ -165,7 +174,6 @@ NOT_TRIED = {"E85": "no statement carries a number of scores; the number of unit
 REMARKS = {
     "D71": "`scores_root`, `commitment` and the ledger's head are random to everybody outside: the gate determines "
     "them, and the site's audit recomputes them",
-    "F101": "needs the aggregator's store",
     "G110": "no witness is asked yet: cosignatures are ignored, so none counts twice",
     "G111": "as G110",
 }
@@ -179,7 +187,7 @@ written by `python -m tests.protocol.bad_inputs`, from the tests as they are col
 
 
 def collect_tests() -> list[str]:
-    """Return the ids of all tests of the protocol, in their order."""
+    """Return the ids of all tests of the protocol and of those at the centre, in their order."""
     command = [
         sys.executable,
         "-m",
@@ -189,6 +197,7 @@ def collect_tests() -> list[str]:
         "-p",
         "no:cacheprovider",
         "tests/protocol",
+        *(path for path in AT_THE_CENTRE if (ROOT / path).exists()),
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
     return [line for line in done.stdout.splitlines() if "::" in line]
@@ -199,7 +208,9 @@ def find_tests(tests: Iterable[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {number: [] for number in BAD_INPUTS}
     for test in tests:
         function, _, case = test.removeprefix("tests/protocol/").partition("[")
-        named = re.findall(r"(?:::test_|^)([A-G])0*(\d+)[-_]", function) or re.findall(r"(?:^|-)([A-G])0*(\d+)-", case)
+        named = re.findall(r"(?:::test_|^|_)([A-H])0*(\d+)(?=[-_])", function) or re.findall(
+            r"(?:^|-)([A-H])0*(\d+)-", case
+        )
         for letter, digits in named:
             functions = found.get(f"{letter}{digits}", [])
             if function not in functions:

@@ -1,4 +1,4 @@
-"""The list of bad inputs is numbered A 1 to G 113: every number is a test, and the page in the documents says which."""
+"""The list of bad inputs is numbered A 1 to H 118: every number is a test, and the page in the documents says which."""
 
 import ast
 
@@ -15,7 +15,16 @@ from tests.protocol.bad_inputs import (
     render_page,
 )
 
-RANGES = {"A": (1, 22), "B": (23, 38), "C": (39, 53), "D": (54, 71), "E": (72, 87), "F": (88, 102), "G": (103, 113)}
+RANGES = {
+    "A": (1, 22),
+    "B": (23, 38),
+    "C": (39, 53),
+    "D": (54, 71),
+    "E": (72, 87),
+    "F": (88, 102),
+    "G": (103, 113),
+    "H": (114, 118),
+}
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +39,12 @@ def test_the_list_has_every_number():
 
 def test_every_bad_input_is_tried_or_the_reason_is_given(found: dict[str, list[str]]):
     assert {number for number, tests in found.items() if not tests} == set(NOT_TRIED)
+
+
+def test_every_bad_input_but_the_clients_is_tried_at_the_centre_too(found: dict[str, list[str]]):
+    """Those of G reach a site; all others reach a server with a store, on SQLite and on PostgreSQL."""
+    at_the_centre = {number for number, tests in found.items() if any("tests/aggregator/" in test for test in tests)}
+    assert {number for number in BAD_INPUTS if number[0] != "G"} - at_the_centre == set(NOT_TRIED)
 
 
 def test_the_page_names_the_tests_that_there_are(found: dict[str, list[str]]):
