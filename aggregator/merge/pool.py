@@ -49,7 +49,8 @@ def pool(published: Sequence[SiteCell], cell: Cell, policy: DisclosurePolicy) ->
     """
     ran = [figure for figure in published if figure.state is not State.NOT_RUN]
     shown = _publishable(ran, policy) if cell.protected else ran
-    merged = merge_figures(figures_of(shown, policy, protected=cell.protected), cell, policy)
+    figures = figures_of(shown, policy, protected=cell.protected)
+    merged = merge_figures(figures, weigh(figures, policy), cell)
     waiting = len(ran) - len(shown)
     left_out = sum(figure.state is State.SUPPRESSED for figure in shown)
     has_hidden = any(not figure.named for figure in ran)
@@ -103,17 +104,16 @@ def describe_absence(
     return MergedCell(state, why, left_out=left_out, waiting=waiting, rests_on_audit=has_hidden)
 
 
-def merge_figures(figures: Figures, cell: Cell, policy: DisclosurePolicy) -> MergedCell | None:
+def merge_figures(figures: Figures, weights: Integers, cell: Cell) -> MergedCell | None:
     """Merge figures that may be shown together; None if not one of them is a value.
 
     Args:
         figures: of distinct sites; those of pooled sites hide each other.
+        weights: of the sites, as `weigh` gives them.
         cell: whose figures they are.
-        policy: the federation's floor.
     """
     if not len(figures) or figures.is_coded.all():
         return None
-    weights = weigh(figures, policy)
     low, high = _merge_end(figures.low_end, figures, weights, cell), None
     if figures.is_coded.any():
         high = _merge_end(figures.high_end, figures, weights, cell)
@@ -139,12 +139,11 @@ def weigh(figures: Figures, policy: DisclosurePolicy) -> Integers:
     """
     by_size = WEIGHT[figures.bucket]
     weights = by_size.copy()
-    hidden = by_size[figures.is_hidden].tolist()
-    named = by_size[~figures.is_hidden].tolist()
+    hidden, named = by_size[figures.is_hidden], by_size[~figures.is_hidden]
     if len(hidden) >= FEWEST_FOR_MEDIAN:
         hidden = limit_by_median(hidden, lower_median(hidden))
     if len(by_size) >= FEWEST_FOR_MEDIAN:
-        named = limit_by_median(named, lower_median(by_size.tolist()))
+        named = limit_by_median(named, lower_median(by_size))
     weights[figures.is_hidden] = limit_share(hidden, policy.pooled_share_percent)
     weights[~figures.is_hidden] = limit_share(
         named, policy.pooled_share_percent, others=int(weights[figures.is_hidden].sum())

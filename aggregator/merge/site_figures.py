@@ -36,11 +36,11 @@ class NamedWeights:
 
     def _limit_and_total(self, column: int) -> tuple[int, int]:
         figures = decode_codes(self.codes[:, column])
-        weights = figures.weight[figures.is_value | figures.is_coded].tolist()
+        weights = figures.weight[figures.is_value | figures.is_coded]
         if len(weights) >= FEWEST_FOR_MEDIAN:
             weights = limit_by_median(weights, lower_median(weights))
         weights = limit_share(weights, self.share_percent)
-        return max(weights), sum(weights)
+        return int(weights.max()), int(weights.sum())
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ from aggregator.merge.federation import (
 )
 from aggregator.merge.pool import describe_absence, merge_figures, weigh
 from aggregator.merge.ranges import MainFigures, count_sites, draw_ranges
-from aggregator.merge.site_cell import Flags, Integers, make_figures
+from aggregator.merge.site_cell import Figures, Flags, Integers, make_figures
 from aggregator.merge.site_figures import NamedWeights, SiteFigures, suppression_reasons
 from aggregator.merge.steps import NOTHING
 from protocol.figures import mean_win_rates
@@ -276,11 +276,23 @@ class _Column:
         sites: their ids.
         codes: one for each, with the policy.
         is_hidden: of a pooled site.
+        has_figure: whether it is a value or coded.
+        figures: of those that have one.
+        weights: of these figures.
     """
 
     sites: list[str]
     codes: Integers
     is_hidden: Flags
+    has_figure: Flags
+    figures: Figures
+    weights: Integers
+
+    @property
+    def sites_of_figures(self) -> tuple[str, ...]:
+        """The sites in the order of the figures."""
+        places = numpy.flatnonzero(self.has_figure)[self.figures.place]
+        return tuple(self.sites[place] for place in places)
 
 
 class _ModelMerger:
@@ -300,6 +312,9 @@ class _ModelMerger:
         self.has_hidden: Flags = ((steps.present != NOTHING) | (steps.shown != NOTHING)).any(axis=0)
         self._is_void = builder.federation.find_void(state)
         self._waiting = steps.count_waiting()
+        self._hidden_sites = list(steps.sites)
+        self._shown = self._stack_shown()
+        self._columns: dict[int, _Column] = {}
 
     @property
     def has_anything(self) -> bool:
@@ -312,21 +327,8 @@ class _ModelMerger:
         has_hidden = bool(self.has_hidden[column])
         waiting = int(self._waiting[column])
         behind = self._column(column)
-        fields = decode_codes(behind.codes)
-        has_figure = fields.is_value | fields.is_coded
-        merged = None
-        if has_figure.any():
-            figures = make_figures(
-                fields.value[has_figure],
-                fields.bucket[has_figure],
-                fields.spread[has_figure],
-                fields.policy[has_figure],
-                behind.is_hidden[has_figure],
-                self._builder.policies,
-                protected=cell.protected,
-            )
-            merged = merge_figures(figures, cell, self._builder.floor)
-        left_out = int((~has_figure).sum())
+        merged = merge_figures(behind.figures, behind.weights, cell)
+        left_out = int((~behind.has_figure).sum())
         since = int(self._steps.since[column]) if behind.is_hidden.any() else 0
         if merged is not None:
             return replace(merged, left_out=left_out, waiting=waiting, since=since, rests_on_audit=has_hidden)
@@ -338,8 +340,8 @@ class _ModelMerger:
             waiting,
             has_hidden,
         )
-        coded = int(fields.is_coded.sum())
-        named = int((fields.is_coded & ~behind.is_hidden).sum())
+        coded = len(behind.figures)  # without a value all figures are coded
+        named = int((~behind.figures.is_hidden).sum())
         return replace(absent, sites=coded, named_sites=named, coded_sites=coded, since=since)
 
     def counts(self) -> RowCounts:
@@ -362,43 +364,66 @@ class _ModelMerger:
 
     def main_figures(self, model: Model) -> MainFigures:
         """Return the figures of the main cells, for drawing sites anew."""
-        sites, weights, doubled = [], [], []
+        sites: list[tuple[str, ...]] = []
+        weights: list[Integers] = []
+        doubled: list[Integers] = []
+        nothing = numpy.zeros(0, dtype=numpy.int64)
         for column in self._layout.main:
-            cell = self._layout.scorecard.cells[column]
             behind = self._column(column)
-            fields = decode_codes(behind.codes)
-            has_figure = fields.is_value | fields.is_coded
-            if not fields.is_value.any():
-                has_figure = numpy.zeros_like(has_figure)
-            figures = make_figures(
-                fields.value[has_figure],
-                fields.bucket[has_figure],
-                fields.spread[has_figure],
-                fields.policy[has_figure],
-                behind.is_hidden[has_figure],
-                self._builder.policies,
-                protected=cell.protected,
-            )
-            with_figure = numpy.flatnonzero(has_figure)[figures.place]
-            sites.append(tuple(behind.sites[place] for place in with_figure))
-            weights.append(weigh(figures, self._builder.floor))
-            doubled.append(figures.low_end + figures.high_end)
+            if behind.figures.is_coded.all():
+                sites.append(())
+                weights.append(nothing)
+                doubled.append(nothing)
+                continue
+            sites.append(behind.sites_of_figures)
+            weights.append(behind.weights)
+            doubled.append(behind.figures.low_end + behind.figures.high_end)
         return MainFigures(tuple(sites), tuple(weights), tuple(doubled), model.is_language_model)
 
     def _column(self, column: int) -> _Column:
         """Return the contributions of named sites that ran the cell, and the shown ones of pooled sites."""
+        known = self._columns.get(column)
+        if known is not None:
+            return known
         ran = numpy.flatnonzero(self._named[:, column])
-        sites = [self._named_sites[row] for row in ran]
-        codes = [self._named[ran, column]]
-        if not self._is_void[column]:
-            results = self._builder.federation.results
-            shown = numpy.flatnonzero(self._steps.shown[:, column])
-            by_row = list(self._steps.sites)
-            sites += [by_row[row] for row in shown]
-            numbers = self._steps.shown_result[shown, column]
-            codes.append(numpy.array([results[number].codes[column] for number in numbers], dtype=numpy.int64))
-        is_hidden = numpy.arange(len(sites)) >= len(ran)
-        return _Column(sites, numpy.concatenate(codes), is_hidden)
+        shown = numpy.flatnonzero(self._shown[:, column])
+        codes = numpy.concatenate([self._named[ran, column], self._shown[shown, column]])
+        is_hidden = numpy.arange(len(codes)) >= len(ran)
+        fields = decode_codes(codes)
+        has_figure = fields.is_value | fields.is_coded
+        figures = make_figures(
+            fields.value[has_figure],
+            fields.bucket[has_figure],
+            fields.spread[has_figure],
+            fields.policy[has_figure],
+            is_hidden[has_figure],
+            self._builder.policies,
+            protected=self._layout.scorecard.cells[column].protected,
+        )
+        made = _Column(
+            sites=[self._named_sites[row] for row in ran] + [self._hidden_sites[row] for row in shown],
+            codes=codes,
+            is_hidden=is_hidden,
+            has_figure=has_figure,
+            figures=figures,
+            weights=weigh(figures, self._builder.floor),
+        )
+        if column in self._layout.main:  # these are asked for twice
+            self._columns[column] = made
+        return made
+
+    def _stack_shown(self) -> Integers:
+        """Return the shown codes of pooled sites, with the policy, a row each; 0 in columns that are withheld."""
+        results = self._builder.federation.results
+        columns, rows = len(self._layout.keys), len(self._hidden_sites)
+        has_part = (self._steps.shown[:rows, :columns] != NOTHING) & ~self._is_void[:columns]
+        numbers = self._steps.shown_result[:rows, :columns]
+        distinct = numpy.unique(numbers[has_part])
+        if not len(distinct):
+            return numpy.zeros((rows, columns), dtype=numpy.int64)
+        stacked = numpy.stack([results[number].codes for number in distinct])
+        places = numpy.minimum(numpy.searchsorted(distinct, numbers), len(distinct) - 1)
+        return numpy.where(has_part, stacked[places, numpy.arange(columns)], 0)
 
     def _count_named(self) -> RowCounts:
         results = self._builder.federation.results
