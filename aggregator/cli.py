@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 
 from aggregator.accept_command import accept
+from aggregator.backup_commands import backup, restore, resume
 from aggregator.board_commands import archive, audit, publish, verify, witness
 from aggregator.command import format_option, open_home, say, say_error, show_rows
 from aggregator.errors import AggregatorError
@@ -214,6 +215,9 @@ cli.add_command(requests)
 cli.add_command(rekey)
 cli.add_command(register)
 cli.add_command(accept)
+cli.add_command(backup)
+cli.add_command(restore)
+cli.add_command(resume)
 cli.add_command(publish)
 cli.add_command(verify)
 cli.add_command(archive)

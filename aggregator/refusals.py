@@ -8,6 +8,7 @@ from sqlalchemy import Connection, delete, insert, select
 
 from aggregator.home import Home
 from aggregator.log import journal
+from aggregator.log.restored import refuse_restored
 from aggregator.store.schema import refusals
 from protocol.errors import Code, ProtocolError
 from protocol.refusal import Refusal, sign_refusal
@@ -33,7 +34,12 @@ def recall(connection: Connection, digest: str) -> SignedRefusalError | None:
 def sign_and_remember(
     connection: Connection, home: Home, registry: Registry, digest: str, site: str, error: ProtocolError
 ) -> SignedRefusalError:
-    """Sign the refusal of a payload, and keep it in the place of an earlier one; the caller commits."""
+    """Sign the refusal of a payload, and keep it in the place of an earlier one; the caller commits.
+
+    Raises:
+        RestoredLogError: the log may be behind what the site knows, so its refusals prove nothing.
+    """
+    refuse_restored(connection)
     refusal = Refusal(digest, error.code, journal.size(connection))
     note = sign_refusal(refusal, registry.log_name, home.receipt_signer(registry))
     connection.execute(delete(refusals).where(refusals.c.digest == digest))

@@ -10,6 +10,7 @@ from aggregator.api.app import make_app
 from aggregator.api.connections import ConnectionLimits, limit
 from aggregator.errors import RegistryError, SettingsError
 from aggregator.home import Home
+from aggregator.log.restored import refuse_restored
 from aggregator.registry.versions import all_envelopes, walk
 from protocol.errors import ProtocolError
 
@@ -35,12 +36,13 @@ def check_ready(home: Home) -> None:
     """Refuse to start where a submission could not be handled.
 
     Raises:
-        StoreError: the database is missing or of another version.
+        StoreError: the database is missing or of another version, or was restored and not compared.
         RegistryError: a registry version does not follow from the one before.
         KeyFileError: the log's key is missing or readable by others, or is not the registry's.
     """
     home.database.check_version()
     with home.database.reading() as connection:
+        refuse_restored(connection)
         versions = all_envelopes(connection)
     try:
         newest = walk(versions)[-1]

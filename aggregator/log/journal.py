@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, bindparam, insert, select, tuple_
 
 from aggregator.errors import StoreError
+from aggregator.log.restored import refuse_restored
 from aggregator.log.tree_nodes import (
     Cover,
     Node,
@@ -92,6 +93,7 @@ def append_all(connection: Connection, links: Sequence[Link], *, origin: str, lo
     Raises:
         StoreError: as `append`.
     """
+    refuse_restored(connection)
     newest = connection.execute(_NEWEST_ENTRY).one_or_none()
     first = 0 if newest is None else newest.position + 1
     peaks = _read_peaks(connection, first)

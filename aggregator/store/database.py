@@ -52,7 +52,7 @@ class Database:
         Raises:
             StoreError: the schema is not the one this program was written for.
         """
-        wanted = ScriptDirectory.from_config(_alembic_config()).get_current_head()
+        wanted = needed_schema()
         with self.reading() as connection:
             found = MigrationContext.configure(connection).get_current_revision()
         _refuse_unreleased(found)
@@ -80,6 +80,13 @@ class Database:
     def close(self) -> None:
         """Release all connections."""
         self.engine.dispose()
+
+
+def needed_schema() -> str:
+    """Return the schema that this program was written for."""
+    head = ScriptDirectory.from_config(_alembic_config()).get_current_head()
+    assert head is not None, "there are migrations"
+    return head
 
 
 def _refuse_unreleased(schema: str | None) -> None:

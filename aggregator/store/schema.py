@@ -127,3 +127,12 @@ cosignatures = Table(
 )
 """Cosignatures of witnesses, by size of the log and name of the witness, as lines of a signed note. Only the newest
 few of each witness are kept."""
+
+restorations = Table(
+    "restorations",
+    metadata,
+    Column("log_size", Integer, primary_key=True, autoincrement=False),
+    Column("restored_day", Integer, nullable=False),
+)
+"""Holds a row while this copy of the log, restored from a back-up, has not been compared with what others have seen.
+Nothing is appended as long as it is there (see `aggregator.log.restored`)."""

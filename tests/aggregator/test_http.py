@@ -299,19 +299,19 @@ main()
 """
 
 
-def statement_of_kind(home: Home, site: TestSite, kind: str) -> Statement:
-    """Make the next link of a kind, after whatever it needs in the log."""
+def statement_of_kind(home: Home, site: TestSite, kind: str, seed: int = 1) -> Statement:
+    """Make the next link of a kind, after those that it needs in the log; another one for each seed."""
     registry = registry_of(home)
     match kind:
         case "dataset":
-            return site.dataset(registry, "2" * 64, version="another lineage")
+            return site.dataset(registry, "2" * 64, version=f"another lineage {seed}")
         case "plan":
             return site.plan(registry)
         case "abandon":
             return site.abandon(registry, submit(home, site, site.plan(registry)))
         case "withdraw":
-            return site.withdraw(registry, submit(home, site, site.result(registry, scores(2))))
-    return site.result(registry, scores(1))
+            return site.withdraw(registry, submit(home, site, site.result(registry, scores(1000 + seed))))
+    return site.result(registry, scores(seed))
 
 
 @pytest.mark.parametrize("kind", ["dataset", "plan", "abandon", "withdraw", "result"])

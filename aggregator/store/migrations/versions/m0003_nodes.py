@@ -28,6 +28,11 @@ def upgrade() -> None:
         sa.Column("name", sa.String(128), primary_key=True),
         sa.Column("line", sa.Text, nullable=False),
     )
+    op.create_table(
+        "restorations",
+        sa.Column("log_size", sa.Integer, primary_key=True, autoincrement=False),
+        sa.Column("restored_day", sa.Integer, nullable=False),
+    )
     op.create_index("forks_of_a_site", "forks", ["site", "epoch"])
     # SQLite adds no column that must be filled to a table that others refer to.
     op.add_column("registry_versions", sa.Column("digest", sa.String(64)))

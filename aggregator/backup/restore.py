@@ -1,0 +1,171 @@
+"""Restoring a back-up: everything is checked from the first byte, and comes as a whole or not at all."""
+
+import gzip
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import yaml
+from sqlalchemy import Connection, Table, insert, select
+
+from aggregator.backup.form import FORMAT, ROWS_AT_ONCE, count_rows, decode_bytes
+from aggregator.errors import SettingsError, StoreError
+from aggregator.home import DATABASE_FILE, SETTINGS_FILE, Home
+from aggregator.key_files import write_private
+from aggregator.log.restored import mark_restored
+from aggregator.log.tree_nodes import complete_nodes, fold, grow_peaks
+from aggregator.registry.versions import all_envelopes, newest_registry, walk
+from aggregator.store.database import Database, needed_schema
+from aggregator.store.schema import entries, metadata, nodes
+from protocol.checkpoint import verify_checkpoint
+from protocol.envelope import decode
+from protocol.errors import ProtocolError
+from protocol.merkle import leaf_hash
+
+LONGEST_LINE = 64 * 1024 * 1024  # bytes
+_DAMAGED_ADVICE = "Use another back-up. Nothing was restored."
+
+
+def restore_backup(backup: Path, directory: Path, *, database_url: str | None, today_day: int) -> Home:
+    """Restore a back-up into a new directory and an empty database; appending stays forbidden until `resume`.
+
+    Args:
+        backup: the file that `write_backup` made.
+        directory: made if missing; must not hold an aggregator.
+        database_url: of an empty database, or None for SQLite in the directory.
+        today_day: days since 1970-01-01 UTC.
+
+    Raises:
+        SettingsError: the directory holds an aggregator, or the file is not a back-up of this version.
+        StoreError: the database is not empty or failed, or the back-up is damaged; nothing was restored.
+    """
+    if (directory / SETTINGS_FILE).exists():
+        raise SettingsError(f"{directory.name} holds an aggregator already", "Choose another directory.")
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    database = Database(database_url or f"sqlite:///{directory.absolute() / DATABASE_FILE}")
+    try:
+        database.migrate()
+        try:
+            with gzip.open(backup, "rb") as stream, database.writing() as connection:
+                files = _Reader(stream).read_all(connection)
+                mark_restored(connection, _check_log(connection), today_day)
+        except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+            raise StoreError(f"the back-up is damaged: {type(error).__name__}", _DAMAGED_ADVICE) from None
+    finally:
+        database.close()
+    _write_files(directory, files, database_url)
+    return Home(directory)
+
+
+class _Reader:
+    """Reads the lines of one back-up into an empty database, in the caller's transaction."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._digest = hashlib.sha256()
+
+    def read_all(self, connection: Connection) -> dict[str, bytes]:
+        """Insert all rows; return the files by name."""
+        lines = self._read_lines()
+        header = next(lines, None)
+        if not isinstance(header, dict) or header.get("format") != FORMAT:
+            raise StoreError("the file is not a back-up of this version", _DAMAGED_ADVICE)
+        if header["schema"] != needed_schema():
+            raise StoreError(
+                f"the back-up has schema {header['schema']}; this program needs {needed_schema()}",
+                "Restore it with the version of intramural that made it, and migrate then.",
+            )
+        files: dict[str, bytes] = {}
+        table: Table | None = None
+        rows: list[dict[str, object]] = []
+        for line in lines:
+            if isinstance(line, list):
+                if table is None:
+                    raise ValueError("a row without a table")
+                values = [_decode_value(value) for value in line]
+                rows.append(dict(zip(table.columns.keys(), values, strict=True)))
+                if len(rows) >= ROWS_AT_ONCE:
+                    connection.execute(insert(table), rows)
+                    rows = []
+                continue
+            if table is not None and rows:
+                connection.execute(insert(table), rows)
+                rows = []
+            if "file" in line:
+                files[line["file"]] = decode_bytes(line["content"])
+            else:
+                table = self._begin_table(connection, line)
+        if table is not None and rows:
+            connection.execute(insert(table), rows)
+        if header["log_size"] != count_rows(connection, entries):
+            raise ValueError("entries are missing")
+        return files
+
+    def _read_lines(self) -> Iterator[Any]:
+        """Give the lines, the last one apart: it must be the digest of all others."""
+        while data := self._stream.readline(LONGEST_LINE):
+            line = json.loads(data)
+            if isinstance(line, dict) and "sha256" in line:
+                if line["sha256"] != self._digest.hexdigest() or self._stream.read(1):
+                    raise ValueError("the digest is another")
+                return
+            self._digest.update(data)
+            yield line
+        raise ValueError("the end is missing")
+
+    def _begin_table(self, connection: Connection, line: dict[str, Any]) -> Table:
+        table = metadata.tables[line["table"]]
+        if line["columns"] != [column.name for column in table.columns]:
+            raise ValueError("the columns are others")
+        if count_rows(connection, table):
+            raise StoreError("the database is not empty", "Restore into a new database. Nothing was restored.")
+        return table
+
+
+def _check_log(connection: Connection) -> int:
+    """Check registry and log from the first byte, store the log's tree and return its size. Raises StoreError."""
+    try:
+        walk(all_envelopes(connection))
+        registry = newest_registry(connection)
+        peaks: list[bytes] = []
+        newest: str | None = None
+        log_size = 0
+        query = select(entries.c.position, entries.c.envelope, entries.c.checkpoint).order_by(entries.c.position)
+        for row in connection.execute(query.execution_options(yield_per=ROWS_AT_ONCE)):
+            if row.position != log_size:
+                raise ValueError("a position is missing")
+            completed = complete_nodes(log_size, leaf_hash(decode(row.envelope).pae), peaks)
+            peaks = grow_peaks(peaks, completed)
+            rows = [{"level": node.level, "position": node.position, "hash": value} for node, value in completed]
+            connection.execute(insert(nodes), rows)
+            newest, log_size = row.checkpoint, log_size + 1
+        if newest is not None:
+            head = verify_checkpoint(newest, registry.log_keys, registry.log_name)
+            if (head.size, head.root) != (log_size, fold(peaks)):
+                raise ValueError("the tree is not the signed one")
+    except (ProtocolError, ValueError, IndexError) as error:
+        raise StoreError(f"the log in the back-up does not hold: {type(error).__name__}", _DAMAGED_ADVICE) from None
+    return log_size
+
+
+def _write_files(directory: Path, files: dict[str, bytes], database_url: str | None) -> None:
+    """Write keys and settings; the settings come last, as they make the directory an aggregator's."""
+    for name, content in files.items():
+        path = directory / name
+        if name == SETTINGS_FILE or path.parent != directory / "keys":
+            continue
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        write_private(path, content)
+    settings = yaml.safe_load(files[SETTINGS_FILE]) or {}
+    settings.pop("database_url", None)
+    if database_url is not None:
+        settings["database_url"] = database_url
+    text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True) if settings else ""
+    (directory / SETTINGS_FILE).write_text("# Settings of this aggregator, restored from a back-up.\n" + text, "utf-8")
+
+
+def _decode_value(value: object) -> object:
+    """Return one value of a row; bytes stand in an object of their own."""
+    return decode_bytes(value["base64"]) if isinstance(value, dict) else value
