@@ -449,6 +449,7 @@ def _describe_result(result: ResultPredicate, site: Site, knowledge: Knowledge) 
     facts = (
         *_named_facts(result, card, knowledge),
         *datasets,
+        *_describe_juries(card, result),
         Fact("plan", _describe_plan_of(result, knowledge)),
         Fact("day", format_day(result.day)),
         Fact("outcome", _describe_outcome(result.outcome)),
@@ -826,6 +827,17 @@ def _describe_data(card: Scorecard, data: Mapping[str, str], knowledge: Knowledg
             words = f"{_show_units(dataset.units)} units, registered as link {dataset.header.seq}"
         facts.append(Fact(f"data of {entry.id}", f"{named} ({words})"))
     return facts
+
+
+def _describe_juries(card: Scorecard, result: ResultPredicate) -> list[Fact]:
+    """Return, for each panel of judges behind figures that were run, who they are and which benchmarks they graded."""
+    graded: dict[str, dict[str, None]] = {}
+    for cell in card.cells:
+        jury = card.jury_of(cell)
+        if jury is not None and result.cells[cell.key] != NOT_RUN:
+            panel = f"{', '.join(jury.seats)} ({jury.quorum} valid verdicts needed)"
+            graded.setdefault(panel, {})[cell.benchmark] = None
+    return [Fact(f"judges of {', '.join(benchmarks)}", panel) for panel, benchmarks in graded.items()]
 
 
 def _caution_about_data(card: Scorecard, data: Mapping[str, str], knowledge: Knowledge) -> list[str]:

@@ -34,6 +34,8 @@ from protocol.predicates import (
     Statement,
     WithdrawPredicate,
 )
+from protocol.registry import RegisteredScorecard
+from protocol.scorecard import Jury
 from protocol.statements import build_statement
 from tests.protocol import world
 
@@ -71,6 +73,21 @@ def test_a_figure_is_shown_in_the_metrics_own_range_with_how_coarse_it_is() -> N
     assert "rounded to a grid of 0.1" in row.meaning
     assert figure(describe(world.RESULT), "notes/rouge_l").deviation == "0.240"
     assert "public" in figure(describe(world.RESULT), "exam/exact_match").meaning
+
+
+def test_the_judges_behind_a_graded_figure_are_named() -> None:
+    jury = Jury("notes", ("maker/one", "maker/two", "maker/two"), "ab" * 32, 2)
+    cells = tuple(replace(cell, jury="notes") if cell.benchmark == "notes" else cell for cell in world.SCORECARD.cells)
+    card = replace(world.SCORECARD, cells=cells, juries=(jury,))
+    registry = world.registry(scorecards={card.digest: RegisteredScorecard(card)})
+    knowledge = Knowledge(registry, world.STRICT, world.DATASETS, {})
+    graded = world.result(scorecard=card.digest)
+    description = describe_statement(build_statement(graded), knowledge)
+    assert fact(description, "judges of notes") == "maker/one, maker/two, maker/two (2 valid verdicts needed)"
+    unrun = {"groups": {"notes": 0}, "cells": {"notes/rouge_l": NOT_RUN}, "spreads": {"notes/rouge_l": -1}}
+    silent = world.result(scorecard=card.digest, outcome="partial", data={"notes": NONE}, **unrun)
+    names = {fact.name for fact in describe_statement(build_statement(silent), knowledge).facts}
+    assert not any(name.startswith("judges") for name in names)
 
 
 @pytest.mark.parametrize(
