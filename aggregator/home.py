@@ -18,6 +18,7 @@ from aggregator.errors import KeyFileError
 from aggregator.key_files import load_key
 from aggregator.settings import Settings, read_settings
 from aggregator.store.database import Database
+from aggregator.store.group_commit import GroupCommit
 from protocol.keys import Ed25519Signer, PublicKey
 from protocol.registry import Registry
 
@@ -53,6 +54,11 @@ class Home:
     def database(self) -> Database:
         """The database; its schema is checked by whoever opens the directory to work on it."""
         return Database(self.settings.database_url or f"sqlite:///{self.directory.absolute() / DATABASE_FILE}")
+
+    @cached_property
+    def writer(self) -> GroupCommit:
+        """Writes for many threads at once, several pieces in a transaction."""
+        return GroupCommit(self.database)
 
     @property
     def keys(self) -> Path:

@@ -15,7 +15,7 @@ from aggregator.store.schema import entries, forks
 from protocol.errors import Code, ProtocolError
 from protocol.registry import Registry
 from protocol.statements import kind_name, parse_statement
-from protocol.verification import Accepted, Authentic, authenticate, verify_link
+from protocol.verification import Accepted, Authentic, authenticate, check_signers, verify_link
 
 log = logging.getLogger("aggregator.intake")
 
@@ -41,40 +41,43 @@ def accept(home: Home, data: bytes, *, today_day: int) -> Receipted:
     """
     with home.database.reading() as connection:
         # Strangers are turned away, and known submissions answered, without waiting for the one writer.
-        known = _receipted(connection, _authenticate(connection, data).digest)
+        authentic = authenticate(data, newest_registry(connection), log_index=journal.size(connection))
+        known = _receipted(connection, authentic.digest)
     if known is not None:
         return known
-    with home.database.writing() as connection:
-        outcome = _decide(connection, home, data, today_day)
-    # Leaving the block has committed, so that the memory of a refusal and the evidence of a fork outlive it.
-    if isinstance(outcome, SignedRefusalError):
+    outcome = home.writer.run(lambda connection: _decide(connection, home, authentic, data, today_day))
+    # It is committed, so that the memory of a refusal and the evidence of a fork outlive it.
+    if isinstance(outcome, ProtocolError):
         raise outcome
     return outcome
 
 
-def _decide(connection: Connection, home: Home, data: bytes, today_day: int) -> Receipted | SignedRefusalError:
-    """Append and give the receipt, or remember and give the refusal."""
-    authentic = _authenticate(connection, data)
+def _decide(
+    connection: Connection, home: Home, authentic: Authentic, data: bytes, today_day: int
+) -> Receipted | ProtocolError:
+    """Append and give the receipt, or remember and give the refusal.
+
+    Others may have written since the envelope was authenticated, so all that is not a matter of the envelope alone is
+    read again.
+    """
+    registry = newest_registry(connection)
+    try:
+        check_signers(authentic, registry, log_index=journal.size(connection))
+    except ProtocolError as error:
+        return error
     known = _receipted(connection, authentic.digest)
     if known is not None:
         return known
-    registry = newest_registry(connection)
     if today_day >= registry.expires_day:
         # Our fault, not the payload's: nothing is signed, and the site tries again.
-        raise ProtocolError(Code.REGISTRY_EXPIRED, f"registry {registry.version} expired on day {registry.expires_day}")
+        expired = f"registry {registry.version} expired on day {registry.expires_day}"
+        return ProtocolError(Code.REGISTRY_EXPIRED, expired)
     history = read_history(connection, authentic.site, registry)
     try:
         accepted = verify_link(authentic, registry, history, today_day=today_day)
     except ProtocolError as error:
         return _refuse(connection, home, registry, authentic, data, error)
-    _append(connection, home, registry, accepted, data)
-    receipted = _receipted(connection, authentic.digest)
-    assert receipted is not None, "appended in this transaction"
-    return receipted
-
-
-def _authenticate(connection: Connection, data: bytes) -> Authentic:
-    return authenticate(data, newest_registry(connection), log_index=journal.size(connection))
+    return _append(connection, home, registry, accepted, data)
 
 
 def _receipted(connection: Connection, digest: str) -> Receipted | None:
@@ -82,7 +85,7 @@ def _receipted(connection: Connection, digest: str) -> Receipted | None:
     return None if receipt is None else Receipted(digest, receipt)
 
 
-def _append(connection: Connection, home: Home, registry: Registry, accepted: Accepted, data: bytes) -> None:
+def _append(connection: Connection, home: Home, registry: Registry, accepted: Accepted, data: bytes) -> Receipted:
     link = Link(
         digest=accepted.digest,
         leaf=accepted.leaf,
@@ -91,14 +94,16 @@ def _append(connection: Connection, home: Home, registry: Registry, accepted: Ac
         registry=registry.version,
         figures=accepted.figures,
     )
-    position = journal.append(connection, link, origin=registry.log_name, log_key=home.log_signer(registry))
+    signer = home.log_signer(registry)
+    appended = journal.append_with_receipt(connection, link, origin=registry.log_name, log_key=signer)
     log.info(
         "accepted position=%d site=%s kind=%s digest=%s",
-        position,
+        appended.position,
         accepted.site,
         kind_name(accepted.statement),
         accepted.digest,
     )
+    return Receipted(accepted.digest, appended.receipt)
 
 
 def _refuse(

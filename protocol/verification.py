@@ -125,12 +125,36 @@ def authenticate(data: bytes, registry: Registry, *, log_index: int) -> Authenti
         ProtocolError: only MALFORMED, UNKNOWN_KEY or BAD_SIGNATURE.
     """
     envelope = decode(data)
+    signers = _find_signers(envelope, registry, log_index)
+    envelope.verify({key.keyid: key for _, _, key in signers})
+    return Authentic(envelope, signers[0][0], envelope.digest)
+
+
+def check_signers(authentic: Authentic, registry: Registry, *, log_index: int) -> None:
+    """Check that an envelope authenticated before may still sign: under this registry, for this entry of the log.
+
+    Its signatures need no second look. They are right whatever the registry says, since a key id names one key.
+
+    Args:
+        authentic: from `authenticate`, with whatever registry.
+        registry: the newest registry.
+        log_index: the index the link would get.
+
+    Raises:
+        ProtocolError: UNKNOWN_KEY.
+    """
+    signers = _find_signers(authentic.envelope, registry, log_index)
+    if signers[0][0] != authentic.site:
+        raise ProtocolError(Code.UNKNOWN_KEY, "the keys have become another site's")
+
+
+def _find_signers(envelope: Envelope, registry: Registry, log_index: int) -> list[tuple[str, Role, PublicKey]]:
+    """Return site, role and key of each signature: one agent's and one steward's of one site. Raises ProtocolError."""
     signers = [_signer(signature.keyid, registry, log_index) for signature in envelope.signatures]
     sites = {site for site, _, _ in signers}
     if len(sites) != 1 or sorted(role for _, role, _ in signers) != ["agent", "steward"]:
         raise ProtocolError(Code.UNKNOWN_KEY, "expected one agent and one steward of one site")
-    envelope.verify({key.keyid: key for _, _, key in signers})
-    return Authentic(envelope, sites.pop(), envelope.digest)
+    return signers
 
 
 def _signer(keyid: str, registry: Registry, log_index: int) -> tuple[str, Role, PublicKey]:

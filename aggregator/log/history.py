@@ -6,7 +6,7 @@ Nothing is read before a check asks for it: of a site's plans and results one ro
 from collections.abc import Container, Iterator, Mapping
 from functools import cached_property
 
-from sqlalchemy import Column, ColumnElement, Connection, exists, select
+from sqlalchemy import BindParameter, Connection, Integer, Select, String, bindparam, exists, select
 
 from aggregator.store.schema import entries, forks
 from protocol.checkpoint import parse_hash
@@ -24,18 +24,64 @@ from protocol.site_head import SiteHead
 from protocol.statements import parse_statement
 from protocol.verification import ChainHead, History, KnownPlan, plan_challenge
 
+_SITE: BindParameter[str] = bindparam("site", type_=String())
+_VALUE: BindParameter[str] = bindparam("value", type_=String())
+_EPOCH: BindParameter[int] = bindparam("epoch", type_=Integer())
+_settling = entries.alias()
+
+# Made once: SQLAlchemy takes longer to put a query together than SQLite takes to answer it.
+_NEWEST_OF_SITE = (
+    select(entries.c.epoch, entries.c.seq, entries.c.digest, entries.c.ledger_length, entries.c.ledger_head)
+    .where(entries.c.site == _SITE)
+    .order_by(entries.c.epoch.desc(), entries.c.seq.desc())
+    .limit(1)
+)
+_FORK = select(forks.c.digest).where(forks.c.site == _SITE, forks.c.epoch == _EPOCH).limit(1)
+_STANDING_ROOT = (
+    select(entries.c.position)
+    .where(entries.c.scores_root == _VALUE, ~exists().where(_settling.c.settles == entries.c.digest))
+    .limit(1)
+)
+_FIGURES_ELSEWHERE = select(entries.c.position).where(entries.c.figures == _VALUE, entries.c.site != _SITE).limit(1)
+_RESULT = select(entries.c.position).where(
+    entries.c.digest == _VALUE, entries.c.site == _SITE, entries.c.kind == "result"
+)
+_SETTLING = select(entries.c.position).where(entries.c.settles == _VALUE)
+_DATASETS = (
+    select(entries.c.position, entries.c.digest)
+    .where(entries.c.site == _SITE, entries.c.kind == "dataset")
+    .order_by(entries.c.position)
+)
+_ENVELOPES = select(entries.c.position, entries.c.digest, entries.c.envelope).where(
+    entries.c.position.in_(bindparam("positions", expanding=True))
+)
+_PLAN = select(entries.c.position, entries.c.envelope, entries.c.checkpoint).where(
+    entries.c.digest == _VALUE, entries.c.site == _SITE, entries.c.kind == "plan"
+)
+_PLANS = select(entries.c.digest).where(entries.c.site == _SITE, entries.c.kind == "plan").order_by(entries.c.position)
+
+MAX_REMEMBERED = 20_000  # dataset statements in memory, of about a kilobyte each
+_remembered: dict[str, DatasetPredicate] = {}
+"""Dataset statements that were read from a log, by their digest, which is that of all they say."""
+
 
 def read_history(connection: Connection, site: str, registry: Registry) -> History:
     """Return the state before the next statement of `site`; an empty one if no such site is enrolled."""
     enrolled = registry.sites.get(site)
     if enrolled is None:
         return History(head=None)
+    newest = connection.execute(_NEWEST_OF_SITE, {"site": site}).one_or_none()
+    head, ledger = None, EMPTY_LEDGER
+    if newest is not None:
+        ledger = LedgerHead(newest.ledger_length, newest.ledger_head)
+        if newest.epoch == enrolled.epoch and newest.seq != START_SEQ:
+            head = ChainHead(newest.epoch, newest.seq, newest.digest)
     return History(
-        head=read_chain_head(connection, site, enrolled.epoch),
+        head=head,
         frozen=is_frozen(connection, site, enrolled.epoch),
-        ledger=read_ledger(connection, site),
-        roots=_Column(connection, entries.c.scores_root, ~_is_settled()),
-        figures=_Column(connection, entries.c.figures, entries.c.site != site),
+        ledger=ledger,
+        roots=_Answers(connection, _STANDING_ROOT, site),
+        figures=_Answers(connection, _FIGURES_ELSEWHERE, site),
         datasets=_Datasets(connection, site),
         plans=_Plans(connection, site, registry.deployment),
         results=_StandingResults(connection, site),
@@ -58,18 +104,12 @@ def read_chain_head(connection: Connection, site: str, epoch: int) -> ChainHead 
 
 def is_frozen(connection: Connection, site: str, epoch: int) -> bool:
     """Whether two payloads for one place in this epoch of the site's chain were seen."""
-    return _any(connection, (forks.c.site == site) & (forks.c.epoch == epoch))
+    return connection.execute(_FORK, {"site": site, "epoch": epoch}).first() is not None
 
 
 def read_ledger(connection: Connection, site: str) -> LedgerHead:
     """Return the head of a site's ledger of releases, as its newest statement of any kind gives it."""
-    query = (
-        select(entries.c.ledger_length, entries.c.ledger_head)
-        .where(entries.c.site == site)
-        .order_by(entries.c.epoch.desc(), entries.c.seq.desc())
-        .limit(1)
-    )
-    row = connection.execute(query).one_or_none()
+    row = connection.execute(_NEWEST_OF_SITE, {"site": site}).one_or_none()
     return EMPTY_LEDGER if row is None else LedgerHead(row.ledger_length, row.ledger_head)
 
 
@@ -90,45 +130,31 @@ def read_site_head(connection: Connection, site: str, registry: Registry, log_si
     )
 
 
-def _is_settled() -> ColumnElement[bool]:
-    """Whether another statement has ended an entry: of a result, whether it was withdrawn."""
-    settling = entries.alias()
-    return exists().where(settling.c.settles == entries.c.digest)
-
-
-def _any(connection: Connection, condition: ColumnElement[bool]) -> bool:
-    return bool(connection.execute(select(exists().where(condition))).scalar())
-
-
 def _statement(envelope: bytes) -> Statement:
     """Read a statement of our own log, which was verified when it was accepted."""
     return parse_statement(decode(envelope).payload)
 
 
-class _Column(Container[str]):
-    """The values of one column of the log, of all entries or of those that a condition holds for."""
+class _Answers(Container[str]):
+    """The values for which a query finds a row."""
 
-    def __init__(
-        self, connection: Connection, column: Column[str | None], condition: ColumnElement[bool] | None = None
-    ) -> None:
-        self._connection, self._column, self._condition = connection, column, condition
+    def __init__(self, connection: Connection, query: Select[tuple[int]], site: str) -> None:
+        self._connection, self._query, self._site = connection, query, site
 
     def __contains__(self, value: object) -> bool:
-        matches: ColumnElement[bool] = self._column == value
-        if self._condition is not None:
-            matches &= self._condition
-        return _any(self._connection, matches)
+        asked = {"value": value, "site": self._site}
+        return self._connection.execute(self._query, asked).first() is not None
 
 
 class _StandingResults(Container[str]):
     """Digests of a site's results that were not withdrawn."""
 
     def __init__(self, connection: Connection, site: str) -> None:
-        self._connection, self._site = connection, site
+        self._are_results = _Answers(connection, _RESULT, site)
+        self._are_settled = _Answers(connection, _SETTLING, site)
 
     def __contains__(self, value: object) -> bool:
-        is_result = (entries.c.digest == value) & (entries.c.site == self._site) & (entries.c.kind == "result")
-        return _any(self._connection, is_result) and not _any(self._connection, entries.c.settles == value)
+        return value in self._are_results and value not in self._are_settled
 
 
 class _Datasets(Mapping[str, DatasetPredicate]):
@@ -139,17 +165,14 @@ class _Datasets(Mapping[str, DatasetPredicate]):
 
     @cached_property
     def _known(self) -> dict[str, DatasetPredicate]:
-        query = (
-            select(entries.c.digest, entries.c.envelope)
-            .where(entries.c.site == self._site, entries.c.kind == "dataset")
-            .order_by(entries.c.position)
-        )
-        found = {}
-        for row in self._connection.execute(query):
-            statement = _statement(row.envelope)
-            assert isinstance(statement, DatasetPredicate), "kind says so"
-            found[row.digest] = statement
-        return found
+        rows = self._connection.execute(_DATASETS, {"site": self._site}).all()
+        remembered = {row.digest: _remembered.get(row.digest) for row in rows}
+        missing = [row.position for row in rows if remembered[row.digest] is None]
+        read = _read_datasets(self._connection, missing) if missing else {}
+        if len(_remembered) + len(read) > MAX_REMEMBERED:
+            _remembered.clear()
+        _remembered.update(read)
+        return {digest: statement or read[digest] for digest, statement in remembered.items()}
 
     def __getitem__(self, digest: str) -> DatasetPredicate:
         return self._known[digest]
@@ -161,6 +184,15 @@ class _Datasets(Mapping[str, DatasetPredicate]):
         return len(self._known)
 
 
+def _read_datasets(connection: Connection, positions: list[int]) -> dict[str, DatasetPredicate]:
+    datasets = {}
+    for row in connection.execute(_ENVELOPES, {"positions": positions}):
+        statement = _statement(row.envelope)
+        assert isinstance(statement, DatasetPredicate), "kind says so"
+        datasets[row.digest] = statement
+    return datasets
+
+
 class _Plans(Mapping[str, KnownPlan]):
     """A site's plans by digest, each read when it is asked for."""
 
@@ -168,10 +200,7 @@ class _Plans(Mapping[str, KnownPlan]):
         self._connection, self._site, self._deployment = connection, site, deployment
 
     def __getitem__(self, digest: str) -> KnownPlan:
-        query = select(entries.c.position, entries.c.envelope, entries.c.checkpoint).where(
-            entries.c.digest == digest, entries.c.site == self._site, entries.c.kind == "plan"
-        )
-        row = self._connection.execute(query).one_or_none()
+        row = self._connection.execute(_PLAN, {"value": digest, "site": self._site}).one_or_none()
         if row is None:
             raise KeyError(digest)
         statement = _statement(row.envelope)
@@ -181,16 +210,11 @@ class _Plans(Mapping[str, KnownPlan]):
         return KnownPlan(
             predicate=statement,
             challenge=plan_challenge(self._deployment, row.position, root, digest),
-            is_open=not _any(self._connection, entries.c.settles == digest),
+            is_open=digest not in _Answers(self._connection, _SETTLING, self._site),
         )
 
     def __iter__(self) -> Iterator[str]:
-        query = (
-            select(entries.c.digest)
-            .where(entries.c.site == self._site, entries.c.kind == "plan")
-            .order_by(entries.c.position)
-        )
-        return iter(self._connection.execute(query).scalars().all())
+        return iter(self._connection.execute(_PLANS, {"site": self._site}).scalars().all())
 
     def __len__(self) -> int:
         return len(list(iter(self)))

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, bindparam, insert, select, tuple_
 
 from aggregator.errors import StoreError
-from aggregator.log.restored import refuse_restored
 from aggregator.log.tree_nodes import (
     Cover,
     Node,
@@ -33,11 +32,18 @@ from protocol.predicates import AbandonPredicate, ResultPredicate, Statement, Wi
 from protocol.receipt import build_receipt
 from protocol.statements import kind_name
 
+_LEVEL, _POSITION = nodes.c.level, nodes.c.position
+_NODES = select(nodes).where(tuple_(_LEVEL, _POSITION).in_(bindparam("wanted", expanding=True)))
 _NEWEST_POSITION = select(entries.c.position).order_by(entries.c.position.desc()).limit(1)
 _NEWEST_ENTRY = select(entries.c.position, entries.c.checkpoint).order_by(entries.c.position.desc()).limit(1)
 _ENTRY_OF_DIGEST = select(entries.c.position, entries.c.checkpoint).where(entries.c.digest == bindparam("wanted"))
 _INSERT_ENTRY = insert(entries)
 _INSERT_NODES = insert(nodes)
+
+MAX_RECENT = 8
+_recent_peaks: dict[bytes, Sequence[bytes]] = {}
+"""The complete subtrees of the trees that this process made last, by the root that they lead to. What was rolled back
+is under a root that no checkpoint signs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +78,14 @@ class Entry:
         return canonical({"envelope": json.loads(self.envelope), "registry": self.registry})
 
 
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """An entry that was appended: its position, and the receipt that the site gets once it is committed."""
+
+    position: int
+    receipt: str
+
+
 def size(connection: Connection) -> int:
     """Return the number of entries."""
     newest = connection.execute(_NEWEST_POSITION).scalar_one_or_none()
@@ -84,35 +98,40 @@ def append(connection: Connection, link: Link, *, origin: str, log_key: Signer) 
     Raises:
         StoreError: the stored tree is not the one that was signed last; nothing was appended.
     """
-    return append_all(connection, [link], origin=origin, log_key=log_key)
+    return append_with_receipt(connection, link, origin=origin, log_key=log_key).position
 
 
-def append_all(connection: Connection, links: Sequence[Link], *, origin: str, log_key: Signer) -> int:
-    """Append entries one after the other, each with its signed head. Returns the position of the first.
+def append_with_receipt(connection: Connection, link: Link, *, origin: str, log_key: Signer) -> Appended:
+    """Append one entry as `append` does, and return its receipt too."""
+    return append_all(connection, [link], origin=origin, log_key=log_key)[0]
+
+
+def append_all(connection: Connection, links: Sequence[Link], *, origin: str, log_key: Signer) -> list[Appended]:
+    """Append entries one after the other, each with its signed head.
 
     Raises:
         StoreError: as `append`.
     """
-    refuse_restored(connection)
+    if not links:
+        return []
     newest = connection.execute(_NEWEST_ENTRY).one_or_none()
     first = 0 if newest is None else newest.position + 1
-    peaks = _read_peaks(connection, first)
-    if newest is not None and fold(peaks) != _signed_root(newest.checkpoint):
-        raise StoreError(
-            "the log's stored tree is not the one that its last checkpoint signs",
-            "Restore the database from a back-up; do not let this one answer sites.",
-        )
-    entry_rows, node_rows = [], []
+    peaks = [] if newest is None else _read_signed_peaks(connection, first, _signed_root(newest.checkpoint))
+    appended, entry_rows, node_rows = [], [], []
     for position, link in enumerate(links, first):
         completed = complete_nodes(position, leaf_hash(link.leaf), peaks)
+        receipt_proof = peaks[::-1]
         peaks = grow_peaks(peaks, completed)
-        signed = sign_checkpoint(Checkpoint(origin, position + 1, fold(peaks)), log_key)
+        new_root = fold(peaks)
+        signed = sign_checkpoint(Checkpoint(origin, position + 1, new_root), log_key)
+        appended.append(Appended(position, build_receipt(position, receipt_proof, signed)))
         entry_rows.append(_make_entry_row(link, position, completed[0][1], signed))
         for node, node_hash in completed:
             node_rows.append({"level": node.level, "position": node.position, "hash": node_hash})
     connection.execute(_INSERT_ENTRY, entry_rows)
     connection.execute(_INSERT_NODES, node_rows)
-    return first
+    _remember_peaks(new_root, peaks)
+    return appended
 
 
 def _make_entry_row(link: Link, position: int, leaf: bytes, signed_checkpoint: str) -> dict[str, object]:
@@ -186,14 +205,32 @@ def consistency(connection: Connection, old_size: int, new_size: int) -> list[by
 
 def read_nodes(connection: Connection, wanted: Iterable[Node]) -> dict[Node, bytes]:
     """Return the hashes of stored nodes; those that are not stored are left out."""
-    query = select(nodes).where(tuple_(nodes.c.level, nodes.c.position).in_(list(wanted)))
-    return {Node(row.level, row.position): row.hash for row in connection.execute(query)}
+    rows = connection.execute(_NODES, {"wanted": [tuple(node) for node in wanted]})
+    return {Node(row.level, row.position): row.hash for row in rows}
 
 
 def _read_peaks(connection: Connection, tree_size: int) -> list[bytes]:
     """Return the hashes of the complete subtrees that the tree of the first `tree_size` entries consists of."""
-    cover = cover_tree(tree_size)
-    return _hashes_of(connection, cover)
+    return _hashes_of(connection, cover_tree(tree_size))
+
+
+def _read_signed_peaks(connection: Connection, tree_size: int, signed_root: bytes) -> list[bytes]:
+    """Return the complete subtrees of the tree that the newest checkpoint signs. Raises StoreError."""
+    peaks = _recent_peaks.get(signed_root)
+    if peaks is None or len(peaks) != len(cover_tree(tree_size)):
+        peaks = _read_peaks(connection, tree_size)
+    if fold(peaks) != signed_root:
+        raise StoreError(
+            "the log's stored tree is not the one that its last checkpoint signs",
+            "Restore the database from a back-up; do not let this one answer sites.",
+        )
+    return list(peaks)
+
+
+def _remember_peaks(tree_root: bytes, peaks: Sequence[bytes]) -> None:
+    if len(_recent_peaks) >= MAX_RECENT:
+        _recent_peaks.pop(next(iter(_recent_peaks)), None)
+    _recent_peaks[tree_root] = tuple(peaks)
 
 
 def _read_proof(connection: Connection, covers: Sequence[Cover]) -> list[bytes]:

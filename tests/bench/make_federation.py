@@ -18,15 +18,18 @@ from itertools import chain
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from sqlalchemy import select
 
 from aggregator.home import Home, today_day
 from aggregator.log import journal
+from aggregator.log.history import read_history
 from aggregator.log.journal import Link
 from aggregator.registry import invites
 from aggregator.registry.changes import Additions
 from aggregator.registry.founding import found
 from aggregator.registry.versions import newest_registry, sign_next
 from aggregator.settings import make_settings
+from aggregator.store.schema import entries
 from protocol.disclosure import NO_SPREAD, allowed_spreads
 from protocol.envelope import decode, sign
 from protocol.identity import NONE, agent_digest, model_digest
@@ -199,6 +202,31 @@ def make_result(
     )
 
 
+def reopen_sites(home: Home, seed: int = 1) -> tuple[Plan, list[Chain]]:
+    """Return the sites of a federation that was made before, ready to go on with their chains.
+
+    Args:
+        home: what `make_federation` made.
+        seed: the one it was made with, which gives the sites' keys.
+    """
+    draw = random.Random(seed)
+    with home.database.reading() as connection:
+        registry = newest_registry(connection)
+        enrolled = select(entries.c.site).where(entries.c.kind == "enroll").order_by(entries.c.position)
+        chains = []
+        for site_id in connection.execute(enrolled).scalars().all():
+            agent, steward = draw_key(draw), draw_key(draw)
+            history = read_history(connection, site_id, registry)
+            head = history.head or ChainHead(1, 0, registry.sites[site_id].start)
+            reopened = Chain(site_id, agent, steward, head, history.ledger, dict(history.datasets))
+            for digest, dataset in history.datasets.items():
+                reopened.named[dataset.definition] = digest
+            chains.append(reopened)
+    card = next(iter(registry.scorecards.values())).scorecard
+    models = list(registry.models.values())
+    return Plan(registry, card, card.digest, models, today_day(), seed), chains
+
+
 def choose_publication(number: int, pooled_percent: int) -> Publication:
     """Return the publication of a site by its number: spread evenly, so that every prefix has about its share."""
     is_pooled = (number + 1) * pooled_percent // 100 > number * pooled_percent // 100
@@ -250,8 +278,8 @@ def submit_all(home: Home, plan: Plan, chains: Sequence[Chain], processes: int) 
             batch = [next(made) for _ in chains[start : start + SITES_AT_ONCE]]
             mixed = list(chain.from_iterable(zip(*batch, strict=True)))
             with home.database.writing() as connection:
-                first = journal.append_all(connection, mixed, origin=plan.registry.log_name, log_key=log_key)
-            yield first + len(mixed)
+                done = journal.append_all(connection, mixed, origin=plan.registry.log_name, log_key=log_key)
+            yield done[-1].position + 1
 
 
 def make_federation(
