@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, bindparam, insert, select, tuple_
 
 from aggregator.errors import StoreError
+from aggregator.log.restored import refuse_restored
 from aggregator.log.tree_nodes import (
     Cover,
     Node,
@@ -96,7 +97,8 @@ def append(connection: Connection, link: Link, *, origin: str, log_key: Signer) 
     """Append one entry and sign the new head, in the caller's writing transaction. Returns its position.
 
     Raises:
-        StoreError: the stored tree is not the one that was signed last; nothing was appended.
+        StoreError: the stored tree is not the one that was signed last, or the log was restored and is not known to be
+            the newest; nothing was appended.
     """
     return append_with_receipt(connection, link, origin=origin, log_key=log_key).position
 
@@ -114,6 +116,7 @@ def append_all(connection: Connection, links: Sequence[Link], *, origin: str, lo
     """
     if not links:
         return []
+    refuse_restored(connection)
     newest = connection.execute(_NEWEST_ENTRY).one_or_none()
     first = 0 if newest is None else newest.position + 1
     peaks = [] if newest is None else _read_signed_peaks(connection, first, _signed_root(newest.checkpoint))

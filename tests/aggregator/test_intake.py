@@ -1,9 +1,8 @@
 """What sites and strangers send, taken by the real store: accepted once, refused without a trace, forks kept."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -102,15 +101,13 @@ def test_the_same_payload_twice_at_once_is_one_entry_and_no_fork(
 ) -> None:
     """Both have seen that it is new before either writes: what a client that gave up too early may cause."""
     envelope = site.sign(site.result(registry_of(home), scores(1)))
-    both, writing = threading.Barrier(2), home.database.writing
+    both, run = threading.Barrier(2), home.writer.run
 
-    @contextmanager
-    def writing_after_both_have_looked() -> Iterator[Connection]:
+    def run_after_both_have_looked(work: Callable[[Connection], object]) -> object:
         both.wait(timeout=20)
-        with writing() as connection:
-            yield connection
+        return run(work)
 
-    monkeypatch.setattr(home.database, "writing", writing_after_both_have_looked)
+    monkeypatch.setattr(home.writer, "run", run_after_both_have_looked)
     with ThreadPoolExecutor(2) as pool:
         first, second = pool.map(lambda data: send(home, data), [envelope, envelope])
     assert first == second
@@ -619,4 +616,4 @@ def register_model(home: Home, model: Model) -> None:
     with home.database.writing() as connection:
         before = newest_registry(connection)
         after = replace(apply(before, Additions(models=[model])), version=before.version + 1)
-        sign_next(connection, after, [home.root_key])
+        sign_next(connection, after, [home.root_signer(registry_of(home))])
