@@ -17,7 +17,9 @@ from aggregator.accept_command import accept
 from aggregator.backup_commands import backup, restore, resume
 from aggregator.board_commands import archive, audit, publish, verify, witness
 from aggregator.command import format_option, open_home, say, say_error, show_rows
+from aggregator.draft_commands import registry
 from aggregator.errors import AggregatorError
+from aggregator.import_command import import_
 from aggregator.registry_commands import enroll, invite, register
 from aggregator.request_commands import rekey, requests
 
@@ -214,12 +216,14 @@ cli.add_command(enroll)
 cli.add_command(requests)
 cli.add_command(rekey)
 cli.add_command(register)
+cli.add_command(registry)
 cli.add_command(accept)
-cli.add_command(backup)
-cli.add_command(restore)
-cli.add_command(resume)
 cli.add_command(publish)
 cli.add_command(verify)
 cli.add_command(archive)
 cli.add_command(audit)
 cli.add_command(witness)
+cli.add_command(backup)
+cli.add_command(restore)
+cli.add_command(resume)
+cli.add_command(import_)

@@ -16,11 +16,15 @@ from cryptography.hazmat.primitives.serialization import (
     Encoding,
     NoEncryption,
     PrivateFormat,
+    PublicFormat,
+    load_der_public_key,
     load_pem_private_key,
+    load_pem_public_key,
 )
 
 from aggregator.errors import KeyFileError
-from protocol.keys import Ed25519Signer
+from protocol.errors import ProtocolError
+from protocol.keys import Ed25519Signer, PublicKey, load_public
 
 _LARGEST_KEY_FILE: Final = 4096  # bytes; a PEM of Ed25519 has 119
 _DISK_ADVICE: Final = "Check that the disk has room and that its permissions are right."
@@ -69,6 +73,43 @@ def write_private(path: Path, content: bytes) -> None:
         with suppress(OSError):
             path.unlink()
         raise KeyFileError(f"{path.name} cannot be written: {error.strerror}", _DISK_ADVICE) from None
+
+
+def write_public(path: Path, key: PublicKey) -> None:
+    """Write a new file with a public key (PEM), which everybody may read.
+
+    Raises:
+        KeyFileError: there is a file already, or it cannot be written.
+    """
+    pem = load_der_public_key(key.der).public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    try:
+        with path.open("xb") as file:
+            file.write(pem)
+    except OSError as error:
+        raise KeyFileError(f"{path.name} cannot be made: {error.strerror}", _DISK_ADVICE) from None
+
+
+def load_public_key(path: Path) -> PublicKey:
+    """Read a file that `write_public` wrote.
+
+    Raises:
+        KeyFileError: unreadable, or not one safe Ed25519 key.
+    """
+    try:
+        with path.open("rb") as file:
+            pem = file.read(_LARGEST_KEY_FILE)
+    except OSError as error:
+        raise KeyFileError(f"{path.name} cannot be read: {error.strerror}", _DISK_ADVICE) from None
+    try:
+        found = load_pem_public_key(pem)
+        key = load_public(found.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo))
+    except (ValueError, TypeError, UnsupportedAlgorithm, ProtocolError):
+        raise KeyFileError(
+            f"{path.name} is not a public key in PEM", "Give the file that ends in .pub, never the private one."
+        ) from None
+    if key.algorithm != "ed25519":
+        raise KeyFileError(f"{path.name} holds a key of another kind; expected Ed25519", "Make one with `new-key`.")
+    return key
 
 
 def load_key(path: Path) -> Ed25519Signer:

@@ -2,12 +2,15 @@
 
 from datetime import date, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from aggregator.command import open_home
 from aggregator.errors import EnrolmentError
+
+if TYPE_CHECKING:
+    from aggregator.registry.invites import PendingRequest
 
 
 @click.command()
@@ -55,6 +58,7 @@ def enroll(
     """Enrol a site after a person has compared its keys' fingerprints, and sign the next registry."""
     from aggregator.home import today_day
     from aggregator.registry import invites
+    from aggregator.registry.proposals import Changes, change_now
     from aggregator.registry.versions import write_copies
     from aggregator.small_file import read_small
     from protocol.errors import ProtocolError
@@ -80,19 +84,27 @@ def enroll(
     if fingerprint_checked and len(waiting) > 1:
         raise click.UsageError("Several requests are waiting; name one with --site.")
     for asked in waiting:
-        click.echo(f"Site {asked.site}: {asked.display_name} ({asked.publication})")
-        click.echo(f"  agent key    {asked.enrolment.agent.fingerprint}")
-        click.echo(f"  steward key  {asked.enrolment.steward.fingerprint}")
-        if not fingerprint_checked:
-            click.echo("Ask the site's two people to read these out to you, over a way that you trust.")
-            if not click.confirm("Are both the same?", default=False):
-                click.echo("Not enrolled.")
-                continue
+        if not confirm_enrolment(asked, fingerprint_checked):
+            continue
         with home.database.writing() as connection:
-            registry = invites.enroll(connection, home, asked, today_day=today)
+            registry = change_now(connection, home, Changes(enrolments=[asked]), today_day=today)
         with home.database.reading() as connection:
             write_copies(connection, home.registry_copies)
         click.echo(f"Enrolled {asked.site} with registry version {registry.version}.")
+
+
+def confirm_enrolment(asked: "PendingRequest", fingerprint_checked: bool) -> bool:
+    """Show the fingerprints of a request, and return whether a person has compared them with the site."""
+    click.echo(f"Site {asked.site}: {asked.display_name} ({asked.publication})")
+    click.echo(f"  agent key    {asked.enrolment.agent.fingerprint}")
+    click.echo(f"  steward key  {asked.enrolment.steward.fingerprint}")
+    if fingerprint_checked:
+        return True
+    click.echo("Ask the site's two people to read these out to you, over a way that you trust.")
+    if click.confirm("Are both the same?", default=False):
+        return True
+    click.echo("Not enrolled.")
+    return False
 
 
 @click.command()
@@ -135,12 +147,11 @@ def register(
     renew: bool,
 ) -> None:
     """Add models, scorecards, agent versions or policies: one new registry version, signed by the root key."""
-    from dataclasses import replace
-
     from aggregator.home import today_day
     from aggregator.registry.changes import Additions, apply, read_models, read_scorecard
     from aggregator.registry.policies import read_policy
-    from aggregator.registry.versions import newest_registry, sign_next, write_copies
+    from aggregator.registry.proposals import Changes, change_now
+    from aggregator.registry.versions import newest_registry, write_copies
     from protocol.registry import Model
 
     if (model is None) != (display_name is None):
@@ -160,13 +171,10 @@ def register(
     home = open_home(context)
     with home.database.writing() as connection:
         before = newest_registry(connection)
-        after = apply(before, additions)
-        if after is before and not renew:
+        if apply(before, additions) is before and not renew:
             click.echo(f"Nothing new; registry version {before.version} stays.")
             return
-        expires = today_day() + home.settings.registry_days
-        after = replace(after, version=before.version + 1, expires_day=expires)
-        sign_next(connection, after, [home.root_signer(before)])
+        after = change_now(connection, home, Changes(additions=additions), today_day=today_day())
     with home.database.reading() as connection:
         write_copies(connection, home.registry_copies)
     click.echo(f"Signed registry version {after.version}.")

@@ -85,7 +85,7 @@ def rekey(
         if file is None:
             waiting, _ = pending_rekeyings(connection)
         else:
-            waiting = _read_request(connection, file)
+            waiting = read_request(connection, file)
     waiting = [asked for asked in waiting if site in {None, asked.site_id} and digest in {None, asked.rekeying.digest}]
     if not waiting:
         with home.database.reading() as connection:
@@ -99,18 +99,27 @@ def rekey(
         if asked.site_id in done:
             continue  # the others of this site were dropped with the one put in force
         with home.database.reading() as connection:
-            click.echo(_as_text(_rekeying_fields(connection, asked)))
-        if not fingerprint_checked:
-            click.echo("Ask the site's two people, over a way that you trust, whether they asked for this and why,")
-            click.echo("and to read the fingerprints of both keys after it out to you.")
-            if not click.confirm("Is everything the same?", default=False):
-                click.echo("Not put in force; it keeps waiting.")
-                continue
+            is_confirmed = confirm_rekeying(connection, asked, fingerprint_checked)
+        if not is_confirmed:
+            continue
         _put_in_force(context, asked)
         done.add(asked.site_id)
 
 
-def _read_request(connection: "Connection", file: Path) -> "list[PendingRekeying]":
+def confirm_rekeying(connection: "Connection", asked: "PendingRekeying", fingerprint_checked: bool) -> bool:
+    """Show a reset or rotation, and return whether a person has asked the site about it."""
+    click.echo(_as_text(_rekeying_fields(connection, asked)))
+    if fingerprint_checked:
+        return True
+    click.echo("Ask the site's two people, over a way that you trust, whether they asked for this and why,")
+    click.echo("and to read the fingerprints of both keys after it out to you.")
+    if click.confirm("Is everything the same?", default=False):
+        return True
+    click.echo("Not put in force; it keeps waiting.")
+    return False
+
+
+def read_request(connection: "Connection", file: Path) -> "list[PendingRekeying]":
     """Open a request file; return nothing for one that is in force already."""
     from aggregator.log.journal import receipt
     from aggregator.registry.rekeyings import open_request
@@ -129,12 +138,12 @@ def _read_request(connection: "Connection", file: Path) -> "list[PendingRekeying
 
 def _put_in_force(context: click.Context, asked: "PendingRekeying") -> None:
     from aggregator.home import today_day
-    from aggregator.registry.rekeyings import put_in_force
+    from aggregator.registry.proposals import Changes, change_now
     from aggregator.registry.versions import write_copies
 
     home = open_home(context)
     with home.database.writing() as connection:
-        registry = put_in_force(connection, home, asked, today_day=today_day())
+        registry = change_now(connection, home, Changes(rekeyings=[asked]), today_day=today_day())
     with home.database.reading() as connection:
         write_copies(connection, home.registry_copies)
     after = registry.sites[asked.site_id]

@@ -163,7 +163,11 @@ def answers(before: Site, after: Site, rekeying: Rekeying, log_index: int) -> bo
         if entry.revoked_from is not None:
             proposed_at.add(entry.revoked_from)
     for index in proposed_at:
-        if 0 <= index <= log_index and only_restricts(site_after(before, rekeying, index), after):
+        if not 0 <= index <= log_index:
+            continue
+        asked = site_after(before, rekeying, index)
+        has_all_keys = {entry.key.keyid for entry in asked.keys} == {entry.key.keyid for entry in after.keys}
+        if has_all_keys and only_restricts(asked, after):
             return True
     return False
 

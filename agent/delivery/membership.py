@@ -5,7 +5,7 @@ on every version must be signed by the roots of the one before, and no version i
 
     membership.json             deployment, site id, address, root key ids (never the invite's token)
     enrolment.dsse.json         the enrolment request
-    registry/00000007.dsse.json every registry version taken
+    registry/00000007.dsse.json every registry version taken; versions between that kept the roots are left out
 """
 
 import json
@@ -182,8 +182,7 @@ class Federation:
         """Take the registry that follows the newest one, or is it.
 
         Raises:
-            DeliveryError: not signed by the trusted roots, older, skipping a version, other content under the same
-                version, or expired.
+            DeliveryError: not signed by the trusted roots, older, other content under the same version, or expired.
         """
         return self._take(data, self.trusted(), today_day)
 
@@ -197,24 +196,30 @@ class Federation:
         return registry
 
     def update(self, aggregator: Aggregator, today_day: int) -> Registry:
-        """Fetch the newest registry, and the versions between where it is several ahead; take them in order.
+        """Fetch the newest registry and take it; of the versions between only those that changed the roots.
 
         Raises:
             DeliveryError: as `take`, or the aggregator could not be asked.
         """
-        limit = MAX_BYTES[REGISTRY_TYPE]
-        newest = aggregator.get("/v1/registry", limit=limit)
+        newest = aggregator.get("/v1/registry", limit=_LARGEST_REGISTRY)
         trusted = self.trusted()
-        if isinstance(trusted, Registry):
-            version = _claimed_version(newest)
-            for between in range(trusted.version + 1, min(version, trusted.version + _MOST_STEPS)):
-                data = aggregator.get(f"/v1/registry/{between}", limit=limit)
-                try:
-                    trusted = step_registry(data, trusted)
-                except ProtocolError as error:
-                    raise _not_taken(error) from None
-                self._keep(trusted.version, data)
+        for _ in range(_MOST_STEPS):
+            if not isinstance(trusted, Registry) or _is_signed_for(newest, trusted):
+                break
+            step = _fetch_last_signed_for(aggregator, trusted, _claimed_version(newest))
+            if step is None:
+                break
+            trusted = self._take_step(step, trusted)
         return self._take(newest, trusted, today_day)
+
+    def _take_step(self, data: bytes, trusted: Registry) -> Registry:
+        """Take a version that changed the roots, on the way to the newest; it may have expired."""
+        try:
+            registry = step_registry(data, trusted)
+        except ProtocolError as error:
+            raise _not_taken(error) from None
+        self._keep(registry.version, data)
+        return registry
 
     def _keep(self, version: int, data: bytes) -> None:
         self._versions.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -222,6 +227,33 @@ class Federation:
 
 
 _MOST_STEPS: Final = 1024
+_LARGEST_REGISTRY: Final = MAX_BYTES[REGISTRY_TYPE]
+
+
+def _fetch_last_signed_for(aggregator: Aggregator, trusted: Registry, newest: int) -> bytes | None:
+    """Return the last version before `newest` that the trusted roots still signed; None if there is none.
+
+    Versions are halved, not walked: once the trusted roots have been replaced they sign no more.
+    """
+    low, high = trusted.version, newest
+    found = None
+    while high - low > 1:
+        middle = (low + high) // 2
+        data = aggregator.get(f"/v1/registry/{middle}", limit=_LARGEST_REGISTRY)
+        if _is_signed_for(data, trusted):
+            low, found = middle, data
+        else:
+            high = middle
+    return found
+
+
+def _is_signed_for(data: bytes, trusted: Registry) -> bool:
+    """Whether a version can be taken right after `trusted`; nothing of it is believed yet."""
+    try:
+        step_registry(data, trusted)
+    except ProtocolError as error:
+        return error.code not in {Code.UNDER_THRESHOLD, Code.UNKNOWN_KEY}
+    return True
 
 
 def is_enrolled(registry: Registry, site: str, agent_keyid: str) -> bool:
@@ -245,7 +277,6 @@ def _not_taken(error: ProtocolError) -> DeliveryError:
     reasons = {
         Code.REGISTRY_ROLLBACK: "it is older than the one this site has",
         Code.REGISTRY_SPLIT: "it has other content than this site's under the same version",
-        Code.REGISTRY_SKIPPED: "versions between it and this site's are missing",
         Code.REGISTRY_EXPIRED: "it has expired",
         Code.UNDER_THRESHOLD: "it is not signed by the roots this site trusts",
         Code.WRONG_DEPLOYMENT: "it belongs to another aggregator",

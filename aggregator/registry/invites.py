@@ -3,20 +3,18 @@
 import json
 import secrets
 import string
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from sqlalchemy import Connection, delete, exists, insert, select
+from sqlalchemy import Connection, exists, insert, select
 
 from aggregator.errors import EnrolmentError
 from aggregator.home import Home
-from aggregator.log import journal
-from aggregator.log.journal import Link
-from aggregator.registry.versions import newest_registry, own_pins, sign_next
+from aggregator.registry.versions import newest_registry, own_pins
 from aggregator.store.schema import enrolment_requests, entries, invites
 from protocol import schema
 from protocol.enrolment import Enrolment, enrolment_site, open_enrolment, token_verifier
 from protocol.errors import Code, ProtocolError
-from protocol.registry import Publication, Registry, Site, SiteKey
+from protocol.registry import Publication, Registry
 
 TOKEN_BYTES = 32
 _SITE_ALPHABET = string.digits + string.ascii_lowercase
@@ -158,48 +156,15 @@ def pending_requests(connection: Connection, *, today_day: int) -> list[PendingR
     return waiting
 
 
-def enroll(connection: Connection, home: Home, request: PendingRequest, *, today_day: int) -> Registry:
-    """Log the enrolment as the first link of the site's chain, and sign the registry that names its keys.
-
-    Call it after a person has compared the fingerprints. Both happen in the caller's writing transaction.
+def check_enrolment(connection: Connection, registry: Registry, request: PendingRequest) -> None:
+    """Check that a request may be granted under the newest registry.
 
     Raises:
-        EnrolmentError: the site is enrolled already, or another request holds its invite.
-        RegistryError: the next registry would not be accepted.
+        EnrolmentError: the site is enrolled already, or one of the keys belongs to somebody.
     """
-    before = newest_registry(connection)
-    if request.site in before.sites or _is_enrolled(connection, request.site):
+    if request.site in registry.sites or _is_enrolled(connection, request.site):
         raise EnrolmentError(f"site {request.site} is enrolled already")
-    _refuse_known_keys(before, request)
-    first = request.enrolment
-    position = journal.append(
-        connection,
-        Link(
-            digest=first.digest,
-            leaf=first.pae,
-            envelope=request.envelope,
-            statement=first.predicate,
-            registry=before.version,
-        ),
-        origin=before.log_name,
-        log_key=home.log_signer(before),
-    )
-    keys = (
-        SiteKey(first.agent, "agent", from_index=position),
-        SiteKey(first.steward, "steward", from_index=position),
-    )
-    # The registry and the log are public. A site that wants to be pooled stands there under its id alone.
-    shown_as = request.display_name if request.publication == "named" else request.site
-    site = Site(shown_as, request.publication, first.digest, keys)
-    after = replace(
-        before,
-        version=before.version + 1,
-        expires_day=today_day + home.settings.registry_days,
-        sites={**before.sites, request.site: site},
-    )
-    sign_next(connection, after, [home.root_signer(before)])
-    connection.execute(delete(enrolment_requests).where(enrolment_requests.c.site == request.site))
-    return after
+    _refuse_known_keys(registry, request)
 
 
 def _refuse_known_keys(registry: Registry, request: PendingRequest) -> None:
@@ -207,6 +172,8 @@ def _refuse_known_keys(registry: Registry, request: PendingRequest) -> None:
         owner = registry.site_of(key.keyid)
         if owner is not None:
             raise EnrolmentError(f"key {key.fingerprint} of the request already belongs to site {owner[0]}")
+        if registry.holds(key.keyid):
+            raise EnrolmentError(f"key {key.fingerprint} of the request has another office (duplicate_key)")
 
 
 def _is_enrolled(connection: Connection, site: str) -> bool:

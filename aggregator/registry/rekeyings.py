@@ -5,23 +5,21 @@ who asks the site, and the root key.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sqlalchemy import Connection, delete, func, insert, select
 
 from aggregator.errors import EnrolmentError
-from aggregator.home import Home
 from aggregator.log import journal
 from aggregator.log.history import read_history
-from aggregator.log.journal import Link
-from aggregator.registry.versions import newest_registry, sign_next
+from aggregator.registry.versions import newest_registry
 from aggregator.store.schema import rekeying_requests
 from protocol.envelope import decode
 from protocol.errors import Code, ProtocolError
 from protocol.keys import PublicKey
 from protocol.predicates import ResetPredicate
-from protocol.registry import Registry, Role, Site
-from protocol.rekeying import Rekeying, open_rekeying, site_after
+from protocol.registry import Role, Site
+from protocol.rekeying import Rekeying, open_rekeying
 from protocol.statements import parse_statement
 
 MAX_UNKNOWN = 20
@@ -142,42 +140,19 @@ def pending_rekeyings(connection: Connection) -> tuple[list[PendingRekeying], li
     return waiting, stale
 
 
-def put_in_force(connection: Connection, home: Home, request: PendingRekeying, *, today_day: int) -> Registry:
-    """Log a reset or rotation, and sign the registry that gives the site its keys or its new epoch.
-
-    Call it after a person has compared the fingerprints. Both happen in the caller's writing transaction; all other
-    requests of the site are dropped, as none of them fits any longer.
+def reopen_request(connection: Connection, data: bytes) -> PendingRekeying:
+    """Check a request again before it is granted.
 
     Raises:
-        EnrolmentError: the site's chain or keys have changed since the request was opened.
-        RegistryError: the next registry would not be accepted.
+        EnrolmentError: the site's chain or keys have changed since the request was made.
     """
-    before = newest_registry(connection)
     try:
-        rekeying = open_request(connection, request.envelope).rekeying
+        return open_request(connection, data)
     except ProtocolError as error:
         raise EnrolmentError(
-            f"the request no longer fits what the log knows of site {request.site_id}: {error.detail} ({error.code})",
+            f"the request no longer fits what the log knows of its site: {error.detail} ({error.code})",
             "Nothing was changed. The site makes a new request.",
         ) from None
-    link = Link(
-        digest=rekeying.digest,
-        leaf=rekeying.pae,
-        envelope=request.envelope,
-        statement=rekeying.predicate,
-        registry=before.version,
-    )
-    position = journal.append(connection, link, origin=before.log_name, log_key=home.log_signer(before))
-    site = site_after(before.sites[request.site_id], rekeying, position)
-    after = replace(
-        before,
-        version=before.version + 1,
-        expires_day=today_day + home.settings.registry_days,
-        sites={**before.sites, request.site_id: site},
-    )
-    sign_next(connection, after, [home.root_signer(before)])
-    connection.execute(delete(rekeying_requests).where(rekeying_requests.c.site == request.site_id))
-    return after
 
 
 def drop_requests(connection: Connection, digests: Sequence[str]) -> int:

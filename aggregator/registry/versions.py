@@ -1,17 +1,19 @@
 """The registry versions in the database: reading the newest, signing the next."""
 
-from collections.abc import Iterable, Sequence
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, func, insert, select
 
-from aggregator.errors import RegistryError
+from aggregator.errors import RegistryError, StoreError
+from aggregator.registry.packing import first_of_block, pack, unpack
 from aggregator.store.schema import registry_versions
 from protocol.envelope import REGISTRY_TYPE, decode, sign
 from protocol.errors import Code, ProtocolError
 from protocol.keys import Signer
-from protocol.registry import Registry, RootPins, build_registry, parse_registry, step_registry
+from protocol.registry import ACCEPTED_VERSIONS, Registry, RootPins, build_registry, parse_registry, step_registry
 
 MAX_RECENT = 4  # registries kept in memory: of 10,000 sites each takes some 30 MB
 
@@ -39,8 +41,8 @@ def newest_registry(connection: Connection) -> Registry:
 
 def newest_envelope(connection: Connection) -> bytes:
     """Return the newest registry as signed. Raises RegistryError."""
-    query = select(registry_versions.c.envelope).order_by(registry_versions.c.version.desc()).limit(1)
-    envelope: bytes | None = connection.execute(query).scalar_one_or_none()
+    newest = connection.execute(select(func.max(registry_versions.c.version))).scalar_one()
+    envelope = None if newest is None else envelope_of(connection, newest)
     if envelope is None:
         raise RegistryError("there is no registry yet", "Run `intramural-aggregator init` first.")
     return envelope
@@ -48,15 +50,38 @@ def newest_envelope(connection: Connection) -> bytes:
 
 def envelope_of(connection: Connection, version: int) -> bytes | None:
     """Return one registry version as signed, None if there is none."""
-    query = select(registry_versions.c.envelope).where(registry_versions.c.version == version)
-    found: bytes | None = connection.execute(query).scalar_one_or_none()
+    found = None
+    for number, envelope in read_envelopes(connection, first_of_block(version), version):
+        found = envelope if number == version else None
     return found
 
 
 def all_envelopes(connection: Connection) -> list[bytes]:
     """Return every version as signed, oldest first."""
-    query = select(registry_versions.c.envelope).order_by(registry_versions.c.version)
-    return list(connection.execute(query).scalars())
+    return [envelope for _, envelope in read_envelopes(connection)]
+
+
+def read_envelopes(connection: Connection, first: int = 1, last: int | None = None) -> Iterator[tuple[int, bytes]]:
+    """Give versions with their numbers, oldest first, one at a time: all of them may be too much for the memory.
+
+    Args:
+        connection: of the database.
+        first: one that is stored whole.
+        last: the last one to give; None for all.
+
+    Raises:
+        StoreError: a stored version is damaged.
+    """
+    query = select(registry_versions).where(registry_versions.c.version >= first)
+    if last is not None:
+        query = query.where(registry_versions.c.version <= last)
+    before = None
+    for row in connection.execute(query.order_by(registry_versions.c.version)):
+        try:
+            before = unpack(row.envelope, before)
+        except (ValueError, LookupError, zlib.error, ProtocolError):
+            raise StoreError(f"the stored registry version {row.version} is damaged") from None
+        yield row.version, before
 
 
 def sign_next(connection: Connection, registry: Registry, roots: Sequence[Signer]) -> None:
@@ -75,6 +100,8 @@ def sign_version(registry: Registry, before: Registry | None, roots: Sequence[Si
     Raises:
         RegistryError: the content is not valid, or the root keys do not suffice.
     """
+    if before is not None and registry.version != before.version + 1:
+        raise RegistryError(f"version {registry.version} does not follow version {before.version}")
     try:
         envelope = sign(build_registry(registry), roots, REGISTRY_TYPE)
         step_registry(envelope, before or own_pins(registry))
@@ -85,9 +112,10 @@ def sign_version(registry: Registry, before: Registry | None, roots: Sequence[Si
 
 
 def put_in_force(connection: Connection, version: int, envelope: bytes) -> None:
-    """Store a version that `sign_version` made."""
+    """Store a version that `sign_version` made, or that several roots signed."""
+    packed = pack(version, envelope, newest_envelope(connection) if version > 1 else None)
     connection.execute(
-        insert(registry_versions).values(version=version, envelope=envelope, digest=sha256(envelope).hexdigest())
+        insert(registry_versions).values(version=version, envelope=packed, digest=sha256(envelope).hexdigest())
     )
 
 
@@ -118,18 +146,26 @@ def walk(versions: Iterable[bytes], pins: RootPins | None = None) -> list[Regist
 
 
 def write_copies(connection: Connection, folder: Path) -> None:
-    """Write the versions that `folder` does not hold, for back-ups and for people; the database stays the truth.
+    """Write the newest versions that `folder` does not hold, and remove older ones; the database stays the truth.
+
+    They are for back-ups, and for sites without a connection.
 
     Raises:
         RegistryError: a copy cannot be written; what was signed is in force all the same.
     """
     try:
         folder.mkdir(exist_ok=True)
-        for version, envelope in enumerate(all_envelopes(connection), 1):
-            path, fresh = folder / f"{version}.dsse.json", folder / f".{version}.new"
-            if not path.exists():
+        newest = connection.execute(select(func.max(registry_versions.c.version))).scalar_one() or 0
+        oldest = max(1, newest - ACCEPTED_VERSIONS + 1)
+        held = {int(path.name.partition(".")[0]) for path in folder.glob("[1-9]*.dsse.json")}
+        for version, envelope in read_envelopes(connection, first_of_block(oldest)):
+            if version >= oldest and version not in held:
+                fresh = folder / f".{version}.new"
                 fresh.write_bytes(envelope)
-                fresh.replace(path)
+                fresh.replace(folder / f"{version}.dsse.json")
+        for version in held:
+            if version < oldest:
+                (folder / f"{version}.dsse.json").unlink(missing_ok=True)
     except OSError as error:
         raise RegistryError(
             f"the copies of the registry cannot be written: {error.strerror}",

@@ -17,6 +17,7 @@ from aggregator.intake import accept
 from aggregator.registry import invites, rekeyings
 from aggregator.registry.changes import Additions
 from aggregator.registry.founding import found
+from aggregator.registry.proposals import Changes, change_now
 from aggregator.registry.versions import newest_registry
 from aggregator.settings import make_settings
 from protocol.disclosure import CellSums, release
@@ -312,7 +313,7 @@ def enrolled(home: Home, name: str = "St. Example", publication: str = "named") 
         invite = invites.invite(connection, home, site_name=name, publication=publication, today_day=today)  # type: ignore[arg-type]
         site = TestSite(invite.site)
         asked = invites.open_request(connection, site.ask_to_enrol(invite), today_day=today)
-        invites.enroll(connection, home, asked, today_day=today)
+        change_now(connection, home, Changes(enrolments=[asked]), today_day=today)
     site.prev = asked.enrolment.digest
     return site
 
@@ -340,7 +341,7 @@ def put_in_force(home: Home, request: bytes) -> Registry:
     """Put a reset or rotation in force, fingerprints taken as compared."""
     with home.database.writing() as connection:
         asked = rekeyings.open_request(connection, request)
-        return rekeyings.put_in_force(connection, home, asked, today_day=today_day())
+        return change_now(connection, home, Changes(rekeyings=[asked]), today_day=today_day())
 
 
 def scores(seed: int, *, right: float = 0.7, units: int = 200, card: Scorecard = CARD) -> dict[str, list[float]]:

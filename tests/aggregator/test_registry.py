@@ -13,6 +13,7 @@ from aggregator.registry.changes import Additions, apply, read_scorecard
 from aggregator.registry.founding import found
 from aggregator.registry.invites import Invite
 from aggregator.registry.policies import shipped_policies
+from aggregator.registry.proposals import Changes, change_now
 from aggregator.registry.versions import all_envelopes, sign_next, walk
 from aggregator.settings import make_settings
 from protocol.enrolment import sign_with_token
@@ -40,7 +41,7 @@ def refused(home: Home, request: bytes, *, today: int | None = None) -> Code:
 def test_a_new_deployment_trusts_its_own_root_alone(home: Home) -> None:
     registry = registry_of(home)
     assert registry.version == 1
-    assert [key.keyid for key in registry.roots] == [home.root_key.public.keyid]
+    assert [key.keyid for key in registry.roots] == [home.root_signer(registry_of(home)).public.keyid]
     assert registry.log_key.keyid == home.log_signer(registry).public.keyid
     assert registry.receipt_key.keyid == home.receipt_signer(registry).public.keyid
     assert registry.policy_floor == shipped_policies()["strict"].digest
@@ -72,7 +73,7 @@ def test_enrolment_makes_the_first_link_and_the_next_registry(home: Home) -> Non
     }
     with home.database.reading() as connection:
         versions = all_envelopes(connection)
-    pins = RootPins("board.example", frozenset({home.root_key.public.keyid}), 1)
+    pins = RootPins("board.example", frozenset({home.root_signer(registry_of(home)).public.keyid}), 1)
     assert [step.version for step in walk(versions, pins)] == [1, 2]
 
 
@@ -81,7 +82,7 @@ def test_registries_that_stand_still_or_begin_late_are_no_history(home: Home) ->
     enrolled(home, "Other")
     with home.database.reading() as connection:
         first, second, third = all_envelopes(connection)
-    pins = RootPins("board.example", frozenset({home.root_key.public.keyid}), 1)
+    pins = RootPins("board.example", frozenset({home.root_signer(registry_of(home)).public.keyid}), 1)
     for versions in ([first, first], [first, second, second, third], [second, third], [first, third]):
         for trusted in (pins, None):
             with pytest.raises(ProtocolError) as error:
@@ -126,24 +127,26 @@ def test_an_invite_is_used_once(home: Home) -> None:
         invites.keep_request(connection, asked)
     assert refused(home, TestSite(invite.site).ask_to_enrol(invite)) is Code.WRONG_TOKEN
     with home.database.writing() as connection:
-        invites.enroll(connection, home, asked, today_day=today_day())
+        change_now(connection, home, Changes(enrolments=[asked]), today_day=today_day())
     assert refused(home, request) is Code.WRONG_TOKEN
     with pytest.raises(EnrolmentError, match="is enrolled already"), home.database.writing() as connection:
-        invites.enroll(connection, home, asked, today_day=today_day())
+        change_now(connection, home, Changes(enrolments=[asked]), today_day=today_day())
     assert registry_of(home).version == 2
 
 
 @pytest.mark.parametrize("whose", ["root", "log", "other site's"])
 def test_a_key_with_another_office_cannot_enrol(home: Home, whose: str) -> None:
     other = enrolled(home, "Other")
-    key = {"root": home.root_signer(registry_of(home)), "log": home.log_signer(registry_of(home)), "other site's": other.steward}[whose]
+    registry = registry_of(home)
+    keys = {"root": home.root_signer(registry), "log": home.log_signer(registry), "other site's": other.steward}
+    key = keys[whose]
     invite = invited(home)
     request = TestSite(invite.site, agent=key).ask_to_enrol(invite)
     with home.database.reading() as connection:
         asked = invites.open_request(connection, request, today_day=today_day())
     said = f"belongs to site {other.id}" if whose == "other site's" else "duplicate_key"
     with pytest.raises((EnrolmentError, RegistryError), match=said), home.database.writing() as connection:
-        invites.enroll(connection, home, asked, today_day=today_day())
+        change_now(connection, home, Changes(enrolments=[asked]), today_day=today_day())
     assert registry_of(home).version == 2
     assert invite.site not in registry_of(home).sites
 
@@ -175,7 +178,7 @@ def test_several_additions_make_one_version(home: Home) -> None:
         agents=["0.2.0"],
     )
     with home.database.writing() as connection:
-        sign_next(connection, replace(apply(before, added), version=2), [home.root_key])
+        sign_next(connection, replace(apply(before, added), version=2), [home.root_signer(before)])
     after = registry_of(home)
     assert (after.version, len(after.models), len(after.agents)) == (2, len(before.models) + 1, 2)
     assert {(known.scorecard.version, known.retired) for known in after.scorecards.values()} == {(1, True), (2, False)}
@@ -202,7 +205,7 @@ def test_a_version_that_no_site_would_accept_is_not_signed(home: Home) -> None:
         replace(before, version=2, models={"0" * 64: Model("bad name", "x", "", True)}),
     ):
         with pytest.raises(RegistryError), home.database.writing() as connection:
-            sign_next(connection, wrong, [home.root_key])
+            sign_next(connection, wrong, [home.root_signer(before)])
     with pytest.raises(RegistryError), home.database.writing() as connection:
         sign_next(connection, replace(before, version=2), [new_key()])
     assert registry_of(home) == before

@@ -19,6 +19,7 @@ from aggregator.errors import AggregatorError, EnrolmentError
 from aggregator.home import Home
 from aggregator.log.history import is_frozen
 from aggregator.registry import rekeyings
+from aggregator.registry.proposals import Changes, change_now
 from aggregator.registry.versions import all_envelopes, walk
 from aggregator.store.schema import entries, rekeying_requests
 from protocol.envelope import decode, sign
@@ -44,7 +45,8 @@ from tests.aggregator.test_intake import fork, frozen, log_size
 
 def head_of(served: Served, site: TestSite) -> SiteHead:
     registry = registry_of(served.home)
-    return verify_site_head(served.get(f"/v1/sites/{site.id}/head").text, site.id, registry.receipt_key, registry.log_name)
+    note = served.get(f"/v1/sites/{site.id}/head").text
+    return verify_site_head(note, site.id, registry.receipt_key, registry.log_name)
 
 
 def waiting(home: Home) -> list[str]:
@@ -140,7 +142,9 @@ def test_a_reset_needs_the_signatures_of_both_keys_of_the_new_epoch(home: Home, 
 @pytest.mark.parametrize("whose", ["root", "log", "other site's"])
 def test_a_key_with_another_office_is_no_new_key(home: Home, site: TestSite, whose: str) -> None:
     other = enrolled(home, "Other")
-    key = {"root": home.root_signer(registry_of(home)), "log": home.log_signer(registry_of(home)), "other site's": other.agent}[whose]
+    registry = registry_of(home)
+    keys = {"root": home.root_signer(registry), "log": home.log_signer(registry), "other site's": other.agent}
+    key = keys[whose]
     assert request_refused(home, site.rotate(registry_of(home), "agent", key)) is Code.DUPLICATE_KEY
     assert request_refused(home, site.reset(registry_of(home), agent=key)) is Code.DUPLICATE_KEY
 
@@ -324,7 +328,7 @@ def test_a_request_that_went_stale_while_a_person_looked_is_not_put_in_force(hom
     submit(home, site, site.result(registry_of(home), scores(1)))
     before, size = registry_of(home), log_size(home)
     with pytest.raises(EnrolmentError, match="no longer fits"), home.database.writing() as connection:
-        rekeyings.put_in_force(connection, home, asked, today_day=20_000)
+        change_now(connection, home, Changes(rekeyings=[asked]), today_day=20_000)
     assert (registry_of(home), log_size(home)) == (before, size)
 
 

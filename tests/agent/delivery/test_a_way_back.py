@@ -22,7 +22,8 @@ from agent.site import Site
 from agent.submission_commands import submission
 from agent.submission_context import open_gate, outbox_of
 from aggregator.home import today_day
-from aggregator.registry.rekeyings import open_request, pending_rekeyings, put_in_force
+from aggregator.registry.proposals import Changes, change_now
+from aggregator.registry.rekeyings import open_request, pending_rekeyings
 from aggregator.registry.versions import newest_envelope
 from tests.agent.delivery.whole_site import (
     PROTECTED,
@@ -97,7 +98,7 @@ def decide(served: Served) -> None:
     with served.home.database.reading() as connection:
         ((asked,), _) = pending_rekeyings(connection)
     with served.home.database.writing() as connection:
-        put_in_force(connection, served.home, asked, today_day=today_day())
+        change_now(connection, served.home, Changes(rekeyings=[asked]), today_day=today_day())
 
 
 def shown(site: Site, *words: object) -> tuple[int, str]:
@@ -307,7 +308,7 @@ def test_a_site_without_a_network_goes_through_a_reset_with_files(
     ok(site, reset, "send", signed, "--out", tmp_path / "carried")
     with served.home.database.writing() as connection:
         asked = open_request(connection, (tmp_path / "carried").read_bytes())
-        put_in_force(connection, served.home, asked, today_day=today_day())
+        change_now(connection, served.home, Changes(rekeyings=[asked]), today_day=today_day())
     with served.home.database.reading() as connection:
         (tmp_path / "registry").write_bytes(newest_envelope(connection))
     assert "in place" in ok(site, registry, "update", "--import", tmp_path / "registry")

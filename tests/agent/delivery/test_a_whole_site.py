@@ -16,6 +16,7 @@ from agent.submission_commands import submission
 from aggregator.home import today_day
 from aggregator.registry import invites
 from aggregator.registry.changes import Additions, apply
+from aggregator.registry.proposals import Changes, change_now
 from aggregator.registry.versions import newest_envelope, newest_registry, sign_next
 from tests.agent.delivery.whole_site import (
     CANARY,
@@ -127,7 +128,7 @@ def test_a_site_without_a_network_does_everything_with_files(site: Site, served:
     ok(site, enroll, "--invite", invite, "--steward-key", key, "--out", request)
     with served.home.database.writing() as connection:
         asked = invites.open_request(connection, request.read_bytes(), today_day=today_day())
-        invites.enroll(connection, served.home, asked, today_day=today_day())
+        change_now(connection, served.home, Changes(enrolments=[asked]), today_day=today_day())
     with served.home.database.reading() as connection:
         (tmp_path / "registry.json").write_bytes(newest_envelope(connection))
     ok(site, registry, "update", "--import", tmp_path / "registry.json")
@@ -377,7 +378,7 @@ def test_without_any_registered_scorecard_the_central_team_is_asked(
     join(site, served, wire, tmp_path)
     with served.home.database.writing() as connection:
         retired = apply(newest_registry(connection), Additions(retired=[CARD.name]))
-        sign_next(connection, replace(retired, version=retired.version + 1), [served.home.root_key])
+        sign_next(connection, replace(retired, version=retired.version + 1), [served.home.root_signer(retired)])
     ok(site, registry, "update")
     with pytest.raises(ConfigError, match="no scorecard is registered") as caught:
         ok(site, submission, "prepare", "--suite", SUITE)

@@ -26,7 +26,7 @@ from protocol.envelope import REGISTRY_TYPE
 from protocol.errors import ProtocolError
 from protocol.keys import Signer
 from protocol.registry import build_registry
-from tests.agent.delivery.desk import Desk, Reply, Request
+from tests.agent.delivery.desk import Desk, Reply
 from tests.protocol import world
 
 TOKEN = "7e" * 32
@@ -226,7 +226,6 @@ def test_the_registry_never_goes_back_and_never_changes(federation: Federation) 
     for data, what in (
         (registry_file(4), "older than the one"),
         (registry_file(5, expires_day=world.TODAY + 7), "other content"),
-        (registry_file(7), "missing"),
         (registry_file(6, expires_day=world.TODAY), "expired"),
         (registry_file(6, deployment="evil.example"), "another aggregator"),
         (registry_file(6, world.NEW_ROOT, roots=(world.NEW_ROOT.public,)), "not signed by the roots|not verify"),
@@ -259,6 +258,31 @@ def test_a_site_that_slept_walks_through_a_change_of_roots(
     assert federation.registry(world.TODAY).roots == new
 
 
+def test_a_site_that_slept_fetches_no_version_that_changed_other_things(
+    federation: Federation, desk: Desk, aggregator: Aggregator
+) -> None:
+    desk.registries = [registry_file(version) for version in range(1, 41)]
+    federation.take(desk.registries[0], world.TODAY)
+    assert federation.update(aggregator, world.TODAY).version == 40
+    assert [request.path for request in desk.seen] == ["/v1/registry"]
+
+
+def test_a_site_that_slept_finds_each_of_several_changes_of_roots(
+    federation: Federation, desk: Desk, aggregator: Aggregator
+) -> None:
+    roots = [world.ROOT, world.NEW_ROOT, world.STRANGER]
+    for version in range(1, 61):
+        number = version // 20 if version < 60 else 2
+        signers = [roots[number]]
+        if version in {20, 40}:
+            signers = [roots[number - 1], roots[number]]
+        desk.registries.append(registry_file(version, *signers, roots=(roots[number].public,)))
+    federation.take(desk.registries[0], world.TODAY)
+    assert federation.update(aggregator, world.TODAY).version == 60
+    assert federation.registry(world.TODAY).roots == (world.STRANGER.public,)
+    assert len(desk.seen) < 20
+
+
 def test_a_change_of_roots_that_the_old_ones_did_not_sign_is_refused(
     federation: Federation, desk: Desk, aggregator: Aggregator
 ) -> None:
@@ -274,16 +298,10 @@ def test_a_registry_that_claims_a_version_far_away_does_not_keep_the_site_busy(
     federation: Federation, desk: Desk, aggregator: Aggregator
 ) -> None:
     federation.take(registry_file(1), world.TODAY)
-
-    def far(request: Request) -> Reply:
-        if request.path == "/v1/registry":
-            return Reply(registry_file(2**31 - 1))
-        return Reply(b'{"code": "not_found"}', 404)
-
-    desk.instead = far
-    with pytest.raises(DeliveryError):
+    desk.instead = lambda _: Reply(registry_file(2**31 - 1, world.NEW_ROOT, roots=(world.NEW_ROOT.public,)))
+    with pytest.raises(DeliveryError, match="not taken"):
         federation.update(aggregator, world.TODAY)
-    assert len(desk.seen) == 2
+    assert len(desk.seen) < 40
     assert federation.registry(world.TODAY).version == 1
 
 

@@ -20,6 +20,7 @@ from agent.submission_context import open_gate
 from agent.vocabulary import Instance, Message, Reason, Reference, Unscored
 from aggregator.home import Home, today_day
 from aggregator.registry import invites
+from aggregator.registry.proposals import Changes, change_now
 from intramural_steward.cli import cli as steward_tool
 from protocol.identity import NONE
 from protocol.policy import bucket_of
@@ -187,7 +188,7 @@ def approve_at_the_aggregator(home: Home) -> None:
     with home.database.reading() as connection:
         (asked,) = invites.pending_requests(connection, today_day=today_day())
     with home.database.writing() as connection:
-        invites.enroll(connection, home, asked, today_day=today_day())
+        change_now(connection, home, Changes(enrolments=[asked]), today_day=today_day())
 
 
 def join(site: Site, served: Served, wire: Wire, tmp_path: Path) -> Path:

@@ -1,0 +1,215 @@
+"""Drafts: a registry version that travels to the people who hold its root keys and back, as one file.
+
+A draft carries the version that it follows and the requests that it answers, so that a root key's holder sees every
+change in plain words on a machine that has nothing else.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from aggregator.errors import RegistryError, SettingsError
+from aggregator.registry.explanations import explain_difference, explain_requests
+from aggregator.registry.proposals import Proposal
+from aggregator.registry.versions import own_pins
+from protocol import schema
+from protocol.canonical import canonical, parse_canonical
+from protocol.envelope import (
+    MAX_BYTES,
+    REGISTRY_TYPE,
+    Envelope,
+    Signature,
+    decode,
+    decode_base64,
+    encode,
+    encode_base64,
+    pae,
+)
+from protocol.errors import ProtocolError
+from protocol.keys import PublicKey, Signer
+from protocol.registry import Registry, build_registry, parse_registry, step_registry
+
+_KIND: Final = "registry draft"
+_SCHEMA_VERSION: Final = 1
+_LARGEST: Final = 3 * MAX_BYTES[REGISTRY_TYPE]  # bytes: two registries and their requests
+_MOST_REQUESTS: Final = 10_000
+_DRAFT: Final = frozenset({"kind", "schema", "base", "log_size", "payload", "requests", "signatures"})
+_SIGNATURE: Final = frozenset({"keyid", "sig"})
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A proposal, and the root signatures that it has so far.
+
+    Attributes:
+        before: the registry that it follows; signed by its own roots, and no more is known of it here.
+        payload: canonical bytes of the new registry, which the roots sign.
+        signatures: each verified, of a root of the old or the new registry.
+    """
+
+    proposal: Proposal
+    before: Registry
+    payload: bytes
+    signatures: tuple[Signature, ...]
+
+    @property
+    def after(self) -> Registry:
+        """The new registry."""
+        return self.proposal.registry
+
+    def explain(self) -> list[str]:
+        """Return every change in plain words.
+
+        Raises:
+            RegistryError: a site gains a key that no request in the draft asks for.
+        """
+        proposal = self.proposal
+        lines = explain_requests(self.before, self.after, proposal.requests, log_size=proposal.log_size)
+        return [*lines, *explain_difference(self.before, self.after)]
+
+    def missing(self) -> list[str]:
+        """Return how many signatures of which root keys are missing, one line each; empty if they suffice."""
+        lines = []
+        signed = {signature.keyid for signature in self.signatures}
+        for registry in (self.before, self.after):
+            held = [key for key in registry.roots if key.keyid in signed]
+            if len(held) < registry.threshold:
+                lines.append(
+                    f"{len(held)} of {registry.threshold} signatures by the roots of version {registry.version}"
+                )
+        return lines
+
+    def envelope(self) -> bytes:
+        """Return the signed file of the new registry.
+
+        Raises:
+            RegistryError: too few roots have signed.
+        """
+        if self.missing():
+            raise RegistryError(
+                "the draft has too few signatures: " + "; ".join(self.missing()),
+                "Nothing was changed. Have more roots sign with `registry sign`.",
+            )
+        return encode(Envelope(REGISTRY_TYPE, self.payload, self.signatures))
+
+
+def start_draft(proposal: Proposal) -> Draft:
+    """Return the draft of a proposal, without a signature.
+
+    Raises:
+        RegistryError: the new registry is not valid.
+    """
+    try:
+        payload = build_registry(proposal.registry)
+        before = parse_registry(decode(proposal.base, REGISTRY_TYPE).payload)
+    except ProtocolError as error:
+        raise RegistryError(f"the new registry would not be valid: {error.detail} ({error.code})") from None
+    return Draft(proposal, before, payload, ())
+
+
+def sign_draft(draft: Draft, signer: Signer) -> Draft:
+    """Return the draft with the signature of a root key; with the same key again nothing changes.
+
+    Raises:
+        RegistryError: the key is not a root of the old or the new registry.
+    """
+    keyid = signer.public.keyid
+    if keyid not in _roots(draft.before, draft.after):
+        raise RegistryError("this key is a root key neither of the registry in force nor of the new one")
+    if keyid in {signature.keyid for signature in draft.signatures}:
+        return draft
+    signature = Signature(keyid, signer.sign(pae(REGISTRY_TYPE, draft.payload)))
+    return Draft(draft.proposal, draft.before, draft.payload, (*draft.signatures, signature))
+
+
+def merge_signatures(draft: Draft, other: Draft) -> Draft:
+    """Return the draft with the signatures of a copy that other roots have signed.
+
+    Raises:
+        RegistryError: the other is a draft of something else.
+    """
+    if (draft.payload, draft.proposal) != (other.payload, other.proposal):
+        raise RegistryError("the drafts are of different changes", "Give copies of one draft.")
+    known = {signature.keyid for signature in draft.signatures}
+    added = tuple(signature for signature in other.signatures if signature.keyid not in known)
+    return Draft(draft.proposal, draft.before, draft.payload, (*draft.signatures, *added))
+
+
+def write_draft(path: Path, draft: Draft) -> None:
+    """Write a draft; a file of that name is replaced as a whole.
+
+    Raises:
+        SettingsError: it cannot be written.
+    """
+    proposal = draft.proposal
+    fields = {
+        "kind": _KIND,
+        "schema": _SCHEMA_VERSION,
+        "base": encode_base64(proposal.base),
+        "log_size": proposal.log_size,
+        "payload": encode_base64(draft.payload),
+        "requests": [encode_base64(request) for request in proposal.requests],
+        "signatures": [{"keyid": entry.keyid, "sig": encode_base64(entry.sig)} for entry in draft.signatures],
+    }
+    fresh = path.with_name(f".{path.name}.new")
+    try:
+        fresh.write_bytes(canonical(fields))
+        fresh.replace(path)
+    except OSError as error:
+        raise SettingsError(f"{path.name} cannot be written: {error.strerror}") from None
+
+
+def read_draft(path: Path) -> Draft:
+    """Read a draft and verify it as far as it can be without the log.
+
+    Raises:
+        SettingsError: it cannot be read, or is no draft.
+        RegistryError: its registries or signatures do not hold.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(_LARGEST + 1)
+    except OSError as error:
+        raise SettingsError(f"{path.name} cannot be read: {error.strerror}") from None
+    if len(data) > _LARGEST:
+        raise SettingsError(f"{path.name} is larger than {_LARGEST} bytes")
+    try:
+        proposal, payload, signatures = _parse(data)
+    except ProtocolError as error:
+        raise SettingsError(f"{path.name} is not a registry draft: {error.detail}") from None
+    try:
+        claimed = parse_registry(decode(proposal.base, REGISTRY_TYPE).payload)
+        before = step_registry(proposal.base, own_pins(claimed))
+        roots = _roots(before, proposal.registry)
+        message = pae(REGISTRY_TYPE, payload)
+        for signature in signatures:
+            if signature.keyid not in roots:
+                raise RegistryError(f"{path.name} is signed by a key that is no root key")
+            roots[signature.keyid].verify(signature.sig, message)
+    except ProtocolError as error:
+        raise RegistryError(f"{path.name} does not hold: {error.detail} ({error.code})") from None
+    return Draft(proposal, before, payload, signatures)
+
+
+def _parse(data: bytes) -> tuple[Proposal, bytes, tuple[Signature, ...]]:
+    found = schema.record(parse_canonical(data), _DRAFT, "draft")
+    schema.choice(found["kind"], "kind", (_KIND,))
+    schema.integer(found["schema"], "schema", _SCHEMA_VERSION, _SCHEMA_VERSION)
+    payload = decode_base64(found["payload"], "payload")
+    requests = schema.array(found["requests"], "requests", 0, _MOST_REQUESTS)
+    proposal = Proposal(
+        base=decode_base64(found["base"], "base"),
+        log_size=schema.integer(found["log_size"], "log_size"),
+        registry=parse_registry(payload),
+        requests=tuple(decode_base64(request, "requests") for request in requests),
+    )
+    signatures = []
+    for item in schema.array(found["signatures"], "signatures", 0, 16):
+        entry = schema.record(item, _SIGNATURE, "signatures")
+        keyid = schema.text(entry["keyid"], "keyid", schema.HEX64)
+        signatures.append(Signature(keyid, decode_base64(entry["sig"], "sig")))
+    return proposal, payload, tuple(signatures)
+
+
+def _roots(before: Registry, after: Registry) -> dict[str, PublicKey]:
+    return {key.keyid: key for key in (*before.roots, *after.roots)}

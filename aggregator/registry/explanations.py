@@ -1,0 +1,202 @@
+"""A new registry version in plain words, and the proof that a request stands behind every key that a site gains.
+
+Everything here is a function of two versions and the requests between them, so that a person who signs with a root key
+on another machine sees the same as the people at the aggregator.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, timedelta
+
+from aggregator.errors import RegistryError
+from protocol.enrolment import open_signed_enrolment
+from protocol.envelope import decode
+from protocol.errors import ProtocolError
+from protocol.keys import PublicKey
+from protocol.predicates import EnrollPredicate, ResetPredicate
+from protocol.registry import KeyGroup, Registry, Site
+from protocol.rekeying import answers, only_restricts, open_proposed_rekeying
+from protocol.statements import parse_statement
+
+PUBLIC_WHEN_NAMED = (
+    "From then on every dataset, plan, result and withdrawal of the site is public, under its name, in the log and on "
+    "the board."
+)
+PUBLIC_WHEN_POOLED = (
+    "From then on the public log shows only a hash of each of its datasets, plans, results and withdrawals, and the "
+    "board shows its figures only pooled with those of other sites. Everything that was public before stays public."
+)
+
+
+def explain_requests(before: Registry, after: Registry, requests: Sequence[bytes], *, log_size: int) -> list[str]:
+    """Check the requests of a version without the log, and return each in plain words.
+
+    Args:
+        before: the version in force.
+        after: the version that follows it.
+        requests: envelopes of the enrolments, resets and rotations that `after` answers.
+        log_size: of the log when `after` was composed.
+
+    Raises:
+        RegistryError: a request is not signed by the keys that it must be signed by, `after` does not give its site
+            what it asks for, or `after` gives a site a key or an epoch that no request asks for.
+    """
+    lines = []
+    answered = set()
+    for request in requests:
+        try:
+            site_id, line = _explain_request(before, after, request, log_size)
+        except ProtocolError as error:
+            raise RegistryError(f"a request of this change does not hold: {error.detail} ({error.code})") from None
+        if site_id in answered:
+            raise RegistryError(f"two requests of site {site_id} in one version")
+        answered.add(site_id)
+        lines.append(line)
+    for site_id, site in after.sites.items():
+        known = before.sites.get(site_id)
+        if site_id not in answered and (known is None or not only_restricts(known, site)):
+            raise RegistryError(f"the change gives site {site_id} a key or an epoch that no request asks for")
+    return lines
+
+
+def _explain_request(before: Registry, after: Registry, request: bytes, log_size: int) -> tuple[str, str]:
+    statement = parse_statement(decode(request).payload)
+    site_id = statement.header.site
+    site = after.sites.get(site_id)
+    if site is None:
+        raise RegistryError(f"the change does not name site {site_id}, which a request in it is about")
+    if isinstance(statement, EnrollPredicate):
+        enrolment = open_signed_enrolment(request, deployment=before.deployment)
+        keys = {enrolment.agent.keyid: "agent", enrolment.steward.keyid: "steward"}
+        given = {entry.key.keyid: entry.role for entry in site.keys}
+        if site_id in before.sites or (site.start, site.epoch) != (enrolment.digest, 1) or given != keys:
+            raise RegistryError(f"the change does not take site {site_id} in by the request that is in it")
+        return site_id, (
+            f"Site {site_id} is enrolled as {site.display_name} ({site.publication}).\n"
+            f"    agent key    {enrolment.agent.fingerprint}\n"
+            f"    steward key  {enrolment.steward.fingerprint}"
+        )
+    rekeying = open_proposed_rekeying(request, before, log_index=log_size)
+    if not answers(before.sites[site_id], site, rekeying, log_size):
+        raise RegistryError(f"the change gives site {site_id} other keys than its request asks for")
+    what = "starts a new epoch" if isinstance(statement, ResetPredicate) else "replaces a key"
+    lines = [f"Site {site_id} {what}; its keys are then:"]
+    lines += [f"    {role:<12} {key.fingerprint}" for role, key in sorted(rekeying.keys.items())]
+    return site_id, "\n".join(lines)
+
+
+def explain_difference(before: Registry, after: Registry) -> list[str]:
+    """Return in plain words every change between two versions that no request asks for."""
+    lines: list[str] = []
+    for site_id in sorted(before.sites.keys() & after.sites.keys()):
+        lines += _explain_site(site_id, before.sites[site_id], after.sites[site_id])
+    for site_id in sorted(before.sites.keys() - after.sites.keys()):
+        lines.append(f"Site {site_id} is no longer in the registry; its results no longer count.")
+    lines += _explain_content(before, after)
+    lines += _explain_roots(before, after)
+    lines += _explain_group("Auditor", before.auditors, after.auditors)
+    lines += _explain_group("Witness", before.witnesses, after.witnesses)
+    if before.log_keys != after.log_keys:
+        newest = after.log_keys[-1]
+        lines.append(
+            f"The log's key is replaced: from a log of {newest.from_size} entries on\n    {newest.key.fingerprint}\n"
+            "  signs, and no older key."
+        )
+    if before.receipt_key != after.receipt_key:
+        lines.append(f"The receipt key is replaced by\n    {after.receipt_key.fingerprint}")
+    if before.policy_floor != after.policy_floor:
+        lines.append(f"Every result must obey another policy: {after.policies[after.policy_floor].name}.")
+    expires = date(1970, 1, 1) + timedelta(days=after.expires_day)
+    lines.append(f"The registry expires on {expires.isoformat()}.")
+    return lines
+
+
+def _explain_site(site_id: str, before: Site, after: Site) -> Iterator[str]:
+    if before.publication != after.publication:
+        sentence = PUBLIC_WHEN_NAMED if after.publication == "named" else PUBLIC_WHEN_POOLED
+        yield f"Site {site_id} becomes {after.publication}. {sentence}"
+    if before.display_name != after.display_name:
+        yield f"Site {site_id} is shown as {after.display_name} (before: {before.display_name})."
+    known = {entry.key.keyid: entry for entry in before.keys}
+    for entry in after.keys:
+        old = known.get(entry.key.keyid)
+        if old is None:
+            continue
+        if entry.revoked_from is not None and entry.revoked_from != old.revoked_from:
+            yield (
+                f"Site {site_id}: its {entry.role} key {entry.key.keyid[:16]} is revoked from log entry "
+                f"{entry.revoked_from} on; results that it signed from there on no longer count."
+            )
+        elif entry.until_index is not None and entry.until_index != old.until_index:
+            yield (
+                f"Site {site_id}: its {entry.role} key {entry.key.keyid[:16]} signs nothing more from log entry "
+                f"{entry.until_index} on; results that it signed stay."
+            )
+    if is_active(before) and not is_active(after):
+        yield f"Site {site_id} then has no key that may sign."
+
+
+def is_active(site: Site) -> bool:
+    """Return whether a site has a key of each role without an end."""
+    roles = {entry.role for entry in site.keys if entry.until_index is None and entry.revoked_from is None}
+    return roles == {"agent", "steward"}
+
+
+def _explain_content(before: Registry, after: Registry) -> Iterator[str]:
+    for digest, model in after.models.items():
+        if before.models.get(digest) != model:
+            yield f"Model {model.name} is registered as {model.display_name}."
+    for digest, model in before.models.items():
+        if digest not in after.models:
+            yield f"Model {model.name} is no longer registered."
+    for digest, known in after.scorecards.items():
+        name = f"{known.scorecard.name} version {known.scorecard.version}"
+        old = before.scorecards.get(digest)
+        if old is None:
+            yield f"Scorecard {name} is registered."
+        elif known.retired and not old.retired:
+            yield f"Scorecard {name} is retired: no more results are taken for it."
+        elif old.retired and not known.retired:
+            yield f"Scorecard {name} is taken up again."
+    for digest, known in before.scorecards.items():
+        if digest not in after.scorecards:
+            yield f"Scorecard {known.scorecard.name} version {known.scorecard.version} is no longer registered."
+    for digest, policy in after.policies.items():
+        if digest not in before.policies:
+            yield f"Policy {policy.name} version {policy.version} is registered."
+    for digest, policy in before.policies.items():
+        if digest not in after.policies:
+            yield f"Policy {policy.name} version {policy.version} is no longer registered."
+    for digest, version in after.agents.items():
+        if digest not in before.agents:
+            yield f"Version {version} of the agent may be used."
+    for digest, version in before.agents.items():
+        if digest not in after.agents:
+            yield f"Version {version} of the agent may no longer be used."
+
+
+def _explain_roots(before: Registry, after: Registry) -> Iterator[str]:
+    old, new = _by_keyid(before.roots), _by_keyid(after.roots)
+    for keyid, key in new.items():
+        if keyid not in old:
+            yield f"New root key:\n    {key.fingerprint}"
+    for keyid, key in old.items():
+        if keyid not in new:
+            yield f"No longer a root key:\n    {key.fingerprint}"
+    if before.threshold != after.threshold or old.keys() != new.keys():
+        yield f"{after.threshold} of {len(after.roots)} root keys must sign from then on."
+
+
+def _explain_group(title: str, before: KeyGroup, after: KeyGroup) -> Iterator[str]:
+    old = {entry.name: entry.key for entry in before.keys}
+    new = {entry.name: entry.key for entry in after.keys}
+    for name, key in new.items():
+        if old.get(name) != key:
+            yield f"{title} {name}:\n    {key.fingerprint}"
+    for name in old.keys() - new.keys():
+        yield f"{title} {name} is removed."
+    if before != after:
+        yield f"{title}s: {after.threshold} of {len(after.keys)} must sign."
+
+
+def _by_keyid(keys: Sequence[PublicKey]) -> Mapping[str, PublicKey]:
+    return {key.keyid: key for key in keys}

@@ -1,0 +1,322 @@
+"""The next registry version: composed from changes, signed by the roots, put in force together with its requests.
+
+With one root that lies here all of it happens in one transaction (`change_now`). With several roots on different
+machines a draft travels to them (`draft_file`) and comes back; meanwhile the log may grow, but neither the registry nor
+the chain of a site whose request is in the draft may move.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlalchemy import Connection, delete, select
+
+from aggregator.errors import EnrolmentError, RegistryError
+from aggregator.home import Home
+from aggregator.log import journal
+from aggregator.log.journal import Link
+from aggregator.registry.changes import Additions, apply
+from aggregator.registry.explanations import explain_requests
+from aggregator.registry.handovers import hand_over_log, sign_refusals_again
+from aggregator.registry.invites import PendingRequest, check_enrolment, open_request
+from aggregator.registry.rekeyings import PendingRekeying, reopen_request
+from aggregator.registry.versions import newest_envelope, newest_registry, put_in_force, sign_version
+from aggregator.store.schema import enrolment_requests, invites, rekeying_requests
+from protocol.checkpoint import LogKey
+from protocol.envelope import decode
+from protocol.errors import ProtocolError
+from protocol.keys import PublicKey
+from protocol.predicates import EnrollPredicate
+from protocol.registry import KeyGroup, NamedKey, Publication, Registry, Site, SiteKey, step_registry
+from protocol.rekeying import site_after
+from protocol.statements import parse_statement
+
+
+@dataclass(frozen=True, slots=True)
+class GroupChange:
+    """A change of the auditors or of the witnesses: keys to add, names to remove, and the new threshold if any."""
+
+    added: Sequence[NamedKey] = ()
+    removed: Sequence[str] = ()
+    threshold: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What one new registry version changes.
+
+    Attributes:
+        enrolments, rekeyings: requests that a person has approved after comparing fingerprints.
+        revoked: key id of a site's key -> index of the first log entry for which its signature no longer counts.
+        ended: key ids of sites' keys that sign nothing more from now on; what they have signed stays.
+        publications, names: by site id.
+        leaving: sites whose keys all end now; their results stay until they withdraw them.
+        removed_roots: key ids.
+        log_key: replaces the present one.
+        log_key_from: size of the log from which the new log key signs; None for the next entry. Smaller than that where
+            the old one was stolen some time ago: all checkpoints since are signed again.
+    """
+
+    enrolments: Sequence[PendingRequest] = ()
+    rekeyings: Sequence[PendingRekeying] = ()
+    additions: Additions = field(default_factory=Additions)
+    revoked: Mapping[str, int] = field(default_factory=dict)
+    ended: Sequence[str] = ()
+    publications: Mapping[str, Publication] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+    leaving: Sequence[str] = ()
+    new_roots: Sequence[PublicKey] = ()
+    removed_roots: Sequence[str] = ()
+    threshold: int | None = None
+    auditors: GroupChange = GroupChange()
+    witnesses: GroupChange = GroupChange()
+    log_key: PublicKey | None = None
+    log_key_from: int | None = None
+    receipt_key: PublicKey | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A registry version that waits for its signatures.
+
+    Attributes:
+        base: the signed file of the version that it follows.
+        log_size: of the log when it was composed.
+        registry: the new version.
+        requests: the requests that it answers, as received, in the order in which they will be logged.
+    """
+
+    base: bytes
+    log_size: int
+    registry: Registry
+    requests: tuple[bytes, ...]
+
+
+def compose(connection: Connection, changes: Changes, *, expires_day: int) -> Proposal:
+    """Return the version after the newest with all `changes`; nothing is stored.
+
+    Raises:
+        EnrolmentError: a request cannot be granted.
+        RegistryError: a change names something that is not there, or contradicts another.
+    """
+    base = newest_envelope(connection)
+    before = newest_registry(connection)
+    log_size = journal.size(connection)
+    sites = dict(before.sites)
+    requests = []
+    for request in changes.enrolments:
+        check_enrolment(connection, before, request)
+        sites[request.site] = _make_site(request, log_size)
+        requests.append(request.envelope)
+    for rekeying in changes.rekeyings:
+        reopen_request(connection, rekeying.envelope)
+        sites[rekeying.site_id] = site_after(before.sites[rekeying.site_id], rekeying.rekeying, log_size)
+        requests.append(rekeying.envelope)
+    asked = [request.site for request in changes.enrolments] + [asked.site_id for asked in changes.rekeyings]
+    if len(set(asked)) != len(asked):
+        raise RegistryError("two requests of one site cannot come into force together", "Choose one of them.")
+    _restrict_keys(sites, changes, log_size)
+    _describe_sites(connection, sites, changes)
+    after = apply(replace(before, sites=sites), changes.additions)
+    after = _change_central_keys(after, changes, log_size)
+    after = replace(after, version=before.version + 1, expires_day=expires_day)
+    return Proposal(base, log_size, after, tuple(requests))
+
+
+def _make_site(request: PendingRequest, log_size: int) -> Site:
+    first = request.enrolment
+    keys = (
+        SiteKey(first.agent, "agent", from_index=log_size),
+        SiteKey(first.steward, "steward", from_index=log_size),
+    )
+    # The registry and the log are public. A site that wants to be pooled stands there under its id alone.
+    shown_as = request.display_name if request.publication == "named" else request.site
+    return Site(shown_as, request.publication, first.digest, keys)
+
+
+def _restrict_keys(sites: dict[str, Site], changes: Changes, log_size: int) -> None:
+    """Revoke and end keys in `sites`."""
+    owners = {entry.key.keyid: site_id for site_id, site in sites.items() for entry in site.keys}
+    for keyid in (*changes.revoked, *changes.ended):
+        if keyid not in owners:
+            raise RegistryError(f"no site has the key {keyid[:16]}", "`list keys` shows every key of every site.")
+    for keyid, index in changes.revoked.items():
+        site = sites[owners[keyid]]
+        keys = [
+            replace(entry, revoked_from=_earlier(entry.revoked_from, index)) if entry.key.keyid == keyid else entry
+            for entry in site.keys
+        ]
+        sites[owners[keyid]] = replace(site, keys=tuple(keys))
+    for site_id in changes.leaving:
+        _require_site(sites, site_id)
+    for site_id, site in sites.items():
+        keys = []
+        for entry in site.keys:
+            if entry.key.keyid in changes.ended or site_id in changes.leaving:
+                keys.append(replace(entry, until_index=_earlier(entry.until_index, log_size)))
+            else:
+                keys.append(entry)
+        if tuple(keys) != site.keys:
+            sites[site_id] = replace(site, keys=tuple(keys))
+
+
+def _earlier(before: int | None, index: int) -> int:
+    return index if before is None else min(before, index)
+
+
+def _describe_sites(connection: Connection, sites: dict[str, Site], changes: Changes) -> None:
+    """Change publication and name of sites; the name of a pooled one is kept here and is not in the registry."""
+    for site_id in (*changes.publications, *changes.names):
+        _require_site(sites, site_id)
+    for site_id in {**changes.publications, **changes.names}:
+        site = sites[site_id]
+        publication = changes.publications.get(site_id, site.publication)
+        name = changes.names.get(site_id) or _known_name(connection, site_id) or site.display_name
+        shown_as = name if publication == "named" else site_id
+        sites[site_id] = replace(site, publication=publication, display_name=shown_as)
+
+
+def _known_name(connection: Connection, site_id: str) -> str | None:
+    name: str | None = connection.execute(
+        select(invites.c.display_name).where(invites.c.site == site_id)
+    ).scalar_one_or_none()
+    return name
+
+
+def _require_site(sites: Mapping[str, Site], site_id: str) -> None:
+    if site_id not in sites:
+        raise RegistryError(f"there is no site {site_id}", "`list sites` shows every site.")
+
+
+def _change_central_keys(registry: Registry, changes: Changes, log_size: int) -> Registry:
+    roots = tuple(key for key in registry.roots if key.keyid not in changes.removed_roots) + tuple(changes.new_roots)
+    unknown = set(changes.removed_roots) - {key.keyid for key in registry.roots}
+    if unknown:
+        raise RegistryError(f"{unknown.pop()[:16]} is not a root key", "`list keys` shows the root keys.")
+    threshold = registry.threshold if changes.threshold is None else changes.threshold
+    if not 1 <= threshold <= len(roots):
+        raise RegistryError(
+            f"{threshold} of {len(roots)} root keys cannot be asked for", "Give another --threshold or more roots."
+        )
+    log_keys = registry.log_keys
+    if changes.log_key is not None:
+        log_keys = _replace_log_key(log_keys, changes.log_key, changes.log_key_from, log_size)
+    return replace(
+        registry,
+        roots=roots,
+        threshold=threshold,
+        auditors=_change_group(registry.auditors, changes.auditors, "auditor"),
+        witnesses=_change_group(registry.witnesses, changes.witnesses, "witness"),
+        log_keys=log_keys,
+        receipt_key=registry.receipt_key if changes.receipt_key is None else changes.receipt_key,
+    )
+
+
+def _replace_log_key(
+    log_keys: tuple[LogKey, ...], new: PublicKey, from_size: int | None, log_size: int
+) -> tuple[LogKey, ...]:
+    """Return the keys with a new last one; the checkpoint right before its first size is signed by both."""
+    start = from_size
+    if start is None:
+        start = log_size + 1 if log_size else 0
+    if not min(1, log_size) <= start <= log_size + 1:
+        raise RegistryError(f"a new log key begins at a size from 1 to {log_size + 1}, the size of the log and one")
+    kept = []
+    for entry in log_keys:
+        if entry.from_size >= start:
+            continue  # nothing is left that it signed
+        ends = entry.until_size if entry.until_size is not None and entry.until_size < start else start
+        kept.append(replace(entry, until_size=ends))
+    return (*kept, LogKey(new, start))
+
+
+def _change_group(group: KeyGroup, change: GroupChange, kind: str) -> KeyGroup:
+    names = {entry.name for entry in group.keys}
+    for name in change.removed:
+        if name not in names:
+            raise RegistryError(f"there is no {kind} {name!r}")
+    keys = tuple(entry for entry in group.keys if entry.name not in change.removed) + tuple(change.added)
+    threshold = group.threshold if change.threshold is None else change.threshold
+    if change.threshold is None:
+        threshold = max(min(1, len(keys)), min(threshold, len(keys)))
+    return KeyGroup(threshold, keys)
+
+
+def change_now(connection: Connection, home: Home, changes: Changes, *, today_day: int) -> Registry:
+    """Compose, sign and put a version in force, with the one root key that lies here, in the caller's transaction.
+
+    Call it after a person has compared the fingerprints of whatever keys the changes bring.
+
+    Raises:
+        EnrolmentError, RegistryError: as `compose`; or the registry asks for several roots.
+        KeyFileError: the root key is not here.
+    """
+    before = newest_registry(connection)
+    if before.threshold > 1:
+        raise RegistryError(
+            f"{before.threshold} root keys must sign a change of this registry",
+            "Nothing was changed. Use `registry propose`, have the roots sign with `registry sign`, then "
+            "`registry commit`.",
+        )
+    proposal = compose(connection, changes, expires_day=today_day + home.settings.registry_days)
+    envelope = sign_version(proposal.registry, before, [home.root_signer(before)])
+    return commit(connection, home, proposal, envelope, today_day=today_day)
+
+
+def commit(connection: Connection, home: Home, proposal: Proposal, envelope: bytes, *, today_day: int) -> Registry:
+    """Put a signed version in force: log its requests, hand over the log's key, store it. In the caller's transaction.
+
+    Args:
+        connection: a writing transaction.
+        home: where the log's key lies.
+        proposal: as composed.
+        envelope: the signed file of `proposal.registry`.
+        today_day: days since 1970-01-01 UTC.
+
+    Raises:
+        RegistryError: it is not signed by enough roots, or the registry has moved on since it was composed.
+        EnrolmentError: a request no longer fits what the log knows of its site.
+    """
+    before = newest_registry(connection)
+    if newest_envelope(connection) != proposal.base:
+        raise RegistryError(
+            f"the registry has moved on to version {before.version} since this change was proposed",
+            "Nothing was changed. Propose it again, and have it signed again.",
+        )
+    try:
+        after = step_registry(envelope, before)
+    except ProtocolError as error:
+        raise RegistryError(f"the registry would not be accepted: {error.detail} ({error.code})") from None
+    if after != proposal.registry or after.version != before.version + 1:
+        raise RegistryError("the roots have signed another registry than the draft says")
+    if today_day >= after.expires_day:
+        raise RegistryError("the registry would have expired already", "Nothing was changed. Propose it again.")
+    explain_requests(before, after, proposal.requests, log_size=proposal.log_size)
+    links = [_reopen(connection, before, request, today_day=today_day) for request in proposal.requests]
+    if links:
+        journal.append_all(connection, links, origin=before.log_name, log_key=home.log_signer(before))
+    if after.log_keys != before.log_keys:
+        hand_over_log(connection, home, before, after)
+    if after.receipt_key != before.receipt_key:
+        sign_refusals_again(connection, home, after)
+    put_in_force(connection, after.version, envelope)
+    answered = [link.statement.header.site for link in links]
+    connection.execute(delete(enrolment_requests).where(enrolment_requests.c.site.in_(answered)))
+    connection.execute(delete(rekeying_requests).where(rekeying_requests.c.site.in_(answered)))
+    return after
+
+
+def _reopen(connection: Connection, before: Registry, request: bytes, *, today_day: int) -> Link:
+    """Check a request once more against the log and the invite, and return what is appended for it."""
+    try:
+        opened = decode(request)
+        statement = parse_statement(opened.payload)
+        if isinstance(statement, EnrollPredicate):
+            check_enrolment(connection, before, open_request(connection, request, today_day=today_day))
+        else:
+            reopen_request(connection, request)
+    except ProtocolError as error:
+        raise EnrolmentError(
+            f"a request of this change is refused: {error.detail} ({error.code})",
+            "Nothing was changed. Propose the change again without it, and have the site make a new request.",
+        ) from None
+    return Link(digest=opened.digest, leaf=opened.pae, envelope=request, statement=statement, registry=before.version)
