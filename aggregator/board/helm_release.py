@@ -74,6 +74,11 @@ class HelmRelease:
         """Return the copy."""
         return json.dumps({"schema": _SCHEMA, **asdict(self)}, indent=1, sort_keys=True).encode() + b"\n"
 
+    @property
+    def copy_digest(self) -> str:
+        """SHA-256 of the copy: its page names it, so that a change of the copy alone is seen."""
+        return hashlib.sha256(self.to_bytes()).hexdigest()
+
     @cached_property
     def _by_name(self) -> dict[tuple[str, str], str]:
         shown = {}
@@ -157,6 +162,23 @@ def read_references(folder: Path) -> tuple[HelmRelease, ...]:
     for path in sorted(folder.glob("*.json")):
         files[f"{REFERENCE_FOLDER}/{path.name}"] = path.read_bytes()
     return parse_references(files)
+
+
+def keep_reference(release: HelmRelease, home: Path) -> Path:
+    """Write the copy of a release into an aggregator's directory; return its file.
+
+    Raises:
+        SettingsError: it cannot be written.
+    """
+    path = home / release.file
+    fresh = path.with_name(f".{path.name}.new")
+    try:
+        path.parent.mkdir(exist_ok=True)
+        fresh.write_bytes(release.to_bytes())
+        fresh.replace(path)
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be written: {error.strerror}") from None
+    return path
 
 
 def import_release(directory: Path, name: str | None = None) -> HelmRelease:
