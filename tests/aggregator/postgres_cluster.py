@@ -24,8 +24,12 @@ def find_programs() -> Path:
 
 
 @contextlib.contextmanager
-def start_cluster() -> Iterator[str]:
-    """Start PostgreSQL and give the URL of its server, without the database's name."""
+def start_cluster(*, is_durable: bool = False) -> Iterator[str]:
+    """Start PostgreSQL and give the URL of its server, without the database's name.
+
+    Args:
+        is_durable: whether a commit waits for the disk, as it does in production; tests need not.
+    """
     programs = find_programs()
     place = Path(tempfile.mkdtemp(prefix="pg-"))  # a socket's path must be short
     user = None
@@ -42,7 +46,8 @@ def start_cluster() -> Iterator[str]:
 
     try:
         program("initdb", "--username=tester", "--auth=trust", "--encoding=UTF8", "--no-sync")
-        options = f"-c listen_addresses='' -c unix_socket_directories='{place}' -c fsync=off -c max_connections=60"
+        options = f"-c listen_addresses='' -c unix_socket_directories='{place}' -c max_connections=60"
+        options += "" if is_durable else " -c fsync=off"
         program("pg_ctl", "--wait", "--log", str(place / "log"), "--options", options, "start")
         try:
             yield f"postgresql+psycopg://tester@/{{database}}?host={place}"
