@@ -24,7 +24,7 @@ log = logging.getLogger("aggregator.api")
 ENVELOPE_MEDIA_TYPE = "application/vnd.dsse.envelope.v1+json"
 LINES_MEDIA_TYPE = "application/x-ndjson"
 
-_STATUS = {
+STATUS_OF_CODE = {
     Code.MALFORMED: HTTPStatus.BAD_REQUEST,
     Code.UNKNOWN_KEY: HTTPStatus.FORBIDDEN,
     Code.BAD_SIGNATURE: HTTPStatus.FORBIDDEN,
@@ -67,7 +67,7 @@ def answer_errors_by_code(app: FastAPI, metrics: Metrics) -> None:
         if error.code is Code.REGISTRY_EXPIRED:
             return refuse(HTTPStatus.SERVICE_UNAVAILABLE, error.code)
         note = error.note if isinstance(error, SignedRefusalError) else None
-        return refuse(_STATUS.get(error.code, HTTPStatus.UNPROCESSABLE_ENTITY), error.code, note)
+        return refuse(STATUS_OF_CODE.get(error.code, HTTPStatus.UNPROCESSABLE_ENTITY), error.code, note)
 
     @app.exception_handler(RequestValidationError)
     async def answer_bad_parameter(_request: Request, _error: RequestValidationError) -> Response:

@@ -9,6 +9,7 @@ from starlette.types import ASGIApp
 
 from aggregator.api import board_routes, health_routes, log_routes, registry_routes, submission_routes
 from aggregator.api.answers import answer_errors_by_code
+from aggregator.api.documentation import correct_openapi, describe_everywhere
 from aggregator.api.metrics import Metrics
 from aggregator.api.turnstile import Turnstile
 from aggregator.home import Home
@@ -32,6 +33,7 @@ def make_routes(home: Home, metrics: Metrics) -> FastAPI:
     app = FastAPI(title="Intramural aggregator", docs_url=None, redoc_url=None, openapi_url="/v1/openapi.json")
     answer_errors_by_code(app, metrics)
     for make_router in ROUTERS:
-        app.include_router(make_router(home))
+        app.include_router(make_router(home), responses=describe_everywhere())
     app.include_router(health_routes.make_router(home, metrics))
+    correct_openapi(app)
     return app

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, func, select
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, Response
 
+from aggregator.api.documentation import MetricsResponse
 from aggregator.api.metrics import Metrics
 from aggregator.errors import AggregatorError, StoreError
 from aggregator.home import Home, today_day
@@ -19,7 +20,6 @@ from aggregator.registry import versions
 from aggregator.store.schema import enrolment_requests, rekeying_requests
 
 RECENT_S = 1.0
-METRICS_MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 Value = TypeVar("Value")
 
@@ -34,7 +34,7 @@ def make_router(home: Home, metrics: Metrics) -> APIRouter:
     async def health() -> dict[str, str]:
         return {"status": "ok"}
 
-    @router.get("/readyz")
+    @router.get("/readyz", responses={HTTPStatus.SERVICE_UNAVAILABLE: {"description": "A check failed."}})
     async def read_readiness() -> Response:
         checks = await readiness.read()
         ready = all(checks.values())
@@ -42,9 +42,9 @@ def make_router(home: Home, metrics: Metrics) -> APIRouter:
         words = {name: "ok" if passed else "failed" for name, passed in checks.items()}
         return JSONResponse({"status": "ready" if ready else "not_ready", "checks": words}, status)
 
-    @router.get("/metrics")
+    @router.get("/metrics", response_class=MetricsResponse)
     async def read_metrics() -> Response:
-        return Response(await page.read(), media_type=METRICS_MEDIA_TYPE)
+        return MetricsResponse(await page.read())
 
     return router
 

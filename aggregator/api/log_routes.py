@@ -8,7 +8,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse, Response
 
-from aggregator.api.answers import LINES_MEDIA_TYPE, Digest, LogSize, SiteId, require_found
+from aggregator.api.answers import Digest, LogSize, SiteId, require_found
+from aggregator.api.documentation import LinesResponse, describe_body, describe_refusals
 from aggregator.home import Home
 from aggregator.log import journal
 from aggregator.log.cosignatures import check_cosignatures, keep_cosignatures, with_cosignatures
@@ -25,21 +26,23 @@ MAX_ENTRIES = 256  # of the log, in one answer
 def make_router(home: Home) -> APIRouter:
     """Return the routes that read the log."""
     router = APIRouter()
+    not_found = describe_refusals(HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND)
+    note = describe_body("text/plain", "A checkpoint of this log with the signatures of witnesses.")
 
-    @router.get("/v1/sites/{site}/head")
+    @router.get("/v1/sites/{site}/head", response_class=PlainTextResponse, responses=not_found)
     def site_head(site: SiteId) -> Response:
         with home.database.reading() as connection:
             newest = versions.newest_registry(connection)
             head = require_found(read_site_head(connection, site, newest, journal.size(connection)))
         return PlainTextResponse(sign_site_head(head, newest.log_name, home.receipt_signer(newest)))
 
-    @router.get("/v1/receipts/{digest}")
+    @router.get("/v1/receipts/{digest}", response_class=PlainTextResponse, responses=not_found)
     def receipt(digest: Digest) -> Response:
         with home.database.reading() as connection:
             found = journal.receipt(connection, digest)
         return PlainTextResponse(require_found(found))
 
-    @router.get("/v1/log/checkpoint")
+    @router.get("/v1/log/checkpoint", response_class=PlainTextResponse)
     def checkpoint() -> Response:
         with home.database.reading() as connection:
             newest = versions.newest_registry(connection)
@@ -47,19 +50,19 @@ def make_router(home: Home) -> APIRouter:
             note = journal.checkpoint(connection, origin=newest.log_name, log_key=signer)
             return PlainTextResponse(with_cosignatures(connection, note, newest))
 
-    @router.post("/v1/log/cosignatures")
+    @router.post("/v1/log/cosignatures", responses=describe_refusals(statement=True), openapi_extra=note)
     async def cosignatures(request: Request) -> dict[str, list[str]]:
         data = await request.body()
         return {"witnesses": await run_in_threadpool(_keep_cosignatures, home, data)}
 
-    @router.get("/v1/log/entries")
+    @router.get("/v1/log/entries", response_class=LinesResponse)
     def entries(start: LogSize = 0, end: LogSize = MAX_ENTRIES) -> Response:
         with home.database.reading() as connection:
             found = read_public(connection, start, min(end, start + MAX_ENTRIES))
             lines = b"".join(entry.line() + b"\n" for entry in found)
-        return Response(lines, media_type=LINES_MEDIA_TYPE)
+        return LinesResponse(lines)
 
-    @router.get("/v1/log/consistency")
+    @router.get("/v1/log/consistency", responses=not_found)
     def consistency(
         old_size: Annotated[int, Query(alias="from", ge=0, lt=2**31)],
         new_size: Annotated[int, Query(alias="to", ge=0, lt=2**31)],

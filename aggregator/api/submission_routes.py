@@ -7,6 +7,8 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
+from aggregator.api.answers import ENVELOPE_MEDIA_TYPE
+from aggregator.api.documentation import describe_body, describe_refusals
 from aggregator.home import Home, today_day
 from aggregator.intake import accept
 from aggregator.log import journal
@@ -19,19 +21,21 @@ log = logging.getLogger("aggregator.api")
 def make_router(home: Home) -> APIRouter:
     """Return the routes that take statements."""
     router = APIRouter()
+    refusals = describe_refusals(statement=True)
+    body = describe_body(ENVELOPE_MEDIA_TYPE, "A statement in its DSSE envelope.")
 
-    @router.post("/v1/submissions")
+    @router.post("/v1/submissions", responses=refusals, openapi_extra=body)
     async def submit(request: Request) -> dict[str, str]:
         data = await request.body()
         done = await run_in_threadpool(accept, home, data, today_day=today_day())
         return {"digest": done.digest, "receipt": done.receipt}
 
-    @router.post("/v1/enrolments")
+    @router.post("/v1/enrolments", responses=refusals, openapi_extra=body)
     async def ask_to_enrol(request: Request) -> dict[str, str]:
         data = await request.body()
         return await run_in_threadpool(keep_enrolment, home, data)
 
-    @router.post("/v1/requests")
+    @router.post("/v1/requests", responses=refusals, openapi_extra=body)
     async def ask_to_rekey(request: Request) -> dict[str, str]:
         data = await request.body()
         return await run_in_threadpool(keep_rekeying, home, data)

@@ -5,7 +5,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import yaml
 from sqlalchemy import Connection, Table, insert, select
@@ -62,7 +62,7 @@ def restore_backup(backup: Path, directory: Path, *, database_url: str | None, t
 class _Reader:
     """Reads the lines of one back-up into an empty database, in the caller's transaction."""
 
-    def __init__(self, stream: IO[bytes]) -> None:
+    def __init__(self, stream: gzip.GzipFile) -> None:
         self._stream = stream
         self._digest = hashlib.sha256()
 

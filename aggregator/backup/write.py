@@ -5,7 +5,6 @@ import hashlib
 import json
 import os
 from pathlib import Path
-from typing import IO
 
 from sqlalchemy import Connection, Table, select
 
@@ -51,7 +50,7 @@ def write_backup(home: Home, out: Path, *, with_keys: bool) -> int:
 class _Writer:
     """Writes the lines of one back-up."""
 
-    def __init__(self, stream: IO[bytes]) -> None:
+    def __init__(self, stream: gzip.GzipFile) -> None:
         self._stream = stream
         self._digest = hashlib.sha256()
 
