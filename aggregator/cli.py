@@ -147,11 +147,11 @@ def init(
 
 
 @cli.command("list")
-@click.argument("what", type=click.Choice(["sites", "models", "scorecards", "forks"]))
+@click.argument("what", type=click.Choice(["sites", "models", "scorecards", "keys", "forks"]))
 @format_option
 @click.pass_context
 def list_(context: click.Context, what: str, form: str) -> None:
-    """List what is registered, and evidence of forks."""
+    """List sites, models, scorecards and keys with their states, and evidence of forks."""
     from aggregator.listings import listing
 
     home = open_home(context)

@@ -57,7 +57,7 @@ def test_the_shipped_scorecard_is_registered_by_its_name(tmp_path: Path) -> None
     made = tmp_path / "aggregator"
     done("--dir", made, "init", "--origin", "board.example", "--scorecard", "medhelm-v1")
     (listed,) = json.loads(done("--dir", made, "list", "scorecards", "--format", "json"))
-    assert (listed["name"], listed["version"], listed["state"]) == ("medhelm-v1", 1, "open")
+    assert (listed["name"], listed["version"], listed["state"]) == ("medhelm-v1", 1, "active")
 
 
 def test_a_scorecard_that_is_not_shipped_names_those_that_are(tmp_path: Path) -> None:
