@@ -372,6 +372,18 @@ def _open_plan(digest: str, history: History) -> KnownPlan:
 
 def _check_dataset(dataset: DatasetPredicate, registry: Registry, history: History) -> None:
     """Check a dataset version against the registry and the versions before it."""
+    check_dataset_size(dataset, registry)
+    check_dataset_version(dataset, history.datasets, registry.policies[registry.policy_floor])
+
+
+def check_dataset_size(dataset: DatasetPredicate, registry: Registry) -> None:
+    """Check that a scorecard takes figures of a dataset, and that it is no larger than was published (rule 8.6).
+
+    The site applies this before anybody signs.
+
+    Raises:
+        ProtocolError: UNKNOWN_BENCHMARK or WRONG_DATASET.
+    """
     entries = [
         entry
         for registered in registry.scorecards.values()
@@ -385,7 +397,6 @@ def _check_dataset(dataset: DatasetPredicate, registry: Registry, history: Histo
     size = 0 if any(not entry.units for entry in entries) else max(entry.units for entry in entries)
     if is_too_large(dataset.units, size):
         raise ProtocolError(Code.WRONG_DATASET, f"bucket {dataset.units} is above the {size} units that were published")
-    check_dataset_version(dataset, history.datasets, registry.policies[registry.policy_floor])
 
 
 def _protected_entries(scorecard: Scorecard) -> list[BenchmarkEntry]:

@@ -46,7 +46,7 @@ from protocol.identity import NONE
 from protocol.policy import DisclosurePolicy, bucket_of, bucket_range
 from protocol.predicates import DatasetPredicate, Header
 from protocol.registry import Registry
-from protocol.verification import check_dataset_version
+from protocol.verification import check_dataset_size, check_dataset_version
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,7 +351,9 @@ def _judge(gate: Gate, read: ReadVersion, ledger: Ledger, site_data: Path) -> _J
     check_version(candidate, ledger, stated, policy, names)
     try:
         header = end.header(gate.registry, site, ledger.head)
-        check_dataset_version(make_statement(candidate, read.known, header), stated, policy)
+        statement = make_statement(candidate, read.known, header)
+        check_dataset_size(statement, gate.registry)
+        check_dataset_version(statement, stated, policy)
     except ProtocolError as error:
         raise DisclosureError(
             f"{read.benchmark}: the aggregator would refuse this version ({error.code}: {error.detail})"

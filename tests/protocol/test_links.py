@@ -419,7 +419,7 @@ def test_the_chain_of_a_later_epoch_starts_at_its_reset():
 
 
 REQUESTS: dict[str, Statement] = {
-    "enrolment": EnrollPredicate(replace(FIRST, seq=0, prev=NONE), AGENT.public.der, STEWARD.public.der, "00" * 32),
+    "enrolment": EnrollPredicate(replace(FIRST, seq=0, prev=NONE), AGENT.public.der, STEWARD.public.der, "00" * 64),
     "reset": ResetPredicate(replace(FIRST, epoch=2, seq=0), AGENT.public.der, STEWARD.public.der, "restored"),
     "rotation": RotatePredicate(FIRST, "agent", STRANGER.public.der),
 }

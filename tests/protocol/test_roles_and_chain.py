@@ -193,7 +193,7 @@ def test_a_result_names_one_of_the_last_eight_registries(version: int, accepted:
 
 def test_E75_an_enrolment_is_no_result():
     header = replace(RESULT.header, seq=0, prev=NONE)
-    payload = build_statement(EnrollPredicate(header, AGENT.public.der, STEWARD.public.der, "00" * 32))
+    payload = build_statement(EnrollPredicate(header, AGENT.public.der, STEWARD.public.der, "00" * 64))
     with refused(Code.WRONG_TYPE):
         submit(signed(payload))
 

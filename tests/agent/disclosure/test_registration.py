@@ -17,6 +17,7 @@ from agent.disclosure.registration import Registered
 from agent.errors import AgentError, DisclosureError, StoreError
 from protocol.identity import NONE
 from protocol.policy import bucket_of
+from protocol.registry import RegisteredScorecard
 from protocol.verification import check_dataset_version
 from tests.agent.disclosure.patients import (
     Ward,
@@ -506,3 +507,18 @@ def test_a_kill_before_the_draft_and_a_patient_more_leave_one_version_to_approve
     newest = newest_frozen(benchmark_of(ward.site), ward.site.data)
     assert newest is not None
     assert newest.commitment == done.candidate.entry.commitment
+
+
+def test_a_dataset_larger_than_it_was_published_is_refused_before_anybody_signs(ward: Ward):
+    write_patients(ward.site, patients(60))
+    (card,) = [entry.scorecard for entry in ward.gate.registry.scorecards.values() if entry.scorecard.name == "own"]
+    for units, is_refused in ((20, True), (60, False)):
+        sized = replace(card, benchmarks=(replace(card.benchmarks[0], units=units),))
+        registry = replace(ward.gate.registry, scorecards={sized.digest: RegisteredScorecard(sized)})
+        gate = replace(ward.gate, registry=registry)
+        if is_refused:
+            error = refusal(Ward(ward.site, gate))
+            assert "wrong_dataset" in str(error)
+            assert "above the 20 units that were published" in str(error)
+        else:
+            assert Ward(ward.site, gate).register().submission is not None
