@@ -7,7 +7,7 @@ No handler opens a connection, whatever a payload says.
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
-from aggregator.api import board_routes, health_routes, log_routes, registry_routes, submission_routes
+from aggregator.api import board_routes, health_routes, log_routes, registry_routes, submission_routes, tile_routes
 from aggregator.api.answers import answer_errors_by_code
 from aggregator.api.documentation import correct_openapi, describe_everywhere
 from aggregator.api.metrics import Metrics
@@ -17,6 +17,7 @@ from aggregator.home import Home
 ROUTERS = (
     submission_routes.make_router,
     log_routes.make_router,
+    tile_routes.make_router,
     registry_routes.make_router,
     board_routes.make_router,
 )

@@ -8,7 +8,6 @@ something else still gives the cost of an accept.
 """
 
 import argparse
-import hashlib
 import multiprocessing
 import os
 import random
@@ -21,7 +20,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
@@ -30,15 +29,10 @@ from sqlalchemy import create_engine, insert, select
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from aggregator.home import Home
-from aggregator.log import journal
-from aggregator.registry.versions import newest_registry
 from aggregator.store.schema import metadata
-from protocol.envelope import decode
 from protocol.policy import bucket_range
-from protocol.predicates import ResultPredicate
-from protocol.statements import parse_statement
 from tests.aggregator.postgres_cluster import create_database, start_cluster
-from tests.bench.make_federation import make_federation, make_result, reopen_sites
+from tests.bench.make_federation import make_federation, make_result, pad_log, reopen_sites
 
 CONNECTIONS = 12
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -70,26 +64,6 @@ class Measured:
             f"{self.per_second:6.0f}/s; CPU an accept: server {server:.2f} ms, database {database:.2f} ms, "
             f"load generator {loader:.2f} ms ({share:.0%})"
         )
-
-
-def pad_log(home: Home, size: int) -> None:
-    """Lengthen the log with entries of a site that takes no part: as large as real ones, but signed by nobody."""
-    with home.database.reading() as connection:
-        registry = newest_registry(connection)
-        envelope = next(journal.read_entries(connection, journal.size(connection) - 1)).envelope
-        present = journal.size(connection)
-    statement = parse_statement(decode(envelope).payload)
-    assert isinstance(statement, ResultPredicate)
-    for start in range(present, size, 2000):
-        links = []
-        for number in range(start, min(size, start + 2000)):
-            digest = hashlib.sha256(str(number).encode()).hexdigest()
-            header = replace(statement.header, site="s-padding0", seq=number)
-            padding = replace(statement, header=header, scores_root=digest)
-            links.append(journal.Link(digest, digest.encode(), envelope, padding, registry.version, digest))
-        with home.database.writing() as connection:
-            signer = home.log_signer(registry)
-            journal.append_all(connection, links, origin=registry.log_name, log_key=signer)
 
 
 def sign_submissions(home: Home, count: int) -> list[list[bytes]]:
