@@ -35,6 +35,7 @@ from protocol.scorecard import BenchmarkEntry, Scorecard
 from protocol.statements import parse_statement
 
 DAY_WINDOW = 128  # days: a result may be from today or the 127 days before, a plan may last as long
+MAX_DATASETS = 5_000  # versions of one site: 37 benchmarks every month for eleven years; each costs every later link
 COINCIDENCE = 2**32  # protected figures that could have come out in fewer ways than this may be equal by chance
 
 
@@ -417,6 +418,8 @@ def check_dataset_version(
     Raises:
         ProtocolError: BELOW_THRESHOLD or WRONG_DATASET.
     """
+    if len(known) >= MAX_DATASETS:
+        raise ProtocolError(Code.WRONG_DATASET, f"the site has registered {MAX_DATASETS} versions, which is the limit")
     if bucket_range(dataset.units)[0] < policy.min_units:
         raise ProtocolError(Code.BELOW_THRESHOLD, f"a dataset of fewer than {policy.min_units} units")
     differences = (dataset.added, dataset.removed, dataset.changed)

@@ -24,7 +24,15 @@ from protocol.predicates import (
 )
 from protocol.registry import RegisteredScorecard, Registry
 from protocol.statements import build_statement
-from protocol.verification import Accepted, ChainHead, History, KnownPlan, check_dataset_version, plan_challenge
+from protocol.verification import (
+    MAX_DATASETS,
+    Accepted,
+    ChainHead,
+    History,
+    KnownPlan,
+    check_dataset_version,
+    plan_challenge,
+)
 from tests.protocol.world import (
     AGENT,
     DATASETS,
@@ -141,6 +149,15 @@ def test_a_later_version_that_cannot_be_is_refused(changes: dict[str, Any], code
     assert send(dataset(**SECOND_VERSION), history)
     with refused(code):
         send(dataset(**SECOND_VERSION | changes), history)
+
+
+def test_a_site_that_registers_versions_without_end_is_stopped():
+    """Every later statement of the site is checked against all of them, while other sites wait for the writer."""
+    flood = {f"{number:064x}": replace(NOTES, commitment=f"{number:064x}") for number in range(MAX_DATASETS)}
+    with refused(Code.WRONG_DATASET):
+        send(WARD, History(head=None, datasets=flood))
+    flood.popitem()
+    assert send(WARD, History(head=None, datasets=flood))
 
 
 def test_a_version_follows_the_last_one_and_not_an_older_one():
