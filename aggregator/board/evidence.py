@@ -18,6 +18,7 @@ from aggregator.log.growing_tree import GrowingTree
 from aggregator.log.journal import Entry, settled_by
 from aggregator.log.publication import HiddenEntry, PublishedEntry, is_public
 from aggregator.merge.accepted import Assurances, Result, Withdrawal
+from aggregator.merge.federation import Federation
 from aggregator.registry.versions import all_envelopes, newest_registry, walk
 from protocol.checkpoint import Checkpoint, verify_checkpoint
 from protocol.envelope import Envelope, decode
@@ -72,6 +73,7 @@ class Replayed:
         withdrawals: as far as they are shown.
         hidden: number of entries that are shown as a leaf hash alone.
         roots: of the earlier logs that were asked for, by their size.
+        federation: the same results and withdrawals, followed already; None where they are not.
     """
 
     registry: Registry
@@ -80,6 +82,7 @@ class Replayed:
     withdrawals: tuple[Withdrawal, ...]
     hidden: int = 0
     roots: Mapping[int, bytes] = field(default_factory=dict)
+    federation: Federation | None = None
 
 
 def collect_evidence(connection: Connection, home: Home) -> Evidence:
@@ -308,7 +311,7 @@ class _Log:
                 self._assurances.note(accepted.digest, statement, is_hidden=is_hidden)
             case WithdrawPredicate():
                 self._roots.discard(state.results.pop(statement.result, NONE))
-                self.withdrawals.append(Withdrawal(position, keyids, statement))
+                self.withdrawals.append(Withdrawal(position, keyids, statement, publication))
             case ResultPredicate():
                 state.results[accepted.digest] = statement.scores_root
                 self._roots.add(statement.scores_root)

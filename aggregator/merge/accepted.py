@@ -40,11 +40,16 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Withdrawal:
-    """An accepted withdrawal of a result, where it stands in the log, and the key ids that signed it."""
+    """An accepted withdrawal of a result.
+
+    Attributes:
+        position, keyids, publication: as of a result.
+    """
 
     position: int
     keyids: tuple[str, ...]
     predicate: WithdrawPredicate
+    publication: Publication | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -322,11 +322,14 @@ class AuditedRow:
         cells: by cell key, those in which a pooled site has a part, published or waiting.
         counts: of the pooled sites alone.
         waiting: as of the row.
+        replaced: log positions of named results that count no more, because their sites are pooled by now and have
+            sent another or withdrawn them.
     """
 
     cells: Mapping[str, MergedCell] = field(default_factory=dict)
     counts: RowCounts = RowCounts()
     waiting: int = 0
+    replaced: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,6 +404,7 @@ def _write_row(row: AuditedRow) -> dict[str, object]:
         "cells": {key: _write_cell(cell) for key, cell in row.cells.items()},
         "counts": asdict(row.counts),
         "waiting": row.waiting,
+        "replaced": list(row.replaced),
     }
 
 
@@ -461,12 +465,16 @@ def _read_table(value: object) -> AuditedTable:
 
 
 def _read_row(value: object) -> AuditedRow:
-    found = schema.record(value, frozenset({"cells", "counts", "waiting"}), "audited row")
+    found = schema.record(value, frozenset({"cells", "counts", "waiting", "replaced"}), "audited row")
     counts = schema.record(found["counts"], _COUNTS, "counts")
     return AuditedRow(
         cells={key: _read_cell(cell) for key, cell in schema.mapping(found["cells"], "cells").items()},
         counts=RowCounts(**{name: schema.integer(counts[name], name, 0, MOST_LOG_ENTRIES) for name in sorted(_COUNTS)}),
         waiting=schema.integer(found["waiting"], "waiting", 0, MOST_SITES),
+        replaced=tuple(
+            schema.integer(position, "replaced", 0, MOST_LOG_ENTRIES)
+            for position in schema.array(found["replaced"], "replaced", 0, MOST_SITES)
+        ),
     )
 
 

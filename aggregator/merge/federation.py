@@ -3,7 +3,7 @@
 It is carried on from entry to entry, so that one more result costs the same however many came before.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy
@@ -56,13 +56,15 @@ class ModelState:
         layout: of the scorecard.
         steps: of pooled sites, a column for each cell and a last one for the row's counts.
         by_site: numbers of all results of a site, in the order of the log.
-        named: by site the number of the named result that counts.
+        named: by site the number of the newest named result that the public sees standing.
+        replaced: sites of `named` whose result counts no more, for a reason that the public cannot read.
     """
 
     layout: CardLayout
     steps: Steps
     by_site: dict[str, list[int]] = field(default_factory=dict)
     named: dict[str, int] = field(default_factory=dict)
+    replaced: set[str] = field(default_factory=set)
 
 
 class Federation:
@@ -188,33 +190,29 @@ class Federation:
 
     def _recount(self, state: ModelState, site: str, log_size: int) -> None:
         """Find the result of a site that counts now, and have it contribute in the place of the one before."""
-        newest: int | None = None
-        withdrawn = 0
-        counting: list[int] = []
-        for number in state.by_site[site]:
-            if not self.stands(number):
-                continue
-            if self.withdrawal_of(number) is not None:
-                withdrawn += self.results[number].is_hidden
-                continue
-            counting.append(number)
-            if newest is None or self.results[newest].place < self.results[number].place:
-                newest = number
-        is_named = newest is not None and not self.results[newest].is_hidden
+        standing = [number for number in state.by_site[site] if self.stands(number)]
+        counting = [number for number in standing if self.withdrawal_of(number) is None]
+        newest = self._newest(counting)
+        named = self._newest([number for number in standing if self._public_sees(number)])
+        is_named = named is not None and named == newest
         self._counts[state.by_site[site]] = False
         for number in counting:
             # A pooled site that is shown by name now stands behind figures by name only.
             self._counts[number] = self.results[number].is_hidden and not is_named
-        if newest is None or is_named:
-            state.steps.retract(site, log_size)
-        if newest is None or not is_named:
+        state.replaced.discard(site)
+        if named is None:
             state.named.pop(site, None)
-        if newest is None:
-            return
-        if is_named:
-            state.named[site] = newest
+        else:
+            state.named[site] = named
+            if not is_named:
+                state.replaced.add(site)
+        if newest is None or not self.results[newest].is_hidden:
+            state.steps.retract(site, log_size)
             return
         taken = self.results[newest]
+        withdrawn = sum(self.results[number].is_hidden for number in standing) - sum(
+            self.results[number].is_hidden for number in counting
+        )
         row = 1 + taken.flags + _FLAGS * withdrawn
         fields = decode_codes(taken.codes)
         state.steps.contribute(
@@ -225,6 +223,21 @@ class Federation:
             weight=numpy.append(fields.weight, 1),
             log_size=log_size,
         )
+
+    def _newest(self, numbers: Sequence[int]) -> int | None:
+        return max(numbers, key=lambda number: self.results[number].place, default=None)
+
+    def _public_sees(self, number: int) -> bool:
+        """Whether a result stands for those who read the public log alone."""
+        if self.results[number].is_hidden:
+            return False
+        withdrawal = self.withdrawal_of(number)
+        return withdrawal is None or self.is_hidden(withdrawal)
+
+    def is_hidden(self, withdrawal: Withdrawal) -> bool:
+        """Whether the public log hides a withdrawal."""
+        publication = withdrawal.publication or self._publication(withdrawal.predicate.header.site)
+        return publication == "pooled"
 
     def _rule(self) -> StepRule:
         floor = self.registry.policies[self.registry.policy_floor]

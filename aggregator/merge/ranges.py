@@ -18,6 +18,7 @@ from aggregator.merge.site_cell import Floats, Integers
 
 DRAWS = 400
 _OUTSIDE = 10  # draws beyond either end of a 95 % interval
+_BLOCK = 4_000_000  # comparisons of two models at a time, so that memory stays small
 _BYTES = 8  # a draw of one site: 64 bits, so that the remainder favours no site by more than 2^-50
 
 
@@ -58,7 +59,8 @@ def draw_ranges(models: Sequence[MainFigures], seed: str) -> list[Ranges]:
     if len(sites) < FEWEST_SITES:
         return [Ranges() for _ in models]
     means = _draw_means(models, sites, _draw_counts(seed, len(sites)))
-    win_rates = numpy.stack([_win_rates(drawn) for drawn in means])
+    block = max(1, _BLOCK // (len(models) ** 2 * means.shape[2]))
+    win_rates = numpy.concatenate([_win_rates(means[start : start + block]) for start in range(0, DRAWS, block)])
     macro_averages = _mean_of_present(means)
     speaks = numpy.array([model.is_language_model for model in models])
     ranks = _ranks(win_rates[:, speaks])
@@ -121,16 +123,16 @@ def _draw_means(models: Sequence[MainFigures], sites: Sequence[str], counts: Flo
 
 
 def _win_rates(means: Floats) -> Floats:
-    """Return the mean win rate of each model in one draw, as `protocol.figures.mean_win_rates`; NaN without any.
+    """Return the mean win rate of each model in each draw, as `protocol.figures.mean_win_rates`; NaN without any.
 
     Args:
-        means: by model and benchmark, NaN where there is none.
+        means: by draw, model and benchmark, NaN where there is none.
     """
-    mine, theirs = means[:, None, :], means[None, :, :]
-    wins = (mine > theirs).sum(axis=1) + ((mine == theirs).sum(axis=1) - 1) / 2
-    others = (~numpy.isnan(means)).sum(axis=0) - 1
+    mine, theirs = means[:, :, None, :], means[:, None, :, :]
+    wins = (mine > theirs).sum(axis=2) + ((mine == theirs).sum(axis=2) - 1) / 2
+    others = (~numpy.isnan(means)).sum(axis=1, keepdims=True) - 1
     rates = numpy.full(means.shape, numpy.nan)
-    numpy.divide(wins, others[None, :], out=rates, where=~numpy.isnan(means) & (others[None, :] > 0))
+    numpy.divide(wins, others, out=rates, where=~numpy.isnan(means) & (others > 0))
     return _mean_of_present(rates)
 
 

@@ -69,6 +69,15 @@ class SiteFigures(Mapping[str, SiteFigure]):
         code = numpy.frombuffer(self.codes, dtype=numpy.int64)[column : column + 1]
         return self._figure(column, code)
 
+    def weight_of(self, key: str) -> int | None:
+        """Return `weight_percent` of one cell without working its interval out; None of a figure that has none."""
+        column = self.layout.places[key]
+        code = numpy.frombuffer(self.codes, dtype=numpy.int64)[column : column + 1]
+        fields = decode_codes(code)
+        if not (fields.is_value[0] or fields.is_coded[0]):
+            return None
+        return self.named_weights.share_of(column, int(fields.bucket[0]))
+
     def __iter__(self) -> Iterator[str]:
         """Iterate over the keys, in the scorecard's order."""
         return iter(self.layout.keys)

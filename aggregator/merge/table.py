@@ -3,7 +3,7 @@
 Two ways lead to the same board: from the whole log, and from the public log with the figures that auditors have signed.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy
@@ -43,7 +43,16 @@ from protocol.policy import DisclosurePolicy
 from protocol.registry import Model, Registry
 from protocol.scorecard import Scorecard
 
-__all__ = ["RegistryChange", "Result", "Withdrawal", "build_board", "follow_log", "make_audited", "make_board"]
+__all__ = [
+    "RegistryChange",
+    "Result",
+    "Withdrawal",
+    "build_board",
+    "follow_log",
+    "make_audited",
+    "make_board",
+    "start_log",
+]
 
 NOT_REGISTERED = "no longer registered"
 
@@ -65,7 +74,7 @@ def follow_log(
     statements: list[Result | Withdrawal] = [*results, *withdrawals]
     statements.sort(key=lambda statement: statement.position)
     end = 1 + max((statement.position for statement in statements), default=-1)
-    federation = Federation(changes[0].registry if changes else _without_revocations(registry))
+    federation = Federation(changes[0].registry) if changes else start_log(registry)
     waiting = sorted(changes, key=lambda change: change.registry.version)
     for statement in statements:
         while waiting and waiting[0].log_size <= statement.position:
@@ -75,6 +84,11 @@ def follow_log(
         federation.take(change)
     federation.enter_registry(registry, end)
     return federation
+
+
+def start_log(registry: Registry) -> Federation:
+    """Return the state before the first entry of a log whose newest registry version is `registry`."""
+    return Federation(_without_revocations(registry))
 
 
 def _without_revocations(registry: Registry) -> Registry:
@@ -121,10 +135,10 @@ def make_audited(federation: Federation, log_size: int) -> AuditedFigures:
     tables = {}
     pooled: set[str] = set()
     for digest in builder.scorecards():
-        models = builder.models_of(digest)
+        models = builder.models_of(digest, {})
         rows = {}
         for model, merger in models.items():
-            if merger.has_hidden.any():
+            if merger.has_hidden.any() or merger.replaced_positions():
                 rows[model] = merger.audited_row()
                 pooled |= merger.sites_behind_row()
         if rows:
@@ -152,7 +166,7 @@ def make_board(federation: Federation, audited: AuditedFigures) -> Board:
                 tables.append(table)
     return Board(
         tables=tuple(sorted(tables, key=lambda table: (table.scorecard.name, -table.scorecard.version))),
-        site_results=tuple(builder.site_results()),
+        site_results=tuple(builder.site_results(audited)),
         pooled_sites=audited.pooled_sites,
         revoked=tuple(builder.revoked()),
         withdrawn=tuple(builder.withdrawn()),
@@ -177,21 +191,27 @@ class _Builder:
         with_results = {scorecard for scorecard, _ in self.federation.models}
         return [digest for digest in self.registry.scorecards if digest in with_results]
 
-    def models_of(self, scorecard: str) -> dict[str, "_ModelMerger"]:
-        """Return what merges each registered model's results for a scorecard, by digest."""
+    def models_of(self, scorecard: str, audited: Mapping[str, AuditedRow]) -> dict[str, "_ModelMerger"]:
+        """Return what merges each registered model's results for a scorecard, by digest.
+
+        Args:
+            scorecard: its digest.
+            audited: by model, the parts of rows that need pooled sites' statements.
+        """
         digests = sorted(model for card, model in self.federation.models if card == scorecard)
         mergers = {}
         for model in digests:
             if model in self.registry.models:
-                merger = _ModelMerger(self, self.federation.models[scorecard, model])
+                replaced = audited[model].replaced if model in audited else ()
+                merger = _ModelMerger(self, self.federation.models[scorecard, model], replaced)
                 if merger.has_anything:
                     mergers[model] = merger
         return mergers
 
     def table(self, scorecard: Scorecard, audited: AuditedTable | None, *, retired: bool) -> Table:
         """Make the table of a scorecard."""
-        mergers = self.models_of(scorecard.digest)
         rests_on = audited.rows if audited is not None else {}
+        mergers = self.models_of(scorecard.digest, rests_on)
         rows: dict[str, Row] = {}
         for digest in sorted({*mergers, *rests_on}):
             model = self.registry.models.get(digest)
@@ -208,20 +228,39 @@ class _Builder:
             ranges = dict(zip(mergers, draw_ranges(figures, scorecard.digest), strict=True))
         return Table(scorecard, tuple(_rank(scorecard, rows, ranges)), retired, sites)
 
-    def site_results(self) -> list[SiteResult]:
+    def site_results(self, audited: AuditedFigures) -> list[SiteResult]:
         """Return the counted results of named sites, by site name, scorecard and model."""
         results = []
         for (scorecard, model), state in self.federation.models.items():
             registered = self.registry.scorecards.get(scorecard)
-            if registered is None or model not in self.registry.models or not state.named:
+            if registered is None or model not in self.registry.models:
                 continue
-            codes = numpy.stack([self.federation.results[number].codes for number in state.named.values()])
-            weights = NamedWeights(codes, self.floor.pooled_share_percent)
-            for number in state.named.values():
-                taken = self.federation.results[number]
+            table = audited.tables.get(scorecard)
+            row = table.rows.get(model) if table is not None else None
+            counting = self.count_named(state, row.replaced if row is not None else ())
+            if not counting:
+                continue
+            weights = NamedWeights(
+                numpy.stack([taken.codes for taken in counting.values()]), self.floor.pooled_share_percent
+            )
+            for taken in counting.values():
                 results.append(self._site_result(taken, registered.scorecard, state, weights))
         results.sort(key=lambda found: (found.site_name, found.site, found.scorecard.digest, found.model.name))
         return results
+
+    def count_named(self, state: ModelState, replaced: Sequence[int]) -> dict[str, Taken]:
+        """Return the named results that count, by site.
+
+        Args:
+            state: of one model.
+            replaced: log positions of those that do not, as far as the public cannot tell.
+        """
+        counting = {}
+        for site in sorted(state.named):
+            taken = self.federation.results[state.named[site]]
+            if site not in state.replaced and taken.position not in replaced:
+                counting[site] = taken
+        return counting
 
     def _site_result(self, taken: Taken, scorecard: Scorecard, state: ModelState, weights: NamedWeights) -> SiteResult:
         registry = self.registry
@@ -263,7 +302,9 @@ class _Builder:
         withdrawn = []
         for number, taken in enumerate(self.federation.results):
             withdrawal = self.federation.withdrawal_of(number)
-            if withdrawal is not None and not taken.is_hidden and self.federation.stands(number):
+            if withdrawal is None or taken.is_hidden or self.federation.is_hidden(withdrawal):
+                continue
+            if self.federation.stands(number):
                 withdrawn.append(WithdrawnResult(taken.position, withdrawal.position, withdrawal.predicate.reason))
         return sorted(withdrawn, key=lambda result: result.position)
 
@@ -298,15 +339,15 @@ class _Column:
 class _ModelMerger:
     """Merges one model's results for one scorecard."""
 
-    def __init__(self, builder: _Builder, state: ModelState) -> None:
+    def __init__(self, builder: _Builder, state: ModelState, replaced: Sequence[int] = ()) -> None:
         self._builder = builder
         self._state = state
         self._layout = state.layout
         self._steps = state.steps
-        results = builder.federation.results
-        self._named_sites = sorted(state.named)
+        self._counting = builder.count_named(state, replaced)
+        self._named_sites = list(self._counting)
         columns = len(self._layout.keys)
-        rows = [results[state.named[site]].codes for site in self._named_sites]
+        rows = [taken.codes for taken in self._counting.values()]
         self._named = numpy.stack(rows) if rows else numpy.zeros((0, columns), dtype=numpy.int64)
         steps = self._steps
         self.has_hidden: Flags = ((steps.present != NOTHING) | (steps.shown != NOTHING)).any(axis=0)
@@ -319,7 +360,7 @@ class _ModelMerger:
     @property
     def has_anything(self) -> bool:
         """Whether a result counts here, or did until it was withdrawn from among pooled sites' figures."""
-        return bool(self._named_sites) or bool(self.has_hidden.any())
+        return bool(self._named_sites) or bool(self.has_hidden.any()) or bool(self._state.replaced)
 
     def cell(self, column: int) -> MergedCell:
         """Merge one cell, pooled sites' shown contributions in it."""
@@ -354,7 +395,12 @@ class _ModelMerger:
         for column, key in enumerate(self._layout.keys):
             if self.has_hidden[column]:
                 cells[key] = self.cell(column)
-        return AuditedRow(cells, self._count_hidden(), int(self._waiting[-1]))
+        return AuditedRow(cells, self._count_hidden(), int(self._waiting[-1]), self.replaced_positions())
+
+    def replaced_positions(self) -> tuple[int, ...]:
+        """Return the log positions of named results that count no more, as far as the public cannot tell."""
+        results = self._builder.federation.results
+        return tuple(sorted(results[self._state.named[site]].position for site in self._state.replaced))
 
     def sites_behind_row(self) -> set[str]:
         """Return the pooled sites that the row's counts contain."""
@@ -426,14 +472,15 @@ class _ModelMerger:
         return numpy.where(has_part, stacked[places, numpy.arange(columns)], 0)
 
     def _count_named(self) -> RowCounts:
-        results = self._builder.federation.results
-        counting = [results[self._state.named[site]] for site in self._named_sites]
+        federation = self._builder.federation
+        counting = list(self._counting.values())
         withdrawn = 0
         for numbers in self._state.by_site.values():
             for number in numbers:
-                is_withdrawn = self._builder.federation.withdrawal_of(number) is not None
-                stands = self._builder.federation.stands(number)
-                withdrawn += is_withdrawn and stands and not results[number].is_hidden
+                withdrawal = federation.withdrawal_of(number)
+                if withdrawal is None or federation.results[number].is_hidden or federation.is_hidden(withdrawal):
+                    continue
+                withdrawn += federation.stands(number)
         return self._count(counting, [taken.flags for taken in counting], withdrawn)
 
     def _count_hidden(self) -> RowCounts:

@@ -90,7 +90,7 @@ class Sites:
         """Have a withdrawal accepted."""
         site = result.predicate.header.site
         predicate = WithdrawPredicate(self._next_header(site), result.digest, "data_error")
-        withdrawal = Withdrawal(len(self.log), result.keyids, predicate)
+        withdrawal = Withdrawal(len(self.log), result.keyids, predicate, self.publications[site])
         self.log.append(withdrawal)
         return withdrawal
 
@@ -128,11 +128,7 @@ class Sites:
 
 def public_part(log: Sequence[Result | Withdrawal]) -> tuple[list[Result], list[Withdrawal]]:
     """Return the statements that the public log shows: those of named sites."""
-    hidden = {
-        statement.digest for statement in log if isinstance(statement, Result) and statement.publication == "pooled"
-    }
-    results = [statement for statement in log if isinstance(statement, Result) and statement.digest not in hidden]
-    withdrawals = [
-        statement for statement in log if isinstance(statement, Withdrawal) and statement.predicate.result not in hidden
-    ]
+    shown = [statement for statement in log if statement.publication == "named"]
+    results = [statement for statement in shown if isinstance(statement, Result)]
+    withdrawals = [statement for statement in shown if isinstance(statement, Withdrawal)]
     return results, withdrawals
