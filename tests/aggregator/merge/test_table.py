@@ -269,14 +269,14 @@ def test_the_published_table_gives_its_win_rates_and_macro_averages(columns: str
     )
     (table,) = build_board(results, registry).tables
     rates = {row.model.display_name: row.win_rate for row in table.rows}
-    # Thousandths of 1 to 5 are coarser than the paper's three decimals, so that jury scores of four benchmarks are tied;
+    # Thousandths of 1 to 5 are coarser than the paper's three decimals, so that jury scores of four benchmarks tie;
     # `test_mean_win_rates_are_those_of_the_published_table` has the scores as printed, and the rates to the digit.
     expected = {name: 1000 * rate for name, rate in PAPER["mean_win_rates"][columns].items()}
     assert rates == pytest.approx(expected, abs=6.5)
     assert [row.rank for row in table.rows] == sorted(row.rank for row in table.rows if row.rank is not None)
     if columns == "37":
         averages = {row.model.display_name: row.macro_average for row in table.rows}
-        assert averages == MACRO_AVERAGES
+        assert averages == pytest.approx(MACRO_AVERAGES, abs=1)
 
 
 MACRO_AVERAGES = {
