@@ -30,6 +30,7 @@ def publish(context: click.Context, out: Path, form: str) -> None:
     published = write_board(open_home(context), out.absolute())
     page = out.absolute() / "index.html"
     log = published.log
+    results = 0 if log.federation is None else len(log.federation.results)
     cells = published.audited.cells
     needed = log.registry.auditors.threshold
     note = ""
@@ -40,10 +41,10 @@ def publish(context: click.Context, out: Path, form: str) -> None:
         )
     say(
         form,
-        f"Published {len(log.results)} results of registry version {log.registry.version}: {page}{note}",
+        f"Published {results} results of registry version {log.registry.version}: {page}{note}",
         {
             "page": str(page),
-            "results": len(log.results),
+            "results": results,
             "log_size": log.checkpoint.size,
             "board": published.digest,
             "audited_cells": cells,

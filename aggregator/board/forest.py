@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from aggregator.board.figures import in_range
 from aggregator.merge.board_model import MergedCell, SiteFigure, SiteResult, State
+from aggregator.merge.site_figures import SiteFigures
 from protocol.scorecard import Cell
 
 WIDTH, LEFT, RIGHT, LINE = 760, 230, 560, 24
@@ -57,11 +58,15 @@ def draw_forest(
         merged: the figure over all sites.
         limit: the most sites that are drawn; the heaviest are.
     """
-    with_figure = [result for result in results if result.figures[cell.key].low is not None]
+    with_figure = []
+    for result in results:
+        weight = _weigh(result, cell.key)
+        if weight is not None:
+            with_figure.append((-weight, result.site, result))
     if not with_figure:
         return None
-    heaviest = sorted(with_figure, key=lambda result: (-result.figures[cell.key].weight_percent, result.site))[:limit]
-    drawn = sorted(heaviest, key=lambda result: (result.site_name.casefold(), result.site))
+    heaviest = sorted(with_figure, key=lambda entry: entry[:2])[:limit]
+    drawn = sorted((entry[2] for entry in heaviest), key=lambda result: (result.site_name.casefold(), result.site))
     lines = []
     for number, result in enumerate(drawn):
         lines.append(_draw_site(result, cell, LINE * (number + 1)))
@@ -81,6 +86,14 @@ def draw_forest(
         more=len(with_figure) - len(drawn),
         axis_y=axis_y,
     )
+
+
+def _weigh(result: SiteResult, key: str) -> int | None:
+    """Return a site's share of the weight in percent, None where it has no figure."""
+    figures = result.figures
+    if isinstance(figures, SiteFigures):
+        return figures.weight_of(key)  # working out 250 intervals to draw the 25 heaviest takes long
+    return None if figures[key].low is None else figures[key].weight_percent
 
 
 def _x(thousandths: int) -> float:

@@ -2,15 +2,21 @@
 
 from aggregator.board.evidence import Replayed
 from aggregator.merge.board_model import AuditedFigures, Board
-from aggregator.merge.table import build_board, follow_log, make_audited
+from aggregator.merge.federation import Federation
+from aggregator.merge.table import follow_log, make_audited, make_board
 
 
 def merge_audited(whole: Replayed) -> AuditedFigures:
     """Return the figures that pooled sites' statements are needed for."""
-    federation = follow_log(whole.results, whole.registry, whole.withdrawals)
-    return make_audited(federation, whole.checkpoint.size)
+    return make_audited(_follow(whole), whole.checkpoint.size)
 
 
 def merge_board(shown: Replayed, audited: AuditedFigures) -> Board:
     """Return the board from the public log and the figures that rest on auditors."""
-    return build_board(shown.results, shown.registry, shown.withdrawals, audited)
+    return make_board(_follow(shown), audited)
+
+
+def _follow(log: Replayed) -> Federation:
+    if log.federation is not None:
+        return log.federation
+    return follow_log(log.results, log.registry, log.withdrawals)

@@ -5,8 +5,9 @@ that every leaf hash follows from its payload and that all of them lead to the s
 """
 
 import json
-from collections.abc import Callable, Container
-from dataclasses import dataclass, replace
+from base64 import b64decode
+from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import Connection
@@ -20,12 +21,14 @@ from aggregator.log.cosignatures import with_cosignatures
 from aggregator.log.growing_tree import GrowingTree
 from aggregator.log.publication import HiddenEntry, LogRow, read_rows
 from aggregator.merge.accepted import Assurances, Result, Withdrawal
+from aggregator.merge.table import start_log
 from aggregator.registry.versions import all_envelopes, newest_registry
-from protocol.envelope import STATEMENT_TYPE, decode_base64, pae
+from protocol.checkpoint import Checkpoint
+from protocol.envelope import STATEMENT_TYPE, pae
 from protocol.merkle import leaf_hash
 from protocol.predicates import PlanPredicate, ResultPredicate, WithdrawPredicate
-from protocol.registry import Publication
-from protocol.statements import parse_statement
+from protocol.registry import Publication, Registry
+from protocol.statements import reread_statement
 
 _SPOILT: Final = "the entries in the database are not those that the log's head was signed for"
 _SPOILT_ADVICE: Final = "Nothing was published. Restore the database from a back-up, and find out who changed it."
@@ -59,7 +62,7 @@ def read_own_log(
     for version, envelope in enumerate(all_envelopes(connection), 1):
         write(REGISTRY_FILE.format(version=version), envelope)
     head = open_checkpoint(note, registry)
-    reader = _Reader()
+    reader = _Reader(registry)
     roots = {0: reader.tree.root}
     lines: list[bytes] = []
     for row in read_rows(connection, end=head.size):
@@ -72,51 +75,61 @@ def read_own_log(
             lines.clear()
     if (reader.tree.size, reader.tree.root) != (head.size, head.root):
         raise BoardMismatchError(_SPOILT, _SPOILT_ADVICE)
-    whole = Replayed(registry, head, tuple(reader.results), tuple(reader.withdrawals), roots=roots)
-    return OwnLog(whole, _shown(whole, reader.hidden))
-
-
-def _shown(whole: Replayed, hidden: set[int]) -> Replayed:
-    """Return the log without the entries at the positions `hidden`."""
-    return replace(
-        whole,
-        results=tuple(result for result in whole.results if result.position not in hidden),
-        withdrawals=tuple(entry for entry in whole.withdrawals if entry.position not in hidden),
-        hidden=len(hidden),
-    )
+    return reader.finish(head, roots)
 
 
 class _Reader:
-    """The tree and the statements that a board is made of, entry by entry."""
+    """The tree and the results that a board is made of, entry by entry.
 
-    def __init__(self) -> None:
+    Results are followed as they come and then forgotten: 50,000 of them would fill half a gigabyte.
+    """
+
+    def __init__(self, registry: Registry) -> None:
         self.tree = GrowingTree()
-        self.results: list[Result] = []
-        self.withdrawals: list[Withdrawal] = []
-        self.hidden: set[int] = set()
+        self._registry = registry
+        self._whole = start_log(registry)
+        self._shown = start_log(registry)
+        self._ends = {False: 0, True: 0}  # by whether hidden entries count: size of the log at the last event
+        self._hidden = 0
         self._assurances = Assurances()
 
     def take(self, row: LogRow) -> None:
         """Take in the next entry."""
         position = self.tree.size
         envelope = json.loads(row.envelope)
-        payload = decode_base64(envelope["payload"], "payload")
+        payload = b64decode(envelope["payload"])
         leaf = leaf_hash(pae(STATEMENT_TYPE, payload))
         self.tree.add(leaf)
+        is_hidden = isinstance(row.published, HiddenEntry)
         if isinstance(row.published, HiddenEntry):
             if row.published.leaf_hash != leaf:
                 raise BoardMismatchError(_SPOILT, _SPOILT_ADVICE)
-            self.hidden.add(position)
+            self._hidden += 1
         if row.kind not in {"plan", "result", "withdraw"}:
             return
-        is_hidden = isinstance(row.published, HiddenEntry)
+        publication: Publication = "pooled" if is_hidden else "named"
         keyids = tuple(signature["keyid"] for signature in envelope["signatures"])
-        statement = parse_statement(payload)
+        statement = reread_statement(payload)
         if isinstance(statement, PlanPredicate):
             self._assurances.note(row.digest, statement, is_hidden=is_hidden)
         elif isinstance(statement, ResultPredicate):
             assurance = self._assurances.find(statement, is_hidden=is_hidden)
-            publication: Publication = "pooled" if is_hidden else "named"
-            self.results.append(Result(position, keyids, statement, row.digest, publication, assurance))
+            result = Result(position, keyids, statement, row.digest, publication, assurance)
+            self._follow(result, position, is_hidden=is_hidden)
         elif isinstance(statement, WithdrawPredicate):
-            self.withdrawals.append(Withdrawal(position, keyids, statement))
+            self._follow(Withdrawal(position, keyids, statement, publication), position, is_hidden=is_hidden)
+
+    def _follow(self, event: Result | Withdrawal, position: int, *, is_hidden: bool) -> None:
+        self._whole.take(event)
+        self._ends[True] = position + 1
+        if not is_hidden:
+            self._shown.take(event)
+            self._ends[False] = position + 1
+
+    def finish(self, head: Checkpoint, roots: Mapping[int, bytes]) -> OwnLog:
+        """Put the newest registry in force, and return what was read."""
+        self._whole.enter_registry(self._registry, self._ends[True])
+        self._shown.enter_registry(self._registry, self._ends[False])
+        whole = Replayed(self._registry, head, (), (), roots=roots, federation=self._whole)
+        shown = Replayed(self._registry, head, (), (), self._hidden, roots, self._shown)
+        return OwnLog(whole, shown)
