@@ -18,6 +18,7 @@ from aggregator.board.compare import compare_models
 from aggregator.board.feed import write_feed
 from aggregator.board.figures import in_range, iso_date, rate
 from aggregator.board.forest import Forest, draw_forest
+from aggregator.board.forest_svg import write_forest
 from aggregator.board.helm_release import HelmRelease
 from aggregator.board.page_model import (
     CardView,
@@ -53,7 +54,7 @@ PAGES = {
 """The pages that every page links to."""
 _DEEPEST = 20  # levels of a path that the page about a missing one leads back from
 FORESTS_DRAWN = 10  # models of a benchmark whose sites a published page draws
-FOREST_SITES = 60  # sites in one plot of a published page
+FOREST_SITES = 40  # sites in one plot of a published page
 SITE_FIGURES = 60_000  # figures of single sites that all published site pages together show
 COMPARED_BELOW = 1  # models after each in the order with which a published folder compares it
 WITHDRAWAL_WORDS = {
@@ -121,6 +122,7 @@ def _make_environment() -> Environment:
         rate=rate,
         iso_date=iso_date,
         in_range=in_range,
+        write_forest=write_forest,
         short_share=short_share,
         short_word=short_word,
         parameters=say_parameters,
@@ -513,9 +515,13 @@ class BoardPages:
             comparison=compare_models(card, first, second),
         )
 
+    @cached_property
+    def _site_figures(self) -> int:
+        """Number of main figures of single sites."""
+        return sum(len(result.scorecard.benchmarks) for result in self.board.site_results)
+
     def _site(self, site: str, path: str) -> str:
         results = self.by_site[site]
-        figures = sum(len(result.scorecard.benchmarks) for result in self.board.site_results)
         tables = []
         for card in self.cards:
             mine = [result for result in results if result.scorecard.digest == card.table.scorecard.digest]
@@ -530,7 +536,7 @@ class BoardPages:
             site=site,
             name=results[0].site_name,
             tables=tables,
-            shows_figures=self.live or figures <= SITE_FIGURES,
+            shows_figures=self.live or self._site_figures <= SITE_FIGURES,
         )
 
     def _release(self, number: int, path: str) -> str:

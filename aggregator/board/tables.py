@@ -41,7 +41,23 @@ def json_file(board: Board, registry: Registry, head: LogHead) -> bytes:
             {"log_position": w.position, "withdrawn_at": w.withdrawn_at, "reason": w.reason} for w in board.withdrawn
         ],
     }
-    return json.dumps(content, indent=1, sort_keys=True).encode() + b"\n"
+    return _write_lines(content).encode()
+
+
+def _write_lines(content: dict[str, Any]) -> str:
+    """Write a JSON object with a line for each member, and for each item of its lists: a difference has a place.
+
+    The encoder's own indentation takes several times as long.
+    """
+    members = []
+    for name in sorted(content):
+        value = content[name]
+        if isinstance(value, list):
+            items = ",\n".join(json.dumps(item, sort_keys=True) for item in value)
+            members.append(f"{json.dumps(name)}: [\n{items}\n]" if value else f"{json.dumps(name)}: []")
+        else:
+            members.append(f"{json.dumps(name)}: {json.dumps(value, sort_keys=True)}")
+    return "{\n" + ",\n".join(members) + "\n}\n"
 
 
 def _site_result(result: SiteResult) -> dict[str, Any]:
