@@ -4,9 +4,9 @@ from http import HTTPStatus
 from typing import Final
 
 from fastapi import APIRouter, Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
-from aggregator.board.live import LiveBoard
+from aggregator.board.live import BoardNotReadyError, LiveBoard
 from aggregator.board.pages import CONTENT_SECURITY_POLICY, PageNotFoundError
 from aggregator.home import Home
 
@@ -36,7 +36,11 @@ def make_router(home: Home) -> APIRouter:
 
     @router.get("/board/{path:path}")
     def show(path: str, request: Request) -> Response:
-        return _answer(board, path or "index.html", request)
+        try:
+            return _answer(board, path or "index.html", request)
+        except BoardNotReadyError:
+            words = "The board is being made. Please try again in a few seconds.\n"
+            return PlainTextResponse(words, HTTPStatus.SERVICE_UNAVAILABLE, {**_HEADERS, "Retry-After": "10"})
 
     return router
 

@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotReadyError
@@ -19,17 +20,32 @@ from aggregator.registry.versions import newest_registry
 log = logging.getLogger("aggregator.board")
 
 WAIT_S: Final = 0.5  # how long a reader waits for a newer board before the present one is shown
+FIRST_WAIT_S: Final = 5.0  # and for the first one, before being sent away: readers of the log wait behind it
+REST: Final = 9.0  # times as long as a board took, none is made, so that making them takes a tenth of the time at most
+REST_FREE_S: Final = 5.0  # of that time off, this much is waived: small boards follow every entry
 PAGES_KEPT: Final = 512
 
 _Version = tuple[int, int]  # size of the log, registry version
 
 
+class BoardNotReadyError(Exception):
+    """The first board is still being made."""
+
+
 class LiveBoard:
     """Pages of the newest board that is ready. A newer one is made beside it, by one thread."""
 
-    def __init__(self, home: Home) -> None:
-        """Make nothing yet: the first reader does."""
+    def __init__(self, home: Home, *, rest: float = REST, rest_free_s: float = REST_FREE_S) -> None:
+        """Make nothing yet: the first reader does.
+
+        Args:
+            home: whose board.
+            rest: no board is made for so many times the seconds that the last one took.
+            rest_free_s: seconds taken off that pause.
+        """
         self._home = home
+        self._rest, self._rest_free_s = rest, rest_free_s
+        self._rests_until = 0.0
         self._lock = threading.Lock()
         self._maker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="board")
         self._ready: tuple[_Version, BoardPages] | None = None
@@ -38,18 +54,26 @@ class LiveBoard:
         self._kept_of: BoardPages | None = None
 
     def pages(self) -> BoardPages:
-        """Return the pages of the newest board, or for a moment those of the one before."""
+        """Return the pages of the newest board, or for a while those of the one before.
+
+        Raises:
+            BoardNotReadyError: there is none yet; one is being made.
+        """
         version = self._read_version()
         with self._lock:
             if self._ready is not None and self._ready[0] == version:
                 return self._ready[1]
             if self._making is None or self._making.done():
+                if self._ready is not None and time.monotonic() < self._rests_until:
+                    return self._ready[1]
                 self._making = self._maker.submit(self._make)
             making, ready = self._making, self._ready
         try:
-            making.result(timeout=None if ready is None else WAIT_S)
+            making.result(timeout=FIRST_WAIT_S if ready is None else WAIT_S)
         except NotReadyError:
-            pass  # the board is large; its page says of which log it is
+            if ready is None:
+                raise BoardNotReadyError from None
+            # The board is large; its page says of which log it is.
         except Exception as error:
             if ready is None:
                 raise
@@ -64,6 +88,7 @@ class LiveBoard:
 
         Raises:
             PageNotFoundError: the board has no such page.
+            BoardNotReadyError: there is no board yet.
         """
         pages = self.pages()
         head = pages.publication.head
@@ -90,6 +115,7 @@ class LiveBoard:
             return journal.size(connection), newest_registry(connection).version
 
     def _make(self) -> None:
+        began = time.monotonic()
         with self._home.database.reading() as connection:
             own = read_own_log(connection, self._home, _ignore)
         board = merge_board(own.shown, merge_audited(own.whole))
@@ -97,8 +123,10 @@ class LiveBoard:
         kept = read_kept(self._home.directory)
         publication = Publication(own.shown.registry, head, kept.releases, kept.references)
         pages = BoardPages(board, publication, live=True)
+        ended = time.monotonic()
         with self._lock:
             self._ready = (head.size, head.registry), pages
+            self._rests_until = ended + max(0.0, self._rest * (ended - began) - self._rest_free_s)
 
 
 def _ignore(_name: str, _content: bytes) -> None:
