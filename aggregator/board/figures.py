@@ -1,6 +1,7 @@
 """How figures are written: in the metric's own range, with as many digits as they carry."""
 
 from datetime import date
+from functools import cache
 
 from protocol.scorecard import Cell
 
@@ -35,6 +36,7 @@ def _decimal(scaled: int, decimals: int) -> str:
     return f"{sign}{scaled // 10**decimals}.{scaled % 10**decimals:0{decimals}d}"
 
 
+@cache
 def iso_date(day: int) -> str:
     """Write days since 1970-01-01 as a date."""
     return date.fromordinal(date(1970, 1, 1).toordinal() + day).isoformat()

@@ -35,6 +35,7 @@ from aggregator.board.page_model import (
     view_leaderboard,
 )
 from aggregator.board.releases import NO_RELEASES, LogHead, Releases, compare_summaries
+from aggregator.board.result_rows import write_site_result, write_submission
 from aggregator.board.selection import Selection, UnknownChoiceError, parse_query
 from aggregator.board.tables import csv_file, json_file
 from aggregator.merge.board_model import Board, SiteResult, Why
@@ -123,6 +124,8 @@ def _make_environment() -> Environment:
         iso_date=iso_date,
         in_range=in_range,
         write_forest=write_forest,
+        write_site_result=write_site_result,
+        write_submission=write_submission,
         short_share=short_share,
         short_word=short_word,
         parameters=say_parameters,
