@@ -17,11 +17,12 @@ from aggregator.log import journal
 from aggregator.log.growing_tree import GrowingTree
 from aggregator.log.journal import Entry, settled_by
 from aggregator.log.publication import HiddenEntry, PublishedEntry, is_public
-from aggregator.merge.accepted import Assurances, Result, Withdrawal
+from aggregator.merge.accepted import Assurances, RegistryChange, Result, Withdrawal
 from aggregator.merge.federation import Federation
+from aggregator.merge.registry_segments import date_changes, divide_versions
 from aggregator.registry.versions import all_envelopes, newest_registry, walk
 from protocol.checkpoint import Checkpoint, verify_checkpoint
-from protocol.envelope import Envelope, decode
+from protocol.envelope import REGISTRY_TYPE, Envelope, decode
 from protocol.errors import Code, ProtocolError
 from protocol.identity import NONE
 from protocol.keys import load_public
@@ -74,6 +75,7 @@ class Replayed:
         hidden: number of entries that are shown as a leaf hash alone.
         roots: of the earlier logs that were asked for, by their size.
         federation: the same results and withdrawals, followed already; None where they are not.
+        changes: when keys were revoked, sites left or the policy changed.
     """
 
     registry: Registry
@@ -83,6 +85,7 @@ class Replayed:
     hidden: int = 0
     roots: Mapping[int, bytes] = field(default_factory=dict)
     federation: Federation | None = None
+    changes: tuple[RegistryChange, ...] = ()
 
 
 def collect_evidence(connection: Connection, home: Home) -> Evidence:
@@ -125,7 +128,9 @@ def replay(evidence: Evidence, pins: RootPins | None = None, roots_at: Container
     log.check_unexplained_changes()
     if log.tree.root != head.root:
         raise BoardMismatchError("the published log entries are not those that the checkpoint was signed for")
-    return Replayed(newest, head, tuple(log.results), tuple(log.withdrawals), log.hidden, roots)
+    payloads = [decode(envelope, REGISTRY_TYPE).payload for envelope in evidence.registries]
+    changes = date_changes(divide_versions(payloads, newest), log.versions)
+    return Replayed(newest, head, tuple(log.results), tuple(log.withdrawals), log.hidden, roots, changes=tuple(changes))
 
 
 def open_checkpoint(note: str, registry: Registry) -> Checkpoint:
@@ -188,6 +193,7 @@ class _Log:
         self.results: list[Result] = []
         self.withdrawals: list[Withdrawal] = []
         self._assurances = Assurances()
+        self.versions: list[int] = []  # by log position, the registry that the entry was accepted under
         self._registries = registries
         self._in_force = 1
         self._answered_by = 1  # the version that answers the requests among the last entries
@@ -199,6 +205,7 @@ class _Log:
 
     def follow(self, position: int, entry: PublishedEntry) -> None:
         """Verify the next entry and take it in. Raises ProtocolError or BoardMismatchError."""
+        self.versions.append(entry.registry)
         if isinstance(entry, HiddenEntry):
             self._enter_registry(position, entry.registry, is_request=False)
             if self._is_whole:

@@ -19,4 +19,4 @@ def merge_board(shown: Replayed, audited: AuditedFigures) -> Board:
 def _follow(log: Replayed) -> Federation:
     if log.federation is not None:
         return log.federation
-    return follow_log(log.results, log.registry, log.withdrawals)
+    return follow_log(log.results, log.registry, log.withdrawals, log.changes)

@@ -6,7 +6,7 @@ that every leaf hash follows from its payload and that all of them lead to the s
 
 import json
 from base64 import b64decode
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,10 +21,10 @@ from aggregator.log.cosignatures import with_cosignatures
 from aggregator.log.growing_tree import GrowingTree
 from aggregator.log.publication import HiddenEntry, LogRow, read_rows
 from aggregator.merge.accepted import Assurances, Result, Withdrawal
-from aggregator.merge.table import start_log
+from aggregator.merge.registry_segments import Segment, SegmentedLog, divide_versions
 from aggregator.registry.versions import all_envelopes, newest_registry
 from protocol.checkpoint import Checkpoint
-from protocol.envelope import STATEMENT_TYPE, pae
+from protocol.envelope import REGISTRY_TYPE, STATEMENT_TYPE, decode, pae
 from protocol.merkle import leaf_hash
 from protocol.predicates import PlanPredicate, ResultPredicate, WithdrawPredicate
 from protocol.registry import Publication, Registry
@@ -59,10 +59,12 @@ def read_own_log(
     registry = newest_registry(connection)
     note = journal.checkpoint(connection, origin=registry.log_name, log_key=home.log_signer(registry))
     write(CHECKPOINT_FILE, with_cosignatures(connection, note, registry).encode())
+    payloads = []
     for version, envelope in enumerate(all_envelopes(connection), 1):
         write(REGISTRY_FILE.format(version=version), envelope)
+        payloads.append(decode(envelope, REGISTRY_TYPE).payload)
     head = open_checkpoint(note, registry)
-    reader = _Reader(registry)
+    reader = _Reader(registry, divide_versions(payloads, registry))
     roots = {0: reader.tree.root}
     lines: list[bytes] = []
     for row in read_rows(connection, end=head.size):
@@ -84,18 +86,19 @@ class _Reader:
     Results are followed as they come and then forgotten: 50,000 of them would fill half a gigabyte.
     """
 
-    def __init__(self, registry: Registry) -> None:
+    def __init__(self, registry: Registry, segments: Sequence[Segment]) -> None:
         self.tree = GrowingTree()
         self._registry = registry
-        self._whole = start_log(registry)
-        self._shown = start_log(registry)
-        self._ends = {False: 0, True: 0}  # by whether hidden entries count: size of the log at the last event
+        self._whole = SegmentedLog(segments)
+        self._shown = SegmentedLog(segments)
         self._hidden = 0
         self._assurances = Assurances()
 
     def take(self, row: LogRow) -> None:
         """Take in the next entry."""
         position = self.tree.size
+        self._whole.reach(row.published.registry, position)
+        self._shown.reach(row.published.registry, position)
         envelope = json.loads(row.envelope)
         payload = b64decode(envelope["payload"])
         leaf = leaf_hash(pae(STATEMENT_TYPE, payload))
@@ -115,21 +118,18 @@ class _Reader:
         elif isinstance(statement, ResultPredicate):
             assurance = self._assurances.find(statement, is_hidden=is_hidden)
             result = Result(position, keyids, statement, row.digest, publication, assurance)
-            self._follow(result, position, is_hidden=is_hidden)
+            self._follow(result, is_hidden=is_hidden)
         elif isinstance(statement, WithdrawPredicate):
-            self._follow(Withdrawal(position, keyids, statement, publication), position, is_hidden=is_hidden)
+            self._follow(Withdrawal(position, keyids, statement, publication), is_hidden=is_hidden)
 
-    def _follow(self, event: Result | Withdrawal, position: int, *, is_hidden: bool) -> None:
-        self._whole.take(event)
-        self._ends[True] = position + 1
+    def _follow(self, event: Result | Withdrawal, *, is_hidden: bool) -> None:
+        self._whole.federation.take(event)
         if not is_hidden:
-            self._shown.take(event)
-            self._ends[False] = position + 1
+            self._shown.federation.take(event)
 
     def finish(self, head: Checkpoint, roots: Mapping[int, bytes]) -> OwnLog:
         """Put the newest registry in force, and return what was read."""
-        self._whole.enter_registry(self._registry, self._ends[True])
-        self._shown.enter_registry(self._registry, self._ends[False])
-        whole = Replayed(self._registry, head, (), (), roots=roots, federation=self._whole)
-        shown = Replayed(self._registry, head, (), (), self._hidden, roots, self._shown)
+        followed, seen = self._whole.finish(self.tree.size), self._shown.finish(self.tree.size)
+        whole = Replayed(self._registry, head, (), (), roots=roots, federation=followed)
+        shown = Replayed(self._registry, head, (), (), self._hidden, roots, seen)
         return OwnLog(whole, shown)

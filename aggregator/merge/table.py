@@ -68,14 +68,14 @@ def follow_log(
     Args:
         results, withdrawals: all of the log that is known, in any order.
         registry: the newest version.
-        changes: earlier versions that revoked keys, dropped sites or changed the federation's policy; without them
-            the newest version's words hold from the first entry, except that keys are revoked at the end.
+        changes: as `registry_segments.date_changes` gives them; without them the newest version's words hold from the
+            first entry, except that keys are revoked at the end.
     """
     statements: list[Result | Withdrawal] = [*results, *withdrawals]
     statements.sort(key=lambda statement: statement.position)
     end = 1 + max((statement.position for statement in statements), default=-1)
     federation = Federation(changes[0].registry) if changes else start_log(registry)
-    waiting = sorted(changes, key=lambda change: change.registry.version)
+    waiting = list(changes[1:])
     for statement in statements:
         while waiting and waiting[0].log_size <= statement.position:
             federation.take(waiting.pop(0))

@@ -1,0 +1,124 @@
+"""Which registry versions change the steps of pooled sites, and the registry as merging sees it between them. Pure.
+
+Most versions add something: a site, a model, a key. Merging must know when keys were revoked, when sites left and when
+the federation's policy changed, because the board was made of those sites before and is not after. Everything else is
+taken from the newest version.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from aggregator.merge.accepted import RegistryChange
+from aggregator.merge.federation import Federation
+from protocol.registry import Registry, Site, parse_registry
+
+_FLOOR = re.compile(rb'"policy_floor":"([0-9a-f]{64})"')
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Registry versions in a row that are the same for merging.
+
+    Attributes:
+        first_version: of them.
+        registry: the newest version, with the keys, sites and policy that were in force then.
+    """
+
+    first_version: int
+    registry: Registry
+
+
+def divide_versions(payloads: Sequence[bytes], newest: Registry) -> list[Segment]:
+    """Return the segments of a registry's history.
+
+    Args:
+        payloads: of all versions, version 1 first; in canonical form, so that no version need be parsed for looking.
+        newest: the last of them.
+    """
+    signs = [_read_sign(payload) for payload in payloads]
+    first_versions = [1]
+    for version in range(2, len(payloads) + 1):
+        if _differ(signs[version - 2], signs[version - 1]):
+            first_versions.append(version)
+    segments = []
+    for number, first_version in enumerate(first_versions):
+        if number + 1 < len(first_versions):
+            last = parse_registry(payloads[first_versions[number + 1] - 2])
+            segments.append(Segment(first_version, _as_it_was(newest, last)))
+        else:
+            segments.append(Segment(first_version, newest))
+    return segments
+
+
+@dataclass(frozen=True, slots=True)
+class _Sign:
+    """What of a version tells, unparsed, whether anything was taken away since the one before."""
+
+    floor: bytes
+    revoked_keys: int
+    sites: int
+
+
+def _read_sign(payload: bytes) -> _Sign:
+    floor = _FLOOR.search(payload)
+    return _Sign(
+        floor=b"" if floor is None else floor.group(1),
+        revoked_keys=payload.count(b'"revoked_from":') - payload.count(b'"revoked_from":-1'),
+        sites=payload.count(b'"publication":'),
+    )
+
+
+def _differ(before: _Sign, after: _Sign) -> bool:
+    return before.floor != after.floor or before.revoked_keys != after.revoked_keys or after.sites < before.sites
+
+
+def _as_it_was(newest: Registry, then: Registry) -> Registry:
+    """Return the newest registry without the revocations, departures and change of policy that came after `then`."""
+    revoked_then = {entry.key.keyid: entry.revoked_from for site in then.sites.values() for entry in site.keys}
+    sites: dict[str, Site] = {site_id: site for site_id, site in then.sites.items() if site_id not in newest.sites}
+    for site_id, site in newest.sites.items():
+        keys = tuple(replace(entry, revoked_from=revoked_then.get(entry.key.keyid)) for entry in site.keys)
+        sites[site_id] = site if keys == site.keys else replace(site, keys=keys)
+    return replace(newest, sites=sites, policy_floor=then.policy_floor, policies={**then.policies, **newest.policies})
+
+
+def date_changes(segments: Sequence[Segment], versions: Sequence[int]) -> list[RegistryChange]:
+    """Return when each segment came into force.
+
+    Args:
+        segments: as `divide_versions` gives them.
+        versions: of each log entry the registry version that it was accepted under.
+    """
+    changes = []
+    for segment in segments:
+        log_size = 0 if segment.first_version == 1 else bisect_left(versions, segment.first_version)
+        changes.append(RegistryChange(log_size, segment.registry))
+    return changes
+
+
+class SegmentedLog:
+    """A federation that is told, before each entry, which registry version the entry was accepted under."""
+
+    def __init__(self, segments: Sequence[Segment]) -> None:
+        """Start with an empty log in the first segment."""
+        self.federation = Federation(segments[0].registry)
+        self._coming = list(segments[1:])
+
+    def reach(self, version: int, log_size: int) -> None:
+        """Put the registry in force that holds from `version` on.
+
+        Args:
+            version: that the next entry was accepted under.
+            log_size: number of entries before it.
+        """
+        while self._coming and self._coming[0].first_version <= version:
+            self.federation.enter_registry(self._coming.pop(0).registry, log_size)
+
+    def finish(self, log_size: int) -> Federation:
+        """Put the newest version in force, and return the federation."""
+        for segment in self._coming:
+            self.federation.enter_registry(segment.registry, log_size)
+        self._coming = []
+        return self.federation
