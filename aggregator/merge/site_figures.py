@@ -1,15 +1,17 @@
 """A named site's figures as its page and a forest plot show them, worked out when they are asked for. Pure."""
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy
 
 from aggregator.merge.board_model import SiteFigure, State
-from aggregator.merge.cell_codes import CardLayout, decode_codes
+from aggregator.merge.cell_codes import CardLayout, decode_codes, value_and_bucket_of
 from aggregator.merge.pool import pool
 from aggregator.merge.site_cell import CODES, WEIGHT, Integers, SiteCell
 from aggregator.merge.weights import FEWEST_FOR_MEDIAN, limit_by_median, limit_share, lower_median
+from protocol.codes import NOT_RUN, SUPPRESSED
 from protocol.disclosure import surplus_cells
 from protocol.policy import DisclosurePolicy
 
@@ -72,11 +74,12 @@ class SiteFigures(Mapping[str, SiteFigure]):
     def weight_of(self, key: str) -> int | None:
         """Return `weight_percent` of one cell without working its interval out; None of a figure that has none."""
         column = self.layout.places[key]
-        code = numpy.frombuffer(self.codes, dtype=numpy.int64)[column : column + 1]
-        fields = decode_codes(code)
-        if not (fields.is_value[0] or fields.is_coded[0]):
+        place = numpy.dtype(numpy.int64).itemsize * column
+        code = self.codes[place : place + numpy.dtype(numpy.int64).itemsize]
+        value, bucket = value_and_bucket_of(int.from_bytes(code, sys.byteorder))
+        if value in (SUPPRESSED, NOT_RUN):
             return None
-        return self.named_weights.share_of(column, int(fields.bucket[0]))
+        return self.named_weights.share_of(column, bucket)
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the keys, in the scorecard's order."""

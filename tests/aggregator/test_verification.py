@@ -3,6 +3,8 @@
 import json
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -283,3 +285,18 @@ def test_a_board_whose_registry_has_expired_is_refused(board: Path, federation: 
         verify(board, today_day=expires)
     done = CliRunner().invoke(cli, ["verify", "--board", str(board), "--as-of", "2100-01-01"])
     assert isinstance(done.exception, BoardMismatchError)
+
+
+def test_pages_made_by_two_processes_are_the_same_bytes(federation: Home) -> None:
+    """Done where a board has thousands of results; here it is asked for, in a program without other threads."""
+    program = (
+        "import sys; from pathlib import Path; from aggregator.home import Home; "
+        "from aggregator.board.own_log import read_own_log; from aggregator.board import merging, pages; "
+        "from aggregator.board.releases import LogHead; home = Home(Path(sys.argv[1]));\n"
+        "with home.database.reading() as connection: log = read_own_log(connection, home, lambda *_: None)\n"
+        "board = merging.merge_board(log.shown, merging.merge_audited(log.whole)); "
+        "head = LogHead(log.whole.checkpoint.size, log.whole.checkpoint.root.hex(), log.whole.registry.version); "
+        "made = pages.BoardPages(board, pages.Publication(log.whole.registry, head), live=False); "
+        "assert pages.render_in_processes(made) == {path: made.page(path) for path in made.paths()}"
+    )
+    subprocess.run([sys.executable, "-c", program, str(federation.directory)], check=True, timeout=120)
