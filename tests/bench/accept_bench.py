@@ -107,16 +107,24 @@ def post_all(port: int, queue: Sequence[bytes], client: str, deadline: float, ta
 
 
 def read_answer(connection: socket.socket) -> bytes:
-    """Return one answer with a Content-Length."""
-    data = connection.recv(65536)
+    """Return one answer with a Content-Length. Raises ConnectionError if the server hangs up before its end."""
+    data = b""
     while b"\r\n\r\n" not in data:
-        data += connection.recv(65536)
+        data += receive(connection)
     head, _, body = data.partition(b"\r\n\r\n")
     lengths = [line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
     missing = int(lengths[0].partition(b":")[2]) - len(body)
     while missing > 0:
-        more = connection.recv(65536)
+        more = receive(connection)
         data, missing = data + more, missing - len(more)
+    return data
+
+
+def receive(connection: socket.socket) -> bytes:
+    """Return some bytes. Raises ConnectionError if there are no more."""
+    data = connection.recv(65536)
+    if not data:
+        raise ConnectionError("the server hung up")
     return data
 
 
@@ -179,24 +187,25 @@ def measure(directory: Path, *, workers: int, seconds: float, count: int, postma
     home = Home(directory)
     queues = sign_submissions(home, count)
     home.database.close()
-    context = multiprocessing.get_context("fork")
     with serve(directory, workers) as (port, server):
         warm = [queue[:2] for queue in queues]
         for queue in queues:
             del queue[:2]
-        answer: multiprocessing.Queue[float] = context.Queue()
-        run_in_process(context, port, warm, 60.0, answer)
+        answer: multiprocessing.Queue[float] = multiprocessing.get_context("fork").Queue()
+        run_in_process(port, warm, 60.0, answer)
         servers = descendants(server)
         databases = descendants(postmaster) if postmaster is not None else []
         before = cpu_seconds(servers), cpu_seconds(databases)
-        accepted, wall, loader = run_in_process(context, port, queues, seconds, answer)
+        accepted, wall, loader = run_in_process(port, queues, seconds, answer)
         after = cpu_seconds(servers), cpu_seconds(databases)
     return Measured(int(accepted), wall, after[0] - before[0], after[1] - before[1], loader)
 
 
-def run_in_process(context, port, queues, seconds, answer):  # type: ignore[no-untyped-def]
+def run_in_process(
+    port: int, queues: Sequence[Sequence[bytes]], seconds: float, answer: "multiprocessing.Queue[float]"
+) -> list[float]:
     """Run the loader in a process of its own; return its three figures."""
-    process = context.Process(target=run_loader, args=(port, queues, seconds, answer))
+    process = multiprocessing.get_context("fork").Process(target=run_loader, args=(port, queues, seconds, answer))
     process.start()
     figures = [answer.get(timeout=seconds + 120) for _ in range(3)]
     process.join()
