@@ -158,6 +158,14 @@ def test_the_root_is_rotated_by_both_and_the_old_one_is_then_out():
         load_registry(published(registry(version=11, roots=(NEW_ROOT.public,)), ROOT, NEW_ROOT), rotated, TODAY)
 
 
+def test_G104_a_site_that_joins_right_after_a_rotation_takes_the_version_that_the_old_root_signed_too():
+    rotated = successor(roots=(NEW_ROOT.public,))
+    pins = RootPins(ORIGIN, frozenset({NEW_ROOT.public.keyid}), threshold=1)
+    assert load_registry(published(rotated, ROOT, NEW_ROOT), pins, TODAY) == rotated
+    with refused(Code.UNDER_THRESHOLD):
+        load_registry(published(rotated, ROOT, STRANGER), pins, TODAY)
+
+
 def test_G107_257_rotations_can_be_walked():
     trusted = registry(version=1, sites={}, scorecards={}, roots=(ed25519_signer(1000).public,))
     for step in range(1, 258):
@@ -258,7 +266,6 @@ def group(threshold: object, *names: str) -> dict[str, Any]:
         for number, name in enumerate(names)
     ]
     return {"threshold": threshold, "keys": keys}
-
 
 
 FILLINGS: dict[str, tuple[bytes, Code]] = {
@@ -365,7 +372,9 @@ TOKEN = b"single-use token of 32 bytes ..."
 VERIFIER = token_verifier(TOKEN)
 
 
-def request(agent: Signer = AGENT, steward: Signer = STEWARD, *signers: Signer, proof: str = "", **header: Any) -> bytes:
+def request(
+    agent: Signer = AGENT, steward: Signer = STEWARD, *signers: Signer, proof: str = "", **header: Any
+) -> bytes:
     head = Header(ORIGIN, SITE, epoch=1, seq=0, prev=NONE, registry=9)
     predicate = EnrollPredicate(
         header=replace(head, **header),
