@@ -190,6 +190,7 @@ class _Log:
         self.hidden = 0
         self._is_whole = is_whole
         self._pooled_from = {} if is_whole else _find_pooled(registries)
+        self._with_pooled = {registry.version for registry in registries if _has_pooled(registry)}
         self.results: list[Result] = []
         self.withdrawals: list[Withdrawal] = []
         self._assurances = Assurances()
@@ -210,6 +211,11 @@ class _Log:
             self._enter_registry(position, entry.registry, is_request=False)
             if self._is_whole:
                 raise BoardMismatchError(f"log entry {position} is hidden, in a log that must be whole")
+            if entry.registry not in self._with_pooled:
+                raise BoardMismatchError(
+                    f"log entry {position} is hidden, but no site had chosen pooled publication by then",
+                    "Tell the people who run it: a named site's statement is missing.",
+                )
             self.tree.add(entry.leaf_hash)
             self.hidden += 1
             return
@@ -350,6 +356,10 @@ class _Log:
         if state.is_partly_hidden:
             return assume_hidden(statement, history, registry)
         return history
+
+
+def _has_pooled(registry: Registry) -> bool:
+    return any(site.publication == "pooled" for site in registry.sites.values())
 
 
 def _find_pooled(registries: Iterable[Registry]) -> dict[str, int]:

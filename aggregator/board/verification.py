@@ -39,19 +39,25 @@ class Verified:
     auditors: tuple[str, ...]
 
     def check_audited(self) -> None:
-        """Return if enough auditors have signed, or no cell rests on them.
+        """Return if enough auditors have signed, or the log hides nothing from the public.
+
+        A board whose log hides entries needs them even if no cell rests on these: whether they were results, and are
+        left out, only auditors can see.
 
         Raises:
             UnauditedBoardError: says how many signatures are missing.
         """
         threshold = self.log.registry.auditors.threshold
-        if not self.audited_cells or 0 < threshold <= len(self.auditors):
+        if not self.log.hidden or 0 < threshold <= len(self.auditors):
             return
         if threshold == 0:
             fault = "the registry names no auditors"
         else:
             fault = f"{len(self.auditors)} of the {threshold} auditors' signatures that it takes are there"
-        raise UnauditedBoardError(f"{self.audited_cells} cells rest on auditors' signatures, and {fault}")
+        raise UnauditedBoardError(
+            f"{self.audited_cells} cells rest on auditors' signatures, and {fault}; {self.log.hidden} log entries are "
+            "hidden from the public"
+        )
 
 
 def verify(folder: Path, root_keys: Sequence[str] = (), *, today_day: int) -> Verified:
