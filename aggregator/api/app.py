@@ -31,7 +31,13 @@ def make_app(home: Home) -> ASGIApp:
 
 def make_routes(home: Home, metrics: Metrics) -> FastAPI:
     """Return the routes alone."""
-    app = FastAPI(title="Intramural aggregator", docs_url=None, redoc_url=None, openapi_url="/v1/openapi.json")
+    app = FastAPI(
+        title="Intramural aggregator",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/v1/openapi.json",
+        redirect_slashes=False,  # the address would be made of the Host header, which is anybody's
+    )
     answer_errors_by_code(app, metrics)
     for make_router in ROUTERS:
         app.include_router(make_router(home), responses=describe_everywhere())
