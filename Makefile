@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test lint bench attacks model-en bench-centre bench-redaction size model-es test-exports test-kills test-servers test-extras test-parity clean
+.PHONY: demo test lint bench attacks model-en bench-centre bench-redaction size model-es test-exports test-kills test-mutants test-servers test-extras test-parity clean
 
 demo: $(VENV)/installed
 	$(BIN)/intramural demo --dir intramural-demo
@@ -27,6 +27,8 @@ bench: $(VENV)/installed-test
 	$(BIN)/python tests/bench/load_bench.py
 	$(BIN)/python tests/bench/jury_bench.py
 	$(BIN)/python tests/bench/metrics_bench.py
+	$(BIN)/python tests/bench/verification_bench.py
+	$(BIN)/python tests/bench/accept_bench.py --sizes 1000,100000
 	$(BIN)/python tests/bench/availability_bench.py
 	$(BIN)/python tests/bench/publish_bench.py
 
@@ -57,6 +59,10 @@ test-exports: $(VENV)/installed-test
 # Commands of site, steward and aggregator, killed at every step of theirs that outlives them. Some minutes.
 test-kills: $(VENV)/installed-test
 	INTRAMURAL_ALL_KILLS=1 $(BIN)/python -m pytest -n auto --dist loadfile -rP tests/end_to_end/test_killed_submission.py tests/end_to_end/test_killed_registration.py
+
+# 100,000 bent submissions posted to a real server: none accepted, none slow, memory flat. Some minutes.
+test-mutants: $(VENV)/installed-test
+	$(BIN)/python -m tests.attacks.mutants --mutants 100000
 
 # Real language-model servers, in an environment of their own.
 test-servers: $(VENV)/installed-test

@@ -30,9 +30,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from aggregator.home import Home
 from aggregator.store.schema import metadata
-from protocol.policy import bucket_range
 from tests.aggregator.postgres_cluster import create_database, start_cluster
-from tests.bench.make_federation import make_federation, make_result, pad_log, reopen_sites
+from tests.bench.make_federation import make_federation, make_result, pad_log, read_units, reopen_sites
 
 CONNECTIONS = 12
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -74,14 +73,10 @@ def sign_submissions(home: Home, count: int) -> list[list[bytes]]:
     queues: list[list[bytes]] = [[] for _ in range(CONNECTIONS)]
     for round_number in range(-(-count // len(sites))):
         for number, site in enumerate(sites):
-            units = {}
-            for benchmark in plan.card.benchmarks:
-                dataset = site.named.get(benchmark.definition)
-                units[benchmark.id] = benchmark.units
-                if dataset is not None:
-                    units[benchmark.id] = bucket_range(site.datasets[dataset].units)[0]
             model = plan.models[round_number % len(plan.models)]
-            link = site.sign_link(make_result(plan, site, model, 0.6, units, draw), plan.registry, plan.today)
+            link = site.sign_link(
+                make_result(plan, site, model, 0.6, read_units(plan, site), draw), plan.registry, plan.today
+            )
             queues[number % CONNECTIONS].append(link.envelope)
     return queues
 

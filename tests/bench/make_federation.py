@@ -227,6 +227,17 @@ def reopen_sites(home: Home, seed: int = 1) -> tuple[Plan, list[Chain]]:
     return Plan(registry, card, card.digest, models, today_day(), seed), chains
 
 
+def read_units(plan: Plan, site: Chain) -> dict[str, int]:
+    """Return how many units a site may report of each benchmark; of its own datasets, as their statements say."""
+    units = {}
+    for benchmark in plan.card.benchmarks:
+        digest = site.named.get(benchmark.definition)
+        units[benchmark.id] = benchmark.units
+        if digest is not None:
+            units[benchmark.id] = bucket_range(site.datasets[digest].units)[0]
+    return units
+
+
 def pad_log(home: Home, size: int) -> None:
     """Lengthen the log with entries of a site that takes no part: as large as real ones, but signed by nobody."""
     with home.database.reading() as connection:
