@@ -21,6 +21,7 @@ from aggregator.draft_commands import registry
 from aggregator.errors import AggregatorError
 from aggregator.import_command import import_
 from aggregator.registry_commands import enroll, invite, register
+from aggregator.remove_command import remove
 from aggregator.request_commands import rekey, requests
 
 
@@ -217,6 +218,7 @@ cli.add_command(requests)
 cli.add_command(rekey)
 cli.add_command(register)
 cli.add_command(registry)
+cli.add_command(remove)
 cli.add_command(accept)
 cli.add_command(publish)
 cli.add_command(verify)
