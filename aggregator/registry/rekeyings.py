@@ -107,7 +107,8 @@ def keep_request(connection: Connection, request: PendingRekeying) -> None:
     if connection.execute(select(table.digest).where(table.digest == digest)).first() is not None:
         return
     if not request.signed_by_known_keys and _count_unknown(connection, request.site_id) >= MAX_UNKNOWN:
-        _, stale = pending_rekeyings(connection)
+        # Of this site alone: anybody can fill the queues of all others, and the one writer would look through them.
+        _, stale = pending_rekeyings(connection, request.site_id)
         drop_requests(connection, [old.digest for old in stale])
         if _count_unknown(connection, request.site_id) >= MAX_UNKNOWN:
             raise TooManyRequestsError
@@ -127,10 +128,14 @@ def _count_unknown(connection: Connection, site_id: str) -> int:
     return connection.execute(select(func.count()).select_from(rekeying_requests).where(unknown)).scalar_one()
 
 
-def pending_rekeyings(connection: Connection) -> tuple[list[PendingRekeying], list[StaleRekeying]]:
-    """Return the kept requests by site, those of known keys first; and those that no longer fit."""
+def pending_rekeyings(
+    connection: Connection, site: str | None = None
+) -> tuple[list[PendingRekeying], list[StaleRekeying]]:
+    """Return the kept requests of one site or of all, those of known keys first; and those that fit no more."""
     table = rekeying_requests.c
     query = select(rekeying_requests).order_by(table.site, table.signed_by_known_keys.desc(), table.digest)
+    if site is not None:
+        query = query.where(table.site == site)
     waiting, stale = [], []
     for row in connection.execute(query).all():
         try:

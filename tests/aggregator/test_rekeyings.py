@@ -242,6 +242,24 @@ def test_stale_requests_of_strangers_make_room(home: Home, site: TestSite) -> No
     assert len(waiting(home)) == 1
 
 
+def test_making_room_looks_at_no_other_sites_requests(home: Home, site: TestSite) -> None:
+    """Anybody can fill the queues of all sites; the one writer would verify them all for each further request."""
+    other = ready(home, "Other")
+
+    def ask(whose: TestSite) -> None:
+        with home.database.writing() as connection:
+            request = whose.reset(registry_of(home), agent=new_key())
+            rekeyings.keep_request(connection, rekeyings.open_request(connection, request))
+
+    ask(other)
+    submit(home, other, other.result(registry_of(home), scores(2)))  # so that the request fits no more
+    for _ in range(rekeyings.MAX_UNKNOWN):
+        ask(site)
+    submit(home, site, site.result(registry_of(home), scores(1)))
+    ask(site)
+    assert len(waiting(home)) == 2, "the new one, and the other site's, which nobody has looked at"
+
+
 # What a person sees and does.
 
 
