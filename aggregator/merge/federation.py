@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 import numpy
 
 from aggregator.merge.accepted import RegistryChange, Result, Withdrawal
+from aggregator.merge.board_model import MergedCell
 from aggregator.merge.cell_codes import CardLayout, decode_codes, lay_out, value_and_bucket
+from aggregator.merge.ranges import MainFigures
 from aggregator.merge.site_cell import Flags, Integers
 from aggregator.merge.steps import NOTHING, StepRule, Steps
 from protocol.registry import Registry, Site
@@ -49,6 +51,21 @@ class Taken:
 
 
 @dataclass(slots=True)
+class Merged:
+    """Merged cells of one model, kept so that a further result of another model does not merge them again.
+
+    Attributes:
+        key: everything that they depend on; they hold as long as it is the same.
+        cells: by column.
+        main: for drawing sites anew.
+    """
+
+    key: object
+    cells: dict[int, MergedCell] = field(default_factory=dict)
+    main: MainFigures | None = None
+
+
+@dataclass(slots=True)
 class ModelState:
     """One model's results for one scorecard.
 
@@ -58,6 +75,8 @@ class ModelState:
         by_site: numbers of all results of a site, in the order of the log.
         named: by site the number of the newest named result that the public sees standing.
         replaced: sites of `named` whose result counts no more, for a reason that the public cannot read.
+        changes: number of changes so far.
+        merged: what was made of the state after `changes` changes; whoever makes it says when it holds no more.
     """
 
     layout: CardLayout
@@ -65,6 +84,8 @@ class ModelState:
     by_site: dict[str, list[int]] = field(default_factory=dict)
     named: dict[str, int] = field(default_factory=dict)
     replaced: set[str] = field(default_factory=set)
+    changes: int = 0
+    merged: Merged | None = None
 
 
 class Federation:
@@ -190,6 +211,7 @@ class Federation:
 
     def _recount(self, state: ModelState, site: str, log_size: int) -> None:
         """Find the result of a site that counts now, and have it contribute in the place of the one before."""
+        state.changes += 1
         standing = [number for number in state.by_site[site] if self.stands(number)]
         counting = [number for number in standing if self.withdrawal_of(number) is None]
         newest = self._newest(counting)

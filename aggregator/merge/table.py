@@ -29,6 +29,7 @@ from aggregator.merge.federation import (
     UNPLANNED,
     WEIGHTS_HASHED,
     Federation,
+    Merged,
     ModelState,
     Taken,
     read_row_code,
@@ -356,6 +357,10 @@ class _ModelMerger:
         self._hidden_sites = list(steps.sites)
         self._shown = self._stack_shown()
         self._columns: dict[int, _Column] = {}
+        key = (state.changes, tuple(replaced), builder.floor, tuple(builder.policies))
+        if state.merged is None or state.merged.key != key:
+            state.merged = Merged(key)
+        self._merged = state.merged
 
     @property
     def has_anything(self) -> bool:
@@ -363,7 +368,12 @@ class _ModelMerger:
         return bool(self._named_sites) or bool(self.has_hidden.any()) or bool(self._state.replaced)
 
     def cell(self, column: int) -> MergedCell:
-        """Merge one cell, pooled sites' shown contributions in it."""
+        """Return one cell, pooled sites' shown contributions in it."""
+        if column not in self._merged.cells:
+            self._merged.cells[column] = self._merge_cell(column)
+        return self._merged.cells[column]
+
+    def _merge_cell(self, column: int) -> MergedCell:
         cell = self._layout.scorecard.cells[column]
         has_hidden = bool(self.has_hidden[column])
         waiting = int(self._waiting[column])
@@ -410,6 +420,11 @@ class _ModelMerger:
 
     def main_figures(self, model: Model) -> MainFigures:
         """Return the figures of the main cells, for drawing sites anew."""
+        if self._merged.main is None or self._merged.main.is_language_model != model.is_language_model:
+            self._merged.main = self._gather_main_figures(model)
+        return self._merged.main
+
+    def _gather_main_figures(self, model: Model) -> MainFigures:
         sites: list[tuple[str, ...]] = []
         weights: list[Integers] = []
         doubled: list[Integers] = []

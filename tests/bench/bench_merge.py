@@ -3,6 +3,7 @@
 python -m tests.bench.bench_merge [SITES [MODELS]]. No signatures are made: `make_federation` is for the whole way.
 """
 
+import pickle
 import random
 import resource
 import sys
@@ -87,6 +88,15 @@ def main() -> None:
     begin = time.process_time()
     board = make_board(federation, audited)
     print(f"board in {time.process_time() - begin:.1f} s, {len(board.site_results)} results of named sites")
+    content = pickle.dumps(federation, protocol=5)
+    begin = time.process_time()
+    federation = pickle.loads(content)
+    print(f"state of {len(content) / 1e6:.0f} MB read in {time.process_time() - begin:.1f} s")
+    last = replace(result, position=len(federation.results), digest=digest_of("last"))
+    begin = time.process_time()
+    federation.take(last)
+    make_board(federation, make_audited(federation, len(federation.results)))
+    print(f"one more result in {time.process_time() - begin:.1f} s")
     print(f"at most {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB")
 
 
