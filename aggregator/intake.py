@@ -8,14 +8,15 @@ from sqlalchemy import Connection, insert, select
 from aggregator.home import Home
 from aggregator.log import journal
 from aggregator.log.history import read_history
-from aggregator.log.journal import Link
+from aggregator.log.journal import Link, LogHead
 from aggregator.refusals import SignedRefusalError, recall, sign_and_remember
 from aggregator.registry.versions import newest_registry
 from aggregator.store.schema import entries, forks
+from protocol.envelope import decode
 from protocol.errors import Code, ProtocolError
 from protocol.registry import Registry
 from protocol.statements import kind_name, parse_statement
-from protocol.verification import Accepted, Authentic, authenticate, check_signers, verify_link
+from protocol.verification import Accepted, Authentic, authenticate_envelope, check_signers, verify_link
 
 log = logging.getLogger("aggregator.intake")
 
@@ -39,12 +40,14 @@ def accept(home: Home, data: bytes, *, today_day: int) -> Receipted:
         ProtocolError: MALFORMED, UNKNOWN_KEY or BAD_SIGNATURE, and nothing is remembered; or REGISTRY_EXPIRED.
         StoreError: the database failed; nothing was appended.
     """
+    envelope = decode(data)
     with home.database.reading() as connection:
         # Strangers are turned away, and known submissions answered, without waiting for the one writer.
-        authentic = authenticate(data, newest_registry(connection), log_index=journal.size(connection))
-        known = _receipted(connection, authentic.digest)
-    if known is not None:
-        return known
+        head, receipt = journal.look_up(connection, envelope.digest)
+        registry = newest_registry(connection)
+    authentic = authenticate_envelope(envelope, registry, log_index=head.size)
+    if receipt is not None:
+        return Receipted(authentic.digest, receipt)
     outcome = home.writer.run(lambda connection: _decide(connection, home, authentic, data, today_day))
     # It is committed, so that the memory of a refusal and the evidence of a fork outlive it.
     if isinstance(outcome, ProtocolError):
@@ -61,13 +64,13 @@ def _decide(
     read again.
     """
     registry = newest_registry(connection)
+    head, receipt = journal.look_up(connection, authentic.digest)
     try:
-        check_signers(authentic, registry, log_index=journal.size(connection))
+        check_signers(authentic, registry, log_index=head.size)
     except ProtocolError as error:
         return error
-    known = _receipted(connection, authentic.digest)
-    if known is not None:
-        return known
+    if receipt is not None:
+        return Receipted(authentic.digest, receipt)
     if today_day >= registry.expires_day:
         # Our fault, not the payload's: nothing is signed, and the site tries again.
         expired = f"registry {registry.version} expired on day {registry.expires_day}"
@@ -77,15 +80,12 @@ def _decide(
         accepted = verify_link(authentic, registry, history, today_day=today_day)
     except ProtocolError as error:
         return _refuse(connection, home, registry, authentic, data, error)
-    return _append(connection, home, registry, accepted, data)
+    return _append(connection, home, registry, head, accepted, data)
 
 
-def _receipted(connection: Connection, digest: str) -> Receipted | None:
-    receipt = journal.receipt(connection, digest)
-    return None if receipt is None else Receipted(digest, receipt)
-
-
-def _append(connection: Connection, home: Home, registry: Registry, accepted: Accepted, data: bytes) -> Receipted:
+def _append(
+    connection: Connection, home: Home, registry: Registry, head: LogHead, accepted: Accepted, data: bytes
+) -> Receipted:
     link = Link(
         digest=accepted.digest,
         leaf=accepted.leaf,
@@ -95,7 +95,7 @@ def _append(connection: Connection, home: Home, registry: Registry, accepted: Ac
         figures=accepted.figures,
     )
     signer = home.log_signer(registry)
-    appended = journal.append_with_receipt(connection, link, origin=registry.log_name, log_key=signer)
+    appended = journal.append_with_receipt(connection, link, origin=registry.log_name, log_key=signer, head=head)
     log.info(
         "accepted position=%d site=%s kind=%s digest=%s",
         appended.position,

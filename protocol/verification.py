@@ -125,7 +125,11 @@ def authenticate(data: bytes, registry: Registry, *, log_index: int) -> Authenti
     Raises:
         ProtocolError: only MALFORMED, UNKNOWN_KEY or BAD_SIGNATURE.
     """
-    envelope = decode(data)
+    return authenticate_envelope(decode(data), registry, log_index=log_index)
+
+
+def authenticate_envelope(envelope: Envelope, registry: Registry, *, log_index: int) -> Authentic:
+    """Do what `authenticate` does, with an envelope that `decode` has read. Raises UNKNOWN_KEY or BAD_SIGNATURE."""
     signers = _find_signers(envelope, registry, log_index)
     envelope.verify({key.keyid: key for _, _, key in signers})
     return Authentic(envelope, signers[0][0], envelope.digest)

@@ -31,7 +31,14 @@ _settling = entries.alias()
 
 # Made once: SQLAlchemy takes longer to put a query together than SQLite takes to answer it.
 _NEWEST_OF_SITE = (
-    select(entries.c.epoch, entries.c.seq, entries.c.digest, entries.c.ledger_length, entries.c.ledger_head)
+    select(
+        entries.c.epoch,
+        entries.c.seq,
+        entries.c.digest,
+        entries.c.ledger_length,
+        entries.c.ledger_head,
+        exists().where(forks.c.site == entries.c.site, forks.c.epoch == entries.c.epoch).label("is_frozen"),
+    )
     .where(entries.c.site == _SITE)
     .order_by(entries.c.epoch.desc(), entries.c.seq.desc())
     .limit(1)
@@ -71,14 +78,16 @@ def read_history(connection: Connection, site: str, registry: Registry) -> Histo
     if enrolled is None:
         return History(head=None)
     newest = connection.execute(_NEWEST_OF_SITE, {"site": site}).one_or_none()
-    head, ledger = None, EMPTY_LEDGER
+    head, ledger, frozen = None, EMPTY_LEDGER, False
     if newest is not None:
         ledger = LedgerHead(newest.ledger_length, newest.ledger_head)
-        if newest.epoch == enrolled.epoch and newest.seq != START_SEQ:
+    if newest is not None and newest.epoch == enrolled.epoch:
+        frozen = newest.is_frozen
+        if newest.seq != START_SEQ:
             head = ChainHead(newest.epoch, newest.seq, newest.digest)
     return History(
         head=head,
-        frozen=is_frozen(connection, site, enrolled.epoch),
+        frozen=frozen,
         ledger=ledger,
         roots=_Answers(connection, _STANDING_ROOT, site),
         figures=_Answers(connection, _FIGURES_ELSEWHERE, site),

@@ -36,6 +36,13 @@ _NODES = select(nodes).where(tuple_(_LEVEL, _POSITION).in_(bindparam("wanted", e
 _NEWEST_POSITION = select(entries.c.position).order_by(entries.c.position.desc()).limit(1)
 _NEWEST_ENTRY = select(entries.c.position, entries.c.checkpoint).order_by(entries.c.position.desc()).limit(1)
 _ENTRY_OF_DIGEST = select(entries.c.position, entries.c.checkpoint).where(entries.c.digest == bindparam("wanted"))
+_OF_DIGEST = entries.c.digest == bindparam("wanted")
+_LOOK_UP = select(
+    select(entries.c.position).order_by(entries.c.position.desc()).limit(1).scalar_subquery().label("newest"),
+    select(entries.c.checkpoint).order_by(entries.c.position.desc()).limit(1).scalar_subquery().label("checkpoint"),
+    select(entries.c.position).where(_OF_DIGEST).scalar_subquery().label("known"),
+    select(entries.c.checkpoint).where(_OF_DIGEST).scalar_subquery().label("known_checkpoint"),
+)
 _INSERT_ENTRY = insert(entries)
 _INSERT_NODES = insert(nodes)
 
@@ -86,6 +93,23 @@ class Appended:
     receipt: str
 
 
+@dataclass(frozen=True, slots=True)
+class LogHead:
+    """How long the log is, and its newest signed checkpoint; None of the empty log."""
+
+    size: int
+    checkpoint: str | None
+
+
+def look_up(connection: Connection, digest: str) -> tuple[LogHead, str | None]:
+    """Return the head of the log, and the receipt of an entry, None if there is none; both in one question."""
+    row = connection.execute(_LOOK_UP, {"wanted": digest}).one()
+    head = LogHead(0 if row.newest is None else row.newest + 1, row.checkpoint)
+    if row.known is None:
+        return head, None
+    return head, _prove_last(connection, row.known, row.known_checkpoint)
+
+
 def size(connection: Connection) -> int:
     """Return the number of entries."""
     newest = connection.execute(_NEWEST_POSITION).scalar_one_or_none()
@@ -102,13 +126,23 @@ def append(connection: Connection, link: Link, *, origin: str, log_key: Signer) 
     return append_with_receipt(connection, link, origin=origin, log_key=log_key).position
 
 
-def append_with_receipt(connection: Connection, link: Link, *, origin: str, log_key: Signer) -> Appended:
-    """Append one entry as `append` does, and return its receipt too."""
-    return append_all(connection, [link], origin=origin, log_key=log_key)[0]
+def append_with_receipt(
+    connection: Connection, link: Link, *, origin: str, log_key: Signer, head: LogHead | None = None
+) -> Appended:
+    """Append one entry as `append` does, and return its receipt too. `head` is as in `append_all`."""
+    return append_all(connection, [link], origin=origin, log_key=log_key, head=head)[0]
 
 
-def append_all(connection: Connection, links: Sequence[Link], *, origin: str, log_key: Signer) -> list[Appended]:
+def append_all(
+    connection: Connection, links: Sequence[Link], *, origin: str, log_key: Signer, head: LogHead | None = None
+) -> list[Appended]:
     """Append entries one after the other, each with its signed head.
+
+    Args:
+        connection: of the caller's writing transaction.
+        links: in order.
+        origin, log_key: name of the log, and the key that signs its checkpoints.
+        head: of the log, if the caller has read it in this transaction and appended nothing since.
 
     Raises:
         StoreError: as `append`.
@@ -116,9 +150,9 @@ def append_all(connection: Connection, links: Sequence[Link], *, origin: str, lo
     if not links:
         return []
     refuse_restored(connection)
-    newest = connection.execute(_NEWEST_ENTRY).one_or_none()
-    first = 0 if newest is None else newest.position + 1
-    peaks = [] if newest is None else _read_signed_peaks(connection, first, _signed_root(newest.checkpoint))
+    head = head or _read_head(connection)
+    first = head.size
+    peaks = [] if head.checkpoint is None else _read_signed_peaks(connection, first, _signed_root(head.checkpoint))
     appended, entry_rows, node_rows = [], [], []
     for position, link in enumerate(links, first):
         completed = complete_nodes(position, leaf_hash(link.leaf), peaks)
@@ -171,11 +205,7 @@ def settled_by(statement: Statement) -> str | None:
 
 def checkpoint(connection: Connection, *, origin: str, log_key: Signer) -> str:
     """Return the newest signed checkpoint; that of the empty log, which no entry made, is signed here."""
-    newest = connection.execute(_NEWEST_ENTRY).one_or_none()
-    if newest is None:
-        return sign_checkpoint(Checkpoint(origin, 0, root([])), log_key)
-    signed: str = newest.checkpoint
-    return signed
+    return _read_head(connection).checkpoint or sign_checkpoint(Checkpoint(origin, 0, root([])), log_key)
 
 
 def receipt(connection: Connection, digest: str) -> str | None:
@@ -185,11 +215,14 @@ def receipt(connection: Connection, digest: str) -> str | None:
     nothing is lost when the process dies between appending and answering.
     """
     row = connection.execute(_ENTRY_OF_DIGEST, {"wanted": digest}).one_or_none()
-    if row is None:
-        return None
+    return None if row is None else _prove_last(connection, row.position, row.checkpoint)
+
+
+def _prove_last(connection: Connection, position: int, signed_checkpoint: str) -> str:
+    """Return the receipt of an entry in the tree that it completed."""
     # The last leaf of a tree is proven by the complete subtrees to its left, the smallest first.
-    proof = _read_peaks(connection, row.position)[::-1]
-    return build_receipt(row.position, proof, row.checkpoint)
+    proof = _read_peaks(connection, position)[::-1]
+    return build_receipt(position, proof, signed_checkpoint)
 
 
 def consistency(connection: Connection, old_size: int, new_size: int) -> list[bytes]:
@@ -203,6 +236,11 @@ def consistency(connection: Connection, old_size: int, new_size: int) -> list[by
     if not 0 <= old_size <= new_size <= size(connection):
         raise ValueError("sizes outside the log")
     return [] if old_size == 0 else _read_proof(connection, cover_consistency(old_size, new_size))
+
+
+def _read_head(connection: Connection) -> LogHead:
+    newest = connection.execute(_NEWEST_ENTRY).one_or_none()
+    return LogHead(0, None) if newest is None else LogHead(newest.position + 1, newest.checkpoint)
 
 
 def read_nodes(connection: Connection, wanted: Iterable[Node]) -> dict[Node, bytes]:
