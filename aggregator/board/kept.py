@@ -62,6 +62,17 @@ def kept_before(folder: Path, home: Path) -> Kept:
     return Kept(releases, read_references(home / REFERENCE_FOLDER))
 
 
+def stamp_kept(folder: Path) -> tuple[int, ...]:
+    """Return numbers that change when the releases or public results of a folder do."""
+    stamps = []
+    for path in (folder / RELEASES_FILE, *sorted((folder / REFERENCE_FOLDER).glob("*.json"))):
+        try:
+            stamps.append(path.stat().st_mtime_ns)
+        except OSError:
+            stamps.append(0)  # none yet, or just removed
+    return tuple(stamps)
+
+
 def keep_releases(home: Path, files: Mapping[str, bytes]) -> None:
     """Copy the releases among a published board's files into the aggregator's directory.
 

@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotReadyError
 from typing import Final
 
-from aggregator.board.kept import read_kept
+from aggregator.board.kept import read_kept, stamp_kept
 from aggregator.board.merging import merge_audited, merge_board
 from aggregator.board.own_log import read_own_log
 from aggregator.board.pages import BoardPages, Publication
@@ -25,7 +25,7 @@ REST: Final = 9.0  # times as long as a board took, none is made, so that making
 REST_FREE_S: Final = 5.0  # of that time off, this much is waived: small boards follow every entry
 PAGES_KEPT: Final = 512
 
-_Version = tuple[int, int]  # size of the log, registry version
+_Version = tuple[int, int, tuple[int, ...]]  # size of the log, registry version, `stamp_kept` of the home
 
 
 class BoardNotReadyError(Exception):
@@ -91,8 +91,7 @@ class LiveBoard:
             BoardNotReadyError: there is no board yet.
         """
         pages = self.pages()
-        head = pages.publication.head
-        tag = f'W/"{head.size}-{head.registry}-{len(pages.publication.releases.entries)}"'
+        tag = _tag(pages.publication)
         if query:
             return pages.page(path, query), tag
         with self._lock:
@@ -112,10 +111,12 @@ class LiveBoard:
 
     def _read_version(self) -> _Version:
         with self._home.database.reading() as connection:
-            return journal.size(connection), newest_registry(connection).version
+            size, registry = journal.size(connection), newest_registry(connection).version
+        return size, registry, stamp_kept(self._home.directory)
 
     def _make(self) -> None:
         began = time.monotonic()
+        stamp = stamp_kept(self._home.directory)
         with self._home.database.reading() as connection:
             own = read_own_log(connection, self._home, _ignore)
         board = merge_board(own.shown, merge_audited(own.whole))
@@ -125,8 +126,15 @@ class LiveBoard:
         pages = BoardPages(board, publication, live=True)
         ended = time.monotonic()
         with self._lock:
-            self._ready = (head.size, head.registry), pages
+            self._ready = (head.size, head.registry, stamp), pages
             self._rests_until = ended + max(0.0, self._rest * (ended - began) - self._rest_free_s)
+
+
+def _tag(publication: Publication) -> str:
+    """Return a tag of everything that pages are made of."""
+    head = publication.head
+    beside = "".join(reference.copy_digest[:8] for reference in publication.references)
+    return f'W/"{head.size}-{head.registry}-{len(publication.releases.entries)}-{beside}"'
 
 
 def _ignore(_name: str, _content: bytes) -> None:

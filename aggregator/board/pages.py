@@ -40,7 +40,7 @@ from aggregator.board.releases import NO_RELEASES, LogHead, Releases, compare_su
 from aggregator.board.result_rows import write_site_result, write_submission
 from aggregator.board.selection import Selection, UnknownChoiceError, parse_query
 from aggregator.board.tables import csv_file, json_file
-from aggregator.merge.board_model import Board, SiteResult, Why
+from aggregator.merge.board_model import Board, SiteResult, Table, Why
 from protocol.registry import Registry
 from protocol.scorecard import BenchmarkEntry, Cell
 
@@ -227,7 +227,7 @@ class BoardPages:
             by_card.setdefault(result.scorecard.digest, []).append(result)
         self.cards = [
             CardView(table, by_card.get(table.scorecard.digest, ()), self.floor, is_first=number == 0)
-            for number, table in enumerate(board.tables)
+            for number, table in enumerate(sorted(board.tables, key=_leads))
         ]
 
     @cached_property
@@ -585,6 +585,11 @@ class BoardPages:
         reference = next(reference for reference in self.publication.references if reference.name == name)
         tables = [(card, reference.beside(card)) for card in self.cards]
         return self._write("reference.html", path, f"MedHELM {name}", "", reference=reference, tables=tables)
+
+
+def _leads(table: Table) -> tuple[bool, int]:
+    """Return the key that puts the table for the first page first: open, and with most models."""
+    return table.retired, -len(table.rows)
 
 
 def _descending(value: int | None) -> int:

@@ -1,10 +1,15 @@
 """The live board while somebody keeps the log growing and reads it all the time."""
 
 import time
+from pathlib import Path
 
+from aggregator.board.helm_release import import_release, keep_reference
 from aggregator.board.live import LiveBoard
+from aggregator.board.publish import publish
 from aggregator.home import Home
 from tests.aggregator.federation import TestSite, registry_of, scores, submit
+
+RELEASE = Path(__file__).parents[1] / "agent/exchange/data/helm_release"
 
 
 def read_size(board: LiveBoard) -> int:
@@ -29,4 +34,19 @@ def test_readers_of_a_growing_log_do_not_keep_the_server_making_boards(home: Hom
     for seed in range(3):
         submit(home, site, site.result(registry_of(home), scores(seed)))
         assert read_size(board) == before
+    board.close()
+
+
+def test_a_release_and_public_results_appear_without_a_new_entry(home: Home, site: TestSite, tmp_path: Path) -> None:
+    submit(home, site, site.result(registry_of(home), scores(1)))
+    board = LiveBoard(home)
+    before, first_tag = board.page("releases.html", {})
+    assert b"has not been published yet" in before
+    publish(home, tmp_path / "board")
+    keep_reference(import_release(RELEASE, "v1"), home.directory)
+    after, second_tag = board.page("releases.html", {})
+    assert b"has not been published yet" not in after
+    assert first_tag != second_tag
+    page, _ = board.page("references/v1.html", {})
+    assert b"They were not verified by this board" in page
     board.close()
