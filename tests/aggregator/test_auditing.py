@@ -1,8 +1,9 @@
 """Auditors recompute what the public cannot, and sign; any lie about hidden statements is theirs to find."""
 
+import json
 import shutil
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -17,13 +18,15 @@ from aggregator.board.verification import read_evidence, verify
 from aggregator.cli import cli
 from aggregator.errors import BoardMismatchError, SettingsError, UnauditedBoardError
 from aggregator.home import Home, today_day
+from aggregator.key_files import draw_key, keep_key
 from aggregator.log import journal
 from aggregator.merge.board_model import parse_audited
 from protocol.audit import AUDIT_FILE, Audit, build_audit, open_audit, sign_audit
+from protocol.checkpoint import LogKey
 from protocol.envelope import add_signature, sign
 from protocol.errors import Code, ProtocolError
 from protocol.keys import Ed25519Signer
-from tests.aggregator.audited import draw_auditor, name_auditors
+from tests.aggregator.audited import change_registry, draw_auditor, name_auditors
 from tests.aggregator.federation import MODELS, new_home, new_key, ready, registry_of, scores, submit
 
 
@@ -278,3 +281,94 @@ def test_an_audit_that_says_more_than_an_audit_is_refused(made: Audited) -> None
             open_audit(sign(changed, [auditor]), known)
         assert caught.value.code is code
     assert open_audit(sign(payload, [auditor]), known) == (auditor.public.keyid, audit)
+
+
+# Lives of pooled sites: their results go, their keys are revoked, they leave; the log's key is replaced.
+
+
+@pytest.fixture
+def lives(tmp_path: Path) -> Iterator[Audited]:
+    """Seven pooled sites with a result each."""
+    home = new_home(tmp_path / "aggregator")
+    (first, one), (second, two) = draw_auditor(tmp_path, "one"), draw_auditor(tmp_path, "two")
+    name_auditors(home, [one, two])
+    for number in range(7):
+        site = ready(home, f"Hospital {number}", "pooled")
+        submit(home, site, site.result(registry_of(home), scores(number)))
+    yield Audited(home, tmp_path / "board", tmp_path / "log.archive", (first, second), (one, two))
+    home.database.close()
+
+
+def publish_and_audit(lives: Audited) -> int:
+    """Publish, seal, audit and verify; return how many cells rest on the auditors."""
+    lives.archive.unlink(missing_ok=True)
+    publish(lives.home, lives.board)
+    auditing.archive(lives.home, lives.archive)
+    lives.audit()
+    done = check(lives.board)
+    assert done.exit_code == 0, (done.output, done.exception)
+    return verify(lives.board, today_day=today_day()).audited_cells
+
+
+def values_of(board: Path) -> list[int | None]:
+    """Return the figures of gated and private benchmarks; that of a public one moves with every site."""
+    (card,) = json.loads((board / "board.json").read_bytes())["scorecards"]
+    cells = [item for model in card["models"] for item in model["cells"].items()]
+    return [cell.get("value") for key, cell in cells if not key.startswith("pubmed_qa/")]
+
+
+def test_a_pooled_site_that_withdraws_is_gone_from_what_auditors_sign(lives: Audited) -> None:
+    assert publish_and_audit(lives) == 3
+    before = values_of(lives.board)
+    site = ready(lives.home, "Late", "pooled")
+    digest = submit(lives.home, site, site.result(registry_of(lives.home), scores(70, right=0.2)))
+    assert publish_and_audit(lives) == 3
+    assert values_of(lives.board) == before, "one site more moves nothing"
+    submit(lives.home, site, site.withdraw(registry_of(lives.home), digest))
+    assert publish_and_audit(lives) == 3
+    assert values_of(lives.board) == before
+
+
+def test_a_pooled_site_whose_keys_are_revoked_is_withheld_with_the_others(lives: Audited) -> None:
+    publish_and_audit(lives)
+    assert None not in values_of(lives.board)
+    registry = registry_of(lives.home)
+    name = next(iter(registry.sites))
+    site = registry.sites[name]
+    revoked = replace(site, keys=tuple(replace(key, revoked_from=0) for key in site.keys))
+    change_registry(lives.home, sites={**registry.sites, name: revoked})
+    publish_and_audit(lives)
+    assert set(values_of(lives.board)) == {None}, "its figure would follow from a difference"
+    for number in range(2):
+        site_again = ready(lives.home, f"More {number}", "pooled")
+        submit(lives.home, site_again, site_again.result(registry_of(lives.home), scores(80 + number)))
+    publish_and_audit(lives)
+
+
+def test_a_site_that_leaves_takes_no_other_sites_figure_with_it(lives: Audited) -> None:
+    publish_and_audit(lives)
+    registry = registry_of(lives.home)
+    left = dict(registry.sites)
+    left.popitem()
+    change_registry(lives.home, sites=left)
+    publish_and_audit(lives)
+    assert set(values_of(lives.board)) == {None}
+
+
+def test_a_board_is_published_audited_and_verified_after_the_logs_key_was_replaced(lives: Audited) -> None:
+    publish_and_audit(lives)
+    registry = registry_of(lives.home)
+    key = draw_key()
+    keep_key(lives.home.directory / "keys/log-new.key", key)
+    size = verify(lives.board, today_day=today_day()).log.checkpoint.size
+    old = replace(registry.log_keys[-1], until_size=size + 1)
+    new = LogKey(Ed25519Signer(key).public, from_size=size + 1)
+    change_registry(lives.home, log_keys=(*registry.log_keys[:-1], old, new))
+    seen = (lives.board / "log/checkpoint").read_bytes()
+    site = ready(lives.home, "Late")
+    submit(lives.home, site, site.result(registry_of(lives.home), scores(5)))
+    assert publish_and_audit(lives) == 3
+    (lives.board.parent / "seen").write_bytes(seen)
+    done = CliRunner().invoke(cli, ["verify", "--log", str(lives.board), "--since", str(lives.board.parent / "seen")])
+    assert done.exit_code == 0, done.exception
+    assert f"continues the checkpoint of {size} entries" in done.output
