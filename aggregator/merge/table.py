@@ -205,7 +205,7 @@ class _Builder:
             if model in self.registry.models:
                 replaced = audited[model].replaced if model in audited else ()
                 merger = _ModelMerger(self, self.federation.models[scorecard, model], replaced)
-                if merger.has_anything:
+                if merger.has_anything or model in audited:
                     mergers[model] = merger
         return mergers
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from aggregator.merge.accepted import Assurances, RegistryChange, Result
@@ -59,6 +59,8 @@ def random_log(seed: int, *, length: int = 60) -> Sites:
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**6))
+@example(5)  # a named site went pooled and sent another result
+@example(88)  # all named results of a model were withdrawn, pooled ones stand
 def test_public_statements_and_audited_figures_give_the_board_of_the_whole_log(seed: int) -> None:
     sites = random_log(seed)
     revoked = {"s-00000001": 10} if seed % 3 == 0 else {}
