@@ -130,7 +130,7 @@ BAD_INPUTS = {
     "G104": "registry without the thresholds of old and new roots",
     "G105": "threshold 0, negative, above the number of keys",
     "G106": "the same site or key twice",
-    "G107": "skipped version; 257 rotations",
+    "G107": "versions between that changed the roots left out; 257 rotations",
     "G108": "receipt for another payload, index or proof that leads nowhere, node for leaf",
     "G109": "checkpoint of another log, of a smaller or split log, not in its form, not signed by the log",
     "G110": "quorum of witnesses by the same key twice",
@@ -154,6 +154,10 @@ WITH_A_STORE = {
         "tests/aggregator/test_http.py::test_a_body_that_drips_is_given_up_after_the_time_limit",
     ],
     "A3": ["tests/aggregator/test_http.py::test_a_true_submission_that_says_it_is_compressed_is_refused_unread"],
+    "C49": [
+        "tests/aggregator/registry/test_stolen_keys.py::test_the_thief_of_both_keys_of_a_machine_counts_for_nothing_and_the_site_goes_on",
+        "tests/aggregator/registry/test_stolen_keys.py::test_the_thief_of_a_stewards_key_signs_nothing_more_and_the_site_goes_on",
+    ],
     "D66": ["tests/aggregator/test_intake.py::test_no_socket_is_opened_because_of_a_payload"],
     "F88": ["tests/aggregator/test_intake.py::test_the_same_payload_again_gets_the_same_receipt_even_after_others"],
     "F91": ["tests/aggregator/test_intake.py::test_a_fork_is_kept_as_evidence_and_freezes_the_site"],
@@ -161,7 +165,17 @@ WITH_A_STORE = {
         "tests/aggregator/test_http.py::test_of_twenty_at_once_for_one_place_exactly_one_wins",
         "tests/aggregator/test_http.py::test_killed_around_the_commit_the_receipt_comes_at_the_next_try",
     ],
+    "G110": ["tests/aggregator/test_watching.py::test_a_witness_again_at_the_same_size_leaves_one_line"],
+    "G104": [
+        "tests/aggregator/registry/test_stolen_keys.py::test_two_of_three_roots_on_other_machines_change_the_registry_and_one_alone_does_not",
+        "tests/aggregator/registry/test_stolen_keys.py::test_the_thief_of_one_root_of_three_is_taken_out_by_the_others",
+    ],
+    "G106": ["tests/aggregator/registry/test_stolen_keys.py::test_a_draft_that_slips_a_key_in_is_refused_by_the_one_who_signs"],
+    "G109": [
+        "tests/aggregator/registry/test_stolen_keys.py::test_the_thief_of_the_logs_key_signs_no_larger_log_and_old_receipts_stay"
+    ],
     "G112": [
+        "tests/aggregator/test_registry.py::test_the_database_alone_does_not_prove_a_token",
         "tests/agent/delivery/test_a_whole_site.py::test_a_second_site_with_a_used_invite_keeps_nothing_of_it_and_takes_a_new_one"
     ],
     "G113": [
@@ -174,8 +188,8 @@ NOT_TRIED = {"E85": "no statement carries a number of scores; the number of unit
 REMARKS = {
     "D71": "`scores_root`, `commitment` and the ledger's head are random to everybody outside: the gate determines "
     "them, and the site's audit recomputes them",
-    "G110": "no witness is asked yet: cosignatures are ignored, so none counts twice",
-    "G111": "as G110",
+    "G110": "cosignatures are counted by the witness's name, and no key stands in a registry twice",
+    "G111": "the time of a cosignature decides nothing",
 }
 
 _HEADER = """# Bad inputs and their tests
