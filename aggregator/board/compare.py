@@ -41,17 +41,21 @@ def compare_models(card: CardView, first: ModelView, second: ModelView) -> Compa
     apart = both = 0
     for column in card.columns:
         key = column.cell.key
-        one = view_figure(first.row.cells[key], column.cell, marks)
-        other = view_figure(second.row.cells[key], column.cell, marks)
-        if not (one.has_value and other.has_value):
-            lines.append(ComparedLine(column, one, other, "", "", 0))
+        shown_first = view_figure(first.row.cells[key], column.cell, marks)
+        shown_second = view_figure(second.row.cells[key], column.cell, marks)
+        if not (shown_first.has_value and shown_second.has_value):
+            lines.append(ComparedLine(column, shown_first, shown_second, "", "", 0))
             continue
         both += 1
-        is_apart = _are_apart(one, other)
+        is_apart = _are_apart(shown_first, shown_second)
         apart += is_apart
-        leader = 0 if one.value == other.value else (1 if one.value > other.value else 2)
+        leader = 0 if shown_first.value == shown_second.value else (1 if shown_first.value > shown_second.value else 2)
         verdict = "intervals apart" if is_apart else "intervals overlap"
-        lines.append(ComparedLine(column, one, other, _write_difference(one, other, column), verdict, leader))
+        lines.append(
+            ComparedLine(
+                column, shown_first, shown_second, _write_difference(shown_first, shown_second, column), verdict, leader
+            )
+        )
     return Comparison(
         lines=tuple(lines),
         first_leads=sum(line.leader == 1 for line in lines),
@@ -61,16 +65,16 @@ def compare_models(card: CardView, first: ModelView, second: ModelView) -> Compa
     )
 
 
-def _are_apart(one: Figure, other: Figure) -> bool:
-    if one.low is None or one.high is None or other.low is None or other.high is None:
+def _are_apart(shown_first: Figure, shown_second: Figure) -> bool:
+    if shown_first.low is None or shown_first.high is None or shown_second.low is None or shown_second.high is None:
         return False
-    return one.low > other.high or other.low > one.high
+    return shown_first.low > shown_second.high or shown_second.low > shown_first.high
 
 
-def _write_difference(one: Figure, other: Figure, column: Column) -> str:
+def _write_difference(shown_first: Figure, shown_second: Figure, column: Column) -> str:
     """Write second minus first with its sign; the range's lower end drops out of a difference."""
     cell = column.cell
-    thousandths = other.value - one.value
+    thousandths = shown_second.value - shown_first.value
     size = in_range(abs(thousandths), cell) if cell.low == 0 else _shift(abs(thousandths), cell.high - cell.low)
     return f"{'−' if thousandths < 0 else '+'}{size}"
 
