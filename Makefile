@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test lint bench attacks model-en bench-centre bench-redaction size model-es test-exports test-kills test-mutants test-servers test-extras test-parity clean
+.PHONY: demo test lint bench attacks model-en bench-centre bench-redaction size model-es test-exports test-kills test-mutants test-postgres test-servers test-extras test-parity clean
 
 demo: $(VENV)/installed
 	$(BIN)/intramural demo --dir intramural-demo
@@ -58,7 +58,11 @@ test-exports: $(VENV)/installed-test
 
 # Commands of site, steward and aggregator, killed at every step of theirs that outlives them. Some minutes.
 test-kills: $(VENV)/installed-test
-	INTRAMURAL_ALL_KILLS=1 $(BIN)/python -m pytest -n auto --dist loadfile -rP tests/end_to_end/test_killed_submission.py tests/end_to_end/test_killed_registration.py
+	INTRAMURAL_ALL_KILLS=1 $(BIN)/python -m pytest -n auto --dist loadfile -rP tests/end_to_end/test_killed_submission.py tests/end_to_end/test_killed_registration.py tests/aggregator/test_killed_service.py
+
+# The aggregator's whole suite once more, on a PostgreSQL of its own. Some minutes.
+test-postgres: $(VENV)/installed-test
+	INTRAMURAL_TEST_DATABASE=postgresql $(BIN)/python -m pytest -n auto --dist loadfile tests/aggregator
 
 # 100,000 bent submissions posted to a real server: none accepted, none slow, memory flat. Some minutes.
 test-mutants: $(VENV)/installed-test

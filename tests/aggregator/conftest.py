@@ -1,6 +1,7 @@
 """A fresh aggregator for each test, and one that really serves."""
 
 import contextlib
+import os
 import subprocess
 import sys
 import threading
@@ -14,7 +15,26 @@ import pytest
 
 from aggregator.api.server import bind, check_ready, make_server
 from aggregator.home import Home
+from tests.aggregator import federation
 from tests.aggregator.federation import TestSite, new_home, ready
+from tests.aggregator.postgres_cluster import create_database, start_cluster
+
+
+@pytest.fixture(scope="session", autouse=True)
+def database_of_choice() -> Iterator[None]:
+    """With INTRAMURAL_TEST_DATABASE=postgresql every aggregator of these tests is on PostgreSQL."""
+    if os.environ.get("INTRAMURAL_TEST_DATABASE") != "postgresql":
+        yield
+        return
+    with start_cluster() as cluster, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(federation, "make_database_url", lambda: create_database(cluster))
+        yield
+
+
+@pytest.fixture
+def on_sqlite(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep a test's aggregators on SQLite: it is about the database's file."""
+    monkeypatch.setattr(federation, "make_database_url", lambda: None)
 
 
 @pytest.fixture

@@ -100,6 +100,11 @@ def new_key() -> Ed25519Signer:
     return Ed25519Signer(Ed25519PrivateKey.generate())
 
 
+def make_database_url() -> str | None:
+    """Return the URL of a new database; None means SQLite in the aggregator's directory. See conftest.py."""
+    return None
+
+
 def new_home(
     directory: Path,
     *,
@@ -108,7 +113,8 @@ def new_home(
     database_url: str | None = None,
 ) -> Home:
     additions = Additions(models=models, scorecards=scorecards, agents=[AGENT_VERSION])
-    settings = make_settings({"arrival_timeout_s": 1.0, "database_url": database_url})
+    url = database_url or make_database_url()
+    settings = make_settings({"arrival_timeout_s": 1.0, "database_url": url})
     return found(directory, settings, origin=ORIGIN, additions=additions, today_day=today_day())
 
 

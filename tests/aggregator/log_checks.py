@@ -4,6 +4,7 @@ from sqlalchemy import select
 
 from aggregator.home import Home
 from aggregator.log import journal
+from aggregator.log.growing_tree import GrowingTree
 from aggregator.registry.versions import newest_registry
 from aggregator.store.schema import entries
 from protocol.checkpoint import verify_checkpoint
@@ -12,21 +13,29 @@ from protocol.merkle import leaf_hash, root
 from protocol.receipt import verify_receipt
 
 
-def check_log(home: Home) -> int:
-    """Check entries, leaf hashes, signed heads and receipts against each other; return the log's size."""
+def check_log(home: Home, since: int = 0) -> int:
+    """Check entries, leaf hashes, signed heads and receipts against each other; return the log's size.
+
+    Signatures and receipts are checked from entry `since` on, the tree from the first.
+    """
+    tree = GrowingTree()
+    hashes: list[bytes] = []
     with home.database.reading() as connection:
         registry = newest_registry(connection)
         rows = connection.execute(select(entries).order_by(entries.c.position)).all()
         assert [row.position for row in rows] == list(range(len(rows)))
         assert journal.size(connection) == len(rows)
-        hashes: list[bytes] = []
         for row in rows:
             pae = decode(row.envelope).pae
             hashes.append(leaf_hash(pae))
+            tree.add(hashes[-1])
             assert row.leaf_hash == hashes[-1]
+            if row.position < since:
+                continue
             head = verify_checkpoint(row.checkpoint, registry.log_keys, registry.log_name)
-            assert (head.size, head.root) == (len(hashes), root(hashes))
+            assert (head.size, head.root) == (len(hashes), tree.root)
             receipt = journal.receipt(connection, row.digest)
             assert receipt is not None
             assert verify_receipt(receipt, pae, registry.log_keys, registry.log_name).index == row.position
+    assert tree.root == root(hashes)
     return len(rows)

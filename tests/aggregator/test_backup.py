@@ -219,6 +219,7 @@ def test_nothing_is_overwritten(home: Home, backup: Path) -> None:
     assert isinstance(run(home.directory, "restore", backup).exception, SettingsError)
 
 
+@pytest.mark.usefixtures("on_sqlite")
 def test_a_database_with_a_log_in_it_is_not_restored_into(home: Home, backup: Path, tmp_path: Path) -> None:
     url = f"sqlite:///{home.directory / 'aggregator.sqlite3'}"
     result = run(tmp_path / "restored", "restore", backup, "--database-url", url)

@@ -80,6 +80,7 @@ def test_a_database_of_an_unreleased_version_is_refused_in_one_sentence(tmp_path
         assert "Start anew" in result.exception.advice
 
 
+@pytest.mark.usefixtures("on_sqlite")
 def test_a_new_aggregator_is_not_founded_on_an_unreleased_database(tmp_path: Path) -> None:
     directory = Path(shutil.copytree(UNRELEASED / "aggregator", tmp_path / "aggregator"))
     (directory / "aggregator.yaml").unlink()

@@ -32,6 +32,7 @@ def test_an_expired_registry_is_not_ready_but_alive(served: Served, monkeypatch:
     assert served.get("/healthz").status_code == 200
 
 
+@pytest.mark.usefixtures("on_sqlite")
 def test_a_database_that_is_gone_is_not_ready_but_alive(home: Home) -> None:
     with serve_in_thread(home) as served:
         home.database.close()
