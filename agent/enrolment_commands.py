@@ -105,9 +105,12 @@ def registry() -> None:
 def update(site: Site, path: Path | None) -> None:
     """Take the newest registry.
 
-    It is verified from the invite's root keys on, and never older than the one that is here.
+    It is verified from the invite's root keys on, and never older than the one that is here. The aggregator's log must
+    continue the last head of it that this site has seen.
     """
+    from agent.delivery.send import follow_newest_checkpoint
     from agent.files import read_bounded
+    from agent.submission_context import outbox_of
     from protocol.envelope import MAX_BYTES, REGISTRY_TYPE
 
     federation = federation_of(site)
@@ -115,7 +118,9 @@ def update(site: Site, path: Path | None) -> None:
         taken = federation.take(read_bounded(path, MAX_BYTES[REGISTRY_TYPE], "the registry"), today_day())
     else:
         with _may_fail("registry update"):
-            taken = federation.update(aggregator_of(site, federation.membership().url), today_day())
+            aggregator = aggregator_of(site, federation.membership().url)
+            taken = federation.update(aggregator, today_day())
+            follow_newest_checkpoint(outbox_of(site), taken, aggregator)
     if adopt_new_agent_key(site.keys, taken, federation.membership().site):
         click.echo("the new agent key is in force, and in place")
     click.echo(

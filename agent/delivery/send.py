@@ -11,6 +11,7 @@ from agent.delivery.receipts import GrowthProof, check_receipt, follow_log, read
 from agent.delivery.transport import Aggregator, RefusedError
 from agent.errors import DeliveryError
 from agent.files import read_bounded, write_atomically
+from protocol.checkpoint import verify_checkpoint
 from protocol.errors import ProtocolError
 from protocol.predicates import FIRST_EPOCH
 from protocol.refusal import verify_refusal
@@ -229,6 +230,30 @@ def _keep_receipt(
     if after != head:
         write_head(path, after)
     outbox.put_receipt(submission.digest, text)
+
+
+def follow_newest_checkpoint(outbox: Outbox, registry: Registry, aggregator: Aggregator) -> int:
+    """Fetch the log's newest checkpoint, and demand that it continues the last one seen here; return its size.
+
+    Raises:
+        LogError: the log shows this site another history than before.
+        DeliveryError: the log's key has not signed it, or it or its proof cannot be had.
+    """
+    path = outbox.directory / "head.json"
+    note = aggregator.get("/v1/log/checkpoint", limit=_LARGEST_RECEIPT).decode("utf-8", "replace")
+    try:
+        checkpoint = verify_checkpoint(note, registry.log_keys, registry.log_name)
+    except ProtocolError as error:
+        raise DeliveryError(
+            f"the head of the aggregator's log does not verify ({error.code})",
+            "Nothing was changed. If this stays so, something on the way changes its answers: tell its people.",
+        ) from None
+    with outbox.held():
+        head = read_head(path, registry.log_name)
+        after = follow_log(head, checkpoint, _growth_proof(aggregator))
+        if after != head:
+            write_head(path, after)
+    return checkpoint.size
 
 
 def _growth_proof(aggregator: Aggregator) -> GrowthProof:

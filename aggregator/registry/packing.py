@@ -5,11 +5,13 @@ compressed, and the exact signed bytes come out again. A thousand sites that are
 versions of 300 MB in all.
 """
 
+import base64
 import json
 import zlib
+from dataclasses import dataclass
 from typing import Final
 
-from protocol.envelope import REGISTRY_TYPE, Envelope, Signature, decode, decode_base64, encode, encode_base64
+from protocol.envelope import REGISTRY_TYPE, decode, encode_base64
 
 BLOCK: Final = 64
 """Versions from one that is stored whole to the next: as many steps at most are needed to read one."""
@@ -24,54 +26,62 @@ def first_of_block(version: int) -> int:
     return version - (version - 1) % BLOCK
 
 
-def pack(version: int, envelope: bytes, before: bytes | None) -> bytes:
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A registry version of our own store, which was verified before it was stored."""
+
+    payload: bytes
+    signatures: tuple[tuple[str, str], ...]  # key id and base64, in the order of the file
+
+    def envelope(self) -> bytes:
+        """Return the file as it was signed: the canonical form has no freedom."""
+        signatures = ",".join(f'{{"keyid":"{keyid}","sig":"{sig}"}}' for keyid, sig in self.signatures)
+        payload = base64.b64encode(self.payload)
+        end = f'","payloadType":"{REGISTRY_TYPE}","signatures":[{signatures}]}}'.encode()
+        return b'{"payload":"' + payload + end
+
+
+def open_version(envelope: bytes) -> Version:
+    """Return the parts of a signed file that was verified before. Raises ProtocolError."""
+    opened = decode(envelope, REGISTRY_TYPE)
+    signatures = tuple((signature.keyid, encode_base64(signature.sig)) for signature in opened.signatures)
+    return Version(opened.payload, signatures)
+
+
+def pack(number: int, version: Version, before: Version | None) -> bytes:
     """Return the stored form of a version.
 
     Args:
-        version: from 1.
-        envelope: the file as signed.
-        before: the file of the version before; None for the first.
+        number: of the version, from 1.
+        version: to be stored.
+        before: the version before it; None for the first.
     """
-    if before is None or first_of_block(version) == version:
-        return _WHOLE + zlib.compress(envelope)
-    opened = decode(envelope, REGISTRY_TYPE)
-    record = {
-        "pieces": _find_pieces(opened.payload, decode(before, REGISTRY_TYPE).payload),
-        "signatures": [[signature.keyid, encode_base64(signature.sig)] for signature in opened.signatures],
-    }
-    packed = _DIFFERENCE + zlib.compress(json.dumps(record, separators=(",", ":")).encode())
-    if unpack(packed, before) != envelope:
-        return _WHOLE + zlib.compress(envelope)
-    return packed
+    if before is None or first_of_block(number) == number:
+        return _WHOLE + zlib.compress(version.envelope())
+    record = {"pieces": _find_pieces(version.payload, before.payload), "signatures": version.signatures}
+    return _DIFFERENCE + zlib.compress(json.dumps(record, separators=(",", ":")).encode())
 
 
-def unpack(packed: bytes, before: bytes | None) -> bytes:
-    """Return the signed file of a version.
+def unpack(packed: bytes, before: Version | None) -> Version:
+    """Return a stored version.
 
     Args:
         packed: as `pack` returned it.
-        before: the file of the version before; None will do for a version stored whole.
+        before: the version before; None will do for a version stored whole.
 
     Raises:
         ValueError: `packed` is not what `pack` made from `before`.
     """
-    content = zlib.decompress(packed[1:])
+    content = json.loads(zlib.decompress(packed[1:]))
     if packed[:1] == _WHOLE:
-        return content
+        signatures = tuple((entry["keyid"], entry["sig"]) for entry in content["signatures"])
+        return Version(base64.b64decode(content["payload"]), signatures)
     if packed[:1] != _DIFFERENCE or before is None:
         raise ValueError("not a stored registry version")
-    record = json.loads(content)
-    old = decode(before, REGISTRY_TYPE).payload
     parts = []
-    for piece in record["pieces"]:
-        parts.append(piece.encode() if isinstance(piece, str) else old[piece[0] : piece[1]])
-    signatures = tuple(Signature(keyid, decode_base64(sig, "sig")) for keyid, sig in record["signatures"])
-    return encode(Envelope(REGISTRY_TYPE, b"".join(parts), signatures))
-
-
-def is_whole(packed: bytes) -> bool:
-    """Return whether a version is stored whole."""
-    return packed[:1] == _WHOLE
+    for piece in content["pieces"]:
+        parts.append(piece.encode() if isinstance(piece, str) else before.payload[piece[0] : piece[1]])
+    return Version(b"".join(parts), tuple((keyid, sig) for keyid, sig in content["signatures"]))
 
 
 def _find_pieces(new: bytes, old: bytes) -> list[list[int] | str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from sqlalchemy import Connection, func, insert, select
 
 from aggregator.errors import RegistryError, StoreError
-from aggregator.registry.packing import first_of_block, pack, unpack
+from aggregator.registry.packing import Version, first_of_block, open_version, pack, unpack
 from aggregator.store.schema import registry_versions
 from protocol.envelope import REGISTRY_TYPE, decode, sign
 from protocol.errors import Code, ProtocolError
@@ -50,9 +50,14 @@ def newest_envelope(connection: Connection) -> bytes:
 
 def envelope_of(connection: Connection, version: int) -> bytes | None:
     """Return one registry version as signed, None if there is none."""
+    found = _read_version(connection, version)
+    return None if found is None else found.envelope()
+
+
+def _read_version(connection: Connection, number: int) -> Version | None:
     found = None
-    for number, envelope in read_envelopes(connection, first_of_block(version), version):
-        found = envelope if number == version else None
+    for read, version in _read_versions(connection, first_of_block(number), number):
+        found = version if read == number else None
     return found
 
 
@@ -61,17 +66,21 @@ def all_envelopes(connection: Connection) -> list[bytes]:
     return [envelope for _, envelope in read_envelopes(connection)]
 
 
-def read_envelopes(connection: Connection, first: int = 1, last: int | None = None) -> Iterator[tuple[int, bytes]]:
+def read_envelopes(connection: Connection, first: int = 1) -> Iterator[tuple[int, bytes]]:
     """Give versions with their numbers, oldest first, one at a time: all of them may be too much for the memory.
 
     Args:
         connection: of the database.
-        first: one that is stored whole.
-        last: the last one to give; None for all.
+        first: one that begins a block (`packing.first_of_block`).
 
     Raises:
         StoreError: a stored version is damaged.
     """
+    for number, version in _read_versions(connection, first):
+        yield number, version.envelope()
+
+
+def _read_versions(connection: Connection, first: int, last: int | None = None) -> Iterator[tuple[int, Version]]:
     query = select(registry_versions).where(registry_versions.c.version >= first)
     if last is not None:
         query = query.where(registry_versions.c.version <= last)
@@ -79,7 +88,7 @@ def read_envelopes(connection: Connection, first: int = 1, last: int | None = No
     for row in connection.execute(query.order_by(registry_versions.c.version)):
         try:
             before = unpack(row.envelope, before)
-        except (ValueError, LookupError, zlib.error, ProtocolError):
+        except (ValueError, LookupError, TypeError, zlib.error):
             raise StoreError(f"the stored registry version {row.version} is damaged") from None
         yield row.version, before
 
@@ -113,7 +122,7 @@ def sign_version(registry: Registry, before: Registry | None, roots: Sequence[Si
 
 def put_in_force(connection: Connection, version: int, envelope: bytes) -> None:
     """Store a version that `sign_version` made, or that several roots signed."""
-    packed = pack(version, envelope, newest_envelope(connection) if version > 1 else None)
+    packed = pack(version, open_version(envelope), _read_version(connection, version - 1))
     connection.execute(
         insert(registry_versions).values(version=version, envelope=packed, digest=sha256(envelope).hexdigest())
     )

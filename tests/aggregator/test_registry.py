@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy import func, select
 
 from aggregator.errors import EnrolmentError, RegistryError, SettingsError
 from aggregator.home import Home, today_day
@@ -14,13 +15,15 @@ from aggregator.registry.founding import found
 from aggregator.registry.invites import Invite
 from aggregator.registry.policies import shipped_policies
 from aggregator.registry.proposals import Changes, change_now
-from aggregator.registry.versions import all_envelopes, sign_next, walk
+from aggregator.registry.versions import all_envelopes, envelope_of, put_in_force, sign_next, walk
 from aggregator.settings import make_settings
+from aggregator.store.schema import invites as invite_table
+from aggregator.store.schema import registry_versions
 from protocol.enrolment import sign_with_token
-from protocol.envelope import decode, sign
+from protocol.envelope import REGISTRY_TYPE, decode, sign
 from protocol.errors import Code, ProtocolError
 from protocol.predicates import EnrollPredicate
-from protocol.registry import Model, Publication, RootPins
+from protocol.registry import MAX_SITES, Model, Publication, RootPins, Site, build_registry
 from protocol.statements import build_statement, parse_statement
 from tests.aggregator.federation import CARD, ORIGIN, TestSite, enrolled, new_home, new_key, registry_of
 
@@ -103,6 +106,43 @@ def test_a_request_without_the_token_is_refused(home: Home) -> None:
 def test_a_request_for_a_site_nobody_invited_says_no_more_than_a_wrong_token(home: Home) -> None:
     invite = invited(home)
     assert refused(home, TestSite("s-zzzzzzzz").ask_to_enrol(invite)) is Code.WRONG_TOKEN
+
+
+def test_the_database_alone_does_not_prove_a_token(home: Home) -> None:
+    """A thief of a back-up has all that the aggregator keeps of the invite."""
+    invite = invited(home)
+    with home.database.reading() as connection:
+        kept: str = connection.execute(select(invite_table.c.token_verifier)).scalar_one()
+    for guess in (kept.encode(), bytes.fromhex(kept)):
+        assert refused(home, TestSite(invite.site).ask_to_enrol(invite, token=guess)) is Code.WRONG_TOKEN
+
+
+def test_a_registry_of_more_sites_than_the_limit_is_refused_and_says_the_limit(home: Home) -> None:
+    registry = registry_of(home)
+    crowd = {f"s-{number:08d}": Site("Clinic", "pooled", "ab" * 32, ()) for number in range(MAX_SITES + 1)}
+    with pytest.raises(RegistryError, match="at most 10000 sites"), home.database.writing() as connection:
+        sign_next(connection, replace(registry, version=2, sites=crowd), [home.root_signer(registry)])
+    assert registry_of(home) == registry
+
+
+def test_versions_are_stored_as_differences_and_come_out_as_they_were_signed(home: Home) -> None:
+    signed = []
+    registry = registry_of(home)
+    root = home.root_signer(registry)
+    sites = {}
+    for number in range(130):
+        sites[f"s-{number * 7919 % 1000:08d}"] = Site(f"Clinic {number}", "named", f"{number:064x}", ())
+        registry = replace(registry, version=registry.version + 1, sites=dict(sites))
+        signed.append(sign(build_registry(registry), [root], REGISTRY_TYPE))
+        with home.database.writing() as connection:
+            put_in_force(connection, registry.version, signed[-1])
+    with home.database.reading() as connection:
+        assert all_envelopes(connection)[1:] == signed
+        assert [envelope_of(connection, version) for version in (2, 64, 65, 66, 131)] == [
+            signed[version - 2] for version in (2, 64, 65, 66, 131)
+        ]
+        stored = connection.execute(select(func.sum(func.length(registry_versions.c.envelope)))).scalar_one()
+    assert stored < sum(map(len, signed)) / 10
 
 
 def test_the_token_of_another_invite_is_refused(home: Home) -> None:

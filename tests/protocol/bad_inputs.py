@@ -170,7 +170,9 @@ WITH_A_STORE = {
         "tests/aggregator/registry/test_stolen_keys.py::test_two_of_three_roots_on_other_machines_change_the_registry_and_one_alone_does_not",
         "tests/aggregator/registry/test_stolen_keys.py::test_the_thief_of_one_root_of_three_is_taken_out_by_the_others",
     ],
-    "G106": ["tests/aggregator/registry/test_stolen_keys.py::test_a_draft_that_slips_a_key_in_is_refused_by_the_one_who_signs"],
+    "G106": [
+        "tests/aggregator/registry/test_stolen_keys.py::test_a_draft_that_slips_a_key_in_is_refused_by_the_one_who_signs"
+    ],
     "G109": [
         "tests/aggregator/registry/test_stolen_keys.py::test_the_thief_of_the_logs_key_signs_no_larger_log_and_old_receipts_stay"
     ],

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocol import envelope, merkle
-from protocol.checkpoint import Checkpoint, check_growth, sign_checkpoint, verify_checkpoint
+from protocol.checkpoint import Checkpoint, LogKey, check_growth, sign_checkpoint, verify_checkpoint
 from protocol.errors import Code, ProtocolError
 from protocol.keys import load_public
 from protocol.merkle import leaf_hash, node_hash
@@ -195,6 +195,20 @@ def test_a_checkpoint_and_a_receipt_of_the_log_are_taken():
     assert verify_receipt(RECEIPT, SUBMISSION, LOG_KEYS, ORIGIN).checkpoint == HEAD
     assert check_receipt(RECEIPT) == 1
     assert signed_text(NOTE.partition("\n\n")[0] + "\n") == NOTE
+
+
+HANDED_OVER = (LogKey(STRANGER.public, 0, 5), LogKey(LOG.public, 5))
+
+
+def test_G109_each_log_key_signs_for_its_own_sizes_alone():
+    old, new = sign_checkpoint(SMALLER, STRANGER), sign_checkpoint(HEAD, LOG)
+    assert verify_checkpoint(old, HANDED_OVER, ORIGIN) == SMALLER
+    assert verify_checkpoint(new, HANDED_OVER, ORIGIN) == HEAD
+    for forged in (sign_checkpoint(HEAD, STRANGER), sign_checkpoint(SMALLER, LOG)):
+        with refused(Code.UNSIGNED_CHECKPOINT):
+            verify_checkpoint(forged, HANDED_OVER, ORIGIN)
+    with refused(Code.UNSIGNED_CHECKPOINT):
+        verify_checkpoint(new, HANDED_OVER[:1], ORIGIN)
 
 
 ROOT64 = base64.b64encode(HEAD.root).decode()

@@ -87,6 +87,8 @@ class Desk:
         if parts.path == "/v1/log/consistency":
             query = parse_qs(parts.query)
             return _json({"proof": self.log.consistency(int(query["from"][0]), int(query["to"][0]))})
+        if parts.path == "/v1/log/checkpoint":
+            return Reply(self.log.head().encode())
         if parts.path == "/v1/registry" and self.registries:
             return Reply(self.registries[-1])
         if parts.path.startswith("/v1/registry/"):

@@ -9,8 +9,15 @@ import pytest
 
 from agent.delivery import send as delivery
 from agent.delivery.outbox import State, Submission
-from agent.delivery.receipts import read_head
-from agent.delivery.send import SignedRefusalError, export, import_receipt, take_refusal, waiting
+from agent.delivery.receipts import LogError, read_head
+from agent.delivery.send import (
+    SignedRefusalError,
+    export,
+    follow_newest_checkpoint,
+    import_receipt,
+    take_refusal,
+    waiting,
+)
 from agent.delivery.transport import Aggregator, RefusedError
 from agent.disclosure.prepare import Gate, prepare
 from agent.errors import DeliveryError
@@ -448,3 +455,23 @@ def test_a_receipt_under_a_log_key_that_the_registry_replaced_does_not_count(
         delivery.send(
             gate.outbox, rotated, aggregator, approved, today_day=world.TODAY, audit=lambda event, detail: None
         )
+
+
+def test_a_log_that_was_rewritten_is_noticed_without_sending_anything(
+    gate: Gate, aggregator: Aggregator, desk: Desk, approved: list[Submission]
+) -> None:
+    delivery.send(gate.outbox, REGISTRY, aggregator, approved, today_day=world.TODAY, audit=lambda event, detail: None)
+    size = len(desk.log.leaves)
+    assert follow_newest_checkpoint(gate.outbox, REGISTRY, aggregator) == size
+    desk.log.leaves.append(b"of another site")
+    assert follow_newest_checkpoint(gate.outbox, REGISTRY, aggregator) == size + 1
+    seen = read_head(gate.outbox.directory / "head.json", world.ORIGIN)
+    assert seen.size == size + 1
+    desk.log.leaves[0] = b"another history"
+    desk.log.leaves.append(b"and more")
+    with pytest.raises(LogError):
+        follow_newest_checkpoint(gate.outbox, REGISTRY, aggregator)
+    desk.log.signer = world.STRANGER
+    with pytest.raises(DeliveryError, match="does not verify"):
+        follow_newest_checkpoint(gate.outbox, REGISTRY, aggregator)
+    assert read_head(gate.outbox.directory / "head.json", world.ORIGIN) == seen
