@@ -214,7 +214,7 @@ def reformat_audited(board: Path) -> None:
         (swap_entries, "log entry 4 does not hold"),
         (replace_entry_by_another, "log entry 15"),
         (change_entry, "log entry 15"),
-        (hide_entry, "log entry 6 does not hold"),
+        (hide_entry, "log entry 5 is hidden, but no site had chosen pooled publication by then"),
         (change_entry_registry, "registry version 99"),
         (reformat_entry, "line 1, is not a log entry"),
         (say_true_for_one, "line 1, is not a log entry"),
