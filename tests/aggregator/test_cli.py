@@ -287,13 +287,15 @@ def test_an_error_cannot_take_over_the_terminal(directory: Path, typed: Callable
 def test_the_exit_codes_are_where_people_look_for_them() -> None:
     said = " ".join(done("--help").split())
     codes = dict(re.findall(r"(\d+) ([a-z ]+)", said.split("Exit codes:")[1].split(".")[0]))
-    assert codes.keys() == {"0", "1", "2", "3", "4", "5", "6", "130"}
+    assert codes.keys() == {"0", "1", "2", "3", "4", "5", "6", "7", "130"}
 
 
 def test_listings_are_tables_for_people(directory: Path) -> None:
     done("--dir", directory, "register", "--model", "a/b", "--display-name", "Modell Ä")
     head, _, row = done("--dir", directory, "list", "models").strip().splitlines()
-    assert re.split(r"\s{2,}", head.strip()) == ["Name", "Display name", "Organization", "Kind", "Digest"]
+    assert re.split(r"\s{2,}", head.strip()) == [
+        *("Name", "Display name", "Organization", "Kind", "Family", "Parameters millions", "Digest")
+    ]
     assert row.split()[:3] == ["a/b", "Modell", "Ä"]
     assert run("--dir", directory, "list", "models", "--format", "text").exit_code == 2
 
