@@ -34,8 +34,8 @@ def arrive(steps: Steps, arrival: Arrival, log_size: int) -> None:
         return
     code = arrival.figure * 1_000_000 + arrival.weight
     mark = arrival.figure if arrival.is_value else NOTHING
-    full = [numpy.full(COLUMNS, number, dtype=numpy.int64) for number in (code, mark, arrival.weight)]
-    steps.contribute(arrival.site, log_size, *full, log_size)
+    codes, marks, weight = (numpy.full(COLUMNS, number, dtype=numpy.int64) for number in (code, mark, arrival.weight))
+    steps.contribute(arrival.site, log_size, codes, marks, weight, log_size)
 
 
 def shown(steps: Steps, column: int = 0) -> dict[str, int]:
