@@ -31,6 +31,7 @@ bench: $(VENV)/installed-test
 	$(BIN)/python tests/bench/accept_bench.py --sizes 1000,100000
 	$(BIN)/python tests/bench/availability_bench.py
 	$(BIN)/python tests/bench/publish_bench.py
+	$(BIN)/python tests/bench/pages_bench.py
 
 # What redaction finds, takes and costs. DEID_DATA: a folder with corpora that are not in the repository.
 # 50,000 submissions: takes a quarter of an hour, most of it to make them.
