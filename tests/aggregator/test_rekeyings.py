@@ -445,6 +445,7 @@ def test_killed_again_and_again_a_reset_comes_into_force_once(home: Home, site: 
     submit(home, site, site.result(registry_of(home), scores(7)))
 
 
+@pytest.mark.usefixtures("on_sqlite")  # whose files it sets back
 def test_killed_at_any_step_a_reset_is_in_log_and_registry_or_in_neither(home: Home, site: TestSite) -> None:
     fork(home, site)
     before = registry_of(home)
