@@ -108,9 +108,9 @@ def update(site: Site, path: Path | None) -> None:
     It is verified from the invite's root keys on, and never older than the one that is here. The aggregator's log must
     continue the last head of it that this site has seen.
     """
+    from agent.delivery.outbox import Outbox
     from agent.delivery.send import follow_newest_checkpoint
     from agent.files import read_bounded
-    from agent.submission_context import outbox_of
     from protocol.envelope import MAX_BYTES, REGISTRY_TYPE
 
     federation = federation_of(site)
@@ -120,7 +120,7 @@ def update(site: Site, path: Path | None) -> None:
         with _may_fail("registry update"):
             aggregator = aggregator_of(site, federation.membership().url)
             taken = federation.update(aggregator, today_day())
-            follow_newest_checkpoint(outbox_of(site), taken, aggregator)
+            follow_newest_checkpoint(Outbox(site.submissions), taken, aggregator)
     if adopt_new_agent_key(site.keys, taken, federation.membership().site):
         click.echo("the new agent key is in force, and in place")
     click.echo(
