@@ -148,9 +148,12 @@ class Registry:
     def site_of(self, keyid: str) -> tuple[str, SiteKey] | None:
         """Return the site id and entry of a site key, whatever its validity."""
         if not self._owners:
+            owners = {}
             for site_id, site in self.sites.items():
                 for entry in site.keys:
-                    self._owners[entry.key.keyid] = (site_id, entry)
+                    owners[entry.key.keyid] = (site_id, entry)
+            # All at once: another thread must not find the index half full, and take a known key for a stranger's.
+            self._owners.update(owners)
         return self._owners.get(keyid)
 
     def holds(self, keyid: str) -> bool:
