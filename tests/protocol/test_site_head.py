@@ -9,7 +9,7 @@ from protocol.predicates import LedgerHead
 from protocol.refusal import Refusal, sign_refusal
 from protocol.signed_note import sign_note
 from protocol.site_head import SiteHead, sign_site_head, verify_site_head
-from tests.protocol.world import RECEIPT, ORIGIN, OTHER_SITE, SITE, STRANGER, refused
+from tests.protocol.world import ORIGIN, OTHER_SITE, RECEIPT, SITE, STRANGER, refused
 
 HEAD = SiteHead(SITE, 2, 7, "ab" * 32, LedgerHead(12, "cd" * 32), frozen=True, log_size=345)
 NOTE = sign_site_head(HEAD, ORIGIN, RECEIPT)
@@ -46,7 +46,8 @@ def test_the_head_of_another_site_is_refused():
 
 
 def test_the_head_of_another_deployment_is_refused():
-    other = sign_note("\n".join(["intramural/site-head/v1 staging.example", *lines_of(NOTE)[1:]]) + "\n", ORIGIN, RECEIPT)
+    lines = ["intramural/site-head/v1 staging.example", *lines_of(NOTE)[1:]]
+    other = sign_note("\n".join(lines) + "\n", ORIGIN, RECEIPT)
     with refused(Code.WRONG_ORIGIN):
         verify_site_head(other, SITE, RECEIPT.public, ORIGIN)
 
