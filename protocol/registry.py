@@ -463,9 +463,11 @@ def step_registry(data: bytes, trusted: Registry | RootPins) -> Registry:
     roots, threshold = _roots(_fields(opened.payload))  # all that is believed before the signatures are checked
     own = {key.keyid: key for key in roots}
     if isinstance(trusted, RootPins):
-        # A version that replaced roots is also signed by roots before it, whose keys the pins do not give.
-        signed_by_own = tuple(signature for signature in opened.signatures if signature.keyid in own)
-        replace(opened, signatures=signed_by_own).verify(own)
+        # A version that replaced roots is also signed by roots before it, whose keys the pins do not give. A signature
+        # that cannot be verified counts for nothing, whatever key it names.
+        verifiable = tuple(signature for signature in opened.signatures if signature.keyid in own)
+        opened = replace(opened, signatures=verifiable)
+        opened.verify(own)
         _check_quorum(opened, trusted.keyids, trusted.threshold)
     else:
         trusted_roots = {key.keyid: key for key in trusted.roots}

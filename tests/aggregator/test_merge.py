@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aggregator.merge.pool import pool
-from aggregator.merge.site_cell import SiteCell
 from aggregator.merge.accepted import Result, Withdrawal
 from aggregator.merge.board_model import State, Why, WithdrawnResult
+from aggregator.merge.pool import pool
+from aggregator.merge.site_cell import SiteCell
 from aggregator.merge.table import build_board
 from aggregator.registry.policies import shipped_policies
 from protocol.checkpoint import LogKey

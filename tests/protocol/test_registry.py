@@ -166,6 +166,20 @@ def test_G104_a_site_that_joins_right_after_a_rotation_takes_the_version_that_th
         load_registry(published(rotated, ROOT, STRANGER), pins, TODAY)
 
 
+def test_G104_a_stranger_who_writes_the_pinned_roots_id_beside_an_own_signature_is_refused():
+    """The registry names the stranger as its root, so nothing could verify the signature that names the pinned one."""
+
+    class Impostor:
+        public = ROOT.public
+
+        def sign(self, message: bytes) -> bytes:
+            return STRANGER.sign(message)
+
+    forged = replace(REGISTRY, roots=(STRANGER.public,))
+    with refused(Code.UNDER_THRESHOLD):
+        load_registry(published(forged, STRANGER, Impostor()), PINS, TODAY)
+
+
 def test_G107_257_rotations_can_be_walked():
     trusted = registry(version=1, sites={}, scorecards={}, roots=(ed25519_signer(1000).public,))
     for step in range(1, 258):

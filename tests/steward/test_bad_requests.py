@@ -94,7 +94,7 @@ def test_a_registry_not_signed_by_the_roots_named_is_refused(steward: Steward) -
     assert "You have not named the root keys" in shown.output
     assert world.STRANGER.public.fingerprint in " ".join(shown.output.split())
     unsigned = hospital.sign_registry(hospital.registry_with(steward.signer), world.STRANGER)
-    assert steward.show(steward.ask(chain()[0], name="b", registry_file=unsigned)).refuses(3, "unknown_key")
+    assert steward.show(steward.ask(chain()[0], name="b", registry_file=unsigned)).refuses(3, "under_threshold")
 
 
 def test_an_expired_registry_is_refused(steward: Steward) -> None:

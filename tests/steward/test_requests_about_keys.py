@@ -44,7 +44,9 @@ def test_an_enrolment_is_shown_with_fingerprints_and_signed(steward: Steward) ->
     assert world.AGENT.public.fingerprint in shown
     assert steward.signer.public.fingerprint in shown
     data = (steward.folder / "signed.json").read_bytes()
-    done = open_enrolment(data, deployment=world.ORIGIN, site=world.SITE, verifier=token_verifier(TOKEN), registry_version=1)
+    done = open_enrolment(
+        data, deployment=world.ORIGIN, site=world.SITE, verifier=token_verifier(TOKEN), registry_version=1
+    )
     assert done.steward == steward.signer.public
     assert [entry["kind"] for entry in steward.decisions()] == ["enroll"]
 

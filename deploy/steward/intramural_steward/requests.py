@@ -57,7 +57,7 @@ class SiteRequest:
         policy: the site's own, as it says.
         drafts: of one site, in the order of its chain.
         audit_head: of the site's audit log, as it says.
-        refused: digests of earlier statements that the aggregator has refused, by notes with the receipt key's signature.
+        refused: digests of earlier statements that the aggregator has refused, by notes that the receipt key signed.
     """
 
     registry: Registry
