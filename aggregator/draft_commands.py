@@ -169,15 +169,22 @@ def show(draft: Path, form: str) -> None:
 def sign(draft: Path, key: Path, yes: bool) -> None:
     """Read the changes in a draft and add a root key's signature to it. Needs no aggregator's directory."""
     from aggregator.key_files import load_key
-    from aggregator.registry.draft_file import read_draft, sign_draft, write_draft
+    from aggregator.registry.draft_file import read_draft, remember_base, remembered_base, sign_draft, write_draft
 
     opened = read_draft(draft)
+    remembered = remembered_base(key)
+    if remembered is not None:
+        opened.check_remembered(remembered)
     _show_changes(opened)
+    if remembered is None:
+        click.echo("This key signs here for the first time. Compare with the other roots, by telephone:")
+        click.echo("\n".join(opened.describe_base()))
     if not yes and not click.confirm("Sign these changes?", default=False):
         click.echo("Not signed.")
         return
     signed = sign_draft(opened, load_key(key.absolute()))
     write_draft(draft, signed)
+    remember_base(key, opened)
     click.echo(f"Signed. It still needs: {'; '.join(signed.missing())}." if signed.missing() else "Signed by enough.")
 
 

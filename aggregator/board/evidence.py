@@ -250,6 +250,8 @@ class _Log:
 
         Without a statement of the site a registry may end or revoke keys, rename a site or drop it.
         """
+        if self._registries[0].sites:
+            raise BoardMismatchError("registry version 1 names sites, which only log entries can bring in")
         for before, after in zip(self._registries, self._registries[1:], strict=False):
             for site_id, site in after.sites.items():
                 explained = self._explained.get((after.version, site_id)) or before.sites.get(site_id)
@@ -265,7 +267,8 @@ class _Log:
 
     def _enroll(self, position: int, entry: Entry, envelope: Envelope, statement: EnrollPredicate) -> None:
         """Check possession of both keys, and that the next registry took the site in by this very statement."""
-        keys = {key.keyid: key for key in (load_public(statement.agent_key), load_public(statement.steward_key))}
+        agent, steward = load_public(statement.agent_key), load_public(statement.steward_key)
+        keys = {agent.keyid: agent, steward.keyid: steward}
         envelope.verify(keys)
         header = statement.header
         after = self._next_registry(entry)
@@ -276,7 +279,7 @@ class _Log:
             or header.site in self._sites
             or header.deployment != after.deployment
             or (site.start, site.epoch) != (envelope.digest, header.epoch)
-            or {entry.key.keyid for entry in site.keys} != set(keys)
+            or {entry.key.keyid: entry.role for entry in site.keys} != {agent.keyid: "agent", steward.keyid: "steward"}
             or {signature.keyid for signature in envelope.signatures} != set(keys)
         ):
             raise BoardMismatchError(f"log entry {position} is an enrolment that the registry does not know")
@@ -353,7 +356,7 @@ class _Log:
             plans=state.plans,
             results=state.results,
         )
-        if state.is_partly_hidden:
+        if state.is_partly_hidden and self.hidden:
             return assume_hidden(statement, history, registry)
         return history
 

@@ -270,10 +270,17 @@ class Federation:
         return "named" if found is None else found.publication
 
     def _keys_stand(self, site: str, keyids: Iterable[str], position: int) -> bool:
-        """Whether all keys are the site's, and none was revoked before it signed the entry at `position`."""
+        """Whether all keys are the site's, and none was revoked before it signed the entry at `position`.
+
+        Whether a key had begun or had ended by then was decided when the entry was accepted: an end that a later
+        version sets takes nothing back.
+        """
         for keyid in keyids:
             found = self.registry.site_of(keyid)
-            if found is None or found[0] != site or not found[1].valid_at(position):
+            if found is None or found[0] != site:
+                return False
+            revoked_from = found[1].revoked_from
+            if revoked_from is not None and position >= revoked_from:
                 return False
         return True
 

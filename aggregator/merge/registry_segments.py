@@ -14,6 +14,8 @@ from aggregator.merge.accepted import RegistryChange
 from aggregator.merge.federation import Federation
 from protocol.registry import Registry, Site, parse_registry
 
+_SITE = re.compile(rb'"(s-[0-9a-z]{8})":\{')
+_SITE_KEY = re.compile(rb'"key":"([A-Za-z0-9+/=]+)","revoked_from":(-?[0-9]+)')
 _FLOOR = re.compile(rb'"policy_floor":"([0-9a-f]{64})"')
 
 
@@ -57,29 +59,31 @@ class _Sign:
     """What of a version tells, unparsed, whether anything was taken away since the one before."""
 
     floor: bytes
-    revoked_keys: int
-    sites: int
+    keys: frozenset[tuple[bytes, bytes]]  # of sites, each with the log entry that it is revoked from
+    sites: frozenset[bytes]
 
 
 def _read_sign(payload: bytes) -> _Sign:
     floor = _FLOOR.search(payload)
     return _Sign(
         floor=b"" if floor is None else floor.group(1),
-        revoked_keys=payload.count(b'"revoked_from":') - payload.count(b'"revoked_from":-1'),
-        sites=payload.count(b'"publication":'),
+        keys=frozenset(_SITE_KEY.findall(payload)),
+        sites=frozenset(_SITE.findall(payload)),
     )
 
 
 def _differ(before: _Sign, after: _Sign) -> bool:
-    return before.floor != after.floor or before.revoked_keys != after.revoked_keys or after.sites < before.sites
+    return before.floor != after.floor or not (before.keys <= after.keys and before.sites <= after.sites)
 
 
 def _as_it_was(newest: Registry, then: Registry) -> Registry:
     """Return the newest registry without the revocations, departures and change of policy that came after `then`."""
-    revoked_then = {entry.key.keyid: entry.revoked_from for site in then.sites.values() for entry in site.keys}
     sites: dict[str, Site] = {site_id: site for site_id, site in then.sites.items() if site_id not in newest.sites}
     for site_id, site in newest.sites.items():
-        keys = tuple(replace(entry, revoked_from=revoked_then.get(entry.key.keyid)) for entry in site.keys)
+        earlier = then.sites[site_id].keys if site_id in then.sites else ()
+        known_then = {entry.key.keyid for entry in earlier}
+        later = [replace(entry, revoked_from=None) for entry in site.keys if entry.key.keyid not in known_then]
+        keys = (*earlier, *later)
         sites[site_id] = site if keys == site.keys else replace(site, keys=keys)
     return replace(newest, sites=sites, policy_floor=then.policy_floor, policies={**then.policies, **newest.policies})
 

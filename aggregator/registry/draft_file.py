@@ -4,6 +4,7 @@ A draft carries the version that it follows and the requests that it answers, so
 change in plain words on a machine that has nothing else.
 """
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -67,6 +68,38 @@ class Draft:
         lines = explain_requests(self.before, self.after, proposal.requests, log_size=proposal.log_size)
         return [*lines, *explain_difference(self.before, self.after)]
 
+    def describe_base(self) -> list[str]:
+        """Return what the draft claims to follow, for people to compare with what they know, one line each."""
+        digest = hashlib.sha256(self.proposal.base).hexdigest()
+        lines = [
+            f"It follows version {self.before.version}, of which {self.before.threshold} of "
+            f"{len(self.before.roots)} root keys must sign, with the digest",
+            f"    {digest}",
+        ]
+        lines += [f"    root key {key.fingerprint}" for key in self.before.roots]
+        return lines
+
+    def check_remembered(self, remembered: bytes) -> None:
+        """Check that the draft's base follows the registry that a root key last signed after.
+
+        Args:
+            remembered: the signed registry that `remember_base` kept.
+
+        Raises:
+            RegistryError: the base is older, or was not signed by the roots that were known then.
+        """
+        try:
+            known = parse_registry(decode(remembered, REGISTRY_TYPE).payload)
+            step_registry(self.proposal.base, known)
+        except ProtocolError as error:
+            raise RegistryError(
+                f"the draft does not follow the registry that this key last signed after: {error.detail} "
+                f"({error.code})",
+                "Nothing was signed. Ask the other roots, by telephone, which version is in force and who made the "
+                "draft. If the roots were replaced more than once since this key last signed, remove the file "
+                "KEY.registry and compare all fingerprints with them.",
+            ) from None
+
     def missing(self) -> list[str]:
         """Return how many signatures of which root keys are missing, one line each; empty if they suffice."""
         lines = []
@@ -120,6 +153,35 @@ def sign_draft(draft: Draft, signer: Signer) -> Draft:
         return draft
     signature = Signature(keyid, signer.sign(pae(REGISTRY_TYPE, draft.payload)))
     return Draft(draft.proposal, draft.before, draft.payload, (*draft.signatures, signature))
+
+
+def remembered_base(key: Path) -> bytes | None:
+    """Return the registry that the root key in this file last signed after; None if it never signed here.
+
+    Raises:
+        SettingsError: the file beside the key cannot be read.
+    """
+    try:
+        return _base_file(key).read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise SettingsError(f"{_base_file(key).name} cannot be read: {error.strerror}") from None
+
+
+def remember_base(key: Path, draft: Draft) -> None:
+    """Keep the registry that a draft follows beside the root key that signed the draft. Raises SettingsError."""
+    path = _base_file(key)
+    fresh = path.with_name(f".{path.name}.new")
+    try:
+        fresh.write_bytes(draft.proposal.base)
+        fresh.replace(path)
+    except OSError as error:
+        raise SettingsError(f"{path.name} cannot be written: {error.strerror}") from None
+
+
+def _base_file(key: Path) -> Path:
+    return key.with_name(f"{key.name}.registry")
 
 
 def merge_signatures(draft: Draft, other: Draft) -> Draft:
@@ -180,6 +242,8 @@ def read_draft(path: Path) -> Draft:
     try:
         claimed = parse_registry(decode(proposal.base, REGISTRY_TYPE).payload)
         before = step_registry(proposal.base, own_pins(claimed))
+        if proposal.registry.version != before.version + 1:
+            raise RegistryError(f"{path.name} does not hold: its version does not follow that of its base")
         roots = _roots(before, proposal.registry)
         message = pae(REGISTRY_TYPE, payload)
         for signature in signatures:

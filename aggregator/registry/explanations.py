@@ -86,6 +86,7 @@ def _explain_request(before: Registry, after: Registry, request: bytes, log_size
 
 def explain_difference(before: Registry, after: Registry) -> list[str]:
     """Return in plain words every change between two versions that no request asks for."""
+    _refuse_other_content(before, after)
     lines: list[str] = []
     for site_id in sorted(before.sites.keys() & after.sites.keys()):
         lines += _explain_site(site_id, before.sites[site_id], after.sites[site_id])
@@ -96,11 +97,7 @@ def explain_difference(before: Registry, after: Registry) -> list[str]:
     lines += _explain_group("Auditor", before.auditors, after.auditors)
     lines += _explain_group("Witness", before.witnesses, after.witnesses)
     if before.log_keys != after.log_keys:
-        newest = after.log_keys[-1]
-        lines.append(
-            f"The log's key is replaced: from a log of {newest.from_size} entries on\n    {newest.key.fingerprint}\n"
-            "  signs, and no older key."
-        )
+        lines += _explain_log_keys(after)
     if before.receipt_key != after.receipt_key:
         lines.append(f"The receipt key is replaced by\n    {after.receipt_key.fingerprint}")
     if before.policy_floor != after.policy_floor:
@@ -110,6 +107,28 @@ def explain_difference(before: Registry, after: Registry) -> list[str]:
     return lines
 
 
+def _explain_log_keys(after: Registry) -> Iterator[str]:
+    yield "The log's keys change. A log of so many entries is then signed by"
+    for entry in after.log_keys:
+        until = "on" if entry.until_size is None else f"to {entry.until_size - 1}"
+        yield f"    from {entry.from_size} {until}: {entry.key.fingerprint}"
+
+
+def _refuse_other_content(before: Registry, after: Registry) -> None:
+    """Refuse changes that the words of a draft could not show. Raises RegistryError."""
+    if (before.deployment, before.log_name) != (after.deployment, after.log_name):
+        raise RegistryError("the change names another deployment or another log")
+    cards = {(entry.scorecard.name, entry.scorecard.version): digest for digest, entry in before.scorecards.items()}
+    for digest, entry in after.scorecards.items():
+        name, version = entry.scorecard.name, entry.scorecard.version
+        if cards.get((name, version), digest) != digest:
+            raise RegistryError(f"scorecard {name} version {version} is registered with other content")
+    policies = {(policy.name, policy.version): digest for digest, policy in before.policies.items()}
+    for digest, policy in after.policies.items():
+        if policies.get((policy.name, policy.version), digest) != digest:
+            raise RegistryError(f"policy {policy.name} version {policy.version} is registered with other content")
+
+
 def _explain_site(site_id: str, before: Site, after: Site) -> Iterator[str]:
     if before.publication != after.publication:
         sentence = PUBLIC_WHEN_NAMED if after.publication == "named" else PUBLIC_WHEN_POOLED
@@ -117,6 +136,13 @@ def _explain_site(site_id: str, before: Site, after: Site) -> Iterator[str]:
     if before.display_name != after.display_name:
         yield f"Site {site_id} is shown as {after.display_name} (before: {before.display_name})."
     known = {entry.key.keyid: entry for entry in before.keys}
+    kept = {entry.key.keyid for entry in after.keys}
+    for entry in before.keys:
+        if entry.key.keyid not in kept:
+            yield (
+                f"Site {site_id}: its {entry.role} key {entry.key.keyid[:16]} is no longer in the registry; "
+                "results that it signed no longer count."
+            )
     for entry in after.keys:
         old = known.get(entry.key.keyid)
         if old is None:

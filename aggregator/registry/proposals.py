@@ -14,6 +14,7 @@ from aggregator.errors import EnrolmentError, RegistryError
 from aggregator.home import Home
 from aggregator.log import journal
 from aggregator.log.journal import Link
+from aggregator.log.restored import refuse_restored
 from aggregator.registry.changes import Additions, apply
 from aggregator.registry.explanations import explain_requests
 from aggregator.registry.handovers import hand_over_log, sign_refusals_again
@@ -277,6 +278,7 @@ def commit(connection: Connection, home: Home, proposal: Proposal, envelope: byt
         EnrolmentError: a request no longer fits what the log knows of its site.
     """
     before = newest_registry(connection)
+    refuse_restored(connection)  # an outdated copy would sign a second version of a number that sites know
     if newest_envelope(connection) != proposal.base:
         raise RegistryError(
             f"the registry has moved on to version {before.version} since this change was proposed",

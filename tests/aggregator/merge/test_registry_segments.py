@@ -61,3 +61,39 @@ def test_after_a_revocation_the_next_step_leaves_the_thief_out() -> None:
         cells.append(build_board(results, registries[-1], changes=dated).tables[0].rows[0].cells[WARD.key])
     assert [cell.state for cell in cells] == [State.WITHHELD] * 3 + [State.VALUE] * 2
     assert [cell.sites for cell in cells] == [0, 0, 0, 5, 8]
+
+
+def test_an_earlier_revocation_of_the_same_key_begins_a_segment() -> None:
+    """Their number stays the same. Without a segment the board would be made as if the site had never been there."""
+    sites = Sites()
+    sites.add("pooled", count=2)
+    thief = next(iter(sites.registry().sites))
+    payloads, registries = versions_of(sites.registry(revoked={thief: 50}), sites.registry(revoked={thief: 0}))
+    segments = divide_versions(payloads, registries[-1])
+    assert [segment.first_version for segment in segments] == [1, 2]
+    assert [segment.registry.sites[thief].keys[0].revoked_from for segment in segments] == [50, 0]
+
+
+def test_a_site_that_is_dropped_while_another_is_enrolled_begins_a_segment() -> None:
+    sites = Sites()
+    leaves, stays = sites.add("pooled", count=2)
+    both = sites.registry()
+    sites.add("pooled")
+    three = sites.registry()
+    exchanged = replace(three, sites={site: entry for site, entry in three.sites.items() if site != leaves})
+    payloads, registries = versions_of(both, exchanged)
+    segments = divide_versions(payloads, registries[-1])
+    assert [segment.first_version for segment in segments] == [1, 2]
+    assert [leaves in segment.registry.sites for segment in segments] == [True, False]
+    assert all(stays in segment.registry.sites for segment in segments)
+
+
+def test_a_key_that_a_later_version_drops_still_stands_before_it() -> None:
+    sites = Sites()
+    (site,) = sites.add("pooled", count=1)
+    whole = sites.registry()
+    fewer = replace(whole, sites={site: replace(whole.sites[site], keys=whole.sites[site].keys[1:])})
+    payloads, registries = versions_of(whole, fewer)
+    segments = divide_versions(payloads, registries[-1])
+    keys = len(whole.sites[site].keys)
+    assert [len(segment.registry.sites[site].keys) for segment in segments] == [keys, keys - 1]

@@ -1,0 +1,117 @@
+"""A draft that was made to deceive the roots: an invented base, a gap in the versions, words that hide a change."""
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from aggregator.errors import RegistryError
+from aggregator.key_files import keep_key
+from aggregator.registry.draft_file import read_draft, start_draft, write_draft
+from aggregator.registry.explanations import explain_difference
+from aggregator.registry.proposals import Proposal
+from protocol.checkpoint import LogKey
+from protocol.envelope import REGISTRY_TYPE, sign
+from protocol.keys import Ed25519Signer, Signer
+from protocol.registry import Registry, build_registry, step_registry
+from tests.protocol.world import REGISTRY, ed25519_signer
+
+ANNA_KEY = Ed25519PrivateKey.from_private_bytes(b"a" * 32)
+ANNA = Ed25519Signer(ANNA_KEY)
+BORIS, EVIL, OTHER = (ed25519_signer(number) for number in (2002, 2004, 2005))
+KNOWN = replace(REGISTRY, version=5, roots=(ANNA.public, BORIS.public), threshold=2)
+"""The registry in force, as everybody trusts it."""
+
+
+def published(registry: Registry, *signers: Signer) -> bytes:
+    return sign(build_registry(registry), signers, REGISTRY_TYPE)
+
+
+def write(path: Path, base: bytes, after: Registry) -> Path:
+    write_draft(path, start_draft(Proposal(base, 10, after, ())))
+    return path
+
+
+def renewal(registry: Registry) -> Registry:
+    return replace(registry, version=registry.version + 1, expires_day=registry.expires_day + 1)
+
+
+@pytest.fixture
+def annas_key(tmp_path: Path) -> Path:
+    """The file of a root key, on a machine where it has signed nothing yet."""
+    keep_key(tmp_path / "anna" / "anna.key", ANNA_KEY)
+    return tmp_path / "anna" / "anna.key"
+
+
+def sign_draft(draft: Path, key: Path) -> "subprocess.CompletedProcess[str]":
+    command = ["registry", "sign", str(draft), "--key", str(key), "--yes"]
+    return subprocess.run(
+        [sys.executable, "-m", "aggregator", *command], capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def test_a_draft_on_an_invented_base_is_not_signed_by_a_root_that_has_signed_before(
+    tmp_path: Path, annas_key: Path
+) -> None:
+    """Its author holds no root key: the base names him a root beside the true ones, and he alone has signed it."""
+    base = published(KNOWN, ANNA, BORIS)
+    first = sign_draft(write(tmp_path / "first", base, renewal(KNOWN)), annas_key)
+    assert first.returncode == 0, first.stderr
+    assert "Compare with the other roots" in first.stdout
+    assert all(key.fingerprint in first.stdout for key in KNOWN.roots)
+
+    invented = replace(KNOWN, version=6, roots=(*KNOWN.roots, EVIL.public), threshold=1)
+    path = write(tmp_path / "invented", published(invented, EVIL), renewal(invented))
+    said = sign_draft(path, annas_key)
+    assert said.returncode != 0
+    assert "Nothing was signed" in said.stderr
+    assert read_draft(path).signatures == ()
+    # What the signatures would have been good for: whoever trusts the true registry takes it.
+    assert EVIL.public in step_registry(published(renewal(invented), ANNA, BORIS, EVIL), KNOWN).roots
+
+    again = sign_draft(write(tmp_path / "again", base, renewal(KNOWN)), annas_key)
+    assert again.returncode == 0, again.stderr
+    assert "Compare with the other roots" not in again.stdout
+
+
+def test_a_draft_on_an_older_version_than_the_key_knows_is_not_signed(tmp_path: Path, annas_key: Path) -> None:
+    """A revocation in version 6 would be taken back by a version 7 that is made from version 5."""
+    newer = renewal(KNOWN)
+    assert sign_draft(write(tmp_path / "a", published(newer, ANNA, BORIS), renewal(newer)), annas_key).returncode == 0
+    said = sign_draft(write(tmp_path / "b", published(KNOWN, ANNA, BORIS), renewal(KNOWN)), annas_key)
+    assert said.returncode != 0
+    assert "registry_rollback" in said.stderr
+
+
+@pytest.mark.parametrize("version", [5, 7, 2**31 - 1])
+def test_a_draft_whose_version_does_not_follow_its_base_does_not_hold(tmp_path: Path, version: int) -> None:
+    path = write(tmp_path / "draft", published(KNOWN, ANNA, BORIS), replace(renewal(KNOWN), version=version))
+    with pytest.raises(RegistryError, match="does not follow"):
+        read_draft(path)
+
+
+def test_an_old_log_key_that_is_exchanged_is_named() -> None:
+    known = replace(KNOWN, log_keys=(LogKey(BORIS.public, 0, 100), LogKey(OTHER.public, 100)))
+    after = replace(renewal(known), log_keys=(LogKey(EVIL.public, 0, 101), LogKey(OTHER.public, 101)))
+    assert EVIL.public.fingerprint in " ".join(explain_difference(known, after))
+
+
+def test_a_key_that_goes_without_a_word_is_named() -> None:
+    site, entry = next(iter(KNOWN.sites.items()))
+    gone = entry.keys[0]
+    after = replace(renewal(KNOWN), sites={**KNOWN.sites, site: replace(entry, keys=entry.keys[1:])})
+    assert f"{gone.key.keyid[:16]} is no longer in the registry" in " ".join(explain_difference(KNOWN, after))
+
+
+def test_other_content_under_a_known_name_is_refused() -> None:
+    digest, policy = next(iter(KNOWN.policies.items()))
+    weaker = replace(policy, pooled_sites=2)
+    others = {key: value for key, value in KNOWN.policies.items() if key != digest}
+    after = replace(renewal(KNOWN), policies={**others, weaker.digest: weaker}, policy_floor=weaker.digest)
+    with pytest.raises(RegistryError, match="other content"):
+        explain_difference(KNOWN, after)
+    with pytest.raises(RegistryError, match="another log"):
+        explain_difference(KNOWN, replace(renewal(KNOWN), log_name="other.example"))
