@@ -172,6 +172,8 @@ def sign(draft: Path, key: Path, yes: bool) -> None:
     from aggregator.registry.draft_file import read_draft, remember_base, remembered_base, sign_draft, write_draft
 
     opened = read_draft(draft)
+    signer = load_key(key.absolute())
+    opened.check_root(signer.public.keyid)
     remembered = remembered_base(key)
     if remembered is not None:
         opened.check_remembered(remembered)
@@ -182,7 +184,7 @@ def sign(draft: Path, key: Path, yes: bool) -> None:
     if not yes and not click.confirm("Sign these changes?", default=False):
         click.echo("Not signed.")
         return
-    signed = sign_draft(opened, load_key(key.absolute()))
+    signed = sign_draft(opened, signer)
     write_draft(draft, signed)
     remember_base(key, opened)
     click.echo(f"Signed. It still needs: {'; '.join(signed.missing())}." if signed.missing() else "Signed by enough.")

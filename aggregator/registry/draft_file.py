@@ -79,6 +79,11 @@ class Draft:
         lines += [f"    root key {key.fingerprint}" for key in self.before.roots]
         return lines
 
+    def check_root(self, keyid: str) -> None:
+        """Return if the key is a root of the old or the new registry. Raises RegistryError."""
+        if keyid not in _roots(self.before, self.after):
+            raise RegistryError("this key is a root key neither of the registry in force nor of the new one")
+
     def check_remembered(self, remembered: bytes) -> None:
         """Check that the draft's base follows the registry that a root key last signed after.
 
@@ -147,8 +152,7 @@ def sign_draft(draft: Draft, signer: Signer) -> Draft:
         RegistryError: the key is not a root of the old or the new registry.
     """
     keyid = signer.public.keyid
-    if keyid not in _roots(draft.before, draft.after):
-        raise RegistryError("this key is a root key neither of the registry in force nor of the new one")
+    draft.check_root(keyid)
     if keyid in {signature.keyid for signature in draft.signatures}:
         return draft
     signature = Signature(keyid, signer.sign(pae(REGISTRY_TYPE, draft.payload)))

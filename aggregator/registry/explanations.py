@@ -221,7 +221,8 @@ def _explain_group(title: str, before: KeyGroup, after: KeyGroup) -> Iterator[st
     for name in old.keys() - new.keys():
         yield f"{title} {name} is removed."
     if before != after:
-        yield f"{title}s: {after.threshold} of {len(after.keys)} must sign."
+        plural = "Witnesses" if title == "Witness" else f"{title}s"
+        yield f"{plural}: {after.threshold} of {len(after.keys)} must sign."
 
 
 def _by_keyid(keys: Sequence[PublicKey]) -> Mapping[str, PublicKey]:

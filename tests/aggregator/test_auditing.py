@@ -333,7 +333,8 @@ def test_a_pooled_site_whose_keys_are_revoked_is_withheld_with_the_others(lives:
     publish_and_audit(lives)
     assert None not in values_of(lives.board)
     registry = registry_of(lives.home)
-    name = next(iter(registry.sites))
+    # The last of the seven waits for two more: its figure is in nothing that was published.
+    name = min(registry.sites, key=lambda site: registry.sites[site].keys[0].from_index)
     site = registry.sites[name]
     revoked = replace(site, keys=tuple(replace(key, revoked_from=0) for key in site.keys))
     change_registry(lives.home, sites={**registry.sites, name: revoked})
