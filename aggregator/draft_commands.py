@@ -127,9 +127,10 @@ def propose(context: click.Context, /, out: Path, fingerprint_checked: bool, **o
     draft is void and is proposed anew.
     """
     from aggregator.home import today_day
-    from aggregator.registry.draft_file import start_draft, write_draft
+    from aggregator.registry.draft_file import refuse_overwriting, start_draft, write_draft
     from aggregator.registry.proposals import compose
 
+    refuse_overwriting(out)
     home = open_home(context)
     with home.database.reading() as connection:
         changes = _read_changes(connection, home, options, fingerprint_checked)

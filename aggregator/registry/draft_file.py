@@ -225,6 +225,27 @@ def write_draft(path: Path, draft: Draft) -> None:
         raise SettingsError(f"{path.name} cannot be written: {error.strerror}") from None
 
 
+def refuse_overwriting(path: Path) -> None:
+    """Return if a new draft may be written here: over nothing, or over a draft that nobody has signed.
+
+    Raises:
+        SettingsError: the file is something else, or carries signatures.
+    """
+    if not path.exists():
+        return
+    try:
+        has_signatures = bool(read_draft(path).signatures)
+    except (SettingsError, RegistryError):
+        raise SettingsError(
+            f"{path.name} exists and is no registry draft", "Nothing was written. Name another file with --out."
+        ) from None
+    if has_signatures:
+        raise SettingsError(
+            f"{path.name} is a draft that roots have signed",
+            "Nothing was written. Commit it, remove it, or name another file with --out.",
+        )
+
+
 def read_draft(path: Path) -> Draft:
     """Read a draft and verify it as far as it can be without the log.
 

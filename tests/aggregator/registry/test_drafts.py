@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from aggregator.errors import RegistryError
+from aggregator.errors import RegistryError, SettingsError
 from aggregator.key_files import keep_key
-from aggregator.registry.draft_file import read_draft, start_draft, write_draft
+from aggregator.registry.draft_file import read_draft, refuse_overwriting, start_draft, write_draft
+from aggregator.registry.draft_file import sign_draft as add_signature
 from aggregator.registry.explanations import explain_difference
 from aggregator.registry.proposals import Proposal
 from protocol.checkpoint import LogKey
@@ -115,3 +116,14 @@ def test_other_content_under_a_known_name_is_refused() -> None:
         explain_difference(KNOWN, after)
     with pytest.raises(RegistryError, match="another log"):
         explain_difference(KNOWN, replace(renewal(KNOWN), log_name="other.example"))
+
+
+def test_a_new_draft_is_written_over_no_key_and_no_signed_draft(tmp_path: Path, annas_key: Path) -> None:
+    with pytest.raises(SettingsError, match="no registry draft"):
+        refuse_overwriting(annas_key)
+    path = write(tmp_path / "draft", published(KNOWN, ANNA, BORIS), renewal(KNOWN))
+    refuse_overwriting(path)
+    write_draft(path, add_signature(read_draft(path), ANNA))
+    with pytest.raises(SettingsError, match="have signed"):
+        refuse_overwriting(path)
+    refuse_overwriting(tmp_path / "new")
