@@ -178,7 +178,7 @@ class PlainServer(Listener):
 
 
 async def read_message(reader: asyncio.StreamReader) -> bytes:
-    """Read one HTTP request: its head, and a body of the length that the head says."""
+    """Read one HTTP request or reply: its head, and a body of the length that the head says."""
     head = await reader.readuntil(b"\r\n\r\n")
     length = 0
     for line in head.decode("latin-1").split("\r\n"):
@@ -211,14 +211,14 @@ class Front(Listener):
         self.answer: bytes | None = None
 
     async def converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Pass one request on and its reply back; the aggregator closes after each."""
+        """Pass one request on and its reply back, then close."""
         request = await read_message(reader)
         self.requests.append(request)
         reply = self.answer
         if reply is None:
             near, far = await asyncio.open_connection("127.0.0.1", self.target_port)
             far.write(self.change_request(request))
-            reply = self.change_reply(await near.read())
+            reply = self.change_reply(await read_message(near))
             far.close()
         self.replies.append(reply)
         writer.write(reply)
