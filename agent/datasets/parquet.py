@@ -154,7 +154,7 @@ def _values(column: Any, number: int) -> list[object]:
     if _longest(column) > LONGEST:
         raise _CellsError(f"column {number}: a cell is longer than {LONGEST} bytes")
     try:
-        values: list[object] = column.to_pylist()
+        values: list[object] = _in_microseconds(column).to_pylist()
     except UnicodeDecodeError:
         raise _CellsError(f"column {number}: a cell holds bytes that are no text") from None
     except (ValueError, OverflowError, LookupError):
@@ -163,6 +163,21 @@ def _values(column: Any, number: int) -> list[object]:
             "9999, a time finer than microseconds or of an unknown time zone; make it a column of text"
         ) from None
     return values
+
+
+def _in_microseconds(column: Any) -> Any:
+    """Return a column of times in microseconds; others as they are.
+
+    Of times in nanoseconds pyarrow makes values of pandas where pandas is installed, and refuses finer ones elsewhere.
+
+    Raises:
+        ValueError: a time is finer than a microsecond.
+    """
+    from pyarrow import timestamp, types
+
+    if types.is_timestamp(column.type) and column.type.unit == "ns":
+        return column.cast(timestamp("us", tz=column.type.tz))
+    return column
 
 
 def _longest(column: Any) -> int:
