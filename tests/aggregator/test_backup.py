@@ -139,6 +139,18 @@ def test_a_restored_log_appends_nothing_and_serves_nothing_before_it_was_compare
     assert check_log(restored) == 4
 
 
+def test_a_restored_log_signs_no_registry_before_it_was_compared(home: Home, backup: Path, tmp_path: Path) -> None:
+    """An outdated copy would sign a second version of a number that sites have already taken."""
+    copy = restore_into(tmp_path / "copy", backup)
+    with copy.database.reading() as connection:
+        before = newest_registry(connection)
+    refused = run(tmp_path / "copy", "register", "--model", "a/b", "--display-name", "A B")
+    assert isinstance(refused.exception, RestoredLogError)
+    with copy.database.reading() as connection:
+        assert newest_registry(connection) == before
+    assert run(home.directory, "register", "--model", "a/b", "--display-name", "A B").exit_code == 0
+
+
 def test_a_copy_that_is_behind_what_a_witness_saw_never_goes_on(
     home: Home, site: TestSite, backup: Path, tmp_path: Path
 ) -> None:

@@ -11,12 +11,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from aggregator.board import publish as publishing
 from aggregator.board.publish import publish
 from aggregator.board.verification import verify
 from aggregator.cli import cli
 from aggregator.errors import BoardMismatchError, SettingsError
 from aggregator.home import Home, today_day
-from tests.aggregator.federation import MODELS, new_home, new_key, ready, registry_of, scores, submit
+from aggregator.merge.board_model import AuditedFigures, AuditedRow, AuditedTable, RowCounts
+from protocol.identity import model_digest
+from tests.aggregator.federation import CARD, MODELS, new_home, new_key, ready, registry_of, scores, submit
 
 BUNDLE = "log/entries/000.p/16"
 
@@ -59,6 +62,20 @@ def test_an_untouched_board_is_identical(board: Path, federation: Home) -> None:
     assert done.exit_code == 0, done.output
     assert done.output.startswith("Identical: board.example, 16 log entries")
     assert "0 cells rest on auditors" in done.output
+
+
+def test_counts_without_a_cell_need_auditors_too(
+    federation: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The operator invents 400 sites beside the named ones and leaves a named result out: no cell rests on auditors."""
+    row = AuditedRow({}, RowCounts(sites=400), 0, (2,))
+    table = AuditedTable({model_digest(MODELS[0].name): row}, {}, 900)
+    monkeypatch.setattr(
+        publishing, "merge_audited", lambda log: AuditedFigures(log.checkpoint.size, 500, {CARD.digest: table})
+    )
+    publish(federation, tmp_path / "forged")
+    with pytest.raises(BoardMismatchError, match="hides no entry"):
+        verify(tmp_path / "forged", today_day=today_day())
 
 
 def change_value(board: Path) -> None:
