@@ -293,6 +293,33 @@ def test_a_chain_with_a_gap_is_seen(forger: Forger, site: TestSite) -> None:
     assert "wrong_seq" in forger.seen()
 
 
+def test_a_site_that_was_pooled_between_two_entries_excuses_no_gap(forger: Forger, site: TestSite) -> None:
+    """The operator makes it pooled and named again, with nothing hidden between, and leaves out a result."""
+    for publication in ("pooled", "named"):
+        now = forger.registries[-1]
+        entry = replace(now.sites[site.id], publication=publication)
+        forger.sign_registry(replace(now, sites={**now.sites, site.id: entry}))
+    forger.result(site, 1)
+    del forger.entries[-1]
+    forger.result(site, 2)
+    with pytest.raises(BoardMismatchError, match="wrong_seq"):
+        replay(replace(forger.evidence(), is_whole=False))
+
+
+def test_a_site_in_the_first_registry_is_seen(forger: Forger, site: TestSite) -> None:
+    """No entry of the log can have brought it in."""
+    first, *later = forger.registries
+    founded = Forger(forger.root, forger.log_key)
+    founded.sign_registry(replace(first, sites=later[-1].sites))
+    assert "registry version 1 names sites" in founded.seen()
+
+
+def test_an_enrolment_with_its_keys_in_each_others_roles_is_seen(forger: Forger) -> None:
+    site = TestSite("s-00000001")
+    forger.enroll(site, keys=(SiteKey(site.agent.public, "steward"), SiteKey(site.steward.public, "agent")))
+    assert "log entry 0 is an enrolment that the registry does not know" in forger.seen()
+
+
 def test_two_results_for_one_place_are_seen(forger: Forger, site: TestSite) -> None:
     twin = site.at(site.seq, site.prev)
     forger.result(site)
