@@ -122,10 +122,7 @@ def _verify_log(
 
     checked = check_log(source, since, root_keys, today_day=today_day)
     if save is not None:
-        try:
-            save.write_text(checked.note, "utf-8")
-        except OSError as error:
-            raise SettingsError(f"{save} cannot be written: {error.strerror}") from None
+        _save_checkpoint(save, checked.note, checked.log.registry.log_name)
     log = checked.log
     registry = log.registry
     continues = "" if checked.continues is None else f" It continues the checkpoint of {checked.continues} entries."
@@ -151,6 +148,19 @@ def _verify_log(
             "pinned": bool(root_keys),
         },
     )
+
+
+def _save_checkpoint(path: Path, note: str, origin: str) -> None:
+    """Write a checkpoint over nothing, or over an earlier one of the same log. Raises SettingsError."""
+    try:
+        if path.exists() and not path.read_bytes().startswith(f"{origin}\n".encode()):
+            raise SettingsError(
+                f"{path.name} exists and is no checkpoint of {origin}",
+                "Nothing was written. Name another file with --save.",
+            )
+        path.write_text(note, "utf-8")
+    except OSError as error:
+        raise SettingsError(f"{path.name} cannot be written: {error.strerror}") from None
 
 
 def _name_roots(registry: "Registry") -> list[str]:

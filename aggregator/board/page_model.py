@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 
-from aggregator.board.figures import in_range, rate, roughly
+from aggregator.board.figures import in_range, roughly
 from aggregator.board.selection import (
     ACCESS_LEVELS,
     CATEGORY_SORT,
@@ -756,8 +756,3 @@ def say_steps(cell: MergedCell) -> str:
 def footnotes(card: CardView) -> _Footnotes:
     """Return the footnotes of a page, none yet."""
     return _Footnotes(card)
-
-
-def show_rate(thousandths: int | None) -> str:
-    """Write a rate; a dash for None."""
-    return rate(thousandths)

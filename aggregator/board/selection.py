@@ -62,11 +62,6 @@ class Selection:
         """Whether rows are left out."""
         return bool(self.family or self.size or self.planned)
 
-    @property
-    def is_everything(self) -> bool:
-        """Whether nothing is left out and the order is the usual one."""
-        return self == Selection()
-
     def chosen(self) -> dict[str, str]:
         """Return the fields that differ from the whole board, as words of a query."""
         words = {}

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from sqlalchemy import Connection
 
+from aggregator.errors import StoreError
 from aggregator.store.database import Database
 
 MAX_TOGETHER = 32  # pieces in one transaction, so that none waits long for the others
@@ -60,8 +61,11 @@ class GroupCommit:
             if len(pieces) == 1:
                 pieces[0][1].set_exception(error)
                 return
-            for piece in pieces:
-                self._write_together([piece])
+            try:
+                for piece in pieces:
+                    self._write_together([piece])
+            finally:
+                _fail_unfinished(pieces)
             return
         except BaseException as error:
             for _, done in pieces:
@@ -70,3 +74,10 @@ class GroupCommit:
         # Leaving the block has committed: only now may anybody hear of it.
         for (_, done), result in zip(pieces, results, strict=True):
             done.set_result(result)
+
+
+def _fail_unfinished(pieces: Sequence[_Piece]) -> None:
+    """Let nobody wait for a piece that an interruption kept from being tried."""
+    for _, done in pieces:
+        if not done.done():
+            done.set_exception(StoreError("the database was not reached: the process is ending"))

@@ -79,3 +79,25 @@ def test_of_sites_that_submit_at_once_each_gets_its_own_receipt(home: Home) -> N
         for receipted in done:
             assert journal.receipt(connection, receipted.digest) == receipted.receipt
     assert len({receipted.receipt for receipted in done}) == 6
+
+
+def test_an_interruption_while_pieces_are_tried_one_by_one_leaves_nobody_waiting(home: Home) -> None:
+    """The first piece fails, so that each is tried alone; the second brings the end of the process."""
+    release = threading.Event()
+    holder = hold_writer(home, release)
+    fails_at_first = iter([True])
+
+    def fail(_connection: Connection) -> None:
+        if next(fails_at_first, False):
+            raise ValueError("tried alone after this")
+
+    def end(_connection: Connection) -> None:
+        if next(fails_at_first, True):
+            raise SystemExit
+
+    with ThreadPoolExecutor(3) as pool:
+        asked = [pool.submit(home.writer.run, work) for work in (fail, end, lambda c: remember(c, 1))]
+        release.set()
+        outcomes = [answer.exception(timeout=20) for answer in asked]
+    holder.join(timeout=20)
+    assert any(isinstance(outcome, SystemExit) for outcome in outcomes)

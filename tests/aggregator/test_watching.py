@@ -124,6 +124,13 @@ def test_a_checkpoint_of_another_log_is_no_earlier_head_of_this_one(
     other.database.close()
 
 
+def test_a_mirror_saves_its_checkpoint_over_no_other_file(served: Served, site: TestSite, tmp_path: Path) -> None:
+    key = tmp_path / "root.key"
+    key.write_bytes(b"a private key")
+    assert check_log(served.url, "--save", str(key)).exit_code != 0
+    assert key.read_bytes() == b"a private key"
+
+
 def test_a_mirror_goes_on_from_the_checkpoint_that_it_saved(served: Served, site: TestSite, tmp_path: Path) -> None:
     saved = str(tmp_path / "seen")
     root = registry_of(served.home).roots[0].keyid
