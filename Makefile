@@ -3,14 +3,18 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test lint bench attacks model-en bench-centre bench-redaction size model-es test-exports test-kills test-mutants test-postgres test-servers test-extras test-parity clean
+.PHONY: demo test lint bench attacks model-en model-es bench-centre bench-redaction size test-full test-exports test-kills test-mutants test-postgres test-servers test-extras test-parity clean
 
 demo: $(VENV)/installed
 	$(BIN)/intramural demo --dir intramural-demo
 
-# A file's tests stay in one process, since they share servers and sites.
+# Every kind of check, and of each long sweep a sample. A file's tests stay in one process: they share servers and sites.
 test: $(VENV)/installed-test lint
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+# What `make test` leaves out: whole sweeps, files of a gigabyte, and property tests with 100 examples in place of 25.
+test-full: $(VENV)/installed-test
+	HYPOTHESIS_PROFILE=full $(BIN)/python -m pytest -n auto --dist loadfile -m "full or hypothesis"
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .
@@ -43,11 +47,12 @@ bench-redaction: $(VENV)/installed-test
 
 # Trains the English named-entity model anew from made-up texts: the same seed, the same model. Some minutes on one core.
 model-en: $(VENV)/installed-test
-	OMP_NUM_THREADS=1 $(BIN)/python -m agent.redaction.training.english_model
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.redaction_training.english_model
 
 # Trains the Spanish one, from the training part of MEDDOCAN as published: make model-es CORPUS=SPACCC_MEDDOCAN/corpus/train/brat
+# (or a file of its texts with their spans, one a line). Half a minute of one core.
 model-es: $(VENV)/installed-test
-	OMP_NUM_THREADS=1 $(BIN)/python -m agent.redaction.training.spanish $(CORPUS) agent/redaction/models/es
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.redaction_training.spanish $(CORPUS) agent/redaction/models/es
 
 # Number of packages and installed size of the base install, in an environment of its own.
 size:
@@ -61,9 +66,9 @@ test-exports: $(VENV)/installed-test
 test-kills: $(VENV)/installed-test
 	INTRAMURAL_ALL_KILLS=1 $(BIN)/python -m pytest -n auto --dist loadfile -rP tests/end_to_end/test_killed_submission.py tests/end_to_end/test_killed_registration.py tests/aggregator/test_killed_service.py
 
-# The aggregator's whole suite once more, on a PostgreSQL of its own. Some minutes.
+# The aggregator's whole suite once more, on a PostgreSQL of its own. Half an hour on two cores.
 test-postgres: $(VENV)/installed-test
-	INTRAMURAL_TEST_DATABASE=postgresql $(BIN)/python -m pytest -n auto --dist loadfile tests/aggregator
+	INTRAMURAL_TEST_DATABASE=postgresql $(BIN)/python -m pytest -n auto --dist loadfile -m "" tests/aggregator
 
 # 100,000 bent submissions posted to a real server: none accepted, none slow, memory flat. Some minutes.
 test-mutants: $(VENV)/installed-test

@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from agent.errors import StoreError
-from agent.files import sync_directory
+from agent.io.atomic_files import sync_directory
 from protocol.errors import ProtocolError
 from protocol.keys import Ed25519Signer, PublicKey, load_public
 

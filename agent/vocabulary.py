@@ -10,6 +10,8 @@ from typing import Literal
 
 AccessLevel = Literal["public", "gated", "private"]
 Scoring = Literal["intramural", "helm"]  # the rules a score was computed by
+ScoringChoice = Literal["intramural", "helm", "both"]  # the rules a run is scored by
+ParserKind = Literal["option_letter", "text", "json", "pattern"]
 
 
 class Reason(StrEnum):
@@ -114,6 +116,41 @@ class Instance:
     subgroups: Mapping[str, str] = field(default_factory=dict)
     shortenable: Shortenable | None = None
     identifiers: tuple[Identifier, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerParser:
+    """How a benchmark reads an answer before it is scored.
+
+    Attributes:
+        kind: "json" and "pattern" take a part of it; "option_letter" and "text" leave it to the metrics.
+        field: with "json", the field whose value is the answer, for example "answer".
+        pattern: with "pattern", the expression; its group 1, else the whole match, is the answer.
+    """
+
+    kind: ParserKind
+    field: str = ""
+    pattern: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """One seat of a jury: a model and where it is served. `name` is a short one for people; empty: the model's."""
+
+    model_deployment: str
+    model_name: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The lowest and the highest grade that a judge may give, both included."""
+
+    low: float
+    high: float
+
+
+USUAL_SCALE = Scale(1, 5)  # that of HELM's juries, which name none
 
 
 @dataclass(frozen=True, slots=True)

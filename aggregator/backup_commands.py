@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from aggregator.command import format_option, open_home, say
+from aggregator.command import count, format_option, open_home, say
 
 
 @click.command()
@@ -22,7 +22,7 @@ def backup(context: click.Context, out: Path, with_keys: bool, form: str) -> Non
     keys = "with the private keys" if with_keys else "without keys: keep a copy of keys/ elsewhere"
     say(
         form,
-        f"Wrote {out.name}: {log_size} log entries, {keys}.",
+        f"Wrote {out}: {count(log_size, 'log entry', 'log entries')}, {keys}.",
         {"file": str(out), "log_size": log_size, "keys": with_keys},
     )
 
@@ -33,7 +33,7 @@ def backup(context: click.Context, out: Path, with_keys: bool, form: str) -> Non
 @format_option
 @click.pass_context
 def restore(context: click.Context, file: Path, database_url: str | None, form: str) -> None:
-    """Restore a back-up into the new directory that --dir names.
+    """Restore a back-up into the new directory that --dir names, as a whole or not at all.
 
     Nothing is appended to the restored log until `resume` has compared it with a checkpoint that others hold.
     """
@@ -50,7 +50,7 @@ def restore(context: click.Context, file: Path, database_url: str | None, form: 
     missing = "" if has_keys else "\nPut the key files back into keys/ (folder 0700, files 0600)."
     say(
         form,
-        f"Restored {log_size} log entries to {home.directory}.{missing}\n"
+        f"Restored {count(log_size, 'log entry', 'log entries')} to {home.directory}.{missing}\n"
         "Before anything is appended, compare it with the newest checkpoint of a witness, a published board or the\n"
         "sites' receipts: `intramural-aggregator resume --checkpoint FILE`.",
         {"directory": str(home.directory), "log_size": log_size, "keys": has_keys},
@@ -73,7 +73,11 @@ def restore(context: click.Context, file: Path, database_url: str | None, form: 
 @format_option
 @click.pass_context
 def resume(context: click.Context, checkpoints: tuple[Path, ...], asked_everybody: bool, form: str) -> None:
-    """Let a restored log go on, once it is known not to be behind what others have seen."""
+    """Let a restored log go on, once it is known not to be behind what others have seen.
+
+    On a log that was not restored this changes nothing, but checkpoints that are given are compared all the same.
+    """
+    from aggregator.log.restored import read_mark
     from aggregator.log.restored import resume as resume_log
     from aggregator.registry.versions import newest_registry
     from aggregator.small_file import read_small
@@ -82,10 +86,12 @@ def resume(context: click.Context, checkpoints: tuple[Path, ...], asked_everybod
     notes = [read_small(path).decode("utf-8", "replace") for path in checkpoints]
     with home.database.writing() as connection:
         registry = newest_registry(connection)
+        was_restored = read_mark(connection) is not None
         newest = resume_log(connection, notes, registry.log_keys, registry.log_name, asked_everybody=asked_everybody)
-    compared = f"its tree of {newest.size} entries is the one that others hold" if newest else "on your word"
-    say(
-        form,
-        f"The log goes on: {compared}.",
-        {"resumed": True, "compared_size": newest.size if newest else None},
-    )
+    compared = f"its tree of {count(newest.size, 'entry', 'entries')} is the one that others hold" if newest else ""
+    if was_restored:
+        text = f"The log goes on: {compared or 'on your word'}."
+    else:
+        text = "Nothing to resume: this log was not restored, or it goes on already."
+        text += f" And {compared}." if compared else ""
+    say(form, text, {"resumed": was_restored, "compared_size": newest.size if newest else None})

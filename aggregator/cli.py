@@ -15,14 +15,16 @@ import click
 
 from aggregator.accept_command import accept
 from aggregator.backup_commands import backup, restore, resume
-from aggregator.board_commands import archive, audit, publish, verify, witness
+from aggregator.board_commands import archive, audit, publish, witness
 from aggregator.command import format_option, open_home, say, say_error, show_rows
 from aggregator.draft_commands import registry
-from aggregator.errors import AggregatorError
+from aggregator.errors import AggregatorError, SettingsError
+from aggregator.head_command import head
 from aggregator.import_command import import_
-from aggregator.registry_commands import enroll, invite, register
+from aggregator.registry_commands import enroll, invite, invites, register
 from aggregator.remove_command import remove
 from aggregator.request_commands import rekey, requests
+from aggregator.verify_command import verify
 
 
 def main() -> None:
@@ -85,7 +87,11 @@ def cli(context: click.Context, directory: Path) -> None:
     default="",
     help="What people call this deployment; written into invites. The board is titled by its origin.",
 )
-@click.option("--url", default=None, help="Where sites reach it; written into invites.")
+@click.option(
+    "--url",
+    default=None,
+    help="Where sites reach it, https://HOST[:PORT]; written into invites. Plain http is for loopback alone.",
+)
 @click.option("--database-url", default=None, help="SQLAlchemy URL; none means SQLite in the directory.")
 @click.option(
     "--policy-floor", default="strict", show_default=True, help="Shipped disclosure policy that every result must obey."
@@ -118,7 +124,14 @@ def init(
     from aggregator.registry.founding import found
     from aggregator.registry.versions import newest_registry, write_copies
     from aggregator.settings import make_settings
+    from protocol import schema
 
+    if not schema.ORIGIN.fullmatch(origin):
+        raise SettingsError(
+            f"--origin {origin!r} cannot be a deployment's name",
+            "Give 1 to 100 of the characters a-z, 0-9 and .:/- with a letter or digit first and last, such as "
+            "board.example.",
+        )
     given = {"name": name, "public_url": url, "database_url": database_url}
     settings = make_settings({key: value for key, value in given.items() if value})
     additions = Additions(
@@ -213,9 +226,11 @@ def serve(context: click.Context, host: str, port: int, workers: int, log_level:
 
 
 cli.add_command(invite)
+cli.add_command(invites)
 cli.add_command(enroll)
 cli.add_command(requests)
 cli.add_command(rekey)
+cli.add_command(head)
 cli.add_command(register)
 cli.add_command(registry)
 cli.add_command(remove)

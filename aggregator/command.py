@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -14,13 +15,31 @@ format_option = click.option(
 )
 
 
-def open_home(context: click.Context) -> "Home":
-    """Open the directory that the command line names. Raises SettingsError or StoreError."""
+def open_home(context: click.Context, *, alone: bool = False) -> "Home":
+    """Open the directory that the command line names, and hold a lock on it until the command ends.
+
+    Args:
+        context: of the command.
+        alone: whether no other command may work on the directory meanwhile.
+
+    Raises:
+        SettingsError: it is not an aggregator's directory, or another command is in the way.
+        StoreError: its database is not one of this version.
+    """
+    from aggregator.directory_lock import DirectoryLock
     from aggregator.home import Home
 
-    home = Home(context.obj)
+    directory: Path = context.obj
+    if directory.is_dir():
+        context.call_on_close(DirectoryLock(directory, alone=alone).close)
+    home = Home(directory)
     home.database.check_version()
     return home
+
+
+def count(number: int, singular: str, plural: str) -> str:
+    """Return a number with its noun."""
+    return f"{number} {singular if number == 1 else plural}"
 
 
 def say(form: str, text: str, data: object) -> None:

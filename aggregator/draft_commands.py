@@ -4,7 +4,7 @@
 puts the version in force. `sign` and `show` need nothing but the draft.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,20 +13,21 @@ import click
 from aggregator.command import format_option, open_home, printable, say
 
 if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from sqlalchemy import Connection
 
-    from aggregator.home import Home
     from aggregator.registry.draft_file import Draft
     from aggregator.registry.invites import PendingRequest
-    from aggregator.registry.proposals import Changes, GroupChange
+    from aggregator.registry.proposals import Changes
     from aggregator.registry.rekeyings import PendingRekeying
-    from protocol.keys import PublicKey
+    from protocol.registry import NamedKey
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _EXISTING = click.Path(path_type=Path, dir_okay=False, exists=True)
 
 _KEY_HELP = "key id or its first 16 digits or more"
+_NAME_HELP = "the name in a-z, 0-9 and .:/-, such as audit.example"
 
 _OPTIONS = (
     click.option("--enroll-pending", is_flag=True, help="Enrol every site whose request waits."),
@@ -60,10 +61,22 @@ _OPTIONS = (
     click.option("--add-root", "new_roots", multiple=True, type=_EXISTING, help="Public key file of a new root."),
     click.option("--remove-root", "removed_roots", multiple=True, metavar="KEY", help=f"Remove a root ({_KEY_HELP})."),
     click.option("--threshold", type=click.IntRange(1, 16), help="Number of roots that must sign from then on."),
-    click.option("--add-auditor", "auditors", multiple=True, metavar="NAME=FILE", help="Auditor and public key file."),
+    click.option(
+        "--add-auditor",
+        "auditors",
+        multiple=True,
+        metavar="NAME=FILE",
+        help=f"Auditor and public key; {_NAME_HELP}.",
+    ),
     click.option("--remove-auditor", "gone_auditors", multiple=True, metavar="NAME", help="Remove an auditor."),
     click.option("--auditor-threshold", type=click.IntRange(1, 16), help="Number of auditors that must sign a board."),
-    click.option("--add-witness", "witnesses", multiple=True, metavar="NAME=FILE", help="Witness and public key file."),
+    click.option(
+        "--add-witness",
+        "witnesses",
+        multiple=True,
+        metavar="NAME=FILE",
+        help=f"Witness and public key; {_NAME_HELP}.",
+    ),
     click.option("--remove-witness", "gone_witnesses", multiple=True, metavar="NAME", help="Remove a witness."),
     click.option("--witness-threshold", type=click.IntRange(1, 16), help="Number of witnesses that must cosign."),
     click.option("--rotate-log-key", is_flag=True, help="Make a new log key, and hand the log over to it."),
@@ -97,17 +110,17 @@ def registry() -> None:
 def new_key(path: Path) -> None:
     """Make a key pair for a root, an auditor or a witness: PATH is private, PATH.pub goes to the aggregator.
 
-    Needs no aggregator's directory: run it on the machine where the key will stay.
+    Needs no aggregator's directory: run it on the machine where the key will stay. PATH lies in a folder that its owner
+    alone may enter (0700); a missing one is made so.
     """
-    from aggregator.key_files import draw_key, write_private, write_public
+    from aggregator.key_files import draw_key, keep_pair
     from protocol.keys import Ed25519Signer
 
     key = draw_key()
-    public = Ed25519Signer(key).public
-    write_private(path, _private_pem(key))
-    write_public(path.with_name(f"{path.name}.pub"), public)
+    keep_pair(path.absolute(), key)
     click.echo(
-        f"Wrote {path}, which never leaves this machine, and {path.name}.pub. Fingerprint:\n  {public.fingerprint}"
+        f"Wrote {path}, which never leaves this machine, and {path.name}.pub. Fingerprint:\n"
+        f"  {Ed25519Signer(key).public.fingerprint}"
     )
 
 
@@ -127,21 +140,29 @@ def propose(context: click.Context, /, out: Path, fingerprint_checked: bool, **o
     draft is void and is proposed anew.
     """
     from aggregator.home import today_day
+    from aggregator.key_files import draw_key, kept_keys
     from aggregator.registry.draft_file import refuse_overwriting, start_draft, write_draft
     from aggregator.registry.proposals import compose
 
+    if options["log_key_from"] is not None and not options["rotate_log_key"]:
+        raise click.UsageError("--log-key-from goes with --rotate-log-key.")
     refuse_overwriting(out)
     home = open_home(context)
+    new_keys = {kind: draw_key() for kind in ("log", "receipt") if options[f"rotate_{kind}_key"]}
     with home.database.reading() as connection:
-        changes = _read_changes(connection, home, options, fingerprint_checked)
+        changes = _read_changes(connection, options, new_keys, fingerprint_checked)
         days = options["valid_days"] or home.settings.registry_days
         proposal = compose(connection, changes, expires_day=today_day() + days)
     draft = start_draft(proposal)
-    if len(draft.explain()) == 1 and not options["renew"]:
+    if not draft.explain_changes() and not options["renew"]:
         raise click.UsageError("Nothing would change. Name a change, or --renew to move the expiry.")
     _show_changes(draft)
-    write_draft(out, draft)
-    click.echo(f"Wrote {out}. It needs: {'; '.join(draft.missing())}.")
+    # They sign nothing before the registry names them, and lie here for the time after `commit`.
+    with kept_keys(home.keys, new_keys) as key_files:
+        write_draft(out, draft)
+    for path in key_files:
+        click.echo(f"Wrote {path}, which signs nothing before `commit`. Remove it if the draft is given up.")
+    click.echo(f"Wrote {out}. {draft.describe_signatures()}")
     click.echo("Each root signs it with `registry sign DRAFT --key FILE`; then `registry commit DRAFT`.")
 
 
@@ -160,7 +181,8 @@ def show(draft: Path, form: str) -> None:
         say(form, "", {"version": version, "changes": lines, "signed_by": signed, "missing": opened.missing()})
         return
     _show_changes(opened)
-    click.echo(f"It still needs: {'; '.join(opened.missing())}." if opened.missing() else "It has enough signatures.")
+    click.echo(opened.describe_signatures())
+    click.echo("\n".join(opened.describe_roots()))
 
 
 @registry.command()
@@ -169,16 +191,22 @@ def show(draft: Path, form: str) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask: the changes have been read already.")
 def sign(draft: Path, key: Path, yes: bool) -> None:
     """Read the changes in a draft and add a root key's signature to it. Needs no aggregator's directory."""
+    from aggregator.home import today_day
     from aggregator.key_files import load_key
     from aggregator.registry.draft_file import read_draft, remember_base, remembered_base, sign_draft, write_draft
+    from aggregator.registry.explanations import check_expiry
 
     opened = read_draft(draft)
     signer = load_key(key.absolute())
     opened.check_root(signer.public.keyid)
+    check_expiry(opened.after, today_day=today_day())
     remembered = remembered_base(key)
     if remembered is not None:
         opened.check_remembered(remembered)
     _show_changes(opened)
+    if sign_draft(opened, signer) is opened:
+        click.echo(f"This key has signed already. {opened.describe_signatures()}")
+        return
     if remembered is None:
         click.echo("This key signs here for the first time. Compare with the other roots, by telephone:")
         click.echo("\n".join(opened.describe_base()))
@@ -188,7 +216,7 @@ def sign(draft: Path, key: Path, yes: bool) -> None:
     signed = sign_draft(opened, signer)
     write_draft(draft, signed)
     remember_base(key, opened)
-    click.echo(f"Signed. It still needs: {'; '.join(signed.missing())}." if signed.missing() else "Signed by enough.")
+    click.echo(f"Signed. {signed.describe_signatures()}")
 
 
 @registry.command()
@@ -207,11 +235,14 @@ def commit(context: click.Context, drafts: Sequence[Path]) -> None:
     draft = read_draft(drafts[0])
     for path in drafts[1:]:
         draft = merge_signatures(draft, read_draft(path))
-    envelope = draft.envelope()
     home = open_home(context)
     with home.database.reading() as connection:
-        is_done = newest_envelope(connection) == envelope
+        is_done = draft.is_content_of(newest_envelope(connection))
+        if not is_done:
+            # Told before the signatures that a draft may lack: no signature would help one that is out of date.
+            proposals.refuse_outdated(connection, draft.proposal)
     if not is_done:
+        envelope = draft.envelope()
         with home.database.writing() as connection:
             proposals.commit(connection, home, draft.proposal, envelope, today_day=today_day())
     with home.database.reading() as connection:
@@ -225,23 +256,21 @@ def _show_changes(draft: "Draft") -> None:
         click.echo(f"- {printable(line)}")
 
 
-def _private_pem(key: Any) -> bytes:
-    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-
-    pem: bytes = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    return pem
-
-
 def _read_changes(
-    connection: "Connection", home: "Home", options: dict[str, Any], fingerprint_checked: bool
+    connection: "Connection",
+    options: dict[str, Any],
+    new_keys: "Mapping[str, Ed25519PrivateKey]",
+    fingerprint_checked: bool,
 ) -> "Changes":
     from aggregator.key_files import load_public_key
     from aggregator.registry.changes import Additions, read_models, read_scorecard
     from aggregator.registry.policies import read_policy
-    from aggregator.registry.proposals import Changes
+    from aggregator.registry.proposals import Changes, GroupChange
     from aggregator.registry.versions import newest_registry
+    from protocol.keys import Ed25519Signer
 
     before = newest_registry(connection)
+    public_keys = {kind: Ed25519Signer(key).public for kind, key in new_keys.items()}
     site_keys = [entry.key.keyid for site in before.sites.values() for entry in site.keys]
     root_keys = [key.keyid for key in before.roots]
     revoked = {}
@@ -249,8 +278,11 @@ def _read_changes(
         key, separator, index = text.rpartition("@")
         if not separator or not index.isascii() or not index.isdigit():
             raise click.UsageError(f"--revoke {text}: expected KEY@INDEX, for example 1a2b3c4d5e6f7081@120.")
-        revoked[_find_key(key, site_keys)] = int(index)
-    publications = dict(_pair(text, "--publication") for text in options["publications"])
+        keyid = _find_key(key, site_keys)
+        if keyid in revoked:
+            raise click.UsageError(f"--revoke {text}: this key is given twice.")
+        revoked[keyid] = int(index)
+    publications = _pairs(options["publications"], "--publication")
     if set(publications.values()) - {"named", "pooled"}:
         raise click.UsageError("--publication: expected SITE=named or SITE=pooled.")
     return Changes(
@@ -266,28 +298,21 @@ def _read_changes(
         revoked=revoked,
         ended=[_find_key(key, site_keys) for key in options["ended"]],
         publications=publications,  # type: ignore[arg-type]  # checked above
-        names=dict(_pair(text, "--rename") for text in options["names"]),
+        names=_pairs(options["names"], "--rename"),
         leaving=options["leaving"],
         new_roots=[load_public_key(path) for path in options["new_roots"]],
         removed_roots=[_find_key(key, root_keys) for key in options["removed_roots"]],
         threshold=options["threshold"],
-        auditors=_group_change(options["auditors"], options["gone_auditors"], options["auditor_threshold"]),
-        witnesses=_group_change(options["witnesses"], options["gone_witnesses"], options["witness_threshold"]),
-        log_key=_make_key(home, "log") if options["rotate_log_key"] else None,
+        auditors=GroupChange(
+            _named_keys(options["auditors"], "--add-auditor"), options["gone_auditors"], options["auditor_threshold"]
+        ),
+        witnesses=GroupChange(
+            _named_keys(options["witnesses"], "--add-witness"), options["gone_witnesses"], options["witness_threshold"]
+        ),
+        log_key=public_keys.get("log"),
         log_key_from=options["log_key_from"],
-        receipt_key=_make_key(home, "receipt") if options["rotate_receipt_key"] else None,
+        receipt_key=public_keys.get("receipt"),
     )
-
-
-def _make_key(home: "Home", kind: str) -> "PublicKey":
-    """Make a new key of the aggregator in its folder; it signs nothing before the registry names it."""
-    from aggregator.key_files import draw_key, keep_key
-    from protocol.keys import Ed25519Signer
-
-    key = draw_key()
-    public = Ed25519Signer(key).public
-    keep_key(home.keys / f"{kind}-{public.keyid[:8]}.key", key)
-    return public
 
 
 def _find_key(text: str, keyids: Sequence[str]) -> str:
@@ -302,41 +327,46 @@ def _find_key(text: str, keyids: Sequence[str]) -> str:
 def _pair(text: str, option: str) -> tuple[str, str]:
     name, separator, value = text.partition("=")
     if not separator or not name or not value:
-        raise click.UsageError(f"{option} {text}: expected two parts with = between them.")
+        raise click.UsageError(f"{option} {text}: expected two parts with = between them, as `--help` shows.")
     return name, value
 
 
-def _group_change(added: Sequence[str], removed: Sequence[str], threshold: int | None) -> "GroupChange":
+def _pairs(texts: Sequence[str], option: str) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for text in texts:
+        name, value = _pair(text, option)
+        if name in pairs:
+            raise click.UsageError(f"{option} {text}: {name} is given twice.")
+        pairs[name] = value
+    return pairs
+
+
+def _named_keys(texts: Sequence[str], option: str) -> "list[NamedKey]":
     from aggregator.key_files import load_public_key
-    from aggregator.registry.proposals import GroupChange
+    from protocol import schema
+    from protocol.errors import ProtocolError
     from protocol.registry import NamedKey
 
     keys = []
-    for text in added:
-        name, path = _pair(text, "--add-auditor or --add-witness")
+    for name, path in _pairs(texts, option).items():
+        try:
+            schema.text(name, "the name", schema.ORIGIN)
+        except ProtocolError as error:
+            raise click.UsageError(f"{option} {name}={path}: {error.detail}.") from None
         keys.append(NamedKey(name, load_public_key(Path(path))))
-    return GroupChange(keys, removed, threshold)
+    return keys
 
 
 def _approved_enrolments(
     connection: "Connection", options: dict[str, Any], fingerprint_checked: bool
 ) -> "list[PendingRequest]":
-    from aggregator.errors import EnrolmentError
     from aggregator.home import today_day
-    from aggregator.registry import invites
-    from aggregator.registry_commands import confirm_enrolment
-    from aggregator.small_file import read_small
-    from protocol.errors import ProtocolError
+    from aggregator.registry.invites import pending_requests
+    from aggregator.registry_commands import confirm_enrolment, read_enrolment
 
-    today = today_day()
-    try:
-        waiting = [
-            invites.open_request(connection, read_small(path), today_day=today) for path in options["enrolments"]
-        ]
-        if options["enroll_pending"]:
-            waiting += invites.pending_requests(connection, today_day=today)
-    except ProtocolError as error:
-        raise EnrolmentError(f"the request is refused: {error.detail} ({error.code})") from None
+    waiting = [read_enrolment(connection, path) for path in options["enrolments"]]
+    if options["enroll_pending"]:
+        waiting += pending_requests(connection, today_day=today_day())
     return [asked for asked in waiting if confirm_enrolment(asked, fingerprint_checked)]
 
 

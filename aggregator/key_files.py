@@ -6,7 +6,8 @@ mode 0600. Whatever is wrong with one, the answer is KeyFileError: naming the fi
 
 import os
 import stat
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -28,6 +29,13 @@ from protocol.keys import Ed25519Signer, PublicKey, load_public
 
 _LARGEST_KEY_FILE: Final = 4096  # bytes; a PEM of Ed25519 has 119
 _DISK_ADVICE: Final = "Check that the disk has room and that its permissions are right."
+_NEVER_OVERWRITTEN: Final = "It is never overwritten; choose another place."
+_NEW_KEY_ADVICE: Final = (
+    "Nothing was written. Name a file in a folder that is not there yet: it is made for you alone. Or close this one "
+    "with chmod 700."
+)
+_OPEN_FOLDER_ADVICE: Final = "Close it with chmod 700, and find out whether anyone read the keys."
+_PUBLIC_HEADER: Final = b"-----BEGIN PUBLIC KEY-----"
 _OWNER_ADVICE: Final = "Run the command as the user who owns the aggregator's directory."
 
 
@@ -46,8 +54,48 @@ def keep_key(path: Path, key: Ed25519PrivateKey) -> None:
         path.parent.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise KeyFileError(f"the folder of {path.name} cannot be made: {error.strerror}", _DISK_ADVICE) from None
-    _check_directory(path)
+    _check_directory(path, _NEW_KEY_ADVICE)
     write_private(path, key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+
+
+def keep_pair(path: Path, key: Ed25519PrivateKey) -> None:
+    """Write a key to `path`, and its public half beside it under the same name and `.pub`; both or neither.
+
+    Raises:
+        KeyFileError: as `keep_key`, for either file.
+    """
+    public = path.with_name(f"{path.name}.pub")
+    if public.exists():
+        raise KeyFileError(f"{public.name} exists already", _NEVER_OVERWRITTEN)
+    keep_key(path, key)
+    with _removed_on_failure([path]):
+        write_public(public, Ed25519Signer(key).public)
+
+
+@contextmanager
+def kept_keys(folder: Path, keys: Mapping[str, Ed25519PrivateKey]) -> Iterator[list[Path]]:
+    """Keep new keys of the aggregator under their kinds, and give their files; where the body fails, none is left.
+
+    Raises:
+        KeyFileError: as `keep_key`.
+    """
+    paths: list[Path] = []
+    with _removed_on_failure(paths):
+        for kind, key in keys.items():
+            path = folder / f"{kind}-{Ed25519Signer(key).public.keyid[:8]}.key"
+            keep_key(path, key)
+            paths.append(path)
+        yield paths
+
+
+@contextmanager
+def _removed_on_failure(paths: Sequence[Path]) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        for path in paths:
+            path.unlink(missing_ok=True)
+        raise
 
 
 def write_private(path: Path, content: bytes) -> None:
@@ -59,7 +107,7 @@ def write_private(path: Path, content: bytes) -> None:
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except FileExistsError:
-        raise KeyFileError(f"{path.name} exists already", "It is never overwritten; choose another place.") from None
+        raise KeyFileError(f"{path.name} exists already", _NEVER_OVERWRITTEN) from None
     except OSError as error:
         raise KeyFileError(f"{path.name} cannot be made: {error.strerror}", _DISK_ADVICE) from None
     try:
@@ -98,12 +146,19 @@ def load_public_key(path: Path) -> PublicKey:
     try:
         with path.open("rb") as file:
             pem = file.read(_LARGEST_KEY_FILE)
+    except FileNotFoundError:
+        raise KeyFileError(f"there is no file {path}", "Name the file with the public key; it ends in .pub.") from None
     except OSError as error:
         raise KeyFileError(f"{path.name} cannot be read: {error.strerror}", _DISK_ADVICE) from None
     try:
         found = load_pem_public_key(pem)
         key = load_public(found.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo))
     except (ValueError, TypeError, UnsupportedAlgorithm, ProtocolError):
+        if b"PRIVATE KEY-----" in pem:
+            raise KeyFileError(
+                f"{path.name} holds a private key; expected its public half",
+                "Give the file that ends in .pub. If this copy left its owner's machine, make another key.",
+            ) from None
         raise KeyFileError(
             f"{path.name} is not a public key in PEM", "Give the file that ends in .pub, never the private one."
         ) from None
@@ -116,8 +171,9 @@ def load_key(path: Path) -> Ed25519Signer:
     """Read a key that `keep_key` wrote.
 
     Raises:
-        KeyFileError: missing, not ours, open to others, a link, a pipe, damaged, or another kind of key.
+        KeyFileError: missing, a public key, not ours, open to others, a link, a pipe, damaged, or another kind of key.
     """
+    _refuse_public_half(path)
     pem = _read(path)
     try:
         key = load_pem_private_key(pem, password=None)
@@ -164,7 +220,31 @@ def _check_file(path: Path, state: os.stat_result) -> None:
         )
 
 
-def _check_directory(path: Path) -> None:
+def _refuse_public_half(path: Path) -> None:
+    """Say so where the public half of a key is given for the private one: it may be read by everybody.
+
+    Raises:
+        KeyFileError: it is the public half. Every other fault is told by whoever reads the key.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        is_public = stat.S_ISREG(os.fstat(handle).st_mode) and os.read(handle, 64).startswith(_PUBLIC_HEADER)
+    except OSError:
+        return
+    finally:
+        os.close(handle)
+    if is_public:
+        private = f", {path.stem}" if path.suffix == ".pub" else ""
+        raise KeyFileError(
+            f"{path.name} is the public half of a key",
+            f"Nothing has leaked. Give the private file{private}, which lies on its owner's machine alone.",
+        )
+
+
+def _check_directory(path: Path, advice: str = _OPEN_FOLDER_ADVICE) -> None:
     try:
         state = path.parent.lstat()
     except OSError as error:
@@ -176,7 +256,7 @@ def _check_directory(path: Path) -> None:
     if state.st_mode & 0o077:
         raise KeyFileError(
             f"the folder of {path.name} is open to others (mode {stat.S_IMODE(state.st_mode):04o}, expected 0700)",
-            "Close it with chmod 700, and find out whether anyone read the keys.",
+            advice,
         )
 
 

@@ -22,7 +22,8 @@ def listing(connection: Connection, what: str) -> list[Line]:
             return [
                 {
                     "site": site_id,
-                    "name": names.get(site_id, site.display_name),
+                    # The registry holds no name of a pooled site; that of its invite is kept here alone.
+                    "name": names.get(site_id, site_id) if site.publication == "pooled" else site.display_name,
                     "publication": site.publication,
                     "epoch": site.epoch,
                     "state": _state_of_site(connection, site_id, site),

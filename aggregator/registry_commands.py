@@ -1,4 +1,4 @@
-"""The commands that change who may submit what: `invite`, `enroll` and `register`."""
+"""The commands that change who may submit what: `invite`, `invites`, `enroll` and `register`."""
 
 from datetime import date, timedelta
 from pathlib import Path
@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from aggregator.command import open_home
+from aggregator.command import format_option, open_home, say, show_rows
 from aggregator.errors import EnrolmentError
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from aggregator.registry.invites import PendingRequest
 
 
@@ -39,9 +41,49 @@ def invite(context: click.Context, site_name: str, publication: Any, out: Path) 
     with home.database.writing() as connection:
         made = invites.invite(connection, home, site_name=site_name, publication=publication, today_day=today_day())
         write_private(out, made.to_json())
-    until = date(1970, 1, 1) + timedelta(days=made.expires_day)
-    click.echo(f"Wrote {out} for site {made.site}, to be used before {until.isoformat()}.")
-    click.echo("Whoever holds this file can ask to be enrolled as that site, once.")
+    click.echo(f"Wrote {out} for site {made.site}, to be used before {_as_date(made.expires_day)}.")
+    click.echo("Whoever holds this file can ask to be enrolled as that site, once. `invites --cancel SITE` ends that.")
+
+
+@click.command()
+@click.option("--cancel", metavar="SITE", help="Forget an unused invite, and the request that it brought.")
+@format_option
+@click.pass_context
+def invites(context: click.Context, cancel: str | None, form: str) -> None:
+    """List the invites that were written: open, waiting for a person, used or expired.
+
+    The token of a cancelled invite is refused from then on.
+    """
+    from aggregator.home import today_day
+    from aggregator.registry.invites import cancel_invite, list_invites
+
+    home = open_home(context)
+    if cancel is not None:
+        with home.database.writing() as connection:
+            had_request = cancel_invite(connection, cancel)
+        too = ", and the request that it had brought" if had_request else ""
+        if form == "table":
+            click.echo(f"Cancelled the invite for site {cancel}{too}.")
+    with home.database.reading() as connection:
+        known = list_invites(connection, today_day=today_day())
+    lines = [
+        {
+            "site": invite.site,
+            "name": invite.site_name,
+            "publication": invite.publication,
+            "state": invite.state,
+            "to_be_used_before": _as_date(invite.expires_day),
+        }
+        for invite in known
+    ]
+    if lines and form == "table":
+        show_rows(lines)
+    else:
+        say(form, "No invites.", lines)
+
+
+def _as_date(day: int) -> str:
+    return (date(1970, 1, 1) + timedelta(days=day)).isoformat()
 
 
 @click.command()
@@ -58,31 +100,30 @@ def enroll(
     """Enrol a site after a person has compared its keys' fingerprints, and sign the next registry."""
     from aggregator.home import today_day
     from aggregator.registry import invites
-    from aggregator.registry.proposals import Changes, change_now
-    from aggregator.registry.versions import write_copies
-    from aggregator.small_file import read_small
-    from protocol.errors import ProtocolError
+    from aggregator.registry.proposals import Changes, change_now, find_root
+    from aggregator.registry.versions import newest_registry, write_copies
 
     if (request is None) != pending:
         raise click.UsageError("Name a request file, or give --pending.")
+    if site is not None and not pending:
+        raise click.UsageError("--site goes with --pending.")
     home = open_home(context)
     today = today_day()
     with home.database.reading() as connection:
-        try:
-            if request is not None:
-                waiting = [invites.open_request(connection, read_small(request), today_day=today)]
-            else:
-                waiting = invites.pending_requests(connection, today_day=today)
-        except ProtocolError as error:
-            raise EnrolmentError(f"the request is refused: {error.detail} ({error.code})") from None
+        if request is not None:
+            waiting = [read_enrolment(connection, request)]
+        else:
+            waiting = invites.pending_requests(connection, today_day=today)
     waiting = [asked for asked in waiting if site in {None, asked.site}]
     if not waiting:
         with home.database.reading() as connection:
             write_copies(connection, home.registry_copies)  # which a killed command may not have come to
-        click.echo("No request is waiting.")
+        click.echo("No request is waiting." if site is None else f"No request of site {site} is waiting.")
         return
     if fingerprint_checked and len(waiting) > 1:
         raise click.UsageError("Several requests are waiting; name one with --site.")
+    with home.database.reading() as connection:
+        find_root(home, newest_registry(connection))
     for asked in waiting:
         if not confirm_enrolment(asked, fingerprint_checked):
             continue
@@ -91,6 +132,25 @@ def enroll(
         with home.database.reading() as connection:
             write_copies(connection, home.registry_copies)
         click.echo(f"Enrolled {asked.site} with registry version {registry.version}.")
+
+
+def read_enrolment(connection: "Connection", file: Path) -> "PendingRequest":
+    """Open a request file. Raises EnrolmentError."""
+    from aggregator.home import today_day
+    from aggregator.registry.invites import open_request
+    from aggregator.small_file import read_small
+    from protocol.errors import Code, ProtocolError
+
+    try:
+        return open_request(connection, read_small(file), today_day=today_day())
+    except ProtocolError as error:
+        advice = None
+        if error.code is not Code.WRONG_TOKEN:
+            advice = (
+                "Nothing was changed. Give the request that `intramural enroll` wrote on site and that the steward has "
+                "signed, never the invite."
+            )
+        raise EnrolmentError(f"{file.name} is refused: {error.detail} ({error.code})", advice) from None
 
 
 def confirm_enrolment(asked: "PendingRequest", fingerprint_checked: bool) -> bool:
@@ -156,6 +216,8 @@ def register(
 
     if (model is None) != (display_name is None):
         raise click.UsageError("--model and --display-name go together.")
+    if model is None and (organization or not_a_language_model):
+        raise click.UsageError("--organization and --not-a-language-model go with --model.")
     wanted = list(read_models(models)) if models else []
     if model is not None and display_name is not None:
         wanted.append(Model(model, display_name, organization, not not_a_language_model))

@@ -6,14 +6,22 @@ from typing import Final
 
 import click
 
-from aggregator.command import open_home
-from aggregator.errors import SettingsError
+from aggregator.command import count, open_home
+from aggregator.errors import BoardMismatchError, SettingsError
 
-_OURS: Final = re.compile(
-    r"aggregator\.yaml|aggregator\.sqlite3(-wal|-shm)?|keys/(root|log|receipt)(-[0-9a-f]{8})?\.key"
-    r"|registry/\.?[0-9]+\.(dsse\.json|new)"
-)
-_FOLDERS: Final = frozenset({"keys", "registry"})
+_KEY: Final = r"(root|log|receipt)(-[0-9a-f]{8})?\.key"
+_REFERENCE: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,47}\.json"
+_FILES: Final = {
+    "": r"aggregator\.yaml|aggregator\.sqlite3(-wal|-shm)?|releases\.json|\.releases\.json\.new"
+    r"|followed-log|\.followed-log\.new"
+    r"|followed-log|\.followed-log\.new",
+    # Beside a root key lies the registry that it last signed after.
+    "keys": rf"{_KEY}(\.registry)?|\.{_KEY}\.registry\.new",
+    "registry": r"[0-9]+\.dsse\.json|\.[0-9]+\.new",
+    "releases": r"[0-9]+\.json|\.[0-9]+\.json\.new",
+    "references": rf"{_REFERENCE}|\.{_REFERENCE}\.new",
+}
+"""Names of the files that commands write, by the folder of the aggregator's directory that holds them."""
 
 
 @click.command()
@@ -22,12 +30,13 @@ _FOLDERS: Final = frozenset({"keys", "registry"})
 def remove(context: click.Context, origin: str) -> None:
     """Remove an aggregator's directory with its keys, database and log. For one that was made to try things out.
 
-    Refuses a directory of another origin, one that is not an aggregator's, and one that holds anything else. A
-    PostgreSQL database is left to the people who made it.
+    Refuses a directory of another origin, one that is not an aggregator's, one that holds anything else, and one that
+    another command such as `serve` or `publish` is working on. Published boards lie elsewhere and stay. A PostgreSQL
+    database is left to the people who made it.
     """
     from aggregator.registry.versions import newest_registry
 
-    home = open_home(context)
+    home = open_home(context, alone=True)
     with home.database.reading() as connection:
         deployment = newest_registry(connection).deployment
     home.database.close()
@@ -37,29 +46,43 @@ def remove(context: click.Context, origin: str) -> None:
     files = find_files(directory)
     for path in files:
         path.unlink(missing_ok=True)
-    for folder in (*(directory / name for name in sorted(_FOLDERS)), directory):
+    for folder in (*(directory / name for name in sorted(_FILES) if name), directory):
         if folder.exists():
             folder.rmdir()
-    click.echo(f"Removed the aggregator of {origin}: {len(files)} files.")
+    click.echo(f"Removed the aggregator of {origin}: {count(len(files), 'file', 'files')}.")
     if home.settings.database_url:
         click.echo("Its database is not in the directory and is still there.")
 
 
 def find_files(directory: Path) -> list[Path]:
-    """Return every file of an aggregator's directory, the settings last: a killed command can be run again.
+    """Return every file of an aggregator's directory, database and settings last: a killed command can be run again.
 
     Raises:
         SettingsError: something in it is not the aggregator's.
     """
+    from aggregator.board.helm_release import REFERENCE_FOLDER, read_references
+    from aggregator.home import DATABASE_FILE, SETTINGS_FILE
+
     files = []
     for path in sorted(directory.rglob("*")):
         name = path.relative_to(directory).as_posix()
         is_folder = path.is_dir() and not path.is_symlink()
-        if is_folder and name in _FOLDERS:
+        if is_folder and name in _FILES:
             continue
-        if is_folder or path.is_symlink() or not _OURS.fullmatch(name):
-            raise SettingsError(
-                f"{name} in the directory is not the aggregator's", "Nothing was removed. Move it elsewhere first."
-            )
+        folder, _, file = name.rpartition("/")
+        is_ours = folder in _FILES and re.fullmatch(_FILES[folder], file) is not None
+        if is_folder or path.is_symlink() or not is_ours:
+            raise _foreign(name)
         files.append(path)
-    return sorted(files, key=lambda path: path.suffix == ".yaml")
+    try:
+        read_references(directory / REFERENCE_FOLDER)
+    except BoardMismatchError as error:
+        raise _foreign(str(error).partition(" ")[0]) from None
+    last = [DATABASE_FILE, SETTINGS_FILE]
+    return sorted(files, key=lambda path: last.index(path.name) if path.name in last else -1)
+
+
+def _foreign(name: str) -> SettingsError:
+    return SettingsError(
+        f"{name} in the directory is not the aggregator's", "Nothing was removed. Move it elsewhere first."
+    )

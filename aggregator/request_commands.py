@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aggregator.command import format_option, open_home, say
+from aggregator.command import count, format_option, open_home, say
 from aggregator.errors import EnrolmentError
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from aggregator.registry.rekeyings import PendingRekeying
 
 _Fields = dict[str, object]
+_NO_KEY_YET = "none: the site is new"
 
 
 @click.command()
@@ -75,11 +76,14 @@ def rekey(
     A reset starts a new epoch of the site's chain, ends a freeze, and revokes the keys that it leaves out. Running it
     again changes nothing.
     """
+    from aggregator.registry.proposals import find_root
     from aggregator.registry.rekeyings import pending_rekeyings
-    from aggregator.registry.versions import write_copies
+    from aggregator.registry.versions import newest_registry, write_copies
 
     if (file is None) != pending:
         raise click.UsageError("Give --pending, or name a file with --request.")
+    if not pending and (site is not None or digest is not None):
+        raise click.UsageError("--site and --digest go with --pending.")
     home = open_home(context)
     with home.database.reading() as connection:
         if file is None:
@@ -90,10 +94,12 @@ def rekey(
     if not waiting:
         with home.database.reading() as connection:
             write_copies(connection, home.registry_copies)  # which a killed command may not have come to
-        click.echo("No request is waiting.")
+        click.echo("No request is waiting." if site is None and digest is None else "No such request is waiting.")
         return
     if fingerprint_checked and len(waiting) > 1:
         raise click.UsageError("Several requests are waiting; name one with --site or --digest.")
+    with home.database.reading() as connection:
+        find_root(home, newest_registry(connection))
     done: set[str] = set()
     for asked in waiting:
         if asked.site_id in done:
@@ -133,7 +139,11 @@ def read_request(connection: "Connection", file: Path) -> "list[PendingRekeying]
             return []
         return [open_request(connection, data)]
     except ProtocolError as error:
-        raise EnrolmentError(f"the request is refused: {error.detail} ({error.code})", "Nothing was changed.") from None
+        raise EnrolmentError(
+            f"{file.name} is refused: {error.detail} ({error.code})",
+            "Nothing was changed. If it is a site's request to replace a key or to start a new epoch, signed by the "
+            "steward, the site makes it anew.",
+        ) from None
 
 
 def _put_in_force(context: click.Context, asked: "PendingRekeying") -> None:
@@ -158,6 +168,8 @@ def _enrolment_fields(asked: "PendingRequest") -> _Fields:
         "name": asked.display_name,
         "publication": asked.publication,
         "digest": asked.enrolment.digest,
+        "agent_key_now": _NO_KEY_YET,
+        "steward_key_now": _NO_KEY_YET,
         "agent_key_after": asked.enrolment.agent.fingerprint,
         "steward_key_after": asked.enrolment.steward.fingerprint,
     }
@@ -174,11 +186,13 @@ def _rekeying_fields(connection: "Connection", asked: "PendingRekeying") -> _Fie
     size = journal.size(connection)
     head = read_site_head(connection, asked.site_id, newest_registry(connection), size)
     assert head is not None, "a request is opened for enrolled sites alone"
-    name = connection.execute(select(invites.c.display_name).where(invites.c.site == asked.site_id)).scalar()
+    name = None
+    if asked.site.publication == "pooled":  # whose name is not in the registry
+        name = connection.execute(select(invites.c.display_name).where(invites.c.site == asked.site_id)).scalar()
     keys: _Fields = {}
     for role, key in asked.rekeying.keys.items():
         now = asked.key_now(role, size)
-        keys[f"{role}_key_now"] = "" if now is None else now.fingerprint
+        keys[f"{role}_key_now"] = asked.describe_last(role) if now is None else now.fingerprint
         keys[f"{role}_key_after"] = key.fingerprint
     return {
         "kind": asked.kind,
@@ -227,15 +241,16 @@ def _as_text(fields: _Fields) -> str:
         if value == "":
             continue
         if name == "ledger_entries":
-            value = f"{value} entries"
+            value = count(int(str(value)), "entry", "entries")
         if name.endswith("_after") and value == fields.get(name.replace("_after", "_now")):
             value = "the same"
         lines.append(f"  {label:<18} {printable(str(value))}")
     log = fields.get("log")
     if isinstance(log, dict):
         state = "FROZEN after a fork" if log["frozen"] else "not frozen"
+        ledger = count(log["ledger_entries"], "entry", "entries")
         lines.append(
             f"  {'the log knows':<18} epoch {log['epoch']}, link {log['seq']} ({str(log['digest'])[:16]}), "
-            f"ledger of {log['ledger_entries']} entries, {state}"
+            f"ledger of {ledger}, {state}"
         )
     return "\n".join(lines)

@@ -4,9 +4,11 @@ Secrets are never settings: private keys are files of their own, and a PostgreSQ
 server account's `.pgpass`.
 """
 
+import re
 from collections.abc import Mapping
-from ipaddress import ip_network
+from ipaddress import ip_address, ip_network
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -16,6 +18,8 @@ from aggregator.strict_yaml import faults, read_yaml
 from protocol import schema
 from protocol.errors import ProtocolError
 
+_HOST = re.compile(r"[a-z0-9._:-]+")  # `urlsplit` has it in small letters, without the brackets of IPv6
+
 
 class Settings(BaseModel):
     """Every setting of an aggregator, with its unit in its name."""
@@ -24,7 +28,8 @@ class Settings(BaseModel):
 
     name: str = Field("", description="What people call this deployment; written into invites, and nowhere else.")
     public_url: str = Field(
-        "http://127.0.0.1:8750", description="Where sites reach this aggregator; written into invites."
+        "http://127.0.0.1:8750",
+        description="Where sites reach this aggregator, https://HOST[:PORT]; written into invites.",
     )
     database_url: str | None = Field(
         None, description="SQLAlchemy URL; none means SQLite in the aggregator's directory."
@@ -51,6 +56,12 @@ class Settings(BaseModel):
         le=1_000_000,
         description="Requests of one client that a worker takes in a minute, a quarter of them at once; 0: no limit.",
     )
+    payloads_per_site_day: int = Field(
+        2000, ge=1, le=1_000_000, description="Payloads of one site, refused ones too, that a worker keeps in a day."
+    )
+    megabytes_per_site_day: int = Field(
+        32, ge=1, le=100_000, description="Megabytes of one site that a worker keeps in a day."
+    )
     trusted_proxies: tuple[str, ...] = Field(
         (), description="Addresses or networks of your own reverse proxies; their `client_header` is believed."
     )
@@ -69,6 +80,22 @@ class Settings(BaseModel):
             raise ValueError(
                 f"expected printable text of at most {schema.MAX_TITLE} characters, without space around it"
             ) from None
+
+    @field_validator("public_url")
+    @classmethod
+    def _as_sites_take_it(cls, value: str) -> str:
+        """Refuse an address that the agent of every invited site would refuse."""
+        try:
+            parts = urlsplit(value)
+            host, _ = parts.hostname, parts.port
+        except ValueError:
+            raise ValueError("expected https://HOST or https://HOST:PORT") from None
+        extras = parts.path.strip("/") or parts.query or parts.fragment or parts.username or parts.password
+        if parts.scheme not in ("https", "http") or not host or extras or not _HOST.fullmatch(host):
+            raise ValueError("expected https://HOST or https://HOST:PORT and nothing more")
+        if parts.scheme == "http" and not _is_loopback(host):
+            raise ValueError("expected https: sites take plain http for loopback alone")
+        return value
 
     @field_validator("trusted_proxies", mode="before")
     @classmethod
@@ -96,6 +123,13 @@ class Settings(BaseModel):
             if password is not None:
                 raise ValueError("must not hold a password; use the account's .pgpass")
         return value
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def read_settings(path: Path) -> Settings:

@@ -1,4 +1,4 @@
-"""Small files that people write or hand over."""
+"""Small files that people write or hand over: read up to a limit, written as a whole or not at all."""
 
 from pathlib import Path
 from typing import Final
@@ -8,17 +8,31 @@ from aggregator.errors import SettingsError
 MAX_BYTES: Final = 2**20
 
 
-def read_small(path: Path) -> bytes:
+def read_small(path: Path, largest: int = MAX_BYTES) -> bytes:
     """Return the bytes of a small file.
 
     Raises:
-        SettingsError: unreadable (the cause is the OSError), or larger than MAX_BYTES.
+        SettingsError: unreadable (the cause is the OSError), or larger than `largest` bytes.
     """
     try:
         with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
+            data = file.read(largest + 1)
     except OSError as error:
         raise SettingsError(f"{path.name} cannot be read: {error.strerror}") from error
-    if len(data) > MAX_BYTES:
-        raise SettingsError(f"{path.name} is larger than {MAX_BYTES} bytes")
+    if len(data) > largest:
+        raise SettingsError(f"{path.name} is larger than {largest} bytes")
     return data
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file so that readers see the old one or the new one.
+
+    Raises:
+        SettingsError: it cannot be written; the old one is as it was.
+    """
+    fresh = path.with_name(f".{path.name}.new")
+    try:
+        fresh.write_bytes(content)
+        fresh.replace(path)
+    except OSError as error:
+        raise SettingsError(f"{path.name} cannot be written: {error.strerror}") from None

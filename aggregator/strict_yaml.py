@@ -49,10 +49,45 @@ class YamlFile:
 
 def faults(error: ValidationError) -> list[tuple[Place, str]]:
     """Return the place and the words of each fault of a value; the value itself is not quoted."""
-    return [
-        (fault["loc"], f"{'.'.join(map(str, fault['loc'])) or 'the whole file'}: {fault['msg']}")
-        for fault in error.errors(include_input=False, include_url=False)
-    ]
+    found = []
+    for fault in error.errors(include_input=False, include_url=False):
+        where = ".".join(map(str, fault["loc"])) or "the whole file"
+        words = _in_words(fault["type"], fault["msg"], fault.get("ctx", {}))
+        found.append((fault["loc"], f"{where}: {words}"))
+    return found
+
+
+_IN_WORDS: Final[Mapping[str, str]] = {
+    "missing": "is missing",
+    "extra_forbidden": "there is no such key",
+    "string_type": "expected text",
+    "string_too_short": "expected text that is not empty",
+    "string_pattern_mismatch": "expected another form of text",
+    "list_type": "expected a list",
+    "tuple_type": "expected a list",
+    "model_type": "expected keys with values",
+    "dict_type": "expected keys with values",
+    "bool_type": "expected true or false",
+    "int_type": "expected a whole number",
+    "int_from_float": "expected a whole number",
+    "float_type": "expected a number",
+    "finite_number": "expected a number",
+}
+"""What the validator calls by its own names."""
+_BOUNDS: Final[Mapping[str, tuple[str, str]]] = {
+    "greater_than_equal": ("ge", "expected at least"),
+    "less_than_equal": ("le", "expected at most"),
+    "greater_than": ("gt", "expected more than"),
+    "less_than": ("lt", "expected less than"),
+}
+
+
+def _in_words(kind: str, message: str, context: Mapping[str, Any]) -> str:
+    """Return a fault in our words; that of a validator of ours has words already."""
+    if kind in _BOUNDS:
+        bound, words = _BOUNDS[kind]
+        return f"{words} {context[bound]}"
+    return _IN_WORDS.get(kind, message.removeprefix("Value error, "))
 
 
 def read_yaml(path: Path) -> YamlFile:

@@ -74,7 +74,7 @@ def parse(data: bytes, *, max_depth: int = MAX_DEPTH) -> object:
     try:
         value: object = _DECODER.decode(text)
     except json.JSONDecodeError as error:
-        raise ProtocolError(Code.BAD_JSON, f"{error.msg} at character {error.pos}") from None
+        raise ProtocolError(Code.BAD_JSON, f"not JSON from character {error.pos} on") from None
     if not _is_plain(text):
         _check(value)
     return value

@@ -14,9 +14,10 @@ from protocol.keys import PublicKey, Signer, check_signature_form
 
 STATEMENT_TYPE = "application/vnd.in-toto+json"
 REGISTRY_TYPE = "application/vnd.intramural.registry+json"
+HEAD_REQUEST_TYPE = "application/vnd.intramural.head-request+json"
 
-MAX_BYTES = {STATEMENT_TYPE: 64 * 1024, REGISTRY_TYPE: 16 * 1024 * 1024}  # of the whole file
-MAX_SIGNATURES = {STATEMENT_TYPE: 4, REGISTRY_TYPE: 16}
+MAX_BYTES = {STATEMENT_TYPE: 64 * 1024, REGISTRY_TYPE: 16 * 1024 * 1024, HEAD_REQUEST_TYPE: 4096}  # of the whole file
+MAX_SIGNATURES = {STATEMENT_TYPE: 4, REGISTRY_TYPE: 16, HEAD_REQUEST_TYPE: 1}
 
 _ENVELOPE = frozenset({"payload", "payloadType", "signatures"})
 _SIGNATURE = frozenset({"keyid", "sig"})

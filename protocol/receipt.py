@@ -41,6 +41,27 @@ def verify_receipt(text: str, payload_pae: bytes, log_keys: Sequence[LogKey], or
     Raises:
         ProtocolError: BAD_RECEIPT, BAD_PROOF, or as `verify_checkpoint`.
     """
+    index, proof, note = _parse(text)
+    checkpoint = verify_checkpoint(note, log_keys, origin)
+    verify_inclusion(leaf_hash(payload_pae), index, checkpoint.size, proof, checkpoint.root)
+    return Receipt(index, checkpoint)
+
+
+def read_receipt(text: str) -> Receipt:
+    """Read a receipt that was verified before. Nothing is verified.
+
+    Raises:
+        ProtocolError: BAD_RECEIPT or BAD_CHECKPOINT.
+    """
+    index, _, note = _parse(text)
+    lines = note.split("\n")
+    if len(lines) < 3:
+        raise ProtocolError(Code.BAD_CHECKPOINT, "expected the three lines origin, size and root")
+    return Receipt(index, Checkpoint(lines[0], parse_number(lines[1], Code.BAD_CHECKPOINT), parse_hash(lines[2])))
+
+
+def _parse(text: str) -> tuple[int, list[bytes], str]:
+    """Return index, proof and signed checkpoint as they stand."""
     if len(text) > MAX_RECEIPT:
         raise ProtocolError(Code.BAD_RECEIPT, f"longer than {MAX_RECEIPT} characters")
     head, separator, note = text.partition("\n\n")
@@ -54,6 +75,4 @@ def verify_receipt(text: str, payload_pae: bytes, log_keys: Sequence[LogKey], or
         proof = [parse_hash(line) for line in lines[2:]]
     except ProtocolError as error:
         raise ProtocolError(Code.BAD_RECEIPT, error.detail) from None
-    checkpoint = verify_checkpoint(note, log_keys, origin)
-    verify_inclusion(leaf_hash(payload_pae), index, checkpoint.size, proof, checkpoint.root)
-    return Receipt(index, checkpoint)
+    return index, proof, note

@@ -1,6 +1,5 @@
 """The registry: who may sign and what may be named (section 3). Signed by a threshold of root keys."""
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Literal, TypeVar, cast
@@ -201,8 +200,6 @@ _SITE = frozenset({"display_name", "publication", "start", "epoch", "keys"})
 _SITE_KEY = frozenset({"key", "role", "from_index", "until_index", "revoked_from"})
 _MODEL = frozenset({"name", "display_name", "organization", "is_language_model", "family", "parameters_millions"})
 _SCORECARD = frozenset({"scorecard", "retired"})
-_MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}")
-_VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+!-]{0,47}")
 _UNSET = -1  # in JSON, for an index that is None
 
 
@@ -282,7 +279,7 @@ def parse_registry(payload: bytes) -> Registry:
     log = schema.record(found["log"], _LOG, "log")
     scorecards = [_scorecard(value) for value in _entries(found, "scorecards")]
     policies = [parse_policy(value) for value in _entries(found, "policies")]
-    agents = [schema.text(value, "agents", _VERSION) for value in _entries(found, "agents")]
+    agents = [schema.text(value, "agents", schema.AGENT_VERSION) for value in _entries(found, "agents")]
     models = [_model(value) for value in _entries(found, "models")]
     registry = Registry(
         version=schema.integer(found["version"], "version", 1, 2**31 - 1),
@@ -405,7 +402,7 @@ def _scorecard(value: object) -> RegisteredScorecard:
 def _model(value: object) -> Model:
     found = schema.record(value, _MODEL, "models")
     return Model(
-        name=schema.text(found["name"], "model.name", _MODEL_NAME),
+        name=schema.text(found["name"], "model.name", schema.MODEL_NAME),
         display_name=schema.title(found["display_name"], "model.display_name"),
         organization=schema.title(found["organization"], "model.organization", empty=True),
         is_language_model=schema.flag(found["is_language_model"], "model.is_language_model"),

@@ -173,13 +173,16 @@ def answers(before: Site, after: Site, rekeying: Rekeying, log_index: int) -> bo
 
 
 def only_restricts(before: Site, after: Site) -> bool:
-    """Return whether `after` has no key and no epoch that `before` has not, nor a key that may sign for longer."""
+    """Return whether `after` has no key and no epoch that `before` has not, nor a key that may sign for longer.
+
+    A key's start never moves: later, it would take back what the key has signed without a revocation that says so.
+    """
     if (before.start, before.epoch) != (after.start, after.epoch):
         return False
     known = {entry.key.keyid: entry for entry in before.keys}
     for entry in after.keys:
         old = known.get(entry.key.keyid)
-        if old is None or (old.key, old.role) != (entry.key, entry.role) or entry.from_index < old.from_index:
+        if old is None or (old.key, old.role) != (entry.key, entry.role) or entry.from_index != old.from_index:
             return False
         if not _ends_no_later(old.until_index, entry.until_index):
             return False

@@ -16,7 +16,24 @@ ORIGIN = re.compile(r"[a-z0-9](?:[a-z0-9.:/-]{0,98}[a-z0-9])?")
 SITE = re.compile(r"s-[0-9a-z]{8}")
 IDENTIFIER = re.compile(r"[a-z0-9][a-z0-9_-]{0,47}")
 MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}")
+AGENT_VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+!-]{0,47}")
 MAX_TITLE = 120  # characters
+
+_IN_WORDS = {
+    HEX64: "64 digits from 0-9 and a-f",
+    HEX64_OR_NONE: "64 digits from 0-9 and a-f, or none",
+    ORIGIN: (
+        "1 to 100 of the characters a-z, 0-9 and .:/- with a letter or digit first and last, such as board.example"
+    ),
+    SITE: "s- and 8 of the characters a-z and 0-9",
+    IDENTIFIER: "1 to 48 of the characters a-z, 0-9, _ and - with a letter or digit first",
+    MODEL_NAME: (
+        "1 to 128 of the characters A-Z, a-z, 0-9 and ._:/@+- with a letter or digit first, such as "
+        "qwen/qwen2.5-7b-instruct"
+    ),
+    AGENT_VERSION: "1 to 48 of the characters A-Z, a-z, 0-9 and .+!- with a letter or digit first, such as 0.1.0",
+}
+"""The forms that people write, as an error tells them."""
 
 
 def _refuse(where: str, expected: str) -> NoReturn:
@@ -63,7 +80,7 @@ def flag(value: object, where: str) -> bool:
 def text(value: object, where: str, pattern: re.Pattern[str]) -> str:
     """Return `value` if it is a string that `pattern` matches from end to end."""
     if not isinstance(value, str) or not pattern.fullmatch(value):
-        _refuse(where, f"text of the form {pattern.pattern}")
+        _refuse(where, _IN_WORDS.get(pattern, f"text of the form {pattern.pattern}"))
     return value
 
 
@@ -76,8 +93,18 @@ def choice(value: object, where: str, options: tuple[str, ...]) -> str:
 
 def title(value: object, where: str, *, empty: bool = False) -> str:
     """Return `value` if it is a name for people: printable, in Unicode's composed form, without space around it."""
-    if not isinstance(value, str) or not (empty or value) or len(value) > MAX_TITLE or not value.isprintable():
-        _refuse(where, f"printable text of at most {MAX_TITLE} characters")
-    if value != value.strip() or value != unicodedata.normalize("NFC", value):
-        _refuse(where, "text in normal form C without space around it")
+    if not isinstance(value, str) or not (empty or value) or len(value) > MAX_TITLE:
+        _refuse(where, f"text of {0 if empty else 1} to {MAX_TITLE} characters")
+    for character in value:
+        if not character.isprintable():
+            _refuse(where, f"printable text with plain spaces; it has the character {_name_character(character)}")
+    if value != value.strip():
+        _refuse(where, "text without a space before or after it")
+    if value != unicodedata.normalize("NFC", value):
+        _refuse(where, "each letter with its accent as one character (Unicode's normal form C); type it again")
     return value
+
+
+def _name_character(character: str) -> str:
+    """Return the number and, where it has one, the name of a character that cannot be shown."""
+    return f"U+{ord(character):04X} {unicodedata.name(character, '')}".rstrip()

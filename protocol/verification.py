@@ -191,6 +191,9 @@ def verify_link(authentic: Authentic, registry: Registry, history: History, *, t
     if header.site != authentic.site:
         raise ProtocolError(Code.WRONG_SITE, f"signed by {authentic.site}")
     check_context(header, registry)
+    if _is_place_taken(header, registry, history):
+        # A fork is one whatever its content: else a second payload with a fault of its own would leave no evidence.
+        check_chain(header, registry, history)
     scorecard, figures = None, None
     match statement:
         case ResultPredicate():
@@ -238,8 +241,7 @@ def check_chain(header: Header, registry: Registry, history: History) -> None:
     """
     if history.frozen:
         raise ProtocolError(Code.SITE_FROZEN, f"{header.site} is frozen after a fork")
-    site = registry.sites[header.site]
-    head = history.head or ChainHead(site.epoch, START_SEQ, site.start)
+    head = _chain_head(header.site, registry, history)
     if header.epoch != head.epoch:
         raise ProtocolError(Code.WRONG_EPOCH, f"epoch {header.epoch}; expected {head.epoch}")
     if header.seq <= head.seq:
@@ -249,6 +251,16 @@ def check_chain(header: Header, registry: Registry, history: History) -> None:
     if header.prev != head.digest:
         raise ProtocolError(Code.WRONG_PREV, "prev is not the last accepted link")
     check_ledger(header.ledger, history.ledger)
+
+
+def _is_place_taken(header: Header, registry: Registry, history: History) -> bool:
+    head = _chain_head(header.site, registry, history)
+    return header.epoch == head.epoch and header.seq <= head.seq
+
+
+def _chain_head(site_id: str, registry: Registry, history: History) -> ChainHead:
+    site = registry.sites[site_id]
+    return history.head or ChainHead(site.epoch, START_SEQ, site.start)
 
 
 def check_ledger(new: LedgerHead, known: LedgerHead) -> None:

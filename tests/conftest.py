@@ -1,17 +1,23 @@
-"""Holds the whole suite to loopback: an attempt to reach beyond it fails there and then, and fails the session."""
+"""Holds the whole suite to loopback, and chooses what `make test` runs of it.
+
+An attempt to reach beyond loopback fails there and then, and fails the session.
+"""
 
 import os
 import runpy
 import tempfile
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-# The same examples every time, so that a red test means a change; HYPOTHESIS_PROFILE=explore looks for new ones.
-settings.register_profile("same", derandomize=True, deadline=None)
+# The same examples every time, so that a red test means a change: 25 in `make test`, 100 in `make test-full`.
+# HYPOTHESIS_PROFILE=explore looks for new ones.
+settings.register_profile("few", derandomize=True, deadline=None, max_examples=25)
+settings.register_profile("full", derandomize=True, deadline=None, max_examples=100)
 settings.register_profile("explore", deadline=None, max_examples=1_000)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "few"))
 
 NO_NETWORK = Path(__file__).parent / "no_network"
 
@@ -22,6 +28,20 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["REFUSED_CONNECTIONS"] = path
     os.environ["PYTHONPATH"] = os.pathsep.join([str(NO_NETWORK), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
     runpy.run_path(str(NO_NETWORK / "sitecustomize.py"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as `full` the cases of a sweep that are not in its sample, before pytest selects by marker."""
+    sweeps = defaultdict(list)
+    for item in items:
+        if marker := item.get_closest_marker("sample"):
+            sweeps[item.nodeid.partition("[")[0], marker.args[0]].append(item)
+    for (_, count), cases in sweeps.items():
+        in_sample = {number * len(cases) // count for number in range(count)}
+        for number, case in enumerate(cases):
+            if number not in in_sample:
+                case.add_marker("full")
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -15,6 +15,12 @@ from agent.errors import AgentError
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("protocol", "agent", "aggregator")
+ROOMS = (
+    *("errors", "vocabulary", "statistics", "io", "keys", "metrics", "inference", "delivery", "store", "site", "jury"),
+    *("scoring", "catalog", "redaction", "datasets", "review", "results", "plots", "calibration", "judging", "runs"),
+    *("exchange", "disclosure", "service", "cli"),
+)
+"""The rooms of the agent in the order of its imports. docs/architecture.md says what each is for."""
 
 
 def imports(path: Path) -> set[str]:
@@ -40,18 +46,27 @@ def test_imports_go_one_way(package: str, forbidden: set[str]):
     assert wrong == []
 
 
-def test_no_two_parts_of_the_agent_import_each_other():
-    edges: set[tuple[str, str]] = set()
+def test_each_room_of_the_agent_imports_only_rooms_above_it_in_this_list():
+    wrong = []
     for path in modules("agent"):
-        here = path.relative_to(ROOT / "agent").parts[0].removesuffix(".py")
-        there = {name.split(".")[1] for name in imports(path) if name.startswith("agent.")}
-        edges |= {(here, name) for name in there if name != here}
-    assert {(a, b) for a, b in edges if (b, a) in edges} == set()
+        room = path.relative_to(ROOT / "agent").parts[0].removesuffix(".py")
+        if room.startswith("__"):
+            continue
+        imported = {name.split(".")[1] for name in imports(path) if name.startswith("agent.")}
+        below = set(ROOMS[ROOMS.index(room) + 1 :])
+        wrong += [f"{path.relative_to(ROOT)} imports agent.{name}" for name in sorted(imported & below)]
+    assert wrong == []
+
+
+def test_the_agents_top_level_holds_its_rooms_and_three_modules():
+    inside = {path.name for path in (ROOT / "agent").iterdir() if path.name != "__pycache__"}
+    modules_here = {"__init__.py", "__main__.py", "errors.py", "vocabulary.py", "keys.py", "py.typed"}
+    assert inside == modules_here | (set(ROOMS) - {"errors", "vocabulary", "keys"})
 
 
 def test_every_loader_that_a_definition_may_name_is_there():
     from agent.catalog.data_section import LOADERS
-    from agent.datasets.formats import FORMATS
+    from agent.datasets.sources.formats import FORMATS
 
     assert tuple(FORMATS) == LOADERS
 
@@ -69,7 +84,7 @@ def test_only_inference_delivery_and_the_fetching_of_public_data_open_connection
     for path in modules("agent"):
         name, found = path.relative_to(ROOT).as_posix(), imports(path)
         # fetch.py: `intramural datasets fetch` downloads a public set from its pinned address, and only when asked.
-        if name.startswith(("agent/inference/", "agent/delivery/")) or name == "agent/datasets/fetch.py":
+        if name.startswith(("agent/inference/", "agent/delivery/")) or name == "agent/datasets/manage/fetch.py":
             continue
         if found & clients or ("socket" in found and name not in listeners):
             wrong.append(name)
@@ -78,7 +93,7 @@ def test_only_inference_delivery_and_the_fetching_of_public_data_open_connection
 
 def test_help_costs_no_heavy_import():
     script = (
-        "import sys; import agent.cli; "
+        "import sys; import agent.cli.main; "
         "heavy = {'numpy','presidio_analyzer','spacy','httpx','rich','pydantic','fastapi','uvicorn','jinja2',"
         "'sqlalchemy','rouge_score','nltk','pyhocon'}; "
         "print(sorted(heavy & set(sys.modules)))"
@@ -87,7 +102,7 @@ def test_help_costs_no_heavy_import():
 
 
 def test_every_setting_is_documented():
-    from agent.settings import Settings
+    from agent.site.settings import Settings
 
     page = (ROOT / "docs/settings.md").read_text("utf-8")
     assert [name for name in Settings.model_fields if f"| `{name}` |" not in page] == []
@@ -124,7 +139,7 @@ def commands(group: click.Group, path: tuple[str, ...] = ()) -> dict[tuple[str, 
 
 
 def test_every_command_the_documents_quote_exists():
-    from agent.cli import intramural
+    from agent.cli.main import intramural
     from aggregator.cli import cli
     from intramural_steward.cli import cli as steward
 
@@ -156,7 +171,7 @@ def test_every_command_the_documents_quote_exists():
 
 
 def test_readme_and_help_name_the_exit_codes_of_every_error():
-    from agent.cli import intramural
+    from agent.cli.main import intramural
 
     def leaves(error: type[AgentError]) -> list[type[AgentError]]:
         return [error] + [leaf for child in error.__subclasses__() for leaf in leaves(child)]
@@ -165,7 +180,7 @@ def test_readme_and_help_name_the_exit_codes_of_every_error():
     for text in (
         (ROOT / "README.md").read_text("utf-8"),
         intramural.help or "",
-        sys.modules["agent.cli"].__doc__ or "",
+        sys.modules["agent.cli.main"].__doc__ or "",
     ):
         listed = re.sub(r"\s+", " ", text).split("Exit codes: ")[1].split(". ")[0]
         assert codes == set(re.findall(r"(?:^|, |: )(\d+) ", listed)), listed

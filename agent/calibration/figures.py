@@ -15,7 +15,7 @@ _Pairs = list[tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class AgreementFigure:
     """One comparison on one criterion: a mean over pairs, each clinician with another or with `who`.
 
     A pair weighs as many as it has answers in common, and counts from FEWEST_ANSWERS on.
@@ -59,7 +59,7 @@ class Figure:
         return "above clinicians" if self.above.low is not None and self.above.low > 0 else "cannot tell"
 
 
-def figures(table: RatingTable, width: float) -> Iterator[Figure]:
+def figures(table: RatingTable, width: float) -> Iterator[AgreementFigure]:
     """Yield every comparison: per criterion and overall, clinicians first, then who is set beside them.
 
     Args:
@@ -94,7 +94,7 @@ def one_grade(table: RatingTable) -> dict[str, list[str]]:
 
 def _figure(
     table: RatingTable, criterion: str, who: Grader, pairs: _Pairs, above: Icc, above_n: int, width: float
-) -> Figure:
+) -> AgreementFigure:
     ratings = table.values[criterion]
     common = {pair: _common(ratings, pair) for pair in pairs}
     kept = [pair for pair, n in common.items() if n >= FEWEST_ANSWERS]
@@ -103,7 +103,7 @@ def _figure(
     absolute = NO_ICC if who.kind == "metric" else mean_icc(ratings, kept, "ICC2", units=table.units)
     standardised = mean_icc(ratings, kept, "ICC3", units=table.units, standardised=True)
     names = {pair: " and ".join(table.graders[place].name for place in pair) for pair in pairs}
-    return Figure(
+    return AgreementFigure(
         criterion,
         who.name,
         who.kind,

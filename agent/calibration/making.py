@@ -8,20 +8,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.calibration.sample import Candidate, choose, codes
+from agent.calibration.sample import SampleCandidate, choose, codes
 from agent.calibration.sheet import ANSWER, ITEM, LONGEST_CELL, QUESTION, REFERENCE, heading, sheet
 from agent.errors import ConfigError
-from agent.evaluation.alike import units_apart
-from agent.evaluation.jury_scores import judged_answer
-from agent.evaluation.measures import HELM_TWIN, Measure, Rules
+from agent.io.new_folder import new_folder
 from agent.jury.prompts import Matter, matter_of
 from agent.jury.rubric import Rubric, rubric_of
-from agent.new_folder import new_folder
-from agent.redaction.whose import Whose
+from agent.redaction.gateway.subject import Whose
+from agent.results.comparability import units_apart
+from agent.scoring.jury_scores import judged_answer
+from agent.scoring.measures import HELM_TWIN, Measure, Rules
 from agent.vocabulary import Reason
 
 if TYPE_CHECKING:
-    from agent.site import Site
+    from agent.site.directory import Site
     from agent.store import Run, Store
 
 INSTRUCTIONS = "instructions.txt"
@@ -30,7 +30,7 @@ _GRADABLE = frozenset({Reason.NOT_JUDGED.value, Reason.NO_QUORUM.value})
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class CalibrationSampling:
     """What a sample is to be.
 
     Attributes:
@@ -79,7 +79,7 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    candidate: Candidate
+    candidate: SampleCandidate
     request: bytes
     mark: str
     matter: Matter
@@ -91,7 +91,7 @@ def jury_measure(rules: Rules) -> Measure | None:
     return next((one for one in rules.measures if one.of_jury and not one.name.endswith(HELM_TWIN)), None)
 
 
-def make_calibration(site: "Site", wanted: Wanted, out: Path) -> Made:
+def make_calibration(site: "Site", wanted: CalibrationSampling, out: Path) -> Made:
     """Choose answers, write a file for each clinician and the instructions into the new folder `out`, keep the plan.
 
     Texts pass redaction, question, right answer and answer together, as those of one record; or are shown as they are
@@ -152,7 +152,9 @@ def make_calibration(site: "Site", wanted: Wanted, out: Path) -> Made:
     )
 
 
-def _hand_out(store: "Store", wanted: Wanted, plan: Mapping[str, Any], out: Path, written: Mapping[str, bytes]) -> None:
+def _hand_out(
+    store: "Store", wanted: CalibrationSampling, plan: Mapping[str, Any], out: Path, written: Mapping[str, bytes]
+) -> None:
     """Keep the plan, then let the folder appear: sheets whose sample nobody knows would be of no use."""
     kept = False
     try:
@@ -212,7 +214,7 @@ def _runs(store: "Store", suite: str, benchmark: str) -> "list[Run]":
             "Name a benchmark with a jury_score, and run it with this version.",
         )
     # Answers of reference baselines would take clinicians' time, where a language model's are there.
-    return [run for run in judged if run.details.get("language_model", True)] or judged
+    return [run for run in judged if run.details.language_model] or judged
 
 
 def _rubric(run: "Run") -> tuple[Measure, Rubric] | None:
@@ -242,13 +244,13 @@ def _one_rubric(runs: "Sequence[Run]") -> tuple[Measure, Rubric]:
     return found[0]
 
 
-def _candidates(store: "Store", runs: "Sequence[Run]", metric: str) -> dict[str, list[Candidate]]:
+def _candidates(store: "Store", runs: "Sequence[Run]", metric: str) -> dict[str, list[SampleCandidate]]:
     """Return each model's answers that a jury graded, or could grade."""
-    found: dict[str, list[Candidate]] = {}
+    found: dict[str, list[SampleCandidate]] = {}
     for run in runs:
         for position, score in enumerate(store.unit_scores(run.run_id, metric)):
             if score.value is not None or score.reason in _GRADABLE:
-                one = Candidate(run.run_id, position, units_apart(run) + score.unit_key, score.instance_key)
+                one = SampleCandidate(run.run_id, position, units_apart(run) + score.unit_key, score.instance_key)
                 found.setdefault(run.model, []).append(one)
     if not found:
         raise ConfigError(
@@ -258,7 +260,11 @@ def _candidates(store: "Store", runs: "Sequence[Run]", metric: str) -> dict[str,
 
 
 def _choose(
-    store: "Store", runs: "Sequence[Run]", candidates: Mapping[str, Sequence[Candidate]], wanted: Wanted, seed: int
+    store: "Store",
+    runs: "Sequence[Run]",
+    candidates: Mapping[str, Sequence[SampleCandidate]],
+    wanted: CalibrationSampling,
+    seed: int,
 ) -> tuple[list[_Item], int]:
     """Return the chosen items with their texts, and how many answers could not be chosen for want of texts."""
     rules = {run.run_id: Rules.of_run(run.details) for run in runs}
@@ -266,7 +272,7 @@ def _choose(
     items = {item.candidate: item for item in _load(store, rules, chosen)}
     missing = 0
     if len(items) < len(chosen):  # texts were purged: choose among those that are left
-        left: dict[str, list[Candidate]] = {}
+        left: dict[str, list[SampleCandidate]] = {}
         for model, each in candidates.items():
             for item in _load(store, rules, each):
                 left.setdefault(model, []).append(item.candidate)
@@ -281,9 +287,9 @@ def _choose(
     return [items[one] for one in chosen], missing
 
 
-def _load(store: "Store", rules: Mapping[str, Rules], candidates: Sequence[Candidate]) -> Iterator[_Item]:
+def _load(store: "Store", rules: Mapping[str, Rules], candidates: Sequence[SampleCandidate]) -> Iterator[_Item]:
     """Yield those of which texts are there, few in memory at a time."""
-    by_run: dict[str, dict[int, Candidate]] = {}
+    by_run: dict[str, dict[int, SampleCandidate]] = {}
     for one in candidates:
         by_run.setdefault(one.run_id, {})[one.position] = one
     for run_id, by_position in by_run.items():
@@ -299,10 +305,10 @@ def _load(store: "Store", rules: Mapping[str, Rules], candidates: Sequence[Candi
 
 
 def _cleared(
-    site: "Site", store: "Store", items: Sequence[_Item], wanted: Wanted
+    site: "Site", store: "Store", items: Sequence[_Item], wanted: CalibrationSampling
 ) -> tuple[list[dict[str, str]], int, str]:
     """Return the rows fit to be seen, how many texts were withheld, and what was done to texts."""
-    from agent.redaction.clearing import open_clearer
+    from agent.redaction.gateway.cases import open_clearer
 
     records = [[item.matter.question, item.matter.gold, item.matter.answer] for item in items]
     clearer = open_clearer(site, store, reveal=wanted.reveal, purpose="calibration")

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from agent.calibration.making import jury_measure
-from agent.evaluation.agreement import asked_alike
-from agent.evaluation.alike import units_apart
-from agent.evaluation.measures import Measure, Rules
 from agent.jury.seats import jury_score, quorum_of, seat_names
 from agent.metrics import METRICS
+from agent.results.comparability import units_apart
+from agent.results.judge_agreement import asked_alike
+from agent.scoring.measures import Measure, Rules
 from agent.statistics.agreement import Ratings
 
 if TYPE_CHECKING:
@@ -121,9 +121,9 @@ def _versions(runs: "Sequence[Run]") -> _Versions:
 
 def _what(measure: Measure) -> str:
     """Return what tells the measure from others of its name."""
-    facts = measure.facts()
-    jury = (asked_alike(facts["jury"]), quorum_of(measure.use)) if measure.of_jury else ()
-    return repr((sorted(facts["options"].items()), jury))
+    metric = measure.to_keep()
+    jury = () if metric.jury is None else (asked_alike(metric.jury), quorum_of(measure.use))
+    return repr((sorted(metric.options.items()), jury))
 
 
 def _label(name: str, measure: Measure, versions: _Versions) -> str:

@@ -10,7 +10,7 @@ _CODE_LENGTH = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class SampleCandidate:
     """One stored answer that a jury can grade."""
 
     run_id: str
@@ -19,7 +19,7 @@ class Candidate:
     instance: bytes
 
 
-def choose(candidates: Mapping[str, Sequence[Candidate]], items: int, random: Random) -> list[Candidate]:
+def choose(candidates: Mapping[str, Sequence[SampleCandidate]], items: int, random: Random) -> list[SampleCandidate]:
     """Return up to `items` answers, each model's share the same to one, where every model has that many.
 
     A unit (a patient, a document) comes again only when the model has no answer for another, and so does an instance:
@@ -32,7 +32,7 @@ def choose(candidates: Mapping[str, Sequence[Candidate]], items: int, random: Ra
     """
     left = {model: random.sample(each, len(each)) for model, each in sorted(candidates.items()) if each}
     turn = random.sample(list(left), len(left))
-    chosen: list[Candidate] = []
+    chosen: list[SampleCandidate] = []
     units: set[bytes] = set()
     instances: set[bytes] = set()
     while turn and len(chosen) < items:

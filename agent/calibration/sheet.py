@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from agent.datasets.table import Problems
+from agent.datasets.readers.table import Problems
 from agent.errors import BenchmarkError
-from agent.files import open_plain
-from agent.listing import spreadsheet_cell
+from agent.io.atomic_files import open_plain
+from agent.io.plain_text import spreadsheet_cell
 from agent.metrics import Scale
 
 ITEM, QUESTION, REFERENCE, ANSWER = "item", "question", "reference", "answer"

@@ -3,14 +3,11 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Literal, cast
 
-from agent.catalog.wording import nearest
-from agent.catalog.yaml_map import YamlMap
 from agent.errors import ConfigError
-
-if TYPE_CHECKING:
-    from agent.catalog.benchmark import Benchmark
+from agent.io.wording import nearest
+from agent.io.yaml_map import YamlMap
 
 FILE_ARGUMENTS = frozenset({"config_path", "data_path", "jury_config_path"})
 """What a run entry may pass besides a benchmark's own arguments: names of files."""
@@ -67,32 +64,35 @@ def _argument(inner: YamlMap) -> Argument:
     return found
 
 
-def checked_arguments(benchmark: "Benchmark", given: Mapping[str, str]) -> dict[str, str]:
-    """Return the benchmark's own arguments with the defaults filled in; one that nobody gives is left out.
+def fill_arguments(benchmark_id: str, declared: Mapping[str, Argument], passed: Mapping[str, str]) -> dict[str, str]:
+    """Check the arguments of a run entry and fill in the defaults; an argument without a value is left out.
 
     Args:
-        benchmark: says which there are.
-        given: as a run entry passes them; those that name files are passed over.
+        benchmark_id: for messages.
+        declared: the arguments of the benchmark, by name.
+        passed: those of the run entry; those that name files are skipped.
 
     Raises:
         ConfigError: a name or value that the benchmark does not know (with the nearest), or a required one missing.
     """
-    for name in given:
-        if name not in benchmark.arguments and name not in FILE_ARGUMENTS:
-            raise ConfigError(f"{benchmark.id} takes no argument {name!r}{nearest(name, benchmark.arguments)}")
-    found: dict[str, str] = {}
-    for name, argument in benchmark.arguments.items():
-        value = given.get(name, argument.default)
+    for name in passed:
+        if name not in declared and name not in FILE_ARGUMENTS:
+            raise ConfigError(f"{benchmark_id} takes no argument {name!r}{nearest(name, declared)}")
+    values: dict[str, str] = {}
+    for name, argument in declared.items():
+        value = passed.get(name, argument.default)
         if value is None and argument.required:
-            raise ConfigError(f"{benchmark.id} needs the argument {name}{_allowed(argument)}")
+            raise ConfigError(f"{benchmark_id} needs the argument {name}{_allowed(argument)}")
         if argument.column and value == _HELMS_NOTHING:
             value = argument.default
-        if value is not None:
-            problem = _problem(argument, value) if value != argument.default else ""
-            if problem:
-                raise ConfigError(f"{benchmark.id}: {name} is {value!r}: {problem}")
-            found[name] = value
-    return found
+        if value is None:
+            continue
+        # A default may be a value that an entry could not pass: the empty one, for all rows.
+        problem = "" if value == argument.default else _problem(argument, value)
+        if problem:
+            raise ConfigError(f"{benchmark_id}: {name} is {value!r}: {problem}")
+        values[name] = value
+    return values
 
 
 def _problem(argument: Argument, value: str) -> str:

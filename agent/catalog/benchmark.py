@@ -1,4 +1,4 @@
-"""A benchmark as its folder describes it: `benchmarks/<id>/benchmark.yaml` and the files named there."""
+"""Definitions of benchmarks: `benchmarks/<id>/benchmark.yaml` and the files that it names."""
 
 import re
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
-from agent.catalog.arguments import Argument, read_arguments
+from agent.catalog.arguments import Argument, fill_arguments, read_arguments
 from agent.catalog.data_section import LOADERS, DataFile, DataSection, loader_by_ending, read_data_section
 from agent.catalog.definition_files import DefinitionFiles
 from agent.catalog.metric_uses import JUDGE_METRIC, read_metrics
@@ -24,11 +24,11 @@ from agent.catalog.question import (
 )
 from agent.catalog.taxonomy import taxonomy
 from agent.catalog.template import placeholders
-from agent.catalog.wording import nearest
-from agent.catalog.yaml_map import yaml_map
 from agent.errors import BenchmarkError
+from agent.io.packaged import shipped
+from agent.io.wording import nearest
+from agent.io.yaml_map import YamlMap, yaml_map
 from agent.metrics import MetricUse
-from agent.shipped import shipped
 from agent.vocabulary import IDENTIFIER_KINDS, AccessLevel, Scoring
 
 _HELM_MAX_TOKENS = 1024  # MedHELM's default for configurable benchmarks
@@ -41,7 +41,7 @@ class Benchmark:
 
     Attributes:
         id: unique here; also the name in run entries and the folder under a site's `data/`.
-        loader: how files become rows: a name of `agent.datasets.formats.FORMATS`.
+        loader: how files become rows: a name of `agent.datasets.sources.formats.FORMATS`.
         files: the official dataset files, in instance order; empty for a site's own benchmark.
         dataset_file: a site's own dataset beside the definition; None if the benchmark has official files.
         data_options: settings of the loader (`sheet`, ...).
@@ -137,12 +137,16 @@ class Benchmark:
         """The metric that stands for the benchmark on the board."""
         return self.metrics[0]
 
+    def fill_arguments(self, passed: Mapping[str, str]) -> dict[str, str]:
+        """Check the arguments of a run entry and fill in the defaults: see `agent.catalog.arguments`."""
+        return fill_arguments(self.id, self.arguments, passed)
+
 
 @dataclass(frozen=True, slots=True)
-class Broken:
-    """A definition that cannot be used: where it lies, the names it goes by, and why."""
+class BrokenDefinition:
+    """A definition that cannot be used: its file or folder, its id and aliases, and the reason."""
 
-    place: Path
+    path: Path
     names: tuple[str, ...]
     error: BenchmarkError
 
@@ -154,7 +158,7 @@ def load_benchmark(folder_or_yaml: Path, *, absolute_paths: bool = False) -> Ben
     elsewhere.
 
     Args:
-        folder_or_yaml: what to read.
+        folder_or_yaml: the folder or the YAML.
         absolute_paths: whether it may name files by absolute paths. For definitions that a user names in a run entry.
 
     Raises:
@@ -169,40 +173,49 @@ def find_benchmarks(own: Path | None = None) -> dict[str, Benchmark]:
     Raises:
         BenchmarkError: a definition is wrong, or two have one id or alias.
     """
-    found, broken = survey_benchmarks(own)
+    benchmarks, broken = survey_benchmarks(own)
     if broken:
-        raise BenchmarkError("\n".join(str(one.error) for one in broken))
-    return found
+        raise BenchmarkError("\n".join(str(definition.error) for definition in broken))
+    return benchmarks
 
 
-def survey_benchmarks(own: Path | None = None) -> tuple[dict[str, Benchmark], list[Broken]]:
-    """Read what `find_benchmarks` reads, and set aside what cannot be used, so that one mistake hides no other.
+def survey_benchmarks(own: Path | None = None) -> tuple[dict[str, Benchmark], list[BrokenDefinition]]:
+    """Read the same as `find_benchmarks`, and set aside the definitions that cannot be used.
 
-    A name that two definitions claim stays with the first, and is one of the second's in the list of broken ones:
-    `benchmark_of` refuses it, since nobody can tell which of them is meant.
+    If two definitions claim a name, the first keeps it and the second is broken under that name: `benchmark_of`
+    refuses the name, because a run entry cannot say which of them it means.
     """
-    places = [path.parent for path in sorted(shipped("benchmarks").glob("*/benchmark.yaml"))]
-    if own is not None and own.is_dir():
-        places += sorted(p.parent for p in own.glob("*/benchmark.yaml"))
-        places += sorted(p for p in own.iterdir() if p.suffix in (".yaml", ".yml") and p.is_file())
-    found: dict[str, Benchmark] = {}
-    broken: list[Broken] = []
-    taken: dict[str, Path] = {}
-    for place in places:
-        names: tuple[str, ...] = (place.name if place.is_dir() else place.stem,)
+    benchmarks: dict[str, Benchmark] = {}
+    broken: list[BrokenDefinition] = []
+    claimed: dict[str, Path] = {}
+    for path in _definition_paths(own):
+        names: tuple[str, ...] = (path.name if path.is_dir() else path.stem,)
         try:
-            definition = _Definition(place)
+            definition = _Definition(path)
             names = definition.names or names
             benchmark = definition.read()
-            for name in names:
-                if name in taken:
-                    raise BenchmarkError(f"{place}: the name {name!r} is already that of {taken[name]}")
-        except BenchmarkError as why:
-            broken.append(Broken(place, names, why))
-        else:
-            taken.update(dict.fromkeys(names, place))
-            found[benchmark.id] = benchmark
-    return found, broken
+            _refuse_claimed_names(path, names, claimed)
+        except BenchmarkError as error:
+            broken.append(BrokenDefinition(path, names, error))
+            continue
+        claimed.update(dict.fromkeys(names, path))
+        benchmarks[benchmark.id] = benchmark
+    return benchmarks, broken
+
+
+def _definition_paths(own: Path | None) -> list[Path]:
+    """List the folders and files of definitions, those that travel with the agent first."""
+    paths = [path.parent for path in sorted(shipped("benchmarks").glob("*/benchmark.yaml"))]
+    if own is not None and own.is_dir():
+        paths += sorted(path.parent for path in own.glob("*/benchmark.yaml"))
+        paths += sorted(path for path in own.iterdir() if path.suffix in (".yaml", ".yml") and path.is_file())
+    return paths
+
+
+def _refuse_claimed_names(path: Path, names: tuple[str, ...], claimed: Mapping[str, Path]) -> None:
+    for name in names:
+        if name in claimed:
+            raise BenchmarkError(f"{path}: the name {name!r} is already that of {claimed[name]}")
 
 
 class _Definition:
@@ -215,58 +228,61 @@ class _Definition:
     def __init__(self, folder_or_yaml: Path, absolute_paths: bool = False) -> None:
         self._path = folder_or_yaml / "benchmark.yaml" if folder_or_yaml.is_dir() else folder_or_yaml
         self._files = DefinitionFiles(self._path, absolute_paths)
-        self._map = yaml_map(self._files.definition, self._path, BenchmarkError)
-        self._name = self._map.name("name")
+        self._section = yaml_map(self._files.definition, self._path, BenchmarkError)
+        self._name = self._section.name("name")
         self._id = re.sub(r"[^A-Za-z0-9._-]", "_", self._name)
-        self._aliases = self._map.names("aliases")
-        if self._id and not self._id[0].isalnum():  # the id is the name of a folder, and `..` is one too
-            self._map.note("name", "expected a name that begins with a letter or a digit")
+        self._aliases = self._section.names("aliases")
+        # The id becomes the name of a folder, and `..` would be one too.
+        if self._id and not self._id[0].isalnum():
+            self._section.note("name", "expected a name that begins with a letter or a digit")
         self.names = tuple(name for name in (self._id, *self._aliases) if name)
 
     def read(self) -> Benchmark:
-        m = self._map
-        choices = read_choices(m)
-        category, subcategory = self._place()
-        data, dataset_file = self._data()
-        metrics = read_metrics(m, self._files)
-        messages_column = m.text("messages_column", "") or None
-        template = self._template(messages_column)
-        system_template = self._system_template()
-        answer = read_answer_rule(m, choices)
-        shorten, arguments = read_shorten(m), read_arguments(m)
-        few_shot = read_few_shot(m, self._files)
-        gold = read_gold(m, choices, judged_alone={use.name for use in metrics} == {JUDGE_METRIC})
+        """Read the whole definition.
+
+        Raises:
+            BenchmarkError: lists every problem, each with file and key.
+        """
+        section = self._section
+        choices = read_choices(section)
+        category, subcategory = _read_category(section)
+        data, dataset_file = self._read_data()
+        metrics = read_metrics(section, self._files)
+        messages_column = section.text("messages_column", "") or None
+        template = self._read_prompt(messages_column)
+        system_template = self._read_system_prompt()
+        answer = read_answer_rule(section, choices)
+        shorten = read_shorten(section)
+        arguments = read_arguments(section)
+        few_shot = read_few_shot(section, self._files)
+        gold = read_gold(section, choices, judged_alone={use.name for use in metrics} == {JUDGE_METRIC})
         if few_shot and gold is None:
-            m.note("few_shot", "needs `gold`: an example ends in its right answer")
-        for key, there in (("few_shot", few_shot), ("shorten", shorten)):
-            if there and not template:
-                m.note(key, "needs a `prompt_file`")
-        for number, file in enumerate(data.files, 1):
-            for name in placeholders(file.name):
-                if name not in arguments:
-                    m.note(f"data.files[{number}].name", f"{name!r} is no argument{nearest(name, arguments)}")
-        for name in data.sample_arguments:
-            if name not in arguments:
-                m.note("data.sample.arguments", f"{name!r} is not one of the arguments{nearest(name, arguments)}")
+            section.note("few_shot", "needs `gold`: an example ends in its right answer")
+        if few_shot and not template:
+            section.note("few_shot", "needs a `prompt_file`")
+        if shorten and not template:
+            section.note("shorten", "needs a `prompt_file`")
+        _note_unknown_arguments(section, data, arguments)
         benchmark = Benchmark(
             id=self._id,
-            display_name=m.name("display_name", self._name),
-            description=m.text("description"),
+            display_name=section.name("display_name", self._name),
+            description=section.text("description"),
             category=category,
             subcategory=subcategory,
-            # A benchmark that does not say is treated with the most care.
-            access=cast(AccessLevel, m.choice("access", ("private", "gated", "public"), "private")),
+            # Where the definition does not say, the benchmark gets the strictest rules.
+            access=cast(AccessLevel, section.choice("access", ("private", "gated", "public"), "private")),
             folder=self._path.parent,
             loader=data.loader,
-            instructions=m.text("instructions", "").strip(),
+            instructions=section.text("instructions", "").strip(),
             template=template,
             system_template=system_template,
             messages_column=messages_column,
             few_shot=few_shot,
             shorten=shorten,
-            max_tokens=m.integer("max_tokens", _HELM_MAX_TOKENS) or _HELM_MAX_TOKENS,
-            reasoning_max_tokens=m.integer("reasoning_max_tokens", _REASONING_MAX_TOKENS) or _REASONING_MAX_TOKENS,
-            helm_max_tokens=m.integer("helm_max_tokens", None),
+            max_tokens=section.integer("max_tokens", _HELM_MAX_TOKENS) or _HELM_MAX_TOKENS,
+            reasoning_max_tokens=section.integer("reasoning_max_tokens", _REASONING_MAX_TOKENS)
+            or _REASONING_MAX_TOKENS,
+            helm_max_tokens=section.integer("helm_max_tokens", None),
             metrics=metrics,
             digest=self._files.digest(),
             gold=gold,
@@ -283,83 +299,98 @@ class _Definition:
             parser=answer.parser,
             answer_field=answer.field,
             answer_pattern=answer.pattern,
-            scoring=cast(Scoring, m.choice("scoring", ("intramural", "helm"), "intramural")),
-            unit=m.name("unit", "row"),
-            unit_column=m.text("unit_column", "") or None,
-            lineage=m.name("lineage", ""),
-            id_column=m.text("id_column", "") or None,
-            extra_columns=m.pairs("extra_columns"),
-            subgroup_columns=m.pairs("subgroup_columns"),
-            identifiers=self._identifiers(),
-            optional_columns=m.texts("optional_columns"),
+            scoring=cast(Scoring, section.choice("scoring", ("intramural", "helm"), "intramural")),
+            unit=section.name("unit", "row"),
+            unit_column=section.text("unit_column", "") or None,
+            lineage=section.name("lineage", ""),
+            id_column=section.text("id_column", "") or None,
+            extra_columns=section.pairs("extra_columns"),
+            subgroup_columns=section.pairs("subgroup_columns"),
+            identifiers=_read_identifiers(section),
+            optional_columns=section.texts("optional_columns"),
             source_url=data.source_url,
             source_commit=data.source_commit,
-            licence=m.text("licence", ""),
-            citation=m.text("citation", ""),
+            licence=section.text("licence", ""),
+            citation=section.text("citation", ""),
             arguments=arguments,
             aliases=self._aliases,
-            helm_scenario=m.name("helm_scenario", ""),
-            helm_groups=m.names("helm_groups"),
+            helm_scenario=section.name("helm_scenario", ""),
+            helm_groups=section.names("helm_groups"),
         )
-        m.finish()
-        if m.problems:
-            raise BenchmarkError("\n".join(f"{self._path}: {problem}" for problem in m.problems))
+        section.finish()
+        if section.problems:
+            raise BenchmarkError("\n".join(f"{self._path}: {problem}" for problem in section.problems))
         return benchmark
 
-    def _identifiers(self) -> Mapping[str, str]:
-        m = self._map
-        found = m.pairs("identifiers")
-        for column, kind in found.items():
-            if kind not in IDENTIFIER_KINDS:
-                known = f"expected one of {', '.join(IDENTIFIER_KINDS)}"
-                m.note(f"identifiers.{column}", f"{known}{nearest(kind, IDENTIFIER_KINDS)}")
-        return found
-
-    def _place(self) -> tuple[str, str]:
-        m = self._map
-        category, subcategory = m.text("category", ""), m.text("subcategory", "")
-        if category and category not in taxonomy():
-            m.note("category", f"{category!r} is not in the taxonomy{nearest(category, taxonomy())}")
-        elif subcategory and subcategory not in taxonomy().get(category, ()):
-            known = taxonomy().get(category, ())
-            m.note("subcategory", f"{subcategory!r} is not a subcategory of {category!r}{nearest(subcategory, known)}")
-        return category, subcategory
-
-    def _template(self, messages_column: str | None) -> str:
-        m = self._map
-        if messages_column and not m.has("prompt_file"):
-            m.skip("prompt_file")
+    def _read_prompt(self, messages_column: str | None) -> str:
+        if messages_column and not self._section.has("prompt_file"):
+            self._section.skip("prompt_file")
             return ""
-        template, _ = self._files.text(m, "prompt_file")
+        template, _ = self._files.text(self._section, "prompt_file")
         return template.rstrip()
 
-    def _system_template(self) -> str:
-        m = self._map
-        written = m.text("system_prompt", "").strip()
-        if not m.has("system_prompt_file"):
-            m.skip("system_prompt_file")
-            return written
-        if written:
-            m.note("system_prompt", "give either `system_prompt` or `system_prompt_file`")
-        template, _ = self._files.text(m, "system_prompt_file")
+    def _read_system_prompt(self) -> str:
+        section = self._section
+        prompt = section.text("system_prompt", "").strip()
+        if not section.has("system_prompt_file"):
+            section.skip("system_prompt_file")
+            return prompt
+        if prompt:
+            section.note("system_prompt", "give either `system_prompt` or `system_prompt_file`")
+        template, _ = self._files.text(section, "system_prompt_file")
         return template.strip()
 
-    def _data(self) -> tuple[DataSection, Path | None]:
-        m = self._map
-        inner = m.map("data")
-        if inner is not None:
-            for key in ("dataset_file", "loader"):
-                if m.skip(key):
-                    m.note(key, f"give either `{key}` or `data`" if key == "dataset_file" else "belongs in `data`")
-            return read_data_section(inner), None
+    def _read_data(self) -> tuple[DataSection, Path | None]:
+        """Read the official files of `data`, or the site's own `dataset_file` and its options."""
+        section = self._section
+        data_section = section.map("data")
+        if data_section is not None:
+            if section.skip("dataset_file"):
+                section.note("dataset_file", "give either `dataset_file` or `data`")
+            if section.skip("loader"):
+                section.note("loader", "belongs in `data`")
+            return read_data_section(data_section), None
         options: dict[str, str] = {}
-        file = m.map("dataset_file") if m.is_map("dataset_file") else None
-        if file is None:
-            path = self._files.find(m, "dataset_file")
+        file_section = section.map("dataset_file") if section.is_map("dataset_file") else None
+        if file_section is None:
+            path = self._files.find(section, "dataset_file")
         else:
-            path = self._files.find(file, "path")
-            sheet = file.name("sheet", "")
-            options = {"sheet": sheet} if sheet else {}
-            file.finish()
+            path = self._files.find(file_section, "path")
+            sheet = file_section.name("sheet", "")
+            if sheet:
+                options["sheet"] = sheet
+            file_section.finish()
         by_ending = loader_by_ending(path) if path else "csv"
-        return DataSection(loader=m.choice("loader", LOADERS, by_ending), options=options), path
+        return DataSection(loader=section.choice("loader", LOADERS, by_ending), options=options), path
+
+
+def _read_category(section: YamlMap) -> tuple[str, str]:
+    category, subcategory = section.text("category", ""), section.text("subcategory", "")
+    subcategories = taxonomy().get(category, ())
+    if category and category not in taxonomy():
+        section.note("category", f"{category!r} is not in the taxonomy{nearest(category, taxonomy())}")
+    elif subcategory and subcategory not in subcategories:
+        hint = nearest(subcategory, subcategories)
+        section.note("subcategory", f"{subcategory!r} is not a subcategory of {category!r}{hint}")
+    return category, subcategory
+
+
+def _read_identifiers(section: YamlMap) -> Mapping[str, str]:
+    identifiers = section.pairs("identifiers")
+    for column, kind in identifiers.items():
+        if kind not in IDENTIFIER_KINDS:
+            known = ", ".join(IDENTIFIER_KINDS)
+            section.note(f"identifiers.{column}", f"expected one of {known}{nearest(kind, IDENTIFIER_KINDS)}")
+    return identifiers
+
+
+def _note_unknown_arguments(section: YamlMap, data: DataSection, arguments: Mapping[str, Argument]) -> None:
+    """Note the arguments that names of files and the sample use and the definition does not declare."""
+    for number, file in enumerate(data.files, 1):
+        for name in placeholders(file.name):
+            if name not in arguments:
+                section.note(f"data.files[{number}].name", f"{name!r} is no argument{nearest(name, arguments)}")
+    for name in data.sample_arguments:
+        if name not in arguments:
+            problem = f"{name!r} is not one of the arguments{nearest(name, arguments)}"
+            section.note("data.sample.arguments", problem)

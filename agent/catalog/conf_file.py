@@ -4,9 +4,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.catalog.small_file import decode, read_bytes
-from agent.catalog.wording import nearest
 from agent.errors import ConfigError
+from agent.io.small_file import decode, read_bytes
+from agent.io.wording import nearest
 
 _INCLUDE = re.compile(r"\binclude\s*(?:required\s*\(|url\s*\(|file\s*\(|package\s*\(|classpath\s*\(|\")", re.IGNORECASE)
 _KEYS = ("description", "priority", "groups")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent.catalog.yaml_map import YamlMap
+from agent.io.yaml_map import YamlMap
 
 LOADERS = (
     "csv",
@@ -34,7 +34,7 @@ LOADERS = (
     "mtsamples",
     "race_based_med",
 )
-"""Names of the file formats that `agent.datasets.formats` reads."""
+"""Names of the file formats that `agent.datasets.sources.formats` reads."""
 
 BY_ENDING = {
     ".csv": "csv",

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from functools import cache
 
 from agent.catalog.benchmark import Benchmark
-from agent.catalog.yaml_map import read_yaml
 from agent.errors import BenchmarkError
-from agent.shipped import shipped
+from agent.io.packaged import shipped
+from agent.io.yaml_map import read_yaml
 
 _MOST_UNITS = 1_000_000  # a scorecard's scale of group sizes ends there
 

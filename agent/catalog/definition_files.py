@@ -4,9 +4,9 @@ import hashlib
 from pathlib import Path
 
 from agent.catalog.named_file import named_file, refuse_key_text
-from agent.catalog.small_file import decode, read_bytes
-from agent.catalog.yaml_map import YamlMap
 from agent.errors import BenchmarkError
+from agent.io.small_file import decode, read_bytes
+from agent.io.yaml_map import YamlMap
 
 
 class DefinitionFiles:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from agent.catalog.deployments import Deployment
 from agent.catalog.run_entries import counted_lines, rewritten
-from agent.catalog.small_file import read_bytes
-from agent.catalog.strict_yaml import parse_yaml
-from agent.catalog.wording import nearest, unseen
 from agent.errors import ConfigError
+from agent.io.small_file import read_bytes
+from agent.io.strict_yaml import parse_yaml
+from agent.io.wording import nearest, unseen
 from agent.vocabulary import RunEntry
 
 _LEFT_OUT = "none"

@@ -1,4 +1,4 @@
-"""Model deployments: where and how a model is served, from `model_deployments.yaml` with HELM's keys and ours."""
+"""Model deployments: where and how models are served, from `model_deployments.yaml` with HELM's keys and ours."""
 
 import hashlib
 import math
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from agent.catalog.wording import nearest
-from agent.catalog.yaml_map import YamlMap, read_yaml
 from agent.errors import ConfigError
+from agent.io.wording import nearest
+from agent.io.yaml_map import YamlMap, read_yaml
 from agent.vocabulary import RunEntry
 
 # Clients of HELM that talk to an OpenAI-compatible server, which is what this agent does.
@@ -35,7 +35,7 @@ _HIGHEST_PRICE = 1_000_000.0
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What asking costs, as far as the deployment says. What it does not say is unknown, not zero.
+    """Prices of asking a model. A price that the deployment does not state is unknown, not zero.
 
     Attributes:
         currency: code of three capitals, for example "EUR".
@@ -54,8 +54,8 @@ class Prices:
 class Deployment:
     """An OpenAI-compatible server and the name it serves a model under.
 
-    Answers belong to the deployment's name: whoever lets one name stand for another server or another model makes
-    kept answers of the old one pass for the new one's. A changed server deserves a new name.
+    Stored answers belong to the deployment's name. A name that moves to another server or model would pass the old
+    answers off as the new model's, so a changed server needs a new name.
 
     Attributes:
         name: as run entries name it, for example "local/qwen".
@@ -69,10 +69,10 @@ class Deployment:
             hospital and is never used for prompts.
         max_sequence_length: tokens of prompt (and answer) the server takes; None if unknown.
         tokenizer_file: the model's `tokenizer.json`, to count tokens with where the server does not count them.
-        prices: what asking costs; None if the deployment says nothing of it.
+        prices: of asking; None if the deployment states none.
         reasoning: whether the model thinks before it answers, and so gets `reasoning_max_tokens`.
         deprecated: HELM's mark.
-        unused_keys: keys of HELM's that have no meaning here, accepted and shown by `doctor`.
+        unused_keys: HELM's keys that the agent accepts without using them; `doctor` shows them.
         problem: why the deployment cannot be used by this agent; None when it can.
     """
 
@@ -100,17 +100,18 @@ def read_deployments(path: Path) -> dict[str, Deployment]:
         ConfigError: lists every problem with deployment and key; an API key written in the file is one.
     """
     tree = read_yaml(path, ConfigError)
-    found: dict[str, Deployment] = {}
-    for m in tree.maps("model_deployments"):
-        deployment = _read(m, path.parent)
+    deployments: dict[str, Deployment] = {}
+    for section in tree.maps("model_deployments"):
+        deployment = _read_deployment(section, path.parent)
+        earlier = deployments.get(deployment.name)
         # HELM's own file has several twice, all of clients that cannot be used here; there the last one counts.
-        if deployment.name in found and not (deployment.problem and found[deployment.name].problem):
-            m.note("name", f"{deployment.name!r} is there twice")
-        found[deployment.name] = deployment
+        if earlier and not (deployment.problem and earlier.problem):
+            section.note("name", f"{deployment.name!r} is there twice")
+        deployments[deployment.name] = deployment
     tree.finish()
     if tree.problems:
         raise ConfigError("\n".join(f"{path}: {problem}" for problem in tree.problems))
-    return found
+    return deployments
 
 
 def ad_hoc(server_url: str, model: str) -> Deployment:
@@ -122,18 +123,18 @@ def ad_hoc(server_url: str, model: str) -> Deployment:
     Raises:
         ConfigError: not an http(s) address, or no model.
     """
-    problem = _address_problem(server_url)
+    problem = _find_address_problem(server_url)
     if problem:
         raise ConfigError(f"--server: {problem}")
     if not model:
         raise ConfigError("--server needs a model", "Name the model as the server knows it: model=...")
     base_url = server_url.rstrip("/")
-    name = f"server-{hashlib.sha256(_normalised(base_url).encode()).hexdigest()[:8]}"
+    name = f"server-{hashlib.sha256(_normalise_address(base_url).encode()).hexdigest()[:8]}"
     return Deployment(name=name, model_name=model, base_url=base_url, served_model=model)
 
 
-def _normalised(base_url: str) -> str:
-    """Write one address in one way: scheme and host in small letters, the port always there, no slash at the end."""
+def _normalise_address(base_url: str) -> str:
+    """Write every spelling of an address alike: lower-case scheme and host, with a port, without a slash at the end."""
     parts = urlsplit(base_url)
     port = parts.port or {"http": 80, "https": 443}[parts.scheme]
     return f"{parts.scheme}://{parts.hostname}:{port}{parts.path.rstrip('/')}"
@@ -170,111 +171,127 @@ def deployment_of(entry: RunEntry, deployments: Mapping[str, Deployment]) -> Dep
 _ADVICE = "Add it to model_deployments.yaml, or name a server with --server."
 
 
-def _read(m: YamlMap, folder: Path) -> Deployment:
-    name = m.name("name")
-    model_name = m.name("model_name", name)
-    unused = [key for key in _UNUSED if m.skip(key)]
-    client = m.map("client_spec")
-    if client is None:
-        m.note("client_spec", "is required: class_name, and args with base_url")
-    base_url, served, problem = "", "", None
-    if client is not None:
-        base_url, served, problem, more = _client(client)
-        unused += more
-    _refuse_secrets(m)
-    token, ca, tokenizer = m.name("token_file", ""), m.name("ca_bundle", ""), m.name("tokenizer_file", "")
+@dataclass(frozen=True, slots=True)
+class _ClientSpec:
+    """The keys of `client_spec` that the agent uses; `problem` says why it cannot use the client."""
+
+    base_url: str = ""
+    served_model: str = ""
+    problem: str | None = None
+    unused_keys: tuple[str, ...] = ()
+
+
+def _read_deployment(section: YamlMap, folder: Path) -> Deployment:
+    name = section.name("name")
+    model_name = section.name("model_name", name)
+    unused = [key for key in _UNUSED if section.skip(key)]
+    client_section = section.map("client_spec")
+    if client_section is None:
+        section.note("client_spec", "is required: class_name, and args with base_url")
+        client = _ClientSpec()
+    else:
+        client = _read_client(client_section)
+    _refuse_secrets(section)
     deployment = Deployment(
         name=name,
         model_name=model_name,
-        base_url=base_url,
+        base_url=client.base_url,
         # HELM's default: the model's name without its organisation.
-        served_model=served or model_name.rpartition("/")[2],
-        token_file=folder / token if token else None,
-        max_in_flight=m.integer("max_in_flight", None, high=4096),
-        ca_bundle=folder / ca if ca else None,
-        proxy=m.name("proxy", "") or None,
-        max_sequence_length=m.integer("max_sequence_length", None, high=2**63),
-        tokenizer_file=folder / tokenizer if tokenizer else None,
-        prices=_prices(m),
-        reasoning=m.flag("reasoning", False),
-        deprecated=m.flag("deprecated", False),
-        unused_keys=tuple(unused),
-        problem=problem,
+        served_model=client.served_model or model_name.rpartition("/")[2],
+        token_file=_read_path(section, "token_file", folder),
+        max_in_flight=section.integer("max_in_flight", None, high=4096),
+        ca_bundle=_read_path(section, "ca_bundle", folder),
+        proxy=section.name("proxy", "") or None,
+        max_sequence_length=section.integer("max_sequence_length", None, high=2**63),
+        tokenizer_file=_read_path(section, "tokenizer_file", folder),
+        prices=_read_prices(section),
+        reasoning=section.flag("reasoning", False),
+        deprecated=section.flag("deprecated", False),
+        unused_keys=(*unused, *client.unused_keys),
+        problem=client.problem,
     )
-    if problem is None:
-        m.finish()  # what HELM writes for other clients is its own affair
+    # HELM writes further keys for clients that the agent cannot use; they are no mistakes.
+    if client.problem is None:
+        section.finish()
     return deployment
 
 
-def _prices(m: YamlMap) -> Prices | None:
+def _read_path(section: YamlMap, key: str, folder: Path) -> Path | None:
+    name = section.name(key, "")
+    return folder / name if name else None
+
+
+def _read_prices(section: YamlMap) -> Prices | None:
     prompt, completion = "price_per_million_prompt_tokens", "price_per_million_completion_tokens"
-    prices = {key: _price(m, key) for key in (prompt, completion, "gpu_hour_rate")}
-    gpus = m.integer("gpus", None, high=100_000)
-    currency = m.name("currency", "")
-    for one, other, there in (
-        (prompt, completion, m.has(completion)),
-        (completion, prompt, m.has(prompt)),
-        ("gpu_hour_rate", "gpus", m.has("gpus")),
-        ("gpus", "gpu_hour_rate", m.has("gpu_hour_rate")),
-    ):
-        if m.has(one) and not there:
-            m.note(one, f"has a meaning only together with {other}")
-    if not any(m.has(key) for key in prices):
+    prices = {key: _read_price(section, key) for key in (prompt, completion, "gpu_hour_rate")}
+    gpus = section.integer("gpus", None, high=100_000)
+    currency = section.name("currency", "")
+    for first, second in ((prompt, completion), ("gpu_hour_rate", "gpus")):
+        _note_missing_partner(section, first, second)
+        _note_missing_partner(section, second, first)
+    if not any(section.has(key) for key in prices):
         return None
     if not _CURRENCY.fullmatch(currency):
-        m.note("currency", "is required with a price: a code of three capitals, such as EUR")
+        section.note("currency", "is required with a price: a code of three capitals, such as EUR")
     return Prices(currency, prices[prompt], prices[completion], prices["gpu_hour_rate"], gpus)
 
 
-def _price(m: YamlMap, key: str) -> float | None:
-    text = m.text(key, "")
-    if not m.has(key):
+def _note_missing_partner(section: YamlMap, key: str, partner: str) -> None:
+    if section.has(key) and not section.has(partner):
+        section.note(key, f"has a meaning only together with {partner}")
+
+
+def _read_price(section: YamlMap, key: str) -> float | None:
+    text = section.text(key, "")
+    if not section.has(key):
         return None
     try:
         price = float(text)
     except ValueError:
         price = math.nan
+    # NaN compares false, so it is refused with the numbers out of range.
     if not 0 <= price <= _HIGHEST_PRICE:
-        m.note(key, f"expected a number from 0 to {_HIGHEST_PRICE:,.0f}")
+        section.note(key, f"expected a number from 0 to {_HIGHEST_PRICE:,.0f}")
         return None
     return price
 
 
-def _client(client: YamlMap) -> tuple[str, str, str | None, list[str]]:
-    class_name = client.name("class_name")
-    short = class_name.rpartition(".")[2]
+def _read_client(client: YamlMap) -> _ClientSpec:
+    class_name = client.name("class_name").rpartition(".")[2]
+    is_compatible = class_name in _COMPATIBLE
+    problem = None if is_compatible else f"its client {class_name} is not one for an OpenAI-compatible server"
     args = client.map("args")
-    compatible = short in _COMPATIBLE
-    problem = None if compatible else f"its client {short} is not one for an OpenAI-compatible server"
-    if args is None:
-        if compatible:
-            client.finish()
-        return "", "", problem or "it has no base_url", []
-    base_url = args.name("base_url", "")
-    served = args.name("vllm_model_name", "") or args.name("openai_model_name", "")
-    _refuse_secrets(args)
-    if compatible and base_url:
-        wrong = _address_problem(base_url)
-        if wrong:
-            args.note("base_url", wrong)
-    unused = [f"client_spec.args.{key}" for key in _UNUSED_ARGS if args.skip(key)]
-    if compatible:
-        args.finish()
+    base_url, served_model, unused = "", "", []
+    if args is not None:
+        base_url = args.name("base_url", "")
+        served_model = args.name("vllm_model_name", "") or args.name("openai_model_name", "")
+        _refuse_secrets(args)
+        address_problem = _find_address_problem(base_url) if is_compatible and base_url else None
+        if address_problem:
+            args.note("base_url", address_problem)
+        unused = [f"client_spec.args.{key}" for key in _UNUSED_ARGS if args.skip(key)]
+    if is_compatible:
+        if args is not None:
+            args.finish()
         client.finish()
-    return base_url.rstrip("/"), served, problem or (None if base_url else "it has no base_url"), unused
+    if not problem and not base_url:
+        problem = "it has no base_url"
+    return _ClientSpec(base_url.rstrip("/"), served_model, problem, tuple(unused))
 
 
-def _refuse_secrets(m: YamlMap) -> None:
+def _refuse_secrets(section: YamlMap) -> None:
     for key in _SECRET:
         # vLLM's clients in HELM send the word EMPTY for no key.
-        if m.has(key) and m.text(key, "") not in ("", "EMPTY"):
-            m.note(key, "a key must not stand in this file; put it in a file of mode 0600 and name that as token_file")
+        if section.has(key) and section.text(key, "") not in ("", "EMPTY"):
+            section.note(
+                key, "a key must not stand in this file; put it in a file of mode 0600 and name that as token_file"
+            )
 
 
-def _address_problem(url: str) -> str | None:
+def _find_address_problem(url: str) -> str | None:
     try:
         parts = urlsplit(url)
-        _ = parts.port
+        _ = parts.port  # raises ValueError where the port is no number or out of range
     except ValueError:
         return "not a web address"
     if parts.scheme not in ("http", "https") or not parts.hostname:

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.catalog.wording import counted
-from agent.catalog.yaml_map import YamlMap, read_yaml
 from agent.errors import ConfigError
+from agent.io.wording import counted
+from agent.io.yaml_map import YamlMap, read_yaml
 from agent.metrics import Judge
 
 _MOST_SEATS = 99

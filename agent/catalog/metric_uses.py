@@ -6,8 +6,8 @@ from pathlib import Path
 
 from agent.catalog.definition_files import DefinitionFiles
 from agent.catalog.judges import read_judges, read_quorum
-from agent.catalog.wording import nearest
-from agent.catalog.yaml_map import YamlMap
+from agent.io.wording import nearest
+from agent.io.yaml_map import YamlMap
 from agent.jury.rubric import EXPLANATION, read_rubric_block
 from agent.metrics import METRICS, MetricUse, Scale
 

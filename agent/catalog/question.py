@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Literal, cast
 
 from agent.catalog.definition_files import DefinitionFiles
-from agent.catalog.yaml_map import YamlMap
 from agent.errors import BenchmarkError
+from agent.io.yaml_map import YamlMap
 
 Parser = Literal["option_letter", "text", "json", "pattern"]
 PARSERS: tuple[Parser, ...] = ("option_letter", "text", "json", "pattern")

@@ -4,14 +4,15 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
-from agent.catalog.benchmark import Benchmark, Broken, load_benchmark, survey_benchmarks
+from agent.catalog.benchmark import Benchmark, BrokenDefinition, load_benchmark, survey_benchmarks
 from agent.catalog.conf_file import read_conf_file
 from agent.catalog.metric_uses import JUDGE_METRIC
-from agent.catalog.wording import nearest, unseen
 from agent.errors import ConfigError
+from agent.io.wording import nearest, unseen
 from agent.vocabulary import RunEntry
 
 CONFIGURABLE = "medhelm_configurable_benchmark"
@@ -69,7 +70,7 @@ _MAX_DESCRIPTION = 2000  # characters
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """What a run entry's expanders change; None or empty leaves the benchmark's or the command line's value."""
+    """Changes by a run entry's expanders; None or empty leaves the benchmark's or the command line's value."""
 
     max_eval_instances: int | None = None
     num_output_tokens: int | None = None
@@ -136,26 +137,25 @@ def overrides(entry: RunEntry) -> Overrides:
     Raises:
         ConfigError: a value is not of its kind or out of range.
     """
-    given = entry.expanders
-    instructions, stop = given.get("instructions"), given.get("stop", "none")
+    instructions = entry.expanders.get("instructions")
+    stop = entry.expanders.get("stop", "none")
     if instructions not in (None, "none", "expert"):
         raise ConfigError(f"{entry.description!r}: instructions is {instructions!r}, expected none or expert")
     if stop not in _STOPS:
         raise ConfigError(f"{entry.description!r}: stop is {stop!r}, expected one of {', '.join(_STOPS)}")
-    instances = _whole(entry, "max_eval_instances", {"default": "1000"})
     return Overrides(
-        max_eval_instances=instances,
-        num_output_tokens=_whole(entry, "num_output_tokens"),
-        increase_max_tokens=_whole(entry, "increase_max_tokens") or 0,
-        temperature=_temperature(entry),
+        max_eval_instances=_read_whole_number(entry, "max_eval_instances", {"default": "1000"}),
+        num_output_tokens=_read_whole_number(entry, "num_output_tokens"),
+        increase_max_tokens=_read_whole_number(entry, "increase_max_tokens") or 0,
+        temperature=_read_temperature(entry),
         stop=_STOPS[stop],
         instructions="none" if instructions == "none" else "expert" if instructions else None,
-        max_train_instances=_whole(entry, "max_train_instances", {"zero": "0", "one": "1"}, low=0),
+        max_train_instances=_read_whole_number(entry, "max_train_instances", {"zero": "0", "one": "1"}, low=0),
     )
 
 
 def output_tokens(entry: RunEntry, benchmark: Benchmark, *, reasoning: bool) -> int:
-    """Length limit of an answer in tokens.
+    """Return the length limit of an answer in tokens.
 
     `num_output_tokens` replaces the benchmark's (reasoning) limit, `increase_max_tokens` adds to it.
     """
@@ -178,11 +178,11 @@ def read_run_entries(
         ConfigError: a file is missing or not of that form; names file and entry number.
     """
     entries: list[RunEntry] = []
-    for item in (item for path in conf_paths for item in read_conf_file(path)):
+    for item in chain.from_iterable(read_conf_file(path) for path in conf_paths):
         try:
             entry = parse_run_entry(item.description)
-        except ConfigError as why:
-            raise ConfigError(f"{item.where}: {why}", why.advice) from None
+        except ConfigError as error:
+            raise ConfigError(f"{item.where}: {error}", error.advice) from None
         if priority is not None and item.priority is not None and item.priority > priority:
             continue
         if groups and not {entry.benchmark, *item.groups} & set(groups):
@@ -194,9 +194,9 @@ def read_run_entries(
 def rewritten(entry: RunEntry, changes: Mapping[str, str]) -> RunEntry:
     """Return the entry with other values of some keys; an empty value takes the key out."""
     name, _, rest = entry.description.partition(":")
-    kept = [pair for pair in rest.split(",") if pair and pair.partition("=")[0] not in changes]
-    kept += [f"{key}={value}" for key, value in changes.items() if value]
-    return parse_run_entry(f"{name}:{','.join(kept)}" if kept else name)
+    pairs = [pair for pair in rest.split(",") if pair and pair.partition("=")[0] not in changes]
+    pairs += [f"{key}={value}" for key, value in changes.items() if value]
+    return parse_run_entry(f"{name}:{','.join(pairs)}" if pairs else name)
 
 
 def counted_lines(counts: Counter[str]) -> str:
@@ -234,7 +234,7 @@ def fill_models(entries: Iterable[RunEntry], models_to_run: Sequence[str]) -> li
 
 
 def missing_data_paths(entries: Iterable[RunEntry]) -> None:
-    """See that every file or folder that an entry names with data_path is there.
+    """Check that every file or folder that an entry names with data_path exists.
 
     Raises:
         ConfigError: lists those that are not, each once, with the number of entries that want it.
@@ -265,13 +265,15 @@ def _exists(path: str) -> bool:
         return False
 
 
-def benchmark_of(entry: RunEntry, benchmarks: Mapping[str, Benchmark], broken: Sequence[Broken] = ()) -> Benchmark:
+def benchmark_of(
+    entry: RunEntry, benchmarks: Mapping[str, Benchmark], broken: Sequence[BrokenDefinition] = ()
+) -> Benchmark:
     """Find the entry's benchmark by id or alias, or read `medhelm_configurable_benchmark:config_path=FILE`.
 
     Args:
-        entry: what was asked for.
+        entry: names the benchmark.
         benchmarks: those that can be used, by id.
-        broken: those that cannot (both from `survey_benchmarks`); asking for one of them raises its error.
+        broken: those that cannot (both from `survey_benchmarks`); naming one of them raises its error.
 
     Raises:
         ConfigError: no such benchmark, or an argument it does not take; names the nearest.
@@ -283,9 +285,9 @@ def benchmark_of(entry: RunEntry, benchmarks: Mapping[str, Benchmark], broken: S
             raise ConfigError(f"the run entry {entry.description!r} needs config_path=FILE")
         _check_arguments(entry, ("config_path",))
         return load_benchmark(Path(path), absolute_paths=True)
-    for one in broken:
-        if entry.benchmark in one.names:
-            raise one.error
+    for definition in broken:
+        if entry.benchmark in definition.names:
+            raise definition.error
     by_name = {name: b for b in benchmarks.values() for name in (b.id, *b.aliases)}
     if entry.benchmark not in by_name:
         raise ConfigError(
@@ -317,7 +319,9 @@ def _check_arguments(entry: RunEntry, known: Sequence[str]) -> None:
             )
 
 
-def _whole(entry: RunEntry, key: str, words: Mapping[str, str] | None = None, *, low: int = 1) -> int | None:
+def _read_whole_number(
+    entry: RunEntry, key: str, words: Mapping[str, str] | None = None, *, low: int = 1
+) -> int | None:
     value = entry.expanders.get(key)
     if value is None:
         return None
@@ -330,7 +334,7 @@ def _whole(entry: RunEntry, key: str, words: Mapping[str, str] | None = None, *,
     return int(value)
 
 
-def _temperature(entry: RunEntry) -> float | None:
+def _read_temperature(entry: RunEntry) -> float | None:
     value = entry.expanders.get("temperature")
     if value is None:
         return None

@@ -2,9 +2,9 @@
 
 from functools import cache
 
-from agent.catalog.yaml_map import read_yaml
 from agent.errors import BenchmarkError
-from agent.shipped import shipped
+from agent.io.packaged import shipped
+from agent.io.yaml_map import read_yaml
 
 
 @cache

@@ -5,7 +5,7 @@ import string
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from agent.catalog.wording import nearest
+from agent.io.wording import nearest
 
 _BRACED = re.compile(r"\{([^{}\n]{1,100})\}")
 _LIKE_AN_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}")

@@ -12,7 +12,7 @@ from agent.catalog.data_section import DataFile, Version
 from agent.catalog.named_file import KEY_TEXT_BYTES, refuse_key_text, refuse_keys_folder
 from agent.catalog.template import compile_template
 from agent.errors import BenchmarkError, ConfigError
-from agent.files import open_plain
+from agent.io.atomic_files import open_plain
 
 _FIELD = re.compile(r"\{(\w+)\}")
 _PLAIN = re.compile(r"\w[\w .,+=-]*")  # what an argument may put into a file's name: no separators, no patterns
@@ -26,7 +26,7 @@ class Hashed(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FolderEntry:
     """What one entry of a definition's `data.files` stands for here.
 
     Attributes:
@@ -49,7 +49,7 @@ class Entry:
         return None
 
 
-def find_entries(folder: Path, files: Sequence[DataFile], arguments: Mapping[str, str]) -> list[Entry]:
+def find_entries(folder: Path, files: Sequence[DataFile], arguments: Mapping[str, str]) -> list[FolderEntry]:
     """Look for each entry's files under its own name, else under that of one of its further versions.
 
     Raises:
@@ -66,7 +66,7 @@ def find_entries(folder: Path, files: Sequence[DataFile], arguments: Mapping[str
         found = next((paths for name in names if (paths := _matching(folder, name))), {})
         versions = tuple(_named(version, arguments) for version in file.versions)
         hashed = {name: Hashed(path, file_digest(path, name)) for name, path in found.items()}
-        entries.append(Entry(_renamed(file, names[0], versions), hashed, bool(own_fields)))
+        entries.append(FolderEntry(_renamed(file, names[0], versions), hashed, bool(own_fields)))
     return entries
 
 

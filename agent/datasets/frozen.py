@@ -23,12 +23,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from agent.catalog.benchmark import Benchmark
-from agent.datasets.examine import Choice, required_choices
 from agent.datasets.folder import Hashed, file_digest, joint_digest
 from agent.datasets.load import Dataset, Known, iter_instances, locate_dataset
-from agent.datasets.register import attested
+from agent.datasets.manage.examine import Choice, required_choices
+from agent.datasets.manage.register import attested
 from agent.errors import AgentError, BenchmarkError, ConfigError, StoreError
-from agent.files import locked, open_plain, read_bounded, sync_directory, write_atomically
+from agent.io.atomic_files import locked, open_plain, read_bounded, sync_directory, write_atomically
 
 _RECORD: Final = ".frozen.json"
 _LARGEST_RECORD: Final = 16 * 2**20  # bytes

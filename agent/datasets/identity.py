@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from agent.datasets.table import Problems, Row
+from agent.datasets.readers.table import Problems, Row
 
 UNIT, ROW_ID = "unit", "row_id"
 ADDED = (UNIT, ROW_ID)

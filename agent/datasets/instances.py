@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from agent.catalog.benchmark import Benchmark
 from agent.catalog.question import Choices, Gold
 from agent.catalog.template import compile_template, nearest_column
-from agent.datasets.prompt import OPTIONS, Instructions, Prompt, fields_of, instructions_of
+from agent.datasets.prompt import OPTIONS, Instructions, PromptTemplate, fields_of, instructions_of
+from agent.datasets.readers.table import Problems, Row, Table
 from agent.datasets.references import LETTERS, references, right_answer
-from agent.datasets.table import Problems, Row, Table
 from agent.vocabulary import Identifier, Instance, Reference
 
 
@@ -16,7 +16,7 @@ from agent.vocabulary import Identifier, Instance, Reference
 class _Reading:
     """How one table's rows are read: `required` cells are never empty, `arguments` stand in for further columns."""
 
-    prompt: Prompt
+    prompt: PromptTemplate
     gold: Gold | None
     required: tuple[str, ...]
     arguments: Mapping[str, str]
@@ -107,7 +107,7 @@ class InstanceMaker:
         known = {*columns, *arguments, *([OPTIONS] if self._choices else [])}
         # An example is the question and its answer alone.
         shown = replace(benchmark, system_template="", messages_column=None, shorten=None) if solved else benchmark
-        prompt = Prompt(shown, known, instructions, examples)
+        prompt = PromptTemplate(shown, known, instructions, examples)
         gold = _with_columns(benchmark.gold, columns)
         used = (*prompt.columns, *self._wanted, *(self._answer(gold) if solved else self._definition(gold)))
         needed = _without(used, known - set(columns))

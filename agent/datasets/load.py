@@ -3,14 +3,13 @@
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 
-from agent.catalog.arguments import checked_arguments
 from agent.catalog.benchmark import Benchmark
 from agent.catalog.data_section import loader_by_ending
-from agent.datasets.files import Files
-from agent.datasets.formats import FORMATS
 from agent.datasets.instances import InstanceMaker
 from agent.datasets.locate import Dataset, Known, locate_dataset
 from agent.datasets.prompt import Instructions
+from agent.datasets.readers.files import Files
+from agent.datasets.sources.formats import FORMATS
 from agent.errors import BenchmarkError
 from agent.vocabulary import Instance
 
@@ -57,7 +56,7 @@ def iter_instances(
             file changed since it was located.
         ConfigError: an argument is unknown, or missing.
     """
-    given = checked_arguments(benchmark, {**dataset.arguments, **(arguments or {})})
+    given = benchmark.fill_arguments({**dataset.arguments, **(arguments or {})})
     solved = _solved_examples(benchmark, dataset, given, examples)
     maker = InstanceMaker(benchmark, given, instructions, solved, fault_of)
     count, wrong = 0, dict[str, None]()

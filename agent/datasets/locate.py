@@ -5,11 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from agent.catalog.arguments import checked_arguments
 from agent.catalog.benchmark import Benchmark
 from agent.catalog.data_section import DataFile, Version
 from agent.catalog.named_file import refuse_keys_folder
-from agent.datasets.folder import Entry, Hashed, file_digest, find_entries, folder_digest, inside, joint_digest
+from agent.datasets.folder import FolderEntry, Hashed, file_digest, find_entries, folder_digest, inside, joint_digest
 from agent.errors import BenchmarkError
 
 Known = Literal["official", "sample", "unknown", "invented"]
@@ -62,11 +61,11 @@ def locate_dataset(
         path = Path(given)
         if path.is_dir():
             refuse_keys_folder(path / "any file")
-            return _in_folder(benchmark, path, checked_arguments(benchmark, passed))
+            return _in_folder(benchmark, path, benchmark.fill_arguments(passed))
         refuse_keys_folder(path)
-        return _single(benchmark, path, checked_arguments(benchmark, passed))
+        return _single(benchmark, path, benchmark.fill_arguments(passed))
     if benchmark.dataset_file is not None:
-        return _single(benchmark, benchmark.dataset_file, checked_arguments(benchmark, passed))
+        return _single(benchmark, benchmark.dataset_file, benchmark.fill_arguments(passed))
     if (
         site_data is not None
         and not (site_data / benchmark.id).exists()
@@ -77,7 +76,7 @@ def locate_dataset(
             f"Give `intramural datasets add {benchmark.id} PATH --replace` again: it first puts the old data back.",
         )
     if folder is not None and folder.is_dir() and any(not path.name.startswith(".") for path in folder.iterdir()):
-        return _in_folder(benchmark, folder, checked_arguments(benchmark, passed))
+        return _in_folder(benchmark, folder, benchmark.fill_arguments(passed))
     if benchmark.sample is None:
         names = ", ".join(file.name for file in benchmark.files)
         where = folder or f"data/{benchmark.id}"
@@ -106,7 +105,7 @@ def _in_folder(benchmark: Benchmark, folder: Path, arguments: Mapping[str, str])
 
 
 def _official(
-    benchmark: Benchmark, entries: Sequence[Entry], arguments: Mapping[str, str], problems: tuple[str, ...]
+    benchmark: Benchmark, entries: Sequence[FolderEntry], arguments: Mapping[str, str], problems: tuple[str, ...]
 ) -> Dataset:
     versions = [entry.version() for entry in entries]
     labels = tuple(dict.fromkeys(version.label for version in versions if version and version.label))
@@ -140,7 +139,7 @@ def _single(benchmark: Benchmark, path: Path, arguments: Mapping[str, str]) -> D
 
 
 def _sample(benchmark: Benchmark, sample: DataFile, passed: Mapping[str, str]) -> Dataset:
-    arguments = checked_arguments(benchmark, {**benchmark.sample_arguments, **passed})
+    arguments = benchmark.fill_arguments({**benchmark.sample_arguments, **passed})
     place = benchmark.folder / sample.name
     if benchmark.sample_is_folder:
         digest = folder_digest(place)
@@ -156,7 +155,7 @@ def _sample(benchmark: Benchmark, sample: DataFile, passed: Mapping[str, str]) -
         raise BenchmarkError(
             f"{benchmark.id}: no data here, and the sample has only files of {given or 'another name'}"
         )
-    usual = arguments == checked_arguments(benchmark, benchmark.sample_arguments)
+    usual = arguments == benchmark.fill_arguments(benchmark.sample_arguments)
     return _dataset(
         benchmark,
         files,

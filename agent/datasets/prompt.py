@@ -16,7 +16,7 @@ _Role = Literal["system", "user", "assistant"]
 _EXPERT = "You are an expert in the field of the following task. "
 
 
-class Prompt:
+class PromptTemplate:
     """How the rows of one table become messages.
 
     The last turn is the instructions, the solved examples and the question, with blank lines between: HELM's layout.

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 
 from agent.catalog.question import Choices, Gold
-from agent.datasets.table import Problems, Row
+from agent.datasets.readers.table import Problems, Row
 from agent.vocabulary import Reference
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

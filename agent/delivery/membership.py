@@ -9,6 +9,7 @@ on every version must be signed by the roots of the one before, and no version i
 """
 
 import json
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -17,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agent.delivery.transport import Aggregator
 from agent.errors import ConfigError, DeliveryError, DisclosureError
-from agent.files import read_bounded, sync_directory, write_atomically
+from agent.io.atomic_files import read_bounded, sync_directory, write_atomically
 from protocol import enrolment, envelope
 from protocol.envelope import MAX_BYTES, REGISTRY_TYPE, STATEMENT_TYPE
 from protocol.errors import Code, ProtocolError
@@ -152,6 +153,13 @@ class Federation:
             DisclosureError: a version was changed.
         """
         trusted: Registry | RootPins = self.membership().pins
+        for registry in self._walk():
+            trusted = registry
+        return trusted
+
+    def _walk(self) -> Iterator[Registry]:
+        """Give the versions taken, each verified from the one before. Raises DisclosureError: one was changed."""
+        trusted: Registry | RootPins = self.membership().pins
         for path in sorted(self._versions.glob("*.dsse.json")) if self._versions.is_dir() else []:
             try:
                 trusted = step_registry(read_bounded(path, MAX_BYTES[REGISTRY_TYPE], path.name), trusted)
@@ -160,7 +168,7 @@ class Federation:
                     f"the kept registry {path.name} does not verify ({error.code})",
                     "Restore the folder submissions/registry from a back-up.",
                 ) from None
-        return trusted
+            yield trusted
 
     def registry(self, today_day: int) -> Registry:
         """Return the newest registry taken. Raises DisclosureError if there is none, or it has expired."""
@@ -172,6 +180,10 @@ class Federation:
                 f"registry {newest.version} has expired", "Get a newer one with `intramural registry update`."
             )
         return newest
+
+    def read_version(self, version: int) -> Registry | None:
+        """Return the registry of a version that was taken, None if it is not kept. Raises DisclosureError."""
+        return next((registry for registry in self._walk() if registry.version == version), None)
 
     def registry_file(self, today_day: int) -> bytes:
         """Return the signed file of the newest registry taken. Raises as `registry`."""

@@ -18,6 +18,7 @@ With D for the submission's digest (SHA-256 of the PAE of its payload):
     D.sent              beside it: the day              sent: from here on the bytes may have left the site
     D.refused           beside it: the signed refusal   refused
     D.receipt           beside it: the proof            receipted
+    D.carried           beside it: that proof came as a file, and no network has shown yet that its log is the true one
     D.void.dsse.json    both signatures                 void: not sent, unless it is prepared again
 
 Every step writes whole files and may be repeated after a crash at any point: it finds what is there and goes on. A
@@ -28,13 +29,13 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
 from agent.errors import DisclosureError, StoreError
-from agent.files import locked, read_bounded, sync_directory, write_atomically
+from agent.io.atomic_files import locked, read_bounded, sync_directory, write_atomically
 from protocol.envelope import MAX_BYTES, STATEMENT_TYPE, Envelope, decode
 from protocol.errors import Code, ProtocolError
 from protocol.predicates import (
@@ -70,7 +71,14 @@ LIVE: Final = frozenset({State.APPROVED, State.SENT, State.REFUSED, State.RECEIP
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """One submission as its files show it. `data` is the envelope file; `refusal` the code, where there is one."""
+    """One submission as its files show it.
+
+    Attributes:
+        data: the envelope file.
+        refusal: the code, where there is one.
+        receipt_is_carried: whether its receipt came as a file, and is not proven yet to be of the log that the
+            aggregator shows.
+    """
 
     digest: str
     state: State
@@ -78,6 +86,7 @@ class Submission:
     envelope: Envelope
     statement: Statement
     refusal: str | None = None
+    receipt_is_carried: bool = False
 
     @property
     def header(self) -> Header:
@@ -162,7 +171,8 @@ class Outbox:
             raise _changed(digest) from None
         if found.digest != digest:
             raise _changed(digest)
-        return found
+        is_carried = state is State.RECEIPTED and self._path(digest, "carried").exists()
+        return replace(found, receipt_is_carried=is_carried)
 
     def find(self, prefix: str) -> Submission:
         """Return the one submission whose digest begins with `prefix`, at least 8 hex digits.
@@ -215,9 +225,20 @@ class Outbox:
         write_atomically(self._path(digest, "refused"), note.encode())
 
     def put_receipt(self, digest: str, text: str) -> None:
-        """Keep a verified receipt."""
+        """Keep a verified receipt of a log that is proven to continue the one seen here."""
         write_atomically(self._path(digest, "receipt"), text.encode())
         self._remove(digest, "refused", "draft.dsse.json")  # a killed `put_approved` leaves the draft
+        self.mark_proven(digest)
+
+    def put_carried_receipt(self, digest: str, text: str) -> None:
+        """Keep a verified receipt of a log that nothing shows yet to be the true one; the mark comes first."""
+        write_atomically(self._path(digest, "carried"), b"")
+        write_atomically(self._path(digest, "receipt"), text.encode())
+        self._remove(digest, "refused", "draft.dsse.json")
+
+    def mark_proven(self, digest: str) -> None:
+        """Note that a receipt's log is proven to be the one that the aggregator shows."""
+        self._remove(digest, "carried")
 
     def receipt(self, digest: str) -> str:
         """Return a receipt that was kept. Raises StoreError."""

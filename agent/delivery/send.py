@@ -7,31 +7,37 @@ from typing import Final
 
 from agent.delivery.departure import check_departure
 from agent.delivery.outbox import Outbox, State, Submission
-from agent.delivery.receipts import GrowthProof, check_receipt, follow_log, read_head, write_head
-from agent.delivery.transport import Aggregator, RefusedError
+from agent.delivery.proven_log import (
+    keep_carried_receipt,
+    keep_proven_receipt,
+    prove_carried_receipts,
+    read_kept_receipts,
+)
+from agent.delivery.receipts import check_receipt
+from agent.delivery.transport import Aggregator, SubmissionRefusedError
 from agent.errors import DeliveryError
-from agent.files import read_bounded, write_atomically
-from protocol.checkpoint import verify_checkpoint
+from agent.io.atomic_files import read_bounded, write_atomically
 from protocol.errors import ProtocolError
 from protocol.predicates import FIRST_EPOCH
 from protocol.refusal import verify_refusal
 from protocol.registry import Registry
 
 Audit = Callable[[str, str], None]
+Versions = Callable[[int], Registry | None]
+"""Returns the registry of a version that the site took; None where it is not kept."""
 
 _LARGEST_RECEIPT: Final = 64 * 1024  # bytes; 63 hashes and a checkpoint have less than 4 KiB
 _LARGEST_ANSWER: Final = 2 * _LARGEST_RECEIPT
 _WAITING: Final = frozenset({State.APPROVED, State.SENT, State.REFUSED})
 _DELIVERED: Final = frozenset({State.RECEIPTED})
 _UNDER_WAY: Final = frozenset({State.SENT, State.RECEIPTED})
-_HASH_BYTES: Final = 32
 
 
 class OutOfOrderError(DeliveryError):
     """A submission whose predecessor in the chain has not arrived."""
 
 
-class SignedRefusalError(RefusedError):
+class SignedRefusalError(SubmissionRefusedError):
     """The aggregator refused a submission, and the log's key has signed that."""
 
 
@@ -57,11 +63,14 @@ def send(
     Raises:
         OutOfOrderError: one before them in the chain has no receipt; nothing was sent.
         SignedRefusalError: the aggregator refused one; those after it were not sent.
+        LogError: the log contradicts what this site has seen of it, or a receipt that it took as a file.
         DeliveryError: one could not be delivered; those after it were not sent.
     """
     done = []
     with outbox.held():
         _check_order(outbox, submissions, _DELIVERED)
+        prove_carried_receipts(outbox, registry, aggregator)
+        kept = read_kept_receipts(outbox)
         leaving = {submission.digest: check_departure(submission, registry) for submission in submissions}
         for submission in submissions:
             if submission.state is not State.RECEIPTED:
@@ -71,7 +80,7 @@ def send(
                 text = _post(outbox, registry, aggregator, submission, leaving[submission.digest])
                 if text is None:
                     break  # a rotation waits for a person, and everything after it for the rotation
-                _keep_receipt(outbox, registry, submission, text, _growth_proof(aggregator))
+                kept.append(keep_proven_receipt(outbox, registry, aggregator, submission, text, kept))
                 audit("submission receipted", f"digest={submission.digest} day={today_day}")
             done.append(outbox.get(submission.digest))
     return done
@@ -113,11 +122,21 @@ def export(
     return paths
 
 
-def import_receipt(outbox: Outbox, registry: Registry, path: Path, *, today_day: int, audit: Audit) -> Submission:
+def import_receipt(
+    outbox: Outbox, registry: Registry, path: Path, *, made_under: Versions, today_day: int, audit: Audit
+) -> Submission:
     """Take a receipt that came as a file; it is for whichever waiting submission it proves.
 
+    Args:
+        outbox, registry: the site's, and the newest registry that it has.
+        path: of the file.
+        made_under: returns the registry of a version that the site took, None where it is not kept.
+        today_day: days since 1970-01-01 UTC.
+        audit: writes an event to the audit log.
+
     Raises:
-        DeliveryError: it proves none of them, or shows another history of the log.
+        LogError: it contradicts what this site has seen of the log.
+        DeliveryError: it proves none of them, or only a network can show that it is true.
     """
     try:
         text = read_bounded(path, _LARGEST_RECEIPT, "the receipt").decode()
@@ -131,7 +150,7 @@ def import_receipt(outbox: Outbox, registry: Registry, path: Path, *, today_day:
             except DeliveryError as error:
                 reasons.append(error)
                 continue
-            _keep_receipt(outbox, registry, submission, text, None)
+            keep_carried_receipt(outbox, registry, submission, text, made_under(submission.header.registry))
             audit("submission receipted", f"digest={submission.digest} day={today_day}")
             return outbox.get(submission.digest)
     raise DeliveryError(
@@ -169,7 +188,7 @@ def _post(
     try:
         path = "/v1/requests" if is_rotation else "/v1/submissions"
         answer = aggregator.post(path, data, limit=_LARGEST_ANSWER)
-    except RefusedError as error:
+    except SubmissionRefusedError as error:
         raise _believed(outbox, registry, digest, error) from None
     try:
         found = json.loads(answer)
@@ -184,7 +203,7 @@ def _post(
     return receipt
 
 
-def _believed(outbox: Outbox, registry: Registry, digest: str, error: RefusedError) -> DeliveryError:
+def _believed(outbox: Outbox, registry: Registry, digest: str, error: SubmissionRefusedError) -> DeliveryError:
     """Return what to say of a refusal. Only one that the log's key signed changes the state here."""
     try:
         refusal = verify_refusal(error.note, digest, registry.receipt_key, registry.log_name)
@@ -213,58 +232,8 @@ def take_refusal(outbox: Outbox, registry: Registry, note: str, *, today_day: in
                 refusal = verify_refusal(note, submission.digest, registry.receipt_key, registry.log_name)
             except ProtocolError:
                 continue
-            if RefusedError(refusal.code, 0, note).final:
+            if SubmissionRefusedError(refusal.code, 0, note).final:
                 outbox.put_refusal(submission.digest, note)
             audit("submission refused", f"digest={submission.digest} code={refusal.code.value} day={today_day}")
             return outbox.get(submission.digest)
     raise DeliveryError("the refusal is not signed by the aggregator, or about no submission that waits for an answer")
-
-
-def _keep_receipt(
-    outbox: Outbox, registry: Registry, submission: Submission, text: str, proof_of: GrowthProof | None
-) -> None:
-    path = outbox.directory / "head.json"
-    checkpoint = check_receipt(text, submission.envelope.pae, registry).checkpoint
-    head = read_head(path, registry.log_name)
-    after = follow_log(head, checkpoint, proof_of)
-    if after != head:
-        write_head(path, after)
-    outbox.put_receipt(submission.digest, text)
-
-
-def follow_newest_checkpoint(outbox: Outbox, registry: Registry, aggregator: Aggregator) -> int:
-    """Fetch the log's newest checkpoint, and demand that it continues the last one seen here; return its size.
-
-    Raises:
-        LogError: the log shows this site another history than before.
-        DeliveryError: the log's key has not signed it, or it or its proof cannot be had.
-    """
-    path = outbox.directory / "head.json"
-    note = aggregator.get("/v1/log/checkpoint", limit=_LARGEST_RECEIPT).decode("utf-8", "replace")
-    try:
-        checkpoint = verify_checkpoint(note, registry.log_keys, registry.log_name)
-    except ProtocolError as error:
-        raise DeliveryError(
-            f"the head of the aggregator's log does not verify ({error.code})",
-            "Nothing was changed. If this stays so, something on the way changes its answers: tell its people.",
-        ) from None
-    with outbox.held():
-        head = read_head(path, registry.log_name)
-        after = follow_log(head, checkpoint, _growth_proof(aggregator))
-        if after != head:
-            write_head(path, after)
-    return checkpoint.size
-
-
-def _growth_proof(aggregator: Aggregator) -> GrowthProof:
-    def proof(old_size: int, new_size: int) -> Sequence[bytes]:
-        answer = aggregator.get(f"/v1/log/consistency?from={old_size}&to={new_size}", limit=_LARGEST_ANSWER)
-        try:
-            nodes = [bytes.fromhex(node) for node in json.loads(answer)["proof"]]
-        except (ValueError, TypeError, KeyError, RecursionError):
-            nodes = [b""]
-        if any(len(node) != _HASH_BYTES for node in nodes):
-            raise DeliveryError("the aggregator answered with something that is no consistency proof")
-        return nodes
-
-    return proof

@@ -1,19 +1,51 @@
-"""How far the aggregator's log has come with this site: a note that the receipt key signed, fetched or carried here."""
+"""How far the aggregator's log has come with this site: a note that the receipt key signed, fetched or carried here.
+
+The aggregator answers nobody but the site's agent, who signs every question.
+"""
+
+import time
+from typing import Final
 
 from agent.delivery.outbox import LIVE, Outbox, State
+from agent.delivery.proven_log import keep_proven_receipt, prove_carried_receipts, read_kept_receipts
 from agent.delivery.receipts import check_receipt, read_head
-from agent.delivery.transport import Aggregator
+from agent.delivery.transport import Aggregator, SubmissionRefusedError
 from agent.errors import DeliveryError
-from protocol.errors import ProtocolError
+from protocol.errors import Code, ProtocolError
+from protocol.head_request import TOLERANCE_S, HeadRequest, sign_head_request
+from protocol.keys import Signer
 from protocol.registry import Registry
 from protocol.site_head import MAX_SITE_HEAD, SiteHead, verify_site_head
 
+CARRIED_HEAD_ADVICE: Final = (
+    "Or ask the aggregator's people for its word as a file: `intramural-aggregator head SITE --out FILE`. Give it with "
+    "--head FILE."
+)
 _LARGEST_RECEIPT = 64 * 1024  # bytes
 
 
-def fetch_site_head(aggregator: Aggregator, site: str) -> str:
-    """Return the note, unchecked. Raises DeliveryError."""
-    return aggregator.get(f"/v1/sites/{site}/head", limit=MAX_SITE_HEAD).decode("utf-8", "replace")
+def fetch_site_head(aggregator: Aggregator, deployment: str, site: str, agent: Signer) -> str:
+    """Return the note, unchecked; the request for it is signed by the site's agent.
+
+    Raises:
+        DeliveryError: the aggregator cannot be asked, or tells this machine nothing.
+    """
+    try:
+        note = _ask(aggregator, HeadRequest(deployment, site, int(time.time())), agent, "head", MAX_SITE_HEAD)
+    except SubmissionRefusedError as error:
+        if error.code is not Code.UNKNOWN_KEY:
+            raise
+        raise DeliveryError(
+            "the aggregator does not tell this machine how far its log has come with this site: the agent's key here "
+            f"was replaced or revoked, or the clock here is wrong by more than {TOLERANCE_S // 60} minutes",
+            f"Check the clock, and run `intramural registry update`. {CARRIED_HEAD_ADVICE}",
+        ) from None
+    return note.decode("utf-8", "replace")
+
+
+def _ask(aggregator: Aggregator, request: HeadRequest, agent: Signer, what: str, limit: int) -> bytes:
+    """Return what the aggregator tells the agent of its site. Raises DeliveryError."""
+    return aggregator.post(f"/v1/sites/{request.site}/{what}", sign_head_request(request, agent), limit=limit)
 
 
 def open_site_head(note: str, outbox: Outbox, registry: Registry, site: str) -> SiteHead:
@@ -29,7 +61,8 @@ def open_site_head(note: str, outbox: Outbox, registry: Registry, site: str) -> 
             f"the aggregator's word about this site does not verify ({error.code})",
             "Nothing was changed. Ask for it again; if this stays so, something on the way changes its answers.",
         ) from None
-    seen = read_head(outbox.directory / "head.json", registry.log_name).size
+    sizes = [kept.receipt.checkpoint.size for kept in read_kept_receipts(outbox)]
+    seen = max(read_head(outbox.directory / "head.json", registry.log_name).size, *sizes, 0)
     known = registry.sites[site].epoch
     if head.log_size < seen or head.epoch < known:
         raise DeliveryError(
@@ -44,22 +77,33 @@ def open_site_head(note: str, outbox: Outbox, registry: Registry, site: str) -> 
     return head
 
 
-def collect_receipts(outbox: Outbox, registry: Registry, aggregator: Aggregator) -> list[str]:
-    """Fetch the receipts of links that arrived without this machine's knowing; return their digests. Sends nothing.
+def collect_receipts(outbox: Outbox, registry: Registry, aggregator: Aggregator, site: str, agent: Signer) -> list[str]:
+    """Fetch the receipts of links that arrived without this machine's knowing; return their digests.
+
+    Sends nothing. Receipts that came as files are proven, and those that are fetched kept, as `send` would.
+
+    Args:
+        outbox, registry, aggregator: the site's.
+        site: its id.
+        agent: its key, which the registry names.
 
     Raises:
-        DeliveryError: the aggregator cannot be reached.
+        LogError: the log contradicts what this site has seen of it.
+        DeliveryError: a proof cannot be had.
     """
     found = []
     with outbox.held():
+        prove_carried_receipts(outbox, registry, aggregator)
+        kept = read_kept_receipts(outbox)
         for submission in outbox.all():
             if submission.state not in LIVE or submission.state is State.RECEIPTED:
                 continue
+            request = HeadRequest(registry.deployment, site, int(time.time()))
             try:
-                text = aggregator.get(f"/v1/receipts/{submission.digest}", limit=_LARGEST_RECEIPT).decode()
+                text = _ask(aggregator, request, agent, f"receipts/{submission.digest}", _LARGEST_RECEIPT).decode()
                 check_receipt(text, submission.envelope.pae, registry)
             except (DeliveryError, UnicodeDecodeError):
                 continue  # it did not arrive, or nobody can prove that it did
-            outbox.put_receipt(submission.digest, text)
+            kept.append(keep_proven_receipt(outbox, registry, aggregator, submission, text, kept))
             found.append(submission.digest)
     return found

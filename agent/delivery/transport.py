@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from agent.errors import ConfigError, DeliveryError
-from agent.tls import trusted
+from agent.io.tls import trusted
 from protocol.errors import Code
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _PASSING: Final = frozenset({Code.UNKNOWN_KEY, Code.REGISTRY_EXPIRED, *_OUT_OF_O
 
 
 @dataclass(frozen=True)
-class Connection:
+class AggregatorConnection:
     """How the aggregator is reached.
 
     Attributes:
@@ -49,7 +49,7 @@ class Connection:
     total_timeout_s: float = 60.0
 
 
-class RefusedError(DeliveryError):
+class SubmissionRefusedError(DeliveryError):
     """Somebody who answers for the aggregator refused.
 
     `code` is one of the protocol's, or None where another word was sent. `note` is the signed refusal as received, not
@@ -94,7 +94,7 @@ class RefusedError(DeliveryError):
 class Aggregator:
     """Speaks to one aggregator. Every call is one exchange that may be repeated."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: AggregatorConnection) -> None:
         """Check the address; nothing is opened yet. Raises ConfigError."""
         self._connection = connection
         self._base = _checked_url(connection.url)
@@ -201,7 +201,7 @@ def _refusal(body: bytes, status: int) -> DeliveryError:
         said, note = answer["code"], answer.get("refusal", "")
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return DeliveryError(f"the aggregator answered with status {status} and without a reason")
-    return RefusedError(
+    return SubmissionRefusedError(
         next((code for code in Code if code.value == said), None), status, note if isinstance(note, str) else ""
     )
 

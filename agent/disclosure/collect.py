@@ -9,31 +9,34 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Any, Final
+from typing import Final, cast
 
 from agent import __version__
 from agent.disclosure.findings import Finding
 from agent.errors import ConfigError, DisclosureError
-from agent.evaluation.definition import SITE_LINEAGE
-from agent.evaluation.measures import Rules
 from agent.jury.registered import describe_other_jury
 from agent.metrics import JUDGED, MetricUse
-from agent.store import Run, Store, UnitScore
+from agent.runs.definition import SITE_LINEAGE
+from agent.scoring.measures import Rules
+from agent.store import KeptMetric, Run, RunDetails, Store, UnitScore
+from agent.vocabulary import AccessLevel, ScoringChoice
 from protocol.scorecard import Cell, Scorecard
 
 NAME_UNITS: Final = "Name the column of the patient (or document) with `unit_column` in its benchmark.yaml."
 _KNOWN_DATA: Final = frozenset({"official", "sample", "invented"})
-_DECISIVE: Final = (
-    "agent_version",
-    "language_model",
-    "lineage",
-    "max_tokens",
-    "overrides",
-    "sample_seed",
-    "sampled",
-    "stop",
-    "temperature",
-    "unit_named",
+_DECISIVE: Final = frozenset(
+    {
+        "agent_version",
+        "language_model",
+        "lineage",
+        "max_tokens",
+        "overrides",
+        "sample_seed",
+        "sampled",
+        "stop",
+        "temperature",
+        "unit_named",
+    }
 )
 _ALIKE: Final = (
     *("access", "benchmark_digest", "language_model", "lineage", "max_tokens", "parts", "prompt_limit", "unit_named"),
@@ -80,7 +83,7 @@ def collect(
         if cells:
             _check_run(run, cells, token_limits)
             _check_juries(run, cells, scorecard)
-            if run.details.get("parts"):
+            if run.details.parts:
                 parts.setdefault((run.model, run.benchmark), []).append(run)
             else:
                 found.setdefault(run.model, []).extend(_findings(store, [run], cells))
@@ -92,28 +95,28 @@ def collect(
 
 def _cells(scorecard: Scorecard, run: Run) -> list[Cell]:
     """Return the cells that the run says something about."""
-    metrics = {facts["name"] for facts in run.details["metrics"]}
+    metrics = {metric.name for metric in run.details.metrics}
     return [cell for cell in scorecard.cells if cell.benchmark == run.benchmark and cell.metric in metrics]
 
 
 def _check_run(run: Run, cells: Collection[Cell], token_limits: Mapping[str, int]) -> None:
-    details: Any = run.details
+    details = run.details
     if run.imported:
         raise DisclosureError(
             f"{run.benchmark}: it was imported, and nobody here asked the model or scored its answers",
             "Run it here in a suite of its own, and submit that suite.",
         )
-    if any(key not in details for key in _DECISIVE) or not details["lineage"]:
+    if _DECISIVE & details.lacking or not details.lineage:
         raise DisclosureError(f"{run.benchmark}: it was run before its units and settings were noted", _RUN_AGAIN)
-    if details["agent_version"] != __version__:
+    if details.agent_version != __version__:
         raise DisclosureError(
-            f"{run.benchmark}: scored by version {details['agent_version']} of the agent, this is {__version__}, "
+            f"{run.benchmark}: scored by version {details.agent_version} of the agent, this is {__version__}, "
             "which would sign as its own what another version found out",
             _RUN_AGAIN,
         )
-    if details["scoring"] not in ("intramural", "both"):
+    if details.scoring not in ("intramural", "both"):
         raise DisclosureError(
-            f"{run.benchmark}: its answers were scored by {details['scoring']}'s rules, which cannot be submitted",
+            f"{run.benchmark}: its answers were scored by {details.scoring}'s rules, which cannot be submitted",
             f"`intramural rescore --suite {run.suite} --scoring both` scores the stored answers by our rules too, and "
             "keeps HELM's figures; no model is asked.",
         )
@@ -126,21 +129,22 @@ def _check_run(run: Run, cells: Collection[Cell], token_limits: Mapping[str, int
     # Data that nobody published is the hospital's own, whatever the benchmark's name promises; and all data of its
     # own is of one lineage, which a benchmark that calls itself public or gated would escape. Gated data, whose
     # publishers give no digests, goes out by the rules of the site's own: protected, and in that one lineage.
-    as_own = details["access"] == "private" or (details["access"] == "gated" and details["lineage"] == SITE_LINEAGE)
-    if details["data"]["known"] not in _KNOWN_DATA and not as_own:
+    as_own = details.access == "private" or (details.access == "gated" and details.lineage == SITE_LINEAGE)
+    if details.data.known not in _KNOWN_DATA and not as_own:
         raise DisclosureError(
             f"{run.benchmark}: its access level is private here, for the data is the site's own, but "
-            f"{details['access']} in its definition",
+            f"{details.access} in its definition",
             "Run the published data; or make a benchmark of your own for your data, with `access: private`.",
         )
-    if not details["data"].get("attested", details["access"] != "gated"):
+    is_attested = details.access != "gated" if details.data.attested is None else details.data.attested
+    if not is_attested:
         raise DisclosureError(
             f"{run.benchmark}: nobody has attested that this site may use its gated data",
             f"Add it with `intramural datasets add {run.benchmark} PATH --replace`, which says what to attest, and run "
             "it again: the answers are kept.",
         )
-    protected = details["access"] != "public" or any(cell.protected for cell in cells)
-    if protected and not details["unit_named"]:
+    protected = details.access != "public" or any(cell.protected for cell in cells)
+    if protected and not details.unit_named:
         raise DisclosureError(
             f"{run.benchmark}: its units are row numbers, and rows of one patient would count as many patients",
             f"{NAME_UNITS} Have a scorecard with that definition registered, and run it again: the answers are kept.",
@@ -177,29 +181,29 @@ def _judged_by(run: Run, cell: Cell) -> MetricUse | None:
     return found if found is not None and found.judges else None
 
 
-def _changes(details: Mapping[str, Any], token_limits: Mapping[str, int]) -> list[str]:
+def _changes(details: RunDetails, token_limits: Mapping[str, int]) -> list[str]:
     """Return in words what makes a run another benchmark than the registered one. A longer limit does not."""
-    given = set(details["overrides"]) - set(details.get("parts", ()))  # whether all parts are there is seen later
+    given = set(details.overrides) - details.parts.keys()  # whether all parts are there is seen later
     changed = sorted(given - _LENGTHS - {"temperature", "stop"})
-    if details["temperature"] != 0:
-        changed.append(f"temperature={details['temperature']:g}")
-    if details["stop"]:
+    if details.temperature != 0:
+        changed.append(f"temperature={details.temperature:g}")
+    if details.stop:
         changed.append("stop")
     if "num_output_tokens" in given:
-        limit = token_limits.get(details["benchmark_digest"])
+        limit = token_limits.get(details.benchmark_digest)
         if limit is None:
             changed.append("num_output_tokens (and its definition is not here to compare)")
-        elif details["max_tokens"] < limit:
-            changed.append(f"num_output_tokens (at most {details['max_tokens']}, {limit} in the benchmark)")
-    if details["sample_seed"] != 0 and not details.get("plan"):
-        changed.append(f"--sample-seed {details['sample_seed']}")
+        elif details.max_tokens is not None and details.max_tokens < limit:
+            changed.append(f"num_output_tokens (at most {details.max_tokens}, {limit} in the benchmark)")
+    if details.sample_seed != 0 and not details.plan:
+        changed.append(f"--sample-seed {details.sample_seed}")
     return changed
 
 
 def _findings(store: Store, runs: Sequence[Run], cells: Sequence[Cell]) -> list[Finding]:
     """Return a finding for every cell whose metric can be submitted: one that instances have, scored by our rules."""
-    details: Any = runs[0].details
-    metrics = {facts["name"]: facts for facts in details["metrics"] if _submittable(facts, details["scoring"])}
+    details = runs[0].details
+    metrics = {metric.name: metric for metric in details.metrics if _submittable(metric, details.scoring)}
     groups = _Groups(store, runs) if any(cell.subgroup for cell in cells) else None
     findings = []
     for cell in cells:
@@ -246,28 +250,28 @@ def _only_value(names: set[str], variable: str) -> str | None:
     return of_variable[0] if len(of_variable) == 1 else None
 
 
-def _submittable(facts: Mapping[str, Any], scoring: str) -> bool:
-    return facts.get("scoring", scoring) == "intramural" and not facts.get("whole_run")
+def _submittable(metric: KeptMetric, scoring: ScoringChoice) -> bool:
+    return (metric.scoring or scoring) == "intramural" and not metric.whole_run
 
 
-def _finding(store: Store, runs: Sequence[Run], facts: Mapping[str, Any]) -> Finding:
-    details: Any = runs[0].details
+def _finding(store: Store, runs: Sequence[Run], metric: KeptMetric) -> Finding:
+    details = runs[0].details
     return Finding(
         benchmark=runs[0].benchmark,
-        metric=facts["name"],
-        definition=details["benchmark_digest"],
-        access=details["access"],
-        binary=facts["binary"],
-        low=facts["low"],
-        high=facts["high"],
-        scores=[score for run in runs for score in _scores(store, run, facts["name"], alone=len(runs) == 1)],
-        dataset=details["data"].get("registered", ""),
-        frozen_digest=details["data"].get("frozen_digest", ""),
-        plan=details.get("plan", ""),
-        sample_seed=details["sample_seed"],
-        known=details["data"]["known"],
-        available=sum(run.details["data"]["instances"] for run in runs),
-        language_model=details["language_model"],
+        metric=metric.name,
+        definition=details.benchmark_digest,
+        access=cast("AccessLevel", details.access),  # imported runs, which may have none, were refused
+        binary=metric.binary,
+        low=metric.low,
+        high=metric.high,
+        scores=[score for run in runs for score in _scores(store, run, metric.name, alone=len(runs) == 1)],
+        dataset=details.data.registered,
+        frozen_digest=details.data.frozen_digest,
+        plan=details.plan,
+        sample_seed=details.sample_seed,
+        known=details.data.known,
+        available=sum(run.details.data.instances for run in runs),
+        language_model=details.language_model,
     )
 
 
@@ -276,7 +280,7 @@ def _scores(store: Store, run: Run, metric: str, *, alone: bool) -> list[UnitSco
     scores = store.unit_scores(run.run_id, metric)
     if alone:
         return scores
-    own, rows = run.run_id.encode(), not run.details["unit_named"]
+    own, rows = run.run_id.encode(), not run.details.unit_named
     return [
         replace(score, instance_key=own + score.instance_key, unit_key=own + score.unit_key if rows else score.unit_key)
         for score in scores
@@ -289,25 +293,26 @@ def check_parts(store: Store, runs: Sequence[Run]) -> None:
     Raises:
         DisclosureError: a part is missing or there twice, or they differ in more.
     """
-    first: Any = runs[0].details
+    first = runs[0].details
     name = runs[0].benchmark
     for run in runs:
-        if run.deployment != runs[0].deployment or any(run.details.get(key) != first.get(key) for key in _ALIKE):
+        is_alike = all(getattr(run.details, key) == getattr(first, key) for key in _ALIKE)
+        if run.deployment != runs[0].deployment or not is_alike:
             raise DisclosureError(
                 f"{name}: its parts were not run alike (deployment, definition, length, or the like)",
                 "Run all of them with the same settings in a suite of their own, and submit that suite.",
             )
-        if run.details["data"]["known"] != first["data"]["known"]:
+        if run.details.data.known != first.data.known:
             raise DisclosureError(f"{name}: its parts were run on data of several kinds", _ALL_PARTS)
-    chosen = [tuple(run.details["arguments"].get(key, "") for key in first["parts"]) for run in runs]
+    chosen = [tuple(run.details.arguments.get(key, "") for key in first.parts) for run in runs]
     if len(set(chosen)) < len(chosen):
         raise DisclosureError(
             f"{name}: a part of it was run more than once for one model in this suite",
             "Keep one run of each part in the suite you submit.",
         )
-    lacking = [part for part in product(*first["parts"].values()) if part not in chosen]
-    if lacking or len(chosen) > len(list(product(*first["parts"].values()))):
-        keys = ", ".join(first["parts"])
+    lacking = [part for part in product(*first.parts.values()) if part not in chosen]
+    if lacking or len(chosen) > len(list(product(*first.parts.values()))):
+        keys = ", ".join(first.parts)
         raise DisclosureError(
             f"{name}: {len(lacking)} of its parts were not run ({keys}: {'; '.join(map(', '.join, lacking[:5]))})",
             _ALL_PARTS,

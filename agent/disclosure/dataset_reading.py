@@ -10,16 +10,16 @@ from functools import partial
 from typing import Final
 
 from agent.catalog.benchmark import Benchmark
-from agent.datasets.examine import Choice, required_choices
 from agent.datasets.identity import UNIT
 from agent.datasets.load import Dataset, Known, iter_instances
+from agent.datasets.manage.examine import Choice, required_choices
 from agent.disclosure.collect import NAME_UNITS
 from agent.disclosure.ledger import Ledger
 from agent.disclosure.sketches import Shingled, Shingler, merge_shingled
 from agent.errors import DisclosureError
-from agent.evaluation.definition import lineage
-from agent.evaluation.instances import Instances
 from agent.keys import derive_key
+from agent.runs.definition import lineage
+from agent.runs.instances import Instances
 from agent.store import Store
 from agent.vocabulary import Instance
 from protocol.canonical import canonical

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from agent.evaluation.summarise import MANY_UNSCORED
+from agent.results.summarize import MANY_UNSCORED
 from agent.store import RETRIED, UnitScore
 from agent.vocabulary import AccessLevel, Reason
 

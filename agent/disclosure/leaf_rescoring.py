@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from agent.disclosure.commitment import OpenedLeaf
-from agent.evaluation.rescore import score_again
 from agent.metrics import Means
+from agent.runs.rescore import score_again
 from agent.store import Run, Store
 from agent.vocabulary import Reason, Unscored
 

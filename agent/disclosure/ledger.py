@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from agent.errors import DisclosureError
-from agent.files import read_bounded, write_atomically
+from agent.io.atomic_files import read_bounded, write_atomically
 from agent.keys import derive_key
 from protocol.canonical import canonical, parse_canonical
 from protocol.errors import ProtocolError
@@ -95,7 +95,7 @@ class DatasetEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class PersonDifference:
     """How many persons two versions differ by; `changed` counts those in both whose records differ."""
 
     added: int
@@ -107,14 +107,14 @@ class Difference:
         return any(0 < number < threshold for number in (self.added, self.removed, self.changed))
 
 
-def difference_between(old: DatasetEntry, new: DatasetEntry) -> Difference:
+def difference_between(old: DatasetEntry, new: DatasetEntry) -> PersonDifference:
     """Return how `new` differs from `old`. Records of two benchmarks are different questions, so they never compare."""
     before, after = old.persons(), new.persons()
     changed = 0
     if old.definition == new.definition:
         contents = old.contents()
         changed = sum(contents.get(person, content) != content for person, content in new.contents().items())
-    return Difference(len(after - before), len(before - after), changed)
+    return PersonDifference(len(after - before), len(before - after), changed)
 
 
 def share_persons(old: DatasetEntry, new: DatasetEntry) -> bool:
@@ -179,7 +179,7 @@ Content = DatasetEntry | ReleaseEntry | ResetEntry
 
 
 @dataclass(frozen=True)
-class Entry:
+class LedgerEntry:
     """One entry.
 
     Attributes:
@@ -267,7 +267,7 @@ class Fingerprints:
 class Ledger:
     """All entries, oldest first, already checked to follow from each other."""
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[LedgerEntry, ...] = ()
 
     @property
     def head(self) -> LedgerHead:
@@ -291,7 +291,7 @@ class Ledger:
         found = [d for d in self.datasets() if (d.benchmark, d.definition) == (benchmark, definition)]
         return found[-1] if found else None
 
-    def releases(self) -> Iterator[tuple[Entry, ReleaseEntry]]:
+    def releases(self) -> Iterator[tuple[LedgerEntry, ReleaseEntry]]:
         """Yield every debit, oldest first."""
         for entry in self.entries:
             if isinstance(entry.content, ReleaseEntry):
@@ -302,7 +302,7 @@ class Ledger:
         used = {cell.commitment for _, release in self.releases() for cell in release.cells.values()}
         return [dataset for dataset in self.datasets() if dataset.commitment in used]
 
-    def find_debit(self, model: str, scorecard: str, scores_root: str) -> tuple[Entry, ReleaseEntry] | None:
+    def find_debit(self, model: str, scorecard: str, scores_root: str) -> tuple[LedgerEntry, ReleaseEntry] | None:
         """Return the newest debit for exactly these scores, with its entry."""
         wanted = (model, scorecard, scores_root)
         found = [(e, r) for e, r in self.releases() if (r.model, r.scorecard, r.scores_root) == wanted]
@@ -341,7 +341,7 @@ class Ledger:
 
     def followed_by(self, content: Content, day: int, *, number: int | None = None) -> "Ledger":
         """Return the ledger with one more entry; `number` is the next one unless a reset leaves some out."""
-        entry = Entry(number or self.head.length + 1, self.head.head, day, content)
+        entry = LedgerEntry(number or self.head.length + 1, self.head.head, day, content)
         return Ledger((*self.entries, entry))
 
 
@@ -366,7 +366,7 @@ def read_ledger(directory: Path, key: bytes) -> Ledger:
         DisclosureError: an entry is missing, changed or unreadable: nothing leaves until it is restored. Names the
             first entry that is not as it was.
     """
-    entries: list[Entry] = []
+    entries: list[LedgerEntry] = []
     previous = EMPTY_LEDGER
     for path in sorted(directory.glob("*.json")) if directory.is_dir() else []:
         content = read_bounded(path, _LARGEST_ENTRY, f"entry {path.stem} of the ledger of releases")
@@ -394,13 +394,13 @@ def append_entry(directory: Path, ledger: Ledger, key: bytes) -> None:
     write_atomically(_entry_path(directory, entry.number), seal_entry(entry, key))
 
 
-def seal_entry(entry: Entry, key: bytes) -> bytes:
+def seal_entry(entry: LedgerEntry, key: bytes) -> bytes:
     """Return the bytes of the entry's file, with the MAC over everything in it."""
     body = entry.to_json()
     return canonical({"entry": body, "mac": hmac.digest(key, canonical(body), "sha256").hex()})
 
 
-def open_entry(content: bytes, key: bytes) -> Entry:
+def open_entry(content: bytes, key: bytes) -> LedgerEntry:
     """Read the bytes of an entry's file. Raises DisclosureError where anything in it was changed."""
     try:
         value: Any = parse_canonical(content)
@@ -416,7 +416,7 @@ def open_entry(content: bytes, key: bytes) -> Entry:
     return entry
 
 
-def _parse_entry(body: Any) -> Entry:
+def _parse_entry(body: Any) -> LedgerEntry:
     fields = dict(body["content"])
     content: Content
     match body["kind"]:
@@ -430,7 +430,7 @@ def _parse_entry(body: Any) -> Entry:
             content = ResetEntry(**fields)
         case _:
             raise ValueError("unknown kind")
-    return Entry(body["number"], body["prev"], body["day"], content)
+    return LedgerEntry(body["number"], body["prev"], body["day"], content)
 
 
 def _entry_path(directory: Path, number: int) -> Path:

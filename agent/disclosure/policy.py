@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 from typing import Final
 
-from agent.catalog.small_file import read_bytes
-from agent.catalog.strict_yaml import parse_yaml
 from agent.errors import DisclosureError
-from agent.shipped import shipped
+from agent.io.packaged import shipped
+from agent.io.small_file import read_bytes
+from agent.io.strict_yaml import parse_yaml
 from protocol.errors import ProtocolError
 from protocol.policy import DisclosurePolicy, parse_policy
 

@@ -14,10 +14,11 @@ from dataclasses import asdict, dataclass, replace
 
 from agent import __version__
 from agent.delivery.outbox import LIVE, Outbox, State, Submission
+from agent.disclosure.cell_scores import Secrets
 from agent.disclosure.chain import ChainEnd, check_ledger, settle_chain, standing_links
 from agent.disclosure.commitment import record_key, scores_root, select_findings
 from agent.disclosure.findings import Finding
-from agent.disclosure.gate import Release, Secrets, decide
+from agent.disclosure.gate import GatedRelease, decide
 from agent.disclosure.ledger import (
     Fingerprints,
     Ledger,
@@ -361,7 +362,7 @@ def _result_statement(
     gate: Gate,
     job: _Job,
     scorecard: Scorecard,
-    release: Release,
+    release: GatedRelease,
     header: Header,
     named: str,
     policy: DisclosurePolicy,

@@ -11,11 +11,12 @@ from typing import Any
 
 from agent.delivery.outbox import LIVE, State, Submission
 from agent.disclosure.findings import Extent
-from agent.disclosure.gate import EXPLAINED, Rule
+from agent.disclosure.verdicts import EXPLAINED, GateRule
 from agent.errors import DisclosureError
 from protocol.approval_files import NOTES
 from protocol.capacity import Capacity, measure_capacity
-from protocol.describe import Description, Knowledge, describe_request, describe_statement
+from protocol.describe import describe_request, describe_statement
+from protocol.description import Description, Knowledge
 from protocol.errors import ProtocolError
 from protocol.keys import Algorithm
 from protocol.policy import DisclosurePolicy
@@ -134,13 +135,13 @@ def _measure_capacity(scorecard: Scorecard, policy: DisclosurePolicy, signers: t
 
 def _gate_word(key: str, benchmark: str, verdicts: Mapping[str, Any]) -> str:
     rule = _find_verdict(verdicts, "cells", key)
-    if not isinstance(rule, str) or rule not in set(Rule):
+    if not isinstance(rule, str) or rule not in set(GateRule):
         return "unknown"
     match _find_verdict(verdicts, "data", benchmark):
         # Anything but numbers and known words is left out: the file may have been changed.
-        case {"known": str(known), "asked": int(asked), "available": int(available)} if rule != Rule.NOT_RUN:
-            return f"{EXPLAINED[Rule(rule)]}; {Extent(known, asked, available)}"
-    return EXPLAINED[Rule(rule)]
+        case {"known": str(known), "asked": int(asked), "available": int(available)} if rule != GateRule.NOT_RUN:
+            return f"{EXPLAINED[GateRule(rule)]}; {Extent(known, asked, available)}"
+    return EXPLAINED[GateRule(rule)]
 
 
 def _find_verdict(verdicts: Mapping[str, Any], part: str, key: str) -> object:

@@ -14,7 +14,7 @@ from agent.delivery.outbox import Submission
 from agent.disclosure.collect import collect
 from agent.disclosure.commitment import ScoreRecord, list_records, record_key, select_findings
 from agent.disclosure.findings import Finding
-from agent.disclosure.gate import Release, decide
+from agent.disclosure.gate import GatedRelease, decide
 from agent.disclosure.leaf_rescoring import AuditOutcome
 from agent.disclosure.ledger import Ledger, ReleaseEntry
 from agent.disclosure.prepare import Gate, effective_policy
@@ -150,7 +150,7 @@ def _ledgers_before(ledger: Ledger, submission: Submission) -> list[Ledger]:
     return states
 
 
-def _decide_again(gate: Gate, submission: Submission, basis: Basis, ledger: Ledger) -> Release:
+def _decide_again(gate: Gate, submission: Submission, basis: Basis, ledger: Ledger) -> GatedRelease:
     """Let the gate decide once more. Raises DisclosureError: it refuses, or the policy has changed since."""
     _, policy = effective_policy(gate.registry, gate.policy)
     if gate.outbox.verdicts(submission.digest).get("policy") != policy.digest:
@@ -167,7 +167,9 @@ def _decide_again(gate: Gate, submission: Submission, basis: Basis, ledger: Ledg
     )
 
 
-def _differences(gate: Gate, submission: Submission, verdicts: Mapping[str, object], release: Release) -> Iterator[str]:
+def _differences(
+    gate: Gate, submission: Submission, verdicts: Mapping[str, object], release: GatedRelease
+) -> Iterator[str]:
     """Yield each difference between what was signed and what comes out now, in a fixed order."""
     result = submission.result
     for what, signed, now in (

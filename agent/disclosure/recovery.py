@@ -10,7 +10,7 @@ from protocol.site_head import SiteHead
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class HistoryComparison:
     """The site's own history beside the aggregator's.
 
     Attributes:
@@ -46,7 +46,7 @@ class Comparison:
         return not differs and not self.head.frozen and self.ledger is not None
 
 
-def compare_histories(head: SiteHead, submissions: Sequence[Submission], ledger: Ledger | None) -> Comparison:
+def compare_histories(head: SiteHead, submissions: Sequence[Submission], ledger: Ledger | None) -> HistoryComparison:
     """Compare this machine's chain and ledger with the aggregator's word.
 
     Args:
@@ -69,7 +69,7 @@ def compare_histories(head: SiteHead, submissions: Sequence[Submission], ledger:
             waiting, last_digest = waiting + 1, link.digest
         else:
             stray += 1
-    return Comparison(
+    return HistoryComparison(
         head=head,
         common_seq=common,
         waiting_links=waiting,
@@ -90,7 +90,7 @@ def _count_common_entries(head: SiteHead, submissions: Sequence[Submission], led
     return min(max(lengths, default=0), head.ledger.length)
 
 
-def follow_with_reset(ledger: Ledger, comparison: Comparison, *, today_day: int, set_aside: int = 0) -> Ledger:
+def follow_with_reset(ledger: Ledger, comparison: HistoryComparison, *, today_day: int, set_aside: int = 0) -> Ledger:
     """Return the ledger with the reset as its last entry, which is there already if it was asked for before.
 
     Args:

@@ -30,8 +30,8 @@ from agent.disclosure.collect import NAME_UNITS
 from agent.disclosure.dataset_reading import ReadVersion, commit, read_version
 from agent.disclosure.ledger import (
     DatasetEntry,
-    Difference,
     Ledger,
+    PersonDifference,
     difference_between,
     fingerprint_key,
     share_persons,
@@ -50,7 +50,7 @@ from protocol.verification import check_dataset_size, check_dataset_version
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class DatasetCandidate:
     """A version that might be registered, with what the steward is told about it.
 
     Attributes:
@@ -63,7 +63,7 @@ class Candidate:
     """
 
     entry: DatasetEntry
-    difference: Difference | None
+    difference: PersonDifference | None
     never_seen: int
     merged: int
     shared_with: tuple[str, ...]
@@ -80,7 +80,7 @@ class _Judged:
         replaced: drafts that go, if there is no such draft: an earlier version of this data, and what follows it.
     """
 
-    candidate: Candidate
+    candidate: DatasetCandidate
     draft: Submission | None
     replaced: Sequence[Submission]
 
@@ -97,7 +97,7 @@ class Registered:
         dropped: digests of drafts that were replaced, or that followed a replaced one.
     """
 
-    candidate: Candidate
+    candidate: DatasetCandidate
     number: int
     submission: Submission | None
     is_new: bool
@@ -186,7 +186,7 @@ def make_candidate(
     ledger: Ledger,
     statements: Mapping[str, DatasetPredicate],
     key: bytes,
-) -> Candidate:
+) -> DatasetCandidate:
     """Return the version as it would be registered.
 
     Args:
@@ -222,7 +222,7 @@ def make_candidate(
     seen = {person for dataset in earlier for person in dataset.persons()}
     sharing = dict.fromkeys(dataset.benchmark for dataset in earlier if share_persons(dataset, entry))
     persons = entry.persons()
-    return Candidate(
+    return DatasetCandidate(
         entry=DatasetEntry(
             benchmark=entry.benchmark,
             definition=entry.definition,
@@ -242,7 +242,7 @@ def make_candidate(
 
 
 def check_version(
-    candidate: Candidate,
+    candidate: DatasetCandidate,
     ledger: Ledger,
     statements: Mapping[str, DatasetPredicate],
     policy: DisclosurePolicy,
@@ -269,7 +269,7 @@ def check_version(
             f"{policy.min_units}",
             "Register it when more patients have come.",
         )
-    if candidate.difference == Difference(0, 0, 0):
+    if candidate.difference == PersonDifference(0, 0, 0):
         raise DisclosureError(
             f"{entry.benchmark}: nothing new since {names[entry.previous]}: the same units with the same records",
             "Runs take that version. Register again when the data has changed.",
@@ -292,7 +292,7 @@ def _perhaps_released(ledger: Ledger) -> list[DatasetEntry]:
 def _check_difference(
     entry: DatasetEntry,
     other: DatasetEntry,
-    difference: Difference,
+    difference: PersonDifference,
     policy: DisclosurePolicy,
     names: Mapping[str, str],
     why: str,
@@ -371,10 +371,10 @@ def _is_current(draft: Submission, commitment: str, end: ChainEnd, registry: Reg
     return is_same and end.leads_to(draft) and draft.header.registry == registry.version
 
 
-def make_statement(candidate: Candidate, known: Known, header: Header) -> DatasetPredicate:
+def make_statement(candidate: DatasetCandidate, known: Known, header: Header) -> DatasetPredicate:
     """Return the statement of a version: buckets in the place of numbers, and no name of anything."""
     entry = candidate.entry
-    difference = candidate.difference or Difference(0, 0, 0)
+    difference = candidate.difference or PersonDifference(0, 0, 0)
     return DatasetPredicate(
         header=header,
         definition=entry.definition,
@@ -389,9 +389,9 @@ def make_statement(candidate: Candidate, known: Known, header: Header) -> Datase
     )
 
 
-def _draft(gate: Gate, candidate: Candidate, known: Known) -> Submission:
+def _draft(gate: Gate, candidate: DatasetCandidate, known: Known) -> Submission:
     entry = candidate.entry
-    difference = candidate.difference or Difference(0, 0, 0)
+    difference = candidate.difference or PersonDifference(0, 0, 0)
     _, policy = effective_policy(gate.registry, gate.policy)
     return draft_statement(
         gate,

@@ -15,9 +15,9 @@ from agent.delivery.departure import site_keys
 from agent.delivery.outbox import Outbox, State
 from agent.disclosure.chain import settle_chain
 from agent.disclosure.ledger import Ledger, append_entry
-from agent.disclosure.recovery import Comparison, follow_with_reset
+from agent.disclosure.recovery import HistoryComparison, follow_with_reset
 from agent.errors import DisclosureError
-from agent.files import read_bounded, sync_directory, write_atomically
+from agent.io.atomic_files import read_bounded, sync_directory, write_atomically
 from protocol import envelope
 from protocol.envelope import MAX_BYTES, STATEMENT_TYPE, Envelope
 from protocol.errors import ProtocolError
@@ -55,7 +55,7 @@ def _last_number(ledger: Path) -> int:
 def request_reset(
     outbox: Outbox,
     registry: Registry,
-    comparison: Comparison,
+    comparison: HistoryComparison,
     ledger: Ledger,
     *,
     agent: Signer,

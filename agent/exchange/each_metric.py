@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from agent.evaluation.summarise import MetricSummary, RunSummary
+from agent.results.summarize import MetricSummary, RunSummary
 
 
 def each_metric(summary: RunSummary) -> Iterator[MetricSummary]:

@@ -3,18 +3,17 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
 
 from agent.catalog.benchmark import Benchmark, survey_benchmarks
 from agent.errors import ConfigError
-from agent.evaluation.plan import SUITE_NAME
-from agent.evaluation.summarise import MetricSummary, RunSummary, pool_runs
-from agent.exchange.helm_names import metric_details
+from agent.exchange.helm.names import imported_metric
 from agent.exchange.imported import imported_details
-from agent.site import Site
+from agent.results.summarize import MetricSummary, RunSummary, pool_runs
+from agent.runs.plan import SUITE_NAME
+from agent.site.directory import Site
 from agent.statistics.intervals import Mean
-from agent.store import Run, Store
-from agent.store.releases import Leaderboard, LeaderboardCell, Release
+from agent.store import KeptMetric, Run, RunOrigin, Store
+from agent.store.releases import ImportedLeaderboard, LeaderboardCell, LocalRelease
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +26,7 @@ class JoinedRelease:
         replaced: (run name, the suite whose run stands), for every run that an earlier suite holds too.
     """
 
-    release: Release
+    release: LocalRelease
     summaries: tuple[RunSummary, ...]
     replaced: tuple[tuple[str, str], ...]
 
@@ -114,28 +113,30 @@ def joined_release(store: Store, name: str, catalogue: Mapping[str, Benchmark]) 
 
 
 def leaderboard_summaries(
-    board: Leaderboard, cells: Sequence[LeaderboardCell], catalogue: Mapping[str, Benchmark]
+    board: ImportedLeaderboard, cells: Sequence[LeaderboardCell], catalogue: Mapping[str, Benchmark]
 ) -> list[RunSummary]:
     """Return a leaderboard's figures as runs, one a benchmark and model: a mean each, without instances or interval."""
     summaries = []
     ordered = sorted(cells, key=lambda cell: (cell.benchmark, cell.model))  # stable: the main metric stays first
     for (benchmark, model), group in groupby(ordered, lambda cell: (cell.benchmark, cell.model)):
         own = list(group)
-        kept = [metric_details(cell.metric, cell.metric_name, values=[cell.value]) for cell in own]
+        metrics = [imported_metric(cell.metric, cell.metric_name, values=[cell.value]) for cell in own]
         details = imported_details(
             catalogue.get(benchmark),
             display_name=own[0].benchmark_name,
             model=model,
-            metrics=kept,
-            origin={"kind": "helm-leaderboard", "leaderboard": board.name, **board.details},
+            metrics=metrics,
+            origin=RunOrigin(kind="helm-leaderboard", digest=board.details.get("digest", "")),
             instances=own[0].instances or 0,
         )
         name = f"{benchmark}:model={model}"
         run = Run("", board.name, name, benchmark, model, board.name, details, "ended", board.imported_at, None)
-        summaries.append(RunSummary(run, tuple(_summary(cell, metric) for cell, metric in zip(own, kept, strict=True))))
+        summaries.append(
+            RunSummary(run, tuple(_summary(cell, metric) for cell, metric in zip(own, metrics, strict=True)))
+        )
     return summaries
 
 
-def _summary(cell: LeaderboardCell, kept: Mapping[str, Any]) -> MetricSummary:
+def _summary(cell: LeaderboardCell, metric: KeptMetric) -> MetricSummary:
     mean = Mean(cell.instances or 0, 0, cell.value, None, None, "none")
-    return MetricSummary(cell.metric, kept["display_name"], kept["low"], kept["high"], mean, {})
+    return MetricSummary(cell.metric, metric.display_name, metric.low, metric.high, mean, {})

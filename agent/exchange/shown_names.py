@@ -5,20 +5,20 @@ labels, so that two runs stay two runs.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 from agent.catalog.run_entries import EXPANDERS
 from agent.errors import ConfigError
-from agent.evaluation.summarise import MetricSummary, RunSummary
-from agent.exchange.helm_names import metric_title, name_of_run_spec, words_of_run_spec
+from agent.exchange.helm.names import metric_title, name_of_run_spec, words_of_run_spec
 from agent.exchange.imported import ELSEWHERE
-from agent.exchange.json_place import PLAIN_NAME, is_class_name
+from agent.exchange.json_path import PLAIN_NAME, is_class_name
 from agent.exchange.releases import JoinedRelease
-from agent.jury.seats import judges_of, seat_names
-from agent.site import Site
-from agent.store import Run, Store
+from agent.jury.seats import seat_names
+from agent.results.summarize import MetricSummary, RunSummary
+from agent.site.directory import Site
+from agent.store import KeptMetric, Run, RunDetails, RunOrigin, Store
+from agent.vocabulary import Judge
 
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _SETTING = re.compile(r"[A-Za-z0-9_.+-]{1,20}")  # values of run expanders
@@ -50,8 +50,7 @@ class ShownNames:
         if summary.run.imported and summary.run.run_id:
             metrics = tuple(map(_with_own_title, metrics))
         run = self.run(summary.run)
-        kept = {one["name"]: one for one in run.details.get("metrics", ())}
-        metrics = tuple(_with_shown_judges(metric, kept) for metric in metrics)
+        metrics = tuple(_with_shown_judges(metric, run) for metric in metrics)
         return replace(summary, run=run, metrics=metrics, runs=tuple(map(self.run, summary.runs)))
 
     def release(self, joined: JoinedRelease) -> JoinedRelease:
@@ -94,42 +93,46 @@ class ShownNames:
             return f"{key}={self._plain(key.removeprefix('model_'), value)}"
         return f"{key}={value if _is_listed(run, key, value) else self.label(key, value)}"
 
-    def _details(self, run: Run, benchmark: str) -> dict[str, Any]:
-        details = dict(run.details)
-        details["arguments"] = {
+    def _details(self, run: Run, benchmark: str) -> RunDetails:
+        arguments = {
             key: value if _is_listed(run, key, value) else self.label(key, value)
-            for key, value in (details.get("arguments") or {}).items()
+            for key, value in run.details.arguments.items()
         }
-        details["metrics"] = list(map(self._metric, details["metrics"]))
-        if not run.imported:
+        details = replace(run.details, arguments=arguments, metrics=tuple(map(self._metric, run.details.metrics)))
+        if details.origin is None:
             return details
-        if any(not PLAIN_NAME.fullmatch(metric[key]) for metric in details["metrics"] for key in ("name", "helm_name")):
+        names = [name for metric in details.metrics for name in (metric.name, metric.helm_name)]
+        if not all(map(PLAIN_NAME.fullmatch, names)):
             raise ConfigError(
                 f"suite {run.suite}: an imported run names a metric in free text, which no redacted export may hold",
                 "Leave the suite out, or give --reveal.",
             )
-        origin = dict(details["origin"])
-        if not is_class_name(origin.get("scenario", "")):
-            origin["scenario"] = self.label("scenario", origin.get("scenario", ""))
-        if origin.get("groups"):
-            origin["groups"] = [self._plain("group", group) for group in origin["groups"]]
-        return details | {
-            "display_name": benchmark if details["category"] == ELSEWHERE else details["display_name"],
-            "stop": [self.label("stop", stop) if _TEXT.search(stop) else stop for stop in details["stop"]],
-            "unit": self._plain("unit", details["unit"]),
-            "origin": origin,
-            "metrics": [metric | {"display_name": metric_title(metric["name"])} for metric in details["metrics"]],
-        }
+        return replace(
+            details,
+            display_name=benchmark if details.category == ELSEWHERE else details.display_name,
+            stop=tuple(self.label("stop", stop) if _TEXT.search(stop) else stop for stop in details.stop),
+            unit=self._plain("unit", details.unit),
+            origin=self._origin(details.origin),
+            metrics=tuple(replace(metric, display_name=metric_title(metric.name)) for metric in details.metrics),
+        )
 
-    def _metric(self, metric: dict[str, Any]) -> dict[str, Any]:
-        """Return what a run keeps of a metric with the judges of its jury as they are shown."""
-        if "jury" not in metric:
+    def _origin(self, origin: RunOrigin) -> RunOrigin:
+        scenario = origin.scenario if is_class_name(origin.scenario) else self.label("scenario", origin.scenario)
+        return replace(origin, scenario=scenario, groups=tuple(self._plain("group", group) for group in origin.groups))
+
+    def _metric(self, metric: KeptMetric) -> KeptMetric:
+        """Return a metric with the judges of its jury as they are shown."""
+        if metric.jury is None:
             return metric
-        judges = [
-            [self._plain("deployment", deployment), self._plain("judge", model), name and self._plain("judge", name)]
-            for deployment, model, name in metric["jury"]["judges"]
-        ]
-        return metric | {"jury": metric["jury"] | {"judges": judges}}
+        judges = tuple(map(self._judge, metric.jury.judges))
+        return replace(metric, jury=replace(metric.jury, judges=judges))
+
+    def _judge(self, judge: Judge) -> Judge:
+        return Judge(
+            self._plain("deployment", judge.model_deployment),
+            self._plain("judge", judge.model_name),
+            judge.name and self._plain("judge", judge.name),
+        )
 
 
 def shown_summaries(site: Site, summaries: Iterable[RunSummary], *, reveal: bool) -> list[RunSummary]:
@@ -141,23 +144,22 @@ def shown_summaries(site: Site, summaries: Iterable[RunSummary], *, reveal: bool
 def _is_listed(run: Run, key: str, value: str) -> bool:
     """Whether an argument's value is one that a definition lists, or a setting of few words."""
     details = run.details
-    arguments = details.get("arguments") or {}
-    if key in arguments:
-        free = details.get("free_arguments")
-        if free is None:  # kept before runs said so
-            return details["access"] == "public" and not run.imported
-        return key not in free and value in (arguments[key], "None")  # HELM's word for no choice
+    if key in details.arguments:
+        if details.free_arguments is None:  # kept before runs said so
+            return details.access == "public" and not run.imported
+        is_chosen_or_none = value in (details.arguments[key], "None")  # HELM's word for no choice
+        return key not in details.free_arguments and is_chosen_or_none
     if key == "data":
         return _DIGEST.fullmatch(value) is not None
     return key in EXPANDERS and _SETTING.fullmatch(value) is not None
 
 
-def _with_shown_judges(metric: MetricSummary, kept: Mapping[str, Any]) -> MetricSummary:
+def _with_shown_judges(metric: MetricSummary, run: Run) -> MetricSummary:
     """Call the judges of a metric's jury as the shown run does."""
-    if metric.jury is None:
+    shown = run.details.find_metric(metric.metric)
+    if metric.jury is None or shown is None:
         return metric
-    names = seat_names(judges_of(kept[metric.metric]["jury"]))
-    return replace(metric, jury=replace(metric.jury, judges=names))
+    return replace(metric, jury=replace(metric.jury, judges=seat_names(shown.judges)))
 
 
 def _with_own_title(metric: MetricSummary) -> MetricSummary:

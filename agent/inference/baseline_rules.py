@@ -41,7 +41,7 @@ Task = Literal["choice", "sentence", "quantity", "text"]
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
+class PromptParts:
     """A prompt's parts as far as its form shows them.
 
     Attributes:
@@ -57,14 +57,14 @@ class Prompt:
     options: tuple[str, ...] = ()
 
 
-def read_prompt(text: str) -> Prompt:
+def read_prompt(text: str) -> PromptParts:
     """Take a prompt apart."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     options = _run(lines, _OPTION, [chr(ord("A") + i) for i in range(26)])
     if len(options) >= 2:
         rest = [line for i, line in enumerate(lines) if i not in options]
         chosen = tuple(_match(_OPTION, lines[i])[1] for i in options)
-        return Prompt("choice", rest[0] if rest else "", "\n".join(rest[1:] or rest), chosen)
+        return PromptParts("choice", rest[0] if rest else "", "\n".join(rest[1:] or rest), chosen)
     lines = [_LABEL.sub("", line) or line for line in lines]
     numbered = _run(lines, _NUMBERED, [str(i) for i in range(1000)]) or _run(
         lines, _NUMBERED, [str(i) for i in range(1, 1000)]
@@ -72,11 +72,11 @@ def read_prompt(text: str) -> Prompt:
     if len(numbered) >= 2:
         rest = [line for i, line in enumerate(lines) if i not in numbered]
         if any("sentence" in line.lower() for line in rest):
-            return Prompt("sentence", "\n".join(rest), "", tuple(lines[i] for i in numbered))
+            return PromptParts("sentence", "\n".join(rest), "", tuple(lines[i] for i in numbered))
     instructions = [*lines[:1], *(line for line in lines[1:][-2:] if line.endswith((":", "?")))]
     material = "\n".join(line for line in lines[1:] if line not in instructions) or text
     asks = "\n".join(lines[-2:])
-    return Prompt("quantity" if _QUANTITY.search(asks) else "text", "\n".join(instructions), material)
+    return PromptParts("quantity" if _QUANTITY.search(asks) else "text", "\n".join(instructions), material)
 
 
 def _run(lines: Sequence[str], form: re.Pattern[str], labels: Sequence[str]) -> tuple[int, ...]:
@@ -101,7 +101,7 @@ def _match(form: re.Pattern[str], line: str) -> tuple[str, str]:
     return (found[1], found[2]) if found else ("", line)
 
 
-def first_choice(prompt: Prompt, rng: random.Random) -> str:  # noqa: ARG001 - every rule takes both
+def first_choice(prompt: PromptParts, rng: random.Random) -> str:  # noqa: ARG001 - every rule takes both
     """Take the first thing offered: option A, a word in capitals, the first number, the first sentence."""
     match prompt.task:
         case "choice":
@@ -115,7 +115,7 @@ def first_choice(prompt: Prompt, rng: random.Random) -> str:  # noqa: ARG001 - e
             return _sentences(prompt.material)[0]
 
 
-def retrieval(prompt: Prompt, rng: random.Random) -> str:  # noqa: ARG001
+def retrieval(prompt: PromptParts, rng: random.Random) -> str:  # noqa: ARG001
     """Go by shared words.
 
     The option whose words occur most in the rest; the numbered sentence that shares least with the others; the
@@ -142,7 +142,7 @@ def retrieval(prompt: Prompt, rng: random.Random) -> str:  # noqa: ARG001
             return _joined(sentences, ranked)
 
 
-def lead(prompt: Prompt, rng: random.Random) -> str:
+def lead(prompt: PromptParts, rng: random.Random) -> str:
     """Take what comes first in the material: the option named earliest, the first line, number or sentences."""
     match prompt.task:
         case "choice":
@@ -161,7 +161,7 @@ def lead(prompt: Prompt, rng: random.Random) -> str:
             return _joined(sentences, range(len(sentences)))
 
 
-def at_random(prompt: Prompt, rng: random.Random) -> str:
+def at_random(prompt: PromptParts, rng: random.Random) -> str:
     """Draw one of the possible answers."""
     match prompt.task:
         case "choice":
@@ -178,7 +178,7 @@ def at_random(prompt: Prompt, rng: random.Random) -> str:
             return _joined(sentences, order)
 
 
-RULES: Mapping[str, Callable[[Prompt, random.Random], str]] = {
+RULES: Mapping[str, Callable[[PromptParts, random.Random], str]] = {
     "baseline/first-choice": first_choice,
     "baseline/retrieval": retrieval,
     "baseline/lead": lead,

@@ -29,7 +29,7 @@ _BROKEN = (httpcore.NetworkError, httpcore.ProtocolError)
 Obstacle = Literal["refused", "timeout", "name", "tls", "proxy"]
 
 
-class RefusedError(Exception):
+class UnreachableServerError(Exception):
     """No connection came about: the request never left, so asking again repeats nothing.
 
     Attributes:
@@ -98,9 +98,9 @@ class Line:
         if token is not None:
             self._headers.append((b"authorization", b"Bearer " + token.encode("ascii")))
 
-    def open(self) -> "Connection":
+    def open(self) -> "ServerConnection":
         """Return a connection of one worker's own; it connects when first used."""
-        return Connection(self)
+        return ServerConnection(self)
 
     def request(self, method: bytes, path: str, body: bytes) -> httpcore.Request:
         """Build a request for `path` below the base address, or beside its last part where it begins with "../"."""
@@ -143,7 +143,7 @@ class Line:
         return self._limits.max_reply_bytes
 
 
-class Connection:
+class ServerConnection:
     """One HTTP connection, kept open between requests and opened again when it broke."""
 
     def __init__(self, line: Line) -> None:
@@ -201,7 +201,7 @@ class Connection:
             await reply.aclose()
             whole = True
         except (httpcore.ConnectError, httpcore.ConnectTimeout, httpcore.ProxyError) as error:
-            raise RefusedError(_obstacle(error)) from None
+            raise UnreachableServerError(_obstacle(error)) from None
         except _BROKEN:
             raise BrokenError(mid_reply=mid_reply) from None
         finally:

@@ -4,7 +4,7 @@ import asyncio
 import time
 from typing import Protocol, TypeVar
 
-from agent.inference.connection import BrokenError, Connection, RefusedError, TooLongError
+from agent.inference.connection import BrokenError, ServerConnection, TooLongError, UnreachableServerError
 from agent.inference.limits import HttpLimits
 from agent.inference.retry import (
     FIRST_WAIT_S,
@@ -29,7 +29,7 @@ class Read(Protocol[Result_co]):
 class Conversation:
     """What a worker needs to ask: its own connection, and what all of them know of the server."""
 
-    def __init__(self, connection: Connection, health: ServerHealth, limits: HttpLimits) -> None:
+    def __init__(self, connection: ServerConnection, health: ServerHealth, limits: HttpLimits) -> None:
         self._connection = connection
         self._health = health
         self._limits = limits
@@ -102,7 +102,7 @@ class Conversation:
         except TimeoutError:
             health.silent()
             raise AttemptFailedError(Failure(Reason.TIMEOUT)) from None
-        except RefusedError:
+        except UnreachableServerError:
             health.silent()
             raise AttemptFailedError(Failure(Reason.UNREACHABLE), left=False) from None
         except BrokenError as broken:

@@ -9,7 +9,7 @@ from typing import Protocol
 from urllib.parse import SplitResult, urlsplit
 
 from agent.errors import ConfigError
-from agent.tls import trusted
+from agent.io.tls import trusted
 
 _LONGEST_TOKEN = 16_384  # characters
 _VISIBLE = re.compile(r"[!-~]+")

@@ -12,7 +12,7 @@ from agent.errors import ConfigError, InferenceError
 from agent.inference import findings
 from agent.inference.capabilities import Capabilities, Feature, FeatureName, TokenLimitField
 from agent.inference.catalogue import Catalogue, own_defaults
-from agent.inference.connection import BrokenError, Line, Obstacle, RefusedError, Reply, TooLongError
+from agent.inference.connection import BrokenError, Line, Obstacle, Reply, TooLongError, UnreachableServerError
 from agent.inference.endpoint import Endpoint
 from agent.inference.findings import FEW_TOKENS, THOUGHT_TOKENS, Seen
 from agent.inference.limits import HttpLimits
@@ -274,7 +274,7 @@ class _Asker:
         try:
             async with asyncio.timeout(min(most_s, self._limits.first_attempt_timeout_s)):
                 reply = await (connection.get(path) if body is None else connection.post(path, body))
-        except RefusedError as refused:
+        except UnreachableServerError as refused:
             return Seen(None, {}, None, obstacle=refused.obstacle)
         except TimeoutError:
             return Seen(None, {}, None, hung=True)

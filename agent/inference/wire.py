@@ -219,3 +219,29 @@ def _finish_reason(value: object) -> FinishReason:
 def token_count(value: object) -> int | None:
     """Return a number of tokens that a server wrote, or None when it is no such number."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_TOKENS else None
+
+
+def request_identity(request: ChatRequest, prompt_limit: int | None = None) -> bytes:
+    """Return the bytes whose keyed hash is the answer's key: equal for equal requests, and only for them.
+
+    Args:
+        request: as it would be sent if it fits.
+        prompt_limit: most tokens of its prompt; like what may be shortened, it can change what is sent.
+    """
+    part = request.shortenable
+    cut = [[part.message, part.start, part.end, part.keep] if part else None, prompt_limit]
+    return json.dumps(
+        [
+            1,
+            request.model,
+            [[message.role, message.content] for message in request.messages],
+            request.max_tokens,
+            request.temperature,
+            list(request.stop),
+            request.seed,
+            request.top_p,
+            dict(sorted(request.extra_body.items())),
+            *(cut if part or prompt_limit is not None else ()),  # without them a key is what it always was
+        ],
+        separators=(",", ":"),
+    ).encode()

@@ -3,7 +3,7 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -44,11 +44,6 @@ def seat_names(judges: Sequence[Judge]) -> tuple[str, ...]:
         taken.add(own)
         names.append(own)
     return tuple(names)
-
-
-def judges_of(jury: Mapping[str, Any]) -> tuple[Judge, ...]:
-    """Return the judges of a jury, by seat, as a run keeps it."""
-    return tuple(Judge(*judge) for judge in jury.get("judges", ()))
 
 
 def cut_to_read(reply: Response) -> Response:

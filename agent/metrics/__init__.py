@@ -9,11 +9,11 @@ from collections.abc import Iterable, Sequence
 
 from agent.errors import BenchmarkError
 from agent.metrics import bert_score, billing, classes, ehr_sql, exact, judged, medcalc, medec, rouge, word_f1
-from agent.metrics.answers import AnswerParser, extract
+from agent.metrics.answers import extract
 from agent.metrics.choice import extract_option
 from agent.metrics.means import Means
-from agent.metrics.spec import Judge, Labelled, MetricSpec, MetricUse, Options, Scale, ScoreFunction
-from agent.vocabulary import Instance, Reason, Scoring, Unscored
+from agent.metrics.spec import Labelled, MetricSpec, MetricUse, Options, ScoreFunction
+from agent.vocabulary import AnswerParser, Instance, Judge, Reason, Scale, Scoring, Unscored
 
 __all__ = [
     "JUDGED",

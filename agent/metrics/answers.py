@@ -7,16 +7,13 @@ part is unparsed. Option letters are read by `agent.metrics.choice`.
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal
+from typing import Any
 
 import regex
 
 from agent.errors import BenchmarkError
-from agent.vocabulary import Reason, Unscored
-
-ParserKind = Literal["option_letter", "text", "json", "pattern"]
+from agent.vocabulary import AnswerParser, Reason, Unscored
 
 PATTERN_SECONDS = 1.0
 """The longest that a pattern may look at one answer; one that needs longer has found nothing."""
@@ -30,21 +27,6 @@ _MOST_WRITTEN_OUT = 100_000  # parts: a fifth of a second and some megabytes to 
 _COUNT = re.compile(r"\{\s*(\d*)\s*,?\s*(\d*)")
 _SPACED = re.compile(r"\(\?[A-Za-z0-9]*x")
 _CORRECT = "Correct it in the YAML."
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerParser:
-    """How a benchmark reads an answer before it is scored.
-
-    Attributes:
-        kind: "json" and "pattern" take a part of it; "option_letter" and "text" leave it to the metrics.
-        field: with "json", the field whose value is the answer, for example "answer".
-        pattern: with "pattern", the expression; its group 1, else the whole match, is the answer.
-    """
-
-    kind: ParserKind
-    field: str = ""
-    pattern: str = ""
 
 
 def extract(parser: AnswerParser, text: str) -> str | Unscored:

@@ -26,7 +26,7 @@ Triple = tuple[float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class BertScoreComparison:
     """One answer and what it is compared with, by one set of rules."""
 
     answer: str
@@ -34,12 +34,14 @@ class Comparison:
     rules: Scoring
 
 
-def comparison(answer: str, instance: Instance, rules: Scoring) -> Comparison:
+def comparison(answer: str, instance: Instance, rules: Scoring) -> BertScoreComparison:
     """Return what is compared: by HELM's rules every reference, and each text without an outer brace."""
     if rules == "helm":
-        return Comparison(_unbraced(answer.strip()), tuple(_unbraced(one.text) for one in instance.references), rules)
+        return BertScoreComparison(
+            _unbraced(answer.strip()), tuple(_unbraced(one.text) for one in instance.references), rules
+        )
     golds = (one.text for one in instance.references if one.correct)
-    return Comparison(answer, tuple(gold for gold in golds if gold.strip()), rules)
+    return BertScoreComparison(answer, tuple(gold for gold in golds if gold.strip()), rules)
 
 
 def _unbraced(text: str) -> str:
@@ -75,7 +77,7 @@ def with_encoder(use: MetricUse, means: Means) -> MetricUse:
     return replace(use, options={**use.options, "encoder": f"sha256:{encoder.digest}", "layer": str(encoder.layer)})
 
 
-def triples(comparisons: Sequence[Comparison], means: Means) -> list[Triple | Unscored]:
+def triples(comparisons: Sequence[BertScoreComparison], means: Means) -> list[Triple | Unscored]:
     """Compute all three figures of every comparison; each text is encoded once.
 
     Raises:
@@ -88,7 +90,7 @@ def triples(comparisons: Sequence[Comparison], means: Means) -> list[Triple | Un
     return [_triple(one, pairs) for one, pairs in zip(comparisons, found, strict=True)]
 
 
-def _triple(comparison: Comparison, pairs: Sequence[Triple | None] | None) -> Triple | Unscored:
+def _triple(comparison: BertScoreComparison, pairs: Sequence[Triple | None] | None) -> Triple | Unscored:
     """Return the best of each figure. None: the encoder reads nothing in that reference, or in the answer."""
     if pairs is None:
         return (0.0, 0.0, 0.0) if comparison.rules == "helm" and comparison.golds else Unscored(Reason.UNPARSED)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.errors import ConfigError
-from agent.model_folder import ModelFolderError, check_weights, digest_of
+from agent.io.model_folder import ModelFolderError, check_weights, digest_of
 
 FAMILIES = frozenset(
     "bert camembert deberta deberta-v2 distilbert electra mpnet roberta xlm-roberta".split()  # noqa: SIM905 (a row of names)

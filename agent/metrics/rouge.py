@@ -155,7 +155,7 @@ def can_compare(gold: str, rouge_type: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class RougeComparison:
     """One answer and what it is compared with. Plain values, for another process to compute."""
 
     rouge_type: str
@@ -168,7 +168,7 @@ class Comparison:
         return max(f_measure(gold, self.answer, self.rouge_type, stemmer=self.stemmer) for gold in self.golds)
 
 
-def comparison(use: MetricUse, answer: str, instance: Instance, rules: Scoring) -> Comparison | Unscored:
+def comparison(use: MetricUse, answer: str, instance: Instance, rules: Scoring) -> RougeComparison | Unscored:
     """Return what is compared.
 
     Upstream stems always, and takes the best over all references, also those marked incorrect, in any script.
@@ -179,7 +179,7 @@ def comparison(use: MetricUse, answer: str, instance: Instance, rules: Scoring) 
     else:
         stemmer = bool(use.options.get("stemmer", True))
         golds = tuple(one.text for one in instance.references if one.correct and can_compare(one.text, kind))
-    return Comparison(kind, stemmer, golds, answer) if golds else Unscored(Reason.NO_REFERENCE)
+    return RougeComparison(kind, stemmer, golds, answer) if golds else Unscored(Reason.NO_REFERENCE)
 
 
 def _score(name: str, rules: Scoring, answer: str, instance: Instance, options: Options) -> float | Unscored:

@@ -8,13 +8,15 @@ import signal
 import sys
 from typing import TextIO
 
-from agent.metrics.rouge import Comparison
+from agent.metrics.rouge import RougeComparison
 
 
 def serve(requests: TextIO, replies: TextIO) -> None:
     """Answer requests until there are no more."""
     for line in requests:
-        asked = (Comparison(kind, stemmer, tuple(golds), answer) for kind, stemmer, golds, answer in json.loads(line))
+        asked = (
+            RougeComparison(kind, stemmer, tuple(golds), answer) for kind, stemmer, golds, answer in json.loads(line)
+        )
         replies.write(json.dumps([one.best() for one in asked]) + "\n")
         replies.flush()
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import IO, Self, cast
 
-from agent.metrics.rouge import Comparison
+from agent.metrics.rouge import RougeComparison
 
 PATIENCE_S = 5.0  # of computing here, some 1,500 notes, before others are started: each takes a second to load
 
@@ -33,7 +33,7 @@ class RougeWorkers:
             _end(child)
         self._children = []
 
-    def begin(self, comparisons: Sequence[Comparison]) -> Callable[[], list[float]]:
+    def begin(self, comparisons: Sequence[RougeComparison]) -> Callable[[], list[float]]:
         """Begin to compute; return what waits for the figures, in the same order. Call that before the next `begin`."""
         if self._workers > 1 and self._children is None and self._spent_s >= self._patience_s:
             self._children = [child for _ in range(self._workers) if (child := _started()) is not None]
@@ -79,7 +79,7 @@ def _started() -> "subprocess.Popen[str] | None":
         return None
 
 
-def _ask(child: "subprocess.Popen[str]", share: Sequence[Comparison]) -> bool:
+def _ask(child: "subprocess.Popen[str]", share: Sequence[RougeComparison]) -> bool:
     line = json.dumps([[one.rouge_type, one.stemmer, one.golds, one.answer] for one in share])
     try:
         cast(IO[str], child.stdin).write(line + "\n")

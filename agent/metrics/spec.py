@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from agent.vocabulary import Instance, Scoring, Unscored
+from agent.vocabulary import USUAL_SCALE, Instance, Judge, Scale, Scoring, Unscored
 
 Options = Mapping[str, bool | str]
 """A benchmark's own settings of a metric, for example {"stemmer": False}. The default's type is the setting's."""
@@ -53,7 +53,7 @@ class MetricSpec:
         labels: of a metric of the whole run: reads one answer's labels.
         whole_run: of a metric of the whole run: the figure from all of its labelled answers.
         helm_whole_run: upstream's figure; None where both are the same.
-        later: computed from stored answers after the asking (`agent.evaluation.measuring`), because it takes long or
+        later: computed from stored answers after the asking (`agent.scoring.deferred`), because it takes long or
             needs a model of its own; until then an answer is unscored(not_measured).
     """
 
@@ -70,23 +70,6 @@ class MetricSpec:
     whole_run: WholeRun | None = None
     helm_whole_run: WholeRun | None = None
     later: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Judge:
-    """One seat of a jury: a model and where it is served. `name` is a short one for people; empty: the model's."""
-
-    model_deployment: str
-    model_name: str
-    name: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """What a judge's grades may be, both ends included."""
-
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +95,7 @@ class MetricUse:
     prompt: str = ""
     judges: tuple[Judge, ...] = ()
     quorum: int | None = None
-    scale: Scale = Scale(1, 5)
+    scale: Scale = USUAL_SCALE
     helm_name: str = ""
     criteria: Mapping[str, str] = field(default_factory=dict)
     fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

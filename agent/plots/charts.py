@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent.evaluation.summarise import MetricSummary, RunSummary
+from agent.results.summarize import MetricSummary, RunSummary
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def _point(summary: RunSummary, label: str) -> Point:
         least=metric.share(bounds.low) if bounds is not None and matters else None,
         most=metric.share(bounds.high) if bounds is not None and matters else None,
         said=f"{words}, n {mean.n}" if mean.n else words,
-        baseline=not summary.run.details["language_model"],
+        baseline=not summary.run.details.language_model,
     )
 
 

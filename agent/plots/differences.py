@@ -1,7 +1,7 @@
 """What is drawn of two models that meet: their difference in each benchmark, no difference in the middle."""
 
-from agent.evaluation.versus import Duel, Versus
 from agent.plots.charts import Chart, Grid, Panel, Point
+from agent.results.compare_models import Duel, Versus
 from agent.statistics.resampling import FEWEST_UNITS
 
 FEWEST_REACH = 0.05  # of the metric's range: a smaller difference does not fill the scale
@@ -27,7 +27,7 @@ def differences_chart(found: Versus, a: str, b: str) -> Chart:
 
 
 def _range(duel: Duel) -> float:
-    return float(duel.paired.kept["high"] - duel.paired.kept["low"])
+    return float(duel.paired.metric.high - duel.paired.metric.low)
 
 
 def _ends(duel: Duel) -> list[float]:

@@ -1,4 +1,4 @@
-"""Redacted text as a type of its own, what makes it, and the one audited way past it."""
+"""Redacted text as a type of its own, the functions that make it, and the one audited way past it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
@@ -14,15 +14,15 @@ _SEAL: Final = object()
 class Redacted(str):
     """Text a person may see.
 
-    Made by this package alone (a test reads the whole source for that, and the constructor refuses the
-    rest). Slicing or joining gives a plain `str`, which pages and exports do not take: what is put together
-    from cleared text is shown piece by piece.
+    Only this package makes it: a test searches the whole source for other makers, and the constructor refuses them.
+    Slicing or joining gives a plain `str`, which pages and exports do not take: redacted texts are shown piece by
+    piece.
     """
 
     __slots__ = ()
 
     def __new__(cls, text: str, *, seal: object) -> "Redacted":
-        """Mark `text` as cleared; `seal` is this package's own."""
+        """Mark `text` as redacted; `seal` is this package's own."""
         if seal is not _SEAL:
             raise RedactionError("text was marked as redacted outside the redaction package")
         return super().__new__(cls, text)
@@ -44,7 +44,7 @@ class Withheld(StrEnum):
 
 
 class Redactor(Protocol):
-    """Clears text of identifiers. Never raises on text: what cannot be cleared is withheld and counted."""
+    """Removes identifiers from text. Never raises on text: a text that cannot be redacted is withheld and counted."""
 
     @property
     def policy(self) -> str:
@@ -52,28 +52,28 @@ class Redactor(Protocol):
         ...
 
     def redact(self, text: str) -> Redacted:
-        """Clear one text that stands alone."""
+        """Redact one text that stands alone."""
         ...
 
     def redact_record(
         self, texts: Sequence[str], identifiers: Sequence[Identifier] = (), unit: str | None = None
     ) -> list[Redacted]:
-        """Clear the texts of one record (prompt, answer, reasoning, references) together, in order.
+        """Redact the texts of one record (prompt, answer, reasoning, references) together, in order.
 
-        The same value has the same tag in all of them, and a name found in one is searched in every other, as are
-        `identifiers`: what the dataset itself says of the record's people. Under a policy with surrogates or moved
+        The same value has the same tag in all of them. A name detected in one is searched in the others, as are
+        `identifiers`, which the dataset itself states of the record's people. Under a policy with surrogates or moved
         dates, records of the same `unit` (the patient) have the same ones.
         """
         ...
 
     @property
     def withheld(self) -> Mapping[Withheld, int]:
-        """How many fields were withheld since the redactor was opened, by reason."""
+        """Number of fields withheld since the redactor was opened, by reason."""
         ...
 
 
-def cleared(text: str) -> Redacted:
-    """Mark what the engine wrote as cleared. For the modules of this package only."""
+def mark_redacted(text: str) -> Redacted:
+    """Mark the engine's output as redacted. For the modules of this package only."""
     return Redacted(text, seal=_SEAL)
 
 
@@ -81,10 +81,9 @@ def reveal_record(texts: Sequence[str], audit: Callable[[str], None], event: str
     """Show original texts: the only way past redaction.
 
     Args:
-        texts: texts of cases, returned as they are, in order.
-        audit: writes the audit entry and returns once it is on disk. It runs first; when it raises, nothing
-            is shown.
-        event: what is revealed and of which run, without any text of a case.
+        texts: texts of cases, returned unchanged, in order.
+        audit: writes the audit entry and returns once it is on disk. It runs first; when it raises, no text is shown.
+        event: the texts revealed and their run, without any text of a case.
     """
     audit(event)
-    return [cleared(text) for text in texts]
+    return [mark_redacted(text) for text in texts]

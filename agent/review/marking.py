@@ -8,7 +8,7 @@ import regex
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class MarkedSpan:
     """An identifier in a text: offsets in characters, end exclusive, and its kind."""
 
     start: int
@@ -17,7 +17,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ReviewVerdict:
     """A reviewed text.
 
     Attributes:
@@ -26,11 +26,11 @@ class Verdict:
         missed: identifiers of which redaction left a letter or digit.
     """
 
-    found: tuple[Place, ...]
+    found: tuple[MarkedSpan, ...]
     wrong: frozenset[int] = frozenset()
-    missed: tuple[Place, ...] = ()
+    missed: tuple[MarkedSpan, ...] = ()
 
-    def gold(self) -> list[Place]:
+    def gold(self) -> list[MarkedSpan]:
         """Return every identifier of the text, in order."""
         right = [place for number, place in enumerate(self.found) if number not in self.wrong]
         return sorted([*right, *self.missed], key=lambda place: (place.start, place.end))
@@ -50,7 +50,7 @@ class Verdict:
         return {kind: (right[kind], missed[kind], wrong[kind]) for kind in sorted({*right, *missed, *wrong})}
 
 
-def missed_places(text: str, found: Sequence[Place], words: str, entity: str) -> list[Place]:
+def missed_places(text: str, found: Sequence[MarkedSpan], words: str, entity: str) -> list[MarkedSpan]:
     """Return where `words` stand in `text` with a letter or digit that was not found.
 
     In any case, and with any white space between them; whole words only.
@@ -62,13 +62,13 @@ def missed_places(text: str, found: Sequence[Place], words: str, entity: str) ->
     before = r"(?<![\p{L}\p{N}])" if parts[0][0].isalnum() else ""
     after = r"(?![\p{L}\p{N}])" if parts[-1][-1].isalnum() else ""
     places = (match.span() for match in regex.finditer(before + pattern + after, text, regex.IGNORECASE, timeout=5))
-    return [Place(start, end, entity) for start, end in places if _leaks(text, found, start, end)]
+    return [MarkedSpan(start, end, entity) for start, end in places if _leaks(text, found, start, end)]
 
 
-def _leaks(text: str, found: Iterable[Place], start: int, end: int) -> bool:
+def _leaks(text: str, found: Iterable[MarkedSpan], start: int, end: int) -> bool:
     covered = [(place.start, place.end) for place in found]
     return any(text[at].isalnum() and not any(a <= at < b for a, b in covered) for at in range(start, end))
 
 
-def _overlap(one: Place, other: Place) -> bool:
+def _overlap(one: MarkedSpan, other: MarkedSpan) -> bool:
     return one.start < other.end and other.start < one.end

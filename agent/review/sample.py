@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import ConfigError
+from agent.redaction.gateway.subject import Whose
 from agent.redaction.redacted import Withheld
-from agent.redaction.whose import Whose
-from agent.review.marking import Place, Verdict
+from agent.review.marking import MarkedSpan, ReviewVerdict
 from agent.vocabulary import Identifier, Instance, Response
 
 if TYPE_CHECKING:
-    from agent.site import Site
+    from agent.site.directory import Site
     from agent.store import Store
 
 _FEWEST_WORDS = 4  # of a text in which nothing was found: nobody need read "A" or "yes"
@@ -22,7 +22,7 @@ _NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ReviewSampling:
     """What to sample.
 
     Attributes:
@@ -53,7 +53,7 @@ class _Record:
     identifiers: tuple[Identifier, ...]
 
 
-def make_review(site: "Site", wanted: Wanted) -> Sampled:
+def make_review(site: "Site", wanted: ReviewSampling) -> Sampled:
     """Choose records of a suite's runs, find identifiers in them, and keep both sealed in the store.
 
     A record is an instance with one answer: prompt, reference answers, answer and reasoning. Of several models'
@@ -100,7 +100,7 @@ def _check_name(store: "Store", name: str) -> None:
         )
 
 
-def _choose(store: "Store", wanted: Wanted, seed: int) -> list[_Record]:
+def _choose(store: "Store", wanted: ReviewSampling, seed: int) -> list[_Record]:
     """Return the chosen records, as many as there are texts of, in an order of chance."""
     store.require_suite(wanted.suite)
     chance = random.Random(seed)  # noqa: S311 (a sample, no secret)
@@ -137,8 +137,8 @@ def gold_rows(store: "Store", name: str) -> Iterator[dict[str, Any]]:
         if text.figures is None or text.content is None:
             continue
         content = text.content
-        found, missed = (tuple(Place(*each) for each in content[key]) for key in ("found", "missed"))
-        gold = Verdict(found, frozenset(content["wrong"]), missed).gold()
+        found, missed = (tuple(MarkedSpan(*each) for each in content[key]) for key in ("found", "missed"))
+        gold = ReviewVerdict(found, frozenset(content["wrong"]), missed).gold()
         yield {
             "id": f"{name}-{text.item}",
             "text": content["text"],

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from itertools import groupby
 from string import ascii_lowercase
 
-from agent.evaluation.summarise import MetricSummary, Note, RunSummary, comparison
 from agent.exchange.imported import ELSEWHERE
 from agent.plots.charts import Chart, chart_of
-from agent.service.heads import Figure, RunHead, run_figure, run_head
-from agent.statistics.ranking import Standing
+from agent.results.summarize import MetricSummary, Note, RunSummary, comparison
+from agent.service.heads import MetricHead, RunHead, run_figure, run_head
+from agent.statistics.ranking import ModelStanding
 from agent.store import Run
 
 OWN = "Own benchmarks"
@@ -37,7 +37,7 @@ class BoardRow:
     run: RunHead
     apart: tuple[str, ...]
     parts: tuple[PartLine, ...]
-    main: Figure
+    main: MetricHead
     judged: MetricSummary | None
     rank: tuple[int, int] | None
 
@@ -65,11 +65,11 @@ class WinRate:
     model: str
     language_model: bool
     rate: float | None
-    standing: Standing | None
+    standing: ModelStanding | None
 
 
 @dataclass(frozen=True, slots=True)
-class Leaderboard:
+class LeaderboardView:
     """Boards by category and benchmark, with what their reader should know."""
 
     boards: tuple[Board, ...]
@@ -80,7 +80,7 @@ class Leaderboard:
     chart: Chart  # what is drawn
 
 
-def leaderboard_of(summaries: Sequence[RunSummary]) -> Leaderboard:
+def leaderboard_of(summaries: Sequence[RunSummary]) -> LeaderboardView:
     """Show summaries, one a benchmark and model, as a leaderboard."""
     ordered = sorted(summaries, key=_board_of)
     apart = _told_apart(ordered)
@@ -92,12 +92,10 @@ def leaderboard_of(summaries: Sequence[RunSummary]) -> Leaderboard:
             BoardRow(run_head(s.run), apart[id(s)], _parts(s), run_figure(s, s.shown), s.judged, s.rank) for s in own
         )
         twins = any(row.main.metric.twin is not None for row in rows)
-        boards.append(
-            Board(benchmark, details["display_name"], category, details["access"], main.display_name, twins, rows)
-        )
+        boards.append(Board(benchmark, details.display_name, category, details.access, main.display_name, twins, rows))
     compared = comparison(summaries)
     noted = {note for board in boards for row in board.rows for note in row.main.notes}
-    return Leaderboard(
+    return LeaderboardView(
         tuple(boards),
         tuple(_win_rates(summaries, compared.rates)),
         compared.left_out,
@@ -109,7 +107,7 @@ def leaderboard_of(summaries: Sequence[RunSummary]) -> Leaderboard:
 
 def _board_of(summary: RunSummary) -> tuple[int, str, str, str]:
     """Return which board the summary is on, in their order: MedHELM's categories, own benchmarks, then others."""
-    category = summary.run.details["category"] or OWN
+    category = summary.run.details.category or OWN
     return (OWN, ELSEWHERE).index(category) + 1 if category in (OWN, ELSEWHERE) else 0, *(
         category, summary.run.benchmark, summary.main.metric,
     )  # fmt: skip
@@ -154,7 +152,7 @@ def _parts(summary: RunSummary) -> tuple[PartLine, ...]:
 
 
 def _win_rates(summaries: Sequence[RunSummary], of: Mapping[str, float | None]) -> list[WinRate]:
-    mute = {summary.run.model for summary in summaries if not summary.run.details["language_model"]}
+    mute = {summary.run.model for summary in summaries if not summary.run.details.language_model}
     standings = {summary.run.model: summary.standing for summary in summaries}
     rates = [WinRate(model, model not in mute, rate, standings[model]) for model, rate in of.items()]
     rates.sort(key=lambda line: (line.rate is None, -(line.rate or 0.0), line.model))

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from agent.evaluation.progress import Progress
-from agent.new_folder import new_folder
+from agent.io.new_folder import new_folder
+from agent.io.progress import Progress
 from agent.service.pages import SitePages
 
 

@@ -1,13 +1,12 @@
 """What several pages say of one run: its head, how far it is, and a figure with its notes."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Literal
 
-from agent.evaluation.summarise import MetricSummary, Note, RunSummary
+from agent.results.summarize import MetricSummary, Note, RunSummary
 from agent.statistics.bounds import Bounds
-from agent.store import RETRIED, Run
+from agent.store import RETRIED, KeptData, Run
 from agent.vocabulary import Reason
 
 RunState = Literal["running", "complete", "incomplete"]  # incomplete: stopped, or some instances have no answer
@@ -47,7 +46,7 @@ class RunLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class MetricHead:
     """One metric of a run with what its reader should know; `unscored` is the sum of the metric's reasons."""
 
     metric: MetricSummary
@@ -64,24 +63,24 @@ def run_head(run: Run) -> RunHead:
         id=run.run_id,
         suite=run.suite,
         benchmark=run.benchmark,
-        benchmark_name=details["display_name"],
-        category=details["category"],
-        access=details["access"],
+        benchmark_name=details.display_name,
+        category=details.category,
+        access=details.access,
         model=run.model,
         deployment=run.deployment,
-        language_model=details["language_model"],
+        language_model=details.language_model,
         imported=run.imported,
-        data=details["data"]["known"],
-        data_words=data_words(details["data"]),
+        data=details.data.known,
+        data_words=data_words(details.data),
         began=moment_of(run),
     )
 
 
-def data_words(data: Mapping[str, Any]) -> str:
-    """Say for people what a run keeps of its data."""
-    if data["known"] != "unknown":
-        return str(data["known"])
-    return "your own data" if data["own"] else "not a version that the benchmark knows"
+def data_words(data: KeptData) -> str:
+    """Say for people which data a run read."""
+    if data.known != "unknown":
+        return data.known
+    return "your own data" if data.own else "not a version that the benchmark knows"
 
 
 def run_line(summary: RunSummary) -> RunLine:
@@ -97,11 +96,11 @@ def run_line(summary: RunSummary) -> RunLine:
     )
 
 
-def run_figure(summary: RunSummary, metric: MetricSummary) -> Figure:
+def run_figure(summary: RunSummary, metric: MetricSummary) -> MetricHead:
     """Return one metric of the run with its notes."""
     # That a model is no language model stands beside its name.
     notes = (note for note in summary.notes(metric) if note is not Note.NO_LANGUAGE_MODEL)
-    return Figure(metric, sum(metric.unscored.values()), metric.floor, tuple(notes), metric.bounds)
+    return MetricHead(metric, sum(metric.unscored.values()), metric.floor, tuple(notes), metric.bounds)
 
 
 def moment_of(run: Run) -> datetime:

@@ -17,17 +17,17 @@ from dataclasses import dataclass, replace
 
 from agent.catalog.benchmark import Benchmark
 from agent.catalog.deployments import Prices
-from agent.evaluation.standings import with_standings
-from agent.evaluation.subgroups import subgroup_summaries
-from agent.evaluation.summarise import RunSummary, pool_runs, summarise_run, summarise_suite
 from agent.exchange.releases import joined_release
 from agent.exchange.shown_names import ShownNames
-from agent.redaction.clearing import Clearer
+from agent.redaction.gateway.cases import Clearer
+from agent.results.standings import with_standings
+from agent.results.subgroups import subgroup_summaries
+from agent.results.summarize import RunSummary, pool_runs, summarise_run, summarise_suite
 from agent.service.render import Renderer
 from agent.service.run_views import RunPage, instances_page, page_count, run_page
 from agent.service.suite_views import ReleasePage, SitePage, SuitePage, release_page, site_page, suite_page
 from agent.store import Run, Store
-from agent.store.releases import Release
+from agent.store.releases import LocalRelease
 
 _SUITE = re.compile(r"suites/([\w-]{1,100})/index")
 _RELEASE = re.compile(r"releases/([\w-]{1,100})/index")
@@ -150,7 +150,7 @@ class SitePages:
     def _site_page(self) -> SitePage:
         return site_page(self._runs(), self._releases())
 
-    def _releases(self) -> list[Release]:
+    def _releases(self) -> list[LocalRelease]:
         return [one for one in self._store.releases() if self._release in (None, one.name)]
 
     def _suites(self) -> list[str]:

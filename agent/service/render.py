@@ -10,14 +10,14 @@ from itertools import groupby
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from agent.evaluation.summarise import MetricSummary
 from agent.plots.charts import Chart
 from agent.plots.dots import dot_plot
 from agent.plots.heatmap import heatmap
 from agent.redaction import Redacted
-from agent.redaction.writing.tags import TAG
+from agent.redaction.replacements.tags import TAG
+from agent.results.summarize import MetricSummary
 from agent.service.boards import Board
-from agent.service.heads import Figure
+from agent.service.heads import MetricHead
 from agent.service.run_views import InstancesPage, RunPage
 from agent.service.suite_views import ReleasePage, SitePage, SuitePage
 
@@ -94,7 +94,7 @@ def _by_category(boards: Sequence[Board]) -> list[tuple[str, list[Board]]]:
     return [(category, list(group)) for category, group in groupby(boards, lambda board: board.category)]
 
 
-def _juried(figures: Sequence[Figure]) -> list[tuple[str, MetricSummary]]:
+def _juried(figures: Sequence[MetricHead]) -> list[tuple[str, MetricSummary]]:
     """Return the metrics of a run that a jury gave, each with its name."""
     return [(one.metric.display_name, one.metric) for one in figures if one.metric.jury is not None]
 

@@ -5,18 +5,17 @@ Texts of cases come by way of a `Clearer`: no text of a case is in a view but as
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from agent.catalog.deployments import Prices
-from agent.evaluation.subgroups import SubgroupSummary
-from agent.evaluation.summarise import RunSummary
-from agent.evaluation.usage import usage_lines
 from agent.exchange.shown_names import ShownNames
-from agent.jury.seats import judges_of, least_verdicts, seat_names
-from agent.redaction.clearing import ClearedCase, Clearer
-from agent.redaction.judgements import judged
-from agent.service.heads import Figure, RunHead, RunLine, data_words, run_figure, run_head, run_line
-from agent.store import RETRIED, Run, Store, Usage
+from agent.jury.seats import least_verdicts, seat_names
+from agent.redaction.gateway.cases import ClearedCase, Clearer
+from agent.redaction.gateway.judgements import judged
+from agent.results.subgroups import SubgroupSummary
+from agent.results.summarize import RunSummary
+from agent.runs.forecast.usage import usage_lines
+from agent.service.heads import MetricHead, RunHead, RunLine, data_words, run_figure, run_head, run_line
+from agent.store import RETRIED, Run, RunDetails, Store, Usage
 from agent.vocabulary import Unscored
 
 INSTANCES_A_PAGE = 20
@@ -37,7 +36,7 @@ class SubgroupLine:
 
     attribute: str
     value: str
-    main: Figure
+    main: MetricHead
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,7 @@ class RunPage:
     """
 
     line: RunLine
-    metrics: tuple[Figure, ...]
+    metrics: tuple[MetricHead, ...]
     twins: bool  # whether metrics have figures by HELM's rules too
     subgroups: tuple[SubgroupLine, ...]  # of the main metric
     settings: tuple[tuple[str, str], ...]
@@ -81,7 +80,10 @@ def run_page(
 ) -> RunPage:
     """Show one run without its instances. `prices` are its deployment's, as they are now."""
     imported = summary.run.imported
-    found = summary.run.details["capabilities"]["features"]
+    features: Mapping[str, Mapping[str, str]] = summary.run.details.capabilities.get("features", {})
+    capabilities = (
+        CapabilityLine(name.replace("_", " "), seen["state"], seen["finding"]) for name, seen in features.items()
+    )
     return RunPage(
         run_line(summary),
         tuple(run_figure(summary, metric) for metric in summary.metrics),
@@ -90,7 +92,7 @@ def run_page(
         tuple(_settings(summary.run)),
         None if imported else usage,
         () if imported else tuple(usage_lines(usage, prices, all_asked_now=False)),
-        tuple(CapabilityLine(name.replace("_", " "), seen["state"], seen["finding"]) for name, seen in found.items()),
+        tuple(capabilities),
     )
 
 
@@ -113,51 +115,50 @@ def page_count(store: Store, run: Run) -> int:
 
 
 def _settings(run: Run) -> Iterator[tuple[str, str]]:
-    details, data = run.details, run.details["data"]
+    details, data = run.details, run.details.data
     yield "Run", run.name
     yield "Deployment", run.deployment
-    yield "Scoring", details["scoring"]
+    yield "Scoring", details.scoring
     yield from _jury(details)
-    if run.imported:
-        yield "Imported", f"from a HELM run folder, SHA-256 {details['origin']['digest'][:16]}"
-        yield "Instances", str(data["instances"])
-        if details["max_tokens"] is not None:
-            yield "Longest answer", f"{details['max_tokens']} tokens"
-        if details["temperature"] is not None:
-            yield "Temperature", f"{details['temperature']:g}"
+    if details.origin is not None:
+        yield "Imported", f"from a HELM run folder, SHA-256 {details.origin.digest[:16]}"
+        yield "Instances", str(data.instances)
+        if details.max_tokens is not None:
+            yield "Longest answer", f"{details.max_tokens} tokens"
+        if details.temperature is not None:
+            yield "Temperature", f"{details.temperature:g}"
         return
-    yield "Changed by the run entry", ", ".join(details["overrides"]) or "nothing"
-    if details.get("left_out"):
-        yield "Not measured, for want of an encoder", ", ".join(details["left_out"])
-    sampled, available = details["sampled"], data["instances"]
+    yield "Changed by the run entry", ", ".join(details.overrides) or "nothing"
+    if details.left_out:
+        yield "Not measured, for want of an encoder", ", ".join(details.left_out)
+    sampled, available = details.sampled, data.instances
     if sampled is None or sampled >= available:
         yield "Instances", f"all {available} of the data"
     else:
-        yield "Instances", f"{sampled} of {available} of the data, chosen with seed {details['sample_seed']}"
-    yield "Unit", details["unit"] + (", as the data names it" if details["unit_named"] else "")
-    yield "Longest answer", f"{details['max_tokens']} tokens"
-    yield "Temperature", f"{details['temperature']:g}"
-    if details["stop"]:
-        yield "Stop sequences", str(len(details["stop"]))
-    yield "Data", f"{data_words(data)}, SHA-256 {data['digest'][:16]}"
-    yield "Benchmark definition", f"SHA-256 {details['benchmark_digest'][:16]}"
-    yield "Agent", details["agent_version"]
-    for workaround in details["workarounds"]:
+        yield "Instances", f"{sampled} of {available} of the data, chosen with seed {details.sample_seed}"
+    yield "Unit", details.unit + (", as the data names it" if details.unit_named else "")
+    yield "Longest answer", f"{details.max_tokens} tokens"
+    yield "Temperature", f"{details.temperature:g}"
+    if details.stop:
+        yield "Stop sequences", str(len(details.stop))
+    yield "Data", f"{data_words(data)}, SHA-256 {data.digest[:16]}"
+    yield "Benchmark definition", f"SHA-256 {details.benchmark_digest[:16]}"
+    yield "Agent", details.agent_version
+    for workaround in details.workarounds:
         yield "Worked around", workaround
 
 
-def _jury(details: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _jury(details: RunDetails) -> Iterator[tuple[str, str]]:
     """Say who judged, and when an answer has a score; nothing where no jury was named."""
-    jury = next((metric["jury"] for metric in details["metrics"] if metric.get("jury", {}).get("judges")), None)
+    jury = next((metric.jury for metric in details.metrics if metric.judges), None)
     if jury is None:
         return
-    low, high = jury["scale"]
-    seats = len(jury["judges"])
-    yield "Jury", ", ".join(seat_names(judges_of(jury)))
-    rule = (
-        "" if "origin" in details else f"at least {least_verdicts(seats, jury['quorum'])} of {seats} valid verdicts, "
-    )
-    yield "Jury's rule", f"{rule}grades from {low:g} to {high:g}"
+    yield "Jury", ", ".join(seat_names(jury.judges))
+    rule = ""
+    if details.origin is None:  # HELM has no quorum
+        seats = len(jury.judges)
+        rule = f"at least {least_verdicts(seats, jury.quorum)} of {seats} valid verdicts, "
+    yield "Jury's rule", f"{rule}grades from {jury.scale.low:g} to {jury.scale.high:g}"
 
 
 def _status(case: ClearedCase) -> str:

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from agent.evaluation.summarise import RunSummary
 from agent.exchange.releases import JoinedRelease
-from agent.service.boards import Leaderboard, leaderboard_of
+from agent.results.summarize import RunSummary
+from agent.service.boards import LeaderboardView, leaderboard_of
 from agent.service.heads import RunLine, moment_of, run_line
 from agent.store import Run
-from agent.store.releases import Release
+from agent.store.releases import LocalRelease
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class SuitePage:
     """A suite's local leaderboard, and the list of its runs, newest first."""
 
     suite: str
-    leaderboard: Leaderboard
+    leaderboard: LeaderboardView
     runs: tuple[RunLine, ...]
 
 
@@ -63,10 +63,10 @@ class ReleasePage:
     suites: tuple[str, ...]
     leaderboards: tuple[tuple[str, str], ...]
     replaced: tuple[tuple[str, str], ...]
-    leaderboard: Leaderboard
+    leaderboard: LeaderboardView
 
 
-def site_page(runs: Sequence[Run], releases: Sequence[Release] = ()) -> SitePage:
+def site_page(runs: Sequence[Run], releases: Sequence[LocalRelease] = ()) -> SitePage:
     """Show the suites of all `runs`, and the releases."""
     by_suite: dict[str, list[Run]] = {}
     for run in runs:
@@ -105,5 +105,5 @@ def release_page(joined: JoinedRelease, leaderboards: Mapping[str, str]) -> Rele
     )
 
 
-def _release_line(release: Release) -> ReleaseLine:
+def _release_line(release: LocalRelease) -> ReleaseLine:
     return ReleaseLine(release.name, release.parts, datetime.fromtimestamp(release.made_at, UTC))

@@ -50,7 +50,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class MeanDifference:
     """What the first model's mean is above the second's, over the instances that both have scores for.
 
     Attributes:
@@ -84,10 +84,12 @@ class Difference:
     needed: int | None
 
 
-NOTHING = Difference(0, 0, None, None, None, None, None, "none", 0, 0, None, "none", None, None, None)
+NOTHING = MeanDifference(0, 0, None, None, None, None, None, "none", 0, 0, None, "none", None, None, None)
 
 
-def paired_difference(pairs: Iterable[Pair], *, binary: bool, reach: float = math.inf, tests: int = 1) -> Difference:
+def paired_difference(
+    pairs: Iterable[Pair], *, binary: bool, reach: float = math.inf, tests: int = 1
+) -> MeanDifference:
     """Compare two models on the same instances.
 
     Binary scores of independent instances get Newcombe's interval (1998, paired data, method 10) and McNemar's mid-p
@@ -113,7 +115,7 @@ def paired_difference(pairs: Iterable[Pair], *, binary: bool, reach: float = mat
         low, high = newcombe_paired(table[1, 1], table[1, 0], table[0, 1], table[0, 0])
         error = smoothed_error(better_a, better_b, n)
         p, exact_p = mcnemar_mid_p(better_a, better_b), mcnemar_exact_p(better_a, better_b)
-        return Difference(
+        return MeanDifference(
             *(n, units, mean_a, mean_b, value, *_as_p_says((low, high), p, reach)),
             method="newcombe",
             better_a=better_a,
@@ -126,7 +128,7 @@ def paired_difference(pairs: Iterable[Pair], *, binary: bool, reach: float = mat
         )
     sums, sizes = unit_sums((unit, a - b) for unit, a, b in both)
     error = _standard_error(sums, sizes)
-    seen = Difference(
+    seen = MeanDifference(
         *(n, units, mean_a, mean_b, value, None, None),
         method="none",
         better_a=better_a,
@@ -167,7 +169,7 @@ def figure_difference(
     *,
     reach: float = math.inf,
     tests: int = 1,
-) -> Difference:
+) -> MeanDifference:
     """Compare two models by a figure that only all items together have, as macro F1 is.
 
     The percentile bootstrap over units draws both models' items together; see `figure_with_interval` for how often.
@@ -220,7 +222,7 @@ def figure_difference(
 
 @dataclass(frozen=True, slots=True)
 class Overall:
-    """The mean over benchmarks of their differences, all weighing the same; interval and p as in `Difference`.
+    """The mean over benchmarks of their differences, all weighing the same; interval and p as in `MeanDifference`.
 
     `counted` are the places of the benchmarks that are in it.
     """

@@ -22,7 +22,7 @@ RESAMPLES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class BenchmarkScores:
     """One benchmark, with what its models came to: every value from 0 to 1, higher is better.
 
     Attributes:
@@ -36,7 +36,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ModelStanding:
     """Where one model stands among others, with 95 % intervals.
 
     Attributes:
@@ -58,7 +58,9 @@ class Standing:
     macro_high: float | None
 
 
-def standings_and_ranks(columns: Sequence[Column]) -> tuple[Mapping[str, Standing], list[dict[str, tuple[int, int]]]]:
+def standings_and_ranks(
+    columns: Sequence[BenchmarkScores],
+) -> tuple[Mapping[str, ModelStanding], list[dict[str, tuple[int, int]]]]:
     """Return every model's standing, and for each column the best and the worst rank that it alone allows each model.
 
     Units are resampled with a seed, each column's independently of the others'. An interval is the hull of
@@ -95,24 +97,24 @@ def standings_and_ranks(columns: Sequence[Column]) -> tuple[Mapping[str, Standin
         ranks = _ranks(ranked, rates, won[:, [models.index(model) for model in ranked]], units)
     else:
         ranks = {}
-    standing: dict[str, Standing] = {}
+    standing: dict[str, ModelStanding] = {}
     unknown: tuple[int | None, int | None] = None, None
     for place, model in enumerate(models):
         rate, macro = rates[model], macros.get(model)
         win_low, win_high = _interval(rate, won[:, place], units[model])
         rank_low, rank_high = ranks.get(model, unknown)
         macro_low, macro_high = _interval(macro, averaged[:, place], _units(columns, model))
-        standing[model] = Standing(rate, win_low, win_high, rank_low, rank_high, macro, macro_low, macro_high)
+        standing[model] = ModelStanding(rate, win_low, win_high, rank_low, rank_high, macro, macro_low, macro_high)
     return standing, by_column
 
 
-def _ranks_of(column: Column, value: Mapping[str, float], drawn: "Numbers") -> dict[str, tuple[int, int]]:
+def _ranks_of(column: BenchmarkScores, value: Mapping[str, float], drawn: "Numbers") -> dict[str, tuple[int, int]]:
     if len(value) < 2 or all(len(units) < 2 for units in column.scores.values()):
         return {}
     return _ranks(list(value), value, drawn, {model: _units([column], model) for model in value})
 
 
-def _values(column: Column) -> dict[str, float]:
+def _values(column: BenchmarkScores) -> dict[str, float]:
     found = {}
     for model, units in column.scores.items():
         n = sum(count for _, count in units.values())
@@ -121,14 +123,14 @@ def _values(column: Column) -> dict[str, float]:
     return {model: round(value, DECIMALS) for model, value in column.fixed.items()} | found
 
 
-def _units(columns: Sequence[Column], model: str) -> int:
+def _units(columns: Sequence[BenchmarkScores], model: str) -> int:
     """Return the units of the model in the column where it has fewest of those that say anything; 0 without any."""
     counts = (sum(n > 0 for _, n in column.scores.get(model, {}).values()) for column in columns)
     return min((count for count in counts if count >= FEWEST_UNITS), default=0)
 
 
 def _resampled(
-    columns: Sequence[Column], values: Sequence[Mapping[str, float]], models: Sequence[str]
+    columns: Sequence[BenchmarkScores], values: Sequence[Mapping[str, float]], models: Sequence[str]
 ) -> "tuple[Numbers, Numbers, list[Numbers]]":
     """Return the win rate and the macro-average of every model in every resample, NaN where there is none.
 
@@ -158,7 +160,7 @@ def _resampled(
 
 
 def _widened(
-    column: Column, value: Mapping[str, float], models: Sequence[str], here: Sequence[int], drawn: "Numbers"
+    column: BenchmarkScores, value: Mapping[str, float], models: Sequence[str], here: Sequence[int], drawn: "Numbers"
 ) -> "Numbers":
     """Spread resampled means as new samples of so many units would lie, not as resamples do."""
     import numpy as np
@@ -169,7 +171,7 @@ def _widened(
     return widened
 
 
-def _drawn(column: Column, value: Mapping[str, float], models: Sequence[str], generator: Any) -> "Numbers":
+def _drawn(column: BenchmarkScores, value: Mapping[str, float], models: Sequence[str], generator: Any) -> "Numbers":
     """Return each model's value of this column in every resample, NaN where none of the drawn units is its own."""
     import numpy as np
 

@@ -3,6 +3,7 @@
 from agent.store.audit_chain import AuditEvent, AuditHead
 from agent.store.calibrations import Calibration, Rater
 from agent.store.reviews import Review, ReviewedText
+from agent.store.run_details import KeptData, KeptJury, KeptMetric, RunDetails, RunOrigin
 from agent.store.store import Store
 from agent.store.stored import RETRIED, Judgement, Run, RunScore, Seat, StoredInstance, UnitScore, Usage
 from agent.store.vault import Vault
@@ -13,10 +14,15 @@ __all__ = [
     "AuditHead",
     "Calibration",
     "Judgement",
+    "KeptData",
+    "KeptJury",
+    "KeptMetric",
     "Rater",
     "Review",
     "ReviewedText",
     "Run",
+    "RunDetails",
+    "RunOrigin",
     "RunScore",
     "Seat",
     "Store",

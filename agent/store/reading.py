@@ -1,11 +1,11 @@
 """Reading runs: their scores in plain numbers, their texts page by page."""
 
-import json
 from collections.abc import Iterator, Sequence
 
 from agent.errors import ConfigError
 from agent.store.codec import decode_instance, decode_response
 from agent.store.database import Database
+from agent.store.run_details import read_details
 from agent.store.stored import RETRIED, Run, RunScore, StoredInstance, UnitScore, Usage
 from agent.store.subgroups import SubgroupLabels, decode_subgroups
 from agent.vocabulary import Reason, Response, Unscored
@@ -40,7 +40,11 @@ class RunReader(Database):
             raise ConfigError(f"there is no suite {suite} (suites here: {known})", "Name a suite with --suite.")
 
     def runs(self, suite: str | None = None) -> list[Run]:
-        """Return the runs of a suite, or all, ordered by benchmark and model."""
+        """Return the runs of a suite, or all, ordered by benchmark and model.
+
+        Raises:
+            StoreError: what is kept of a run is damaged, or of another version; names the key.
+        """
         return self._runs("? IS NULL OR suite = ?", suite, suite)
 
     def run(self, run_id: str) -> Run | None:
@@ -50,7 +54,7 @@ class RunReader(Database):
     def _runs(self, condition: str, *values: str | None) -> list[Run]:
         rows = self._db.execute(f"{_RUNS} WHERE {condition} ORDER BY suite, benchmark, model, name", values)
         return [
-            Run(run_id, suite, name, benchmark, model, deployment, json.loads(details), state, started_at, ended_at)
+            Run(run_id, suite, name, benchmark, model, deployment, read_details(details), state, started_at, ended_at)
             for run_id, suite, name, benchmark, model, deployment, details, state, started_at, ended_at in rows
         ]
 

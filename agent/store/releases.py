@@ -11,7 +11,7 @@ from agent.store.database import Database
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
+class LocalRelease:
     """A named local release: suites and imported leaderboards. A later part wins over an earlier one."""
 
     name: str
@@ -33,7 +33,7 @@ class LeaderboardCell:
 
 
 @dataclass(frozen=True, slots=True)
-class Leaderboard:
+class ImportedLeaderboard:
     """A leaderboard made elsewhere. `details` says where: release, date, digest."""
 
     name: str
@@ -59,14 +59,14 @@ class Releases(Database):
                 "INSERT INTO release_parts VALUES (?, ?, ?)", ((name, at, part) for at, part in enumerate(parts))
             )
 
-    def releases(self) -> list[Release]:
+    def releases(self) -> list[LocalRelease]:
         """Return every release, by name."""
         return [
-            Release(name, self._parts(name), made_at)
+            LocalRelease(name, self._parts(name), made_at)
             for name, made_at in self._db.execute("SELECT name, made_at FROM releases ORDER BY name").fetchall()
         ]
 
-    def release(self, name: str) -> Release | None:
+    def release(self, name: str) -> LocalRelease | None:
         """Return one release."""
         return next((release for release in self.releases() if release.name == name), None)
 
@@ -92,10 +92,10 @@ class Releases(Database):
                 ),
             )
 
-    def leaderboards(self) -> list[Leaderboard]:
+    def leaderboards(self) -> list[ImportedLeaderboard]:
         """Return every imported leaderboard, by name."""
         rows = self._db.execute("SELECT name, details, imported_at FROM leaderboards ORDER BY name")
-        return [Leaderboard(name, json.loads(details), at) for name, details, at in rows]
+        return [ImportedLeaderboard(name, json.loads(details), at) for name, details, at in rows]
 
     def leaderboard_cells(self, name: str) -> list[LeaderboardCell]:
         """Return an imported leaderboard's figures, in its order."""

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
+from agent.store.run_details import RunDetails
 from agent.vocabulary import Instance, Reason, Response, Unscored
 
 # Reasons that say nothing about the model: such an instance is asked again by the next run.
@@ -12,7 +13,7 @@ RETRIED = frozenset({Reason.SERVER_ERROR, Reason.BAD_REPLY, Reason.TIMEOUT, Reas
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One stored run. `details` holds settings, digests, metrics and capabilities, never text of a case."""
+    """One stored run."""
 
     run_id: str
     suite: str
@@ -20,7 +21,7 @@ class Run:
     benchmark: str
     model: str
     deployment: str
-    details: Mapping[str, Any]
+    details: RunDetails
     state: Literal["asking", "ended"]
     started_at: int
     ended_at: int | None
@@ -28,7 +29,7 @@ class Run:
     @property
     def imported(self) -> bool:
         """Whether it was made elsewhere, so that nobody here asked its model or scored its answers."""
-        return "origin" in self.details
+        return self.details.origin is not None
 
     @property
     def pairs(self) -> list[tuple[str, str]]:

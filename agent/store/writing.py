@@ -1,19 +1,18 @@
 """Writing runs, in steps that are safe to repeat: a killed process leaves whole transactions only."""
 
 import fcntl
-import json
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
-from typing import Any
 
 from agent.errors import StoreError
 from agent.store.codec import encode_instance, encode_response
 from agent.store.identities import Identities, PlanDigest
 from agent.store.juries import FiledSeat, Juries
 from agent.store.reading import RunReader
+from agent.store.run_details import RunDetails, write_details
 from agent.store.stored import Judgement, RunScore
 from agent.store.subgroups import SubgroupLabels
 from agent.vocabulary import Instance, Response, Unscored
@@ -55,7 +54,7 @@ class RunWriter(Identities, RunReader, Juries):
         lineage: str,
         model: str,
         deployment: str,
-        details: Mapping[str, Any],
+        details: RunDetails,
         planned: Iterable[tuple[Instance, bytes]],
         scored_by: Sequence[str],
     ) -> str:
@@ -90,7 +89,7 @@ class RunWriter(Identities, RunReader, Juries):
                 "ON CONFLICT (run_id) DO UPDATE SET benchmark = excluded.benchmark, model = excluded.model, "
                 "deployment = excluded.deployment, details = excluded.details, plan_digest = excluded.plan_digest, "
                 "state = 'asking'",
-                (run_id, suite, name, benchmark, model, deployment, json.dumps(details), plan_digest, _now()),
+                (run_id, suite, name, benchmark, model, deployment, write_details(details), plan_digest, _now()),
             )
             if not same:
                 self._start_over(run_id, keys)
@@ -228,7 +227,7 @@ class RunWriter(Identities, RunReader, Juries):
             self._write_scores(run_id, scores, ())
 
     def change_jury(
-        self, run_id: str, details: Mapping[str, Any], plan_digest: bytes, seats_of: str, metrics: Sequence[str]
+        self, run_id: str, details: RunDetails, plan_digest: bytes, seats_of: str, metrics: Sequence[str]
     ) -> None:
         """Give a run another jury in one transaction; its answers and other scores stay.
 
@@ -243,7 +242,7 @@ class RunWriter(Identities, RunReader, Juries):
             self.forget_seats(run_id, seats_of, metrics)
             self._db.execute(
                 "UPDATE runs SET details = ?, plan_digest = ? WHERE run_id = ?",
-                (json.dumps(details), plan_digest, run_id),
+                (write_details(details), plan_digest, run_id),
             )
 
     def end_run(self, run_id: str, run_scores: Iterable[RunScore] = ()) -> None:
@@ -275,7 +274,7 @@ class RunWriter(Identities, RunReader, Juries):
             self._write_seats(run_id + _DRAFT, seats)
 
     def put_in_place(
-        self, run_id: str, details: Mapping[str, Any], plan_digest: bytes, run_scores: Iterable[RunScore]
+        self, run_id: str, details: RunDetails, plan_digest: bytes, run_scores: Iterable[RunScore]
     ) -> None:
         """Let the drafted scores take the place of the run's own, in one transaction.
 
@@ -295,7 +294,7 @@ class RunWriter(Identities, RunReader, Juries):
             self._write_run_scores(run_id, run_scores)
             self._db.execute(
                 "UPDATE runs SET details = ?, plan_digest = ? WHERE run_id = ?",
-                (json.dumps(details), plan_digest, run_id),
+                (write_details(details), plan_digest, run_id),
             )
 
 

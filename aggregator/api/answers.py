@@ -49,6 +49,12 @@ def require_found(found: Found | None) -> Found:
     return found
 
 
+def has_tag(request: Request, tag: str) -> bool:
+    """Return whether the client says (If-None-Match) that it holds the answer with this entity tag."""
+    held = {part.strip().removeprefix("W/") for part in request.headers.get("if-none-match", "").split(",")}
+    return tag.removeprefix("W/") in held or "*" in held
+
+
 def refuse(status: int, code: str, note: str | None = None) -> JSONResponse:
     """Return the answer for a refusal: its code, and the log's signed note where there is one."""
     body = {"code": code}
@@ -75,7 +81,9 @@ def answer_errors_by_code(app: FastAPI, metrics: Metrics) -> None:
 
     @app.exception_handler(HTTPException)
     async def answer_http_error(_request: Request, error: HTTPException) -> Response:
-        return refuse(error.status_code, HTTPStatus(error.status_code).name.lower())
+        answer = refuse(error.status_code, HTTPStatus(error.status_code).name.lower())
+        answer.headers.update(error.headers or {})
+        return answer
 
     @app.exception_handler(StoreError)
     async def answer_failed_store(request: Request, error: StoreError) -> Response:

@@ -10,6 +10,7 @@ from starlette.types import ASGIApp
 from aggregator.api import board_routes, health_routes, log_routes, registry_routes, submission_routes, tile_routes
 from aggregator.api.answers import answer_errors_by_code
 from aggregator.api.documentation import correct_openapi, describe_everywhere
+from aggregator.api.head_requests import HeadRequests
 from aggregator.api.metrics import Metrics
 from aggregator.api.turnstile import Turnstile
 from aggregator.home import Home
@@ -26,7 +27,7 @@ ROUTERS = (
 def make_app(home: Home) -> ASGIApp:
     """Return the application for one aggregator's directory, with its limits around it."""
     metrics = Metrics()
-    return Turnstile(make_routes(home, metrics), home.settings, metrics)
+    return Turnstile(HeadRequests(make_routes(home, metrics)), home.settings, metrics)
 
 
 def make_routes(home: Home, metrics: Metrics) -> FastAPI:

@@ -6,6 +6,7 @@ from typing import Final
 from fastapi import APIRouter, Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
+from aggregator.api.answers import has_tag
 from aggregator.board.live import BoardNotReadyError, LiveBoard
 from aggregator.board.pages import CONTENT_SECURITY_POLICY, PageNotFoundError
 from aggregator.home import Home
@@ -30,6 +31,10 @@ def make_router(home: Home) -> APIRouter:
     router = APIRouter(include_in_schema=False)
     board = LiveBoard(home)
 
+    @router.get("/")
+    def lead_visitor_to_board() -> Response:
+        return RedirectResponse("board/", HTTPStatus.TEMPORARY_REDIRECT)
+
     @router.get("/board")
     def lead_to_board() -> Response:
         return RedirectResponse("board/", HTTPStatus.PERMANENT_REDIRECT)
@@ -53,7 +58,7 @@ def _answer(board: LiveBoard, path: str, request: Request) -> Response:
     except PageNotFoundError:
         return _say_not_found(board, path)
     headers = {**_HEADERS, "ETag": tag}
-    if request.headers.get("if-none-match") == tag:
+    if has_tag(request, tag):
         return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
     return Response(content, media_type=_TYPES[path.rpartition(".")[2]], headers=headers)
 

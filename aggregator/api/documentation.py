@@ -16,6 +16,7 @@ Responses = dict[int | str, dict[str, Any]]
 
 SERVICE_CODES = {
     HTTPStatus.BAD_REQUEST: ("malformed",),
+    HTTPStatus.FORBIDDEN: ("unknown_key",),
     HTTPStatus.NOT_FOUND: ("not_found",),
     HTTPStatus.METHOD_NOT_ALLOWED: ("method_not_allowed",),
     HTTPStatus.TOO_MANY_REQUESTS: ("too_many_requests",),
@@ -30,7 +31,7 @@ _MEANING = {
     HTTPStatus.NOT_FOUND: "There is no such thing.",
     HTTPStatus.CONFLICT: "The statement does not fit into its site's chain.",
     HTTPStatus.UNPROCESSABLE_ENTITY: "The statement is refused.",
-    HTTPStatus.TOO_MANY_REQUESTS: "This client asks too often, or too many requests wait. See Retry-After.",
+    HTTPStatus.TOO_MANY_REQUESTS: "This client asks too often, or enough of its site was kept today. See Retry-After.",
     HTTPStatus.INTERNAL_SERVER_ERROR: "A fault of the service.",
     HTTPStatus.SERVICE_UNAVAILABLE: "The service cannot answer now. See Retry-After.",
 }
@@ -81,6 +82,11 @@ def describe_envelope() -> Responses:
     """Return the documentation of an answer that is a DSSE envelope."""
     content = {ENVELOPE_MEDIA_TYPE: {"schema": _ENVELOPE_SCHEMA}}
     return {int(HTTPStatus.OK): {"description": "The version as signed.", "content": content}}
+
+
+def describe_unchanged() -> Responses:
+    """Return the documentation of the answer to a client that names the entity tag of what it holds."""
+    return {int(HTTPStatus.NOT_MODIFIED): {"description": "If-None-Match names this version; there is no body."}}
 
 
 def describe_body(media_type: str, about: str) -> dict[str, Any]:

@@ -98,7 +98,8 @@ def has_log_key(home: Home) -> bool:
     """Return whether this directory holds the log key that the registry names. Raises AggregatorError."""
     with home.database.reading() as connection:
         newest = versions.newest_registry(connection)
-        return home.log_signer(newest) is not None
+    # `home` keeps keys that it has read: only a fresh look sees a directory that was removed meanwhile.
+    return Home(home.directory).log_signer(newest) is not None
 
 
 def read_state(home: Home) -> dict[str, float]:

@@ -1,5 +1,6 @@
 """Routes that read the log: heads of sites, receipts, checkpoint, entries and proofs."""
 
+import time
 from http import HTTPStatus
 from typing import Annotated
 
@@ -8,7 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse, Response
 
-from aggregator.api.answers import Digest, LogSize, SiteId, require_found
+from aggregator.api.answers import ENVELOPE_MEDIA_TYPE, Digest, LogSize, SiteId, require_found
 from aggregator.api.documentation import LinesResponse, describe_body, describe_refusals
 from aggregator.home import Home
 from aggregator.log import journal
@@ -18,6 +19,7 @@ from aggregator.log.publication import read_public
 from aggregator.registry import versions
 from protocol.checkpoint import verify_checkpoint
 from protocol.errors import Code, ProtocolError
+from protocol.head_request import check_head_request
 from protocol.site_head import sign_site_head
 
 MAX_ENTRIES = 256  # of the log, in one answer
@@ -27,19 +29,28 @@ def make_router(home: Home) -> APIRouter:
     """Return the routes that read the log."""
     router = APIRouter()
     not_found = describe_refusals(HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND)
+    asked_by_agent = describe_body(ENVELOPE_MEDIA_TYPE, "A request for the head, signed by the site's agent just now.")
     note = describe_body("text/plain", "A checkpoint of this log with the signatures of witnesses.")
 
-    @router.get("/v1/sites/{site}/head", response_class=PlainTextResponse, responses=not_found)
-    def site_head(site: SiteId) -> Response:
-        with home.database.reading() as connection:
-            newest = versions.newest_registry(connection)
-            head = require_found(read_site_head(connection, site, newest, journal.size(connection)))
-        return PlainTextResponse(sign_site_head(head, newest.log_name, home.receipt_signer(newest)))
+    @router.post(
+        "/v1/sites/{site}/head",
+        response_class=PlainTextResponse,
+        responses=describe_refusals(HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN),
+        openapi_extra=asked_by_agent,
+    )
+    async def site_head(site: SiteId, request: Request) -> Response:
+        data = await request.body()
+        return PlainTextResponse(await run_in_threadpool(_tell_head, home, site, data))
 
-    @router.get("/v1/receipts/{digest}", response_class=PlainTextResponse, responses=not_found)
-    def receipt(digest: Digest) -> Response:
-        with home.database.reading() as connection:
-            found = journal.receipt(connection, digest)
+    @router.post(
+        "/v1/sites/{site}/receipts/{digest}",
+        response_class=PlainTextResponse,
+        responses=not_found | describe_refusals(HTTPStatus.FORBIDDEN),
+        openapi_extra=asked_by_agent,
+    )
+    async def receipt(site: SiteId, digest: Digest, request: Request) -> Response:
+        data = await request.body()
+        found = await run_in_threadpool(_find_receipt, home, site, digest, data)
         return PlainTextResponse(require_found(found))
 
     @router.get("/v1/log/checkpoint", response_class=PlainTextResponse)
@@ -75,6 +86,38 @@ def make_router(home: Home) -> APIRouter:
         return {"proof": [node.hex() for node in proof]}
 
     return router
+
+
+def _tell_head(home: Home, site: str, data: bytes) -> str:
+    """Return the signed head of a site to the site itself.
+
+    Nothing is read of the site before it has proven that it asks, so that no answer and no time that an answer takes
+    tells others whether its head has moved.
+
+    Raises:
+        ProtocolError: as `check_head_request`.
+    """
+    with home.database.reading() as connection:
+        newest, size = versions.newest_registry(connection), journal.size(connection)
+        check_head_request(data, site, newest, log_size=size, now_s=int(time.time()))
+        head = read_site_head(connection, site, newest, size)
+    assert head is not None, "a key of the site has signed"
+    return sign_site_head(head, newest.log_name, home.receipt_signer(newest))
+
+
+def _find_receipt(home: Home, site: str, digest: str, data: bytes) -> str | None:
+    """Return the receipt of a site's entry to the site itself, None if it has no such entry.
+
+    Statements that are public name earlier ones that are hidden. Whoever got the receipt of these would learn which
+    hidden entry is the site's.
+
+    Raises:
+        ProtocolError: as `check_head_request`.
+    """
+    with home.database.reading() as connection:
+        newest, size = versions.newest_registry(connection), journal.size(connection)
+        check_head_request(data, site, newest, log_size=size, now_s=int(time.time()))
+        return journal.receipt(connection, digest, site=site)
 
 
 def _keep_cosignatures(home: Home, data: bytes) -> list[str]:

@@ -11,7 +11,7 @@ from aggregator.api.connections import ConnectionLimits, limit
 from aggregator.errors import RegistryError, SettingsError
 from aggregator.home import Home
 from aggregator.log.restored import refuse_restored
-from aggregator.registry.versions import all_envelopes, walk
+from aggregator.registry.versions import recent_envelopes, walk
 from protocol.errors import ProtocolError
 
 LONGEST_HEADERS = 16 * 1024  # bytes
@@ -41,15 +41,16 @@ def check_ready(home: Home) -> None:
 
     Raises:
         StoreError: the database is missing or of another version, or was restored and not compared.
-        RegistryError: a registry version does not follow from the one before.
+        RegistryError: of the registry versions that a statement may name, one does not follow from the one before. All
+            others were verified when they were signed, and `verify` walks them.
         KeyFileError: the log's key is missing or readable by others, or is not the registry's.
     """
     home.database.check_version()
     with home.database.reading() as connection:
         refuse_restored(connection)
-        versions = all_envelopes(connection)
+        recent = recent_envelopes(connection)
     try:
-        newest = walk(versions)[-1]
+        newest = walk([envelope for _, envelope in recent], first=recent[0][0] if recent else 1)[-1]
     except (ProtocolError, IndexError) as error:
         raise RegistryError(f"the registry in the database does not hold: {error}") from None
     home.log_signer(newest)

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
+from aggregator.allowance import Allowance, AllowanceSpentError
 from aggregator.api.answers import ENVELOPE_MEDIA_TYPE
 from aggregator.api.documentation import describe_body, describe_refusals
 from aggregator.home import Home, today_day
@@ -23,11 +24,18 @@ def make_router(home: Home) -> APIRouter:
     router = APIRouter()
     refusals = describe_refusals(statement=True)
     body = describe_body(ENVELOPE_MEDIA_TYPE, "A statement in its DSSE envelope.")
+    allowance = Allowance(
+        payloads=home.settings.payloads_per_site_day, size=home.settings.megabytes_per_site_day * 1_000_000
+    )
 
     @router.post("/v1/submissions", responses=refusals, openapi_extra=body)
     async def submit(request: Request) -> dict[str, str]:
         data = await request.body()
-        done = await run_in_threadpool(accept, home, data, today_day=today_day())
+        try:
+            done = await run_in_threadpool(accept, home, data, today_day=today_day(), allowance=allowance)
+        except AllowanceSpentError as error:
+            headers = {"Retry-After": str(error.retry_after_s)}
+            raise HTTPException(HTTPStatus.TOO_MANY_REQUESTS, headers=headers) from None
         return {"digest": done.digest, "receipt": done.receipt}
 
     @router.post("/v1/enrolments", responses=refusals, openapi_extra=body)
@@ -58,17 +66,20 @@ def keep_enrolment(home: Home, data: bytes) -> dict[str, str]:
 def keep_rekeying(home: Home, data: bytes) -> dict[str, str]:
     """Keep a reset or rotation for a person; give the receipt of one that is in force already."""
     digest = decode(data).digest
-    with home.database.reading() as connection:
-        receipt = journal.receipt(connection, digest)
-        if receipt is not None:
-            return {"digest": digest, "receipt": receipt}
-        # Strangers are turned away without holding up the one writer.
-        rekeyings.open_request(connection, data)
-    with home.database.writing() as connection:
-        try:
-            asked = rekeyings.open_request(connection, data)
+    try:
+        with home.database.reading() as connection:
+            receipt = journal.receipt(connection, digest)
+            if receipt is not None:
+                return {"digest": digest, "receipt": receipt}
+            # Strangers are turned away without holding up the one writer.
+            asked = rekeyings.receive_request(connection, data)
+            if rekeyings.is_kept(connection, digest):
+                return {"digest": digest}
+            rekeyings.check_room(connection, asked)
+        with home.database.writing() as connection:
+            asked = rekeyings.receive_request(connection, data)
             rekeyings.keep_request(connection, asked)
-        except rekeyings.TooManyRequestsError:
-            raise HTTPException(HTTPStatus.TOO_MANY_REQUESTS) from None
+    except rekeyings.TooManyRequestsError:
+        raise HTTPException(HTTPStatus.TOO_MANY_REQUESTS) from None
     log.info("request: site=%s kind=%s waits for a person", asked.site_id, asked.kind)
     return {"digest": digest}

@@ -3,7 +3,9 @@
 import gzip
 import hashlib
 import json
+import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,7 @@ from protocol.errors import ProtocolError
 from protocol.merkle import leaf_hash
 
 LONGEST_LINE = 64 * 1024 * 1024  # bytes
+LONGEST_HEADER = 4096  # bytes
 _DAMAGED_ADVICE = "Use another back-up. Nothing was restored."
 
 
@@ -38,25 +41,86 @@ def restore_backup(backup: Path, directory: Path, *, database_url: str | None, t
         today_day: days since 1970-01-01 UTC.
 
     Raises:
-        SettingsError: the directory holds an aggregator, or the file is not a back-up of this version.
+        SettingsError: the directory holds an aggregator or cannot be made, or the file is not a back-up.
         StoreError: the database is not empty or failed, or the back-up is damaged; nothing was restored.
+        KeyFileError: a private key cannot be written; nothing was restored.
     """
     if (directory / SETTINGS_FILE).exists():
-        raise SettingsError(f"{directory.name} holds an aggregator already", "Choose another directory.")
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    database = Database(database_url or f"sqlite:///{directory.absolute() / DATABASE_FILE}")
-    try:
-        database.migrate()
+        raise SettingsError(f"{directory} holds an aggregator already", "Choose another directory.")
+    _check_kind(backup)
+    with _making(directory):
+        database = Database(database_url or f"sqlite:///{directory.absolute() / DATABASE_FILE}")
         try:
+            database.migrate()
             with gzip.open(backup, "rb") as stream, database.writing() as connection:
                 files = _Reader(stream).read_all(connection)
                 mark_restored(connection, _check_log(connection), today_day)
-        except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
-            raise StoreError(f"the back-up is damaged: {type(error).__name__}", _DAMAGED_ADVICE) from None
-    finally:
-        database.close()
-    _write_files(directory, files, database_url)
+                _write_files(directory, files, database_url)
+        except EOFError:
+            raise _damaged("it is cut off") from None
+        except (gzip.BadGzipFile, zlib.error):
+            raise _damaged("its bytes are not those that were written") from None
+        except (ValueError, KeyError, TypeError):
+            raise _damaged("its content is not in its form") from None
+        except OSError as error:
+            raise StoreError(f"the back-up cannot be restored: {error.strerror}", _DAMAGED_ADVICE) from None
+        finally:
+            database.close()
     return Home(directory)
+
+
+def _check_kind(backup: Path) -> None:
+    """Refuse a file that is no back-up, before anything is made. Raises SettingsError."""
+    try:
+        with gzip.open(backup, "rb") as stream:
+            header = json.loads(stream.readline(LONGEST_HEADER))
+    except (OSError, EOFError, ValueError, RecursionError, zlib.error):
+        header = None
+    kind = header.get("format") if isinstance(header, dict) else None
+    if kind == FORMAT:
+        return
+    if isinstance(kind, str) and kind.startswith(FORMAT.partition("/")[0]):
+        raise SettingsError(
+            f"{backup.name} is a back-up of another version of intramural", "Restore it with the version that made it."
+        )
+    raise SettingsError(
+        f"{backup.name} is not a back-up of an aggregator",
+        "Name a file that `intramural-aggregator backup` has written. Nothing was restored.",
+    )
+
+
+@contextmanager
+def _making(directory: Path) -> Iterator[None]:
+    """Make a directory if it is missing; where restoring fails, remove what restoring has made.
+
+    Raises:
+        SettingsError: it cannot be made.
+    """
+    made = [folder for folder in (directory, *directory.parents) if not folder.exists()]
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        before = _list_made(directory)
+    except OSError as error:
+        raise SettingsError(f"{directory} cannot be made: {error.strerror}", "Choose another directory.") from None
+    try:
+        yield
+    except BaseException:
+        for path in sorted(_list_made(directory) - before, reverse=True):  # files before their folder
+            path.rmdir() if path.is_dir() else path.unlink(missing_ok=True)
+        for folder in made:
+            folder.rmdir()
+        raise
+
+
+def _list_made(directory: Path) -> set[Path]:
+    """Return what restoring makes, as far as it is there: the directory may be somebody's who works in it."""
+    keys = directory / "keys"
+    made = {directory / SETTINGS_FILE, keys, *directory.glob(f"{DATABASE_FILE}*"), *keys.glob("*.key")}
+    return {path for path in made if path.exists()}
+
+
+def _damaged(fault: str) -> StoreError:
+    return StoreError(f"the back-up is damaged: {fault}", _DAMAGED_ADVICE)
 
 
 class _Reader:
@@ -69,9 +133,7 @@ class _Reader:
     def read_all(self, connection: Connection) -> dict[str, bytes]:
         """Insert all rows; return the files by name."""
         lines = self._read_lines()
-        header = next(lines, None)
-        if not isinstance(header, dict) or header.get("format") != FORMAT:
-            raise StoreError("the file is not a back-up of this version", _DAMAGED_ADVICE)
+        header = next(lines)
         if header["schema"] != needed_schema():
             raise StoreError(
                 f"the back-up has schema {header['schema']}; this program needs {needed_schema()}",

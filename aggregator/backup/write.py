@@ -29,6 +29,8 @@ def write_backup(home: Home, out: Path, *, with_keys: bool) -> int:
     """
     if out.exists():
         raise SettingsError(f"{out.name} exists already", "Choose another name; a back-up is never overwritten.")
+    if not out.parent.is_dir():
+        raise SettingsError(f"{out.parent} is not a folder", "Name a file in a folder that exists.")
     unfinished = out.with_name(out.name + ".unfinished")
     try:
         unfinished.unlink(missing_ok=True)

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aggregator.board.archive import read_archive, write_archive
+from aggregator.board.earlier_releases import CheckedReleases, recompute_releases
 from aggregator.board.evidence import Evidence, replay
+from aggregator.board.kept import read_kept
 from aggregator.board.merging import merge_audited
 from aggregator.board.publish import AUDITED_FILE, audit_of
 from aggregator.board.verification import Verified, read_evidence, verify
@@ -23,7 +25,9 @@ from aggregator.merge.board_model import AuditedFigures
 from aggregator.registry.versions import newest_registry
 from protocol.audit import AUDIT_FILE, sign_audit
 from protocol.envelope import REGISTRY_TYPE, decode
+from protocol.errors import ProtocolError
 from protocol.registry import Registry, parse_registry
+from protocol.statements import parse_statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +38,13 @@ class Audited:
         verified: the part that the public can recompute.
         hidden: entries that only auditors read.
         file: path of the signature in the board's folder.
+        releases: before this board, computed again from the whole log.
     """
 
     verified: Verified
     hidden: int
     file: Path
+    releases: CheckedReleases
 
 
 def archive(home: Home, out: Path) -> int:
@@ -67,15 +73,19 @@ def audit(board: Path, archived: Path, key_file: Path, root_keys: Sequence[str],
         BoardMismatchError: the board is not what the log says; nothing is signed.
     """
     auditor = load_key(key_file)
+    # Before the hours that a large board takes: a wrong file or key is told at once.
+    first = next(read_archive(archived, auditor.public.keyid, auditor.seed), None)
     verified = verify(board, root_keys, today_day=today_day)
     if auditor.public.keyid not in verified.log.registry.auditors.by_keyid():
         raise SettingsError("the registry does not name this key as an auditor's")
+    _check_deployment(first, archived, verified.log.registry.deployment)
     shown = read_evidence(board)
     size = verified.log.checkpoint.size
     entries = itertools.islice(read_archive(archived, auditor.public.keyid, auditor.seed), size)
     compared = _compare_entries(shown.registries, shown.entries, entries)
     whole = replay(Evidence(shown.registries, compared, shown.checkpoint, is_whole=True))
     _compare_figures((board / AUDITED_FILE).read_bytes(), merge_audited(whole))
+    releases = recompute_releases(read_kept(board).releases, shown.registries, verified.log, whole)
     signature = sign_audit(audit_of(whole, verified.digest), auditor)
     file = board / AUDIT_FILE.format(keyid=auditor.public.keyid)
     try:
@@ -83,7 +93,22 @@ def audit(board: Path, archived: Path, key_file: Path, root_keys: Sequence[str],
         file.write_bytes(signature)
     except OSError as error:
         raise SettingsError(f"the signature cannot be written to {file}: {error.strerror}") from None
-    return Audited(verified, verified.log.hidden, file)
+    return Audited(verified, verified.log.hidden, file, releases)
+
+
+def _check_deployment(first: Entry | None, archived: Path, deployment: str) -> None:
+    """Check that an archive is of the board's deployment, as its first entry says. Raises SettingsError."""
+    if first is None:
+        return
+    try:
+        claimed = parse_statement(decode(first.envelope).payload).header.deployment
+    except ProtocolError:
+        return  # the comparison says what is wrong with it
+    if claimed != deployment:
+        raise SettingsError(
+            f"{archived.name} is an archive of {claimed}, and the board is that of {deployment}",
+            "With --archive give the one that came with this board.",
+        )
 
 
 def _compare_entries(
@@ -94,8 +119,9 @@ def _compare_entries(
     position = 0
     for position, (published, entry) in enumerate(itertools.zip_longest(shown, archived), 1):
         if entry is None:
-            raise BoardMismatchError(
-                f"the archive ends before log entry {position - 1} of the board", "Ask for an archive made since."
+            raise SettingsError(
+                f"the archive ends before log entry {position - 1} of the board: it was made before the board",
+                "With --archive give one that was made since: ask the people who run the aggregator for it.",
             )
         if published is None or not 1 <= entry.registry <= len(registries):
             raise BoardMismatchError(f"log entry {position - 1} of the archive is not the one that was published")

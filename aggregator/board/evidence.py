@@ -8,20 +8,16 @@ are taken as they would have to be. The whole log, which auditors have, leaves n
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from sqlalchemy import Connection
-
 from aggregator.board.hidden_links import assume_hidden
 from aggregator.errors import BoardMismatchError
-from aggregator.home import Home
-from aggregator.log import journal
 from aggregator.log.growing_tree import GrowingTree
 from aggregator.log.journal import Entry, settled_by
 from aggregator.log.publication import HiddenEntry, PublishedEntry, is_public
 from aggregator.merge.accepted import Assurances, RegistryChange, Result, Withdrawal
 from aggregator.merge.federation import Federation
 from aggregator.merge.registry_segments import date_changes, divide_versions
-from aggregator.registry.versions import all_envelopes, newest_registry, walk
-from protocol.checkpoint import Checkpoint, verify_checkpoint
+from aggregator.registry.versions import walk
+from protocol.checkpoint import Checkpoint, LogKey, verify_checkpoint
 from protocol.envelope import REGISTRY_TYPE, Envelope, decode
 from protocol.errors import Code, ProtocolError
 from protocol.identity import NONE
@@ -76,6 +72,9 @@ class Replayed:
         roots: of the earlier logs that were asked for, by their size.
         federation: the same results and withdrawals, followed already; None where they are not.
         changes: when keys were revoked, sites left or the policy changed.
+        versions: by log position, the registry version that the entry was accepted under.
+        shown_until: number of entries before the first hidden one; None if none is hidden.
+        log_keys: the log's keys in every version, each set of them once.
     """
 
     registry: Registry
@@ -86,17 +85,9 @@ class Replayed:
     roots: Mapping[int, bytes] = field(default_factory=dict)
     federation: Federation | None = None
     changes: tuple[RegistryChange, ...] = ()
-
-
-def collect_evidence(connection: Connection, home: Home) -> Evidence:
-    """Read the whole log of this aggregator, in one snapshot."""
-    newest = newest_registry(connection)
-    return Evidence(
-        registries=tuple(all_envelopes(connection)),
-        entries=tuple(journal.read_entries(connection)),
-        checkpoint=journal.checkpoint(connection, origin=newest.log_name, log_key=home.log_signer(newest)),
-        is_whole=True,
-    )
+    versions: Sequence[int] = ()
+    shown_until: int | None = None
+    log_keys: tuple[tuple[LogKey, ...], ...] = ()
 
 
 def replay(evidence: Evidence, pins: RootPins | None = None, roots_at: Container[int] = ()) -> Replayed:
@@ -130,7 +121,18 @@ def replay(evidence: Evidence, pins: RootPins | None = None, roots_at: Container
         raise BoardMismatchError("the published log entries are not those that the checkpoint was signed for")
     payloads = [decode(envelope, REGISTRY_TYPE).payload for envelope in evidence.registries]
     changes = date_changes(divide_versions(payloads, newest), log.versions)
-    return Replayed(newest, head, tuple(log.results), tuple(log.withdrawals), log.hidden, roots, changes=tuple(changes))
+    return Replayed(
+        registry=newest,
+        checkpoint=head,
+        results=tuple(log.results),
+        withdrawals=tuple(log.withdrawals),
+        hidden=log.hidden,
+        roots=roots,
+        changes=tuple(changes),
+        versions=log.versions,
+        shown_until=log.shown_until,
+        log_keys=tuple(dict.fromkeys(registry.log_keys for registry in registries)),
+    )
 
 
 def open_checkpoint(note: str, registry: Registry) -> Checkpoint:
@@ -188,6 +190,7 @@ class _Log:
     def __init__(self, registries: Sequence[Registry], *, is_whole: bool) -> None:
         self.tree = GrowingTree()
         self.hidden = 0
+        self.shown_until: int | None = None
         self._is_whole = is_whole
         self._pooled_from = {} if is_whole else _find_pooled(registries)
         self._with_pooled = {registry.version for registry in registries if _has_pooled(registry)}
@@ -216,6 +219,8 @@ class _Log:
                     f"log entry {position} is hidden, but no site had chosen pooled publication by then",
                     "Tell the people who run it: a named site's statement is missing.",
                 )
+            if self.shown_until is None:
+                self.shown_until = position
             self.tree.add(entry.leaf_hash)
             self.hidden += 1
             return

@@ -16,6 +16,7 @@ from typing import Any
 
 from aggregator.board.page_model import CardView, Column, ModelView
 from aggregator.errors import BoardMismatchError, SettingsError
+from aggregator.small_file import read_small, replace_file
 from protocol.registry import Model
 
 REFERENCE_FOLDER = "references"
@@ -25,6 +26,7 @@ _LARGEST = 64 * 1024 * 1024  # bytes of one of HELM's tables
 _UNIT = 10_000  # figures are kept as whole ten-thousandths
 _SPLIT = re.compile(r" \[.*\]$")  # what HELM adds to a model's name to tell methods apart
 _LONGEST_TEXT = 200
+_PARTS = "Name the folder that `helm-summarize` wrote: schema.json, summary.json and groups/*.json belong together."
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,14 +173,31 @@ def keep_reference(release: HelmRelease, home: Path) -> Path:
         SettingsError: it cannot be written.
     """
     path = home / release.file
-    fresh = path.with_name(f".{path.name}.new")
     try:
         path.parent.mkdir(exist_ok=True)
-        fresh.write_bytes(release.to_bytes())
-        fresh.replace(path)
     except OSError as error:
-        raise SettingsError(f"{path} cannot be written: {error.strerror}") from None
+        raise SettingsError(f"{path.parent} cannot be made: {error.strerror}") from None
+    replace_file(path, release.to_bytes())
     return path
+
+
+def remove_reference(name: str, home: Path) -> None:
+    """Remove the copy of a release from an aggregator's directory.
+
+    Raises:
+        SettingsError: there is none of this name, or it cannot be removed.
+    """
+    folder = home / REFERENCE_FOLDER
+    held = {path.stem: path for path in folder.glob("*.json")}
+    if name not in held:
+        raise SettingsError(
+            f"no release {name!r} was imported (imported: {', '.join(sorted(held)) or 'none'})",
+            "Nothing was removed.",
+        )
+    try:
+        held[name].unlink()
+    except OSError as error:
+        raise SettingsError(f"{held[name].name} cannot be removed: {error.strerror}") from None
 
 
 def import_release(directory: Path, name: str | None = None) -> HelmRelease:
@@ -198,45 +217,51 @@ def import_release(directory: Path, name: str | None = None) -> HelmRelease:
     own_name = str(summary.get("release") or summary.get("suite") or folder.name)
     called = name or own_name
     if _NAME.fullmatch(called) is None:
-        raise SettingsError("the release's name cannot be a file's name", "Give it a name with --name.")
+        raise SettingsError(
+            f"the release's name {called!r} cannot be a file's name: expected 1 to 48 of the characters A-Z, a-z, 0-9, "
+            "., _ and - with a letter or digit first",
+            "Give such a name with --name.",
+        )
     figures: list[HelmFigure] = []
     try:
         models = _name_models(schema)
         for group in schema["run_groups"]:
             figures += _read_group(folder, group, schema, models, digest)
     except (KeyError, TypeError, AttributeError, ValueError):
-        raise SettingsError(f"{folder.name}: schema.json or a table of groups/ is not in HELM's form") from None
+        raise SettingsError(f"{folder.name}: schema.json or a table of groups/ is not in HELM's form", _PARTS) from None
     if not figures:
         raise SettingsError(
             f"{folder.name}: no table of groups/ holds a main figure",
-            "Get the release's folder whole: schema.json and groups/*.json belong together.",
+            _PARTS,
         )
     figures.sort(key=lambda figure: (figure.benchmark, figure.model))
     return HelmRelease(called, str(summary.get("date") or "")[:32], digest.hexdigest(), tuple(figures))
 
 
 def _find_release(directory: Path) -> Path:
+    """Return the folder of the release: the given one, or the only one under its `releases/`."""
     if (directory / "schema.json").is_file() or not (directory / "releases").is_dir():
         return directory
     folders = sorted(path for path in (directory / "releases").iterdir() if path.is_dir() and not path.is_symlink())
-    if len(folders) != 1:
-        raise SettingsError(f"the folder holds {len(folders)} releases", "Name one: DIR/releases/<release>.")
+    if not folders:
+        raise SettingsError(f"{directory} holds no release of HELM: its folder releases is empty", _PARTS)
+    if len(folders) > 1:
+        names = ", ".join(folder.name for folder in folders)
+        raise SettingsError(f"{directory} holds several releases: {names}", f"Name one: {folders[0]}")
+    if not (folders[0] / "schema.json").is_file():
+        raise SettingsError(f"{directory} holds no release of HELM: {folders[0]} has no schema.json", _PARTS)
     return folders[0]
 
 
 def _read_json(path: Path, digest: Any) -> Any:
-    try:
-        with path.open("rb") as file:
-            content = file.read(_LARGEST + 1)
-    except OSError as error:
-        raise SettingsError(f"{path.name} cannot be read: {error.strerror}") from None
-    if len(content) > _LARGEST:
-        raise SettingsError(f"{path.name} is larger than {_LARGEST} bytes")
+    if not path.is_file():
+        raise SettingsError(f"{path.parent} is no release of HELM: it has no {path.name}", _PARTS)
+    content = read_small(path, _LARGEST)
     digest.update(content)
     try:
         return json.loads(content)
     except (ValueError, RecursionError):
-        raise SettingsError(f"{path.name} is not JSON") from None
+        raise SettingsError(f"{path} is not JSON", _PARTS) from None
 
 
 def _name_models(schema: Mapping[str, Any]) -> dict[str, str]:

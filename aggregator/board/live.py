@@ -8,6 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotReadyError
 from typing import Final
 
+from aggregator.board.followed_log import FollowedLog
 from aggregator.board.kept import read_kept, stamp_kept
 from aggregator.board.merging import merge_audited, merge_board
 from aggregator.board.own_log import read_own_log
@@ -50,6 +51,7 @@ class LiveBoard:
         self._maker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="board")
         self._ready: tuple[_Version, BoardPages] | None = None
         self._making: Future[None] | None = None
+        self._followed: FollowedLog | None = None  # the maker's alone
         self._kept: dict[str, bytes] = {}
         self._kept_of: BoardPages | None = None
 
@@ -117,13 +119,15 @@ class LiveBoard:
     def _make(self) -> None:
         began = time.monotonic()
         stamp = stamp_kept(self._home.directory)
+        followed, self._followed = self._followed, None  # what fails half-way is not gone on from
         with self._home.database.reading() as connection:
-            own = read_own_log(connection, self._home, _ignore)
+            own = read_own_log(connection, self._home, known=followed)
         board = merge_board(own.shown, merge_audited(own.whole))
         head = LogHead(own.shown.checkpoint.size, own.shown.checkpoint.root.hex(), own.shown.registry.version)
         kept = read_kept(self._home.directory)
         publication = Publication(own.shown.registry, head, kept.releases, kept.references)
         pages = BoardPages(board, publication, live=True)
+        self._followed = own.followed
         ended = time.monotonic()
         with self._lock:
             self._ready = (head.size, head.registry, stamp), pages
@@ -135,7 +139,3 @@ def _tag(publication: Publication) -> str:
     head = publication.head
     beside = "".join(reference.copy_digest[:8] for reference in publication.references)
     return f'W/"{head.size}-{head.registry}-{len(publication.releases.entries)}-{beside}"'
-
-
-def _ignore(_name: str, _content: bytes) -> None:
-    """Take a file of the published log, which a live board does not need."""

@@ -19,6 +19,10 @@ BUNDLE = 256  # entries in a full bundle
 CHECKPOINT_FILE = audit.CHECKPOINT_FILE
 REGISTRY_FILE = "log/registry/{version}.dsse.json"
 ENTRIES_FOLDER = "log/entries/"
+MISSING_ADVICE = (
+    "Copy or fetch the whole folder again. A file that is missing at its origin too is for the people who run the "
+    "board to explain; until then do not trust it."
+)
 
 
 def bundle_file(number: int, width: int = BUNDLE) -> str:
@@ -46,14 +50,15 @@ def read_bundles(folder: Path, size: int) -> Iterator[PublishedEntry]:
     Raises:
         BoardMismatchError: a bundle is missing, has more or fewer entries than its name says, or a line is no entry.
     """
-    left = size
-    for name in bundle_files(size):
+    # Named one by one: a checkpoint may speak of more entries than a list of files has room for.
+    for start in range(0, size, BUNDLE):
+        width = min(size - start, BUNDLE)
+        name = bundle_file(start // BUNDLE, width)
         try:
             content = (folder / name).read_bytes()
         except OSError:
-            raise BoardMismatchError(f"{name} is missing") from None
-        yield from parse_bundle(content, name, min(left, BUNDLE))
-        left -= BUNDLE
+            raise BoardMismatchError(f"{name} is missing", MISSING_ADVICE) from None
+        yield from parse_bundle(content, name, width)
 
 
 def parse_bundle(content: bytes, name: str, width: int) -> list[PublishedEntry]:

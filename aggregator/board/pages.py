@@ -91,9 +91,17 @@ class Publication:
     references: tuple[HelmRelease, ...] = ()
 
 
-def render(board: Board, publication: Publication) -> dict[str, bytes]:
-    """Return every file of a published board but the log and what auditors sign, by path. Deterministic."""
+def render(board: Board, publication: Publication, board_json: bytes | None = None) -> dict[str, bytes]:
+    """Return every file of a published board but the log and what auditors sign, by path. Deterministic.
+
+    Args:
+        board: to show.
+        publication: what pages need besides.
+        board_json: the content of board.json, if it was made before.
+    """
     pages = BoardPages(board, publication, live=False)
+    if board_json is not None:
+        pages.json = board_json
     if len(board.site_results) >= WORTH_TWO_PROCESSES and threading.active_count() == 1:
         files = render_in_processes(pages)
     else:
@@ -251,6 +259,8 @@ class BoardPages:
                 yield model.path
                 yield model.provenance
             yield from (_compare_path(card, *pair) for pair in _pairs(card))
+            if len(card.models) > 1:
+                yield f"{card.folder}compare.html"
         yield from (f"sites/{site}.html" for site in self.by_site)
         summaries = self.publication.releases.summaries
         yield from (f"releases/{number}.html" for number in summaries if number - 1 in summaries)
@@ -432,6 +442,7 @@ class BoardPages:
             self._trail(card),
             card=card,
             column=column,
+            jury=next(filter(None, map(card.table.scorecard.jury_of, cells)), None),
             figures=figures,
             forests=list(self._forests(card, column.cell, models, chosen)),
             forests_drawn=FORESTS_DRAWN,
@@ -526,8 +537,12 @@ class BoardPages:
         )
 
     def _compare(self, card: CardView, subject: str, path: str, words: dict[str, str]) -> str:
-        slugs = subject.split() or [words.pop("a", ""), words.pop("b", "")]
-        if words or not all(name in card.model_by_slug for name in slugs):
+        slugs = subject.split()
+        if not slugs and words:
+            slugs = [words.pop("a", ""), words.pop("b", "")]
+        elif not slugs:  # nobody has chosen
+            slugs = [model.slug for model in card.models[:2]]
+        if words or len(slugs) < 2 or not all(name in card.model_by_slug for name in slugs):
             raise UnknownChoiceError("compare")
         first, second = (card.model_by_slug[name] for name in slugs)
         return self._write(

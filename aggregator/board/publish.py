@@ -1,27 +1,33 @@
 """Publishing a board as a folder of plain files."""
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from sqlalchemy import Connection
 
-from aggregator.board.evidence import Replayed, open_checkpoint
+from aggregator.board.earlier_head import EarlierHead, open_earlier_head
+from aggregator.board.evidence import Replayed
+from aggregator.board.followed_log import FollowedLog, read_followed_log, write_followed_log
 from aggregator.board.kept import Kept, keep_releases, kept_before
 from aggregator.board.log_folder import CHECKPOINT_FILE
 from aggregator.board.merging import merge_audited, merge_board
 from aggregator.board.own_log import OwnLog, read_own_log
 from aggregator.board.pages import Publication, render
 from aggregator.board.releases import LogHead, add_release, check_releases
+from aggregator.board.replaced_board import count_signatures, refuse_foreign_files
 from aggregator.board.replacement import Replacement, replacing
 from aggregator.board.tables import json_file
 from aggregator.errors import BoardMismatchError, SettingsError
 from aggregator.home import Home, today_day
 from aggregator.merge.board_model import AuditedFigures
-from aggregator.registry.versions import newest_registry
+from aggregator.registry.versions import newest_registry, read_envelopes
 from protocol.audit import AUDITS_FOLDER, Audit, board_digest, open_audit
-from protocol.checkpoint import Checkpoint
+from protocol.envelope import REGISTRY_TYPE, decode
 from protocol.errors import ProtocolError
-from protocol.registry import Registry
+from protocol.registry import Registry, parse_registry
 
 JSON_FILE = "board.json"
 AUDITED_FILE = "audited.json"
@@ -36,12 +42,14 @@ class Published:
         audited: the figures that rest on auditors.
         digest: of the board.
         audits: how many auditors' signatures of this very board it has.
+        lapsed_audits: how many the board before had that are not of this one; they are gone with it.
     """
 
     log: Replayed
     audited: AuditedFigures
     digest: str
     audits: int
+    lapsed_audits: int
 
 
 def derived_files(
@@ -67,23 +75,29 @@ def derived_files(
     else:
         releases = add_release(releases, board, board_json, head, day=published_day)
     publication = Publication(shown.registry, head, releases, kept.references)
-    return {AUDITED_FILE: audited.to_bytes(), **render(board, publication)}
+    return {AUDITED_FILE: audited.to_bytes(), **render(board, publication, board_json)}
 
 
-def publish(home: Home, out: Path) -> Published:
+def publish(home: Home, out: Path, *, from_scratch: bool = False) -> Published:
     """Write the board to `out`, replacing an earlier board there as a whole. Files that did not change are shared.
 
     Auditors' signatures are kept where the board is still the one that they signed.
 
+    Args:
+        home: whose log it is.
+        out: folder of the board.
+        from_scratch: read every entry again, whatever an earlier publication has kept of it.
+
     Raises:
         BoardMismatchError: our own log does not hold, or does not continue the one of the board that is there;
             nothing is changed.
-        SettingsError: `out` holds something that is not a board, or cannot be written.
+        SettingsError: `out` is not a board, or holds files that are not the board's, or cannot be written.
     """
     _refuse_other_content(out)
-    with replacing(out) as folder, home.database.reading() as connection:
+    with _no_garbage_collected(), replacing(out) as folder, home.database.reading() as connection:
         kept = kept_before(out, home.directory)
-        log = _read_log(connection, home, out, folder, kept.log_sizes)
+        known = None if from_scratch else read_followed_log(home.directory, newest_registry(connection))
+        log = _read_log(connection, home, out, folder, kept.log_sizes, known)
         kept.check_roots(log.whole.roots)
         audited = merge_audited(log.whole)
         derived = derived_files(log.shown, audited, kept, published_day=today_day())
@@ -91,9 +105,25 @@ def publish(home: Home, out: Path) -> Published:
             folder.write(name, content)
         digest = board_digest(folder.digests)
         audits = _keep_audits(out, folder, audit_of(log.whole, digest), log.whole.registry)
+        lapsed = count_signatures(out) - audits
+        refuse_foreign_files(out, folder.digests)
         folder.take_place()
         keep_releases(home.directory, derived)
-    return Published(log.whole, audited, digest, audits)
+        with suppress(OSError):  # the next publication then takes longer
+            write_followed_log(home.directory, log.followed)
+    return Published(log.whole, audited, digest, audits, lapsed)
+
+
+@contextmanager
+def _no_garbage_collected() -> Iterator[None]:
+    """Keep the collector from looking again and again through a million objects, none of them garbage."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def audit_of(log: Replayed, digest: str) -> Audit:
@@ -110,36 +140,50 @@ def _refuse_other_content(out: Path) -> None:
         raise SettingsError(f"{out} exists and is not a board", "Name an empty or a new folder with --out.")
 
 
-def _read_log(connection: Connection, home: Home, out: Path, folder: Replacement, sizes: set[int]) -> OwnLog:
+def _read_log(
+    connection: Connection, home: Home, out: Path, folder: Replacement, sizes: set[int], known: FollowedLog | None
+) -> OwnLog:
     """Read our log, write its files, and check that it continues the log of the board that is there."""
-    old = _read_old_checkpoint(out, newest_registry(connection))
-    log = read_own_log(connection, home, folder.write, {old.size, *sizes} if old else sizes)
+    old = _read_old_checkpoint(out, connection)
+    log = read_own_log(connection, home, folder, {old.checkpoint.size, *sizes} if old else sizes, known)
     if old is not None:
         _check_continues(old, log.whole)
     return log
 
 
-def _read_old_checkpoint(out: Path, registry: Registry) -> Checkpoint | None:
+def _read_old_checkpoint(out: Path, connection: Connection) -> EarlierHead | None:
+    """Open the head of the board that is there, which an earlier version of the registry may have to vouch for."""
     path = out / CHECKPOINT_FILE
     if not path.exists():
         return None
+    earlier_keys = (
+        parse_registry(decode(envelope, REGISTRY_TYPE).payload).log_keys for _, envelope in read_envelopes(connection)
+    )
     try:
-        return open_checkpoint(path.read_text("utf-8"), registry)
-    except (UnicodeDecodeError, BoardMismatchError):
+        return open_earlier_head(path.read_text("utf-8"), newest_registry(connection), earlier_keys)
+    except (UnicodeDecodeError, ProtocolError):
         raise BoardMismatchError(
             f"{out} holds the board of another log, or its {CHECKPOINT_FILE} was changed",
             "Nothing was published. Name another folder with --out, or find out who changed this one.",
         ) from None
 
 
-def _check_continues(old: Checkpoint, log: Replayed) -> None:
+def _check_continues(old: EarlierHead, log: Replayed) -> None:
     """Refuse a log that a reader of the old board would call a forgery. Raises BoardMismatchError."""
-    if old.size > log.checkpoint.size:
-        fault = f"the board there was published from {old.size} log entries, the database has {log.checkpoint.size}"
-    elif log.roots[old.size] != old.root:
-        fault = f"the first {old.size} entries of the log are not those of the board that is there"
+    size = old.checkpoint.size
+    if size > log.checkpoint.size:
+        fault = f"the board there was published from {size} log entries, the database has {log.checkpoint.size}"
+    elif log.roots[size] != old.checkpoint.root:
+        fault = f"the first {size} entries of the log are not those of the board that is there"
     else:
         return
+    if old.remark:
+        raise BoardMismatchError(
+            f"{fault}. {old.remark}",
+            "Nothing was published, and the board there is evidence: keep a copy. If the key's thief put it there, "
+            "tell the board's readers and publish to another folder with --out. If it is yours, the database is a "
+            "restored back-up: restore a newer one.",
+        )
     raise BoardMismatchError(
         fault,
         "Nothing was published: readers would see two histories of one log. If the database is a restored back-up, "

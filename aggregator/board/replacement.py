@@ -29,14 +29,31 @@ class Replacement:
         self.digests: dict[str, str] = {}
         """Hex SHA-256 of every file written so far, by path."""
 
-    def write(self, name: str, content: bytes) -> None:
-        """Write a file. One with the same bytes under the same name in the old folder is shared with it."""
-        self.digests[name] = hashlib.sha256(content).hexdigest()
-        path, old = self._fresh / name, self._out / name
+    def write(self, name: str, content: bytes) -> str:
+        """Write a file, and return its SHA-256. One with the same name and bytes in the old folder is shared."""
+        digest = hashlib.sha256(content).hexdigest()
+        self._put(name, content, digest, is_old=_holds(self._out / name, content))
+        return digest
+
+    def share(self, name: str, digest: str) -> bool:
+        """Take a file over from the old folder if its SHA-256 there is `digest`; return whether it is."""
+        old = self._out / name
+        try:
+            content = old.read_bytes()
+        except OSError:
+            return False
+        if old.is_symlink() or hashlib.sha256(content).hexdigest() != digest:
+            return False
+        self._put(name, content, digest, is_old=True)
+        return True
+
+    def _put(self, name: str, content: bytes, digest: str, *, is_old: bool) -> None:
+        self.digests[name] = digest
+        path = self._fresh / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        if _holds(old, content):
+        if is_old:
             try:
-                path.hardlink_to(old)
+                path.hardlink_to(self._out / name)
                 return
             except OSError:
                 pass  # a file system without hard links

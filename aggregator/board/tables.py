@@ -53,11 +53,14 @@ def _write_lines(content: dict[str, Any]) -> str:
     for name in sorted(content):
         value = content[name]
         if isinstance(value, list):
-            items = ",\n".join(json.dumps(item, sort_keys=True) for item in value)
-            members.append(f"{json.dumps(name)}: [\n{items}\n]" if value else f"{json.dumps(name)}: []")
+            items = ",\n".join(map(_encode, value))
+            members.append(f"{_encode(name)}: [\n{items}\n]" if value else f"{_encode(name)}: []")
         else:
-            members.append(f"{json.dumps(name)}: {json.dumps(value, sort_keys=True)}")
+            members.append(f"{_encode(name)}: {_encode(value)}")
     return "{\n" + ",\n".join(members) + "\n}\n"
+
+
+_encode = json.JSONEncoder(sort_keys=True).encode  # `json.dumps` makes a new encoder for every value
 
 
 def _site_result(result: SiteResult) -> dict[str, Any]:

@@ -7,18 +7,36 @@ from datetime import date, timedelta
 from hashlib import sha256
 from pathlib import Path
 
+from aggregator.board.earlier_releases import CheckedReleases, recompute_releases
 from aggregator.board.evidence import Evidence, Replayed, refuse_unreleased, replay
 from aggregator.board.kept import read_kept
-from aggregator.board.log_folder import CHECKPOINT_FILE, REGISTRY_FILE, bundle_files, read_bundles
-from aggregator.board.publish import AUDITED_FILE, audit_of, derived_files
+from aggregator.board.log_folder import (
+    CHECKPOINT_FILE,
+    MISSING_ADVICE,
+    REGISTRY_FILE,
+    bundle_files,
+    read_bundles,
+)
+from aggregator.board.publish import AUDITED_FILE, JSON_FILE, audit_of, derived_files
 from aggregator.errors import BoardMismatchError, SettingsError, UnauditedBoardError
+from aggregator.log.cosignatures import witness_keys
 from aggregator.merge.board_model import AuditedFigures, parse_audited
 from protocol.audit import AUDIT_FILE, AUDITS_FOLDER, Audit, board_digest, open_audit
+from protocol.cosignature import read_cosignatures
 from protocol.envelope import REGISTRY_TYPE, decode
 from protocol.errors import Code, ProtocolError
 from protocol.registry import Registry, RootPins, parse_registry
 
 LARGEST_FILE = 512 * 1024 * 1024  # bytes; larger ones are not a board's
+_FOLDER_ADVICE = "Give the folder that `intramural-aggregator publish --out` wrote, or a copy (--board, or --log)."
+_STRANGE_FILE_ADVICE = (
+    "If you put it there yourself, move it elsewhere. If it came with the board, tell the people who run it: no board "
+    "that `publish` writes holds it."
+)
+_NO_AUDITORS_ADVICE = (
+    "Cells that are not marked as resting on auditors are recomputed and right. Nobody can vouch for the others yet: "
+    "the people who run the board first name auditors (`intramural-aggregator registry propose --add-auditor`)."
+)
 _SIZE_LINE = re.compile(r"(?:0|[1-9][0-9]{0,15})")
 
 
@@ -31,12 +49,16 @@ class Verified:
         digest: of the board.
         audited_cells: how many cells rest on auditors' signatures.
         auditors: names of those who have signed this very board.
+        witnesses: names of those who have cosigned its checkpoint.
+        releases: before this board.
     """
 
     log: Replayed
     digest: str
     audited_cells: int
     auditors: tuple[str, ...]
+    witnesses: tuple[str, ...]
+    releases: CheckedReleases
 
     def check_audited(self) -> None:
         """Return if enough auditors have signed, or the log hides nothing from the public.
@@ -51,12 +73,14 @@ class Verified:
         if not self.log.hidden or 0 < threshold <= len(self.auditors):
             return
         if threshold == 0:
-            fault = "the registry names no auditors"
+            fault, advice = "the registry names no auditors", _NO_AUDITORS_ADVICE
         else:
             fault = f"{len(self.auditors)} of the {threshold} auditors' signatures that it takes are there"
+            advice = None
         raise UnauditedBoardError(
             f"{self.audited_cells} cells rest on auditors' signatures, and {fault}; {self.log.hidden} log entries are "
-            "hidden from the public"
+            "hidden from the public",
+            advice,
         )
 
 
@@ -92,8 +116,14 @@ def verify(folder: Path, root_keys: Sequence[str] = (), *, today_day: int) -> Ve
     digests = {name: sha256(content).hexdigest() for name, content in expected.items()}
     digests |= {name: sha256((folder / name).read_bytes()).hexdigest() for name in log_files}
     digest = board_digest(digests)
-    auditors = _verify_audits(folder, names, audit_of(log, digest), log.registry)
-    return Verified(log, digest, audited.cells, auditors)
+    return Verified(
+        log=log,
+        digest=digest,
+        audited_cells=audited.cells,
+        auditors=_verify_audits(folder, names, audit_of(log, digest), log.registry),
+        witnesses=read_witnesses(evidence.checkpoint, log.registry),
+        releases=recompute_releases(kept.releases, evidence.registries, log),
+    )
 
 
 def read_evidence(folder: Path, names: Mapping[str, int] | None = None) -> Evidence:
@@ -108,7 +138,7 @@ def read_evidence(folder: Path, names: Mapping[str, int] | None = None) -> Evide
         registries.append((folder / name).read_bytes())
     for name in (REGISTRY_FILE.format(version=1), CHECKPOINT_FILE):
         if name not in names:
-            raise BoardMismatchError(f"{name} is missing")
+            raise BoardMismatchError(f"{name} is missing", MISSING_ADVICE)
     try:
         checkpoint = (folder / CHECKPOINT_FILE).read_bytes().decode("utf-8")
     except UnicodeDecodeError:
@@ -133,13 +163,37 @@ def parse_fingerprint(fingerprint: str) -> str:
 
 
 def pin_roots(evidence: Evidence, keyids: frozenset[str]) -> RootPins:
-    """Pin the given roots; the deployment's name is the one that they signed."""
+    """Pin the given roots; the deployment's name is the one that they signed.
+
+    Raises:
+        BoardMismatchError: a given key is no root of the first registry. Whether it was mistyped or the log is another
+            one, only the reader can find out.
+    """
+    claimed = _parse_claimed(evidence.registries, 1)
+    for keyid in sorted(keyids - {root.keyid for root in claimed.roots}):
+        shown = f"{keyid[:16]}..."
+        newest = _parse_claimed(evidence.registries, len(evidence.registries))
+        if keyid in {root.keyid for root in newest.roots}:
+            raise BoardMismatchError(
+                f"root key {shown} is of registry version {newest.version}, and not yet of version 1",
+                "With --root-key give the root keys of the first version: ask the people who hold the root keys.",
+            )
+        roots = ", ".join(f"{root.keyid[:16]}..." for root in claimed.roots)
+        raise BoardMismatchError(
+            f"root key {shown} has not signed the first registry, whose root keys are {roots}",
+            "Compare --root-key with the fingerprint that you were given. If that is right, this is the log of another "
+            "deployment or a forgery: do not trust it.",
+        )
+    return RootPins(claimed.deployment, keyids, len(keyids))
+
+
+def _parse_claimed(registries: Sequence[bytes], version: int) -> Registry:
+    """Read a registry version that nobody has verified yet."""
     try:
-        claimed = parse_registry(decode(evidence.registries[0], REGISTRY_TYPE).payload)
+        return parse_registry(decode(registries[version - 1], REGISTRY_TYPE).payload)
     except ProtocolError as error:
         refuse_unreleased(error)
-        raise BoardMismatchError(f"registry version 1 is not a registry: {error.detail}") from None
-    return RootPins(claimed.deployment, keyids, len(keyids))
+        raise BoardMismatchError(f"registry version {version} is not a registry: {error.detail}") from None
 
 
 def check_expiry(registry: Registry, today_day: int) -> None:
@@ -152,15 +206,29 @@ def check_expiry(registry: Registry, today_day: int) -> None:
         )
 
 
+def read_witnesses(note: str, registry: Registry) -> tuple[str, ...]:
+    """Return the names of the registry's witnesses who have cosigned a checkpoint.
+
+    Raises:
+        BoardMismatchError: a signature that bears a witness's name does not verify.
+    """
+    try:
+        return tuple(sorted(read_cosignatures(note, witness_keys(registry))))
+    except ProtocolError as error:
+        raise BoardMismatchError(f"a witness's signature of the checkpoint does not verify: {error.detail}") from None
+
+
 def _list_files(folder: Path) -> dict[str, int]:
     """Return the size of every file by its path; a board holds nothing but plain files."""
     if not folder.is_dir():
-        raise SettingsError(f"{folder} is not a folder")
+        raise SettingsError(f"{folder} is not a folder", _FOLDER_ADVICE)
+    if not any((folder / name).exists() for name in (CHECKPOINT_FILE, JSON_FILE)):
+        raise SettingsError(f"{folder} is not a published board: {CHECKPOINT_FILE} is not in it", _FOLDER_ADVICE)
     sizes = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if path.is_symlink() or not (path.is_dir() or path.is_file()):
-            raise BoardMismatchError(f"{name} is not a plain file")
+            raise BoardMismatchError(f"{name} is not a plain file", _STRANGE_FILE_ADVICE)
         if path.is_file():
             sizes[name] = path.stat().st_size
             if sizes[name] > LARGEST_FILE:
@@ -170,7 +238,7 @@ def _list_files(folder: Path) -> dict[str, int]:
 
 def _read_audited(folder: Path, names: Mapping[str, int], log: Replayed) -> AuditedFigures:
     if AUDITED_FILE not in names:
-        raise BoardMismatchError(f"{AUDITED_FILE} is missing")
+        raise BoardMismatchError(f"{AUDITED_FILE} is missing", MISSING_ADVICE)
     try:
         audited = parse_audited((folder / AUDITED_FILE).read_bytes())
     except ProtocolError as error:
@@ -193,9 +261,9 @@ def _compare_names(names: Mapping[str, int], expected: set[str]) -> None:
     missing = sorted(expected - names.keys())
     unknown = sorted(name for name in names.keys() - expected if not name.startswith(AUDITS_FOLDER))
     if missing:
-        raise BoardMismatchError(f"{missing[0]} is missing")
+        raise BoardMismatchError(f"{missing[0]} is missing", MISSING_ADVICE)
     if unknown:
-        raise BoardMismatchError(f"{unknown[0]} does not belong to the board")
+        raise BoardMismatchError(f"{unknown[0]} does not belong to the board", _STRANGE_FILE_ADVICE)
 
 
 def _compare(name: str, published: bytes, expected: bytes) -> None:

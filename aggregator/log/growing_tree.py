@@ -1,14 +1,23 @@
 """A Merkle tree that grows leaf by leaf and gives its root after each, without hashing everything again."""
 
+from collections.abc import Sequence
+
 from protocol.merkle import node_hash, root
 
 
 class GrowingTree:
     """The tree of RFC 6962 over the leaf hashes added so far."""
 
-    def __init__(self) -> None:
-        self.size = 0
-        self._full_trees: list[bytes] = []  # roots of full subtrees, largest first: one for each bit of the size
+    def __init__(self, size: int = 0, peaks: Sequence[bytes] = ()) -> None:
+        """Start empty, or with a tree of `size` leaves that was `peaks` when it was left off.
+
+        Raises:
+            ValueError: a tree of this size does not have so many peaks.
+        """
+        if len(peaks) != size.bit_count():
+            raise ValueError(f"{len(peaks)} peaks of a tree of {size} leaves")
+        self.size = size
+        self._full_trees = list(peaks)  # roots of full subtrees, largest first: one for each bit of the size
 
     def add(self, leaf_hash: bytes) -> None:
         """Append one leaf, by its hash."""
@@ -18,6 +27,11 @@ class GrowingTree:
             older >>= 1
         self._full_trees.append(node)
         self.size += 1
+
+    @property
+    def peaks(self) -> tuple[bytes, ...]:
+        """The roots of the full subtrees that the tree consists of, largest first."""
+        return tuple(self._full_trees)
 
     @property
     def root(self) -> bytes:

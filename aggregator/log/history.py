@@ -1,4 +1,5 @@
-"""What the log says of one site when a statement of its arrives. Callers bring the transaction that will append.
+"""What the log says of one site when a statement of its arrives. Callers bring the transaction that will append, or
+take a standpoint first (`aggregator.log.standpoint`).
 
 Nothing is read before a check asks for it: of a site's plans and results one row, of its datasets all.
 """
@@ -27,7 +28,8 @@ from protocol.verification import ChainHead, History, KnownPlan, plan_challenge
 _SITE: BindParameter[str] = bindparam("site", type_=String())
 _VALUE: BindParameter[str] = bindparam("value", type_=String())
 _EPOCH: BindParameter[int] = bindparam("epoch", type_=Integer())
-_settling = entries.alias()
+_SIZE: BindParameter[int] = bindparam("size", type_=Integer())
+_settling, _dataset = entries.alias(), entries.alias()
 
 # Made once: SQLAlchemy takes longer to put a query together than SQLite takes to answer it.
 _NEWEST_OF_SITE = (
@@ -38,6 +40,12 @@ _NEWEST_OF_SITE = (
         entries.c.ledger_length,
         entries.c.ledger_head,
         exists().where(forks.c.site == entries.c.site, forks.c.epoch == entries.c.epoch).label("is_frozen"),
+        select(_dataset.c.checkpoint)
+        .where(_dataset.c.site == _SITE, _dataset.c.kind == "dataset")
+        .order_by(_dataset.c.position.desc())
+        .limit(1)
+        .scalar_subquery()
+        .label("newest_dataset"),
     )
     .where(entries.c.site == _SITE)
     .order_by(entries.c.epoch.desc(), entries.c.seq.desc())
@@ -56,7 +64,7 @@ _RESULT = select(entries.c.position).where(
 _SETTLING = select(entries.c.position).where(entries.c.settles == _VALUE)
 _DATASETS = (
     select(entries.c.position, entries.c.digest)
-    .where(entries.c.site == _SITE, entries.c.kind == "dataset")
+    .where(entries.c.site == _SITE, entries.c.kind == "dataset", entries.c.position < _SIZE)
     .order_by(entries.c.position)
 )
 _ENVELOPES = select(entries.c.position, entries.c.digest, entries.c.envelope).where(
@@ -70,10 +78,20 @@ _PLANS = select(entries.c.digest).where(entries.c.site == _SITE, entries.c.kind 
 MAX_REMEMBERED = 20_000  # dataset statements in memory, of about a kilobyte each
 _remembered: dict[str, DatasetPredicate] = {}
 """Dataset statements that were read from a log, by their digest, which is that of all they say."""
+_datasets_of_sites: dict[tuple[str, str], Mapping[str, DatasetPredicate]] = {}
+"""All dataset statements of a site, by the checkpoint of the log that ends with the newest of them."""
 
 
-def read_history(connection: Connection, site: str, registry: Registry) -> History:
-    """Return the state before the next statement of `site`; an empty one if no such site is enrolled."""
+def read_history(connection: Connection, site: str, registry: Registry, asked: set[str] | None = None) -> History:
+    """Return the state before the next statement of `site`; an empty one if no such site is enrolled.
+
+    Args:
+        connection: asked whenever a check asks the history.
+        site: whose statement is to be checked.
+        registry: in force.
+        asked: takes the values that are looked for in entries of any site.
+    """
+    asked = set() if asked is None else asked
     enrolled = registry.sites.get(site)
     if enrolled is None:
         return History(head=None)
@@ -89,11 +107,11 @@ def read_history(connection: Connection, site: str, registry: Registry) -> Histo
         head=head,
         frozen=frozen,
         ledger=ledger,
-        roots=_Answers(connection, _STANDING_ROOT, site),
-        figures=_Answers(connection, _FIGURES_ELSEWHERE, site),
-        datasets=_Datasets(connection, site),
-        plans=_Plans(connection, site, registry.deployment),
-        results=_StandingResults(connection, site),
+        roots=_Answers(connection, _STANDING_ROOT, site, asked),
+        figures=_Answers(connection, _FIGURES_ELSEWHERE, site, asked),
+        datasets=_Datasets(connection, site, None if newest is None else newest.newest_dataset),
+        plans=_Plans(connection, site, registry.deployment, asked),
+        results=_StandingResults(connection, site, asked),
     )
 
 
@@ -147,34 +165,50 @@ def _statement(envelope: bytes) -> Statement:
 class _Answers(Container[str]):
     """The values for which a query finds a row."""
 
-    def __init__(self, connection: Connection, query: Select[tuple[int]], site: str) -> None:
-        self._connection, self._query, self._site = connection, query, site
+    def __init__(self, connection: Connection, query: Select[tuple[int]], site: str, asked: set[str]) -> None:
+        self._connection, self._query, self._site, self._asked = connection, query, site, asked
 
     def __contains__(self, value: object) -> bool:
-        asked = {"value": value, "site": self._site}
-        return self._connection.execute(self._query, asked).first() is not None
+        assert isinstance(value, str), "digests are looked for"
+        self._asked.add(value)
+        return self._connection.execute(self._query, {"value": value, "site": self._site}).first() is not None
 
 
 class _StandingResults(Container[str]):
     """Digests of a site's results that were not withdrawn."""
 
-    def __init__(self, connection: Connection, site: str) -> None:
-        self._are_results = _Answers(connection, _RESULT, site)
-        self._are_settled = _Answers(connection, _SETTLING, site)
+    def __init__(self, connection: Connection, site: str, asked: set[str]) -> None:
+        self._are_results = _Answers(connection, _RESULT, site, asked)
+        self._are_settled = _Answers(connection, _SETTLING, site, asked)
 
     def __contains__(self, value: object) -> bool:
         return value in self._are_results and value not in self._are_settled
 
 
 class _Datasets(Mapping[str, DatasetPredicate]):
-    """A site's dataset statements by digest, oldest first; read all at once by the first question."""
+    """A site's dataset statements by digest, oldest first; read all at once by the first question.
 
-    def __init__(self, connection: Connection, site: str) -> None:
-        self._connection, self._site = connection, site
+    `newest` is the checkpoint of the log that ends with the newest of them, so it names a log that has them all.
+    """
+
+    def __init__(self, connection: Connection, site: str, newest: str | None) -> None:
+        self._connection, self._site, self._newest = connection, site, newest
 
     @cached_property
-    def _known(self) -> dict[str, DatasetPredicate]:
-        rows = self._connection.execute(_DATASETS, {"site": self._site}).all()
+    def _known(self) -> Mapping[str, DatasetPredicate]:
+        if self._newest is None:
+            return {}
+        place = (self._site, self._newest)
+        known = _datasets_of_sites.get(place)
+        if known is None:
+            known = self._read_all(int(self._newest.split("\n")[1]))
+            if sum(map(len, list(_datasets_of_sites.values()))) + len(known) > MAX_REMEMBERED:
+                _datasets_of_sites.clear()
+            _datasets_of_sites[place] = known
+        return known
+
+    def _read_all(self, log_size: int) -> Mapping[str, DatasetPredicate]:
+        rows = self._connection.execute(_DATASETS, {"site": self._site, "size": log_size}).all()
         remembered = {row.digest: _remembered.get(row.digest) for row in rows}
         missing = [row.position for row in rows if remembered[row.digest] is None]
         read = _read_datasets(self._connection, missing) if missing else {}
@@ -205,8 +239,9 @@ def _read_datasets(connection: Connection, positions: list[int]) -> dict[str, Da
 class _Plans(Mapping[str, KnownPlan]):
     """A site's plans by digest, each read when it is asked for."""
 
-    def __init__(self, connection: Connection, site: str, deployment: str) -> None:
+    def __init__(self, connection: Connection, site: str, deployment: str, asked: set[str]) -> None:
         self._connection, self._site, self._deployment = connection, site, deployment
+        self._are_settled = _Answers(connection, _SETTLING, site, asked)
 
     def __getitem__(self, digest: str) -> KnownPlan:
         row = self._connection.execute(_PLAN, {"value": digest, "site": self._site}).one_or_none()
@@ -219,7 +254,7 @@ class _Plans(Mapping[str, KnownPlan]):
         return KnownPlan(
             predicate=statement,
             challenge=plan_challenge(self._deployment, row.position, root, digest),
-            is_open=digest not in _Answers(self._connection, _SETTLING, self._site),
+            is_open=digest not in self._are_settled,
         )
 
     def __iter__(self) -> Iterator[str]:

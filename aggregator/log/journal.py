@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, bindparam, insert, select, tuple_
 
 from aggregator.errors import StoreError
-from aggregator.log.restored import refuse_restored
+from aggregator.log.restored import MARK, read_mark, refuse_mark
 from aggregator.log.tree_nodes import (
     Cover,
     Node,
@@ -34,14 +34,9 @@ from protocol.statements import kind_name
 _LEVEL, _POSITION = nodes.c.level, nodes.c.position
 _NODES = select(nodes).where(tuple_(_LEVEL, _POSITION).in_(bindparam("wanted", expanding=True)))
 _NEWEST_POSITION = select(entries.c.position).order_by(entries.c.position.desc()).limit(1)
-_NEWEST_ENTRY = select(entries.c.position, entries.c.checkpoint).order_by(entries.c.position.desc()).limit(1)
-_ENTRY_OF_DIGEST = select(entries.c.position, entries.c.checkpoint).where(entries.c.digest == bindparam("wanted"))
-_OF_DIGEST = entries.c.digest == bindparam("wanted")
-_LOOK_UP = select(
-    select(entries.c.position).order_by(entries.c.position.desc()).limit(1).scalar_subquery().label("newest"),
-    select(entries.c.checkpoint).order_by(entries.c.position.desc()).limit(1).scalar_subquery().label("checkpoint"),
-    select(entries.c.position).where(_OF_DIGEST).scalar_subquery().label("known"),
-    select(entries.c.checkpoint).where(_OF_DIGEST).scalar_subquery().label("known_checkpoint"),
+_NEWEST_ENTRY = select(entries.c.position, entries.c.checkpoint, MARK).order_by(entries.c.position.desc()).limit(1)
+_ENTRY_OF_DIGEST = select(entries.c.position, entries.c.site, entries.c.checkpoint).where(
+    entries.c.digest == bindparam("wanted")
 )
 _INSERT_ENTRY = insert(entries)
 _INSERT_NODES = insert(nodes)
@@ -95,19 +90,14 @@ class Appended:
 
 @dataclass(frozen=True, slots=True)
 class LogHead:
-    """How long the log is, and its newest signed checkpoint; None of the empty log."""
+    """How long the log is, and its newest signed checkpoint; None of the empty log.
+
+    `restored_size` is the mark of a log that was restored and is not known to be the newest.
+    """
 
     size: int
     checkpoint: str | None
-
-
-def look_up(connection: Connection, digest: str) -> tuple[LogHead, str | None]:
-    """Return the head of the log, and the receipt of an entry, None if there is none; both in one question."""
-    row = connection.execute(_LOOK_UP, {"wanted": digest}).one()
-    head = LogHead(0 if row.newest is None else row.newest + 1, row.checkpoint)
-    if row.known is None:
-        return head, None
-    return head, _prove_last(connection, row.known, row.known_checkpoint)
+    restored_size: int | None
 
 
 def size(connection: Connection) -> int:
@@ -123,14 +113,7 @@ def append(connection: Connection, link: Link, *, origin: str, log_key: Signer) 
         StoreError: the stored tree is not the one that was signed last, or the log was restored and is not known to be
             the newest; nothing was appended.
     """
-    return append_with_receipt(connection, link, origin=origin, log_key=log_key).position
-
-
-def append_with_receipt(
-    connection: Connection, link: Link, *, origin: str, log_key: Signer, head: LogHead | None = None
-) -> Appended:
-    """Append one entry as `append` does, and return its receipt too. `head` is as in `append_all`."""
-    return append_all(connection, [link], origin=origin, log_key=log_key, head=head)[0]
+    return append_all(connection, [link], origin=origin, log_key=log_key)[0].position
 
 
 def append_all(
@@ -149,8 +132,8 @@ def append_all(
     """
     if not links:
         return []
-    refuse_restored(connection)
     head = head or _read_head(connection)
+    refuse_mark(head.restored_size)
     first = head.size
     peaks = [] if head.checkpoint is None else _read_signed_peaks(connection, first, _signed_root(head.checkpoint))
     appended, entry_rows, node_rows = [], [], []
@@ -208,18 +191,20 @@ def checkpoint(connection: Connection, *, origin: str, log_key: Signer) -> str:
     return _read_head(connection).checkpoint or sign_checkpoint(Checkpoint(origin, 0, root([])), log_key)
 
 
-def receipt(connection: Connection, digest: str) -> str | None:
-    """Return the receipt of an entry, None if there is none.
+def receipt(connection: Connection, digest: str, *, site: str | None = None) -> str | None:
+    """Return the receipt of an entry, None if there is none; with `site`, of that site's entries alone.
 
     It proves the entry in the tree that the entry completed, so it is the same bytes whenever it is asked for, and
     nothing is lost when the process dies between appending and answering.
     """
     row = connection.execute(_ENTRY_OF_DIGEST, {"wanted": digest}).one_or_none()
-    return None if row is None else _prove_last(connection, row.position, row.checkpoint)
+    if row is None or site not in {None, row.site}:
+        return None
+    return prove_last(connection, row.position, row.checkpoint)
 
 
-def _prove_last(connection: Connection, position: int, signed_checkpoint: str) -> str:
-    """Return the receipt of an entry in the tree that it completed."""
+def prove_last(connection: Connection, position: int, signed_checkpoint: str) -> str:
+    """Return the receipt of an entry, given its position and the checkpoint that its row holds."""
     # The last leaf of a tree is proven by the complete subtrees to its left, the smallest first.
     proof = _read_peaks(connection, position)[::-1]
     return build_receipt(position, proof, signed_checkpoint)
@@ -240,7 +225,9 @@ def consistency(connection: Connection, old_size: int, new_size: int) -> list[by
 
 def _read_head(connection: Connection) -> LogHead:
     newest = connection.execute(_NEWEST_ENTRY).one_or_none()
-    return LogHead(0, None) if newest is None else LogHead(newest.position + 1, newest.checkpoint)
+    if newest is None:
+        return LogHead(0, None, read_mark(connection))
+    return LogHead(newest.position + 1, newest.checkpoint, newest.mark)
 
 
 def read_nodes(connection: Connection, wanted: Iterable[Node]) -> dict[Node, bytes]:

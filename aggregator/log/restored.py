@@ -7,7 +7,7 @@ directory on the same database gets around it.
 
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select
 
 from aggregator.errors import StoreError
 from aggregator.store.schema import entries, restorations
@@ -16,6 +16,8 @@ from protocol.envelope import encode_base64
 from protocol.errors import ProtocolError
 
 _MARK = select(restorations.c.log_size).limit(1)
+MARK: ColumnElement[int | None] = _MARK.scalar_subquery().label("mark")
+"""To be asked along with other things; see `refuse_mark`."""
 
 
 class RestoredLogError(StoreError):
@@ -34,7 +36,16 @@ def mark_restored(connection: Connection, log_size: int, restored_day: int) -> N
 
 def refuse_restored(connection: Connection) -> None:
     """Return if entries may be appended. Raises RestoredLogError."""
-    log_size = connection.execute(_MARK).scalar_one_or_none()
+    refuse_mark(read_mark(connection))
+
+
+def read_mark(connection: Connection) -> int | None:
+    """Return how many entries the back-up had, None if the log was not restored or has been compared."""
+    return connection.execute(_MARK).scalar_one_or_none()
+
+
+def refuse_mark(log_size: int | None) -> None:
+    """Return if there is no mark, which says how many entries the back-up had. Raises RestoredLogError."""
     if log_size is not None:
         raise RestoredLogError(
             f"this log was restored from a back-up of {log_size} entries and has not been compared with what others "
@@ -47,6 +58,9 @@ def resume(
 ) -> Checkpoint | None:
     """Allow appending again, once checkpoints that others hold have been compared; return the newest of them.
 
+    Of a log that is not marked as restored nothing is changed, but the checkpoints are compared: a database that was
+    set back in another way bears no mark.
+
     Args:
         connection: of a writing transaction.
         notes: signed checkpoints from outside: of witnesses, of published boards, out of receipts.
@@ -56,17 +70,18 @@ def resume(
 
     Raises:
         RestoredLogError: the copy is behind one of them, or they do not show that it is not.
-        StoreError: it is not marked as restored, or a checkpoint is not of this log.
+        StoreError: a checkpoint is not of this log.
     """
-    log_size = connection.execute(_MARK).scalar_one_or_none()
-    if log_size is None:
-        raise StoreError("this log was not restored, or has been compared already", "Nothing is to be done.")
+    mark = read_mark(connection)
+    log_size = connection.execute(select(func.count()).select_from(entries)).scalar_one() if mark is None else mark
     newest: Checkpoint | None = None
     for note in notes:
         checkpoint = _read_checkpoint(note, log_keys, origin)
         _check_not_ahead(connection, checkpoint, log_size)
         if newest is None or checkpoint.size > newest.size:
             newest = checkpoint
+    if mark is None:
+        return newest
     known = newest.size if newest is not None else 0
     if known < log_size and not asked_everybody:
         raise RestoredLogError(

@@ -80,28 +80,6 @@ def fold(hashes: Sequence[bytes]) -> bytes:
     return folded
 
 
-def cover_inclusion(index: int, size: int) -> list[Cover]:
-    """Return the nodes under each hash of the inclusion proof of leaf `index` in the tree of `size` leaves.
-
-    Raises:
-        ValueError: there is no such leaf.
-    """
-    if not 0 <= index < size:
-        raise ValueError(f"no leaf {index} among {size}")
-    siblings: list[Cover] = []
-    start, end = 0, size
-    while end - start > 1:
-        middle = start + _split(end - start)
-        if index < middle:
-            siblings.append(cover_leaves(middle, end))
-            end = middle
-        else:
-            siblings.append(cover_leaves(start, middle))
-            start = middle
-    siblings.reverse()  # a proof begins beside the leaf
-    return siblings
-
-
 def cover_consistency(old_size: int, new_size: int) -> list[Cover]:
     """Return the nodes under each hash of the proof that the tree of `old_size` leaves is a prefix of the new one.
 

@@ -69,17 +69,20 @@ class Assurances:
 
     A shown result may name a plan that is hidden, because its site was pooled when it planned. The public cannot read
     it, so that such a result counts as planned and no more, for everybody alike.
+
+    Attributes:
+        plans: by digest, the assurance and whether the public log hides the plan.
     """
 
-    _plans: dict[str, tuple[str, bool]] = field(default_factory=dict)
+    plans: dict[str, tuple[str, bool]] = field(default_factory=dict)
 
     def note(self, digest: str, plan: PlanPredicate, *, is_hidden: bool) -> None:
         """Take in an accepted plan."""
-        self._plans[digest] = (plan.model_assurance, is_hidden)
+        self.plans[digest] = (plan.model_assurance, is_hidden)
 
     def find(self, result: ResultPredicate, *, is_hidden: bool) -> str:
         """Return the assurance of a result; "" without a plan."""
         if result.plan == NONE:
             return ""
-        assurance, plan_is_hidden = self._plans.get(result.plan, ("served_claimed", True))
+        assurance, plan_is_hidden = self.plans.get(result.plan, ("served_claimed", True))
         return assurance if is_hidden or not plan_is_hidden else "served_claimed"

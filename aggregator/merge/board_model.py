@@ -45,7 +45,7 @@ class MergedCell:
     """One model's figure for one cell, merged over sites. docs/merging.md has the formulas.
 
     All attributes but `state`, counts and flags are None unless `state` is VALUE. Where sites that publish pooled are
-    in, ends of intervals, `tau` and leave-one-out are rounded outwards to whole hundredths, `i2_percent` to tens.
+    in, whatever depends on the spread over sites is rounded, or left out (see `aggregator.merge.coarse`).
 
     Attributes:
         state, why: `why` only of a suppressed cell.

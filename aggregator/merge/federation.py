@@ -3,7 +3,7 @@
 It is carried on from entry to entry, so that one more result costs the same however many came before.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy
@@ -14,6 +14,7 @@ from aggregator.merge.cell_codes import CardLayout, decode_codes, lay_out, value
 from aggregator.merge.ranges import MainFigures
 from aggregator.merge.site_cell import Flags, Integers
 from aggregator.merge.steps import NOTHING, StepRule, Steps
+from protocol.policy import DisclosurePolicy
 from protocol.registry import Registry, Site
 
 PARTIAL, UNPLANNED, WEIGHTS_HASHED = 1, 2, 4
@@ -50,17 +51,34 @@ class Taken:
     codes: Integers
 
 
+@dataclass(frozen=True, slots=True)
+class MergedKey:
+    """Everything that merged cells of one model depend on.
+
+    Attributes:
+        changes: of the model's state.
+        replaced: log positions of named results that count no more, as far as the public cannot tell.
+        floor: the federation's policy.
+        policies: by the number that stands for each in codes.
+    """
+
+    changes: int
+    replaced: tuple[int, ...]
+    floor: DisclosurePolicy
+    policies: tuple[DisclosurePolicy, ...]
+
+
 @dataclass(slots=True)
 class Merged:
     """Merged cells of one model, kept so that a further result of another model does not merge them again.
 
     Attributes:
-        key: everything that they depend on; they hold as long as it is the same.
+        key: they hold as long as it is the same.
         cells: by column.
         main: for drawing sites anew.
     """
 
-    key: object
+    key: MergedKey
     cells: dict[int, MergedCell] = field(default_factory=dict)
     main: MainFigures | None = None
 
@@ -97,6 +115,8 @@ class Federation:
         models: by scorecard and model digest.
         policies: digests of the policies that results name, by the number that stands for each in codes.
         unknown: positions of named results of a scorecard that the registry did not know.
+        withdrawals: by number of the result.
+        counts: by number, whether a result may stand behind a figure; at least as long as `results`.
     """
 
     def __init__(self, registry: Registry) -> None:
@@ -106,12 +126,11 @@ class Federation:
         self.models: dict[tuple[str, str], ModelState] = {}
         self.policies: dict[str, int] = {}
         self.unknown: list[int] = []
+        self.withdrawals: dict[int, Withdrawal] = {}
+        self.counts = numpy.zeros(0, dtype=numpy.bool_)
         self._layouts: dict[str, CardLayout] = {}
         self._numbers: dict[str, int] = {}  # by digest of a result
         self._of_site: dict[str, list[int]] = {}
-        self._withdrawals: dict[int, Withdrawal] = {}  # by number of the result
-        self._counts = numpy.zeros(0, dtype=numpy.bool_)  # by number, whether a result may stand behind a figure
-        self._keys: dict[str, Mapping[str, bool]] = {}
 
     def take(self, event: Result | Withdrawal | RegistryChange) -> None:
         """Take in the next event of the log."""
@@ -141,7 +160,7 @@ class Federation:
 
     def withdrawal_of(self, number: int) -> Withdrawal | None:
         """Return the withdrawal of a result, None without one by keys that stand."""
-        found = self._withdrawals.get(number)
+        found = self.withdrawals.get(number)
         if found is None or not self._keys_stand(found.predicate.header.site, found.keyids, found.position):
             return None
         return found
@@ -153,7 +172,7 @@ class Federation:
 
     def find_void(self, state: ModelState) -> Flags:
         """Return the columns whose pooled part shows a contribution that counts no more."""
-        return state.steps.find_void(self._counts)
+        return state.steps.find_void(self.counts)
 
     def _take_result(self, result: Result) -> None:
         said = result.predicate
@@ -163,9 +182,7 @@ class Federation:
             if publication == "named":
                 self.unknown.append(result.position)
             return
-        if said.scorecard not in self._layouts:
-            self._layouts[said.scorecard] = lay_out(registered.scorecard)
-        layout = self._layouts[said.scorecard]
+        layout = self.lay_out(said.scorecard)
         policy = self.policies.setdefault(said.policy, len(self.policies))
         number = len(self.results)
         flags = PARTIAL * (said.outcome == "partial") + UNPLANNED * (not result.is_planned)
@@ -189,23 +206,36 @@ class Federation:
             flags=flags,
             codes=layout.encode(said, policy),
         )
+        if number == len(self.counts):
+            self.counts = numpy.pad(self.counts, (0, max(16, number)))
+        state = self.file(taken)
+        self._recount(state, taken.site, result.position + 1)
+
+    def file(self, taken: Taken) -> ModelState:
+        """Add a result to the lists of its site and its model, without any effect yet; return the model's state."""
+        number = len(self.results)
         self.results.append(taken)
-        self._numbers[result.digest] = number
+        self._numbers[taken.digest] = number
         self._of_site.setdefault(taken.site, []).append(number)
-        if number == len(self._counts):
-            self._counts = numpy.pad(self._counts, (0, max(16, number)))
         state = self.models.get((taken.scorecard, taken.model))
         if state is None:
+            layout = self.lay_out(taken.scorecard)
             state = ModelState(layout, Steps(numpy.append(~layout.protected, False), self._rule()))
             self.models[taken.scorecard, taken.model] = state
         state.by_site.setdefault(taken.site, []).append(number)
-        self._recount(state, taken.site, result.position + 1)
+        return state
+
+    def lay_out(self, scorecard: str) -> CardLayout:
+        """Return the columns of a registered scorecard, by its digest. Raises KeyError."""
+        if scorecard not in self._layouts:
+            self._layouts[scorecard] = lay_out(self.registry.scorecards[scorecard].scorecard)
+        return self._layouts[scorecard]
 
     def _take_withdrawal(self, withdrawal: Withdrawal) -> None:
         number = self._numbers.get(withdrawal.predicate.result)
         if number is None:
             return
-        self._withdrawals[number] = withdrawal
+        self.withdrawals[number] = withdrawal
         taken = self.results[number]
         self._recount(self.models[taken.scorecard, taken.model], taken.site, withdrawal.position + 1)
 
@@ -217,10 +247,10 @@ class Federation:
         newest = self._newest(counting)
         named = self._newest([number for number in standing if self._public_sees(number)])
         is_named = named is not None and named == newest
-        self._counts[state.by_site[site]] = False
+        self.counts[state.by_site[site]] = False
         for number in counting:
             # A pooled site that is shown by name now stands behind figures by name only.
-            self._counts[number] = self.results[number].is_hidden and not is_named
+            self.counts[number] = self.results[number].is_hidden and not is_named
         state.replaced.discard(site)
         if named is None:
             state.named.pop(site, None)

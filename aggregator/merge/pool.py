@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy
 
 from aggregator.merge.board_model import MergedCell, State, Why
+from aggregator.merge.coarse import SPREAD_SITES, TENTH, coarsen_cell
 from aggregator.merge.random_effects import FEWEST_SITES, RandomEffects, combine_sites, student_quantile, sum_in_order
 from aggregator.merge.site_cell import (
     DAMPED_LEAST,
@@ -28,6 +29,8 @@ from aggregator.merge.site_cell import (
     Integers,
     SiteCell,
     figures_of,
+    noise_by_bucket,
+    rounding_by_bucket,
 )
 from aggregator.merge.weights import FEWEST_FOR_MEDIAN, limit_by_median, limit_share, lower_median
 from protocol.disclosure import SPREAD_STEPS
@@ -36,7 +39,6 @@ from protocol.policy import DisclosurePolicy
 from protocol.scorecard import Cell
 
 SPREAD_STEP = 0.5 / SPREAD_STEPS  # of the metric's range: no standard deviation exceeds half of it
-HUNDREDTH = 10  # thousandths: how finely spread over sites is told where pooled sites are in
 
 
 def pool(published: Sequence[SiteCell], cell: Cell, policy: DisclosurePolicy) -> MergedCell:
@@ -114,9 +116,12 @@ def merge_figures(figures: Figures, weights: Integers, cell: Cell) -> MergedCell
     """
     if not len(figures) or figures.is_coded.all():
         return None
-    low, high = _merge_end(figures.low_end, figures, weights, cell), None
+    hidden_values = int((figures.is_hidden & ~figures.is_coded).sum())
+    is_few = cell.protected and bool(figures.is_hidden.any()) and hidden_values < SPREAD_SITES
+    told, apart = _tell_block(figures, weights) if is_few else (figures, 0.0)
+    low, high = _merge_end(told.low_end, told, weights, cell, apart), None
     if figures.is_coded.any():
-        high = _merge_end(figures.high_end, figures, weights, cell)
+        high = _merge_end(told.high_end, told, weights, cell, apart)
     merged = _hull(low, high or low)
     counted = replace(
         merged,
@@ -127,8 +132,26 @@ def merge_figures(figures: Figures, weights: Integers, cell: Cell) -> MergedCell
         coded_sites=int(figures.is_coded.sum()),
     )
     if len(figures) >= FEWEST_SITES:
-        counted = _leave_one_out(counted, figures, weights)
-    return _coarsen(counted) if figures.is_hidden.any() else counted
+        counted = _leave_one_out(counted, told, weights, apart)
+    if not figures.is_hidden.any():
+        return counted
+    return coarsen_cell(counted, is_few=is_few)
+
+
+def _tell_block(figures: Figures, weights: Integers) -> tuple[Figures, float]:
+    """Put the mean of a few pooled sites in the place of each of their figures; say how far they lie apart at most.
+
+    Widths are made of these. A named site that sends one figure after another sees where a rounded width turns, and so
+    what it was before it was rounded. So a width rests on pooled figures only by their mean, which is told anyhow, and
+    by this distance, a share of the range in whole tenths that stands still from step to step.
+    """
+    hidden = figures.is_hidden
+    ends, distance = [], 1
+    for thousandths in (figures.low_end, figures.high_end):
+        mean = round_half_up(weights[hidden], 2 * thousandths[hidden])
+        distance = max(distance, int(abs(thousandths[hidden] - mean).max()))
+        ends.append(numpy.where(hidden, mean, thousandths))
+    return replace(figures, low_end=ends[0], high_end=ends[1]), -(-distance // TENTH) * TENTH / RANGE
 
 
 def weigh(figures: Figures, policy: DisclosurePolicy) -> Integers:
@@ -157,6 +180,35 @@ def round_half_up(weights: Integers, doubled: Integers) -> int:
     return (int((weights * doubled).sum()) + total) // (2 * total)
 
 
+def interval_of_site(figure: SiteCell, cell: Cell, policy: DisclosurePolicy) -> tuple[int, int]:
+    """Return the interval of one named site's value: that of `pool` for this site alone, in a hundredth of the time.
+
+    Args:
+        figure: a value.
+        cell: whose figure it is.
+        policy: that the site obeyed.
+    """
+    mean, least = figure.value / RANGE, int(LEAST[figure.bucket])
+    rounding, noise = 0.5 / RANGE, 0.0
+    if cell.protected:
+        rounding = float(rounding_by_bucket(policy)[figure.bucket])
+        noise = float(noise_by_bucket(policy)[figure.bucket])
+    slack = rounding + SURE_NOISE * noise
+    lowest, highest = max(0.0, mean - slack), min(1.0, mean + slack)
+    units = float(max(1, least))
+    if cell.access == "private":
+        weight = int(WEIGHT[figure.bucket])
+        units = weight * weight / (weight * weight / max(1, least))
+    if cell.binary or figure.spread is None or figure.spread < 0:
+        low, high = wilson(lowest * units, units)[0], wilson(highest * units, units)[1]
+    else:
+        deviation = (figure.spread + 0.5) * SPREAD_STEP
+        spread = math.sqrt(deviation * deviation)
+        low = normal_interval(lowest, spread, units, 0.0, 1.0, Z95)[0]
+        high = normal_interval(highest, spread, units, 0.0, 1.0, Z95)[1]
+    return math.floor(RANGE * max(0.0, low)), math.ceil(RANGE * min(1.0, high))
+
+
 def _over_sites(units: Integers, cell: Cell) -> int:
     """Add units up for a private benchmark only.
 
@@ -174,8 +226,8 @@ class _End:
     between: RandomEffects | None
 
 
-def _merge_end(thousandths: Integers, figures: Figures, weights: Integers, cell: Cell) -> _End:
-    """Make interval and random effects of the mean."""
+def _merge_end(thousandths: Integers, figures: Figures, weights: Integers, cell: Cell, apart: float) -> _End:
+    """Make interval and random effects of the mean; pooled figures lie up to `apart` from what is told of them."""
     values = thousandths / RANGE
     total = int(weights.sum())
     mean = int((weights * thousandths).sum()) / (RANGE * total)
@@ -184,17 +236,18 @@ def _merge_end(thousandths: Integers, figures: Figures, weights: Integers, cell:
     low, high = _sampling_interval(figures, weights, shares, mean, variance, cell)
     between = None
     if len(figures) >= FEWEST_SITES:
-        half = _half_width_between(values, shares, mean)
+        within = apart * apart * sum_in_order(shares[figures.is_hidden]) if apart else 0.0
+        half = _half_width_between(values, shares, mean, within)
         low, high = min(low, mean - half), max(high, mean + half)
         between = combine_sites(values, site_variances(figures, mean, variance))
     return _End(max(0.0, low), min(1.0, high), between)
 
 
-def _half_width_between(values: Floats, shares: Floats, mean: float) -> float:
+def _half_width_between(values: Floats, shares: Floats, mean: float, within: float) -> float:
     """Return half the interval of a weighted mean that the spread over sites alone gives (Hartung and Knapp)."""
     squares = shares * (values - mean) * (values - mean)
     degrees = len(values) - 1
-    return student_quantile(degrees) * math.sqrt(sum_in_order(squares) / degrees)
+    return student_quantile(degrees) * math.sqrt((sum_in_order(squares) + within) / degrees)
 
 
 def _variance_within(figures: Figures, shares: Floats, cell: Cell) -> float | None:
@@ -271,52 +324,18 @@ def _hull(low: _End, high: _End) -> MergedCell:
     )
 
 
-def _leave_one_out(merged: MergedCell, figures: Figures, weights: Integers) -> MergedCell:
+def _leave_one_out(merged: MergedCell, figures: Figures, weights: Integers, apart: float) -> MergedCell:
     """Add the range of the value when any one site is left out, the weights of the others as they are."""
     rest = int(weights.sum()) - weights
     lowest = (int((weights * figures.low_end).sum()) - weights * figures.low_end) / rest
     highest = (int((weights * figures.high_end).sum()) - weights * figures.high_end) / rest
     middle = (lowest + highest) / 2
-    return replace(merged, leave_one_out_low=math.floor(middle.min()), leave_one_out_high=math.ceil(middle.max()))
-
-
-def _coarsen(merged: MergedCell) -> MergedCell:
-    """Round what tells of the spread over sites, so that a few pooled sites' figures do not follow from it."""
-    leave_one_out_low, leave_one_out_high = _coarse_shift(merged)
+    further = numpy.where(figures.is_hidden, RANGE * apart * weights / rest, 0)
     return replace(
         merged,
-        low=_down(merged.low),
-        high=_up(merged.high),
-        average=_to_hundredth(merged.average),
-        average_low=_down(merged.average_low),
-        average_high=_up(merged.average_high),
-        tau=_up(merged.tau),
-        i2_percent=_to_hundredth(merged.i2_percent),
-        prediction_low=_down(merged.prediction_low),
-        prediction_high=_up(merged.prediction_high),
-        leave_one_out_low=leave_one_out_low,
-        leave_one_out_high=leave_one_out_high,
+        leave_one_out_low=math.floor((middle - further).min()),
+        leave_one_out_high=math.ceil((middle + further).max()),
     )
-
-
-def _coarse_shift(merged: MergedCell) -> tuple[int | None, int | None]:
-    """Return the leave-one-out range as the value and the largest shift, rounded up to a whole hundredth."""
-    if merged.value is None or merged.leave_one_out_low is None or merged.leave_one_out_high is None:
-        return None, None
-    shift = _up(max(merged.value - merged.leave_one_out_low, merged.leave_one_out_high - merged.value)) or 0
-    return max(0, merged.value - shift), min(RANGE, merged.value + shift)
-
-
-def _down(thousandths: int | None) -> int | None:
-    return None if thousandths is None else thousandths // HUNDREDTH * HUNDREDTH
-
-
-def _up(thousandths: int | None) -> int | None:
-    return None if thousandths is None else -(-thousandths // HUNDREDTH) * HUNDREDTH
-
-
-def _to_hundredth(number: int | None) -> int | None:
-    return None if number is None else (2 * number + HUNDREDTH) // (2 * HUNDREDTH) * HUNDREDTH
 
 
 def _floor(share: float) -> int:

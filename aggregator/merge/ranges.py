@@ -18,7 +18,7 @@ from aggregator.merge.site_cell import Floats, Integers
 
 DRAWS = 400
 _OUTSIDE = 10  # draws beyond either end of a 95 % interval
-_BLOCK = 4_000_000  # comparisons of two models at a time, so that memory stays small
+_BLOCK = 500_000  # figures at a time, so that memory stays small
 _BYTES = 8  # a draw of one site: 64 bits, so that the remainder favours no site by more than 2^-50
 
 
@@ -45,7 +45,9 @@ def count_sites(models: Sequence[MainFigures]) -> int:
 
 
 def _sites_of(models: Sequence[MainFigures]) -> list[str]:
-    return sorted({site for model in models for sites in model.sites for site in sites})
+    # Benchmarks often share one list of sites; to look at each list once takes a fraction of the time.
+    lists = {id(sites): sites for model in models for sites in model.sites}
+    return sorted({site for sites in lists.values() for site in sites})
 
 
 def draw_ranges(models: Sequence[MainFigures], seed: str) -> list[Ranges]:
@@ -59,7 +61,7 @@ def draw_ranges(models: Sequence[MainFigures], seed: str) -> list[Ranges]:
     if len(sites) < FEWEST_SITES:
         return [Ranges() for _ in models]
     means = _draw_means(models, sites, _draw_counts(seed, len(sites)))
-    block = max(1, _BLOCK // (len(models) ** 2 * means.shape[2]))
+    block = max(1, _BLOCK // (len(models) * means.shape[2]))
     win_rates = numpy.concatenate([_win_rates(means[start : start + block]) for start in range(0, DRAWS, block)])
     macro_averages = _mean_of_present(means)
     speaks = numpy.array([model.is_language_model for model in models])
@@ -107,16 +109,20 @@ def _draw_means(models: Sequence[MainFigures], sites: Sequence[str], counts: Flo
     """Return the merged figure of each draw, model and benchmark, thousandths; NaN without a site."""
     rows = {site: row for row, site in enumerate(sites)}
     benchmarks = len(models[0].sites)
-    weights = numpy.zeros((len(sites), len(models), benchmarks))
+    weights = numpy.zeros((len(models), benchmarks, len(sites)))
     products = numpy.zeros_like(weights)
+    places_of: dict[int, Integers] = {}  # by identity of a list of sites: benchmarks often share one
     for number, model in enumerate(models):
         for benchmark, behind in enumerate(model.sites):
-            places = [rows[site] for site in behind]
-            weights[places, number, benchmark] = model.weights[benchmark]
-            products[places, number, benchmark] = model.weights[benchmark] * model.doubled[benchmark]
+            places = places_of.get(id(behind))
+            if places is None:
+                places = numpy.array([rows[site] for site in behind], dtype=numpy.int64)
+                places_of[id(behind)] = places
+            weights[number, benchmark, places] = model.weights[benchmark]
+            products[number, benchmark, places] = model.weights[benchmark] * model.doubled[benchmark]
     shape = (DRAWS, len(models), benchmarks)
-    total = (counts @ weights.reshape(len(sites), -1)).reshape(shape)
-    summed = (counts @ products.reshape(len(sites), -1)).reshape(shape)
+    total = (counts @ weights.reshape(-1, len(sites)).T).reshape(shape)
+    summed = (counts @ products.reshape(-1, len(sites)).T).reshape(shape)
     means: Floats = numpy.full(shape, numpy.nan)
     numpy.divide(summed, 2 * total, out=means, where=total > 0)
     return means
@@ -128,8 +134,18 @@ def _win_rates(means: Floats) -> Floats:
     Args:
         means: by draw, model and benchmark, NaN where there is none.
     """
-    mine, theirs = means[:, :, None, :], means[:, None, :, :]
-    wins = (mine > theirs).sum(axis=2) + ((mine == theirs).sum(axis=2) - 1) / 2
+    # Sorted, equal figures stand side by side: from `first` to `last` of them, after all that are lower.
+    order = numpy.argsort(means, axis=1)
+    ascending = numpy.take_along_axis(means, order, axis=1)
+    place = numpy.arange(means.shape[1])[None, :, None]
+    differs = numpy.ones_like(ascending, dtype=numpy.bool_)
+    differs[:, 1:] = ascending[:, 1:] != ascending[:, :-1]
+    first = numpy.maximum.accumulate(numpy.where(differs, place, 0), axis=1)
+    is_last = numpy.roll(differs, -1, axis=1)  # the one after the last is the first, which differs
+    end = means.shape[1] - 1
+    last = numpy.minimum.accumulate(numpy.where(is_last, place, end)[:, ::-1], axis=1)[:, ::-1]
+    wins = numpy.empty_like(means)
+    numpy.put_along_axis(wins, order, first + (last - first) / 2, axis=1)
     others = (~numpy.isnan(means)).sum(axis=1, keepdims=True) - 1
     rates = numpy.full(means.shape, numpy.nan)
     numpy.divide(wins, others, out=rates, where=~numpy.isnan(means) & (others > 0))

@@ -9,8 +9,9 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
-from aggregator.merge.accepted import RegistryChange
+from aggregator.merge.accepted import RegistryChange, Result, Withdrawal
 from aggregator.merge.federation import Federation
 from protocol.registry import Registry, Site, parse_registry
 
@@ -52,6 +53,12 @@ def divide_versions(payloads: Sequence[bytes], newest: Registry) -> list[Segment
         else:
             segments.append(Segment(first_version, newest))
     return segments
+
+
+def add_only(payloads: Sequence[bytes]) -> bool:
+    """Whether versions in a row, given by their payloads, are all the same for merging."""
+    signs = [_read_sign(payload) for payload in payloads]
+    return not any(_differ(before, after) for before, after in pairwise(signs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +112,14 @@ def date_changes(segments: Sequence[Segment], versions: Sequence[int]) -> list[R
 class SegmentedLog:
     """A federation that is told, before each entry, which registry version the entry was accepted under."""
 
-    def __init__(self, segments: Sequence[Segment]) -> None:
-        """Start with an empty log in the first segment."""
-        self.federation = Federation(segments[0].registry)
-        self._coming = list(segments[1:])
+    def __init__(self, federation: Federation, coming: Sequence[Segment] = ()) -> None:
+        """Start with a federation under the registry of its segment, before the segments that are `coming`."""
+        self._federation = federation
+        self._coming = list(coming)
+
+    def take(self, event: Result | Withdrawal) -> None:
+        """Take in the next statement."""
+        self._federation.take(event)
 
     def reach(self, version: int, log_size: int) -> None:
         """Put the registry in force that holds from `version` on.
@@ -118,11 +129,10 @@ class SegmentedLog:
             log_size: number of entries before it.
         """
         while self._coming and self._coming[0].first_version <= version:
-            self.federation.enter_registry(self._coming.pop(0).registry, log_size)
+            self._federation.enter_registry(self._coming.pop(0).registry, log_size)
 
-    def finish(self, log_size: int) -> Federation:
-        """Put the newest version in force, and return the federation."""
+    def finish(self, log_size: int) -> None:
+        """Put the newest version in force."""
         for segment in self._coming:
-            self.federation.enter_registry(segment.registry, log_size)
+            self._federation.enter_registry(segment.registry, log_size)
         self._coming = []
-        return self.federation

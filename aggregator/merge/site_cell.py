@@ -63,11 +63,6 @@ class SiteCell:
         """The middle of the bucket, by which sites are weighted."""
         return middle_of(self.bucket)
 
-    @property
-    def least_units(self) -> int:
-        """The lower edge of the bucket, by which intervals are made."""
-        return bucket_range(self.bucket)[0]
-
     def ends(self, floor: DisclosurePolicy) -> tuple[int, int]:
         """Return the ends between which a coded figure lies, thousandths."""
         few = int(few_events_by_bucket(self.policy or floor)[self.bucket])

@@ -3,17 +3,20 @@
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 import numpy
 
 from aggregator.merge.board_model import SiteFigure, State
-from aggregator.merge.cell_codes import CardLayout, decode_codes, value_and_bucket_of
-from aggregator.merge.pool import pool
+from aggregator.merge.cell_codes import CardLayout, decode_code, decode_codes
+from aggregator.merge.pool import interval_of_site
 from aggregator.merge.site_cell import CODES, WEIGHT, Integers, SiteCell
 from aggregator.merge.weights import FEWEST_FOR_MEDIAN, limit_by_median, limit_share, lower_median
 from protocol.codes import NOT_RUN, SUPPRESSED
 from protocol.disclosure import surplus_cells
 from protocol.policy import DisclosurePolicy
+
+_BYTES: Final = numpy.dtype(numpy.int64).itemsize
 
 
 @dataclass(slots=True)
@@ -68,15 +71,12 @@ class SiteFigures(Mapping[str, SiteFigure]):
         if key not in self.layout.places:
             raise KeyError(key)
         column = self.layout.places[key]
-        code = numpy.frombuffer(self.codes, dtype=numpy.int64)[column : column + 1]
-        return self._figure(column, code)
+        return self._figure(column, self._code(column))
 
     def weight_of(self, key: str) -> int | None:
         """Return `weight_percent` of one cell without working its interval out; None of a figure that has none."""
         column = self.layout.places[key]
-        place = numpy.dtype(numpy.int64).itemsize * column
-        code = self.codes[place : place + numpy.dtype(numpy.int64).itemsize]
-        value, bucket = value_and_bucket_of(int.from_bytes(code, sys.byteorder))
+        value, bucket, _ = decode_code(self._code(column))
         if value in (SUPPRESSED, NOT_RUN):
             return None
         return self.named_weights.share_of(column, bucket)
@@ -89,22 +89,25 @@ class SiteFigures(Mapping[str, SiteFigure]):
         """Return the number of cells."""
         return len(self.layout.keys)
 
-    def _figure(self, column: int, code: Integers) -> SiteFigure:
+    def _code(self, column: int) -> int:
+        return int.from_bytes(self.codes[_BYTES * column : _BYTES * (column + 1)], sys.byteorder)
+
+    def _figure(self, column: int, code: int) -> SiteFigure:
         cell = self.layout.scorecard.cells[column]
-        fields = decode_codes(code)
+        value, bucket, spread = decode_code(code)
         site_cell = SiteCell(
             named=True,
-            value=int(fields.value[0]),
-            bucket=int(fields.bucket[0]),
-            spread=None if cell.binary else int(fields.spread[0]),
+            value=value,
+            bucket=bucket,
+            spread=None if cell.binary else spread,
             policy=self.policy,
             is_surplus=cell.key in surplus_keys(self.layout, self.policy),
         )
         state = site_cell.state
         if state is State.VALUE:
-            alone = pool([site_cell], cell, self.floor)
+            low, high = interval_of_site(site_cell, cell, self.policy)
             weight = self.named_weights.share_of(column, site_cell.bucket)
-            return SiteFigure(state, None, alone.value, alone.low, alone.high, site_cell.units, weight)
+            return SiteFigure(state, None, value, low, high, site_cell.units, weight)
         if state in {State.LOW_CODED, State.HIGH_CODED}:
             low, high = site_cell.ends(self.floor)
             weight = self.named_weights.share_of(column, site_cell.bucket)

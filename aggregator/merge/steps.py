@@ -35,7 +35,7 @@ class StepRule:
 
 
 @dataclass(slots=True)
-class _Past:
+class Past:
     """An earlier contribution of one site: its marks, and in which columns they were ever shown."""
 
     marks: Integers
@@ -58,6 +58,10 @@ class Steps:
         present_result, shown_result: number of the result that a contribution is of, NO_RESULT without one.
         since: by column, log size at which the shown set came to stand; 0 for none.
         taken: by column, number of steps so far.
+        was_shown: whether the present mark was ever shown in this column.
+        is_fresh: whether it never was, and hides others.
+        fresh: by column, number of fresh figures.
+        past: by row, earlier contributions of which something was shown.
     """
 
     moves_freely: Flags
@@ -71,10 +75,10 @@ class Steps:
     shown_result: Integers = field(init=False)
     since: Integers = field(init=False)
     taken: Integers = field(init=False)
-    _was_shown: Flags = field(init=False)  # whether the present mark was ever shown in this column
-    _is_fresh: Flags = field(init=False)  # whether it never was, and hides others
-    _fresh: Integers = field(init=False)  # number of fresh figures by column
-    _past: dict[int, list[_Past]] = field(init=False, default_factory=dict)
+    was_shown: Flags = field(init=False)
+    is_fresh: Flags = field(init=False)
+    fresh: Integers = field(init=False)
+    past: dict[int, list[Past]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         columns = len(self.moves_freely)
@@ -82,11 +86,11 @@ class Steps:
         no_flags = numpy.zeros((0, columns), dtype=numpy.bool_)
         self.present, self.shown, self.marks = nothing, nothing.copy(), nothing.copy()
         self.weight, self.shown_result = nothing.copy(), nothing.copy()
-        self._was_shown, self._is_fresh = no_flags, no_flags.copy()
+        self.was_shown, self.is_fresh = no_flags, no_flags.copy()
         self.present_result = numpy.zeros(0, dtype=numpy.int64)
         self.since = numpy.zeros(columns, dtype=numpy.int64)
         self.taken = numpy.zeros(columns, dtype=numpy.int64)
-        self._fresh = numpy.zeros(columns, dtype=numpy.int64)
+        self.fresh = numpy.zeros(columns, dtype=numpy.int64)
 
     def contribute(
         self, site: str, result: int, codes: Integers, marks: Integers, weight: Integers, log_size: int
@@ -105,9 +109,9 @@ class Steps:
         self._keep_past(row)
         was_shown = self._find_shown_before(row, marks)
         fresh = (marks != NOTHING) & ~was_shown & ~self.moves_freely
-        self._fresh += fresh.astype(numpy.int64) - self._is_fresh[row]
+        self.fresh += fresh.astype(numpy.int64) - self.is_fresh[row]
         self.present[row], self.marks[row], self.weight[row] = codes, marks, weight
-        self._was_shown[row], self._is_fresh[row] = was_shown, fresh
+        self.was_shown[row], self.is_fresh[row] = was_shown, fresh
         self.present_result[row] = result
         self._step(log_size)
 
@@ -151,22 +155,22 @@ class Steps:
         self.marks, self.weight = numpy.pad(self.marks, shape), numpy.pad(self.weight, shape)
         self.shown_result = numpy.pad(self.shown_result, shape, constant_values=NO_RESULT)
         self.present_result = numpy.pad(self.present_result, (0, more), constant_values=NO_RESULT)
-        self._was_shown, self._is_fresh = numpy.pad(self._was_shown, shape), numpy.pad(self._is_fresh, shape)
+        self.was_shown, self.is_fresh = numpy.pad(self.was_shown, shape), numpy.pad(self.is_fresh, shape)
 
     def _keep_past(self, row: int) -> None:
         """Remember in which columns the present marks of a site were shown."""
-        if self._was_shown[row].any():
-            self._past.setdefault(row, []).append(_Past(self.marks[row].copy(), self._was_shown[row].copy()))
+        if self.was_shown[row].any():
+            self.past.setdefault(row, []).append(Past(self.marks[row].copy(), self.was_shown[row].copy()))
 
     def _find_shown_before(self, row: int, marks: Integers) -> Flags:
         was_shown = numpy.zeros(len(marks), dtype=numpy.bool_)
-        for past in self._past.get(row, ()):
+        for past in self.past.get(row, ()):
             was_shown |= past.was_shown & (past.marks == marks)
         return was_shown
 
     def _step(self, log_size: int) -> None:
         """Show the present contributions in every column where that is allowed."""
-        ready = self._fresh >= self.rule.sites
+        ready = self.fresh >= self.rule.sites
         if ready.any():
             ready &= self._is_balanced()
         if self.moves_freely.any():
@@ -176,9 +180,9 @@ class Steps:
         self.shown[:, ready] = self.present[:, ready]
         has_part = self.present[:, ready] != NOTHING
         self.shown_result[:, ready] = numpy.where(has_part, self.present_result[:, None], NO_RESULT)
-        self._was_shown[:, ready] |= self.marks[:, ready] != NOTHING
-        self._is_fresh[:, ready] = False
-        self._fresh[ready] = 0
+        self.was_shown[:, ready] |= self.marks[:, ready] != NOTHING
+        self.is_fresh[:, ready] = False
+        self.fresh[ready] = 0
         self.since[ready] = log_size
         self.taken[ready] += 1
 

@@ -3,8 +3,9 @@
 Two ways lead to the same board: from the whole log, and from the public log with the figures that auditors have signed.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy
 
@@ -24,12 +25,14 @@ from aggregator.merge.board_model import (
     WithdrawnResult,
 )
 from aggregator.merge.cell_codes import decode_codes, drop_policy
+from aggregator.merge.coarse import coarsen_ranges
 from aggregator.merge.federation import (
     PARTIAL,
     UNPLANNED,
     WEIGHTS_HASHED,
     Federation,
     Merged,
+    MergedKey,
     ModelState,
     Taken,
     read_row_code,
@@ -144,8 +147,11 @@ def make_audited(federation: Federation, log_size: int) -> AuditedFigures:
                 pooled |= merger.sites_behind_row()
         if rows:
             figures = [merger.main_figures(builder.registry.models[model]) for model, merger in models.items()]
-            ranges = dict(zip(models, draw_ranges(figures, digest), strict=True))
-            tables[digest] = AuditedTable(rows, ranges, count_sites(figures))
+            drawn = draw_ranges(figures, digest)
+            hidden_values = [count for merger in models.values() for count in merger.count_hidden_values()]
+            if hidden_values:
+                drawn = [coarsen_ranges(ranges, min(hidden_values)) for ranges in drawn]
+            tables[digest] = AuditedTable(rows, dict(zip(models, drawn, strict=True)), count_sites(figures))
     return AuditedFigures(log_size, len(pooled), tables)
 
 
@@ -181,11 +187,16 @@ class _Builder:
         self.federation = federation
         self.registry = federation.registry
         self.floor = self.registry.policies[self.registry.policy_floor]
+        self._site_lists: dict[tuple[str, ...], tuple[str, ...]] = {}
         self.policies = [self._policy(digest) for digest in federation.policies] or [self.floor]
 
     def _policy(self, digest: str) -> DisclosurePolicy:
         """Return the policy that results obeyed; the floor where the one they name is no longer registered."""
         return self.registry.policy_for(digest) if digest in self.registry.policies else self.floor
+
+    def share(self, sites: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the one tuple of these sites that all figures share: most models and benchmarks have the same."""
+        return self._site_lists.setdefault(sites, sites)
 
     def scorecards(self) -> list[str]:
         """Return the digests of the registered scorecards that have results."""
@@ -241,11 +252,12 @@ class _Builder:
             counting = self.count_named(state, row.replaced if row is not None else ())
             if not counting:
                 continue
-            weights = NamedWeights(
-                numpy.stack([taken.codes for taken in counting.values()]), self.floor.pooled_share_percent
-            )
-            for taken in counting.values():
-                results.append(self._site_result(taken, registered.scorecard, state, weights))
+            codes = numpy.stack([taken.codes for taken in counting.values()])
+            weights = NamedWeights(codes, self.floor.pooled_share_percent)
+            for taken, site_codes in zip(counting.values(), drop_policy(codes), strict=True):
+                policy = self.policies[self.federation.policies[taken.policy]]
+                figures = SiteFigures(state.layout, site_codes.tobytes(), policy, self.floor, weights)
+                results.append(self._site_result(taken, registered.scorecard, figures))
         results.sort(key=lambda found: (found.site_name, found.site, found.scorecard.digest, found.model.name))
         return results
 
@@ -263,9 +275,8 @@ class _Builder:
                 counting[site] = taken
         return counting
 
-    def _site_result(self, taken: Taken, scorecard: Scorecard, state: ModelState, weights: NamedWeights) -> SiteResult:
+    def _site_result(self, taken: Taken, scorecard: Scorecard, figures: SiteFigures) -> SiteResult:
         registry = self.registry
-        policy = self.policies[self.federation.policies[taken.policy]]
         return SiteResult(
             site=taken.site,
             site_name=registry.sites[taken.site].display_name,
@@ -282,7 +293,7 @@ class _Builder:
             is_stale=self.is_stale(taken),
             agent_version=registry.agents.get(taken.agent, NOT_REGISTERED),
             policy_name=registry.policies[taken.policy].name if taken.policy in registry.policies else NOT_REGISTERED,
-            figures=SiteFigures(state.layout, drop_policy(taken.codes).tobytes(), policy, self.floor, weights),
+            figures=figures,
         )
 
     def is_stale(self, taken: Taken) -> bool:
@@ -355,9 +366,8 @@ class _ModelMerger:
         self._is_void = builder.federation.find_void(state)
         self._waiting = steps.count_waiting()
         self._hidden_sites = list(steps.sites)
-        self._shown = self._stack_shown()
         self._columns: dict[int, _Column] = {}
-        key = (state.changes, tuple(replaced), builder.floor, tuple(builder.policies))
+        key = MergedKey(state.changes, tuple(replaced), builder.floor, tuple(builder.policies))
         if state.merged is None or state.merged.key != key:
             state.merged = Merged(key)
         self._merged = state.merged
@@ -436,10 +446,23 @@ class _ModelMerger:
                 weights.append(nothing)
                 doubled.append(nothing)
                 continue
-            sites.append(behind.sites_of_figures)
-            weights.append(behind.weights)
-            doubled.append(behind.figures.low_end + behind.figures.high_end)
+            names = behind.sites_of_figures
+            by_name = numpy.argsort(numpy.array(names))
+            ordered = tuple(names[place] for place in by_name.tolist())
+            sites.append(self._builder.share(ordered))
+            weights.append(behind.weights[by_name])
+            doubled.append((behind.figures.low_end + behind.figures.high_end)[by_name])
         return MainFigures(tuple(sites), tuple(weights), tuple(doubled), model.is_language_model)
+
+    def count_hidden_values(self) -> Iterator[int]:
+        """Give the least number of pooled sites with a value behind each main figure that must not give them away."""
+        for column in self._layout.main:
+            if not self.has_hidden[column] or not self._layout.scorecard.cells[column].protected:
+                continue
+            cell = self.cell(column)
+            hidden = cell.sites - cell.named_sites
+            if cell.value is not None and hidden:
+                yield max(0, hidden - cell.coded_sites)
 
     def _column(self, column: int) -> _Column:
         """Return the contributions of named sites that ran the cell, and the shown ones of pooled sites."""
@@ -473,8 +496,9 @@ class _ModelMerger:
             self._columns[column] = made
         return made
 
-    def _stack_shown(self) -> Integers:
-        """Return the shown codes of pooled sites, with the policy, a row each; 0 in columns that are withheld."""
+    @cached_property
+    def _shown(self) -> Integers:
+        """The shown codes of pooled sites, with the policy, a row each; 0 in columns that are withheld."""
         results = self._builder.federation.results
         columns, rows = len(self._layout.keys), len(self._hidden_sites)
         has_part = (self._steps.shown[:rows, :columns] != NOTHING) & ~self._is_void[:columns]

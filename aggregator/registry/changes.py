@@ -48,7 +48,9 @@ def apply(registry: Registry, additions: Additions) -> Registry:
             if wanted in {known.scorecard.name, f"{known.scorecard.name}@{known.scorecard.version}"}
         ]
         if not matching:
-            raise RegistryError(f"there is no scorecard {wanted!r} to retire")
+            raise RegistryError(
+                f"there is no scorecard {wanted!r} to retire", "`list scorecards` shows every scorecard."
+            )
         scorecards.update({digest: replace(scorecards[digest], retired=True) for digest in matching})
     for policy in additions.policies:
         _refuse_other_content("policy", policy, registry.policies.values())

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Final
 
 from aggregator.errors import RegistryError, SettingsError
-from aggregator.registry.explanations import explain_difference, explain_requests
+from aggregator.registry.explanations import check_sizes, explain_difference, explain_expiry, explain_requests
 from aggregator.registry.proposals import Proposal
 from aggregator.registry.versions import own_pins
+from aggregator.small_file import read_small, replace_file
 from protocol import schema
 from protocol.canonical import canonical, parse_canonical
 from protocol.envelope import (
@@ -59,13 +60,29 @@ class Draft:
         return self.proposal.registry
 
     def explain(self) -> list[str]:
-        """Return every change in plain words.
+        """Return every change in plain words, the new expiry, and the size of the log that all of it rests on.
 
         Raises:
-            RegistryError: a site gains a key that no request in the draft asks for.
+            RegistryError: a site gains a key that no request in the draft asks for, or an index or size in the draft
+                cannot be right.
         """
-        proposal = self.proposal
-        lines = explain_requests(self.before, self.after, proposal.requests, log_size=proposal.log_size)
+        log_size = self.proposal.log_size
+        size = f"{log_size} {'entry' if log_size == 1 else 'entries'}"
+        return [
+            *self.explain_changes(),
+            explain_expiry(self.before, self.after),
+            f"The log had {size} when this was proposed; the next entry is {log_size}.",
+        ]
+
+    def explain_changes(self) -> list[str]:
+        """Return every change but that of the expiry; empty for a draft that moves the expiry alone.
+
+        Raises:
+            RegistryError: as `explain`.
+        """
+        log_size = self.proposal.log_size
+        lines = explain_requests(self.before, self.after, self.proposal.requests, log_size=log_size)
+        check_sizes(self.before, self.after, log_size=log_size)
         return [*lines, *explain_difference(self.before, self.after)]
 
     def describe_base(self) -> list[str]:
@@ -79,10 +96,17 @@ class Draft:
         lines += [f"    root key {key.fingerprint}" for key in self.before.roots]
         return lines
 
+    def is_content_of(self, envelope: bytes) -> bool:
+        """Return whether a signed registry, of the aggregator's own, is this draft's: whichever roots have signed."""
+        return decode(envelope, REGISTRY_TYPE).payload == self.payload
+
     def check_root(self, keyid: str) -> None:
         """Return if the key is a root of the old or the new registry. Raises RegistryError."""
         if keyid not in _roots(self.before, self.after):
-            raise RegistryError("this key is a root key neither of the registry in force nor of the new one")
+            raise RegistryError(
+                f"key {keyid[:16]} is a root key neither of the registry in force nor of the new one",
+                "Nothing was signed. `registry show DRAFT` names the root keys.",
+            )
 
     def check_remembered(self, remembered: bytes) -> None:
         """Check that the draft's base follows the registry that a root key last signed after.
@@ -106,15 +130,30 @@ class Draft:
             ) from None
 
     def missing(self) -> list[str]:
-        """Return how many signatures of which root keys are missing, one line each; empty if they suffice."""
+        """Return which signatures the draft has and how many more it needs; empty if they suffice."""
         lines = []
         signed = {signature.keyid for signature in self.signatures}
-        for registry in (self.before, self.after):
-            held = [key for key in registry.roots if key.keyid in signed]
-            if len(held) < registry.threshold:
-                lines.append(
-                    f"{len(held)} of {registry.threshold} signatures by the roots of version {registry.version}"
-                )
+        is_same = (self.before.roots, self.before.threshold) == (self.after.roots, self.after.threshold)
+        for registry in (self.after,) if is_same else (self.before, self.after):
+            held = len([key for key in registry.roots if key.keyid in signed])
+            if held < registry.threshold:
+                whose = "" if is_same else f" by the roots of version {registry.version}"
+                more = registry.threshold - held
+                lines.append(f"has {held} of {registry.threshold} signatures{whose}; {more} more needed")
+        return lines
+
+    def describe_signatures(self) -> str:
+        """Return in a sentence whether the signatures suffice."""
+        missing = self.missing()
+        return " ".join(f"It {sentence}." for sentence in missing) if missing else "It has enough signatures."
+
+    def describe_roots(self) -> list[str]:
+        """Return the root keys that have signed or may sign, one line each."""
+        signed = {signature.keyid for signature in self.signatures}
+        lines = []
+        for keyid, key in _roots(self.before, self.after).items():
+            state = "has signed    " if keyid in signed else "has not signed"
+            lines.append(f"    {state} {key.fingerprint}")
         return lines
 
     def envelope(self) -> bytes:
@@ -125,7 +164,7 @@ class Draft:
         """
         if self.missing():
             raise RegistryError(
-                "the draft has too few signatures: " + "; ".join(self.missing()),
+                "the draft " + ", and ".join(self.missing()),
                 "Nothing was changed. Have more roots sign with `registry sign`.",
             )
         return encode(Envelope(REGISTRY_TYPE, self.payload, self.signatures))
@@ -176,12 +215,7 @@ def remembered_base(key: Path) -> bytes | None:
 def remember_base(key: Path, draft: Draft) -> None:
     """Keep the registry that a draft follows beside the root key that signed the draft. Raises SettingsError."""
     path = _base_file(key)
-    fresh = path.with_name(f".{path.name}.new")
-    try:
-        fresh.write_bytes(draft.proposal.base)
-        fresh.replace(path)
-    except OSError as error:
-        raise SettingsError(f"{path.name} cannot be written: {error.strerror}") from None
+    replace_file(path, draft.proposal.base)
 
 
 def _base_file(key: Path) -> Path:
@@ -217,12 +251,7 @@ def write_draft(path: Path, draft: Draft) -> None:
         "requests": [encode_base64(request) for request in proposal.requests],
         "signatures": [{"keyid": entry.keyid, "sig": encode_base64(entry.sig)} for entry in draft.signatures],
     }
-    fresh = path.with_name(f".{path.name}.new")
-    try:
-        fresh.write_bytes(canonical(fields))
-        fresh.replace(path)
-    except OSError as error:
-        raise SettingsError(f"{path.name} cannot be written: {error.strerror}") from None
+    replace_file(path, canonical(fields))
 
 
 def refuse_overwriting(path: Path) -> None:
@@ -253,13 +282,7 @@ def read_draft(path: Path) -> Draft:
         SettingsError: it cannot be read, or is no draft.
         RegistryError: its registries or signatures do not hold.
     """
-    try:
-        with path.open("rb") as file:
-            data = file.read(_LARGEST + 1)
-    except OSError as error:
-        raise SettingsError(f"{path.name} cannot be read: {error.strerror}") from None
-    if len(data) > _LARGEST:
-        raise SettingsError(f"{path.name} is larger than {_LARGEST} bytes")
+    data = read_small(path, _LARGEST)
     try:
         proposal, payload, signatures = _parse(data)
     except ProtocolError as error:

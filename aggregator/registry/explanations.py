@@ -13,9 +13,12 @@ from protocol.envelope import decode
 from protocol.errors import ProtocolError
 from protocol.keys import PublicKey
 from protocol.predicates import EnrollPredicate, ResetPredicate
-from protocol.registry import KeyGroup, Registry, Site
+from protocol.registry import KeyGroup, Model, Registry, Site, SiteKey
 from protocol.rekeying import answers, only_restricts, open_proposed_rekeying
 from protocol.statements import parse_statement
+
+MAX_DAYS = 3660
+"""Days that a registry version may be valid at most."""
 
 PUBLIC_WHEN_NAMED = (
     "From then on every dataset, plan, result and withdrawal of the site is public, under its name, in the log and on "
@@ -53,9 +56,24 @@ def explain_requests(before: Registry, after: Registry, requests: Sequence[bytes
         lines.append(line)
     for site_id, site in after.sites.items():
         known = before.sites.get(site_id)
+        if known is not None:
+            _refuse_moved_starts(site_id, known, site)
         if site_id not in answered and (known is None or not only_restricts(known, site)):
             raise RegistryError(f"the change gives site {site_id} a key or an epoch that no request asks for")
     return lines
+
+
+def _refuse_moved_starts(site_id: str, before: Site, after: Site) -> None:
+    """Refuse to move the start of a key, which would take back what it signed without a revocation that says so."""
+    starts = {entry.key.keyid: entry.from_index for entry in before.keys}
+    for entry in after.keys:
+        start = starts.get(entry.key.keyid, entry.from_index)
+        if entry.from_index != start:
+            raise RegistryError(
+                f"the change moves the start of site {site_id}'s {entry.role} key {entry.key.keyid[:16]} from log "
+                f"entry {start} to {entry.from_index}: what it signed between would no longer count",
+                "Nothing was changed. The start of a key never moves; ask who made the draft. A stolen key is revoked.",
+            )
 
 
 def _explain_request(before: Registry, after: Registry, request: bytes, log_size: int) -> tuple[str, str]:
@@ -68,7 +86,9 @@ def _explain_request(before: Registry, after: Registry, request: bytes, log_size
         enrolment = open_signed_enrolment(request, deployment=before.deployment)
         keys = {enrolment.agent.keyid: "agent", enrolment.steward.keyid: "steward"}
         given = {entry.key.keyid: entry.role for entry in site.keys}
-        if site_id in before.sites or (site.start, site.epoch) != (enrolment.digest, 1) or given != keys:
+        is_whole = all(entry == SiteKey(entry.key, entry.role, from_index=log_size) for entry in site.keys)
+        is_first = site_id not in before.sites and (site.start, site.epoch) == (enrolment.digest, 1)
+        if not is_first or not is_whole or given != keys:
             raise RegistryError(f"the change does not take site {site_id} in by the request that is in it")
         return site_id, (
             f"Site {site_id} is enrolled as {site.display_name} ({site.publication}).\n"
@@ -84,8 +104,63 @@ def _explain_request(before: Registry, after: Registry, request: bytes, log_size
     return site_id, "\n".join(lines)
 
 
+def check_sizes(before: Registry, after: Registry, *, log_size: int) -> None:
+    """Check the log size that a change states, and every index of the log that the change moves, without the log.
+
+    Args:
+        before: the version in force.
+        after: the version that follows it.
+        log_size: of the log when `after` was composed, as its author says.
+
+    Raises:
+        RegistryError: `before` was made when the log was larger, or an index is not one that a key may get then.
+    """
+    smallest = _smallest_log(before)
+    if log_size < smallest:
+        raise RegistryError(
+            f"the change says that the log has {log_size} entries, but it had {smallest} or more when version "
+            f"{before.version} came into force",
+            "Nothing was changed. Ask who proposed it for a draft from the log as it is.",
+        )
+    for site_id, site in after.sites.items():
+        old_site = before.sites.get(site_id)
+        known = {} if old_site is None else {entry.key.keyid: entry for entry in old_site.keys}
+        for entry in site.keys:
+            old = known.get(entry.key.keyid, SiteKey(entry.key, entry.role, from_index=log_size))
+            fault = _fault_of_indices(old, entry, log_size)
+            if fault:
+                raise RegistryError(f"site {site_id}: its {entry.role} key {entry.key.keyid[:16]} {fault}")
+    start = after.log_keys[-1].from_size
+    if after.log_keys != before.log_keys and start > log_size + 1:
+        raise RegistryError(f"a log key begins at size {start}, but the log has {log_size} entries")
+
+
+def _smallest_log(registry: Registry) -> int:
+    """Return how many entries the log had at least when a version came into force, by the indices in it."""
+    sizes = [registry.log_keys[-1].from_size - 1, 0]
+    for site in registry.sites.values():
+        for entry in site.keys:
+            sizes += [entry.from_index, entry.until_index or 0]
+    return max(sizes)
+
+
+def _fault_of_indices(old: SiteKey, new: SiteKey, log_size: int) -> str:
+    """Return in words which index of a key cannot be right; empty if all can."""
+    next_entries = (log_size, log_size + 1)  # a rotated key still signs its rotation
+    if new.from_index != old.from_index and new.from_index not in next_entries:
+        return f"would begin at log entry {new.from_index}, but the log has {log_size} entries"
+    if new.until_index != old.until_index and new.until_index not in next_entries:
+        return (
+            f"would end at log entry {new.until_index}, but the log has {log_size} entries; only a revocation reaches "
+            "back"
+        )
+    if new.revoked_from != old.revoked_from and (new.revoked_from is None or new.revoked_from > log_size):
+        return f"would be revoked from log entry {new.revoked_from} on, but the log has {log_size} entries"
+    return ""
+
+
 def explain_difference(before: Registry, after: Registry) -> list[str]:
-    """Return in plain words every change between two versions that no request asks for."""
+    """Return in plain words every change between two versions that no request asks for, without the new expiry."""
     _refuse_other_content(before, after)
     lines: list[str] = []
     for site_id in sorted(before.sites.keys() & after.sites.keys()):
@@ -97,21 +172,53 @@ def explain_difference(before: Registry, after: Registry) -> list[str]:
     lines += _explain_group("Auditor", before.auditors, after.auditors)
     lines += _explain_group("Witness", before.witnesses, after.witnesses)
     if before.log_keys != after.log_keys:
-        lines += _explain_log_keys(after)
+        lines.append(_explain_log_keys(after))
     if before.receipt_key != after.receipt_key:
         lines.append(f"The receipt key is replaced by\n    {after.receipt_key.fingerprint}")
     if before.policy_floor != after.policy_floor:
-        lines.append(f"Every result must obey another policy: {after.policies[after.policy_floor].name}.")
-    expires = date(1970, 1, 1) + timedelta(days=after.expires_day)
-    lines.append(f"The registry expires on {expires.isoformat()}.")
+        floor = after.policies[after.policy_floor]
+        lines.append(f"Every result must obey another policy: {floor.name} version {floor.version}.")
     return lines
 
 
-def _explain_log_keys(after: Registry) -> Iterator[str]:
-    yield "The log's keys change. A log of so many entries is then signed by"
+def check_expiry(after: Registry, *, today_day: int) -> None:
+    """Check that a version is in force for some time, and not for ever. Raises RegistryError."""
+    if after.expires_day <= today_day:
+        raise RegistryError(
+            f"the registry would have expired already, on {_as_date(after.expires_day)}",
+            "Nothing was changed. Propose it again.",
+        )
+    if after.expires_day > today_day + MAX_DAYS:
+        raise RegistryError(
+            f"the registry would expire on {_as_date(after.expires_day)}; expected {MAX_DAYS} days from now at most",
+            "Nothing was changed. Ask who made the draft, or check the date of this computer.",
+        )
+
+
+def explain_expiry(before: Registry, after: Registry) -> str:
+    """Return in plain words when a version expires."""
+    old, new = _as_date(before.expires_day), _as_date(after.expires_day)
+    if after.expires_day < before.expires_day:
+        return f"The registry expires on {new}, EARLIER than before ({old})."
+    if after.expires_day == before.expires_day:
+        return f"The registry expires on {new}, as before."
+    return f"The registry expires on {new} (before: {old})."
+
+
+def _as_date(day: int) -> str:
+    """Return the date of a day since 1970-01-01; a day that no calendar here reaches as it is."""
+    try:
+        return (date(1970, 1, 1) + timedelta(days=day)).isoformat()
+    except OverflowError:
+        return f"day {day}"
+
+
+def _explain_log_keys(after: Registry) -> str:
+    lines = ["The log's keys change. Checkpoints are then signed, by the size of the log,"]
     for entry in after.log_keys:
         until = "on" if entry.until_size is None else f"to {entry.until_size - 1}"
-        yield f"    from {entry.from_size} {until}: {entry.key.fingerprint}"
+        lines.append(f"    from {entry.from_size} {until} by {entry.key.fingerprint}")
+    return "\n".join(lines)
 
 
 def _refuse_other_content(before: Registry, after: Registry) -> None:
@@ -147,15 +254,17 @@ def _explain_site(site_id: str, before: Site, after: Site) -> Iterator[str]:
         old = known.get(entry.key.keyid)
         if old is None:
             continue
-        if entry.revoked_from is not None and entry.revoked_from != old.revoked_from:
+        key = f"Site {site_id}: its {entry.role} key {entry.key.keyid[:16]}"
+        if entry.revoked_from != old.revoked_from:
+            earlier = "" if old.revoked_from is None else f" (before: from {old.revoked_from} on)"
             yield (
-                f"Site {site_id}: its {entry.role} key {entry.key.keyid[:16]} is revoked from log entry "
-                f"{entry.revoked_from} on; results that it signed from there on no longer count."
+                f"{key} is revoked from log entry {entry.revoked_from} on{earlier}; results that it signed from there "
+                "on no longer count."
             )
-        elif entry.until_index is not None and entry.until_index != old.until_index:
+        if entry.until_index != old.until_index:
+            earlier = "" if old.until_index is None else f" (before: from {old.until_index} on)"
             yield (
-                f"Site {site_id}: its {entry.role} key {entry.key.keyid[:16]} signs nothing more from log entry "
-                f"{entry.until_index} on; results that it signed stay."
+                f"{key} signs nothing more from log entry {entry.until_index} on{earlier}; results that it signed stay."
             )
     if is_active(before) and not is_active(after):
         yield f"Site {site_id} then has no key that may sign."
@@ -170,7 +279,7 @@ def is_active(site: Site) -> bool:
 def _explain_content(before: Registry, after: Registry) -> Iterator[str]:
     for digest, model in after.models.items():
         if before.models.get(digest) != model:
-            yield f"Model {model.name} is registered as {model.display_name}."
+            yield _explain_model(before.models.get(digest), model)
     for digest, model in before.models.items():
         if digest not in after.models:
             yield f"Model {model.name} is no longer registered."
@@ -178,7 +287,8 @@ def _explain_content(before: Registry, after: Registry) -> Iterator[str]:
         name = f"{known.scorecard.name} version {known.scorecard.version}"
         old = before.scorecards.get(digest)
         if old is None:
-            yield f"Scorecard {name} is registered."
+            state = "registered as retired" if known.retired else "registered"
+            yield f"Scorecard {name} is {state}; its digest begins with {digest[:16]}."
         elif known.retired and not old.retired:
             yield f"Scorecard {name} is retired: no more results are taken for it."
         elif old.retired and not known.retired:
@@ -188,7 +298,7 @@ def _explain_content(before: Registry, after: Registry) -> Iterator[str]:
             yield f"Scorecard {known.scorecard.name} version {known.scorecard.version} is no longer registered."
     for digest, policy in after.policies.items():
         if digest not in before.policies:
-            yield f"Policy {policy.name} version {policy.version} is registered."
+            yield f"Policy {policy.name} version {policy.version} is registered; its digest begins with {digest[:16]}."
     for digest, policy in before.policies.items():
         if digest not in after.policies:
             yield f"Policy {policy.name} version {policy.version} is no longer registered."
@@ -198,6 +308,27 @@ def _explain_content(before: Registry, after: Registry) -> Iterator[str]:
     for digest, version in before.agents.items():
         if digest not in after.agents:
             yield f"Version {version} of the agent may no longer be used."
+
+
+def _explain_model(before: Model | None, after: Model) -> str:
+    new = _describe_model(after)
+    if before is None:
+        return f"Model {after.name} is registered: " + "; ".join(new.values()) + "."
+    old = _describe_model(before)
+    changed = [f"{words} (before: {old[name]})" for name, words in new.items() if words != old[name]]
+    return f"Model {after.name} is changed: " + "; ".join(changed) + "."
+
+
+def _describe_model(model: Model) -> dict[str, str]:
+    """Return everything that a registry says of a model, in words."""
+    size = model.parameters_millions
+    return {
+        "display_name": f"shown as {model.display_name}",
+        "organization": f"made by {model.organization}" if model.organization else "without an organization",
+        "kind": "a language model" if model.is_language_model else "a baseline",
+        "family": f"of the family {model.family}" if model.family else "of no family",
+        "size": f"of {size} million parameters" if size else "of unknown size",
+    }
 
 
 def _explain_roots(before: Registry, after: Registry) -> Iterator[str]:

@@ -9,6 +9,7 @@ from aggregator.registry.changes import Additions, apply
 from aggregator.registry.policies import DEFAULT_FLOOR, shipped_policies
 from aggregator.registry.versions import put_in_force, sign_version
 from aggregator.settings import Settings, write_settings
+from aggregator.store.database import Database
 from protocol.checkpoint import LogKey
 from protocol.keys import Ed25519Signer
 from protocol.registry import Registry
@@ -59,6 +60,10 @@ def found(
         models={},
     )
     envelope = sign_version(apply(first, additions), None, [Ed25519Signer(root)])  # before anything is written
+    if settings.database_url is not None:  # one that does not answer must not leave half an aggregator behind
+        database = Database(settings.database_url)
+        database.migrate()
+        database.close()
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:

@@ -4,8 +4,9 @@ import json
 import secrets
 import string
 from dataclasses import dataclass
+from typing import Literal
 
-from sqlalchemy import Connection, exists, insert, select
+from sqlalchemy import Connection, delete, exists, insert, select
 
 from aggregator.errors import EnrolmentError
 from aggregator.home import Home
@@ -96,6 +97,56 @@ def invite(connection: Connection, home: Home, *, site_name: str, publication: P
     return made
 
 
+InviteState = Literal["open", "waiting", "used", "expired"]
+"""`waiting`: it brought a request, and a person has still to compare fingerprints."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownInvite:
+    """An invite that was written, and what became of it."""
+
+    site: str
+    site_name: str
+    publication: Publication
+    state: InviteState
+    expires_day: int
+
+
+def list_invites(connection: Connection, *, today_day: int) -> list[KnownInvite]:
+    """Return every invite that was written and not cancelled, by its last day and site."""
+    waiting = set(connection.execute(select(enrolment_requests.c.site)).scalars())
+    used = set(connection.execute(select(entries.c.site).distinct()).scalars())
+    listed = []
+    for row in connection.execute(select(invites).order_by(invites.c.expires_day, invites.c.site)):
+        state: InviteState = "open"
+        if row.site in used:
+            state = "used"
+        elif today_day >= row.expires_day:
+            state = "expired"
+        elif row.site in waiting:
+            state = "waiting"
+        listed.append(KnownInvite(row.site, row.display_name, row.publication, state, row.expires_day))
+    return listed
+
+
+def cancel_invite(connection: Connection, site: str) -> bool:
+    """Forget an invite, and the request that it brought; return whether there was such a request.
+
+    Raises:
+        EnrolmentError: there is no invite for this site, or it has been enrolled.
+    """
+    if connection.execute(select(exists().where(invites.c.site == site))).scalar() is not True:
+        raise EnrolmentError(f"there is no invite for site {site!r}", "`invites` lists every invite.")
+    if _is_enrolled(connection, site):
+        raise EnrolmentError(
+            f"site {site} is enrolled already: its invite is used",
+            "Nothing was changed. `registry propose --leave SITE` ends its keys.",
+        )
+    dropped = connection.execute(delete(enrolment_requests).where(enrolment_requests.c.site == site))
+    connection.execute(delete(invites).where(invites.c.site == site))
+    return dropped.rowcount > 0
+
+
 def _new_site_id(connection: Connection, registry: Registry) -> str:
     while True:
         site = "s-" + "".join(secrets.choice(_SITE_ALPHABET) for _ in range(8))
@@ -144,7 +195,7 @@ def keep_request(connection: Connection, request: PendingRequest) -> None:
 
 
 def pending_requests(connection: Connection, *, today_day: int) -> list[PendingRequest]:
-    """Return the kept requests that still wait for a person, by site id."""
+    """Return the kept requests that still wait for a person, by site id. Raises EnrolmentError."""
     query = select(enrolment_requests.c.envelope).order_by(enrolment_requests.c.site)
     waiting = []
     for envelope in connection.execute(query).scalars():
@@ -152,7 +203,10 @@ def pending_requests(connection: Connection, *, today_day: int) -> list[PendingR
             waiting.append(open_request(connection, envelope, today_day=today_day))
         except ProtocolError as error:
             if error.code is not Code.WRONG_TOKEN:  # the invite has expired meanwhile
-                raise
+                raise EnrolmentError(
+                    f"a request that was kept is refused: {error.detail} ({error.code})",
+                    "Nothing was changed. `invites` lists the sites whose requests wait; --cancel ends one.",
+                ) from None
     return waiting
 
 

@@ -8,7 +8,7 @@ the chain of a site whose request is in the draft may move.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, delete, select, update
 
 from aggregator.errors import EnrolmentError, RegistryError
 from aggregator.home import Home
@@ -16,7 +16,7 @@ from aggregator.log import journal
 from aggregator.log.journal import Link
 from aggregator.log.restored import refuse_restored
 from aggregator.registry.changes import Additions, apply
-from aggregator.registry.explanations import explain_requests
+from aggregator.registry.explanations import check_expiry, check_sizes, explain_requests
 from aggregator.registry.handovers import hand_over_log, sign_refusals_again
 from aggregator.registry.invites import PendingRequest, check_enrolment, open_request
 from aggregator.registry.rekeyings import PendingRekeying, reopen_request
@@ -25,7 +25,7 @@ from aggregator.store.schema import enrolment_requests, invites, rekeying_reques
 from protocol.checkpoint import LogKey
 from protocol.envelope import decode
 from protocol.errors import ProtocolError
-from protocol.keys import PublicKey
+from protocol.keys import PublicKey, Signer
 from protocol.predicates import EnrollPredicate
 from protocol.registry import KeyGroup, NamedKey, Publication, Registry, Site, SiteKey, step_registry
 from protocol.rekeying import site_after
@@ -110,6 +110,7 @@ def compose(connection: Connection, changes: Changes, *, expires_day: int) -> Pr
         requests.append(request.envelope)
     for rekeying in changes.rekeyings:
         reopen_request(connection, rekeying.envelope)
+        _refuse_stolen_rotation(rekeying, changes)
         sites[rekeying.site_id] = site_after(before.sites[rekeying.site_id], rekeying.rekeying, log_size)
         requests.append(rekeying.envelope)
     asked = [request.site for request in changes.enrolments] + [asked.site_id for asked in changes.rekeyings]
@@ -121,6 +122,18 @@ def compose(connection: Connection, changes: Changes, *, expires_day: int) -> Pr
     after = _change_central_keys(after, changes, log_size)
     after = replace(after, version=before.version + 1, expires_day=expires_day)
     return Proposal(base, log_size, after, tuple(requests))
+
+
+def _refuse_stolen_rotation(request: PendingRekeying, changes: Changes) -> None:
+    """Refuse a rotation signed by a key that the same version revokes: its thief may have asked for it."""
+    signers = {entry.key.keyid for entry in request.site.keys if entry.until_index is None}
+    revoked = sorted(signers & changes.revoked.keys())
+    if request.kind == "rotate" and revoked:
+        raise RegistryError(
+            f"site {request.site_id} asks to replace a key in a request that key {revoked[0][:16]} signed, which this "
+            "change revokes",
+            "Nothing was changed. After a theft the site starts a new epoch: `intramural reset request`.",
+        )
 
 
 def _make_site(request: PendingRequest, log_size: int) -> Site:
@@ -141,6 +154,12 @@ def _restrict_keys(sites: dict[str, Site], changes: Changes, log_size: int) -> N
         if keyid not in owners:
             raise RegistryError(f"no site has the key {keyid[:16]}", "`list keys` shows every key of every site.")
     for keyid, index in changes.revoked.items():
+        if index > log_size:
+            raise RegistryError(
+                f"key {keyid[:16]} cannot be revoked from log entry {index} on: the log has "
+                f"{log_size} {'entry' if log_size == 1 else 'entries'}",
+                f"Give the first entry that the site did not make, or {log_size} for the next entry.",
+            )
         site = sites[owners[keyid]]
         keys = [
             replace(entry, revoked_from=_earlier(entry.revoked_from, index)) if entry.key.keyid == keyid else entry
@@ -171,6 +190,11 @@ def _describe_sites(connection: Connection, sites: dict[str, Site], changes: Cha
     for site_id in {**changes.publications, **changes.names}:
         site = sites[site_id]
         publication = changes.publications.get(site_id, site.publication)
+        if site_id in changes.names and publication == "pooled":
+            raise RegistryError(
+                f"site {site_id} is pooled: registry and board show it under its id, without a name",
+                "Nothing was changed. Leave --rename out, or make the site named.",
+            )
         name = changes.names.get(site_id) or _known_name(connection, site_id) or site.display_name
         shown_as = name if publication == "named" else site_id
         sites[site_id] = replace(site, publication=publication, display_name=shown_as)
@@ -189,6 +213,8 @@ def _require_site(sites: Mapping[str, Site], site_id: str) -> None:
 
 
 def _change_central_keys(registry: Registry, changes: Changes, log_size: int) -> Registry:
+    for key in (*changes.new_roots, *(entry.key for entry in (*changes.auditors.added, *changes.witnesses.added))):
+        _refuse_held_key(registry, key)
     roots = tuple(key for key in registry.roots if key.keyid not in changes.removed_roots) + tuple(changes.new_roots)
     unknown = set(changes.removed_roots) - {key.keyid for key in registry.roots}
     if unknown:
@@ -196,7 +222,8 @@ def _change_central_keys(registry: Registry, changes: Changes, log_size: int) ->
     threshold = registry.threshold if changes.threshold is None else changes.threshold
     if not 1 <= threshold <= len(roots):
         raise RegistryError(
-            f"{threshold} of {len(roots)} root keys cannot be asked for", "Give another --threshold or more roots."
+            f"{threshold} root keys must sign, but there would be only {len(roots)}",
+            "Nothing was changed. Give another --threshold, or more roots.",
         )
     log_keys = registry.log_keys
     if changes.log_key is not None:
@@ -212,6 +239,15 @@ def _change_central_keys(registry: Registry, changes: Changes, log_size: int) ->
     )
 
 
+def _refuse_held_key(registry: Registry, key: PublicKey) -> None:
+    if registry.holds(key.keyid):
+        raise RegistryError(
+            f"key {key.keyid[:16]} is in the registry already",
+            "Nothing was changed. A key has one office alone; make another with `registry new-key`. `list keys` shows "
+            "whose this one is.",
+        )
+
+
 def _replace_log_key(
     log_keys: tuple[LogKey, ...], new: PublicKey, from_size: int | None, log_size: int
 ) -> tuple[LogKey, ...]:
@@ -220,7 +256,10 @@ def _replace_log_key(
     if start is None:
         start = log_size + 1 if log_size else 0
     if not min(1, log_size) <= start <= log_size + 1:
-        raise RegistryError(f"a new log key begins at a size from 1 to {log_size + 1}, the size of the log and one")
+        raise RegistryError(
+            f"a new log key cannot begin at size {start}: the log has size {log_size}",
+            f"Nothing was changed. Give --log-key-from a size from 1 to {log_size + 1}, or leave it out.",
+        )
     kept = []
     for entry in log_keys:
         if entry.from_size >= start:
@@ -234,11 +273,23 @@ def _change_group(group: KeyGroup, change: GroupChange, kind: str) -> KeyGroup:
     names = {entry.name for entry in group.keys}
     for name in change.removed:
         if name not in names:
-            raise RegistryError(f"there is no {kind} {name!r}")
+            raise RegistryError(f"there is no {kind} {name!r}", "`list keys` shows the names.")
+    for entry in change.added:
+        if entry.name in names - set(change.removed):
+            raise RegistryError(
+                f"there is a key of {kind} {entry.name} already",
+                f"Nothing was changed. To replace it, give --remove-{kind} {entry.name} too.",
+            )
     keys = tuple(entry for entry in group.keys if entry.name not in change.removed) + tuple(change.added)
     threshold = group.threshold if change.threshold is None else change.threshold
     if change.threshold is None:
         threshold = max(min(1, len(keys)), min(threshold, len(keys)))
+    if threshold > len(keys):
+        plural = {"auditor": "auditors", "witness": "witnesses"}[kind]
+        raise RegistryError(
+            f"{threshold} of the {plural} must sign, but there would be only {len(keys)}",
+            f"Nothing was changed. Give another --{kind}-threshold, or more {plural}.",
+        )
     return KeyGroup(threshold, keys)
 
 
@@ -252,15 +303,28 @@ def change_now(connection: Connection, home: Home, changes: Changes, *, today_da
         KeyFileError: the root key is not here.
     """
     before = newest_registry(connection)
-    if before.threshold > 1:
+    root = find_root(home, before)
+    proposal = compose(connection, changes, expires_day=today_day + home.settings.registry_days)
+    envelope = sign_version(proposal.registry, before, [root])
+    return commit(connection, home, proposal, envelope, today_day=today_day)
+
+
+def find_root(home: Home, registry: Registry) -> Signer:
+    """Return the root key that lies here and may change a registry alone.
+
+    Commands call it before they ask a person anything: `change_now` would refuse after.
+
+    Raises:
+        RegistryError: several root keys must sign.
+        KeyFileError: the root key is not here.
+    """
+    if registry.threshold > 1:
         raise RegistryError(
-            f"{before.threshold} root keys must sign a change of this registry",
+            f"{registry.threshold} root keys must sign a change of this registry",
             "Nothing was changed. Use `registry propose`, have the roots sign with `registry sign`, then "
             "`registry commit`.",
         )
-    proposal = compose(connection, changes, expires_day=today_day + home.settings.registry_days)
-    envelope = sign_version(proposal.registry, before, [home.root_signer(before)])
-    return commit(connection, home, proposal, envelope, today_day=today_day)
+    return home.root_signer(registry)
 
 
 def commit(connection: Connection, home: Home, proposal: Proposal, envelope: bytes, *, today_day: int) -> Registry:
@@ -279,20 +343,22 @@ def commit(connection: Connection, home: Home, proposal: Proposal, envelope: byt
     """
     before = newest_registry(connection)
     refuse_restored(connection)  # an outdated copy would sign a second version of a number that sites know
-    if newest_envelope(connection) != proposal.base:
-        raise RegistryError(
-            f"the registry has moved on to version {before.version} since this change was proposed",
-            "Nothing was changed. Propose it again, and have it signed again.",
-        )
+    refuse_outdated(connection, proposal)
     try:
         after = step_registry(envelope, before)
     except ProtocolError as error:
         raise RegistryError(f"the registry would not be accepted: {error.detail} ({error.code})") from None
     if after != proposal.registry or after.version != before.version + 1:
         raise RegistryError("the roots have signed another registry than the draft says")
-    if today_day >= after.expires_day:
-        raise RegistryError("the registry would have expired already", "Nothing was changed. Propose it again.")
+    check_expiry(after, today_day=today_day)
     explain_requests(before, after, proposal.requests, log_size=proposal.log_size)
+    check_sizes(before, after, log_size=proposal.log_size)
+    size = journal.size(connection)
+    if proposal.log_size > size:
+        raise RegistryError(
+            f"the draft says that the log had {proposal.log_size} entries when it was proposed, but it has {size}",
+            "Nothing was changed. Propose it again.",
+        )
     links = [_reopen(connection, before, request, today_day=today_day) for request in proposal.requests]
     if links:
         journal.append_all(connection, links, origin=before.log_name, log_key=home.log_signer(before))
@@ -301,10 +367,30 @@ def commit(connection: Connection, home: Home, proposal: Proposal, envelope: byt
     if after.receipt_key != before.receipt_key:
         sign_refusals_again(connection, home, after)
     put_in_force(connection, after.version, envelope)
+    _remember_names(connection, before, after)
     answered = [link.statement.header.site for link in links]
     connection.execute(delete(enrolment_requests).where(enrolment_requests.c.site.in_(answered)))
     connection.execute(delete(rekeying_requests).where(rekeying_requests.c.site.in_(answered)))
     return after
+
+
+def refuse_outdated(connection: Connection, proposal: Proposal) -> None:
+    """Return if a proposal follows the registry in force. Raises RegistryError."""
+    if newest_envelope(connection) != proposal.base:
+        newest = newest_registry(connection).version
+        raise RegistryError(
+            f"the registry has moved on to version {newest} since this change was proposed",
+            "Nothing was changed. Propose it again, and have it signed again.",
+        )
+
+
+def _remember_names(connection: Connection, before: Registry, after: Registry) -> None:
+    """Keep the new names of sites beside their invites, for the time after a site's change to pooled."""
+    for site_id, site in after.sites.items():
+        known = before.sites.get(site_id)
+        if known is not None and site.publication == "named" and site.display_name != known.display_name:
+            renamed = update(invites).where(invites.c.site == site_id)
+            connection.execute(renamed.values(display_name=site.display_name))
 
 
 def _reopen(connection: Connection, before: Registry, request: bytes, *, today_day: int) -> Link:

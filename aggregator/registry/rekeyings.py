@@ -1,13 +1,15 @@
 """Requests of enrolled sites to replace a key or to start a new epoch: checked, kept for a person, put in force.
 
 Anybody can sign a reset with keys of their own, and so can whoever has stolen a site's keys. What decides is a person
-who asks the site, and the root key.
+who asks the site, and the root key. What a stranger hears rests on the registry alone: if it rested on the log, it
+would name the site that sent a hidden entry (rule 8.1).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 
-from sqlalchemy import Connection, delete, func, insert, select
+from sqlalchemy import Connection, delete, insert, select
 
 from aggregator.errors import EnrolmentError
 from aggregator.log import journal
@@ -18,17 +20,28 @@ from protocol.envelope import decode
 from protocol.errors import Code, ProtocolError
 from protocol.keys import PublicKey
 from protocol.predicates import ResetPredicate
-from protocol.registry import Role, Site
-from protocol.rekeying import Rekeying, open_rekeying
+from protocol.registry import Registry, Role, Site
+from protocol.rekeying import Rekeying, open_proposed_rekeying, open_rekeying
 from protocol.statements import parse_statement
 
-MAX_UNKNOWN = 20
-"""Requests of one site that wait although not all their keys are in the registry. A site that is kept out by others'
-hands its own over as a file."""
+MAX_WAITING = 20
+"""Requests of one site and one kind of signers that wait. A site that is kept out by others' hands its own over as a
+file."""
 
 
 class TooManyRequestsError(Exception):
-    """So many requests of keys that the registry does not know wait for this site that no more are kept."""
+    """So many requests wait for this site, of signers of the same kind, that no more are kept."""
+
+
+class Signers(Enum):
+    """Who has signed a request, by the keys that the registry has for its site. Each kind waits in a queue of its own.
+
+    So neither a stranger nor the thief of one key keeps out what both people of a site have signed.
+    """
+
+    SITE = "both of the site's keys"
+    ONE_OF_SITE = "one of the site's keys, and a new one"
+    STRANGERS = "new keys alone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +75,23 @@ class PendingRekeying:
         return predicate.reason if isinstance(predicate, ResetPredicate) else ""
 
     @property
-    def signed_by_known_keys(self) -> bool:
-        """Whether it could only be signed with a key that the registry has for its site."""
-        known = {entry.key.keyid for entry in self.site.keys}
-        return self.kind == "rotate" or all(key.keyid in known for key in self.rekeying.keys.values())
+    def signers(self) -> Signers:
+        """Who has signed it."""
+        return _name_signers(self.envelope, self.site)
 
     def key_now(self, role: Role, log_index: int) -> PublicKey | None:
         """Return the key of this role that may sign the log entry `log_index`, None if there is none."""
         return next((entry.key for entry in self.site.keys if entry.role == role and entry.valid_at(log_index)), None)
+
+    def describe_last(self, role: Role) -> str:
+        """Return in words why the site has no key of this role now, with the last one that it had."""
+        held = [entry for entry in self.site.keys if entry.role == role]
+        if not held:
+            return "none"
+        last = held[-1]
+        if last.revoked_from is not None:
+            return f"none: {last.key.fingerprint} is revoked from log entry {last.revoked_from} on"
+        return f"none: {last.key.fingerprint} signs nothing more from log entry {last.until_index} on"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,38 +116,102 @@ def open_request(connection: Connection, data: bytes) -> PendingRekeying:
     return PendingRekeying(rekeying, registry.sites[site_id], data)
 
 
+def receive_request(connection: Connection, data: bytes) -> PendingRekeying:
+    """Check a reset or rotation that came over the network, a stranger's by what is public alone; nothing is stored.
+
+    Whether a stranger's fits the log is said to the person who decides on it.
+
+    Raises:
+        ProtocolError: as `open_rekeying`; of a stranger's request none that depends on the log.
+    """
+    registry = newest_registry(connection)
+    received = _open_without_log(data, registry, journal.size(connection))
+    return received if received.signers is Signers.STRANGERS else open_request(connection, data)
+
+
+def _open_without_log(data: bytes, registry: Registry, log_size: int) -> PendingRekeying:
+    rekeying = open_proposed_rekeying(data, registry, log_index=log_size)
+    site = registry.sites[rekeying.header.site]
+    received = PendingRekeying(rekeying, site, data)
+    if received.kind == "reset" and rekeying.header.epoch != site.epoch + 1:
+        raise ProtocolError(Code.WRONG_EPOCH, f"epoch {rekeying.header.epoch}; expected {site.epoch + 1}")
+    return received
+
+
+def is_kept(connection: Connection, digest: str) -> bool:
+    """Return whether a request waits already."""
+    table = rekeying_requests.c
+    return connection.execute(select(table.digest).where(table.digest == digest)).first() is not None
+
+
+def check_room(connection: Connection, request: PendingRekeying) -> None:
+    """Return if a stranger's request may be kept; other requests may make room for themselves.
+
+    Raises:
+        TooManyRequestsError: as many as may wait for its site.
+    """
+    if request.signers is Signers.STRANGERS:
+        _require_room(connection, request)
+
+
 def keep_request(connection: Connection, request: PendingRekeying) -> None:
     """Keep a checked request for a person to approve. Repeating it changes nothing.
 
     A place that its rotation names may be taken by a submission meanwhile: it then no longer fits, and is no fork.
 
     Raises:
-        TooManyRequestsError: too many of unknown keys wait for this site.
+        TooManyRequestsError: as many as may wait for its site.
     """
-    table = rekeying_requests.c
-    digest = request.rekeying.digest
-    if connection.execute(select(table.digest).where(table.digest == digest)).first() is not None:
+    if is_kept(connection, request.rekeying.digest):
         return
-    if not request.signed_by_known_keys and _count_unknown(connection, request.site_id) >= MAX_UNKNOWN:
-        # Of this site alone: anybody can fill the queues of all others, and the one writer would look through them.
-        _, stale = pending_rekeyings(connection, request.site_id)
-        drop_requests(connection, [old.digest for old in stale])
-        if _count_unknown(connection, request.site_id) >= MAX_UNKNOWN:
-            raise TooManyRequestsError
+    if request.signers is not Signers.STRANGERS and len(_read_queue(connection, request)) >= MAX_WAITING:
+        # A stranger's request makes no room: that others fit no more would be heard from it.
+        _drop_stale(connection, request)
+    _require_room(connection, request)
     connection.execute(
         insert(rekeying_requests).values(
-            digest=digest,
+            digest=request.rekeying.digest,
             site=request.site_id,
-            signed_by_known_keys=request.signed_by_known_keys,
+            signed_by_known_keys=request.signers is Signers.SITE,
             envelope=request.envelope,
         )
     )
 
 
-def _count_unknown(connection: Connection, site_id: str) -> int:
+def _require_room(connection: Connection, request: PendingRekeying) -> None:
+    if len(_read_queue(connection, request)) >= MAX_WAITING:
+        raise TooManyRequestsError
+
+
+def _read_queue(connection: Connection, request: PendingRekeying) -> dict[str, bytes]:
+    """Return the requests, by digest, that wait for the same site and have signers of the same kind."""
     table = rekeying_requests.c
-    unknown = (table.site == site_id) & ~table.signed_by_known_keys
-    return connection.execute(select(func.count()).select_from(rekeying_requests).where(unknown)).scalar_one()
+    query = select(table.digest, table.envelope).where(table.site == request.site_id)
+    queue = {}
+    for row in connection.execute(query):
+        if _name_signers(row.envelope, request.site) is request.signers:
+            queue[row.digest] = row.envelope
+    return queue
+
+
+def _drop_stale(connection: Connection, request: PendingRekeying) -> None:
+    """Forget those of a request's queue that fit no more."""
+    stale = []
+    for digest, envelope in _read_queue(connection, request).items():
+        try:
+            open_request(connection, envelope)
+        except ProtocolError:
+            stale.append(digest)
+    drop_requests(connection, stale)
+
+
+def _name_signers(envelope: bytes, site: Site) -> Signers:
+    """Return who has signed a request whose signatures have been verified."""
+    held = {entry.key.keyid for entry in site.keys}
+    known = [signature for signature in decode(envelope).signatures if signature.keyid in held]
+    if len(known) >= 2:  # a rotation has a third, of the new key
+        return Signers.SITE
+    return Signers.ONE_OF_SITE if known else Signers.STRANGERS
 
 
 def pending_rekeyings(

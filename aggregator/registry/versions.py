@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, bindparam, func, insert, select
 
 from aggregator.errors import RegistryError, StoreError
 from aggregator.registry.packing import Version, first_of_block, open_version, pack, unpack
@@ -18,6 +18,7 @@ from protocol.registry import ACCEPTED_VERSIONS, Registry, RootPins, build_regis
 MAX_RECENT = 4  # registries kept in memory: of 10,000 sites each takes some 30 MB
 
 _NEWEST = select(registry_versions.c.digest).order_by(registry_versions.c.version.desc()).limit(1)
+_VERSION_OF_DIGEST = select(registry_versions.c.version).where(registry_versions.c.digest == bindparam("digest"))
 _recently_read: dict[str, Registry] = {}  # by the digest of their envelope, so that databases do not mix
 
 
@@ -30,12 +31,20 @@ def newest_registry(connection: Connection) -> Registry:
     newest = connection.execute(_NEWEST).one_or_none()
     if newest is None:
         raise RegistryError("there is no registry yet", "Run `intramural-aggregator init` first.")
-    registry = _recently_read.get(newest.digest)
+    return read_registry(connection, newest.digest)
+
+
+def read_registry(connection: Connection, digest: str) -> Registry:
+    """Return the registry whose envelope, which the database holds, has this digest."""
+    registry = _recently_read.get(digest)
     if registry is None:
-        registry = _parse_own(newest_envelope(connection))
+        version = connection.execute(_VERSION_OF_DIGEST, {"digest": digest}).scalar_one()
+        envelope = envelope_of(connection, version)
+        assert envelope is not None, "the version was just found"
+        registry = _parse_own(envelope)
         if len(_recently_read) >= MAX_RECENT:
             _recently_read.pop(next(iter(_recently_read)), None)
-        _recently_read[newest.digest] = registry
+        _recently_read[digest] = registry
     return registry
 
 
@@ -78,6 +87,13 @@ def read_envelopes(connection: Connection, first: int = 1) -> Iterator[tuple[int
     """
     for number, version in _read_versions(connection, first):
         yield number, version.envelope()
+
+
+def recent_envelopes(connection: Connection) -> list[tuple[int, bytes]]:
+    """Return the versions that a statement may name, with their numbers, oldest first. Raises StoreError."""
+    newest = connection.execute(select(func.max(registry_versions.c.version))).scalar_one() or 0
+    oldest = max(1, newest - ACCEPTED_VERSIONS + 1)
+    return [entry for entry in read_envelopes(connection, first_of_block(oldest)) if entry[0] >= oldest]
 
 
 def _read_versions(connection: Connection, first: int, last: int | None = None) -> Iterator[tuple[int, Version]]:
@@ -133,12 +149,13 @@ def own_pins(registry: Registry) -> RootPins:
     return RootPins(registry.deployment, frozenset(key.keyid for key in registry.roots), registry.threshold)
 
 
-def walk(versions: Iterable[bytes], pins: RootPins | None = None) -> list[Registry]:
+def walk(versions: Iterable[bytes], pins: RootPins | None = None, *, first: int = 1) -> list[Registry]:
     """Verify registry versions from the first, each against the one before.
 
     Args:
-        versions: the signed files, version 1 first, without gaps.
+        versions: the signed files, without gaps.
         pins: the roots that must have signed the first; None takes the first at its word.
+        first: number of the first.
 
     Raises:
         ProtocolError: as `step_registry`.
@@ -149,8 +166,9 @@ def walk(versions: Iterable[bytes], pins: RootPins | None = None) -> list[Regist
         if before is None:
             before = own_pins(parse_registry(decode(envelope, REGISTRY_TYPE).payload))
         trusted.append(step_registry(envelope, before))
-        if trusted[-1].version != len(trusted):  # a step may also stand still, or start late
-            raise ProtocolError(Code.REGISTRY_SKIPPED, f"version {trusted[-1].version} in the place of {len(trusted)}")
+        expected = first + len(trusted) - 1
+        if trusted[-1].version != expected:  # a step may also stand still, or start late
+            raise ProtocolError(Code.REGISTRY_SKIPPED, f"version {trusted[-1].version} in the place of {expected}")
     return trusted
 
 
@@ -164,16 +182,15 @@ def write_copies(connection: Connection, folder: Path) -> None:
     """
     try:
         folder.mkdir(exist_ok=True)
-        newest = connection.execute(select(func.max(registry_versions.c.version))).scalar_one() or 0
-        oldest = max(1, newest - ACCEPTED_VERSIONS + 1)
+        recent = recent_envelopes(connection)
         held = {int(path.name.partition(".")[0]) for path in folder.glob("[1-9]*.dsse.json")}
-        for version, envelope in read_envelopes(connection, first_of_block(oldest)):
-            if version >= oldest and version not in held:
+        for version, envelope in recent:
+            if version not in held:
                 fresh = folder / f".{version}.new"
                 fresh.write_bytes(envelope)
                 fresh.replace(folder / f"{version}.dsse.json")
         for version in held:
-            if version < oldest:
+            if recent and version < recent[0][0]:
                 (folder / f"{version}.dsse.json").unlink(missing_ok=True)
     except OSError as error:
         raise RegistryError(

@@ -1,5 +1,7 @@
 """Opening the database: SQLite by default, PostgreSQL by URL; whole transactions, one writer at a time."""
 
+import math
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,13 +12,15 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, create_engine, event, text
-from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, DisconnectionError, SQLAlchemyError
 
 from aggregator.errors import StoreError
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 WRITER_LOCK = 0x696E7472  # PostgreSQL advisory lock of whoever appends
+_TAKE_WRITER_LOCK = text("SELECT pg_advisory_xact_lock(:lock)")
 BUSY_TIMEOUT_S = 30.0
+UNTRIED_S = 1.0  # a connection that rested longer is tried first: the database may have been started anew
 NO_LIMIT = -1  # of connections: the service bounds the requests that use them
 UNRELEASED_SCHEMA = "0001"
 
@@ -37,6 +41,14 @@ class Database:
                 f"the database URL cannot be used: {type(error).__name__}",
                 "Use sqlite:///FILE, or postgresql+psycopg://HOST/NAME with the extra `postgres` installed.",
             ) from None
+        self._writing_engine = self.engine.execution_options(intramural_writer=True)
+        self._reading_engine = self._looking_engine = self.engine
+        if self.engine.dialect.name == "postgresql":
+            self._reading_engine = self.engine.execution_options(isolation_level="REPEATABLE READ")
+            self._looking_engine = self.engine.execution_options(isolation_level="AUTOCOMMIT")
+        name = self.engine.url.database if self.engine.dialect.name == "sqlite" else None
+        self._file = Path(name) if name else None
+        self._identity: tuple[int, int] | None = None
 
     def migrate(self) -> None:
         """Create the tables, or bring them up to this version's schema. Raises StoreError."""
@@ -47,39 +59,78 @@ class Database:
             command.upgrade(config, "head")
 
     def check_version(self) -> None:
-        """Refuse a database that is empty or of another version.
+        """Refuse a database that is missing, empty or of another version.
 
         Raises:
-            StoreError: the schema is not the one this program was written for.
+            StoreError: there is none, or its schema is not the one this program was written for.
         """
+        self._refuse_missing()
         wanted = needed_schema()
         with self.reading() as connection:
             found = MigrationContext.configure(connection).get_current_revision()
         _refuse_unreleased(found)
+        if found is None:
+            raise StoreError("the database is empty")
         if found != wanted:
-            raise StoreError(f"the database has schema {found or 'none'}; this program needs {wanted}")
+            raise StoreError(f"the database has schema {found}; this program needs {wanted}")
+
+    def _refuse_missing(self) -> None:
+        """Refuse a SQLite file that is not there: opening it would leave an empty one."""
+        name = self.engine.url.database
+        is_file = self.engine.dialect.name == "sqlite" and name and not name.startswith((":memory:", "file:"))
+        if is_file and not Path(str(name)).exists():
+            raise StoreError(f"the database {Path(str(name)).name} is missing")
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """Give a consistent snapshot."""
-        with _store_errors(), self.engine.connect() as connection:
-            if connection.dialect.name == "postgresql":
-                connection.execution_options(isolation_level="REPEATABLE READ")
-            with connection.begin():
-                yield connection
+        self._check_file()
+        with _store_errors(), self._reading_engine.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def looking(self) -> Iterator[Connection]:
+        """Give a connection whose every answer is of the moment of its question, for whoever tolerates that.
+
+        It spares PostgreSQL's beginning and end of a transaction, which take as long as a question each.
+        """
+        self._check_file()
+        with _store_errors(), self._looking_engine.connect() as connection:
+            yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """Give a transaction that no other writer can interleave with; commits on leaving, else rolls back."""
-        writer = self.engine.execution_options(intramural_writer=True)
-        with _store_errors(), writer.connect() as connection, connection.begin():
+        self._check_file()
+        with _store_errors(), self._writing_engine.connect() as connection, connection.begin():
             if connection.dialect.name == "postgresql":
-                connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": WRITER_LOCK})
+                connection.execute(_TAKE_WRITER_LOCK, {"lock": WRITER_LOCK})
             yield connection
 
     def close(self) -> None:
         """Release all connections."""
         self.engine.dispose()
+        self._identity = None
+
+    def _check_file(self) -> None:
+        """Refuse to go on with a SQLite file that was removed or replaced while it was open.
+
+        What is written to such a file is lost when its last connection closes, whatever receipts were given for it.
+        """
+        if self._file is None:
+            return
+        try:
+            status = self._file.stat()
+        except OSError:
+            status = None
+        identity = (status.st_dev, status.st_ino) if status is not None else None
+        if self._identity is None:
+            self._identity = identity
+        elif identity != self._identity:
+            raise StoreError(
+                f"{self._file.name} was {'replaced' if identity else 'removed'} while it was in use",
+                "End this command, put the right database back, and start again.",
+            )
 
 
 def needed_schema() -> str:
@@ -109,9 +160,9 @@ def _store_errors() -> Iterator[None]:
 def _engine(url: str) -> Engine:
     if not url.startswith("sqlite"):
         # Under READ COMMITTED a writer that waited for the lock sees what the one before it appended.
-        return create_engine(
-            url, isolation_level="READ COMMITTED", pool_pre_ping=True, hide_parameters=True, max_overflow=NO_LIMIT
-        )
+        engine = create_engine(url, isolation_level="READ COMMITTED", hide_parameters=True, max_overflow=NO_LIMIT)
+        _try_rested_connections(engine)
+        return engine
     engine = create_engine(url, connect_args={"timeout": BUSY_TIMEOUT_S}, hide_parameters=True, max_overflow=NO_LIMIT)
 
     @event.listens_for(engine, "connect")
@@ -127,6 +178,27 @@ def _engine(url: str) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writer else "BEGIN")
 
     return engine
+
+
+def _try_rested_connections(engine: Engine) -> None:
+    """Replace connections that were broken while they rested.
+
+    A busy one that breaks fails its statement, which is put off and sent again, and takes all others of the pool along.
+    To try each before every use (`pool_pre_ping`) would cost as much as the shortest transaction.
+    """
+
+    @event.listens_for(engine, "checkin")
+    def _note_rest(_dbapi_connection: Any, record: Any) -> None:
+        record.info["rests_since"] = time.monotonic()
+
+    @event.listens_for(engine, "checkout")
+    def _try(dbapi_connection: Any, record: Any, _proxy: Any) -> None:
+        if time.monotonic() - record.info.get("rests_since", math.inf) <= UNTRIED_S:
+            return
+        try:
+            engine.dialect.do_ping(dbapi_connection)
+        except engine.dialect.loaded_dbapi.Error:
+            raise DisconnectionError from None  # the pool opens another one
 
 
 def _alembic_config() -> Config:

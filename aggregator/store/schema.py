@@ -115,8 +115,8 @@ rekeying_requests = Table(
     Column("signed_by_known_keys", Boolean, nullable=False),
     Column("envelope", LargeBinary, nullable=False),
 )
-"""Resets and rotations whose signatures were right, waiting for a person. Anybody can sign a reset with keys of their
-own; those requests, where not all keys are the site's, are few at a time (see `registry.rekeyings`)."""
+"""Resets and rotations whose signatures were right, waiting for a person: few at a time of each site (see
+`registry.rekeyings`). Anybody can sign a reset with keys of their own; those of the site's own keys are shown first."""
 
 cosignatures = Table(
     "cosignatures",

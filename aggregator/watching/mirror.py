@@ -3,16 +3,23 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
-from aggregator.board.evidence import Evidence, Replayed, open_checkpoint, replay
-from aggregator.board.verification import check_expiry, claimed_size, parse_fingerprint, pin_roots, read_evidence
-from aggregator.errors import BoardMismatchError
-from aggregator.log.cosignatures import witness_keys
+from aggregator.board.earlier_head import EarlierHead, open_earlier_head
+from aggregator.board.evidence import Evidence, Replayed, replay
+from aggregator.board.verification import (
+    check_expiry,
+    claimed_size,
+    parse_fingerprint,
+    pin_roots,
+    read_evidence,
+    read_witnesses,
+)
+from aggregator.errors import BoardMismatchError, SettingsError
 from aggregator.small_file import read_small
-from aggregator.watching.continuity import check_root
+from aggregator.watching.continuity import check_root, keep_beside
 from aggregator.watching.remote_log import RemoteLog
-from protocol.cosignature import read_cosignatures
-from protocol.errors import ProtocolError
+from protocol.errors import Code, ProtocolError
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +31,21 @@ class CheckedLog:
         note: its checkpoint, as signed.
         continues: size of the earlier log that it was found to continue; None without one.
         witnesses: names of those who have cosigned the checkpoint.
+        remark: a sentence about the earlier checkpoint, "" where there is nothing to say.
     """
 
     log: Replayed
     note: str
     continues: int | None
     witnesses: tuple[str, ...]
+    remark: str = ""
+
+
+_SINCE_ADVICE: Final = "With --since give the file that `verify --log ... --save FILE` wrote for this log."
+_OTHER_KEY_ADVICE: Final = (
+    "Either the file was changed, or two logs go by one name. Keep it, and compare the root keys with the people who "
+    "hold them: believe only the log whose root keys they name (--root-key)."
+)
 
 
 def check_log(source: str, since: Path | None, root_keys: Sequence[str], *, today_day: int) -> CheckedLog:
@@ -46,37 +62,69 @@ def check_log(source: str, since: Path | None, root_keys: Sequence[str], *, toda
         SettingsError: an option or a file is wrong, or the aggregator cannot be reached.
         BoardMismatchError: says what does not hold.
     """
+    keyids = frozenset(parse_fingerprint(fingerprint) for fingerprint in root_keys)
+    earlier = None if since is None else _read_earlier(since)
     if "://" not in source:
-        return _check(read_evidence(Path(source)), since, root_keys, today_day)
+        return _check(read_evidence(Path(source)), earlier, keyids, today_day)
     with RemoteLog(source) as remote:
         note = remote.checkpoint()
-        evidence = Evidence(remote.registries(), remote.entries(claimed_size(note)), note)
-        return _check(evidence, since, root_keys, today_day)
+        try:
+            size = claimed_size(note)
+        except BoardMismatchError:
+            raise SettingsError(
+                f"what {source} gives for its checkpoint is none", "Give the address of an aggregator with --log."
+            ) from None
+        return _check(Evidence(remote.registries(), remote.entries(size), note), earlier, keyids, today_day)
 
 
-def _check(evidence: Evidence, since: Path | None, root_keys: Sequence[str], today_day: int) -> CheckedLog:
-    keyids = frozenset(parse_fingerprint(fingerprint) for fingerprint in root_keys)
-    earlier = None if since is None else _read_note(since)
-    sizes = set() if earlier is None else {claimed_size(earlier)}
+@dataclass(frozen=True, slots=True)
+class _EarlierNote:
+    """A file with an earlier checkpoint, its text, and the size of the log that the text claims."""
+
+    path: Path
+    note: str
+    size: int
+
+
+def _read_earlier(path: Path) -> _EarlierNote:
+    try:
+        note = read_small(path).decode("utf-8")
+        return _EarlierNote(path, note, claimed_size(note))
+    except (UnicodeDecodeError, BoardMismatchError):
+        raise SettingsError(f"{path.name} is not a checkpoint", _SINCE_ADVICE) from None
+
+
+def _check(evidence: Evidence, earlier: _EarlierNote | None, keyids: frozenset[str], today_day: int) -> CheckedLog:
+    sizes = set() if earlier is None else {earlier.size}
     log = replay(evidence, pin_roots(evidence, keyids) if keyids else None, sizes)
     check_expiry(log.registry, today_day)
-    continues = None
-    if earlier is not None:
-        seen = open_checkpoint(earlier, log.registry)
-        check_root(seen, log.checkpoint, log.roots.get(seen.size))
-        continues = seen.size
-    return CheckedLog(log, evidence.checkpoint, continues, _witnesses_of(evidence.checkpoint, log))
+    seen = None if earlier is None else _check_continues(earlier, log, evidence.checkpoint)
+    return CheckedLog(
+        log=log,
+        note=evidence.checkpoint,
+        continues=None if seen is None else seen.checkpoint.size,
+        witnesses=read_witnesses(evidence.checkpoint, log.registry),
+        remark="" if seen is None else seen.remark,
+    )
 
 
-def _read_note(path: Path) -> str:
+def _check_continues(earlier: _EarlierNote, log: Replayed, newest_note: str) -> EarlierHead:
+    """Return the earlier head, which the log continues; where it does not, keep the newest checkpoint beside it."""
     try:
-        return read_small(path).decode("utf-8")
-    except UnicodeDecodeError:
-        raise BoardMismatchError(f"{path.name} is not a checkpoint") from None
-
-
-def _witnesses_of(note: str, log: Replayed) -> tuple[str, ...]:
-    try:
-        return tuple(sorted(read_cosignatures(note, witness_keys(log.registry))))
+        seen = open_earlier_head(earlier.note, log.registry, log.log_keys)
     except ProtocolError as error:
-        raise BoardMismatchError(f"a witness's signature of the checkpoint does not verify: {error.detail}") from None
+        name = earlier.path.name
+        if error.code is Code.WRONG_ORIGIN:
+            origin = earlier.note.partition("\n")[0]
+            fault = f"{name} is a checkpoint of another log: of {origin}, not of {log.registry.log_name}"
+            raise SettingsError(fault, _SINCE_ADVICE) from None
+        if error.code is Code.BAD_CHECKPOINT:
+            raise SettingsError(f"{name} is not a checkpoint: {error.detail}", _SINCE_ADVICE) from None
+        raise BoardMismatchError(
+            f"no version of this log's registry names the key that signed the checkpoint in {name}", _OTHER_KEY_ADVICE
+        ) from None
+    try:
+        check_root(seen, log.checkpoint, log.roots.get(seen.checkpoint.size))
+    except BoardMismatchError as error:
+        raise keep_beside(earlier.path, log.checkpoint.root, newest_note.encode(), error) from None
+    return seen

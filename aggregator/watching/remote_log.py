@@ -17,7 +17,10 @@ ENTRIES_AT_ONCE: Final = 256
 TIMEOUT_S: Final = 30.0
 TRIES: Final = 5
 LONGEST_WAIT_S: Final = 60.0
-LARGEST_ANSWER: Final = 32 * 1024 * 1024  # bytes; 256 entries of 88 KiB at most
+LARGEST_ANSWER: Final = 32 * 1024 * 1024  # bytes; 256 entries of 88 KiB at most, or a registry
+LONGEST_ANSWER_S: Final = 300.0  # from its first byte on
+MOST_VERSIONS: Final = 100_000  # of the registry
+LARGEST_REGISTRIES: Final = 2 * 1024**3  # bytes of all versions together, which are held at once
 
 
 class RemoteLog:
@@ -32,7 +35,9 @@ class RemoteLog:
         if not url.startswith(("http://", "https://")):
             raise SettingsError("the log's URL begins with https:// (or http://)")
         self._url = url.rstrip("/")
-        self._client = httpx.Client(timeout=TIMEOUT_S, verify=ssl.create_default_context())
+        # No compression: a short answer must not unfold into a large one.
+        headers = {"Accept-Encoding": "identity"}
+        self._client = httpx.Client(timeout=TIMEOUT_S, verify=ssl.create_default_context(), headers=headers)
 
     def __enter__(self) -> "RemoteLog":
         return self
@@ -51,7 +56,7 @@ class RemoteLog:
         answer = self._get(f"/v1/log/consistency?from={old_size}&to={new_size}")
         try:
             return [bytes.fromhex(node) for node in httpx.Response(200, content=answer).json()["proof"]]
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, RecursionError):
             raise BoardMismatchError("the log's consistency proof is not in its form") from None
 
     def newest_registry(self) -> bytes:
@@ -59,13 +64,27 @@ class RemoteLog:
         return self._get("/v1/registry")
 
     def registries(self) -> tuple[bytes, ...]:
-        """Return every registry version, as signed."""
+        """Return every registry version, as signed.
+
+        Raises:
+            BoardMismatchError: the newest claims to be a version that no aggregator reaches, or all are too large.
+        """
         newest = self.newest_registry()
         try:
             count = parse_registry(decode(newest, REGISTRY_TYPE).payload).version
         except ProtocolError as error:
             raise BoardMismatchError(f"the newest registry is not a registry: {error.detail}") from None
-        return (*(self._get(f"/v1/registry/{version}") for version in range(1, count)), newest)
+        if count > MOST_VERSIONS:
+            raise BoardMismatchError(f"the newest registry claims version {count}; at most {MOST_VERSIONS} are read")
+        versions: list[bytes] = []
+        size = len(newest)
+        for version in range(1, count):
+            versions.append(self._get(f"/v1/registry/{version}"))
+            size += len(versions[-1])
+            if size > LARGEST_REGISTRIES:
+                fault = f"{version} of {count} registry versions have more than {LARGEST_REGISTRIES} bytes"
+                raise BoardMismatchError(fault)
+        return (*versions, newest)
 
     def entries(self, size: int) -> Iterator[PublishedEntry]:
         """Give the first `size` entries as the public sees them."""
@@ -84,12 +103,13 @@ class RemoteLog:
             BoardMismatchError: the aggregator does not take it.
         """
         try:
-            answer = self._client.post(self._url + "/v1/log/cosignatures", content=note.encode())
+            with self._client.stream("POST", self._url + "/v1/log/cosignatures", content=note.encode()) as answer:
+                status = answer.status_code
         except httpx.HTTPError as error:
             raise _unreachable(error) from None
-        if answer.status_code != httpx.codes.OK:
+        if status != httpx.codes.OK:
             raise BoardMismatchError(
-                f"the aggregator does not take the cosignature (HTTP status {answer.status_code})",
+                f"the aggregator does not take the cosignature (HTTP status {status})",
                 "Ask the people who run it whether the registry names this witness, with this key.",
             )
 
@@ -97,11 +117,11 @@ class RemoteLog:
         """Return an answer; wait and try again while the aggregator says that it is busy."""
         for attempt in range(TRIES):
             try:
-                answer = self._client.get(self._url + path)
+                with self._client.stream("GET", self._url + path) as answer:
+                    if answer.status_code == httpx.codes.OK:
+                        return _read_limited(answer, path)
             except httpx.HTTPError as error:
                 raise _unreachable(error) from None
-            if answer.status_code == httpx.codes.OK and len(answer.content) <= LARGEST_ANSWER:
-                return answer.content
             if answer.status_code not in (429, 503):
                 break
             time.sleep(min(_seconds(answer.headers.get("Retry-After", "1")), LONGEST_WAIT_S) * (attempt + 1) / TRIES)
@@ -109,6 +129,30 @@ class RemoteLog:
             f"the aggregator answers {path.partition('?')[0]} with HTTP status {answer.status_code}",
             "Check the URL, or try again later.",
         )
+
+
+def _read_limited(answer: httpx.Response, path: str) -> bytes:
+    """Return the bytes of an answer as they come, and stop where they are too many or take too long."""
+    fault = ""
+    content = bytearray()
+    until = time.monotonic() + LONGEST_ANSWER_S
+    if answer.headers.get("Content-Encoding", "identity") != "identity":
+        fault = "compressed, though that was not asked for"
+    else:
+        for chunk in answer.iter_raw():
+            content += chunk
+            if len(content) > LARGEST_ANSWER:
+                fault = f"with more than {LARGEST_ANSWER} bytes"
+                break
+            if time.monotonic() > until:
+                fault = f"for longer than {LONGEST_ANSWER_S:.0f} seconds"
+                break
+    if fault:
+        raise SettingsError(
+            f"the aggregator answers {path.partition('?')[0]} {fault}",
+            "Check the URL; if it is right, tell the people who run it.",
+        )
+    return bytes(content)
 
 
 def _seconds(value: str) -> float:

@@ -7,16 +7,17 @@ cosigned one history never cosigns another, whatever the aggregator's keys sign.
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
+from aggregator.board.earlier_head import EarlierHead, open_earlier_head
 from aggregator.board.evidence import open_checkpoint, refuse_unreleased
 from aggregator.board.verification import check_expiry, parse_fingerprint
 from aggregator.errors import BoardMismatchError, SettingsError
 from aggregator.log.cosignatures import witness_keys
-from aggregator.watching.continuity import EVIDENCE_ADVICE, check_continues
+from aggregator.watching.continuity import check_continues, keep_beside
 from aggregator.watching.remote_log import RemoteLog
-from protocol.checkpoint import Checkpoint
 from protocol.cosignature import cosign
 from protocol.envelope import REGISTRY_TYPE, decode
 from protocol.errors import Code, ProtocolError
@@ -25,15 +26,31 @@ from protocol.registry import Registry, RootPins, parse_registry, step_registry
 
 CHECKPOINT_FILE: Final = "checkpoint"
 REGISTRY_FILE: Final = "registry.dsse.json"
+_STATE_ADVICE: Final = (
+    "Nothing was cosigned. Each log needs a folder of its own (--state). If this is the right one, restore it from a "
+    "back-up: a witness that forgets what it has seen may sign two histories."
+)
+_UNTRUSTED: Final = "Nothing was cosigned. Compare the root keys' fingerprints with those that you were given."
+_ROOTS_ADVICE: Final = (
+    "Nothing was cosigned. Keep both files: root keys have signed them. Send them to the people who hold the root "
+    "keys, and to the auditors; an aggregator that was restored from a back-up has to take its newer registry again."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Witnessed:
-    """A checkpoint that was cosigned: the log's size, and the size seen before (None the first time)."""
+    """A checkpoint that was cosigned.
+
+    Attributes:
+        origin, size: of the log.
+        seen_size: of the checkpoint seen before; None the first time.
+        remark: a sentence about that one, "" where there is nothing to say.
+    """
 
     origin: str
     size: int
     seen_size: int | None
+    remark: str = ""
 
 
 def witness(
@@ -55,65 +72,89 @@ def witness(
     """
     with RemoteLog(url) as remote:
         envelope = remote.newest_registry()
-        registry = _follow_registry(state, envelope, root_keys)
+        kept = _read_registry(state)
+        registry = _follow_registry(state, kept, envelope, root_keys)
         check_expiry(registry, today_day)
         names = [name for name, known in witness_keys(registry).items() if known.keyid == key.public.keyid]
         if not names:
             raise SettingsError("the registry does not name this key as a witness's")
         note = remote.checkpoint()
         now = open_checkpoint(note, registry)
-        seen = _read_seen(state, registry)
+        seen = _read_seen(state, registry, kept)
         if seen is not None:
-            proof = remote.consistency(seen.size, now.size) if seen.size <= now.size else []
-            check_continues(seen, now, proof)
+            size = seen.checkpoint.size
+            proof = remote.consistency(size, now.size) if size <= now.size else []
+            try:
+                check_continues(seen, now, proof)
+            except BoardMismatchError as error:
+                raise keep_beside(state / CHECKPOINT_FILE, now.root, note.encode(), error) from None
         # Kept before it is signed: a witness that dies between the two has signed nothing that it does not remember.
-        _keep(state / REGISTRY_FILE, envelope)
+        # The registry comes last: the newer checkpoint opens with it, the older one need not.
         _keep(state / CHECKPOINT_FILE, note.encode())
+        _keep(state / REGISTRY_FILE, envelope)
         remote.send_cosignature(note + cosign(note, names[0], key, unix_time))
-    return Witnessed(now.origin, now.size, None if seen is None else seen.size)
+    if seen is None:
+        return Witnessed(now.origin, now.size, None)
+    return Witnessed(now.origin, now.size, seen.checkpoint.size, seen.remark)
 
 
-def _follow_registry(state: Path, envelope: bytes, root_keys: Sequence[str]) -> Registry:
-    """Verify the newest registry against the last one seen, or the first time against the given roots."""
+def _read_registry(state: Path) -> Registry | None:
+    """Return the registry that this witness saw last, None the first time."""
     try:
-        kept = (state / REGISTRY_FILE).read_bytes()
+        return parse_registry(decode((state / REGISTRY_FILE).read_bytes(), REGISTRY_TYPE).payload)
     except FileNotFoundError:
-        return _step(envelope, _pin(envelope, root_keys))
+        return None
     except OSError as error:
         raise SettingsError(f"the witness's folder cannot be read: {error.strerror}") from None
-    return _step(envelope, parse_registry(decode(kept, REGISTRY_TYPE).payload))
+    except ProtocolError as error:
+        raise SettingsError(f"{state / REGISTRY_FILE} was damaged: {error.detail}", _STATE_ADVICE) from None
 
 
-def _step(envelope: bytes, trusted: Registry | RootPins) -> Registry:
+def _follow_registry(state: Path, kept: Registry | None, envelope: bytes, root_keys: Sequence[str]) -> Registry:
+    """Verify the newest registry against the last one seen, or the first time against the given roots."""
+    claimed = _parse_claimed(envelope)
+    if kept is not None and claimed.deployment != kept.deployment:
+        fault = f"{state} is the witness's folder for {kept.deployment}, and the log is that of {claimed.deployment}"
+        raise SettingsError(fault, _STATE_ADVICE)
     try:
-        return step_registry(envelope, trusted)
+        return step_registry(envelope, kept or _pin(claimed, root_keys))
+    except ProtocolError as error:
+        if error.code not in {Code.REGISTRY_ROLLBACK, Code.REGISTRY_SPLIT}:
+            raise BoardMismatchError(f"the newest registry is not to be trusted: {error.detail}", _UNTRUSTED) from None
+        fault = f"the newest registry contradicts the one seen before: {error.detail}"
+        contradiction = BoardMismatchError(fault, _ROOTS_ADVICE)
+        raise keep_beside(state / REGISTRY_FILE, sha256(envelope).digest(), envelope, contradiction) from None
+
+
+def _parse_claimed(envelope: bytes) -> Registry:
+    """Read a registry that nobody has verified yet."""
+    try:
+        return parse_registry(decode(envelope, REGISTRY_TYPE).payload)
     except ProtocolError as error:
         refuse_unreleased(error)
-        advice = "Nothing was cosigned. Compare the root keys' fingerprints with those that you were given."
-        if error.code in {Code.REGISTRY_ROLLBACK, Code.REGISTRY_SPLIT}:
-            advice = EVIDENCE_ADVICE
-        raise BoardMismatchError(f"the newest registry is not to be trusted: {error.detail}", advice) from None
+        raise BoardMismatchError(f"the newest registry is not a registry: {error.detail}") from None
 
 
-def _pin(envelope: bytes, root_keys: Sequence[str]) -> RootPins:
+def _pin(claimed: Registry, root_keys: Sequence[str]) -> RootPins:
     if not root_keys:
         raise SettingsError("the first time a witness needs the roots' fingerprints", "Give --root-key.")
     keyids = frozenset(parse_fingerprint(fingerprint) for fingerprint in root_keys)
-    try:
-        claimed = parse_registry(decode(envelope, REGISTRY_TYPE).payload)
-    except ProtocolError as error:
-        raise BoardMismatchError(f"the newest registry is not a registry: {error.detail}") from None
     return RootPins(claimed.deployment, keyids, len(keyids))
 
 
-def _read_seen(state: Path, registry: Registry) -> Checkpoint | None:
+def _read_seen(state: Path, registry: Registry, kept: Registry | None) -> EarlierHead | None:
+    """Open the last checkpoint seen, with the newest registry or, if its key was taken back, with the one seen then."""
+    path = state / CHECKPOINT_FILE
     try:
-        note = (state / CHECKPOINT_FILE).read_text("utf-8")
+        note = path.read_text("utf-8")
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError):
-        raise SettingsError("the last checkpoint in the witness's folder cannot be read") from None
-    return open_checkpoint(note, registry)
+        raise SettingsError("the last checkpoint in the witness's folder cannot be read", _STATE_ADVICE) from None
+    try:
+        return open_earlier_head(note, registry, [] if kept is None else [kept.log_keys])
+    except ProtocolError as error:
+        raise SettingsError(f"{path} was damaged, or is of another log: {error.detail}", _STATE_ADVICE) from None
 
 
 def _keep(path: Path, content: bytes) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from unittest import mock
 
-from agent.cli import main
+from agent.cli.main import main
 
 
 @dataclass(frozen=True)

@@ -15,17 +15,25 @@ import pytest
 
 from aggregator.api.server import bind, check_ready, make_server
 from aggregator.home import Home
+from aggregator.store.database import Database
 from tests.aggregator import federation
 from tests.aggregator.federation import TestSite, new_home, ready
-from tests.aggregator.postgres_cluster import create_database, start_cluster
+from tests.aggregator.postgres_cluster import create_database, find_programs, start_cluster
 
 
 @pytest.fixture(scope="session", autouse=True)
 def database_of_choice() -> Iterator[None]:
-    """With INTRAMURAL_TEST_DATABASE=postgresql every aggregator of these tests is on PostgreSQL."""
-    if os.environ.get("INTRAMURAL_TEST_DATABASE") != "postgresql":
+    """With INTRAMURAL_TEST_DATABASE=postgresql every aggregator of these tests is on PostgreSQL, or the tests fail."""
+    choice = os.environ.get("INTRAMURAL_TEST_DATABASE", "sqlite")
+    if choice == "sqlite":
         yield
         return
+    if choice != "postgresql":
+        pytest.fail(f"INTRAMURAL_TEST_DATABASE is {choice}; expected sqlite or postgresql")
+    try:
+        find_programs()
+    except pytest.skip.Exception as missing:  # other tests skip then; who asked for PostgreSQL wants to know
+        pytest.fail(f"INTRAMURAL_TEST_DATABASE is postgresql, but: {missing}")
     with start_cluster() as cluster, pytest.MonkeyPatch.context() as patch:
         patch.setattr(federation, "make_database_url", lambda: create_database(cluster))
         yield
@@ -35,6 +43,13 @@ def database_of_choice() -> Iterator[None]:
 def on_sqlite(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep a test's aggregators on SQLite: it is about the database's file."""
     monkeypatch.setattr(federation, "make_database_url", lambda: None)
+
+
+@pytest.fixture
+def empty_database(tmp_path: Path) -> Iterator[Database]:
+    made = Database(federation.make_database_url() or f"sqlite:///{tmp_path / 'empty.sqlite3'}")
+    yield made
+    made.close()
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ own chain: `submit` moves its head and its ledger. Nothing here perturbs: what i
 
 import hashlib
 import random
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,6 +24,7 @@ from aggregator.settings import make_settings
 from protocol.disclosure import CellSums, release
 from protocol.enrolment import sign_with_token
 from protocol.envelope import decode, sign
+from protocol.head_request import HeadRequest, sign_head_request
 from protocol.identity import NONE, agent_digest, model_digest
 from protocol.keys import Ed25519Signer
 from protocol.policy import bucket_of
@@ -204,22 +206,48 @@ class TestSite:
             sums[cell.key] = exact_sums(scores[cell.key]) if cell.key in scores else None
         released = release(card, units, sums, policy)
         is_complete = all(cell.key in scores for cell in card.cells if cell.subgroup is None)
+        return self.report(
+            registry,
+            released.groups,
+            released.cells,
+            released.spreads,
+            model=model,
+            card=card,
+            data=self.data_of(card, scores),
+            scores_root=digest_of("scores", self.id, self.epoch, self.seq, scores, model),
+            outcome="complete" if is_complete else "partial",
+        )
+
+    def report(
+        self,
+        registry: Registry,
+        groups: Mapping[str, int],
+        cells: Mapping[str, int],
+        spreads: Mapping[str, int],
+        *,
+        model: str,
+        card: Scorecard,
+        data: Mapping[str, str],
+        scores_root: str,
+        outcome: str = "complete",
+    ) -> ResultPredicate:
+        """Make a result without a plan of any figures."""
         return ResultPredicate(
             header=self.header(registry),
             scorecard=card.digest,
             model=model_digest(model),
             agent=agent_digest(AGENT_VERSION),
-            policy=policy.digest,
-            data=self.data_of(card, scores),
+            policy=registry.policy_floor,
+            data=data,
             plan=NONE,
             challenge=NONE,
-            scores_root=digest_of("scores", self.id, self.epoch, self.seq, scores, model),
+            scores_root=scores_root,
             day=today_day() - 1,
-            outcome="complete" if is_complete else "partial",
+            outcome=outcome,
             approval="two_person",
-            groups=released.groups,
-            cells=released.cells,
-            spreads=released.spreads,
+            groups=groups,
+            cells=cells,
+            spreads=spreads,
         )
 
     def plan(
@@ -260,6 +288,11 @@ class TestSite:
         header = replace(self.header(registry), epoch=self.epoch + 1, seq=START_SEQ)
         predicate = ResetPredicate(header, agent.public.der, steward.public.der, reason)
         return sign(build_statement(predicate), [agent, steward])
+
+    def request_head(self, *, agent: Ed25519Signer | None = None, late_s: int = 0) -> bytes:
+        """Return the request for this site's head, signed by its agent or by another."""
+        request = HeadRequest(ORIGIN, self.id, int(time.time()) - late_s)
+        return sign_head_request(request, agent or self.agent)
 
     def sign(self, predicate: Statement) -> bytes:
         return sign(build_statement(predicate), [self.agent, self.steward])

@@ -1,11 +1,12 @@
 """What must hold of an aggregator's log after any accident."""
 
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
+from aggregator.board.evidence import Evidence
 from aggregator.home import Home
 from aggregator.log import journal
 from aggregator.log.growing_tree import GrowingTree
-from aggregator.registry.versions import newest_registry
+from aggregator.registry.versions import all_envelopes, newest_registry
 from aggregator.store.schema import entries
 from protocol.checkpoint import verify_checkpoint
 from protocol.envelope import decode
@@ -39,3 +40,14 @@ def check_log(home: Home, since: int = 0) -> int:
             assert verify_receipt(receipt, pae, registry.log_keys, registry.log_name).index == row.position
     assert tree.root == root(hashes)
     return len(rows)
+
+
+def collect_evidence(connection: Connection, home: Home) -> Evidence:
+    """Read the whole log of this aggregator, in one snapshot."""
+    newest = newest_registry(connection)
+    return Evidence(
+        registries=tuple(all_envelopes(connection)),
+        entries=tuple(journal.read_entries(connection)),
+        checkpoint=journal.checkpoint(connection, origin=newest.log_name, log_key=home.log_signer(newest)),
+        is_whole=True,
+    )

@@ -64,13 +64,30 @@ def create_database(cluster: str) -> str:
     return cluster.format(database=name)
 
 
-def copy_database(url: str) -> str:
-    """Copy a database that nobody is connected to; return the copy's URL."""
-    source, copy = make_url(url), _draw_name()
-    _run_on_server(
-        source.set(database="postgres").render_as_string(), f"CREATE DATABASE {copy} TEMPLATE {source.database}"
-    )
-    return source.set(database=copy).render_as_string()
+def copy_database(url: str, copy_url: str | None = None) -> str:
+    """Copy a database; return the copy's URL. Whoever is still connected to it is cut off.
+
+    Args:
+        url: of the database.
+        copy_url: of the copy, on the same server and not there yet; drawn if None.
+    """
+    source = make_url(url)
+    copy = make_url(copy_url) if copy_url is not None else source.set(database=_draw_name())
+    # Commands that ran in this process may have left connections behind, and each would forbid the copy.
+    connected = f"FROM pg_stat_activity WHERE datname = '{source.database}'"
+    _run_on_server(_administrators(url), f"SELECT pg_terminate_backend(pid) {connected}")
+    _run_on_server(_administrators(url), f"CREATE DATABASE {copy.database} TEMPLATE {source.database}")
+    return copy.render_as_string()
+
+
+def drop_database(url: str) -> None:
+    """Drop a database, and end whoever is connected to it."""
+    _run_on_server(_administrators(url), f"DROP DATABASE {make_url(url).database} WITH (FORCE)")
+
+
+def _administrators(url: str) -> str:
+    """Return the URL of the database on the same server from which others are made and dropped."""
+    return make_url(url).set(database="postgres").render_as_string()
 
 
 def _draw_name() -> str:

@@ -173,7 +173,7 @@ def test_an_old_checkpoint_shows_nothing_about_later_entries(home: Home, backup:
     assert "of 2 entries, and this copy has 4" in str(result.exception)
     assert isinstance(run(restored.directory, "resume").exception, RestoredLogError)
     done(restored.directory, "resume", "--checkpoint", old, "--asked-everybody")
-    assert isinstance(run(restored.directory, "resume").exception, StoreError)
+    assert "Nothing to resume" in done(restored.directory, "resume")
 
 
 def test_a_log_that_was_forked_meanwhile_is_told(home: Home, site: TestSite, backup: Path, tmp_path: Path) -> None:
@@ -218,8 +218,8 @@ def test_a_damaged_backup_restores_nothing(home: Home, backup: Path, tmp_path: P
             data = gzip.compress(b"\n".join([lines[0].replace(b'"schema":"', b'"schema":"9'), *lines[1:]]))
     (tmp_path / "damaged.gz").write_bytes(data)
     result = run(tmp_path / "restored", "restore", tmp_path / "damaged.gz")
-    assert isinstance(result.exception, StoreError), result.exception
-    assert not (tmp_path / "restored/aggregator.yaml").exists()
+    assert isinstance(result.exception, SettingsError if damage == "not gzip" else StoreError), result.exception
+    assert not (tmp_path / "restored").exists(), "nothing is left behind"
     # The same place takes a whole one.
     assert check_log(restore_into(tmp_path / "restored", backup)) == 4
 
@@ -231,9 +231,8 @@ def test_nothing_is_overwritten(home: Home, backup: Path) -> None:
     assert isinstance(run(home.directory, "restore", backup).exception, SettingsError)
 
 
-@pytest.mark.usefixtures("on_sqlite")
 def test_a_database_with_a_log_in_it_is_not_restored_into(home: Home, backup: Path, tmp_path: Path) -> None:
-    url = f"sqlite:///{home.directory / 'aggregator.sqlite3'}"
+    url = home.settings.database_url or f"sqlite:///{home.directory / 'aggregator.sqlite3'}"
     result = run(tmp_path / "restored", "restore", backup, "--database-url", url)
     assert isinstance(result.exception, StoreError)
     assert "not empty" in str(result.exception)

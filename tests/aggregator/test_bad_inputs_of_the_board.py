@@ -12,16 +12,17 @@ from aggregator.board.own_log import read_own_log
 from aggregator.board.publish import publish
 from aggregator.board.verification import verify
 from aggregator.errors import AggregatorError
-from aggregator.home import SETTINGS_FILE, Home, today_day
+from aggregator.home import Home, today_day
 from aggregator.intake import accept
 from aggregator.log import journal
 from aggregator.merge.board_model import Board, MergedCell, Row, State, parse_audited
 from aggregator.registry.changes import Additions
 from aggregator.registry.founding import found
 from aggregator.registry.proposals import Changes, change_now
-from aggregator.settings import make_settings, write_settings
+from aggregator.settings import make_settings
 from protocol.envelope import decode
 from protocol.scorecard import Scorecard
+from tests.aggregator.copies import copy_home
 from tests.aggregator.federation import (
     AGENT_VERSION,
     CARD,
@@ -35,7 +36,7 @@ from tests.aggregator.federation import (
     scores_of_groups,
     submit,
 )
-from tests.aggregator.postgres_cluster import copy_database, create_database, start_cluster
+from tests.aggregator.postgres_cluster import create_database, start_cluster
 
 MakeHome = Callable[..., Home]
 NOTES = "shc_notes/exact_match"  # a private cell of CARD
@@ -72,7 +73,7 @@ def make_home(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MakeHo
 def read_board(home: Home) -> Board:
     """Return the board that the aggregator would publish now."""
     with home.database.reading() as connection:
-        log = read_own_log(connection, home, lambda name, content: None, set())
+        log = read_own_log(connection, home)
     return merge_board(log.shown, merge_audited(log.whole))
 
 
@@ -91,17 +92,6 @@ def log_digests(home: Home) -> list[str]:
 
 
 # H114
-
-
-def copy_home(home: Home, directory: Path) -> Home:
-    """Return an aggregator with the same keys and a copy of the database, which must be at rest."""
-    home.database.close()
-    shutil.copytree(home.directory, directory)
-    if home.settings.database_url is not None:
-        url = copy_database(home.settings.database_url)
-        (directory / SETTINGS_FILE).unlink()
-        write_settings(directory / SETTINGS_FILE, home.settings.model_copy(update={"database_url": url}))
-    return Home(directory)
 
 
 def test_H114_any_order_of_arrival_gives_the_same_figures(make_home: MakeHome, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 from sqlalchemy import update
 
-from aggregator.board.evidence import Evidence, collect_evidence, replay
+from aggregator.board.evidence import Evidence, replay
 from aggregator.errors import BoardMismatchError
 from aggregator.home import Home, today_day
 from aggregator.intake import accept
@@ -38,6 +38,7 @@ from tests.aggregator.federation import (
     registry_of,
     scores,
 )
+from tests.aggregator.log_checks import collect_evidence
 
 WARDS = tuple(f"ward_{number}" for number in range(8))
 WARDS_CARD = Scorecard(  # so many private figures that two sites cannot well agree by chance

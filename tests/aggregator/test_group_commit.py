@@ -1,6 +1,7 @@
 """Several threads that write at once: each is answered for itself, and one that fails takes nobody along."""
 
 import threading
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from sqlalchemy import Connection, insert, select
@@ -13,10 +14,15 @@ from aggregator.store.schema import refusals
 from tests.aggregator.federation import ready, registry_of, scores
 
 
-def remember(connection: Connection, number: int) -> int:
-    row = {"digest": f"{number:064}", "site": "s-aaaaaaaa", "code": "fork", "log_size": 0, "note": ""}
-    connection.execute(insert(refusals).values(row))
-    return number
+def remember(connection: Connection, numbers: Sequence[int]) -> Sequence[int]:
+    for number in numbers:
+        row = {"digest": f"{number:064}", "site": "s-aaaaaaaa", "code": "fork", "log_size": 0, "note": ""}
+        connection.execute(insert(refusals).values(row))
+    return numbers
+
+
+def remember_twice(connection: Connection, numbers: Sequence[int]) -> Sequence[int]:
+    return remember(connection, [*numbers, *numbers])
 
 
 def remembered(home: Home) -> list[str]:
@@ -28,11 +34,12 @@ def hold_writer(home: Home, release: threading.Event) -> threading.Thread:
     """Keep the writer busy until `release` is set, so that all that comes meanwhile is queued."""
     is_writing = threading.Event()
 
-    def wait(_connection: Connection) -> None:
+    def wait(_connection: Connection, items: Sequence[None]) -> Sequence[None]:
         is_writing.set()
         release.wait(timeout=20)
+        return items
 
-    thread = threading.Thread(target=home.writer.run, args=(wait,))
+    thread = threading.Thread(target=home.writer.run, args=(wait, None))
     thread.start()
     is_writing.wait(timeout=20)
     return thread
@@ -42,7 +49,7 @@ def test_writers_that_wait_together_are_committed_together_and_each_gets_its_ans
     release = threading.Event()
     holder = hold_writer(home, release)
     with ThreadPoolExecutor(40) as pool:
-        asked = [pool.submit(home.writer.run, lambda c, number=number: remember(c, number)) for number in range(40)]
+        asked = [pool.submit(home.writer.run, remember, number) for number in range(40)]
         release.set()
         assert [answer.result(timeout=20) for answer in asked] == list(range(40))
     holder.join(timeout=20)
@@ -53,8 +60,8 @@ def test_one_that_fails_is_told_and_takes_no_other_along(home: Home) -> None:
     release = threading.Event()
     holder = hold_writer(home, release)
     with ThreadPoolExecutor(9) as pool:
-        asked = [pool.submit(home.writer.run, lambda c, number=number: remember(c, number)) for number in range(8)]
-        twice = pool.submit(home.writer.run, lambda c: remember(c, 3) + remember(c, 3))
+        asked = [pool.submit(home.writer.run, remember, number) for number in range(8)]
+        twice = pool.submit(home.writer.run, remember_twice, 3)
         release.set()
         outcomes = [answer.exception(timeout=20) for answer in asked]
         assert isinstance(twice.exception(timeout=20), StoreError)
@@ -87,16 +94,18 @@ def test_an_interruption_while_pieces_are_tried_one_by_one_leaves_nobody_waiting
     holder = hold_writer(home, release)
     fails_at_first = iter([True])
 
-    def fail(_connection: Connection) -> None:
+    def fail(_connection: Connection, items: Sequence[int]) -> Sequence[int]:
         if next(fails_at_first, False):
             raise ValueError("tried alone after this")
+        return items
 
-    def end(_connection: Connection) -> None:
+    def end(_connection: Connection, _items: Sequence[int]) -> Sequence[int]:
         if next(fails_at_first, True):
             raise SystemExit
+        return []
 
     with ThreadPoolExecutor(3) as pool:
-        asked = [pool.submit(home.writer.run, work) for work in (fail, end, lambda c: remember(c, 1))]
+        asked = [pool.submit(home.writer.run, write, 1) for write in (fail, end, remember)]
         release.set()
         outcomes = [answer.exception(timeout=20) for answer in asked]
     holder.join(timeout=20)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from aggregator.board.helm_release import import_release, parse_references, read_references
+from aggregator.board.helm_release import import_release, keep_reference, parse_references, read_references
 from aggregator.cli import cli
 from aggregator.errors import BoardMismatchError, SettingsError
 from aggregator.home import Home
@@ -53,6 +53,49 @@ def test_imported_results_are_published_beside_and_the_board_verifies(
     copy.write_bytes(copy.read_bytes().replace(b'"value": ', b'"value": 1', 1))
     changed = run.invoke(cli, ["verify", "--board", str(out)])
     assert isinstance(changed.exception, BoardMismatchError)
+
+
+def test_an_import_is_taken_out_again(home: Home, site: TestSite, tmp_path: Path) -> None:
+    submit(home, site, site.result(registry_of(home), scores(1)))
+    run, out = CliRunner(), tmp_path / "board"
+    base = ["--dir", str(home.directory)]
+    for name in ("v1", "v2"):
+        assert run.invoke(cli, [*base, "import", "helm-release", str(RELEASE), "--name", name]).exit_code == 0
+    assert run.invoke(cli, [*base, "publish", "--out", str(out)]).exit_code == 0
+    done = run.invoke(cli, [*base, "import", "helm-release", "--remove", "v1"])
+    assert (done.exit_code, "Took out v1" in done.output) == (0, True)
+    assert run.invoke(cli, [*base, "publish", "--out", str(out)]).exit_code == 0
+    assert {path.name for path in (out / "references").iterdir()} == {"v2.json", "v2.html"}
+    assert run.invoke(cli, ["verify", "--board", str(out)]).exit_code == 0
+
+
+@pytest.mark.parametrize("name", ["v1", "../aggregator", "../releases", "", "*"])
+def test_nothing_but_an_import_is_taken_out(home: Home, name: str) -> None:
+    before = sorted(home.directory.rglob("*"))
+    keep_reference(import_release(RELEASE, "other"), home.directory)
+    refused = CliRunner().invoke(cli, ["--dir", str(home.directory), "import", "helm-release", "--remove", name])
+    assert isinstance(refused.exception, SettingsError)
+    assert "(imported: other)" in str(refused.exception)
+    assert set(before) <= set(home.directory.rglob("*"))
+
+
+@pytest.mark.parametrize("words", [[], [str(RELEASE), "--remove", "v1"], ["--remove", "v1", "--name", "v2"]])
+def test_an_import_names_a_folder_or_what_to_take_out(home: Home, words: list[str]) -> None:
+    refused = CliRunner().invoke(cli, ["--dir", str(home.directory), "import", "helm-release", *words])
+    assert refused.exit_code == 2
+    assert "either FOLDER" in refused.output
+
+
+def test_a_folder_with_several_releases_names_them(tmp_path: Path) -> None:
+    for name in ("v1", "v2"):
+        shutil.copytree(RELEASE, tmp_path / "releases" / name)
+    with pytest.raises(SettingsError, match="several releases: v1, v2"):
+        import_release(tmp_path)
+    shutil.rmtree(tmp_path / "releases/v1")
+    assert import_release(tmp_path).figures
+    shutil.rmtree(tmp_path / "releases/v2")
+    with pytest.raises(SettingsError, match="holds no release of HELM"):
+        import_release(tmp_path)
 
 
 @pytest.mark.parametrize("missing", ["schema.json", "summary.json", "groups"])

@@ -62,7 +62,7 @@ def test_a_submission_over_http_gets_a_receipt_that_holds(served: Served, site: 
     digest, receipt = answer.json()["digest"], answer.json()["receipt"]
     assert digest == decode(envelope).digest
     verify_receipt(receipt, decode(envelope).pae, registry.log_keys, registry.log_name)
-    assert served.get(f"/v1/receipts/{digest}").text == receipt
+    assert served.post(site.request_head(), f"/v1/sites/{site.id}/receipts/{digest}").text == receipt
     assert served.post(envelope).json()["receipt"] == receipt
 
 
@@ -115,11 +115,12 @@ def test_a_registry_that_was_spoilt_in_the_database_serves_nothing(home: Home, s
 @pytest.mark.parametrize(
     ("path", "status", "said"),
     [
-        ("/", 404, "not_found"),
+        ("/v1", 404, "not_found"),
         ("/docs", 404, "not_found"),
         ("/v1/receipts/" + "0" * 64, 404, "not_found"),
-        ("/v1/receipts/%2e%2e%2fkeys%2froot.key", 404, "not_found"),
-        ("/v1/receipts/ABC", 400, "malformed"),
+        ("/v1/registry/%2e%2e%2fkeys%2froot.key", 404, "not_found"),
+        ("/v1/registry/ABC", 400, "malformed"),
+        ("/v1/sites/s-00000000/receipts/" + "0" * 64, 405, "method_not_allowed"),
         ("/v1/submissions", 405, "method_not_allowed"),
     ],
 )
@@ -289,10 +290,10 @@ from aggregator import intake
 keep = intake._append
 def append_and_die_once_committed(connection, *rest):
     from sqlalchemy import event
-    keep(connection, *rest)
     @event.listens_for(connection.engine, "{moment}")
     def die(*_):
         os.kill(os.getpid(), signal.SIGKILL)
+    return keep(connection, *rest)
 intake._append = append_and_die_once_committed
 from aggregator.cli import main
 main()

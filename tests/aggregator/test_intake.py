@@ -1,7 +1,7 @@
 """What sites and strangers send, taken by the real store: accepted once, refused without a trace, forks kept."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from aggregator.errors import StoreError
 from aggregator.home import Home, today_day
@@ -19,6 +19,7 @@ from aggregator.log.history import is_frozen, read_history
 from aggregator.refusals import SignedRefusalError, recall
 from aggregator.registry.changes import Additions, apply
 from aggregator.registry.versions import newest_registry, sign_next
+from aggregator.store.schema import forks, metadata
 from protocol.envelope import decode, sign
 from protocol.errors import Code, ProtocolError
 from protocol.policy import bucket_of
@@ -103,9 +104,11 @@ def test_the_same_payload_twice_at_once_is_one_entry_and_no_fork(
     envelope = site.sign(site.result(registry_of(home), scores(1)))
     both, run = threading.Barrier(2), home.writer.run
 
-    def run_after_both_have_looked(work: Callable[[Connection], object]) -> object:
+    def run_after_both_have_looked(
+        write: Callable[[Connection, Sequence[object]], Sequence[object]], item: object
+    ) -> object:
         both.wait(timeout=20)
-        return run(work)
+        return run(write, item)
 
     monkeypatch.setattr(home.writer, "run", run_after_both_have_looked)
     with ThreadPoolExecutor(2) as pool:
@@ -141,6 +144,35 @@ def test_a_fork_is_kept_as_evidence_and_freezes_the_site(home: Home, site: TestS
     assert refused(home, site.sign(site.result(registry, scores(3)))) is Code.SITE_FROZEN
     assert refused(home, second) is Code.SITE_FROZEN
     assert send(home, first) == receipt
+
+
+@pytest.mark.parametrize("fault", ["root", "figures", "day", "model"])
+def test_a_fork_is_one_whatever_is_wrong_with_the_second_payload(home: Home, site: TestSite, fault: str) -> None:
+    """A restored machine reports the same records again: the scores_root was known, and no evidence was kept."""
+    registry = registry_of(home)
+    first = site.result(registry, scores(1))
+    second = site.result(registry, scores(2))
+    forked = {
+        "root": replace(second, scores_root=first.scores_root),
+        "figures": replace(second, cells=first.cells, groups=first.groups, day=first.day - 1),
+        "day": replace(second, day=first.day - 1000),
+        "model": replace(second, model="0" * 64),
+    }[fault]
+    send(home, site.sign(first))
+    envelope = site.sign(forked)
+    assert refused(home, envelope) is Code.FORK
+    assert frozen(home, site)
+    with home.database.reading() as connection:
+        assert connection.execute(select(forks.c.envelope)).scalars().all() == [envelope]
+
+
+def test_a_payload_refused_before_its_place_was_taken_is_still_no_fork(home: Home, site: TestSite) -> None:
+    registry = registry_of(home)
+    wrong = site.sign(replace(site.result(registry, scores(1)), day=0))
+    assert refused(home, wrong) is Code.WRONG_DAY
+    submit(home, site, site.result(registry, scores(2)))
+    assert refused(home, wrong) is Code.WRONG_DAY
+    assert not frozen(home, site)
 
 
 def test_a_frozen_site_does_not_hinder_another(home: Home, site: TestSite) -> None:
@@ -257,7 +289,13 @@ def test_the_database_holds_the_token_of_no_invite(home: Home, tmp_path: Path) -
 
     with home.database.writing() as connection:
         made = invite(connection, home, site_name="St. Example", publication="named", today_day=today_day())
+    fields: list[object] = []
+    with home.database.reading() as connection:
+        for table in metadata.sorted_tables:
+            for row in connection.execute(select(table)):
+                fields += row
     stored = b"".join(path.read_bytes() for path in home.directory.rglob("*") if path.is_file())
+    stored += b"".join(field if isinstance(field, bytes) else str(field).encode() for field in fields)
     assert made.site.encode() in stored
     assert made.token.encode() not in stored
     assert bytes.fromhex(made.token) not in stored

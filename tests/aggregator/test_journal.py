@@ -1,7 +1,6 @@
 """The stored tree: an older database gets one, a damaged one is not added to, and proofs of any size hold."""
 
 import hashlib
-from pathlib import Path
 
 import pytest
 from alembic import command
@@ -24,25 +23,23 @@ ENTRY = (
 )
 
 
-def test_a_database_of_the_schema_before_gets_its_nodes(tmp_path: Path) -> None:
-    database = Database(f"sqlite:///{tmp_path / 'before.sqlite3'}")
+def test_a_database_of_the_schema_before_gets_its_nodes(empty_database: Database) -> None:
     config = _alembic_config()
     leaves = [leaf_hash(bytes([number])) for number in range(21)]
-    with database.engine.begin() as connection:
+    with empty_database.engine.begin() as connection:
         config.attributes["connection"] = connection
         command.upgrade(config, "0002")
         connection.execute(text("INSERT INTO registry_versions (version, envelope) VALUES (1, :it)"), {"it": b"signed"})
         for position, leaf in enumerate(leaves):
             connection.execute(text(ENTRY), {"position": position, "digest": leaf.hex(), "leaf": leaf})
-    database.migrate()
-    with database.reading() as connection:
+    empty_database.migrate()
+    with empty_database.reading() as connection:
         stored = journal.read_nodes(connection, cover_tree(21))
         assert journal.size(connection) == 21
         assert stored[Node(4, 0)] == root(leaves[:16])
         assert journal.consistency(connection, 5, 21) == consistency_proof(leaves, 5)
         digests = connection.execute(select(registry_versions.c.digest)).scalars().all()
     assert digests == [hashlib.sha256(b"signed").hexdigest()]
-    database.close()
 
 
 def fill(home: Home, site: TestSite, count: int) -> None:

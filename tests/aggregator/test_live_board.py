@@ -7,7 +7,8 @@ from aggregator.board.helm_release import import_release, keep_reference
 from aggregator.board.live import LiveBoard
 from aggregator.board.publish import publish
 from aggregator.home import Home
-from tests.aggregator.federation import TestSite, registry_of, scores, submit
+from aggregator.log import journal
+from tests.aggregator.federation import TestSite, ready, registry_of, scores, submit
 
 RELEASE = Path(__file__).parents[1] / "agent/exchange/data/helm_release"
 
@@ -25,6 +26,25 @@ def test_a_small_board_follows_every_entry(home: Home, site: TestSite) -> None:
         time.sleep(0.05)
     assert read_size(board) == before + 1
     board.close()
+
+
+def test_a_board_that_went_on_from_the_one_before_is_the_same_as_a_new_one(home: Home) -> None:
+    board = LiveBoard(home)
+    for number in range(4):
+        site = ready(home, f"Site {number}", "pooled")
+        submit(home, site, site.result(registry_of(home), scores(number)))
+        while board.pages().publication.head.size < read_log_size(home):
+            time.sleep(0.05)
+        fresh = LiveBoard(home)
+        for name in ("board.json", "index.html", "sites.html"):
+            assert board.page(name, {})[0] == fresh.page(name, {})[0]
+        fresh.close()
+    board.close()
+
+
+def read_log_size(home: Home) -> int:
+    with home.database.reading() as connection:
+        return journal.size(connection)
 
 
 def test_readers_of_a_growing_log_do_not_keep_the_server_making_boards(home: Home, site: TestSite) -> None:

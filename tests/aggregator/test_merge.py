@@ -106,7 +106,7 @@ def test_noise_and_rounding_of_every_site_widen_the_interval() -> None:
     """Ten small sites have each a grid and noise of their own; the pooled figure is no more exact than they are."""
     sites = [named(500, 60) for _ in range(10)]
     shown, one_large = pool(sites, PRIVATE, STRICT), pool([named(500, 600)], PRIVATE, STRICT)
-    least = sites[0].least_units
+    least, _ = bucket_range(sites[0].bucket)
     slack = grid_step(least, STRICT) / 2000 + 3 * STRICT.perturbation_units / least
     assert shown.low == math.floor(1000 * wilson((0.5 - slack) * 10 * least, 10 * least)[0])
     assert one_large.low is not None
@@ -210,7 +210,8 @@ def test_a_cell_without_a_figure_says_why(codes: list[int], state: State) -> Non
 def test_a_coded_site_enters_as_the_interval_in_which_it_lies() -> None:
     coded = named(HIGH_CODED)
     shown = pool([named(700), coded], PRIVATE, STRICT)
-    few = -(-1000 * STRICT.min_events // coded.least_units)
+    least, _ = bucket_range(coded.bucket)
+    few = -(-1000 * STRICT.min_events // least)
     ends = [pool([named(700), named(end)], PRIVATE, STRICT) for end in (1000 - few, 1000)]
     assert (shown.value, shown.sites, shown.coded_sites, shown.left_out) == (round((1700 - few / 2) / 2), 2, 1, 0)
     assert (shown.low, shown.high) == (ends[0].low, ends[1].high)

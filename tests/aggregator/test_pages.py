@@ -276,7 +276,7 @@ def test_a_query_for_a_category_or_model_that_is_not_there_finds_no_page(registr
         ("index.html", {"category": "../../etc"}),
         ("index.html", {"sort": "category-nothing"}),
         ("cards/pilot-1/compare.html", {"a": "nobody", "b": "nobody"}),
-        ("cards/pilot-1/compare.html", {}),
+        ("cards/pilot-1/compare.html", {"a": "", "b": ""}),
         ("cards/pilot-1/benchmarks/med_qa.html", {"model": "nobody"}),
         ("../aggregator.yaml", {}),
     ):

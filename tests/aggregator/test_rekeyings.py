@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from sqlalchemy import event, func, select
 from sqlalchemy.engine import Engine
 
 from aggregator.api.submission_routes import keep_rekeying
-from aggregator.board.evidence import collect_evidence, replay
+from aggregator.board.evidence import replay
 from aggregator.cli import cli
 from aggregator.errors import AggregatorError, EnrolmentError
 from aggregator.home import Home
@@ -24,11 +23,13 @@ from aggregator.registry.versions import all_envelopes, walk
 from aggregator.store.schema import entries, rekeying_requests
 from protocol.envelope import decode, sign
 from protocol.errors import Code, ProtocolError
+from protocol.keys import Ed25519Signer
 from protocol.predicates import LedgerHead
 from protocol.receipt import verify_receipt
 from protocol.site_head import SiteHead, verify_site_head
 from protocol.statements import build_statement, parse_statement
 from tests.aggregator.conftest import Served
+from tests.aggregator.copies import copy_home, set_back
 from tests.aggregator.federation import (
     TestSite,
     enrolled,
@@ -39,13 +40,14 @@ from tests.aggregator.federation import (
     scores,
     submit,
 )
+from tests.aggregator.log_checks import collect_evidence
 from tests.aggregator.test_http import code
 from tests.aggregator.test_intake import fork, frozen, log_size
 
 
 def head_of(served: Served, site: TestSite) -> SiteHead:
     registry = registry_of(served.home)
-    note = served.get(f"/v1/sites/{site.id}/head").text
+    note = served.post(site.request_head(), f"/v1/sites/{site.id}/head").text
     return verify_site_head(note, site.id, registry.receipt_key, registry.log_name)
 
 
@@ -81,9 +83,14 @@ def test_a_site_without_links_has_its_enrolment_as_head(served: Served) -> None:
     assert head_of(served, site) == SiteHead(site.id, 1, 0, site.prev, LedgerHead(0, "0" * 64), False, 4 - 3)
 
 
-def test_the_head_of_a_site_that_nobody_enrolled_is_not_found(served: Served) -> None:
-    assert code(served.get("/v1/sites/s-zzzzzzzz/head")) == "not_found"
-    assert code(served.get("/v1/sites/S-1/head")) == "malformed"
+def test_a_request_for_a_head_that_is_none_is_malformed(served: Served, site: TestSite) -> None:
+    path = f"/v1/sites/{site.id}/head"
+    assert code(served.post(site.request_head(), "/v1/sites/S-1/head")) == "malformed"
+    statement = site.sign(site.result(registry_of(served.home), scores(1)))
+    for body in (b"", b"{}", statement, site.request_head() + b" ", b"x" * 5000):
+        assert code(served.post(body, path)) == "malformed"
+    assert code(served.get(path)) == "method_not_allowed"
+    assert code(served.post(site.request_head())) == "malformed"  # nor is a request a statement
 
 
 def test_a_frozen_site_finds_its_way_back_over_http(served: Served, site: TestSite) -> None:
@@ -101,7 +108,8 @@ def test_a_frozen_site_finds_its_way_back_over_http(served: Served, site: TestSi
     answer = served.post(request, "/v1/requests").json()
     registry = registry_of(home)
     verify_receipt(answer["receipt"], decode(request).pae, registry.log_keys, registry.log_name)
-    assert served.get(f"/v1/receipts/{digest}").text == answer["receipt"]
+    asked = served.post(restored.request_head(), f"/v1/sites/{site.id}/receipts/{digest}")
+    assert asked.text == answer["receipt"]
     assert (registry.sites[site.id].start, registry.sites[site.id].epoch) == (digest, 2)
     restored.accepted(request)
     head = head_of(served, restored)
@@ -210,7 +218,7 @@ def test_a_rotation_whose_place_was_taken_meanwhile_is_no_fork(served: Served, s
 def test_strangers_requests_keep_no_site_out(served: Served, site: TestSite) -> None:
     """Anybody can sign a reset with keys of their own; they wait in vain, and only so many of them."""
     home = served.home
-    for _ in range(rekeyings.MAX_UNKNOWN):
+    for _ in range(rekeyings.MAX_WAITING):
         forged = site.reset(registry_of(home), agent=new_key(), steward=new_key(), reason="lost_agent_key")
         assert served.post(forged, "/v1/requests").status_code == 200
     one_more = site.reset(registry_of(home), agent=new_key(), steward=new_key())
@@ -227,13 +235,59 @@ def test_strangers_requests_keep_no_site_out(served: Served, site: TestSite) -> 
     assert len(waiting(home)) == 1, "those of the other site"
 
 
-def test_stale_requests_of_strangers_make_room(home: Home, site: TestSite) -> None:
+def test_strangers_keep_out_no_site_that_lost_a_key(served: Served, site: TestSite) -> None:
+    """Nor does the thief of one key keep out what both keys have signed."""
+    home = served.home
+
+    def ask(agent: Ed25519Signer, steward: Ed25519Signer) -> int:
+        return served.post(site.reset(registry_of(home), agent=agent, steward=steward), "/v1/requests").status_code
+
+    for _ in range(rekeyings.MAX_WAITING):
+        assert ask(new_key(), new_key()) == 200
+        assert ask(new_key(), site.steward) == 200
+    assert (ask(new_key(), new_key()), ask(new_key(), site.steward)) == (429, 429)
+    assert ask(site.agent, site.steward) == 200
+    assert served.post(site.rotate(registry_of(home), "agent", new_key()), "/v1/requests").status_code == 200
+
+
+def test_a_site_with_a_grudge_does_not_fill_the_disk_with_requests(served: Served, site: TestSite) -> None:
+    """Each rotation to another key is another request, and no allowance counts them."""
+    home = served.home
+    for _ in range(rekeyings.MAX_WAITING):
+        assert served.post(site.rotate(registry_of(home), "agent", new_key()), "/v1/requests").status_code == 200
+    answer = served.post(site.rotate(registry_of(home), "agent", new_key()), "/v1/requests")
+    assert (answer.status_code, len(waiting(home))) == (429, rekeyings.MAX_WAITING)
+    submit(home, site, site.result(registry_of(home), scores(1)))  # after which none of them fits
+    assert served.post(site.rotate(registry_of(home), "agent", new_key()), "/v1/requests").status_code == 200
+    assert len(waiting(home)) == 1
+
+
+def test_a_person_is_told_which_strangers_requests_do_not_fit(served: Served, site: TestSite) -> None:
+    """The stranger is not: the answer would say how far the site has come."""
+    home = served.home
+    lost = TestSite(site.id, prev=registry_of(home).sites[site.id].start)
+    assert served.post(lost.reset(registry_of(home)), "/v1/requests").status_code == 200
+    assert "wrong_prev" in done(home, "requests")
+    assert done(home, "rekey", "--pending") == "No request is waiting.\n"
+
+
+def test_a_full_queue_turns_strangers_away_without_the_writer(served: Served, site: TestSite) -> None:
+    home = served.home
+    for _ in range(rekeyings.MAX_WAITING):
+        served.post(site.reset(registry_of(home), agent=new_key(), steward=new_key()), "/v1/requests")
+    with home.database.writing():
+        one_more = site.reset(registry_of(home), agent=new_key(), steward=new_key())
+        answer = served.post(one_more, "/v1/requests")
+    assert (answer.status_code, code(answer)) == (429, "too_many_requests")
+
+
+def test_stale_requests_with_one_key_of_the_site_make_room(home: Home, site: TestSite) -> None:
     def ask() -> None:
         with home.database.writing() as connection:
             request = site.reset(registry_of(home), agent=new_key())
             rekeyings.keep_request(connection, rekeyings.open_request(connection, request))
 
-    for _ in range(rekeyings.MAX_UNKNOWN):
+    for _ in range(rekeyings.MAX_WAITING):
         ask()
     with pytest.raises(rekeyings.TooManyRequestsError):
         ask()
@@ -253,7 +307,7 @@ def test_making_room_looks_at_no_other_sites_requests(home: Home, site: TestSite
 
     ask(other)
     submit(home, other, other.result(registry_of(home), scores(2)))  # so that the request fits no more
-    for _ in range(rekeyings.MAX_UNKNOWN):
+    for _ in range(rekeyings.MAX_WAITING):
         ask(site)
     submit(home, site, site.result(registry_of(home), scores(1)))
     ask(site)
@@ -445,7 +499,7 @@ def test_killed_again_and_again_a_reset_comes_into_force_once(home: Home, site: 
     submit(home, site, site.result(registry_of(home), scores(7)))
 
 
-@pytest.mark.usefixtures("on_sqlite")  # whose files it sets back
+@pytest.mark.timeout(900)  # on PostgreSQL each step copies a database
 def test_killed_at_any_step_a_reset_is_in_log_and_registry_or_in_neither(home: Home, site: TestSite) -> None:
     fork(home, site)
     before = registry_of(home)
@@ -453,14 +507,12 @@ def test_killed_at_any_step_a_reset_is_in_log_and_registry_or_in_neither(home: H
     digest = decode(request).digest
     with home.database.writing() as connection:
         rekeyings.keep_request(connection, rekeyings.open_request(connection, request))
-    home.database.close()
-    kept = Path(shutil.copytree(home.directory, home.directory.with_name("kept")))
+    kept = copy_home(home, home.directory.with_name("kept"))
     killed = {False: 0, True: 0}  # before the commit, and after it
     exit_code, step = -signal.SIGKILL, 0
     while exit_code == -signal.SIGKILL:
         step += 1
-        shutil.rmtree(home.directory)
-        shutil.copytree(kept, home.directory)
+        set_back(home, kept)
         exit_code = dying(home, step, "rekey", "--pending", "--fingerprint-checked")
         is_in_force = check_both_or_neither(home, site, digest, before.version)
         killed[is_in_force] += exit_code == -signal.SIGKILL

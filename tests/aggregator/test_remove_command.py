@@ -6,8 +6,12 @@ import pytest
 
 from aggregator.errors import SettingsError
 from aggregator.home import Home
+from aggregator.remove_command import find_files
+from tests.aggregator.conftest import ServedByProcess, start, stop
 from tests.aggregator.federation import ready
 from tests.aggregator.test_cli import done, failed
+
+RELEASE = Path(__file__).parents[1] / "agent/exchange/data/helm_release"
 
 
 @pytest.fixture
@@ -29,13 +33,58 @@ def test_a_test_aggregator_is_removed_with_everything_it_made(directory: Path) -
     assert (directory.parent / "a.draft").exists()
 
 
+def test_an_aggregator_that_has_published_is_removed_and_its_board_stays(directory: Path, tmp_path: Path) -> None:
+    done("--dir", directory, "import", "helm-release", RELEASE, "--name", "v1")
+    done("--dir", directory, "publish", "--out", tmp_path / "public")
+    done("--dir", directory, "registry", "propose", "--rotate-log-key", "--out", tmp_path / "a.draft")
+    done("--dir", directory, "registry", "sign", tmp_path / "a.draft", "--key", directory / "keys/root.key", fed="y\n")
+    assert files_in(directory) >= {"releases.json", "references/v1.json", "keys/root.key.registry"}
+    done("--dir", directory, "remove", "--origin", "board.example")
+    assert not directory.exists()
+    assert (tmp_path / "public/index.html").exists()
+
+
+def test_an_aggregator_that_serves_is_not_removed(home: Home, directory: Path, tmp_path: Path) -> None:
+    running: ServedByProcess = start(home, tmp_path / "log")
+    before = files_in(directory)
+    try:
+        refused = failed("--dir", directory, "remove", "--origin", "board.example")
+        assert "another command is working" in str(refused)
+        assert files_in(directory) >= before
+        assert running.get("/readyz").status_code == 200
+    finally:
+        stop(running)
+    done("--dir", directory, "remove", "--origin", "board.example")
+    assert not directory.exists()
+
+
+def test_a_removal_that_was_killed_is_run_again(directory: Path) -> None:
+    done("--dir", directory, "publish", "--out", directory.parent / "public")
+    files = find_files(directory)
+    for path in files[:-2]:
+        path.unlink()
+    done("--dir", directory, "remove", "--origin", "board.example")
+    assert not directory.exists()
+
+
 def test_an_aggregator_of_another_origin_stays(directory: Path) -> None:
     before = files_in(directory)
     assert isinstance(failed("--dir", directory, "remove", "--origin", "real.example"), SettingsError)
     assert files_in(directory) >= before
 
 
-@pytest.mark.parametrize("foreign", ["thesis.odt", "keys/ssh_key", "registry/notes.txt", "public/index.html"])
+@pytest.mark.parametrize(
+    "foreign",
+    [
+        "thesis.odt",
+        "keys/ssh_key",
+        "registry/notes.txt",
+        "public/index.html",
+        "releases/notes.txt",
+        "references/thesis.json",
+        ".well-known",
+    ],
+)
 def test_a_directory_that_holds_a_foreign_file_stays_whole(directory: Path, foreign: str) -> None:
     path = directory / foreign
     path.parent.mkdir(exist_ok=True)

@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-import shutil
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from aggregator.board.publish import publish
 from aggregator.board.verification import verify
 from aggregator.errors import BoardMismatchError, SettingsError
 from aggregator.home import Home, today_day
+from tests.aggregator.copies import copy_home
 from tests.aggregator.federation import TestSite, new_home, ready, registry_of, scores, submit
 
 
@@ -26,9 +26,40 @@ def test_only_a_board_is_replaced(home: Home, tmp_path: Path) -> None:
         publish(home, tmp_path / "mine")
     assert (tmp_path / "mine/thesis.txt").read_text() == "years of work"
     publish(home, tmp_path / "board")
-    (tmp_path / "board/stale.html").write_text("old")
+    stale = tmp_path / "board/stale.html"
+    stale.write_bytes((tmp_path / "board/index.html").read_bytes())
+    publish(home, tmp_path / "board")
+    assert not stale.exists(), "a page that an earlier version made"
+    verify(tmp_path / "board", today_day=today_day())
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["CNAME", ".well-known/security.txt", "mine.html", "log/notes", "releases/1.txt", "audits/mail.txt", ".git/HEAD"],
+)
+def test_files_of_the_user_in_the_board_are_named_and_never_lost(home: Home, tmp_path: Path, name: str) -> None:
+    publish(home, tmp_path / "board")
+    report(home, ready(home), 1)
+    path = tmp_path / "board" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("years of work")
+    before = (tmp_path / "board/board.json").read_bytes()
+    with pytest.raises(SettingsError, match=f"not the board's: {name}"):
+        publish(home, tmp_path / "board")
+    assert path.read_text() == "years of work"
+    assert (tmp_path / "board/board.json").read_bytes() == before, "the board is as it was"
+    path.unlink()
     publish(home, tmp_path / "board")
     verify(tmp_path / "board", today_day=today_day())
+
+
+def test_a_link_of_the_user_in_the_board_is_not_lost(home: Home, tmp_path: Path) -> None:
+    publish(home, tmp_path / "board")
+    (tmp_path / "thesis.txt").write_text("years of work")
+    (tmp_path / "board/thesis.html").symlink_to(tmp_path / "thesis.txt")
+    with pytest.raises(SettingsError, match=r"thesis\.html"):
+        publish(home, tmp_path / "board")
+    assert (tmp_path / "board/thesis.html").is_symlink()
 
 
 @pytest.mark.parametrize("name", ["board.old", ".board.old", ".board.new", "board.new", ".board.publishing"])
@@ -65,16 +96,17 @@ def test_a_publication_that_fails_leaves_the_board_as_it_was(home: Home, tmp_pat
     report(home, site, 1)
     publish(home, tmp_path / "board")
     before = {path: path.read_bytes() for path in (tmp_path / "board").rglob("*") if path.is_file()}
-    shutil.copytree(home.directory, tmp_path / "older")
+    older = copy_home(home, tmp_path / "older")
     report(home, site, 2)
     publish(home, tmp_path / "board")
     newer = {path: path.read_bytes() for path in (tmp_path / "board").rglob("*") if path.is_file()}
     assert newer != before
     with pytest.raises(BoardMismatchError, match="published from 5 log entries, the database has 4") as error:
-        publish(Home(tmp_path / "older"), tmp_path / "board")
+        publish(older, tmp_path / "board")
     assert "restored back-up" in error.value.advice
     assert {path: path.read_bytes() for path in (tmp_path / "board").rglob("*") if path.is_file()} == newer
     assert sorted(path.name for path in tmp_path.iterdir()) == ["aggregator", "board", "older"]
+    older.database.close()
 
 
 def test_two_publications_at_once_do_not_mix(home: Home, tmp_path: Path) -> None:
@@ -91,11 +123,10 @@ def test_two_publications_at_once_do_not_mix(home: Home, tmp_path: Path) -> None
 def test_a_restored_log_that_went_another_way_is_not_published_over_the_first(home: Home, tmp_path: Path) -> None:
     """As many entries and more, all signed by the log's own key: readers of the old board would see a forgery."""
     site = ready(home)
-    shutil.copytree(home.directory, tmp_path / "restored")
+    restored = copy_home(home, tmp_path / "restored")
     twin = site.copy()
     report(home, site, 1)
     publish(home, tmp_path / "board")
-    restored = Home(tmp_path / "restored")
     report(restored, twin, 2)
     report(restored, twin, 3)
     with pytest.raises(BoardMismatchError, match="the first 4 entries of the log are not those"):

@@ -16,32 +16,28 @@ from aggregator.errors import BoardMismatchError, SettingsError, StoreError
 from aggregator.home import Home, today_day
 from aggregator.registry.versions import walk
 from aggregator.settings import make_settings, read_settings, write_settings
-from aggregator.store.database import Database
+from aggregator.store.database import UNRELEASED_SCHEMA, Database
 from aggregator.store.schema import entries, metadata, registry_versions
 from protocol.errors import Code, ProtocolError
 from tests.aggregator.federation import TestSite, new_home, registry_of, submit
 
 
-def test_the_migrations_make_the_tables_that_the_program_uses(tmp_path: Path) -> None:
-    database = Database(f"sqlite:///{tmp_path / 'new.sqlite3'}")
-    database.migrate()
-    database.migrate()  # nothing left to do
-    database.check_version()
-    with database.reading() as connection:
+def test_the_migrations_make_the_tables_that_the_program_uses(empty_database: Database) -> None:
+    empty_database.migrate()
+    empty_database.migrate()  # nothing left to do
+    empty_database.check_version()
+    with empty_database.reading() as connection:
         assert compare_metadata(MigrationContext.configure(connection), metadata) == []
-    database.close()
 
 
-def test_an_empty_or_foreign_database_is_refused(tmp_path: Path) -> None:
-    database = Database(f"sqlite:///{tmp_path / 'empty.sqlite3'}")
-    with pytest.raises(StoreError, match="none"):
-        database.check_version()
-    database.migrate()
-    with database.writing() as connection:
+def test_an_empty_or_foreign_database_is_refused(empty_database: Database) -> None:
+    with pytest.raises(StoreError, match=r"none|is missing"):
+        empty_database.check_version()
+    empty_database.migrate()
+    with empty_database.writing() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     with pytest.raises(StoreError, match="9999"):
-        database.check_version()
-    database.close()
+        empty_database.check_version()
 
 
 def test_two_links_for_one_place_are_impossible_in_the_database_itself(home: Home, site: TestSite) -> None:
@@ -80,13 +76,13 @@ def test_a_database_of_an_unreleased_version_is_refused_in_one_sentence(tmp_path
         assert "Start anew" in result.exception.advice
 
 
-@pytest.mark.usefixtures("on_sqlite")
-def test_a_new_aggregator_is_not_founded_on_an_unreleased_database(tmp_path: Path) -> None:
-    directory = Path(shutil.copytree(UNRELEASED / "aggregator", tmp_path / "aggregator"))
-    (directory / "aggregator.yaml").unlink()
-    shutil.rmtree(directory / "keys")
+def test_a_new_aggregator_is_not_founded_on_an_unreleased_database(empty_database: Database, tmp_path: Path) -> None:
+    with empty_database.engine.begin() as connection:
+        connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32))"))
+        connection.execute(text("INSERT INTO alembic_version VALUES (:schema)"), {"schema": UNRELEASED_SCHEMA})
+    url = empty_database.engine.url.render_as_string()
     with pytest.raises(StoreError, match="made by an unreleased version"):
-        new_home(directory)
+        new_home(tmp_path / "aggregator", database_url=url)
 
 
 def test_a_registry_of_an_unreleased_version_is_refused() -> None:

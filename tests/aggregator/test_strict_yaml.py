@@ -51,7 +51,7 @@ def test_a_setting_given_twice_is_refused(tmp_path: Path) -> None:
         ("- name: a/b\n  display_name: A\n  is_language_model: no\n", "line 3: 0.is_language_model"),
         (
             "- name: a/b\n- name: c/d\n  display_name: C\n  colour: red\n",
-            "line 1: 0.display_name: Field required; line 4",
+            "line 1: 0.display_name: is missing; line 4",
         ),
         ("- name: 7\n  display_name: A\n", "line 1: 0.name"),
         ("name: a/b\n", "line 1: the whole file"),

@@ -8,7 +8,6 @@ from aggregator.log.tree_nodes import (
     Node,
     complete_nodes,
     cover_consistency,
-    cover_inclusion,
     cover_tree,
     fold,
     fold_covers,
@@ -45,15 +44,6 @@ def test_fewer_than_two_nodes_are_stored_for_each_leaf() -> None:
     assert len(STORED) < 2 * len(LEAVES)
 
 
-@given(size=SIZES, data=st.data())
-@settings(deadline=None)
-def test_every_inclusion_proof_is_that_of_the_whole_tree(size: int, data: st.DataObject) -> None:
-    index = data.draw(st.integers(0, size - 1))
-    proof = fold_covers(cover_inclusion(index, size), STORED)
-    assert proof == merkle.inclusion_proof(LEAVES[:size], index)
-    merkle.verify_inclusion(LEAVES[index], index, size, proof, merkle.root(LEAVES[:size]))
-
-
 @given(new_size=SIZES, data=st.data())
 @settings(deadline=None)
 def test_every_consistency_proof_is_that_of_the_whole_tree(new_size: int, data: st.DataObject) -> None:
@@ -75,14 +65,7 @@ def test_the_newest_leaf_is_proven_by_the_peaks_before_it(size: int) -> None:
 def test_a_proof_reads_few_nodes_however_long_the_log(size: int, data: st.DataObject) -> None:
     index = data.draw(st.integers(0, size - 1))
     deep = size.bit_length()
-    assert sum(map(len, cover_inclusion(index, size))) <= 2 * deep
     assert sum(map(len, cover_consistency(index + 1, size))) <= 3 * deep
-
-
-@pytest.mark.parametrize(("index", "size"), [(-1, 5), (5, 5), (0, 0)])
-def test_a_leaf_outside_the_tree_has_no_proof(index: int, size: int) -> None:
-    with pytest.raises(ValueError, match="no leaf"):
-        cover_inclusion(index, size)
 
 
 @pytest.mark.parametrize(("old_size", "new_size"), [(0, 5), (6, 5), (-1, 3)])

@@ -116,11 +116,14 @@ def test_a_checkpoint_of_another_log_is_no_earlier_head_of_this_one(
     served: Served, site: TestSite, tmp_path: Path
 ) -> None:
     other = new_home(tmp_path / "other")
-    for note in (split(served.home, 2, "other.example"), split(other, 2)):
+    for note, sentence in (
+        (split(served.home, 2, "other.example"), "of other.example, not of board.example"),
+        (split(other, 2), "no version of this log's registry names the key that signed"),
+    ):
         (tmp_path / "since").write_text(note)
         refused = check_log(served.url, "--since", str(tmp_path / "since"))
-        assert isinstance(refused.exception, BoardMismatchError)
-        assert "checkpoint is not what it should be" in str(refused.exception)
+        assert isinstance(refused.exception, AggregatorError)
+        assert sentence in str(refused.exception)
     other.database.close()
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.disclosure.gate import Rule
+from agent.disclosure.verdicts import GateRule
 from protocol.codes import HIGH_CODED, LOW_CODED, SUPPRESSED
 from protocol.disclosure import SPREAD_STEPS, allowed_values
 from protocol.policy import DisclosurePolicy, bucket_range, grid_step
@@ -376,16 +376,16 @@ class Attack:
         decisions: list[_Decision] = []
         by_benchmark: dict[tuple[int, str], list[Figure]] = {}
         for figure in self.history.figures:
-            if figure.verdict not in {Rule.SURPLUS, Rule.PART, Rule.NEAR_VERSION}:
+            if figure.verdict not in {GateRule.SURPLUS, GateRule.PART, GateRule.NEAR_VERSION}:
                 by_benchmark.setdefault((figure.place, figure.benchmark), []).append(figure)
         for figures in by_benchmark.values():
             whole = [figure for figure in figures if not figure.subgroup]
-            was_repeated = any(figure.verdict is Rule.REPEATED for figure in whole)
+            was_repeated = any(figure.verdict is GateRule.REPEATED for figure in whole)
             decisions += [_Decision(figure, self._comparable(figure), was_repeated) for figure in whole]
             parts = [figure for figure in figures if figure.subgroup]
-            if was_repeated or not parts or parts[0].verdict is Rule.OTHER_METRIC:
+            if was_repeated or not parts or parts[0].verdict is GateRule.OTHER_METRIC:
                 continue
-            was_near = any(figure.verdict is Rule.NO_PRECEDENT for figure in parts)
+            was_near = any(figure.verdict is GateRule.NO_PRECEDENT for figure in parts)
             pairs = [(new, old) for new in parts for old in self._comparable(new)]
             decisions.append(_Decision(None, [old for _, old in pairs], was_near, [new for new, _ in pairs]))
         return decisions

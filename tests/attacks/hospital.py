@@ -14,13 +14,15 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from agent.disclosure.cell_scores import Secrets
 from agent.disclosure.dataset_reading import ReadUnit, ReadVersion
 from agent.disclosure.findings import Finding
-from agent.disclosure.gate import Release, Rule, Secrets, decide
-from agent.disclosure.ledger import DatasetEntry, Entry, Fingerprints, Ledger, ReleaseEntry
+from agent.disclosure.gate import GatedRelease, decide
+from agent.disclosure.ledger import DatasetEntry, Fingerprints, Ledger, LedgerEntry, ReleaseEntry
 from agent.disclosure.perturbation import perturb_sums
 from agent.disclosure.registration import check_version, make_candidate, make_statement
 from agent.disclosure.sketches import Shingled, Shingler
+from agent.disclosure.verdicts import GateRule
 from agent.errors import DisclosureError
 from agent.store import UnitScore
 from protocol.codes import SUPPRESSED
@@ -106,7 +108,7 @@ class Figure:
     subgroup: str
     dataset: str
     outcomes: Mapping[str, Outcome]
-    verdict: Rule
+    verdict: GateRule
     payload: tuple[int, int]
     alone: tuple[int, int] | None
     bucket: int
@@ -290,7 +292,7 @@ class Hospital:
 
     def _enter(self, content: DatasetEntry | ReleaseEntry) -> None:
         """Add an entry to the ledger; nothing here reads its chain of digests, which takes long to compute."""
-        entry = Entry(len(self.ledger.entries) + 1, "00" * 32, self.day, content)
+        entry = LedgerEntry(len(self.ledger.entries) + 1, "00" * 32, self.day, content)
         self.ledger = Ledger((*self.ledger.entries, entry))
 
     def _read(self, benchmark: str, members: Sequence[Member]) -> ReadVersion:
@@ -449,7 +451,7 @@ class Hospital:
         self,
         card: Scorecard,
         name: str,
-        release: Release,
+        release: GatedRelease,
         findings: Sequence[Finding],
         answers: Mapping[str, Mapping[Member, Outcome]],
     ) -> list[Figure]:
@@ -471,7 +473,13 @@ class Hospital:
             verdict, value = release.verdicts[cell.key], release.cells[cell.key]
             alone = None
             bucket = release.groups[cell.group]
-            decided_alone = {Rule.ROUNDED, Rule.FEW_SUCCESSES, Rule.FEW_FAILURES, Rule.UNSAFE, Rule.MARGIN}
+            decided_alone = {
+                GateRule.ROUNDED,
+                GateRule.FEW_SUCCESSES,
+                GateRule.FEW_FAILURES,
+                GateRule.UNSAFE,
+                GateRule.MARGIN,
+            }
             if verdict in decided_alone and bucket:
                 shares = {person: METRICS[cell.metric][self.history.levels[o]] for person, o in outcomes.items()}
                 names = (model_digest(name), dataset.definition, dataset.commitment, cell.metric, cell.subgroup or "")
@@ -495,18 +503,18 @@ class Hospital:
             )
             if cell.key in release.footprint:
                 figure.scores = hash(frozenset(release.footprint[cell.key].scores.items()))
-            if verdict is Rule.REPEATED:
+            if verdict is GateRule.REPEATED:
                 alike = [f for f in self.history.figures if f.key == figure.key and f.scores == figure.scores]
                 figure.source = next(f for f in reversed(alike) if f.source is None)
             noted.append(figure)
-            if verdict is Rule.ROUNDED and not cell.subgroup:
+            if verdict is GateRule.ROUNDED and not cell.subgroup:
                 earlier = {
                     f.dataset for f in self.history.figures if f.benchmark == cell.benchmark and f.payload[0] >= 0
                 }
                 self.history.released_again |= bool(earlier - {finding.dataset})
         return noted
 
-    def _count_main(self, release: Release, findings: Sequence[Finding]) -> None:
+    def _count_main(self, release: GatedRelease, findings: Sequence[Finding]) -> None:
         for finding in findings:
             is_part = finding.extent.asked < finding.extent.available
             if is_part or finding.metric != MAIN_METRICS[finding.benchmark] or finding.subgroup:
@@ -564,7 +572,7 @@ def _root(findings: Sequence[Finding]) -> str:
     return hashlib.sha256(repr(sorted(content, key=repr)).encode()).hexdigest()
 
 
-def _result(card: Scorecard, release: Release) -> ResultPredicate:
+def _result(card: Scorecard, release: GatedRelease) -> ResultPredicate:
     return replace(
         world.RESULT,
         scorecard=card.digest,

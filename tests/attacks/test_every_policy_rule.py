@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from agent.disclosure.gate import Rule
 from agent.disclosure.ledger import Ledger
+from agent.disclosure.verdicts import GateRule
 from agent.errors import DisclosureError
 from aggregator.merge.board_model import State
 from aggregator.merge.pool import pool
@@ -109,7 +109,7 @@ def subtracts_two_releases(policy: DisclosurePolicy) -> bool:
     before = gate_says([finding("ward", "exact_match", right(147, 200))], policy=quiet(policy))
     newer = finding("ward", "exact_match", [1.0, *right(147, 200)], first=-1)
     now = gate_says([newer], ledger=after(Ledger(), before), policy=quiet(policy))
-    return now.verdicts[WARD] is Rule.ROUNDED
+    return now.verdicts[WARD] is GateRule.ROUNDED
 
 
 def tries_until_a_figure_pleases(policy: DisclosurePolicy) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 
-from agent.disclosure import gate, perturbation
+from agent.disclosure import perturbation, precedents
 from agent.disclosure.perturbation import draw_noise
 from protocol.disclosure import CellSums, release_cell
 from protocol.policy import DisclosurePolicy, bucket_of, bucket_range
@@ -34,6 +34,7 @@ def test_her_model_of_one_figure_is_the_product(name: str) -> None:
             assert release_cell(CELL, CellSums(units, total, total), bucket, policy) == expected
 
 
+@pytest.mark.full
 def test_nothing_is_recovered_and_enough_is_published() -> None:
     outcomes = attack_in_parallel(range(HISTORIES), POLICIES, processes=1)
     assert sum(outcome.histories for outcome in outcomes.values()) == HISTORIES
@@ -93,5 +94,5 @@ def test_an_exact_threshold_of_repeats_tells_whether_one_more_answer_changed(mon
 
     seeds = (3, 6)
     assert recovered(seeds, knowledge_of) == 0
-    monkeypatch.setattr(gate, "perturb_distance", exact)
+    monkeypatch.setattr(precedents, "perturb_distance", exact)
     assert recovered(seeds, knows) > 0

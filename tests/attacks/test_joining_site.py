@@ -197,13 +197,16 @@ def test_nothing_that_named_sites_claim_moves_the_weights_among_pooled_ones(
     assert found[0] == found[1]
 
 
-def test_spread_over_few_pooled_sites_is_told_in_whole_hundredths() -> None:
+def test_spread_over_pooled_sites_is_told_in_whole_hundredths() -> None:
+    """That of fewer than six in tenths or not at all: see test_coalition.py."""
     sites = Sites()
-    for site, figure in zip(sites.add("pooled", count=3), (613, 727, 581), strict=True):
+    for site, figure in zip(sites.add("pooled", count=6), (613, 727, 581, 640, 655, 702), strict=True):
         sites.send(site, figure)
-    cell = ward_of(board_of(sites))
+    board = board_of(sites)
+    cell, ranges = ward_of(board), board.tables[0].rows[0].ranges
     assert cell.value is not None
-    for number in (cell.low, cell.high, cell.average, cell.tau, cell.prediction_low, cell.prediction_high):
+    ends = (ranges.macro_average_low, ranges.macro_average_high)
+    for number in (cell.low, cell.high, cell.average, cell.tau, cell.prediction_low, cell.prediction_high, *ends):
         assert number is not None
         assert number % 10 == 0
     assert cell.i2_percent is not None

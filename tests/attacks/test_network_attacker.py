@@ -37,7 +37,7 @@ def test_no_answer_sends_a_client_to_the_host_that_a_request_names(served: Serve
         "/board/%00",
         "/board/log/checkpoint",
         "/board/audited.json",
-        "/v1/receipts/..%2f..%2faggregator.sqlite3",
+        "/v1/registry/..%2f..%2faggregator.sqlite3",
         "/keys/log.key",
         "/aggregator.yaml",
     ],

@@ -17,12 +17,14 @@ from typing import Any
 
 import pytest
 
+from agent.disclosure import cell_scores, persons
 from agent.disclosure import gate as gate_module
-from agent.disclosure import persons
 from agent.disclosure.findings import Finding
-from agent.disclosure.gate import Release, Rule
+from agent.disclosure.gate import GatedRelease
 from agent.disclosure.ledger import Ledger, ReleaseEntry, append_entry, ledger_key
+from agent.disclosure.precedents import Precedents
 from agent.disclosure.prepare import Gate, prepare
+from agent.disclosure.verdicts import GateRule
 from agent.errors import DisclosureError
 from protocol import disclosure, verification
 from protocol.codes import HIGH_CODED, LOW_CODED, SUPPRESSED
@@ -57,7 +59,7 @@ WARD_CARD = replace(CARD, cells=tuple(cell for cell in CARD.cells if cell.key ==
 ROUGE_CARD = replace(WARD_CARD, cells=tuple(cell for cell in CARD.cells if cell.key == ROUGE))
 BOTH_CARD = replace(WARD_CARD, cells=tuple(cell for cell in CARD.cells if cell.key in {WARD, ROUGE}))
 
-Publish = Callable[[int, float], Release]
+Publish = Callable[[int, float], GatedRelease]
 """What is published in the end if so many others were right, and the target scored so much."""
 
 
@@ -74,7 +76,7 @@ def count_recovered(publish: Publish, counts: Sequence[int]) -> int:
 COUNTS = range(90, 120)
 
 
-def new_patient(count: int, target: float, *, second_model: str) -> Release:
+def new_patient(count: int, target: float, *, second_model: str) -> GatedRelease:
     """200 patients, then the same and one who came: what the second release shows."""
     others = right(count, 200)
     before = gate_says([finding("ward", "exact_match", others)], card=WARD_CARD)
@@ -85,12 +87,12 @@ def new_patient(count: int, target: float, *, second_model: str) -> Release:
 
 @pytest.mark.parametrize("model", [MODEL, OTHER_MODEL], ids=["same-model", "second-name-of-the-same-weights"])
 def test_a_patient_who_came_between_two_releases(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def publish(count: int, target: float) -> Release:
+    def publish(count: int, target: float) -> GatedRelease:
         return new_patient(count, target, second_model=model)
 
     assert count_recovered(publish, COUNTS) == 0
-    assert publish(100, 1.0).verdicts[WARD] is Rule.NEAR_VERSION
-    monkeypatch.setattr(gate_module._History, "_is_near", lambda self, dataset, other: False)
+    assert publish(100, 1.0).verdicts[WARD] is GateRule.NEAR_VERSION
+    monkeypatch.setattr(Precedents, "_is_near", lambda self, dataset, other: False)
     assert count_recovered(publish, COUNTS) > 3
 
 
@@ -106,7 +108,7 @@ def test_a_group_size_that_moves_by_one_patient_between_two_models(monkeypatch: 
         return [first.groups["ward"], second.groups["ward"]]
 
     assert buckets() == [bucket_of(size), 0]
-    monkeypatch.setattr(gate_module._History, "_is_near", lambda self, dataset, other: False)
+    monkeypatch.setattr(Precedents, "_is_near", lambda self, dataset, other: False)
     assert buckets() == [bucket_of(size), bucket_of(size) + 1]
 
 
@@ -119,7 +121,7 @@ def test_two_cohorts_in_one_submission(monkeypatch: pytest.MonkeyPatch) -> None:
         tuple(replace(WARD_CARD.cells[0], benchmark=name) for name in ("ward", "ward_no_icu")),
     )
 
-    def publish(count: int, target: float) -> Release:
+    def publish(count: int, target: float) -> GatedRelease:
         others = right(count, 200)
         return gate_says(
             [
@@ -130,15 +132,15 @@ def test_two_cohorts_in_one_submission(monkeypatch: pytest.MonkeyPatch) -> None:
         )
 
     assert count_recovered(publish, COUNTS) == 0
-    assert publish(100, 1.0).verdicts[NO_ICU] is Rule.NEAR_VERSION
-    monkeypatch.setattr(gate_module._History, "_is_near", lambda self, dataset, other: False)
+    assert publish(100, 1.0).verdicts[NO_ICU] is GateRule.NEAR_VERSION
+    monkeypatch.setattr(Precedents, "_is_near", lambda self, dataset, other: False)
     assert count_recovered(publish, COUNTS) > 3
 
 
 def test_two_metrics_of_one_submission_give_an_exact_numerator(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few of 60 right: `exact_match` is low-coded, but a second metric and its spread say how many."""
 
-    def publish(count: int, target: float) -> Release:
+    def publish(count: int, target: float) -> GatedRelease:
         graded = [1.0] * count + [0.4] * (59 - count) + [target]
         exact = [*right(count, 59), target]
         return gate_says([finding("ward", "exact_match", exact), finding("ward", "rouge_l", graded)], card=BOTH_CARD)
@@ -146,7 +148,7 @@ def test_two_metrics_of_one_submission_give_an_exact_numerator(monkeypatch: pyte
     assert publish(3, 1.0).cells[WARD] == LOW_CODED
     assert count_recovered(publish, range(8)) == 0
     monkeypatch.setattr(disclosure, "surplus_cells", lambda scorecard, policy: [])
-    monkeypatch.setattr(gate_module._History, "_too_many_metrics", lambda self, cell, figures: False)
+    monkeypatch.setattr(Precedents, "_has_too_many_metrics", lambda self, cell, figures: False)
     monkeypatch.setattr(disclosure, "_is_narrow", lambda values, bucket, policy: False)
     assert count_recovered(publish, range(8)) >= 4
 
@@ -154,28 +156,28 @@ def test_two_metrics_of_one_submission_give_an_exact_numerator(monkeypatch: pyte
 def test_eleven_scores_moved_a_little_beside_one_new_patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Enough scores changed for a new figure, so it said; but who was added is what is subtracted."""
 
-    def publish(count: int, target: float) -> Release:
+    def publish(count: int, target: float) -> GatedRelease:
         others = [0.9] * count + [0.3] * (200 - count)
         ledger = after(Ledger(), gate_says([finding("ward", "rouge_l", others)], card=ROUGE_CARD))
         moved = [score + 0.05 for score in others[:11]] + others[11:]
         return gate_says([finding("ward", "rouge_l", [*moved, target])], card=ROUGE_CARD, ledger=ledger)
 
     assert count_recovered(publish, COUNTS) == 0
-    monkeypatch.setattr(gate_module._History, "_is_near", lambda self, dataset, other: False)
+    monkeypatch.setattr(Precedents, "_is_near", lambda self, dataset, other: False)
     assert count_recovered(publish, COUNTS) > 3
 
 
 def test_the_same_patients_asked_again_until_an_edge_is_crossed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten known answers are moved to where rounding turns: the second figure would say what the target scored."""
 
-    def publish(count: int, target: float) -> Release:
+    def publish(count: int, target: float) -> GatedRelease:
         first = [*right(count, 199), 0.0]
         ledger = after(Ledger(), gate_says([finding("ward", "exact_match", first)], card=WARD_CARD))
         again = finding("ward", "exact_match", [*right(count + 9, 199), target])
         return gate_says([again], card=WARD_CARD, ledger=ledger)
 
     assert count_recovered(publish, COUNTS) == 0
-    monkeypatch.setattr(gate_module._History, "_nearest", lambda self, cell: None)
+    monkeypatch.setattr(Precedents, "_nearest", lambda self, cell: None)
     assert count_recovered(publish, COUNTS) > 3
 
 
@@ -189,14 +191,14 @@ def test_the_best_of_many_parts_of_the_data(monkeypatch: pytest.MonkeyPatch) -> 
         return max(gate_says([part], card=WARD_CARD).cells[WARD] for part in parts)
 
     assert best() == SUPPRESSED
-    monkeypatch.setattr(gate_module, "_is_part", lambda finding, asked, dataset: False)
+    monkeypatch.setattr(cell_scores, "_is_part", lambda finding, asked, dataset: False)
     assert best() >= 700  # of all 200 it is 500
 
 
 def test_199_synthetic_rows_and_one_patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Data that no steward has seen: one real patient among rows whose scores are known."""
 
-    def publish(count: int, target: float) -> Release:
+    def publish(count: int, target: float) -> GatedRelease:
         return gate_says([replace(finding("ward", "exact_match", [*right(count, 199), target]), dataset="")],
                          card=WARD_CARD)  # fmt: skip
 
@@ -207,8 +209,8 @@ def test_199_synthetic_rows_and_one_patient(monkeypatch: pytest.MonkeyPatch) -> 
         finding("ward", "exact_match", right(100, 200))  # makes the entry that a registration would have made
         return {"ward": next(d for d in DATASETS.values() if d.benchmark == "ward" and len(d.units) == 200)}
 
-    monkeypatch.setattr(gate_module, "_datasets", believe)
-    monkeypatch.setattr(gate_module._History, "_dataset", lambda self, figures: None)
+    monkeypatch.setattr(gate_module, "find_datasets", believe)
+    monkeypatch.setattr(Precedents, "_dataset", lambda self, figures: None)
     monkeypatch.setattr(Ledger, "lost_after", lambda self, dataset: False)
     assert count_recovered(publish, COUNTS) > 3
 

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from agent import approval_commands
+from agent.cli import approve as approval_commands
+from agent.cli.submission import submission
 from agent.delivery import send as sending
 from agent.delivery.outbox import State, Submission
 from agent.delivery.send import waiting
 from agent.delivery.transport import Aggregator
 from agent.disclosure.prepare import Gate
 from agent.errors import DeliveryError
-from agent.site import create_site
-from agent.submission_commands import submission
+from agent.site.directory import create_site
 from aggregator import intake
 from aggregator.home import Home, today_day
 from aggregator.intake import accept

@@ -53,9 +53,9 @@ class Server:
 
 def make_site(folder: Path, urls: list[str], instances: int) -> Any:
     """Make a site whose one run is answered and not judged."""
-    from agent.site import create_site
-    from tests.agent.evaluation.juries import open_benchmark, write_jury
-    from tests.agent.evaluation.runs import run
+    from agent.site.directory import create_site
+    from tests.agent.judging.juries import open_benchmark, write_jury
+    from tests.agent.runs.suites import run
 
     site = create_site(folder, "bench")
     open_benchmark(site, instances)
@@ -72,10 +72,10 @@ def make_site(folder: Path, urls: list[str], instances: int) -> Any:
 
 def judging(site: Any) -> tuple[float, float, list[tuple[str, bytes]]]:
     """Judge the run; return wall and CPU seconds of the judging alone, and the requests that were sent, by server."""
-    from agent.evaluation import judging as stage
-    from agent.evaluation.judge_suite import JudgeOptions, judge_suite
-    from agent.evaluation.progress import Progress
     from agent.inference import client
+    from agent.io.progress import Progress
+    from agent.judging import judge_run as stage
+    from agent.judging.judge_suite import JudgeOptions, judge_suite
 
     took: list[tuple[float, float]] = []
     sent: list[tuple[str, bytes]] = []

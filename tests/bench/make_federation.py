@@ -31,20 +31,19 @@ from aggregator.registry.versions import newest_registry, sign_next
 from aggregator.settings import make_settings
 from aggregator.store.schema import entries
 from protocol.disclosure import NO_SPREAD, allowed_spreads
-from protocol.envelope import decode, sign
-from protocol.identity import NONE, agent_digest, model_digest
+from protocol.envelope import decode
+from protocol.identity import NONE
 from protocol.keys import Ed25519Signer
 from protocol.policy import bucket_of, bucket_range, grid_step
-from protocol.predicates import DatasetPredicate, Header, LedgerHead, ResultPredicate
+from protocol.predicates import DatasetPredicate, ResultPredicate
 from protocol.predicates import Link as LinkPredicate
 from protocol.registry import Model, Publication, Registry, Site, SiteKey
 from protocol.scorecard import BenchmarkEntry, Cell, Scorecard
-from protocol.statements import build_statement, parse_statement
+from protocol.statements import parse_statement
 from protocol.verification import ChainHead, History, authenticate, verify_link
-from tests.aggregator.federation import TestSite
+from tests.aggregator.federation import AGENT_VERSION, TestSite
 
 ORIGIN = "bench.example"
-AGENT_VERSION = "0.1.0"
 CATEGORIES = (
     "Clinical Decision Support",
     "Clinical Note Generation",
@@ -88,33 +87,24 @@ def draw_key(draw: random.Random) -> Ed25519Signer:
 
 
 @dataclass
-class Chain:
-    """A site that acts: its keys, the head of its chain and of its ledger, and the datasets that it registered."""
+class Chain(TestSite):
+    """A site whose statements are verified here, as the aggregator would, before they go straight into its store.
 
-    id: str
-    agent: Ed25519Signer
-    steward: Ed25519Signer
-    head: ChainHead
-    ledger: LedgerHead
-    datasets: dict[str, DatasetPredicate] = field(default_factory=dict)
-    named: dict[str, str] = field(default_factory=dict)  # digest of the dataset statement, by definition
+    `statements` has the accepted dataset statements by digest.
+    """
 
-    def next_header(self, registry: Registry) -> Header:
-        """Return the header of the next link, with a ledger one entry longer."""
-        head = hashlib.sha256(f"{self.ledger.length}{self.ledger.head}".encode()).hexdigest()
-        ledger = LedgerHead(self.ledger.length + 1, head)
-        return Header(registry.deployment, self.id, 1, self.head.seq + 1, self.head.digest, registry.version, ledger)
+    statements: dict[str, DatasetPredicate] = field(default_factory=dict)
 
     def sign_link(self, predicate: LinkPredicate, registry: Registry, today: int) -> Link:
         """Sign a statement, have it verified as the aggregator does, and move the heads."""
-        data = sign(build_statement(predicate), [self.agent, self.steward])
-        history = History(self.head, ledger=self.ledger, datasets=self.datasets)
+        data = self.sign(predicate)
+        head = ChainHead(self.epoch, self.seq, self.prev)
+        history = History(head, ledger=self.ledger, datasets=self.statements)
         authentic = authenticate(data, registry, log_index=2**31 - 1)
         accepted = verify_link(authentic, registry, history, today_day=today)
-        self.head, self.ledger = accepted.head, predicate.header.ledger
+        self.accepted(data)
         if isinstance(predicate, DatasetPredicate):
-            self.datasets[accepted.digest] = predicate
-            self.named[predicate.definition] = accepted.digest
+            self.statements[accepted.digest] = predicate
         return Link(accepted.digest, accepted.leaf, data, accepted.statement, registry.version, accepted.figures)
 
 
@@ -124,7 +114,6 @@ class Plan:
 
     registry: Registry
     card: Scorecard
-    card_digest: str
     models: Sequence[Model]
     today: int
     seed: int
@@ -140,31 +129,13 @@ def make_links(plan: Plan, site: Chain) -> list[Link]:
     for cell in plan.card.cells:
         if cell.protected:
             definition = next(entry.definition for entry in plan.card.benchmarks if entry.id == cell.benchmark)
-            links.append(
-                site.sign_link(make_dataset(plan, site, definition, units[cell.benchmark]), plan.registry, plan.today)
-            )
+            dataset = site.dataset(plan.registry, definition, units=units[cell.benchmark])
+            links.append(site.sign_link(dataset, plan.registry, plan.today))
     level = draw.gauss(0, 0.04)  # of this site, beside the models' own
     for number, model in enumerate(plan.models):
         result = make_result(plan, site, model, 0.45 + 0.4 * number / len(plan.models) + level, units, draw)
         links.append(site.sign_link(result, plan.registry, plan.today))
     return links
-
-
-def make_dataset(plan: Plan, site: Chain, definition: str, units: int) -> DatasetPredicate:
-    """Return the first version of a site's dataset."""
-    commitment = hashlib.sha256(f"{site.id} {definition}".encode()).hexdigest()
-    return DatasetPredicate(
-        header=site.next_header(plan.registry),
-        definition=definition,
-        commitment=commitment,
-        lineage=commitment,
-        origin="own",
-        previous=NONE,
-        units=bucket_of(units),
-        added=0,
-        removed=0,
-        changed=0,
-    )
 
 
 def make_result(
@@ -182,23 +153,16 @@ def make_result(
             possible = allowed_spreads(cell, value)
             spreads[cell.key] = 8 if 8 in possible else NO_SPREAD
     for benchmark in plan.card.benchmarks:
-        data[benchmark.id] = site.named.get(benchmark.definition, NONE)
-    return ResultPredicate(
-        header=site.next_header(plan.registry),
-        scorecard=plan.card_digest,
-        model=model_digest(model.name),
-        agent=agent_digest(AGENT_VERSION),
-        policy=policy.digest,
+        data[benchmark.id] = site.datasets.get(benchmark.definition, NONE)
+    return site.report(
+        plan.registry,
+        groups,
+        cells,
+        spreads,
+        model=model.name,
+        card=plan.card,
         data=data,
-        plan=NONE,
-        challenge=NONE,
         scores_root=draw.randbytes(32).hex(),
-        day=plan.today - 1,
-        outcome="complete",
-        approval="two_person",
-        groups=groups,
-        cells=cells,
-        spreads=spreads,
     )
 
 
@@ -218,23 +182,32 @@ def reopen_sites(home: Home, seed: int = 1) -> tuple[Plan, list[Chain]]:
             agent, steward = draw_key(draw), draw_key(draw)
             history = read_history(connection, site_id, registry)
             head = history.head or ChainHead(1, 0, registry.sites[site_id].start)
-            reopened = Chain(site_id, agent, steward, head, history.ledger, dict(history.datasets))
+            reopened = Chain(
+                site_id,
+                agent,
+                steward,
+                head.epoch,
+                head.seq,
+                head.digest,
+                history.ledger,
+                statements=dict(history.datasets),
+            )
             for digest, dataset in history.datasets.items():
-                reopened.named[dataset.definition] = digest
+                reopened.datasets[dataset.definition] = digest
             chains.append(reopened)
     card = next(iter(registry.scorecards.values())).scorecard
     models = list(registry.models.values())
-    return Plan(registry, card, card.digest, models, today_day(), seed), chains
+    return Plan(registry, card, models, today_day(), seed), chains
 
 
 def read_units(plan: Plan, site: Chain) -> dict[str, int]:
     """Return how many units a site may report of each benchmark; of its own datasets, as their statements say."""
     units = {}
     for benchmark in plan.card.benchmarks:
-        digest = site.named.get(benchmark.definition)
+        digest = site.datasets.get(benchmark.definition)
         units[benchmark.id] = benchmark.units
         if digest is not None:
-            units[benchmark.id] = bucket_range(site.datasets[digest].units)[0]
+            units[benchmark.id] = bucket_range(site.statements[digest].units)[0]
     return units
 
 
@@ -279,7 +252,7 @@ def enrol_sites(home: Home, count: int, pooled_percent: int, draw: random.Random
             opened = decode(request)
             statement = parse_statement(opened.payload)
             links.append(Link(opened.digest, opened.pae, request, statement, before.version))
-            chains.append(Chain(invite.site, agent, steward, ChainHead(1, 0, opened.digest), statement.header.ledger))
+            chains.append(Chain(invite.site, agent, steward, prev=opened.digest))
             keys = (SiteKey(agent.public, "agent", number), SiteKey(steward.public, "steward", number))
             shown_as = name if publication == "named" else invite.site
             sites[invite.site] = Site(shown_as, publication, opened.digest, keys)
@@ -347,7 +320,7 @@ def make_federation(
     )
     chains = enrol_sites(home, sites, pooled_percent, random.Random(seed))
     with home.database.reading() as connection:
-        plan = Plan(newest_registry(connection), card, card.digest, registered, today_day(), seed)
+        plan = Plan(newest_registry(connection), card, registered, today_day(), seed)
     home.database.close()  # no connection may be shared with the processes
     started = time.perf_counter()
     for size in submit_all(home, plan, chains, processes):

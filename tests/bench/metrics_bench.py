@@ -43,10 +43,10 @@ def rouge(rounds: int) -> bool:
     """Measure ROUGE; return whether it is fast enough."""
     from rouge_score.rouge_scorer import RougeScorer
 
-    from agent.evaluation.measures import Rules
-    from agent.evaluation.measuring import later_scores
     from agent.metrics import AnswerParser, Means, MetricUse
     from agent.metrics.means import processors
+    from agent.scoring.deferred import later_scores
+    from agent.scoring.measures import Rules
     from agent.vocabulary import Instance, Message, Reference, Response
 
     notes = json.loads((DATA / "aci_bench/led_test2.json").read_text("utf-8"))
@@ -92,14 +92,14 @@ def bertscore(rounds: int) -> bool:
     def by_us() -> None:
         ours._loaded.cache_clear()  # loading counts, once
         for part in parts:
-            ours.triples([ours.Comparison(answer, (gold,), "intramural") for answer, gold in part], means)
+            ours.triples([ours.BertScoreComparison(answer, (gold,), "intramural") for answer, gold in part], means)
 
     def by_them() -> None:
         for part in parts:
             answers, golds = map(list, zip(*part, strict=True))
             bert_score.score(answers, golds, model_type=str(folder), num_layers=LAYER)
 
-    ours.triples([ours.Comparison("warm", ("up",), "intramural")], means)
+    ours.triples([ours.BertScoreComparison("warm", ("up",), "intramural")], means)
     total = SUMMARIES * BENCHMARKS
     found: dict[str, list[Rates]] = {"ours": [], "bert_score.score": []}
     for _ in range(rounds):

@@ -1,7 +1,8 @@
 """What publishing and verifying a board cost: `make bench` at 2,000 submissions, `make bench-centre` at 50,000.
 
 Makes a federation (see make_federation.py), half of its sites pooled; then measures, each in a process of its own:
-the first `publish`, `publish` after one more submission, and `verify`. Prints wall time, CPU time and peak memory.
+the first `publish`, `publish` after one more submission (of a new site), and `verify`. Prints wall time, CPU time and
+peak memory.
 On a machine that does other work at the same time the CPU time is the one to compare.
 
     python tests/bench/publish_bench.py [--sites 500 --models 100] [--dir DIR]
@@ -9,6 +10,7 @@ On a machine that does other work at the same time the CPU time is the one to co
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -67,12 +69,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sites", type=int, default=40)
     parser.add_argument("--models", type=int, default=50)
-    parser.add_argument("--dir", type=Path, help="Folder with the federation of an earlier run.")
+    parser.add_argument("--dir", type=Path, help="Folder of the federation; one of an earlier run is copied.")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        home = options.dir or Path(name) / "aggregator"
-        if not home.exists():
+        home = Path(name) / "aggregator"
+        if options.dir is None:
             make(home, options.sites, options.models)
+        else:
+            if not options.dir.exists():
+                make(options.dir, options.sites, options.models)
+            shutil.copytree(options.dir, home)
         board = Path(name) / "board"
         publish = ("--dir", str(home), "publish", "--out", str(board))
         costs = {"publish": run(*publish)}

@@ -24,13 +24,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agent.listing import show_rows
+from agent.cli.output import show_rows
+from agent.cli.redact_tables import COLUMNS, bench_rows
 from agent.redaction.files.rows import RowTask
 from agent.redaction.files.streaming import Processes, redact_stream
 from agent.redaction.files.worker import EngineChoice, peak_mb
 from agent.redaction.measuring.bench import Bench, GoldText, bench, judge_all, read_gold
 from agent.redaction.measuring.measures import Measured
-from agent.redaction_tables import COLUMNS, bench_rows
 from agent.statistics.intervals import Mean
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -96,7 +96,7 @@ def presidio(gold: Path) -> None:
     """Find with Presidio's own recognisers for English, as they come, on spaCy's tokenizer alone; in a process."""
     from presidio_analyzer import AnalyzerEngine, RecognizerRegistry
 
-    from agent.redaction.finding.tokenizer import TokenizerEngine
+    from agent.redaction.models.tokenizer import TokenizerEngine
 
     texts = [json.loads(line)["text"] for line in gold.read_text("utf-8").splitlines()]
     registry = RecognizerRegistry(supported_languages=["en"])

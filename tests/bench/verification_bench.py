@@ -39,7 +39,7 @@ def time_verification(home: Home) -> tuple[float, float]:
         model = plan.models[number % len(plan.models)]
         result = make_result(plan, site, model, 0.6, read_units(plan, site), draw)
         links.append(site.sign_link(result, plan.registry, plan.today))
-    known = dict(site.datasets)
+    known = dict(site.statements)
     best = bare = 0.0
     for _ in range(ROUNDS):
         begun = time.process_time()

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from agent.site import Site
+from agent.site.directory import Site
 from agent.store import StoredInstance
 
 ROOT = Path(__file__).parents[2]

@@ -161,7 +161,7 @@ def _load_everything() -> None:
             if "migrations" not in module.name and not module.name.endswith("__main__"):
                 with suppress(ImportError):  # of an extra that is not installed
                     importlib.import_module(module.name)
-    importlib.import_module("agent.cli")
+    importlib.import_module("agent.cli.main")
 
 
 def _run(order: Order) -> None:

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from agent.cli.demo_ward import BENCHMARK, write_benchmark
 from agent.delivery.outbox import Outbox
-from agent.demo_ward import BENCHMARK, write_benchmark
 from agent.disclosure.ledger import Ledger, ledger_key, read_ledger
-from agent.site import Site
+from agent.site.directory import Site
 from intramural_steward.approval_list import open_list
 from protocol.envelope import REGISTRY_TYPE, decode, decode_base64
 from protocol.registry import Registry, parse_registry
@@ -24,7 +24,7 @@ from tests.end_to_end.killable import Nursery, Order
 from tests.end_to_end.life import HOST, MODEL, Life
 
 ALL = "INTRAMURAL_ALL_KILLS" in os.environ
-SPREAD = 12  # points of each journey that are tried where not all are
+SPREAD = 4  # points of each journey that are tried where not all are
 KILLED = -signal.SIGKILL
 SUITE = "life"
 STEWARD_KEY = "@/steward/steward.key"

@@ -29,7 +29,8 @@ class Life:
         outputs: standard output and error of every command, in order.
         steward_name, key_name: what the steward's folder and key file are called.
         suite: name of the collection of runs.
-        benchmarks: what `evaluate` runs.
+        benchmarks: what `evaluate` runs and the scorecard holds.
+        scorecard_options: further words of the command that writes the scorecard.
     """
 
     folder: Path
@@ -42,6 +43,7 @@ class Life:
     key_name: str = "steward.key"
     suite: str = SUITE
     benchmarks: tuple[str, ...] = (BENCHMARK,)
+    scorecard_options: tuple[str | Path, ...] = ()
 
     @property
     def site(self) -> Path:
@@ -143,7 +145,8 @@ class Life:
         self.agent("init", self.site, "--site-name", site_name)
         self.make_steward_key()
         card, models = self.folder / "card.json", self.folder / "models.yaml"
-        self.agent("benchmarks", "scorecard", BENCHMARK, "--name", "card", "--out", card)
+        words = (*self.benchmarks, "--name", "card", "--out", card)
+        self.agent("benchmarks", "scorecard", *words, *self.scorecard_options)
         models.write_text(f"- name: {MODEL}\n  display_name: First choice\n  is_language_model: false\n")
         self.aggregator("init", "--origin", HOST, "--url", url, "--scorecard", card, "--models", models)
         self.aggregator("invite", "--site-name", "Test", "--publication", "named", "--out", self.invite)

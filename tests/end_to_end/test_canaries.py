@@ -155,10 +155,10 @@ def test_no_file_that_is_handed_around_names_a_patient_a_judge_or_its_host(tmp_p
 
 def test_an_unexpected_error_shows_where_and_never_what(tmp_path: Path):
     script = (
-        "import sys, agent.evaluation.plan as plan\n"
+        "import sys, agent.runs.plan as plan\n"
         f"def boom(*a, **k): raise KeyError({CANARIES['note']!r})\n"
         "plan.survey_benchmarks = boom\n"
-        "from agent.cli import main\n"
+        "from agent.cli.main import main\n"
         f"sys.argv = ['intramural', '--site', {str(tmp_path / 'site')!r}, 'run', '-r', 'own:model=a/b']\n"
         "main()\n"
     )

@@ -120,7 +120,7 @@ def test_a_conf_file_with_models_to_run(site: UserSite, tmp_path: Path):
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["run"], 2, "nothing to run"),
+        (["run"], 2, "no run entries given"),
         (["run", "-r", "no_such:model=a/b"], 2, "no_such"),
         (["run", "-r", "pubmed_qa:model=a/b"], 2, "a/b"),
         (["run", "-r", "pubmed_qa:model=a/b,nonsense=1", "--server", "http://127.0.0.1:9/v1"], 2, "nonsense"),
@@ -261,14 +261,14 @@ def test_a_dry_run_asks_no_question_of_the_benchmark(site: UserSite):
 def test_a_disk_that_fills_up_ends_the_run_and_what_was_kept_stays(site: UserSite):
     script = (
         "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-        "from pathlib import Path; from agent.evaluation import keeper\n"
+        "from pathlib import Path; from agent.runs import score_writer as keeper\n"
         "begin = keeper.Keeper.write\n"
         "def limited(self):\n"
         "    begin(self)\n"
         "    size = max(p.stat().st_size for p in (Path(sys.argv[2]) / 'store').iterdir())\n"
         "    resource.setrlimit(resource.RLIMIT_FSIZE, (size + 100,) * 2)\n"
         "keeper.Keeper.write = limited\n"
-        "from agent.cli import main; main()\n"
+        "from agent.cli.main import main; main()\n"
     )
     with FaultServer(models=["test/model"], answer="Yes", latency_s=0.1) as server:
         words = ["--site", str(site.directory), *site.run_words(server.url, "--max-in-flight", "2")]

@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import time
@@ -75,12 +77,14 @@ def test_the_demo_runs_from_a_wheel_in_an_empty_folder_and_continues(installed: 
 
 
 def test_every_data_file_of_the_checkout_travels_in_the_wheel(installed: Path):
-    if not (ROOT / ".git").exists():
-        pytest.skip("not a checkout: there is no list of files to compare with")
+    if not (ROOT / ".git").exists() or shutil.which("git") is None:
+        pytest.skip("needs git and a checkout, for the list of files to compare with")
     tracked = run(["git", "ls-files", "agent", "aggregator", "protocol", "benchmarks", "policies"], cwd=ROOT).stdout
     packages = next((installed.parents[1]).rglob("site-packages"))
     missing = []
     for name in tracked.splitlines():
+        if re.match(r"benchmarks/(?:redaction_training/|\w+\.py$)", name):
+            continue  # scripts that make samples and training texts stay in the checkout
         inside = [name] if name.startswith(("agent/", "aggregator/", "protocol/")) else [f"agent/shipped/{name}"]
         inside += [f"aggregator/shipped/{name}"] if name.startswith("policies/disclosure/") else []
         missing += [place for place in inside if not (packages / place).is_file()]

@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 import agent.redaction
-from agent.cli import intramural
+from agent.cli.main import intramural
 from agent.redaction import open_redactor
 from agent.vocabulary import Identifier, Reference, Response
 from tests.agent.service.filled_site import Case, FilledSite, case, filled_site

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.site import Site
+from agent.site.directory import Site
 from tests.agent.exchange.conftest import DATA
 from tests.agent.fault_server import FaultServer
 from tests.end_to_end.conftest import ROOT, UserSite
@@ -33,7 +33,7 @@ def killing(*given, **more):
         os.kill(os.getpid(), signal.SIGKILL)
     return real(*given, **more)
 setattr(holder, name, killing)
-from agent.cli import main
+from agent.cli.main import main
 sys.argv = ["intramural", *sys.argv[2:]]
 main()
 """
@@ -61,7 +61,7 @@ def state(site: UserSite, suite: str) -> dict[str, object]:
             run.name: (
                 run.state,
                 [dict(one.scores) for one in store.instances(run.run_id, 0, 10_000)],
-                [dict(facts) for facts in run.details["metrics"]],
+                [metric.to_json() for metric in run.details.metrics],
             )
             for run in store.runs(suite)
         }
@@ -127,7 +127,7 @@ def test_an_export_that_is_killed_leaves_no_folder_of_its_name_and_again_writes_
     for at in ("instances:0",):
         killed(site, f"{STORE}:{at}", *words, out)
         assert not out.exists()
-    killed(site, "agent.new_folder.Path:rename:0", *words, out)  # all is written, and has not taken its name
+    killed(site, "agent.io.new_folder.Path:rename:0", *words, out)  # all is written, and has not taken its name
     assert not out.exists()
     assert [path.name for path in out.parent.iterdir()] == [".out.partial"]
     assert out.with_name(".out.partial").stat().st_mode & 0o077 == 0

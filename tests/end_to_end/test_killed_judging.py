@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from agent.site import Site, create_site
-from tests.agent.evaluation.juries import NOTE, deploy, judge_server, kept, open_benchmark, verdict, write_jury
-from tests.agent.evaluation.runs import run
+from agent.site.directory import Site, create_site
 from tests.agent.fault_server import Action, Asked, FaultServer, Message
+from tests.agent.judging.juries import NOTE, deploy, judge_server, kept, open_benchmark, verdict, write_jury
+from tests.agent.runs.suites import run
 from tests.agent.terminal import intramural
 from tests.end_to_end.conftest import ROOT
 

@@ -21,6 +21,7 @@ def says_yes_or_no(asked: Asked) -> Message | None:
     return Message({"role": "assistant", "content": answer})
 
 
+@pytest.mark.full
 @pytest.mark.timeout(180)
 def test_killed_at_twenty_random_points_and_resumed(make_site):
     undisturbed, site = make_site("undisturbed", INSTANCES), make_site("killed", INSTANCES)

@@ -2,8 +2,8 @@
 
 import json
 
-from tests.agent.evaluation.runs import answers_file
 from tests.agent.fault_server import Asked, FaultServer, Message
+from tests.agent.runs.suites import answers_file
 from tests.end_to_end.conftest import UserSite
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.site import Site
+from agent.site.directory import Site
 from tests.agent.fault_server import Action, Asked, FaultServer, Message, Status
 from tests.canaries import Canaries, Finder
 from tests.end_to_end.conftest import ROOT
@@ -216,7 +216,7 @@ sys.argv = ["program", *sys.argv[3:]]
 import_module(PROGRAM).main()
 """
 PLACES = {
-    "agent.site:Site:store": "KeyError",
+    "agent.site.directory:Site:store": "KeyError",
     "sqlite3::connect": "__import__('sqlite3').OperationalError",
     "json::dumps": "TypeError",
     "httpx:AsyncClient:stream": "__import__('httpx').ReadError",
@@ -231,11 +231,12 @@ def fail_with_canaries(hospital: Hospital) -> None:
     prepare, update = ["submission", "prepare", "--suite", hospital.suite], ["registry", "update"]
     list_sites, publish = ["list", "sites", "--format", "json"], ["publish", "--out", life.folder / "nowhere"]
     for place, words in (
-        ("agent.site:Site:store", look), ("agent.site:Site:store", prepare), ("sqlite3::connect", look),
+        ("agent.site.directory:Site:store", look), ("agent.site.directory:Site:store", prepare),
+        ("sqlite3::connect", look),
         ("sqlite3::connect", prepare), ("json::dumps", look), ("json::dumps", prepare),
         ("httpx:AsyncClient:stream", update), ("httpx:AsyncClient:send", update),
     ):  # fmt: skip
-        fail_with_canary(hospital, "agent.cli", place, ["--site", life.site, *words])
+        fail_with_canary(hospital, "agent.cli.main", place, ["--site", life.site, *words])
     for place, words in (("sqlite3::connect", list_sites), ("json::dumps", list_sites), ("json::dumps", publish)):
         fail_with_canary(hospital, "aggregator.cli", place, ["--dir", life.central, *words])
 

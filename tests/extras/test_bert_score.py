@@ -7,7 +7,7 @@ import pytest
 
 from agent.errors import ConfigError
 from agent.metrics import Means
-from agent.metrics.bert_score import Comparison, Triple, check, comparison, triples
+from agent.metrics.bert_score import BertScoreComparison, Triple, check, comparison, triples
 from agent.vocabulary import Instance, Message, Reason, Reference, Unscored
 from tests.extras.encoders import WORDS, invented_encoder, pairs, real_encoder
 
@@ -33,7 +33,7 @@ def theirs(answers: list[str], golds: list[str] | list[list[str]], folder: Path,
 
 
 def ours(made: list[tuple[str, str]], folder: Path, layer: int) -> list[Triple | Unscored]:
-    return triples([Comparison(answer, (gold,), "helm") for answer, gold in made], means(layer, folder))
+    return triples([BertScoreComparison(answer, (gold,), "helm") for answer, gold in made], means(layer, folder))
 
 
 def assert_same(found: list[Triple | Unscored], expected: list[Triple]) -> None:
@@ -64,14 +64,14 @@ def test_by_helms_rules_a_long_text_is_cut_off_where_the_package_cuts_it(invente
 
 def test_the_best_of_several_references_is_the_packages():
     golds = ["left lower lobe", "chest pain with breath", "follow up"]
-    (found,) = triples([Comparison("follow up in two weeks", tuple(golds), "helm")], means())
+    (found,) = triples([BertScoreComparison("follow up in two weeks", tuple(golds), "helm")], means())
     assert_same([found], theirs(["follow up in two weeks"], [golds], real_encoder(), 6))
 
 
 def test_by_our_rules_the_end_of_a_long_answer_counts():
     other = f"{LONG} headache"
-    by_us = triples([Comparison(text, (LONG,), "intramural") for text in (LONG, other)], means())
-    by_helm = triples([Comparison(text, (LONG,), "helm") for text in (LONG, other)], means())
+    by_us = triples([BertScoreComparison(text, (LONG,), "intramural") for text in (LONG, other)], means())
+    by_helm = triples([BertScoreComparison(text, (LONG,), "helm") for text in (LONG, other)], means())
     assert by_us[0] == pytest.approx((1, 1, 1), abs=1e-5)
     assert by_us[1][0] < by_us[0][0] - 1e-4
     assert by_helm[1] == pytest.approx(by_helm[0], abs=1e-6)
@@ -79,28 +79,28 @@ def test_by_our_rules_the_end_of_a_long_answer_counts():
 
 def test_a_text_that_fits_has_the_same_figures_by_both_rules():
     made = pairs(6, 5)
-    by_us = triples([Comparison(a, (g,), "intramural") for a, g in made], means())
+    by_us = triples([BertScoreComparison(a, (g,), "intramural") for a, g in made], means())
     assert_same(by_us, ours(made, real_encoder(), 6))
 
 
 def test_a_pairs_figures_do_not_depend_on_its_neighbours():
     made = [*pairs(12, 8), (LONG, LONG[100:])]
-    together = triples([Comparison(a, (g,), "intramural") for a, g in made], means())
+    together = triples([BertScoreComparison(a, (g,), "intramural") for a, g in made], means())
     for pair, figures in list(zip(made, together, strict=True))[::4]:
-        (alone,) = triples([Comparison(pair[0], (pair[1],), "intramural")], means())
+        (alone,) = triples([BertScoreComparison(pair[0], (pair[1],), "intramural")], means())
         assert alone == pytest.approx(figures, abs=1e-5)
 
 
 def test_blank_answers_and_references_fail_nobody():
     """The package fails on both with transformers 5."""
     asked = [
-        Comparison("", ("chest pain",), "helm"),
-        Comparison("chest pain", ("",), "helm"),
-        Comparison("chest pain", ("", "chest pain"), "helm"),
-        Comparison("\x07", ("chest pain",), "intramural"),
-        Comparison("chest pain", ("\x07",), "intramural"),
-        Comparison("chest pain", (), "intramural"),
-        Comparison("chest pain", ("\x07", "chest pain"), "intramural"),
+        BertScoreComparison("", ("chest pain",), "helm"),
+        BertScoreComparison("chest pain", ("",), "helm"),
+        BertScoreComparison("chest pain", ("", "chest pain"), "helm"),
+        BertScoreComparison("\x07", ("chest pain",), "intramural"),
+        BertScoreComparison("chest pain", ("\x07",), "intramural"),
+        BertScoreComparison("chest pain", (), "intramural"),
+        BertScoreComparison("chest pain", ("\x07", "chest pain"), "intramural"),
     ]
     zero, one = (0.0, 0.0, 0.0), pytest.approx((1, 1, 1), abs=1e-5)
     no_reference, unread = Unscored(Reason.NO_REFERENCE), Unscored(Reason.UNPARSED)
@@ -126,7 +126,7 @@ def test_the_encoder_is_loaded_once(monkeypatch):
         transformers.AutoModel, "from_pretrained", lambda *args, **more: loads.append(args) or load(*args, **more)
     )
     for _ in range(3):
-        triples([Comparison("chest pain", ("pain",), "intramural")], means(3))
+        triples([BertScoreComparison("chest pain", ("pain",), "intramural")], means(3))
     assert len(loads) == 1
 
 
@@ -143,7 +143,7 @@ def own(tmp_path: Path) -> Path:
 def refused(folder: Path) -> str:
     check("own", means(2, folder))  # what is looked at without loading is whole
     with pytest.raises(ConfigError, match=r"^bertscore_model: ") as error:
-        triples([Comparison("chest pain", ("pain",), "intramural")], means(2, folder))
+        triples([BertScoreComparison("chest pain", ("pain",), "intramural")], means(2, folder))
     return str(error.value)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from agent.errors import RedactionError
 from agent.redaction.deadline import Deadline
-from agent.redaction.other_models import open_model
+from agent.redaction.models.other import open_model
 from tests.extras.encoders import WORDS
 
 NAMES = ["kowalska", "holloway", "wrzesniewski"]

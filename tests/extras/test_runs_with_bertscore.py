@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from agent.cli import intramural
-from agent.doctor import examine
+from agent.cli.doctor import examine
+from agent.cli.main import intramural
 from agent.errors import BenchmarkError
 from agent.metrics import Means
-from agent.metrics.bert_score import Comparison, triples
-from agent.site import Site, create_site
+from agent.metrics.bert_score import BertScoreComparison, triples
+from agent.site.directory import Site, create_site
 from agent.vocabulary import Reason
-from tests.agent.evaluation.runs import answers_file, write_benchmark
 from tests.agent.fault_server import Asked, FaultServer, Message
+from tests.agent.runs.suites import answers_file, write_benchmark
 from tests.extras.encoders import invented_encoder, pairs
 
 PAIRS = [*pairs(9, 4), ("", "chest pain"), ("left " * 90, "pain " * 90)]  # the last does not fit at once
@@ -71,7 +71,7 @@ def test_a_run_is_asked_and_then_measured_and_another_encoder_measures_it_again(
     assert done.exit_code == 0, done.output
     assert asked == len(PAIRS)
     means = Means(encoder, 3, 2)
-    figures = triples([Comparison(answer, (gold,), "intramural") for answer, gold in PAIRS if answer], means)
+    figures = triples([BertScoreComparison(answer, (gold,), "intramural") for answer, gold in PAIRS if answer], means)
     for place, metric in enumerate(("BERTScore-P", "BERTScore-R", "BERTScore-F")):
         expected = [figure[place] for figure in figures]
         assert [value for value in scores(site, metric) if value is not None] == pytest.approx(expected, abs=1e-5)
@@ -83,11 +83,11 @@ def test_a_run_is_asked_and_then_measured_and_another_encoder_measures_it_again(
 
     (encoder / "vocab.txt").write_text((encoder / "vocab.txt").read_text() + "\n")
     with site.store() as store:
-        before = store.runs("s")[0].details["metrics"][0]["options"]
+        before = store.runs("s")[0].details.metrics[0].options
     done, asked = run(Site(site.directory))
     assert (done.exit_code, asked) == (0, 0)  # stored answers are measured again
     with site.store() as store:
-        after = store.runs("s")[0].details["metrics"][0]["options"]
+        after = store.runs("s")[0].details.metrics[0].options
     assert before["encoder"] != after["encoder"]
     assert before["layer"] == after["layer"] == "3"
     assert scores(site, "BERTScore-F") == pytest.approx(first, abs=1e-5)

@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from agent.exchange.helm_redaction.vouched import NAMES_OF_HELM
+from agent.exchange.helm.redaction.vouched import NAMES_OF_HELM
 
 HEADER = """\
 # Names that crfm-helm 0.5 (Apache-2.0) gives to its classes, benchmarks, metrics, models and settings.

@@ -11,9 +11,9 @@ from urllib.parse import quote
 
 import pytest
 
-from agent.exchange.helm_export import export_helm
-from agent.exchange.helm_import import import_helm
-from agent.redaction.judgements import judged
+from agent.exchange.helm.export import export_helm
+from agent.exchange.helm.import_runs import import_helm
+from agent.redaction.gateway.judgements import judged
 from agent.vocabulary import Reason
 from tests.agent.service.filled_site import FilledSite, case, failed, filled_site
 from tests.agent.service.judged import CRITERIA, add_judged, verdict

@@ -17,10 +17,10 @@ from urllib.request import ProxyHandler, build_opener
 import pytest
 from click.testing import CliRunner
 
-from agent.cli import intramural
-from agent.exchange.helm_export import export_helm
-from agent.exchange.helm_import import import_helm
-from agent.exchange.leaderboard import import_leaderboard
+from agent.cli.main import intramural
+from agent.exchange.helm.export import export_helm
+from agent.exchange.helm.import_runs import import_helm
+from agent.exchange.helm.leaderboard import import_leaderboard
 from agent.exchange.releases import make_release, release_summaries
 from tests.agent.service.filled_site import MODEL, FilledSite, case, failed, filled_site, unscored
 
@@ -212,10 +212,10 @@ def test_what_helm_run_writes_is_imported_with_helms_own_figures(site: FilledSit
         for run in store.runs("helm"):
             folder = next(p for p in (tmp_path / "work/benchmark_output/runs/helm").iterdir() if p.name == run.name)
             stats = json.loads((folder / "stats.json").read_text("utf-8"))
-            for kept in run.details["metrics"]:
-                theirs = [s["mean"] for s in stats if s["name"] == {"name": kept["helm_name"], "split": "test"}]
-                scores = [score.value for score in store.unit_scores(run.run_id, kept["name"])]
-                assert [sum(s or 0.0 for s in scores) / len(scores)] == pytest.approx(theirs), kept["name"]
+            for kept in run.details.metrics:
+                theirs = [s["mean"] for s in stats if s["name"] == {"name": kept.helm_name, "split": "test"}]
+                scores = [score.value for score in store.unit_scores(run.run_id, kept.name)]
+                assert [sum(s or 0.0 for s in scores) / len(scores)] == pytest.approx(theirs), kept.name
 
 
 def test_what_helm_summarize_writes_is_imported_as_a_leaderboard(site: FilledSite, exported: Path, tmp_path: Path):
@@ -229,7 +229,7 @@ def test_what_helm_summarize_writes_is_imported_as_a_leaderboard(site: FilledSit
     by_origin: dict[bool, dict[tuple[str, str], float | None]] = {True: {}, False: {}}
     for summary in release_summaries(site.site, "joined"):
         key = summary.run.benchmark, summary.run.model
-        by_origin["origin" in summary.run.details][key] = summary.main.mean.value
+        by_origin[summary.run.imported][key] = summary.main.mean.value
     assert by_origin[True]
     for key, value in by_origin[True].items():
         assert value == pytest.approx(by_origin[False][key], abs=1e-12)

@@ -9,9 +9,9 @@ from urllib.parse import quote
 import pytest
 from click.testing import CliRunner
 
-from agent.cli import intramural
-from agent.exchange.helm_redaction.vouched import NAMES_OF_HELM
-from tests.agent.exchange.planted_helm_folder import PLANTED, SUITE, planted
+from agent.cli.main import intramural
+from agent.exchange.helm.redaction.vouched import NAMES_OF_HELM
+from tests.agent.exchange.helm.redaction.planted_helm_folder import PLANTED, SUITE, planted
 from tests.parity.names_of_helm import names_of
 from tests.parity.test_exchange import HELM_PYTHON, get, helm, helm_server
 

@@ -160,7 +160,10 @@ WITH_A_STORE = {
     ],
     "D66": ["tests/aggregator/test_intake.py::test_no_socket_is_opened_because_of_a_payload"],
     "F88": ["tests/aggregator/test_intake.py::test_the_same_payload_again_gets_the_same_receipt_even_after_others"],
-    "F91": ["tests/aggregator/test_intake.py::test_a_fork_is_kept_as_evidence_and_freezes_the_site"],
+    "F91": [
+        "tests/aggregator/test_intake.py::test_a_fork_is_kept_as_evidence_and_freezes_the_site",
+        "tests/aggregator/test_intake.py::test_a_fork_is_one_whatever_is_wrong_with_the_second_payload",
+    ],
     "F101": [
         "tests/aggregator/test_http.py::test_of_twenty_at_once_for_one_place_exactly_one_wins",
         "tests/aggregator/test_http.py::test_killed_around_the_commit_the_receipt_comes_at_the_next_try",

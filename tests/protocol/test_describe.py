@@ -10,17 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocol.codes import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
-from protocol.describe import (
-    BY_AGGREGATOR,
-    BY_GATE,
-    KEPT,
-    Description,
-    FigureRow,
-    Knowledge,
-    describe_request,
-    describe_statement,
-    format_day,
-)
+from protocol.describe import describe_request, describe_statement
+from protocol.description import BY_AGGREGATOR, BY_GATE, KEPT, Description, FigureRow, Knowledge, format_day
 from protocol.errors import Code
 from protocol.identity import NONE
 from protocol.policy import DisclosurePolicy, bucket_of
@@ -204,7 +195,7 @@ def test_what_becomes_public_is_said_for_named_and_for_pooled_sites() -> None:
 def test_the_capacity_counts_figures_fingerprints_and_signatures() -> None:
     (sentence,) = (each for each in describe(world.RESULT).sentences if "bits" in each)
     assert "two signatures" in sentence
-    assert "In all" in sentence
+    assert "In total" in sentence
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from typing import Any, Literal, Protocol, get_args
 
 from agent.errors import RedactionError
 from agent.redaction.entities import Entity
-from agent.redaction.reading.nested import Json, texts_in, with_texts
 from agent.redaction.redacted import Withheld
-from agent.redaction.spans import Span
+from agent.redaction.spans.span import Span
+from agent.redaction.views.nested import Json, texts_in, with_texts
 from agent.vocabulary import Identifier
 
 MOST_LINE = 64 * 2**20  # bytes; a longer line is withheld without being read into memory
@@ -51,7 +51,7 @@ class RowTask:
 
 
 @dataclass(slots=True)
-class Tally:
+class RowTally:
     """What became of rows.
 
     Attributes:
@@ -76,7 +76,7 @@ class Tally:
     withheld: Counter[str] = field(default_factory=Counter)
     rows_withheld: list[int] = field(default_factory=list)
 
-    def add(self, other: "Tally") -> None:
+    def add(self, other: "RowTally") -> None:
         """Count the rows of `other`, which come later, as well."""
         self.rows += other.rows
         self.found += other.found
@@ -97,7 +97,7 @@ class Tally:
             self.rows_withheld.append(number)
 
 
-def redact_rows(lines: Sequence[bytes], first: int, task: RowTask, engine: Clears) -> tuple[list[bytes], Tally]:
+def redact_rows(lines: Sequence[bytes], first: int, task: RowTask, engine: Clears) -> tuple[list[bytes], RowTally]:
     """Return what is written for each line, and what became of them.
 
     Args:
@@ -107,11 +107,11 @@ def redact_rows(lines: Sequence[bytes], first: int, task: RowTask, engine: Clear
     Raises:
         RedactionError: a row has none of the fields, or says of its people what cannot be understood.
     """
-    tally = Tally()
+    tally = RowTally()
     return [_redacted(line, number, task, engine, tally) for number, line in enumerate(lines, first)], tally
 
 
-def withheld_row(number: int, task: RowTask, reason: Withheld, tally: Tally) -> bytes:
+def withheld_row(number: int, task: RowTask, reason: Withheld, tally: RowTally) -> bytes:
     """Return what is written for a row of which nothing can be shown."""
     tally.rows += 1
     tally.withhold(number, [reason])
@@ -121,7 +121,7 @@ def withheld_row(number: int, task: RowTask, reason: Withheld, tally: Tally) -> 
     return _line(shown)
 
 
-def _redacted(line: bytes, number: int, task: RowTask, engine: Clears, tally: Tally) -> bytes:
+def _redacted(line: bytes, number: int, task: RowTask, engine: Clears, tally: RowTally) -> bytes:
     if len(line) > MOST_LINE:
         return withheld_row(number, task, Withheld.TOO_LONG, tally)
     try:
@@ -133,7 +133,7 @@ def _redacted(line: bytes, number: int, task: RowTask, engine: Clears, tally: Ta
         return withheld_row(number, task, Withheld.UNDECODABLE, tally)
 
 
-def _cleared_row(row: dict[str, Json], number: int, task: RowTask, engine: Clears, tally: Tally) -> bytes:
+def _cleared_row(row: dict[str, Json], number: int, task: RowTask, engine: Clears, tally: RowTally) -> bytes:
     tally.introduced += task.identifiers in row
     identifiers = tuple(_identifiers(row, number, task))
     unit = _unit(row, number, task)

@@ -20,7 +20,7 @@ from queue import SimpleQueue
 from typing import IO, Any, Protocol, Self, cast
 
 from agent.errors import RedactionError
-from agent.redaction.files.rows import MOST_LINE, RowTask, Tally, redact_rows, withheld_row
+from agent.redaction.files.rows import MOST_LINE, RowTally, RowTask, redact_rows, withheld_row
 from agent.redaction.files.worker import EngineChoice, peak_mb, read_frame, write_frame
 from agent.redaction.redacted import Withheld
 
@@ -48,7 +48,7 @@ class Cleared:
     """
 
     lines: list[bytes]
-    tally: Tally
+    tally: RowTally
     cpu_s: float
     peak_mb: float | None
 
@@ -177,7 +177,7 @@ class Processes:
         if done is not None:
             return done
         # Whatever ended the process (memory, say): each row again by itself, so that only those that end two are lost.
-        tally, lines, used, peak = Tally(), list[bytes](), 0.0, None
+        tally, lines, used, peak = RowTally(), list[bytes](), 0.0, None
         for number, line in enumerate(portion.lines, portion.first):
             alone = Portion(number, (line,))
             one = self._asked(alone) or self._asked(alone)
@@ -206,7 +206,7 @@ class Processes:
         self._idle.put(process)
         head, lines = reply
         _raise_error(head)
-        tally = Tally(**{**head["tally"], "withheld": Counter(head["tally"]["withheld"])})
+        tally = RowTally(**{**head["tally"], "withheld": Counter(head["tally"]["withheld"])})
         return Cleared(lines, tally, head["cpu_s"], head["peak_mb"])
 
     def _forget(self, process: "_Process") -> None:

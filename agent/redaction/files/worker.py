@@ -47,16 +47,16 @@ class EngineChoice:
         """
         for library in ("OPENBLAS", "OMP", "MKL"):  # a processor each: several redact at once, on small matrices
             os.environ.setdefault(f"{library}_NUM_THREADS", "1")
-        from agent.redaction.engine import engine_under, open_engine
-        from agent.redaction.policy import load_policy, with_models
+        from agent.redaction.engine import build_engine, open_engine
+        from agent.redaction.policy.policy import load_policy, with_models
 
         directory = Path(self.directory) if self.directory is not None else None
         key = bytes.fromhex(self.key) if self.key is not None else None
         if self.models is None:
             engine = open_engine(self.policy, directory, language=self.language, key=key)
         else:
-            engine = engine_under(with_models(load_policy(self.policy, directory, self.language), self.models), key)
-        engine.remember_at_most(MOST_REMEMBERED)
+            engine = build_engine(with_models(load_policy(self.policy, directory, self.language), self.models), key)
+        engine.limit_cache(MOST_REMEMBERED)
         return engine
 
 

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import NamedTuple
 
-from agent.redaction.identity.words_of import Word
+from agent.redaction.identity.words import Word
 
 
 class Day(NamedTuple):
@@ -35,31 +36,48 @@ _ORDINALS = frozenset({"st", "nd", "rd", "th"})
 _LINKS = frozenset({"of", "the", "de", "del"})
 
 
-def days_in(text: str, words: Sequence[Word]) -> Iterator[tuple[int, int, frozenset[Day]]]:
+def find_days(text: str, words: Sequence[Word]) -> Iterator[tuple[int, int, frozenset[Day]]]:
     """Yield each day written in `text`, whose words are `words`: start, end, and the days that it may mean."""
-    for found in _NUMERIC.finditer(text):
-        first, middle, last = found[1], int(found[3]), found[4]
-        readings = (
-            _day(int(first), middle, int(last))
-            if len(first) > 2
-            else _day(int(last), int(first), middle) | _day(int(last), middle, int(first))
-        )
-        if not (len(first) == 3 or (len(first) == 4 and len(last) > 2)):
-            yield found.start(), found.end(), readings
-    for found in _COMPACT.finditer(text):
-        digits = found.group()
-        a, b, c = int(digits[:2]), int(digits[2:4]), int(digits[4:])
-        readings = _day(int(digits[:4]), int(digits[4:6]), int(digits[6:])) if digits[:2] in ("19", "20") else _NONE
-        if digits[4:6] in ("19", "20"):
-            readings |= _day(c, a, b) | _day(c, b, a)
-        yield found.start(), found.end(), readings
-    for found in _PAIR.finditer(text):
-        a, b = int(found[1]), int(found[2])
-        if max(a, b) > 12 or found[1][0] == "0" or found[2][0] == "0":
-            yield found.start(), found.end(), _day(0, a, b) | _day(0, b, a)
-    for index, (key, _, _) in enumerate(words):
-        if key in _MONTHS:
+    yield from _find_numeric(text)
+    yield from _find_compact(text)
+    yield from _find_pairs(text)
+    for index, word in enumerate(words):
+        if word.key in _MONTHS:
             yield from _around_month(text, words, index)
+
+
+def _find_numeric(text: str) -> Iterator[tuple[int, int, frozenset[Day]]]:
+    """Yield days as three numbers: 2022-03-14, 3/14/22, 14.03.2022."""
+    for match in _NUMERIC.finditer(text):
+        first, middle, last = match[1], int(match[3]), match[4]
+        if len(first) == 3 or (len(first) == 4 and len(last) > 2):
+            continue
+        if len(first) > 2:
+            days = _day(int(first), middle, int(last))
+        else:
+            days = _day(int(last), int(first), middle) | _day(int(last), middle, int(first))
+        yield match.start(), match.end(), days
+
+
+def _find_compact(text: str) -> Iterator[tuple[int, int, frozenset[Day]]]:
+    """Yield days as eight digits, with the year first or last: 20220314, 03142022."""
+    for match in _COMPACT.finditer(text):
+        digits = match.group()
+        days = _NONE
+        if digits[:2] in ("19", "20"):
+            days |= _day(int(digits[:4]), int(digits[4:6]), int(digits[6:]))
+        if digits[4:6] in ("19", "20"):
+            first, second, year = int(digits[:2]), int(digits[2:4]), int(digits[4:])
+            days |= _day(year, first, second) | _day(year, second, first)
+        yield match.start(), match.end(), days
+
+
+def _find_pairs(text: str) -> Iterator[tuple[int, int, frozenset[Day]]]:
+    """Yield days without a year: 3/14, 03-01."""
+    for match in _PAIR.finditer(text):
+        first, second = int(match[1]), int(match[2])
+        if max(first, second) > 12 or match[1][0] == "0" or match[2][0] == "0":
+            yield match.start(), match.end(), _day(0, first, second) | _day(0, second, first)
 
 
 _NONE: frozenset[Day] = frozenset()
@@ -72,20 +90,22 @@ def _day(year: int, month: int, day: int) -> frozenset[Day]:
 
 
 def _around_month(text: str, words: Sequence[Word], index: int) -> Iterator[tuple[int, int, frozenset[Day]]]:
-    month = _MONTHS[words[index][0]]
+    """Yield the days around the name of a month: the number before it, the number after it."""
+    month = _MONTHS[words[index].key]
     before = _number_beside(text, words, index, -1)
     after = _number_beside(text, words, index, 1)
-    for place in (before, after):
-        if place is None or not 1 <= int(words[place][0]) <= 31 or len(words[place][0]) > 2:
+    for number in (before, after):
+        if number is None or not 1 <= int(words[number].key) <= 31 or len(words[number].key) > 2:
             continue
-        start, last = min(place, index), max(place, index)
-        year = _number_beside(text, words, last, 1)
-        value = 0
-        if year is not None and len(words[year][0]) in (2, 4) and not (year == after and place == after):
-            value, last = int(words[year][0]), year
-        elif words[last + 1 : last + 2] and words[last + 1][0] in _ORDINALS and words[last + 1][1] == words[last][2]:
+        first, last = min(number, index), max(number, index)
+        year = 0
+        year_index = _number_beside(text, words, last, 1)
+        is_year = year_index is not None and len(words[year_index].key) in (2, 4)
+        if year_index is not None and is_year and not (year_index == after and number == after):
+            year, last = int(words[year_index].key), year_index
+        elif last + 1 < len(words) and words[last + 1].key in _ORDINALS and words[last + 1].start == words[last].end:
             last += 1
-        yield words[start][1], words[last][2], _day(value, month, int(words[place][0]))
+        yield words[first].start, words[last].end, _day(year, month, int(words[number].key))
 
 
 def _number_beside(text: str, words: Sequence[Word], index: int, step: int) -> int | None:
@@ -93,20 +113,20 @@ def _number_beside(text: str, words: Sequence[Word], index: int, step: int) -> i
     place = index + step
     while 0 <= place < len(words) and abs(place - index) <= 3:
         near, far = sorted((place, place - step))
-        if text[words[near][2] : words[far][1]].strip(" \t\n,./'-"):
+        if text[words[near].end : words[far].start].strip(" \t\n,./'-"):
             return None
-        if words[place][0].isdigit():
+        if words[place].key.isdigit():
             return place
-        if words[place][0] not in _ORDINALS | _LINKS:
+        if words[place].key not in _ORDINALS | _LINKS:
             return None
         place += step
     return None
 
 
-def means(written: frozenset[Day], known: frozenset[Day]) -> bool:
-    """Tell whether a day as it is written may be one of those known."""
-    return any(
-        (day.month, day.day) == (one.month, one.day) and (not day.year or not one.year or day.year == one.year)
-        for day in written
-        for one in known
-    )
+def may_mean(written: frozenset[Day], known: frozenset[Day]) -> bool:
+    """Tell whether a written day may be one of the known days."""
+    for day, known_day in product(written, known):
+        same_year = not day.year or not known_day.year or day.year == known_day.year
+        if same_year and (day.month, day.day) == (known_day.month, known_day.day):
+            return True
+    return False

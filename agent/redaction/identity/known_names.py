@@ -1,20 +1,20 @@
 """Names that are known of a record, however a text writes them.
 
-A name is known by its words. One that tells people apart by itself (**strong**: three letters or more, and no everyday
-word) is looked for alone, in any case, also with one typing error and joined to another ("jholloway"). Any other
-(**weak**: "Will", "Rose", "Li") counts only beside another word of the same name, after a title, or in the middle of a
-sentence with a capital. A **common** word ("Wren", "Preschool") of a name that has a strong one counts with a capital
-alone: what was taken for a name by mistake must not take a diagnosis with it. What stands beside a word that was found
-and belongs to the same name goes with it: further words in any order, initials, particles.
+A name is searched for by its words. A **strong** word (three letters or more, and no everyday word) identifies its
+person alone: it counts in any case, with one typing error, and joined to another ("jholloway"). A weak word ("Will",
+"Rose", "Li") counts only beside another word of the same name, after a title, or in the middle of a sentence with a
+capital. A **common** word ("Wren", "Preschool") of a name that has a strong one counts only with a capital: a diagnosis
+that was taken for a name by mistake would otherwise be redacted everywhere. Words beside a hit that belong to the same
+name go with it: further words in any order, initials, particles.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 
 import regex
 
-from agent.redaction.identity.words_of import Word, keys_of, plain, words_of
+from agent.redaction.identity.words import TextWords, plain_words, split_words, to_plain
 
 Place = tuple[int, int]
 
@@ -52,11 +52,11 @@ _UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p
 
 
 class KnownNames:
-    """Names to look for.
+    """Names to search for.
 
     Args:
-        names: full names and parts of names, as they were found or given.
-        everyday: words in small letters that identify nobody when they stand alone.
+        names: full names and parts of names, as they were detected or stated.
+        everyday: words in small letters that identify no person when they stand alone.
         is_common: tells whether a word in small letters is one of the language, and no usual name.
     """
 
@@ -65,230 +65,240 @@ class KnownNames:
     ) -> None:
         self._everyday = everyday
         self._is_common = is_common or (lambda _: False)
-        self._with_capital: set[str] = set()  # common words
-        self._as_found: set[str] = set()  # words that nothing but their place told to be names: no errors are undone
-        self._in_capitals: set[str] = set()  # what may be an abbreviation: looked for with a capital
-        self._surely: set[str] = set()  # words of names that are written as names
-        self._words: list[frozenset[str]] = []  # of each name: what may stand beside a word of it
+        self._words_of_names: list[frozenset[str]] = []  # by name: the words and initials that may stand beside a hit
+        self._names_by_word: dict[str, list[int]] = defaultdict(list)  # by each word that is searched for
         self._strong: set[str] = set()
-        self._accented: set[str] = set()  # words that are everyday ones but for their accents: "Ján"
-        self._at: dict[str, list[int]] = defaultdict(list)  # names by each word that is looked for
-        self._initials: dict[str, str] = {}  # full name by its initials in small letters
-        self._last_letters: set[str] = set()
-        self._by_head: dict[str, list[str]] = defaultdict(list)
-        self._by_tail: dict[str, list[str]] = defaultdict(list)
-        self._unspaced: set[str] = set()
+        self._need_capital: set[str] = set()  # common words
+        self._may_be_abbreviations: set[str] = set()  # also searched for with a capital only
+        self._accented: set[str] = set()  # words that without their accents are everyday words: "Ján"
+        self._initials: set[str] = set()  # of full names, in small letters
+        self._title_initials: set[str] = set()  # letters that may follow a title: "Ms. H."
+        self._unspaced: set[str] = set()  # names in scripts that put no space between words
+        self._by_first_letters: dict[str, list[str]] = defaultdict(list)
+        self._by_last_letters: dict[str, list[str]] = defaultdict(list)
+
+        written_as_names: set[str] = set()
+        in_small_letters: set[str] = set()  # names by their context alone: typing errors in them are not searched for
         seen: set[tuple[str, ...]] = set()
         for name in names:
             self._unspaced.update(_UNSPACED.findall(name))
             family, _, given = name.partition(",")
-            words = tuple(key for key in (*keys_of(given), *keys_of(family)) if key not in _NO_NAME)
-            if words and words not in seen and len(words) <= 2 * _REACH:
-                seen.add(words)
-                self._add(name, words)
-        self._in_capitals -= self._surely
-        for word in self._strong - (self._as_found - self._surely) - self._with_capital:
+            words = tuple(key for key in (*plain_words(given), *plain_words(family)) if key not in _NO_NAME)
+            if not words or words in seen or len(words) > 2 * _REACH:
+                continue
+            seen.add(words)
+            strong = self._add(name, words)
+            if len(words) == 1 and not any(map(str.isupper, name)):
+                in_small_letters |= strong
+            elif len(words) == 1 and len(words[0]) <= _ABBREVIATION and name.isupper():
+                self._may_be_abbreviations |= strong
+            else:
+                written_as_names |= strong
+        self._may_be_abbreviations -= written_as_names
+        for word in self._strong - (in_small_letters - written_as_names) - self._need_capital:
             if len(word) >= _MISTYPED_LETTERS:
-                self._by_head[word[:2]].append(word)
-                self._by_tail[word[-2:]].append(word)
+                self._by_first_letters[word[:2]].append(word)
+                self._by_last_letters[word[-2:]].append(word)
 
     def __bool__(self) -> bool:
-        """Whether there is anything to look for."""
-        return bool(self._at or self._unspaced)
+        """Whether there is any name to search for."""
+        return bool(self._names_by_word or self._unspaced)
 
-    def _add(self, name: str, words: tuple[str, ...]) -> None:
-        number = len(self._words)
-        full = tuple(word for word in words if len(word) > 1 and word not in _PARTICLES)
-        self._words.append(frozenset(words) | {word[0] for word in full})
-        joined = {"".join(pair) for pair in _attached(name)} | self._logins(words, full)
-        strong = {word for word in full if len(word) >= _STRONG_LETTERS} | joined
-        strong = {word for word in strong if word not in self._everyday and not word.isdigit()}
-        common = {word for word in strong if self._is_common(word)}
-        if common == strong:
-            strong = set()
-        self._with_capital |= common
-        for word in strong:
-            self._look_for(word, number)
-        if len(words) == 1 and not any(map(str.isupper, name)):
-            self._as_found |= strong
-        elif len(words) == 1 and len(words[0]) <= _ABBREVIATION and name.isupper():
-            self._in_capitals |= strong
-        else:
-            self._surely |= strong
-        for word in set(full) - strong:
-            self._look_for(word, number)
+    def _add(self, name: str, words: tuple[str, ...]) -> set[str]:
+        """Add a name; return its strong words."""
+        number = len(self._words_of_names)
+        full_words = tuple(word for word in words if len(word) > 1 and word not in _PARTICLES)
+        self._words_of_names.append(frozenset(words) | {word[0] for word in full_words})
+        strong, common = self._choose_strong(name, words, full_words)
         self._strong |= strong
+        self._need_capital |= common
+        for word in (*strong, *(set(full_words) - strong)):
+            if len(self._names_by_word[word]) < _NAMES_OF_A_WORD:
+                self._names_by_word[word].append(number)
         if not name.isascii():
-            words_as_written = map(str.casefold, _LETTERS.findall(name))
-            self._accented.update(
-                word for word in words_as_written if word not in self._everyday and plain(word) in self._everyday
-            )
-        if len(full) > 1:
-            for letters in ("".join(word[0] for word in full), full[0][0] + full[-1][0], full[-1][0] + full[0][0]):
-                self._initials.setdefault(letters, name)
-            self._last_letters.update((full[0][0], full[-1][0]))
+            for word in map(str.casefold, _LETTERS.findall(name)):
+                if word not in self._everyday and to_plain(word) in self._everyday:
+                    self._accented.add(word)
+        if len(full_words) > 1:
+            first, last = full_words[0][0], full_words[-1][0]
+            self._initials.update(("".join(word[0] for word in full_words), first + last, last + first))
+            self._title_initials.update((first, last))
+        return strong
 
-    def _look_for(self, word: str, number: int) -> None:
-        if len(self._at[word]) < _NAMES_OF_A_WORD:
-            self._at[word].append(number)
+    def _choose_strong(
+        self, name: str, words: tuple[str, ...], full_words: tuple[str, ...]
+    ) -> tuple[set[str], set[str]]:
+        """Return the words of a name that identify its person alone, and those that are also common words."""
+        joined = {"".join(pair) for pair in _joined_words(name)} | _join_as_logins(words, full_words)
+        long_words = {word for word in full_words if len(word) >= _STRONG_LETTERS}
+        strong = {word for word in long_words | joined if word not in self._everyday and not word.isdigit()}
+        common = {word for word in strong if self._is_common(word)}
+        return (set() if common == strong else strong), common
 
-    def _logins(self, words: tuple[str, ...], full: tuple[str, ...]) -> set[str]:
-        """The ways in which the words of one name are written as one."""
-        if len(full) < 2:
-            return set()
-        first, last = full[0], full[-1]
-        family = "".join(words[words.index(first) + 1 :])  # with its particles
-        ways = {first + last, last + first, first + family, first[0] + last, first[0] + family, last + first[0]}
-        ways |= {family} if family != last and len(full) == 2 else set()
-        return {way for way in ways if len(way) >= _JOINED_LETTERS}
-
-    def find(self, text: str, words: Sequence[Word]) -> Iterator[Place]:
-        """Yield where names stand in `text`, whose words are `words`; places may overlap."""
+    def find(self, text: TextWords) -> Iterator[Place]:
+        """Yield where names stand in a text; places may overlap."""
         for name in self._unspaced:
-            at = text.find(name)
-            while at >= 0:
-                yield at, at + len(name)
-                at = text.find(name, at + len(name))
-        if not self._at:
-            return
-        for index, (key, start, end) in enumerate(words):
-            if key in self._at and (key not in self._in_capitals or text[start].isupper()):
-                yield from self._named(text, words, index, index, key)
-                continue
-            if index + 1 < len(words) and text[end : words[index + 1][1]] in _JOINTS:
-                joined = key + words[index + 1][0]
-                if joined in self._strong:
-                    yield from self._named(text, words, index, index + 1, joined)
-                    continue
-            if end - start == 1:
-                if text[start].isupper():
-                    yield from self._letters(text, words, index)
-            elif (meant := self._mistyped(key, capital=text[start].isupper())) is not None:
-                yield from self._named(text, words, index, index, meant)
-            elif key in self._initials and text[start:end].isupper() and _key_before(words, index) in _BEFORE_INITIALS:
-                yield start, end
+            start = text.text.find(name)
+            while start >= 0:
+                yield start, start + len(name)
+                start = text.text.find(name, start + len(name))
+        if self._names_by_word:
+            for index in range(len(text.words)):
+                yield from self._find_at(text, index)
 
-    def _mistyped(self, key: str, *, capital: bool) -> str | None:
-        """Return the word of a name that `key` is but for one typing error."""
-        if len(key) < _MISTYPED_LETTERS + (not capital):
+    def _find_at(self, text: TextWords, index: int) -> Iterator[Place]:
+        """Yield the names that a word of a text belongs to."""
+        word = text.words[index]
+        if word.key in self._names_by_word and (word.key not in self._may_be_abbreviations or text.has_capital(index)):
+            yield from self._find_around(text, index, index, word.key)
+            return
+        if index + 1 < len(text.words) and text.read_gap(index) in _JOINTS:
+            joined = word.key + text.words[index + 1].key
+            if joined in self._strong:
+                yield from self._find_around(text, index, index + 1, joined)
+                return
+        has_capital = text.has_capital(index)
+        if word.end - word.start == 1:
+            if has_capital:
+                yield from self._find_initials(text, index)
+            return
+        correct = self._correct(word.key, has_capital=has_capital)
+        if correct is not None:
+            yield from self._find_around(text, index, index, correct)
+        elif (
+            word.key in self._initials
+            and text.text[word.start : word.end].isupper()
+            and text.key_before(index) in _BEFORE_INITIALS
+        ):
+            yield word.start, word.end
+
+    def _correct(self, key: str, *, has_capital: bool) -> str | None:
+        """Return the strong word that `key` is with one typing error."""
+        if len(key) < _MISTYPED_LETTERS + (not has_capital):
             return None
-        near = (*self._by_head.get(key[:2], ()), *self._by_tail.get(key[-2:], ()))
+        near = (*self._by_first_letters.get(key[:2], ()), *self._by_last_letters.get(key[-2:], ()))
         if not near or self._is_everyday(key):
             return None
-        meant = next((word for word in near if one_error(key, word)), None)
-        return None if meant is None or self._is_common(key) else meant
+        correct = next((word for word in near if differs_by_one_error(key, word)), None)
+        return None if correct is None or self._is_common(key) else correct
 
     def _is_everyday(self, key: str) -> bool:
         stems = (key, key.removesuffix("s"), key.removesuffix("es"), key.removesuffix("ed"), key.removesuffix("ing"))
         return any(stem in self._everyday for stem in stems)
 
-    def _named(self, text: str, words: Sequence[Word], first: int, last: int, word: str) -> Iterator[Place]:
-        """Yield the places of the names that have `word`, around where it stands, if enough of each is there."""
-        hit = words[first]
-        strong = word in self._strong or text[hit[1] : hit[2]].casefold() in self._accented
-        if strong and last + 1 < len(words) and words[last + 1][0] in _TERMS and _capital(text, hit):
-            strong = False  # a disease that is called as the person is
-        if word in self._with_capital and not _capital(text, hit):
-            strong = False
-        for number in self._at[word]:
-            own = self._words[number]
+    def _find_around(self, text: TextWords, first: int, last: int, searched: str) -> Iterator[Place]:
+        """Yield each name that has the word `searched`, which stands at `first` to `last`, if enough of it is there."""
+        words = text.words
+        strong = self._is_strong_at(text, first, last, searched)
+        for number in self._names_by_word[searched]:
+            own_words = self._words_of_names[number]
             begin, end = first, last
-            while begin > 0 and first - begin < _REACH and self._belongs(text, words, begin - 1, begin, own, hit):
+            while begin > 0 and first - begin < _REACH and self._belongs(text, begin - 1, begin, own_words, first):
                 begin -= 1
-            while end + 1 < len(words) and end - last < _REACH and self._belongs(text, words, end + 1, end, own, hit):
+            while end + 1 < len(words) and end - last < _REACH and self._belongs(text, end + 1, end, own_words, first):
                 end += 1
-            more = any(
-                len(key) > 1 and key not in _PARTICLES
-                for key, _, _ in (*words[begin:first], *words[last + 1 : end + 1])
-            )
-            if strong or more or self._stands_as_name(text, words, first):
-                yield words[begin][1], _past_point(text, words[end])
+            beside = (*words[begin:first], *words[last + 1 : end + 1])
+            has_more = any(len(word.key) > 1 and word.key not in _PARTICLES for word in beside)
+            if strong or has_more or self._is_written_as_name(text, first):
+                yield words[begin].start, _end_with_point(text, end)
 
-    def _belongs(
-        self, text: str, words: Sequence[Word], candidate: int, beside: int, own: frozenset[str], hit: Word
-    ) -> bool:
-        """Tell whether a word goes with its neighbour, which is part of the name with the words `own`."""
-        key, start, end = words[candidate]
-        before = candidate < beside
-        between = text[end : words[beside][1]] if before else text[words[beside][2] : start]
-        capital = text[start].isupper()
-        if between in _JOINTS:  # O'Brien, Smith-Jones: what is not known of it goes with what is
-            if end - start == 1:
-                return capital or (before and between == "'")
-            return key in own or (capital and key not in self._everyday)
-        if key not in own or not between or len(between) > _GAP or between.strip(" \t\n,.'-"):
+    def _is_strong_at(self, text: TextWords, first: int, last: int, searched: str) -> bool:
+        """Tell whether a word that was searched for identifies a person alone where it stands."""
+        word = text.words[first]
+        if searched not in self._strong and text.text[word.start : word.end].casefold() not in self._accented:
             return False
-        earlier = words[candidate] if before else words[beside]
-        if "." in between and earlier[2] - earlier[1] > 2:
-            return False  # a sentence ends here
-        return capital or (end - start > 1 and (key not in self._everyday or not _capital(text, hit)))
+        if text.has_capital(first):
+            # Not if it is a disease named after its discoverer.
+            return last + 1 == len(text.words) or text.words[last + 1].key not in _TERMS
+        return searched not in self._need_capital
 
-    def _stands_as_name(self, text: str, words: Sequence[Word], index: int) -> bool:
-        """Tell whether a word that may be another word too is written as a name."""
-        if not _capital(text, words[index]) or (index + 1 < len(words) and words[index + 1][0] in _TERMS):
+    def _belongs(self, text: TextWords, candidate: int, neighbour: int, own_words: frozenset[str], hit: int) -> bool:
+        """Tell whether a word belongs to its neighbour, which is part of a name with `own_words` around `hit`."""
+        word = text.words[candidate]
+        is_before = candidate < neighbour
+        gap = text.read_gap(min(candidate, neighbour))
+        has_capital = text.has_capital(candidate)
+        if gap in _JOINTS:  # O'Brien, Smith-Jones: the part that is not known goes with the known one
+            if word.length == 1:
+                return has_capital or (is_before and gap == "'")
+            return word.key in own_words or (has_capital and word.key not in self._everyday)
+        if word.key not in own_words or not gap or len(gap) > _GAP or gap.strip(" \t\n,.'-"):
             return False
-        if _key_before(words, index) in _TITLES and text[words[index - 1][2] : words[index][1]] in (
-            " ",
-            ". ",
-            ".",
-            ": ",
-        ):
+        if "." in gap and text.words[min(candidate, neighbour)].length > 2:
+            return False  # the end of a sentence: it follows no initial and no "Dr"
+        return has_capital or (word.length > 1 and (word.key not in self._everyday or not text.has_capital(hit)))
+
+    def _is_written_as_name(self, text: TextWords, index: int) -> bool:
+        """Tell whether a word that may be no name is written as one: after a title, or amid small letters."""
+        words = text.words
+        is_last = index + 1 == len(words)
+        if not text.has_capital(index) or (not is_last and words[index + 1].key in _TERMS):
+            return False
+        if text.key_before(index) in _TITLES and text.read_gap(index - 1) in (" ", ". ", ".", ": "):
             return True
-        if not 0 < index < len(words) - 1 or words[index][2] - words[index][1] < _STRONG_LETTERS:
+        if index == 0 or is_last or words[index].length < _STRONG_LETTERS:
             return False
-        _, start, end = words[index]
-        before, after = text[words[index - 1][2] : start], text[end : words[index + 1][1]]
-        small = text[words[index - 1][1]].islower() and text[words[index + 1][1]].islower()
-        return small and before == " " and after in (" ", ", ", "'") and text[start + 1].islower()
+        return (
+            text.text[words[index - 1].start].islower()
+            and text.text[words[index + 1].start].islower()
+            and text.read_gap(index - 1) == " "
+            and text.read_gap(index) in (" ", ", ", "'")
+            and text.text[words[index].start + 1].islower()
+        )
 
-    def _letters(self, text: str, words: Sequence[Word], index: int) -> Iterator[Place]:
+    def _find_initials(self, text: TextWords, index: int) -> Iterator[Place]:
         """Yield initials that stand alone: "J.S.", "Ms. H."."""
-        key, start, end = words[index]
-        letters, last = key, index
-        while last + 1 < min(len(words), index + _REACH) and text[words[last][2] : words[last + 1][1]] in (".", ". "):
-            if words[last + 1][2] - words[last + 1][1] > 1 or not text[words[last + 1][1]].isupper():
+        words = text.words
+        letters, last = words[index].key, index
+        while last + 1 < min(len(words), index + _REACH) and text.read_gap(last) in (".", ". "):
+            if words[last + 1].length > 1 or not text.has_capital(last + 1):
                 break
             last += 1
-            letters += words[last][0]
-        if len(letters) > 1 and letters in self._initials and text[words[last][2] : words[last][2] + 1] == ".":
-            yield start, words[last][2] + 1
+            letters += words[last].key
+        start, end = words[index].start, words[last].end
+        if len(letters) > 1 and letters in self._initials and text.text[end : end + 1] == ".":
+            yield start, end + 1
         elif (
-            key in self._last_letters
-            and _key_before(words, index) in _TITLES
-            and text[words[index - 1][2] : start] in (" ", ". ", ".")
+            words[index].key in self._title_initials
+            and text.key_before(index) in _TITLES
+            and text.read_gap(index - 1) in (" ", ". ", ".")
         ):
-            yield start, end
+            yield start, words[index].end
 
 
-def one_error(one: str, other: str) -> bool:
-    """Tell whether one letter more, one less, another one, or two exchanged make `one` of `other`; equal is none."""
-    if one == other or abs(len(one) - len(other)) > 1:
+def differs_by_one_error(word: str, correct: str) -> bool:
+    """Tell whether two words differ by one letter more, one less, another one, or two exchanged; equal ones do not."""
+    if word == correct or abs(len(word) - len(correct)) > 1:
         return False
     head = 0
-    while head < min(len(one), len(other)) and one[head] == other[head]:
+    while head < min(len(word), len(correct)) and word[head] == correct[head]:
         head += 1
-    a, b = one[head:], other[head:]
+    a, b = word[head:], correct[head:]
     if len(a) == len(b):
         return a[1:] == b[1:] or (a[2:] == b[2:] and a[:2] == b[1::-1])
     return a[1:] == b or a == b[1:]
 
 
-def _attached(name: str) -> Iterator[tuple[str, str]]:
+def _join_as_logins(words: tuple[str, ...], full_words: tuple[str, ...]) -> set[str]:
+    """Return the ways in which the words of one name are written as one word: "jholloway"."""
+    if len(full_words) < 2:
+        return set()
+    first, last = full_words[0], full_words[-1]
+    family = "".join(words[words.index(first) + 1 :])  # with its particles
+    logins = {first + last, last + first, first + family, first[0] + last, first[0] + family, last + first[0]}
+    if family != last and len(full_words) == 2:
+        logins.add(family)
+    return {login for login in logins if len(login) >= _JOINED_LETTERS}
+
+
+def _joined_words(name: str) -> Iterator[tuple[str, str]]:
     """Yield the words of a name that a hyphen or an apostrophe joins."""
-    for (one, _, end), (other, start, _) in pairwise(words_of(name)):
-        if name[end:start] in _JOINTS:
-            yield one, other
+    for word, following in pairwise(split_words(name)):
+        if name[word.end : following.start] in _JOINTS:
+            yield word.key, following.key
 
 
-def _past_point(text: str, word: Word) -> int:
-    """Return the end of a word, with the point after it where it is an initial."""
-    _, start, end = word
-    return end + 1 if end - start == 1 and text[end : end + 1] == "." else end
-
-
-def _capital(text: str, word: Word) -> bool:
-    return text[word[1]].isupper()
-
-
-def _key_before(words: Sequence[Word], index: int) -> str:
-    return words[index - 1][0] if index else ""
+def _end_with_point(text: TextWords, index: int) -> int:
+    """Return the end of a word, with the point after it if it is an initial."""
+    word = text.words[index]
+    return word.end + 1 if word.length == 1 and text.text[word.end : word.end + 1] == "." else word.end

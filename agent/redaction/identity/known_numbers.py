@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from agent.redaction.identity.words_of import Word, keys_of
+from agent.redaction.identity.words import Word, plain_words
 
-_LONGEST = 40  # characters; what is longer is encoded data
-_DIGITS_APART = 5  # digits of a number that is looked for in groups too
+_LONGEST = 40  # characters; a longer number is encoded data
+_DIGITS_APART = 5  # digits of a number that is searched for in groups too
 _DIGITS = 4
 _MIXED = 3  # characters of an identifier of letters and digits
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -21,7 +21,7 @@ _WITH_LAST_DIGITS = frozenset({"SSN", "ACCOUNT", "MRN", "PHONE", "PLAN"})
 
 
 class KnownNumbers:
-    """Identifiers with digits in them to look for.
+    """Identifiers with digits to search for.
 
     Args:
         values: as (entity, value).
@@ -39,52 +39,54 @@ class KnownNumbers:
                     self._last_digits.setdefault(key[-_LAST_DIGITS:], entity)
 
     def __bool__(self) -> bool:
-        """Whether there is anything to look for."""
+        """Whether there is any identifier to search for."""
         return bool(self._entities)
 
     def find(self, text: str, words: Sequence[Word]) -> Iterator[tuple[int, int, str]]:
         """Yield where known identifiers stand in `text`, whose words are `words`: start, end, entity."""
         if not self._entities:
             return
-        for index, (word, start, end) in enumerate(words):
-            key = word.lstrip("0") if word.isdigit() else word
-            if key in self._prefixes or (not key and end - start < _LONGEST):
-                yield from self._from(text, words, index, key)
+        for index, word in enumerate(words):
+            key = word.key.lstrip("0") if word.key.isdigit() else word.key
+            if key in self._prefixes or (not key and word.length < _LONGEST):
+                yield from self._find_from(text, words, index, key)
             if (
-                end - start == _LAST_DIGITS
-                and word in self._last_digits
-                and _LAST_CUE.search(text[max(0, start - 30) : start])
+                word.key in self._last_digits
+                and word.length == _LAST_DIGITS
+                and _LAST_CUE.search(text[max(0, word.start - 30) : word.start])
             ):
-                yield start, end, self._last_digits[word]
+                yield word.start, word.end, self._last_digits[word.key]
 
-    def _from(self, text: str, words: Sequence[Word], index: int, key: str) -> Iterator[tuple[int, int, str]]:
-        """Yield the identifiers that begin with the word at `index`, which reads `key` without leading zeros."""
-        start, last, apart = words[index][1], index, False
+    def _find_from(self, text: str, words: Sequence[Word], first: int, key: str) -> Iterator[tuple[int, int, str]]:
+        """Yield the identifiers that begin with the word at `first`, which reads `key` without leading zeros."""
+        last, is_apart = first, False
         while True:
-            if key in self._entities and self._counts(key, text, words[index : last + 1], apart=apart):
-                yield start, words[last][2], self._entities[key]
+            if key in self._entities and (not is_apart or _may_be_apart(key, text, words[first : last + 1])):
+                yield words[first].start, words[last].end, self._entities[key]
             if last + 1 == len(words) or len(key) > _LONGEST:
                 return
-            between = text[words[last][2] : words[last + 1][1]]
-            following = words[last + 1][0]
-            key = key + following if key else (following.lstrip("0") if following.isdigit() else following)
-            if key not in self._prefixes or not _APART.fullmatch(between):
+            gap = text[words[last].end : words[last + 1].start]
+            following = words[last + 1].key
+            if not key and following.isdigit():
+                following = following.lstrip("0")
+            key += following
+            if key not in self._prefixes or not _APART.fullmatch(gap):
                 return
-            apart = apart or bool(between)
+            is_apart = is_apart or bool(gap)
             last += 1
 
-    def _counts(self, key: str, text: str, words: Sequence[Word], *, apart: bool) -> bool:
-        if not key.isdigit() or len(key) >= _LONG:
-            return True
-        if not apart:
-            return True
-        gaps = (text[one[2] : other[1]] for one, other in pairwise(words))
-        return len(key) >= _DIGITS_APART and all(_APART_SHORT.fullmatch(gap) for gap in gaps)
+
+def _may_be_apart(key: str, text: str, words: Sequence[Word]) -> bool:
+    """Tell whether a number in groups is long enough for its gaps: of a short one they are small, as in "451 234"."""
+    if not key.isdigit() or len(key) >= _LONG:
+        return True
+    gaps = (text[word.end : following.start] for word, following in pairwise(words))
+    return len(key) >= _DIGITS_APART and all(_APART_SHORT.fullmatch(gap) for gap in gaps)
 
 
 def _keys(entity: str, value: str) -> Iterator[str]:
-    """Yield the forms under which an identifier is looked for: its letters and digits, without leading zeros."""
-    joined = "".join(keys_of(value)).lstrip("0")
+    """Yield the forms under which an identifier is searched for: its letters and digits, without leading zeros."""
+    joined = "".join(plain_words(value)).lstrip("0")
     if not any(map(str.isdigit, joined)) or len(joined) > _LONGEST:
         return
     if joined.isdigit():

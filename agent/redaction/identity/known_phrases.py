@@ -2,15 +2,16 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import regex
 
-from agent.redaction.identity.words_of import Word, keys_of
+from agent.redaction.identity.words import Word, plain_words
 
 _GAP = 3  # characters between two words of a phrase
 _LONGEST = 16  # words
-_LETTERS = 4  # of a place or a short form that is looked for by itself
-_PHRASES_OF_A_WORD = 50  # more that begin with one word are not looked for
+_LETTERS = 4  # of a location or a short form that is searched for by itself
+_PHRASES_OF_A_WORD = 50  # further ones that begin with one word are not searched for
 _STREETS = (
     "street st str", "avenue ave av", "road rd", "boulevard blvd", "drive dr", "lane ln", "court ct", "circle cir",
     "place pl", "terrace ter", "parkway pkwy", "highway hwy", "square sq", "trail trl", "crescent cres", "way", "close",
@@ -31,15 +32,20 @@ GENERIC = frozenset(
 )
 _CUT = regex.compile(r"[,;\n]+")
 _MAILBOXES = frozenset({"contact", "support", "office", "noreply", "hospital", "clinic", "records"})
-Phrase = tuple[tuple[str, ...], str, bool]
+
+
+class _Phrase(NamedTuple):
+    words: tuple[str, ...]
+    entity: str
+    needs_capital: bool
 
 
 class KnownPhrases:
-    """Phrases to look for.
+    """Phrases to search for.
 
     Args:
         values: as (entity, value).
-        everyday: words in small letters that identify nobody when they stand alone.
+        everyday: words in small letters that identify no person when they stand alone.
         is_common: tells whether a word in small letters is one of the language: it needs a capital.
     """
 
@@ -51,39 +57,43 @@ class KnownPhrases:
     ) -> None:
         self._everyday = everyday
         self._is_common = is_common or (lambda _: True)
-        self._at: dict[str, list[Phrase]] = defaultdict(list)
+        self._phrases_by_word: dict[str, list[_Phrase]] = defaultdict(list)
         seen: set[tuple[str, ...]] = set()
         for entity, value in values:
-            for words, capital in self._forms(entity, value):
-                if words and len(words) <= _LONGEST and words not in seen:
-                    seen.add(words)
-                    if len(self._at[words[0]]) < _PHRASES_OF_A_WORD:
-                        self._at[words[0]].append((words, entity, capital))
+            for words, needs_capital in self._forms(entity, value):
+                if not words or len(words) > _LONGEST or words in seen:
+                    continue
+                seen.add(words)
+                phrases = self._phrases_by_word[words[0]]
+                if len(phrases) < _PHRASES_OF_A_WORD:
+                    phrases.append(_Phrase(words, entity, needs_capital))
 
     def __bool__(self) -> bool:
-        """Whether there is anything to look for."""
-        return bool(self._at)
+        """Whether there is any phrase to search for."""
+        return bool(self._phrases_by_word)
 
     def find(self, text: str, words: Sequence[Word]) -> Iterator[tuple[int, int, str]]:
         """Yield where known phrases stand in `text`, whose words are `words`: start, end, entity."""
-        if not self._at:
+        if not self._phrases_by_word:
             return
-        for index, (key, start, _) in enumerate(words):
-            for phrase, entity, capital in self._at.get(key, ()):
-                if (not capital or text[start].isupper()) and _stands(phrase, words, index):
-                    yield start, words[index + len(phrase) - 1][2], entity
+        for index, word in enumerate(words):
+            for phrase in self._phrases_by_word.get(word.key, ()):
+                if phrase.needs_capital and not text[word.start].isupper():
+                    continue
+                if _stands_at(phrase.words, words, index):
+                    yield word.start, words[index + len(phrase.words) - 1].end, phrase.entity
 
     def _forms(self, entity: str, value: str) -> Iterator[tuple[tuple[str, ...], bool]]:
-        """Yield the words under which a value is looked for, and whether a capital must begin them."""
+        """Yield the words under which a value is searched for, and whether a capital must begin them."""
         match entity:
             case "LOCATION":
                 for piece in _CUT.split(value):
-                    yield from self._alone(keys_of(piece))
+                    yield from self._alone(plain_words(piece))
             case "ADDRESS":
                 for piece in _CUT.split(value):
-                    yield from self._street(keys_of(piece))
+                    yield from self._street(plain_words(piece))
             case "FACILITY" | "ORGANIZATION":
-                words = keys_of(value)
+                words = plain_words(value)
                 if len(words) > 1 and not all(word in self._everyday or word in GENERIC for word in words):
                     yield words, False
                     short = words
@@ -94,12 +104,12 @@ class KnownPhrases:
                 elif len(words) == 1:
                     yield from self._alone(words)
             case "EMAIL":
-                yield keys_of(value), False
+                yield plain_words(value), False
                 mailbox = value.partition("@")[0]
                 if len(mailbox) > _LETTERS + 1 and mailbox.lower() not in _MAILBOXES | self._everyday:
-                    yield keys_of(mailbox), False
+                    yield plain_words(mailbox), False
             case _:
-                yield keys_of(value), False
+                yield plain_words(value), False
 
     def _alone(self, words: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], bool]]:
         if sum(map(len, words)) >= _LETTERS and not all(word in self._everyday or word in GENERIC for word in words):
@@ -132,13 +142,13 @@ class KnownPhrases:
             yield words[:place], False
 
 
-def _stands(phrase: tuple[str, ...], words: Sequence[Word], index: int) -> bool:
+def _stands_at(phrase: tuple[str, ...], words: Sequence[Word], index: int) -> bool:
     """Tell whether `phrase` stands at the word `index`, its words close to one another."""
     if index + len(phrase) > len(words):
         return False
     for offset, key in enumerate(phrase):
-        if words[index + offset][0] != key:
+        if words[index + offset].key != key:
             return False
-        if offset and words[index + offset][1] - words[index + offset - 1][2] > _GAP:
+        if offset and words[index + offset].start - words[index + offset - 1].end > _GAP:
             return False
     return True

@@ -1,22 +1,23 @@
 """The identity table of one record: every value known to identify its people, searched in all of its texts.
 
-Known are what the dataset says of the record (`Identifier`) and what was found in any of its texts. A value is looked
-for in the words of a text, not as it is spelt: names in any order and by their parts, initials, joined or mistyped;
-numbers with other separators or fewer zeros; days in other formats; streets with the kind of street written otherwise.
+Values are known because the dataset states them (`Identifier`) or because they were detected in one of the texts. A
+value is compared with the words of a text, not with its spelling: names in any order and by their parts, initials,
+joined or mistyped; numbers with other separators or fewer zeros; days in other formats; streets with the kind of street
+written otherwise.
 """
 
 import re
 from collections.abc import Callable, Iterable, Iterator
 
 from agent.redaction.deadline import Deadline
-from agent.redaction.identity.days import Day, days_in, means
+from agent.redaction.identity.days import Day, find_days, may_mean
 from agent.redaction.identity.known_names import KnownNames
 from agent.redaction.identity.known_numbers import KnownNumbers
 from agent.redaction.identity.known_phrases import KnownPhrases
-from agent.redaction.identity.words_of import words_of
-from agent.redaction.spans import Span
+from agent.redaction.identity.words import TextWords, split_words
+from agent.redaction.spans.span import Span
 
-# Found again by their own rules where they matter: these words are everybody's.
+# Words that many people share; where they identify, their own rules detect them in each text.
 _NOT_SEARCHED = frozenset(
     {"AGE", "AGE_BELOW_90", "RELATIVE_DATE", "SEX", "FAMILY", "PROFESSION", "NATIONALITY", "UNKNOWN_WORD"}
 )
@@ -29,10 +30,10 @@ class KnownValues:
     """Values known of a record, to be searched in all of its texts.
 
     Args:
-        values: what was found or given, as (entity, value).
-        everyday: words in small letters that identify nobody when they stand alone.
-        is_common: tells whether a word in small letters is one of the language, and no usual name; None: nothing
-            tells.
+        values: detected or stated, as (entity, value).
+        everyday: words in small letters that identify no person when they stand alone.
+        is_common: tells whether a word in small letters is one of the language, and no usual name; None: no
+            word list does.
     """
 
     def __init__(
@@ -41,40 +42,43 @@ class KnownValues:
         everyday: frozenset[str],
         is_common: Callable[[str], bool] | None = None,
     ) -> None:
-        names, days = list[str](), set[Day]()
-        numbers, phrases = list[tuple[str, str]](), list[tuple[str, str]]()
+        names: list[str] = []
+        days: set[Day] = set()
+        numbers: list[tuple[str, str]] = []
+        phrases: list[tuple[str, str]] = []
         for entity, value in dict.fromkeys((entity, value.strip()) for entity, value in values):
             if entity in _NOT_SEARCHED or len(value) > _SEARCHED_LENGTH:
                 continue
             if entity == "NAME":
                 names.append(value)
             elif entity == "DATE":
-                days.update(*(meant for _, _, meant in days_in(value, words_of(value))))
+                for _, _, possible_days in find_days(value, split_words(value)):
+                    days |= possible_days
             elif sum(map(str.isalnum, value)) >= _SEARCHED_LETTERS and value.casefold() not in everyday:
                 (numbers if _is_number(entity, value) else phrases).append((entity, value))
                 if entity == "ADDRESS":
-                    numbers += (("ZIP", code) for code in _POSTAL_CODE.findall(value))
+                    numbers += [("ZIP", code) for code in _POSTAL_CODE.findall(value)]
         self.names = KnownNames(names, everyday, is_common)
         self.numbers = KnownNumbers(numbers)
         self.phrases = KnownPhrases(phrases, everyday, is_common)
         self.days = frozenset(days)
 
     def __bool__(self) -> bool:
-        """Whether there is anything to look for."""
+        """Whether there is any value to search for."""
         return bool(self.names or self.numbers or self.phrases or self.days)
 
 
-def search(text: str, known: KnownValues, deadline: Deadline) -> Iterator[Span]:
-    """Find every known value in folded text, as whole words. Takes a time that grows with the text alone.
+def search_known_values(text: str, known: KnownValues, deadline: Deadline) -> Iterator[Span]:
+    """Yield where known values stand in folded text, as whole words. The time grows with the length of the text alone.
 
     Raises:
         TimeoutError: the deadline passed.
     """
     if not known:
         return
-    words = words_of(text)
+    words = split_words(text)
     deadline.left()
-    for start, end in known.names.find(text, words):
+    for start, end in known.names.find(TextWords(text, words)):
         yield Span(start, end, "NAME")
     deadline.left()
     for start, end, entity in known.numbers.find(text, words):
@@ -84,13 +88,13 @@ def search(text: str, known: KnownValues, deadline: Deadline) -> Iterator[Span]:
         yield Span(start, end, entity)
     deadline.left()
     if known.days:
-        for start, end, meant in days_in(text, words):
-            if means(meant, known.days):
+        for start, end, possible_days in find_days(text, words):
+            if may_mean(possible_days, known.days):
                 yield Span(start, end, "DATE")
 
 
 def _is_number(entity: str, value: str) -> bool:
-    """Tell whether a value is looked for by its characters alone, however they are grouped."""
+    """Tell whether a value is searched for by its characters alone, in any grouping."""
     return entity not in ("ADDRESS", "FACILITY", "ORGANIZATION", "EMAIL", "URL", "LOCATION") and any(
         map(str.isdigit, value)
     )

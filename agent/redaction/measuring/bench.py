@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent.errors import RedactionError
-from agent.files import open_plain
+from agent.io.atomic_files import open_plain
 from agent.redaction.files.rows import RowTask
 from agent.redaction.files.streaming import Portion, Processes, lines_of, redact_stream
 from agent.redaction.files.worker import EngineChoice

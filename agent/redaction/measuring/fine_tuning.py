@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent.errors import RedactionError
-from agent.new_folder import new_folder
-from agent.redaction.engine import Engine, engine_under
-from agent.redaction.finding.model import shipped_model
-from agent.redaction.finding.network import OTHER, read_network
+from agent.io.new_folder import new_folder
+from agent.redaction.engine import Engine, build_engine
 from agent.redaction.measuring.bench import GoldText, judge_all
 from agent.redaction.measuring.measures import Measured, Place
-from agent.redaction.other_models.labels import KNOWN
-from agent.redaction.policy import OtherModel, RedactionPolicy
+from agent.redaction.models.model import shipped_model
+from agent.redaction.models.network import OTHER, read_network
+from agent.redaction.models.other.labels import KNOWN
+from agent.redaction.models.train import Example, train_model
+from agent.redaction.policy.policy import OtherModel, RedactionPolicy
 from agent.redaction.redacted import Withheld
-from agent.redaction.training.train import Example, train_model
 
 FEWEST_TEXTS = 20
 FEWEST_IDENTIFIERS = 50
@@ -128,7 +128,7 @@ def _kind(label: str, kinds: set[str]) -> str | None:
 
 
 def _measured(texts: list[GoldText], policy: RedactionPolicy) -> Measured:
-    engine = engine_under(policy)
+    engine = build_engine(policy)
     return judge_all(texts, tuple(_found(engine, text.text) for text in texts))
 
 

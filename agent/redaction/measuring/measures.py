@@ -28,7 +28,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class MeasuredText:
     """One text: what was to be taken of it, and what was.
 
     Attributes:
@@ -76,7 +76,7 @@ class Measured:
     f2: float
 
 
-def judged(text: str, gold: Iterable[Place], taken: Iterable[Place]) -> Judged:
+def judged(text: str, gold: Iterable[Place], taken: Iterable[Place]) -> MeasuredText:
     """Set what was taken of a text beside what identifies; places past its end are cut off there."""
     gold, taken = list(gold), list(taken)
     is_taken, is_gold = _marked(text, taken), _marked(text, gold)
@@ -95,7 +95,7 @@ def judged(text: str, gold: Iterable[Place], taken: Iterable[Place]) -> Judged:
             )
         )
     counted = [place for place, character in enumerate(text) if character.isalnum()]
-    return Judged(
+    return MeasuredText(
         tuple(identifiers),
         bool(gold),
         bool(taken),
@@ -105,7 +105,7 @@ def judged(text: str, gold: Iterable[Place], taken: Iterable[Place]) -> Judged:
     )
 
 
-def measured(texts: Sequence[Judged]) -> Measured:
+def measured(texts: Sequence[MeasuredText]) -> Measured:
     """Put the figures of many texts together."""
     found = [(number.to_bytes(8), *one) for number, text in enumerate(texts) for one in text.identifiers]
     by_kind: dict[str, list[tuple[bytes, str, bool, bool]]] = {}

@@ -49,7 +49,7 @@ from protocol.approval_files import (
     write_rejection,
     write_signed_drafts,
 )
-from protocol.describe import format_day
+from protocol.description import format_day
 from protocol.keys import Signer
 from protocol.statements import kind_name
 

@@ -7,7 +7,7 @@ from html import escape
 from typing import Final
 
 from intramural_steward.pages import Page
-from protocol.describe import KEPT, Description, Fact, FigureRow, RuleRow
+from protocol.description import KEPT, Description, Fact, FigureRow, RuleRow
 
 _STYLE: Final = """
 :root { color-scheme: light; }

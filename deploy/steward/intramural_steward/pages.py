@@ -7,7 +7,8 @@ from intramural_steward.approval_list import APPROVED, ApprovalList, Entry, make
 from intramural_steward.continuity import Continuity, check_continuity, leave_out_refused
 from intramural_steward.errors import RequestError
 from intramural_steward.requests import KeyRequest, SiteRequest
-from protocol.describe import Description, Knowledge, describe_request, describe_statement
+from protocol.describe import describe_request, describe_statement
+from protocol.description import Description, Knowledge
 from protocol.errors import ProtocolError
 from protocol.keys import PublicKey
 from protocol.statements import kind_name

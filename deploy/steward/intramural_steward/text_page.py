@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from intramural_steward.pages import Page
-from protocol.describe import FigureRow, RuleRow
+from protocol.description import FigureRow, RuleRow
 
 _WIDTH: Final = 100
 _NAME_WIDTH: Final = 15

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from agent.catalog.benchmark import survey_benchmarks
-from agent.evaluation.measures import Rules
 from agent.metrics import AnswerParser, MetricUse
+from agent.scoring.measures import Rules
 from agent.vocabulary import Instance, Message, Reference, Response
 from tests.agent.service.filled_site import Case, FilledSite
 from tests.agent.service.judged import CRITERIA, JUDGES, keep_seats, verdict
@@ -67,7 +67,7 @@ def add_run(
     wanted = [use for use in catalogue[BENCHMARK].metrics if use.name in ("jury_score", ROUGE)]
     uses = [replace(use, **{"judges": JUDGES, **jury}) if use.name == "jury_score" else use for use in wanted]
     rules = Rules.of([*uses, *more], "intramural", AnswerParser("text"), "")
-    facts = rules.facts()["metrics"]
+    facts = [metric.to_json() for metric in rules.metrics_to_keep()]
     run_id = filled.add(given, suite=suite, entry=f"{BENCHMARK}:model={model}", metrics=facts)
     if judged:
         with filled.site.store() as store:

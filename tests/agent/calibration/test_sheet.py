@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agent.calibration.sheet import ANSWER, ITEM, QUESTION, heading, read_sheet, sheet
 from agent.errors import BenchmarkError
-from agent.listing import FORMULA_START
+from agent.io.plain_text import FORMULA_START
 from agent.metrics import Scale
 
 SCALE = Scale(0, 5)

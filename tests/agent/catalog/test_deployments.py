@@ -245,7 +245,7 @@ def test_a_price_that_is_none_is_refused_by_its_key(tmp_path, keys, said):
 def test_every_key_is_documented():
     """A key that the reader takes and the page does not name, or the other way round, fails here."""
     source = Path(deployments.__file__).read_text("utf-8")
-    read = set(re.findall(r'(?:\bm\.(?:name|integer|flag|map)|_price)\((?:m, )?"(\w+)"', source))
+    read = set(re.findall(r'(?:\bsection\.(?:name|integer|flag|map)|_read_path)\((?:section, )?"(\w+)"', source))
     read |= set(re.findall(r'"(price_per_\w+|gpu_hour_rate)"', source))
     page = (Path(__file__).parents[3] / "docs/deployments.md").read_text("utf-8")
     assert set(re.findall(r"^\| `(\w+)`", page, re.MULTILINE)) == read

@@ -24,7 +24,7 @@ from agent.catalog.run_entries import (
     read_run_entries,
 )
 from agent.errors import AgentError, BenchmarkError, ConfigError
-from agent.shipped import shipped
+from agent.io.packaged import shipped
 
 ENTRIES = Path(__file__).parents[2] / "data" / "medhelm_run_entries"
 MEDHELM = Path(__file__).parents[2] / "data" / "medhelm_configurable"

@@ -25,8 +25,8 @@ from agent.datasets.frozen import (
 )
 from agent.datasets.load import load_instances, locate_dataset
 from agent.errors import BenchmarkError, ConfigError, StoreError
-from agent.files import locked
-from agent.site import Site, create_site
+from agent.io.atomic_files import locked
+from agent.site.directory import Site, create_site
 
 ROOT = Path(__file__).parents[3]
 SECRET_NAME = "Mrs-Lopez-2024.csv"
@@ -241,7 +241,7 @@ import os, signal, sys
 from pathlib import Path
 import agent.datasets.frozen as frozen
 from agent.catalog.benchmark import load_benchmark
-from agent.site import Site
+from agent.site.directory import Site
 
 site = Site(Path(sys.argv[1]))
 setattr(frozen, sys.argv[2], lambda *_: os.kill(os.getpid(), signal.SIGKILL))

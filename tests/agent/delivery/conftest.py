@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from agent.delivery.outbox import Submission
-from agent.delivery.transport import Aggregator, Connection
+from agent.delivery.transport import Aggregator, AggregatorConnection
 from agent.disclosure.prepare import Gate, prepare
-from agent.site import Site
+from agent.site.directory import Site
 from tests.agent.delivery.desk import Desk, open_desk
 from tests.agent.delivery.whole_site import CANARY, Wire, make_site
 from tests.agent.disclosure.ward import CARD, MODEL, OTHER_MODEL, register, sign, site_gate, whole_ward
-from tests.aggregator.conftest import Served, start, stop
+from tests.aggregator.conftest import Served, serve_in_thread
 from tests.aggregator.federation import new_home
 
 
@@ -24,7 +24,7 @@ def desk() -> Iterator[Desk]:
 
 @pytest.fixture
 def aggregator(desk: Desk) -> Aggregator:
-    return Aggregator(Connection(desk.url, connect_timeout_s=2.0, total_timeout_s=2.0))
+    return Aggregator(AggregatorConnection(desk.url, connect_timeout_s=2.0, total_timeout_s=2.0))
 
 
 @pytest.fixture
@@ -45,10 +45,10 @@ def approved(gate: Gate, desk: Desk) -> list[Submission]:
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Served]:
+    """An aggregator that serves in a thread: a process of its own takes a second to start."""
     home = new_home(tmp_path / "aggregator")
-    running = start(home, tmp_path / "serve.log")
-    yield running
-    stop(running)
+    with serve_in_thread(home) as running:
+        yield running
     home.database.close()
 
 

@@ -6,21 +6,22 @@ The aggregator is a real process, the steward's tool runs as the steward does, a
 import hashlib
 import json
 import shutil
+import time
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from agent.delivery.site_heads import fetch_site_head
-from agent.delivery.transport import Aggregator, Connection
+from agent.cli.enroll import federation_of, registry, steward_key
+from agent.cli.reset import reset
+from agent.cli.rotate import rotate
+from agent.cli.submission import submission
+from agent.cli.submission_context import open_gate, outbox_of
 from agent.disclosure.ledger import ResetEntry
-from agent.enrolment_commands import federation_of, registry, steward_key
-from agent.errors import AgentError, DeliveryError, DisclosureError, StoreError
-from agent.new_keys import adopt_new_agent_key
-from agent.reset_commands import reset
-from agent.rotate_commands import rotate
-from agent.site import Site
-from agent.submission_commands import submission
-from agent.submission_context import open_gate, outbox_of
+from agent.errors import AgentError, ConfigError, DeliveryError, DisclosureError, StoreError
+from agent.site.directory import Site
+from agent.site.new_keys import adopt_new_agent_key
+from aggregator.cli import cli as aggregator_cli
 from aggregator.home import today_day
 from aggregator.registry.proposals import Changes, change_now
 from aggregator.registry.rekeyings import open_request, pending_rekeyings
@@ -99,6 +100,16 @@ def decide(served: Served) -> None:
         ((asked,), _) = pending_rekeyings(connection)
     with served.home.database.writing() as connection:
         change_now(connection, served.home, Changes(rekeyings=[asked]), today_day=today_day())
+
+
+def carry_head(site: Site, served: Served) -> Path:
+    """Return the file with the aggregator's word about a site that its people write down for it."""
+    out = site.directory.parent / "carried-head"
+    out.unlink(missing_ok=True)
+    words = ["--dir", str(served.home.directory), "head", federation_of(site).membership().site, "--out", str(out)]
+    written = CliRunner().invoke(aggregator_cli, words)
+    assert written.exit_code == 0, written.output
+    return out
 
 
 def shown(site: Site, *words: object) -> tuple[int, str]:
@@ -213,9 +224,15 @@ def test_a_lost_agents_key_is_replaced_through_a_reset(
     (site.keys / "agent.key").unlink()
     with pytest.raises(StoreError, match="agent key is missing"):
         ok(site, submission, "prepare", "--suite", SUITE)
+    by_file = ("--head", carry_head(site, served))
     with pytest.raises(AgentError, match="agent key is missing"):
-        ok(site, reset, "request", "--reason", "lost_agent_key", "--out", tmp_path / "none")
-    go_through_a_reset(site, served, steward, key, tmp_path, "--reason", "lost_agent_key", "--new-agent-key")
+        ok(site, reset, "request", "--reason", "lost_agent_key", *by_file, "--out", tmp_path / "none")
+    words: tuple[object, ...] = ("--reason", "lost_agent_key", "--new-agent-key")
+    with pytest.raises(ConfigError, match="no agent key that the registry names") as untold:
+        ok(site, reset, "request", *words, "--out", tmp_path / "none")
+    assert "intramural-aggregator head" in untold.value.advice
+    words = (*words, "--head", carry_head(site, served))
+    go_through_a_reset(site, served, steward, key, tmp_path, *words)
     assert not (site.keys / "agent.key.new").exists()
     release(site, key, MODELS[1].name)
     last = rows(site, "result")[-1]
@@ -300,9 +317,15 @@ def test_another_reset_than_the_one_made_here_is_not_sent(
 def test_a_site_without_a_network_goes_through_a_reset_with_files(
     site: Site, served: Served, key: Path, steward: Steward, tmp_path: Path
 ) -> None:
-    note = fetch_site_head(Aggregator(Connection(served.url)), federation_of(site).membership().site)
-    (tmp_path / "head").write_text(note)
-    words = ("--reason", "stolen_key", "--new-agent-key", "--head", tmp_path / "head", "--out", tmp_path / "request")
+    words = (
+        "--reason",
+        "stolen_key",
+        "--new-agent-key",
+        "--head",
+        carry_head(site, served),
+        "--out",
+        tmp_path / "request",
+    )
     ok(site, reset, "request", *words)
     signed = steward.sign_request(tmp_path / "request", key)
     ok(site, reset, "send", signed, "--out", tmp_path / "carried")
@@ -314,15 +337,14 @@ def test_a_site_without_a_network_goes_through_a_reset_with_files(
     assert "in place" in ok(site, registry, "update", "--import", tmp_path / "registry")
     # The word of before the reset is outdated now.
     with pytest.raises(DeliveryError, match="older than what this site has seen"):
-        ok(site, reset, "show", "--head", tmp_path / "head")
+        ok(site, reset, "show", "--head", tmp_path / "carried-head")
 
 
 @pytest.mark.parametrize("change", ["another site", "a stranger's key", "cut", "a larger ledger"])
 def test_a_forged_word_about_the_site_is_not_believed(
     site: Site, served: Served, key: Path, tmp_path: Path, change: str
 ) -> None:
-    note = fetch_site_head(Aggregator(Connection(served.url)), federation_of(site).membership().site)
-    lines = note.split("\n")
+    lines = carry_head(site, served).read_text().split("\n")
     match change:
         case "another site":
             lines[1] = "s-aaaaaaa9"
@@ -408,12 +430,39 @@ def test_a_site_whose_seal_key_is_lost_is_made_anew_and_takes_its_old_place(
     made = make_site(tmp_path / "made-anew")
     shutil.copy(site.submissions / "membership.json", made.submissions)
     shutil.copytree(site.submissions / "registry", made.submissions / "registry")
-    code, text = shown(made)
+    by_file = ("--head", carry_head(site, served))
+    code, text = shown(made, *by_file)
     assert (code, "Lost here: 3 links and up to 3 entries" in text) == (1, True)
-    go_through_a_reset(made, served, steward, key, tmp_path, "--reason", "lost_agent_key")
+    go_through_a_reset(made, served, steward, key, tmp_path, "--reason", "lost_agent_key", *by_file)
     assert shown(made)[0] == 0
     (entry,) = open_gate(made).ledger().entries
     assert (entry.number, entry.kind) == (4, "reset")
     fill(made, "pubmed_qa", "exact_match", MODELS[2].name, right=50, suite="public")
     release(made, key, MODELS[2].name, "public")
     assert [(row["epoch"], row["state"]) for row in rows(made)] == [(2, "receipted")]
+
+
+def test_a_machine_whose_clock_is_wrong_is_told_so(
+    site: Site, key: Path, monkeypatch: pytest.MonkeyPatch, served: Served
+) -> None:
+    now = time.time()
+    with monkeypatch.context() as patch:
+        patch.setattr(time, "time", lambda: now - 3600)
+        with pytest.raises(DeliveryError, match="clock here is wrong by more than 10 minutes"):
+            ok(site, reset, "show")
+    assert shown(site)[0] == 0
+
+
+@pytest.mark.parametrize("fault", ["damaged", "open to others"])
+def test_a_machine_whose_agents_key_cannot_be_used_is_shown_another_way(
+    site: Site, served: Served, key: Path, fault: str
+) -> None:
+    path = site.keys / "agent.key"
+    if fault == "damaged":
+        path.write_bytes(b"nothing")
+    else:
+        path.chmod(0o644)
+    with pytest.raises(ConfigError, match=r"without the agent's key: the agent key") as refused:
+        ok(site, reset, "show")
+    assert "--head FILE" in refused.value.advice
+    assert shown(site, "--head", carry_head(site, served))[0] == 0

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from agent.enrolment_commands import enroll, registry, steward_key
+from agent.cli.enroll import enroll, registry, steward_key
+from agent.cli.submission import submission
 from agent.errors import AgentError, ConfigError, DeliveryError, DisclosureError
-from agent.site import Site, create_site
-from agent.submission_commands import submission
+from agent.site.directory import Site, create_site
 from aggregator.home import today_day
 from aggregator.registry import invites
 from aggregator.registry.changes import Additions, apply

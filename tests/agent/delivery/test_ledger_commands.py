@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from agent.cli.ledger import ledger
+from agent.cli.submission import submission
 from agent.errors import DisclosureError
-from agent.ledger_commands import ledger
-from agent.site import Site
-from agent.submission_commands import submission
+from agent.site.directory import Site
 from tests.agent.delivery.whole_site import SUITE, Wire, join, ok, rows, run
 from tests.aggregator.conftest import Served
 from tests.aggregator.federation import MODELS

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from agent.cli.enroll import federation_of
+from agent.cli.run import run as run_command
+from agent.cli.submission import submission
+from agent.cli.submission_context import open_gate, outbox_of
 from agent.disclosure.plans import challenge_of, sampling_seed
-from agent.enrolment_commands import federation_of
 from agent.errors import AgentError, DisclosureError
-from agent.run_commands import run as run_command
-from agent.site import Site
-from agent.submission_commands import submission
-from agent.submission_context import open_gate, outbox_of
+from agent.site.directory import Site
 from aggregator.home import today_day
 from protocol.identity import NONE
 from tests.agent.delivery.whole_site import SUITE, Wire, fill, join, ok, rows, run, states

@@ -9,7 +9,7 @@ from agent.delivery.outbox import State, Submission
 from agent.delivery.receipts import LogError
 from agent.delivery.retries import Waits, keep_trying
 from agent.delivery.send import OutOfOrderError, SignedRefusalError, waiting
-from agent.delivery.transport import Aggregator, RefusedError
+from agent.delivery.transport import Aggregator, SubmissionRefusedError
 from agent.disclosure.prepare import Gate
 from agent.errors import AgentError, BusyError, ConfigError, DeliveryError, StoreError
 from protocol.errors import Code
@@ -87,7 +87,12 @@ def test_what_waiting_cannot_mend_is_raised_at_once(error: AgentError) -> None:
 
 @pytest.mark.parametrize(
     "error",
-    [DeliveryError("no answer"), BusyError("another command"), RefusedError(None, 404), RefusedError(None, 429)],
+    [
+        DeliveryError("no answer"),
+        BusyError("another command"),
+        SubmissionRefusedError(None, 404),
+        SubmissionRefusedError(None, 429),
+    ],
 )
 def test_what_waiting_may_mend_is_tried_again(error: AgentError) -> None:
     tries = []

@@ -5,8 +5,8 @@ import sys
 import time
 from pathlib import Path
 
-from agent.site import Site
-from agent.submission_commands import submission
+from agent.cli.submission import submission
+from agent.site.directory import Site
 from tests.agent.delivery.whole_site import SUITE, Wire, join, ok, states
 from tests.aggregator.conftest import Served
 

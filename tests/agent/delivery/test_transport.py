@@ -1,6 +1,7 @@
 """The outgoing connection meets everything that can stand between a hospital and an aggregator."""
 
 import gzip
+import ipaddress
 import socket
 import ssl
 import threading
@@ -16,7 +17,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from agent.delivery.transport import Aggregator, Connection, RefusedError
+from agent.delivery.transport import Aggregator, AggregatorConnection, SubmissionRefusedError
 from agent.errors import ConfigError, DeliveryError
 from protocol.errors import Code
 from tests.agent.delivery.desk import Desk, Reply, Request, open_desk
@@ -122,7 +123,7 @@ def test_one_exchange_ends_in_time_however_slowly_bytes_drip(
     desk.instead = lambda _: Reply(raw=how)
     began = time.monotonic()
     with pytest.raises(DeliveryError, match=r"within 0.5 seconds|in time"):
-        Aggregator(Connection(desk.url, total_timeout_s=0.5)).get("/v1/registry", limit=10_000)
+        Aggregator(AggregatorConnection(desk.url, total_timeout_s=0.5)).get("/v1/registry", limit=10_000)
     assert time.monotonic() - began < 1.5
 
 
@@ -151,13 +152,13 @@ def test_nobody_listens() -> None:
         port = free.getsockname()[1]
     url = f"http://127.0.0.1:{port}"
     with pytest.raises(DeliveryError, match=f"{url} could not be reached") as caught:
-        Aggregator(Connection(url)).get("/v1/registry", limit=100)
+        Aggregator(AggregatorConnection(url)).get("/v1/registry", limit=100)
     assert "aggregator_url" in caught.value.advice
 
 
 def test_a_refusal_brings_its_code_and_nothing_of_its_text(desk: Desk, aggregator: Aggregator) -> None:
     desk.instead = lambda _: Reply(b'{"code": "wrong_root", "text": "CANARY"}', 409)
-    with pytest.raises(RefusedError, match="wrong_root") as caught:
+    with pytest.raises(SubmissionRefusedError, match="wrong_root") as caught:
         aggregator.get("/v1/registry", limit=100)
     assert (caught.value.code, caught.value.final) == (Code.WRONG_ROOT, True)
     assert "CANARY" not in str(caught.value)
@@ -169,7 +170,7 @@ def test_a_refusal_for_the_order_is_not_for_good_and_says_how_to_send(
     desk: Desk, aggregator: Aggregator, code: Code
 ) -> None:
     desk.instead = lambda _: Reply(f'{{"code": "{code}"}}'.encode(), 409)
-    with pytest.raises(RefusedError, match=code) as caught:
+    with pytest.raises(SubmissionRefusedError, match=code) as caught:
         aggregator.get("/v1/registry", limit=100)
     assert not caught.value.final
     assert "in order" in caught.value.advice
@@ -179,7 +180,7 @@ def test_a_refusal_for_the_order_is_not_for_good_and_says_how_to_send(
 def test_an_unknown_code_is_not_repeated_and_not_final(desk: Desk, aggregator: Aggregator, code: object) -> None:
     body = b'{"code": %s}' % (b"null" if code is None else f'"{code}"'.encode() if isinstance(code, str) else b"7")
     desk.instead = lambda _: Reply(body, 503)
-    with pytest.raises(RefusedError, match="an unknown code") as caught:
+    with pytest.raises(SubmissionRefusedError, match="an unknown code") as caught:
         aggregator.get("/v1/registry", limit=100)
     assert not caught.value.final
 
@@ -209,13 +210,13 @@ def test_an_error_without_a_reason_is_still_an_error(desk: Desk, aggregator: Agg
 )
 def test_an_address_that_is_not_https_and_nothing_more_is_refused(url: str) -> None:
     with pytest.raises(ConfigError, match="aggregator's address") as caught:
-        Aggregator(Connection(url))
+        Aggregator(AggregatorConnection(url))
     assert "secret" not in str(caught.value)
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1", "http://[::1]:1/", "http://localhost", "https://board.example/"])
 def test_https_and_loopback_are_fine(url: str) -> None:
-    Aggregator(Connection(url))
+    Aggregator(AggregatorConnection(url))
 
 
 def test_proxies_of_the_environment_are_not_used(
@@ -234,19 +235,19 @@ def test_proxies_of_the_environment_are_not_used(
 def test_the_proxy_of_the_settings_is_used(desk: Desk) -> None:
     with open_desk() as proxy:
         proxy.instead = lambda _: Reply(b"{}")
-        Aggregator(Connection(desk.url, proxy=proxy.url)).get("/v1/registry", limit=100)
+        Aggregator(AggregatorConnection(desk.url, proxy=proxy.url)).get("/v1/registry", limit=100)
         assert [request.path for request in proxy.seen] == [desk.url + "/v1/registry"]
     assert desk.seen == []
 
 
 def test_a_proxy_that_refuses_is_named_as_the_culprit() -> None:
     with open_desk() as proxy, pytest.raises(DeliveryError, match="proxy refused"):
-        Aggregator(Connection("https://board.example", proxy=proxy.url)).get("/v1/registry", limit=100)
+        Aggregator(AggregatorConnection("https://board.example", proxy=proxy.url)).get("/v1/registry", limit=100)
 
 
 def make_certificate(directory: Path) -> tuple[Path, Path]:
     key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
     now = datetime.now(UTC)
     certificate = (
         x509.CertificateBuilder()
@@ -256,7 +257,7 @@ def make_certificate(directory: Path) -> tuple[Path, Path]:
         .serial_number(1)
         .not_valid_before(now - timedelta(days=1))
         .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
     )
@@ -287,15 +288,15 @@ def test_tls_is_verified_against_the_bundle_of_the_settings_alone(tmp_path: Path
 
     thread = threading.Thread(target=serve, daemon=True)
     thread.start()
-    url = f"https://localhost:{port}"
+    url = f"https://127.0.0.1:{port}"
     with pytest.raises(DeliveryError, match="certificate was not accepted"):
-        Aggregator(Connection(url)).get("/v1/registry", limit=100)
-    assert Aggregator(Connection(url, ca_bundle=certificate)).get("/v1/registry", limit=100) == b"{}"
+        Aggregator(AggregatorConnection(url)).get("/v1/registry", limit=100)
+    assert Aggregator(AggregatorConnection(url, ca_bundle=certificate)).get("/v1/registry", limit=100) == b"{}"
     thread.join()
     listening.close()
     (tmp_path / "empty.pem").write_text("")
     with pytest.raises(ConfigError, match="ca_bundle"):
-        Aggregator(Connection(url, ca_bundle=tmp_path / "empty.pem")).get("/v1/registry", limit=100)
+        Aggregator(AggregatorConnection(url, ca_bundle=tmp_path / "empty.pem")).get("/v1/registry", limit=100)
 
 
 def test_every_exchange_is_one_request(desk: Desk, aggregator: Aggregator) -> None:

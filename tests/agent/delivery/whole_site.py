@@ -11,12 +11,13 @@ import click
 from click.testing import CliRunner, Result
 
 from agent import __version__
+from agent.cli.enroll import enroll, registry, steward_key
+from agent.cli.submission import submission
+from agent.cli.submission_context import open_gate
 from agent.disclosure.ledger import DatasetEntry, UnitRecord
 from agent.disclosure.prepare import draft_statement
-from agent.enrolment_commands import enroll, registry, steward_key
-from agent.site import Site, create_site
-from agent.submission_commands import submission
-from agent.submission_context import open_gate
+from agent.site.directory import Site, create_site
+from agent.store import RunDetails
 from agent.vocabulary import Instance, Message, Reason, Reference, Unscored
 from aggregator.home import Home, today_day
 from aggregator.registry import invites
@@ -144,7 +145,7 @@ def fill(
             lineage=benchmark,
             model=model,
             deployment=f"{CANARY}/deployment",
-            details=kept,
+            details=RunDetails.from_json(kept),
             planned=planned,
             scored_by=[metric],
         )

@@ -11,7 +11,7 @@ from agent.delivery.outbox import Outbox, Submission
 from agent.disclosure.ledger import ReleasedCell, ReleaseEntry
 from agent.disclosure.prepare import Gate
 from agent.disclosure.registration import Registered, register
-from agent.site import Site, create_site
+from agent.site.directory import Site, create_site
 from protocol.identity import model_digest
 from protocol.registry import RegisteredScorecard, Registry
 from protocol.scorecard import BenchmarkEntry, Cell, Scorecard

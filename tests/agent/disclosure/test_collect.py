@@ -10,10 +10,11 @@ import pytest
 from agent import __version__
 from agent.disclosure.collect import collect
 from agent.disclosure.findings import Finding
-from agent.disclosure.gate import Release, Rule
+from agent.disclosure.gate import GatedRelease
 from agent.disclosure.ledger import Ledger
+from agent.disclosure.verdicts import GateRule
 from agent.errors import ConfigError, DisclosureError
-from agent.store import Store, Vault
+from agent.store import RunDetails, Store, Vault
 from agent.vocabulary import Instance, Message, Reference
 from protocol.codes import SUPPRESSED
 from protocol.scorecard import BenchmarkEntry, Cell, Scorecard
@@ -94,7 +95,7 @@ def fill(
         lineage=lineage,
         model=MODEL,
         deployment=deployment,
-        details=kept,
+        details=RunDetails.from_json(kept),
         planned=planned,
         scored_by=["exact_match"],
     )
@@ -190,10 +191,10 @@ def test_a_row_put_in_front_does_not_renumber_everybody(store: Store) -> None:
     fill(store, ALL, ["newcomer", *patients(60)], right=31)
     now = gate_says(as_registered(found(store)), card=WARDS, ledger=after(Ledger(), before))
     assert before.cells[f"{ALL}/exact_match"] >= 0
-    assert now.verdicts[f"{ALL}/exact_match"] is Rule.NEAR_VERSION
+    assert now.verdicts[f"{ALL}/exact_match"] is GateRule.NEAR_VERSION
 
 
-def printed(release: Release) -> list[str]:
+def printed(release: GatedRelease) -> list[str]:
     return [key for key, value in release.cells.items() if value >= 0]
 
 

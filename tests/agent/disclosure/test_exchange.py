@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 
 from agent.delivery.outbox import State, Submission
+from agent.delivery.refusals import collect_refusals
 from agent.disclosure.approval import countersign
 from agent.disclosure.exchange import Draft, read_rejected, read_signed, write_request
 from agent.disclosure.ledger import read_ledger
 from agent.disclosure.prepare import Gate, prepare
 from agent.errors import DisclosureError
+from intramural_steward.errors import RequestError
 from intramural_steward.requests import open_request
 from protocol import envelope
 from protocol.approval_files import Rejection, SignedDrafts, write_rejection, write_signed_drafts
@@ -54,7 +56,7 @@ def draft_after_a_release(gate: Gate) -> Submission:
 
 def request_for(gate: Gate, drafts: Sequence[Submission]) -> bytes:
     asked = [Draft(draft, gate.outbox.verdicts(draft.digest)) for draft in drafts]
-    return write_request(REGISTRY_FILE, gate.policy, asked, AUDIT_HEAD, gate.outbox.refusals())
+    return write_request(REGISTRY_FILE, gate.policy, asked, AUDIT_HEAD, collect_refusals(gate.outbox, REGISTRY))
 
 
 def test_the_stewards_tool_opens_what_the_site_writes(gate: Gate) -> None:
@@ -82,6 +84,21 @@ def test_a_signed_refusal_shows_the_steward_that_a_place_is_free_again(gate: Gat
     assert draft.place == first.place
     request = open_request(request_for(gate, [draft]), ROOTS, 1, world.TODAY)
     assert request.refused == {first.digest}
+
+
+def test_a_refusal_by_a_receipt_key_that_was_replaced_keeps_no_request_from_the_steward(gate: Gate) -> None:
+    """It proves nothing any more: the steward is shown that another statement had the place."""
+    first = sign(gate, draft_after_a_release(gate))
+    old_note = sign_refusal(Refusal(first.digest, Code.UNKNOWN_MODEL, 3), world.ORIGIN, world.ed25519_signer(78))
+    gate.outbox.put_refusal(first.digest, old_note)
+    register(gate, {MODEL: whole_ward(60)})
+    (draft,) = prepare(gate, CARD, {MODEL: whole_ward(60)}).submissions
+    asked = [Draft(draft, gate.outbox.verdicts(draft.digest))]
+    with pytest.raises(RequestError):
+        open_request(
+            write_request(REGISTRY_FILE, gate.policy, asked, AUDIT_HEAD, gate.outbox.refusals()), ROOTS, 1, world.TODAY
+        )
+    assert open_request(request_for(gate, [draft]), ROOTS, 1, world.TODAY).refused == frozenset()
 
 
 def test_what_was_signed_elsewhere_is_what_signing_here_gives(gate: Gate, tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.disclosure.findings import Finding
-from agent.disclosure.gate import EXPLAINED, Rule
 from agent.disclosure.ledger import Ledger, ResetEntry
 from agent.disclosure.perturbation import draw_noise, perturb_distance, perturb_sums
+from agent.disclosure.verdicts import EXPLAINED, GateRule
 from agent.errors import DisclosureError
 from protocol.codes import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
 from protocol.policy import bucket_of, bucket_range, grid_step
@@ -38,13 +38,13 @@ ROUGE_CARD = replace(CARD, cells=tuple(cell for cell in CARD.cells if cell.key i
 
 
 def test_every_rule_has_its_sentence() -> None:
-    assert set(EXPLAINED) == set(Rule)
+    assert set(EXPLAINED) == set(GateRule)
 
 
 def test_a_public_figure_is_published_as_it_is() -> None:
     release = gate_says([finding("exam", "exact_match", right(8, 8))])
     assert release.cells[EXAM] == 1000
-    assert release.verdicts[EXAM] is Rule.PUBLIC
+    assert release.verdicts[EXAM] is GateRule.PUBLIC
     assert release.groups["exam"] == bucket_of(8)
     assert release.footprint == {}
 
@@ -67,30 +67,32 @@ def test_repeating_a_patient_does_not_help_over_the_threshold() -> None:
     release = gate_says([finding("ward", "exact_match", right(50, 100), per_unit=10)])  # ten patients
     assert release.cells[WARD] == SUPPRESSED
     assert release.groups["ward"] == 0
-    assert release.verdicts[WARD] is Rule.FEW_UNITS
+    assert release.verdicts[WARD] is GateRule.FEW_UNITS
 
 
 @pytest.mark.parametrize(
     ("count", "of", "value", "rule"),
     [
-        (197, 200, HIGH_CODED, Rule.FEW_FAILURES),  # the small complement: 3 wrong
-        (200, 200, HIGH_CODED, Rule.FEW_FAILURES),  # everyone
-        (3, 200, LOW_CODED, Rule.FEW_SUCCESSES),
-        (0, 200, LOW_CODED, Rule.FEW_SUCCESSES),
-        (5, 10, SUPPRESSED, Rule.FEW_UNITS),
+        (197, 200, HIGH_CODED, GateRule.FEW_FAILURES),  # the small complement: 3 wrong
+        (200, 200, HIGH_CODED, GateRule.FEW_FAILURES),  # everyone
+        (3, 200, LOW_CODED, GateRule.FEW_SUCCESSES),
+        (0, 200, LOW_CODED, GateRule.FEW_SUCCESSES),
+        (5, 10, SUPPRESSED, GateRule.FEW_UNITS),
     ],
 )
-def test_small_counts_are_coded_or_suppressed_and_it_is_said_why(count: int, of: int, value: int, rule: Rule) -> None:
+def test_small_counts_are_coded_or_suppressed_and_it_is_said_why(
+    count: int, of: int, value: int, rule: GateRule
+) -> None:
     release = gate_says([finding("ward", "exact_match", right(count, of))])
     assert (release.cells[WARD], release.verdicts[WARD]) == (value, rule)
 
 
 def test_two_patients_who_carry_a_mean_are_not_published_as_a_mean() -> None:
     release = gate_says([finding("ward", "rouge_l", [1.0, 0.9] + [0.0] * 198)], card=ROUGE_CARD)
-    assert (release.cells[ROUGE], release.verdicts[ROUGE]) == (LOW_CODED, Rule.FEW_SUCCESSES)
+    assert (release.cells[ROUGE], release.verdicts[ROUGE]) == (LOW_CODED, GateRule.FEW_SUCCESSES)
     assert release.spreads[ROUGE] == -1
     release = gate_says([finding("ward", "rouge_l", [0.0, 0.1] + [1.0] * 198)], card=ROUGE_CARD)
-    assert (release.cells[ROUGE], release.verdicts[ROUGE]) == (HIGH_CODED, Rule.FEW_FAILURES)
+    assert (release.cells[ROUGE], release.verdicts[ROUGE]) == (HIGH_CODED, GateRule.FEW_FAILURES)
 
 
 def test_unscored_is_neither_wrong_nor_a_unit() -> None:
@@ -129,7 +131,7 @@ def test_a_run_that_was_stopped_gives_no_protected_figure(plan: str) -> None:
     for asked in (60, 199):
         stopped = finding("ward", "exact_match", [*right(40, asked), *([None] * (200 - asked))], reason="not_asked")
         release = gate_says([replace(stopped, plan=plan)])
-        assert (release.cells[WARD], release.groups["ward"], release.verdicts[WARD]) == (SUPPRESSED, 0, Rule.PART)
+        assert (release.cells[WARD], release.groups["ward"], release.verdicts[WARD]) == (SUPPRESSED, 0, GateRule.PART)
 
 
 def test_a_cell_nobody_asked_is_not_run_rather_than_zero() -> None:
@@ -149,9 +151,9 @@ def test_one_small_subgroup_takes_a_second_one_with_it() -> None:
         ]
     )
     assert release.cells[f"{WARD}/sex.male"] == SUPPRESSED
-    assert release.verdicts[f"{WARD}/sex.male"] is Rule.FEW_UNITS
+    assert release.verdicts[f"{WARD}/sex.male"] is GateRule.FEW_UNITS
     assert release.cells[f"{WARD}/sex.female"] == SUPPRESSED
-    assert release.verdicts[f"{WARD}/sex.female"] is Rule.MARGIN
+    assert release.verdicts[f"{WARD}/sex.female"] is GateRule.MARGIN
 
 
 def test_a_patient_with_two_names_in_two_groups_is_in_neither() -> None:
@@ -193,7 +195,7 @@ def test_a_scorecard_that_calls_a_binary_metric_continuous_gets_nothing() -> Non
 
 def test_a_scorecard_of_another_definition_gets_nothing() -> None:
     other = replace(finding("exam", "exact_match", right(3, 4)), definition="00" * 32)
-    with pytest.raises(DisclosureError, match="not the definition"):
+    with pytest.raises(DisclosureError, match="another definition than the scorecard names"):
         gate_says([other])
 
 
@@ -213,7 +215,7 @@ def test_one_new_patient_gives_no_figure_at_all() -> None:
     """147/200, then 148/201: the difference would be the new patient's outcome."""
     before = gate_says([finding("ward", "exact_match", right(147, 200))])
     now = gate_says([finding("ward", "exact_match", [1.0, *right(147, 200)], first=-1)], ledger=after(Ledger(), before))
-    assert (now.cells[WARD], now.groups["ward"], now.verdicts[WARD]) == (SUPPRESSED, 0, Rule.NEAR_VERSION)
+    assert (now.cells[WARD], now.groups["ward"], now.verdicts[WARD]) == (SUPPRESSED, 0, GateRule.NEAR_VERSION)
 
 
 def test_a_few_changed_outcomes_do_not_move_the_figure_over_a_rounding_boundary() -> None:
@@ -221,13 +223,13 @@ def test_a_few_changed_outcomes_do_not_move_the_figure_over_a_rounding_boundary(
         before = gate_says([finding("ward", "exact_match", right(count, 200))])
         now = gate_says([finding("ward", "exact_match", right(count + 10, 200))], ledger=after(Ledger(), before))
         assert now.cells == before.cells
-        assert now.verdicts[WARD] is Rule.REPEATED
+        assert now.verdicts[WARD] is GateRule.REPEATED
 
 
 def test_enough_changed_units_make_a_new_figure() -> None:
     before = gate_says([finding("ward", "exact_match", right(100, 200))])
     now = gate_says([finding("ward", "exact_match", right(150, 200))], ledger=after(Ledger(), before))
-    assert now.verdicts[WARD] is Rule.ROUNDED
+    assert now.verdicts[WARD] is GateRule.ROUNDED
     assert now.cells[WARD] > before.cells[WARD]
 
 
@@ -249,7 +251,7 @@ def test_a_return_to_the_neighbourhood_of_an_old_release_is_seen() -> None:
     ledger = after(ledger, second)
     third = gate_says([finding("ward", "exact_match", right(101, 200))], ledger=ledger)
     assert third.cells[WARD] == first.cells[WARD] != second.cells[WARD]
-    assert third.verdicts[WARD] is Rule.REPEATED
+    assert third.verdicts[WARD] is GateRule.REPEATED
 
 
 def test_a_figure_that_was_never_let_out_is_withheld_beside_those_that_are_repeated() -> None:
@@ -263,8 +265,8 @@ def test_a_figure_that_was_never_let_out_is_withheld_beside_those_that_are_repea
         ledger=after(Ledger(), before),
         policy=policy,
     )
-    assert (now.cells[WARD], now.verdicts[WARD]) == (before.cells[WARD], Rule.REPEATED)
-    assert (now.cells[ROUGE], now.verdicts[ROUGE]) == (SUPPRESSED, Rule.NO_PRECEDENT)
+    assert (now.cells[WARD], now.verdicts[WARD]) == (before.cells[WARD], GateRule.REPEATED)
+    assert (now.cells[ROUGE], now.verdicts[ROUGE]) == (SUPPRESSED, GateRule.NO_PRECEDENT)
     assert now.groups == before.groups
 
 
@@ -273,7 +275,7 @@ def test_another_metric_of_the_same_answers_does_not_leave_by_another_scorecard(
     ledger = after(Ledger(), gate_says([exact]))
     rouge = finding("ward", "rouge_l", [0.2, 0.4, 0.9] * 66 + [0.5] * 2)
     now = gate_says([rouge], card=ROUGE_CARD, ledger=ledger)
-    assert (now.cells[ROUGE], now.verdicts[ROUGE]) == (SUPPRESSED, Rule.OTHER_METRIC)
+    assert (now.cells[ROUGE], now.verdicts[ROUGE]) == (SUPPRESSED, GateRule.OTHER_METRIC)
     assert gate_says([rouge], card=ROUGE_CARD).cells[ROUGE] >= 0
 
 
@@ -313,17 +315,17 @@ def test_the_best_of_several_parts_of_the_data_is_no_figure() -> None:
     whole = finding("ward", "exact_match", right(100, 200))
     part = replace(finding("ward", "exact_match", right(100, 150)), dataset=whole.dataset, available=200)
     release = gate_says([part])
-    assert (release.cells[WARD], release.verdicts[WARD]) == (SUPPRESSED, Rule.PART)
+    assert (release.cells[WARD], release.verdicts[WARD]) == (SUPPRESSED, GateRule.PART)
     assert release.groups["ward"] == 0
     planned = gate_says([replace(part, plan="ab" * 32)])  # a plan does not say how many
-    assert (planned.cells[WARD], planned.verdicts[WARD]) == (SUPPRESSED, Rule.PART)
+    assert (planned.cells[WARD], planned.verdicts[WARD]) == (SUPPRESSED, GateRule.PART)
 
 
 def test_a_server_that_dies_on_many_is_no_way_to_choose_a_part() -> None:
     for dead, leaves in ((5, True), (60, False)):
         scores = [*right(100, 200 - dead), *([None] * dead)]
         release = gate_says([finding("ward", "exact_match", scores, reason="timeout")])
-        assert (release.verdicts[WARD] is Rule.PART) is not leaves
+        assert (release.verdicts[WARD] is GateRule.PART) is not leaves
 
 
 def test_the_same_scores_under_another_policy_are_no_second_draw() -> None:
@@ -345,7 +347,7 @@ def test_one_set_of_scores_under_many_names_of_a_model_is_not_averaged() -> None
         release = gate_says([ward], ledger=ledger, policy=world.STRICT, model=f"name/{number}")
         verdicts.append(release.verdicts[WARD])
         ledger = after(ledger, release, model=f"name/{number}", policy=world.STRICT)
-    assert verdicts == [Rule.ROUNDED] * 4 + [Rule.MANY_NAMES] * 4
+    assert verdicts == [GateRule.ROUNDED] * 4 + [GateRule.MANY_NAMES] * 4
 
 
 def test_whether_a_result_is_complete_does_not_tell_of_one_answer() -> None:
@@ -365,7 +367,7 @@ def test_of_a_part_no_subgroup_is_a_figure_either() -> None:
     men = finding("ward", "exact_match", right(10, 90), first=90, subgroup="sex.male")
     release = gate_says([part, women, men])
     assert {release.cells[key] for key in release.cells if key.startswith(WARD)} == {SUPPRESSED}
-    assert {release.verdicts[key] for key in release.cells if key.startswith(WARD)} == {Rule.PART}
+    assert {release.verdicts[key] for key in release.cells if key.startswith(WARD)} == {GateRule.PART}
 
 
 def test_one_patient_under_sixty_numbers_is_one_person() -> None:
@@ -374,7 +376,7 @@ def test_one_patient_under_sixty_numbers_is_one_person() -> None:
     same = {key: replace(record, person="p" * 24) for key, record in DATASETS[many.dataset].units.items()}
     DATASETS[many.dataset] = replace(DATASETS[many.dataset], units=same)
     release = gate_says([many])
-    assert (release.cells[WARD], release.verdicts[WARD]) == (SUPPRESSED, Rule.FEW_UNITS)
+    assert (release.cells[WARD], release.verdicts[WARD]) == (SUPPRESSED, GateRule.FEW_UNITS)
 
 
 NO_ICU = "ward_no_icu/exact_match"
@@ -402,12 +404,15 @@ def test_everyone_and_everyone_but_the_icu_cannot_be_subtracted_within_one_submi
     """Two benchmarks about nearly the same patients: the second is withheld, whichever it is."""
     first, second = order
     release = gate_says(list(cohorts().values()), card=twins(*order))
-    assert release.verdicts == {f"{first}/exact_match": Rule.ROUNDED, f"{second}/exact_match": Rule.NEAR_VERSION}
+    assert release.verdicts == {
+        f"{first}/exact_match": GateRule.ROUNDED,
+        f"{second}/exact_match": GateRule.NEAR_VERSION,
+    }
     assert release.cells[f"{second}/exact_match"] == SUPPRESSED
     assert release.groups[second] == 0
     # Of other patients, both are published.
     apart = gate_says(list(cohorts("other ").values()), card=twins(*order))
-    assert set(apart.verdicts.values()) == {Rule.ROUNDED}
+    assert set(apart.verdicts.values()) == {GateRule.ROUNDED}
 
 
 @pytest.mark.parametrize("order", [("ward", "ward_no_icu"), ("ward_no_icu", "ward")])
@@ -428,7 +433,7 @@ def test_nor_in_two_submissions_one_after_the_other(order: tuple[str, str], mode
 def test_another_model_on_the_same_patients_is_another_figure() -> None:
     ledger = after(Ledger(), gate_says([finding("ward", "exact_match", right(147, 200))]))
     now = gate_says([finding("ward", "exact_match", right(90, 200))], ledger=ledger, model=OTHER_MODEL)
-    assert now.verdicts[WARD] is Rule.ROUNDED
+    assert now.verdicts[WARD] is GateRule.ROUNDED
 
 
 def test_a_lost_ledger_entry_closes_the_datasets_registered_before_it() -> None:
@@ -436,7 +441,7 @@ def test_a_lost_ledger_entry_closes_the_datasets_registered_before_it() -> None:
     ledger = with_datasets(Ledger(), [ward.dataset])
     ledger = ledger.followed_by(ResetEntry(2, ledger.head.length + 1), world.TODAY, number=9)
     now = gate_says([ward], ledger=ledger)
-    assert (now.cells[WARD], now.verdicts[WARD]) == (SUPPRESSED, Rule.LOST_ENTRIES)
+    assert (now.cells[WARD], now.verdicts[WARD]) == (SUPPRESSED, GateRule.LOST_ENTRIES)
     newer = finding("ward", "exact_match", right(147, 200), first=1000)
     assert gate_says([newer], ledger=ledger).cells[WARD] >= 0
 
@@ -562,8 +567,8 @@ def test_subgroups_that_are_near_earlier_ones_do_not_cost_the_figure_of_everybod
     before = gate_says(ward(50))
     assert before.cells[f"{WARD}/sex.male"] >= 0
     now = gate_says(ward(51), ledger=after(Ledger(), before))
-    assert now.verdicts[WARD] is Rule.ROUNDED
-    assert now.verdicts[f"{WARD}/sex.female"] is now.verdicts[f"{WARD}/sex.male"] is Rule.NO_PRECEDENT
+    assert now.verdicts[WARD] is GateRule.ROUNDED
+    assert now.verdicts[f"{WARD}/sex.female"] is now.verdicts[f"{WARD}/sex.male"] is GateRule.NO_PRECEDENT
     assert (now.groups["ward/sex.female"], now.groups["ward/sex.male"]) == (0, 0)
 
 

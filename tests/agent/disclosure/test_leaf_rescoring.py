@@ -11,10 +11,10 @@ import pytest
 from agent.disclosure.commitment import OpenedLeaf, list_records, open_leaves, scores_root
 from agent.disclosure.findings import Finding
 from agent.disclosure.leaf_rescoring import LeafCheck, check_leaves
-from agent.site import Site, create_site
+from agent.site.directory import Site, create_site
 from agent.store import Run, Store
-from tests.agent.evaluation.runs import run, write_benchmark
 from tests.agent.fault_server import Asked, FaultServer, Message
+from tests.agent.runs.suites import run, write_benchmark
 
 BENCHMARK = "parser: option_letter\nchoices: [yes, no]\ngold: {column: gold, form: text}\n"
 METRICS = "metrics:\n  - name: exact_match\n  - name: rouge_l\n"

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
+from agent.cli.submission_page import print_page
 from agent.delivery.outbox import Submission
 from agent.disclosure.findings import Finding
 from agent.disclosure.prepare import Gate, prepare
 from agent.disclosure.preview import Page, make_page
 from agent.errors import DisclosureError
-from agent.submission_pages import print_page
-from protocol.describe import Knowledge, describe_statement
+from protocol.describe import describe_statement
+from protocol.description import Knowledge
 from tests.agent.disclosure.ward import CARD, MODEL, REGISTRY, register, sign, site_gate, whole_ward
 from tests.protocol import world
 
@@ -61,7 +62,7 @@ def test_the_page_shows_figures_rules_change_and_the_exact_bytes(
     shown = capsys.readouterr().out
     for text in (second.digest, page.description.payload, "General Hospital", world.AGENT.public.keyid, "min_events"):
         assert text in shown
-    for text in ("Units (range)", "only the range leaves", "Before", "in the gate's own words"):
+    for text in ("Units (range)", "Only the range of the number of units leaves", "Before", "in the gate's own words"):
         assert text in shown
 
 

@@ -423,7 +423,7 @@ import agent.datasets.frozen as frozen
 import agent.disclosure.registration as registration
 from agent.delivery.outbox import Outbox
 from agent.disclosure.prepare import Gate
-from agent.site import Site
+from agent.site.directory import Site
 from tests.agent.disclosure.patients import Ward, gate_of_site
 
 def kill(*_, **__):

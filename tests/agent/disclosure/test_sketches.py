@@ -95,6 +95,7 @@ def test_of_no_sketches_nothing_is_alike():
     assert group_alike(none, 90) == []
 
 
+@pytest.mark.full
 def test_20000_records_find_their_20000_others_in_seconds():
     draw = random.Random(3)
     texts = [record(draw, 80) for _ in range(20_000)]

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from agent.delivery.outbox import Outbox, Submission
 from agent.disclosure.approval import approve, countersign
+from agent.disclosure.cell_scores import Secrets
 from agent.disclosure.findings import Finding
-from agent.disclosure.gate import Release, Secrets, decide
+from agent.disclosure.gate import GatedRelease, decide
 from agent.disclosure.ledger import (
     DatasetEntry,
     Fingerprints,
@@ -163,7 +164,7 @@ def gate_says(
     day: int = world.TODAY,
     model: str = MODEL,
     scores_root: str = "5c" * 32,
-) -> Release:
+) -> GatedRelease:
     findings = of_whole_datasets(findings)
     return decide(
         card,
@@ -179,7 +180,7 @@ def gate_says(
 
 def after(
     ledger: Ledger,
-    release: Release,
+    release: GatedRelease,
     *,
     day: int = world.TODAY,
     model: str = MODEL,

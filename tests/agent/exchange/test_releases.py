@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from agent.cli import intramural
+from agent.cli.main import intramural
 from agent.errors import BenchmarkError, ConfigError
-from agent.evaluation.summarise import Note, comparison
-from agent.exchange.leaderboard import import_leaderboard
+from agent.exchange.helm.leaderboard import import_leaderboard
 from agent.exchange.releases import make_release, release_summaries
-from agent.site import Site
+from agent.results.summarize import Note, comparison
+from agent.site.directory import Site
 from tests.agent.exchange.conftest import DATA
 from tests.agent.service.filled_site import MODEL, FilledSite, graded
 
@@ -87,7 +87,7 @@ def test_a_leaderboards_figures_are_those_of_its_files_marked_and_without_interv
     summary = found["pubmed_qa", BASELINE]
     assert (summary.main.metric, summary.main.mean.low, summary.main.mean.method) == ("exact_match", None, "none")
     assert {Note.IMPORTED, Note.HELM} <= set(summary.notes(summary.main))
-    assert summary.run.details["category"] == "Medical Research Assistance"
+    assert summary.run.details.category == "Medical Research Assistance"
     assert found["medec", BASELINE].main.metric == "medec_error_flag_accuracy"
 
 

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from agent.errors import BenchmarkError
-from agent.metrics.answers import AnswerParser, extract
+from agent.metrics import AnswerParser, extract
 from agent.vocabulary import Reason, Unscored
 
 JSON = AnswerParser("json", field="answer")

@@ -13,10 +13,10 @@ import pytest
 from agent.catalog.benchmark import load_benchmark
 from agent.datasets.load import load_instances, locate_dataset
 from agent.errors import BenchmarkError
+from agent.io.packaged import shipped
 from agent.metrics import score
 from agent.metrics.ehr_sql import NOW, repaired, same_result, written_query
 from agent.metrics.read_only_sql import run_query
-from agent.shipped import shipped
 from agent.vocabulary import Instance, Message, Reason, Reference, Unscored
 
 EXECUTION = "ehr_sql_execution_accuracy"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent.errors import BenchmarkError, ConfigError
 from agent.metrics import METRICS, Means, MetricUse, bert_score, check_available
-from agent.metrics.bert_score import Comparison, comparison
+from agent.metrics.bert_score import BertScoreComparison, comparison
 from agent.metrics.encoder import windows
 from agent.metrics.encoder_folder import EncoderFolder, encoder_folder
 from agent.vocabulary import Instance, Message, Reference
@@ -179,9 +179,13 @@ def test_the_encoder_is_part_of_the_metric(folder, extra):
 def test_what_is_compared_by_either_rules():
     references = (Reference("{right}", True), Reference("wrong", False), Reference(" ", True))
     instance = Instance("1", "1", (Message("user", "?"),), references)
-    assert comparison("{an answer} ", instance, "intramural") == Comparison("{an answer} ", ("{right}",), "intramural")
+    assert comparison("{an answer} ", instance, "intramural") == BertScoreComparison(
+        "{an answer} ", ("{right}",), "intramural"
+    )
     # HELM takes every reference, and an outer brace from each text.
-    assert comparison("{an answer} ", instance, "helm") == Comparison("an answer", ("right", "wrong", " "), "helm")
+    assert comparison("{an answer} ", instance, "helm") == BertScoreComparison(
+        "an answer", ("right", "wrong", " "), "helm"
+    )
 
 
 @given(st.integers(0, 3000), st.integers(2, 512))
@@ -204,7 +208,7 @@ def test_an_encoders_figures_are_the_best_of_each_and_within_their_range(monkeyp
 
     monkeypatch.setattr(bert_score, "_loaded", lambda encoder, threads: Encoder())
     assert isinstance(bert_score.check("own", Means(folder)), EncoderFolder)
-    assert bert_score.triples([Comparison("a", ("b", "c"), "intramural")], Means(folder)) == [(1.0, 0.9, 0.4)]
+    assert bert_score.triples([BertScoreComparison("a", ("b", "c"), "intramural")], Means(folder)) == [(1.0, 0.9, 0.4)]
 
 
 def test_bertscore_is_measured_later():

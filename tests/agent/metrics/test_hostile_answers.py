@@ -28,6 +28,7 @@ def read_letter(text: str) -> int | None:
     return extract_option(text, ("yes", "no", "a long option, with commas; and more " * 4))
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("pieces", HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.parametrize(
     "read",

@@ -5,8 +5,8 @@ import time
 import pytest
 
 from agent.catalog.benchmark import load_benchmark
+from agent.io.packaged import shipped
 from agent.metrics import AnswerParser, extract
-from agent.shipped import shipped
 
 MEDHALLU = load_benchmark(shipped("benchmarks") / "medhallu")
 PARSER = AnswerParser(MEDHALLU.parser, MEDHALLU.answer_field, MEDHALLU.answer_pattern)

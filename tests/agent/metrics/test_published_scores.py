@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.datasets.medec import read_medec
-from agent.datasets.table import Problems
+from agent.datasets.readers.table import Problems
+from agent.datasets.sources.medec import read_medec
 from agent.metrics import MetricUse, figure, labels, score
 from agent.metrics.classes import accuracy
 from agent.vocabulary import Instance, Message, Reference, Unscored

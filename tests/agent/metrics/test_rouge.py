@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
-from agent.metrics.rouge import Comparison, f_measure
+from agent.metrics.rouge import RougeComparison, f_measure
 from agent.metrics.rouge_workers import RougeWorkers
 
 NOTES = json.loads((Path(__file__).parents[2] / "data/aci_bench/led_test2.json").read_text(encoding="utf-8"))
@@ -64,7 +64,7 @@ def test_an_answer_without_line_breaks_cannot_hold_up_a_run():
     assert time.process_time() - before < 3  # the package's table would have 13 million places
 
 
-COMPARISONS = [Comparison("rougeL", True, (gold,), predicted) for gold, predicted in texts()[4:56]]
+COMPARISONS = [RougeComparison("rougeL", True, (gold,), predicted) for gold, predicted in texts()[4:56]]
 FIGURES = [one.best() for one in COMPARISONS]
 
 
@@ -109,10 +109,10 @@ def test_a_process_that_cannot_be_started_costs_no_figure(monkeypatch):
 def test_processes_end_with_the_one_that_started_them_however_it_ends():
     code = (
         "import os, signal\n"
-        "from agent.metrics.rouge import Comparison\n"
+        "from agent.metrics.rouge import RougeComparison\n"
         "from agent.metrics.rouge_workers import RougeWorkers\n"
         "workers = RougeWorkers(2, patience_s=0)\n"
-        "workers.begin([Comparison('rouge1', True, ('a',), 'a')] * 4)()\n"
+        "workers.begin([RougeComparison('rouge1', True, ('a',), 'a')] * 4)()\n"
         "print(*[child.pid for child in workers._children], flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )

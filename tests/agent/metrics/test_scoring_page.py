@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.datasets.medec import read_medec
-from agent.datasets.table import Problems
+from agent.datasets.readers.table import Problems
+from agent.datasets.sources.medec import read_medec
 from agent.metrics import METRICS, score
 from agent.metrics.ehr_sql import NOW, holds_nothing, repaired
 from agent.metrics.read_only_sql import run_query

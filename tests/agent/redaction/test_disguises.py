@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from agent.redaction.engine import Engine
-from agent.redaction.reading.views import views_of
 from agent.redaction.redacted import Withheld
+from agent.redaction.views.views import build_views
 
 CORPUS = Path(__file__).parents[2] / "data" / "disguises.jsonl"
 ROWS = [json.loads(line) for line in CORPUS.read_text(encoding="utf-8").splitlines()]
@@ -21,11 +21,11 @@ def plainest(text: str) -> str:
 
 def read_or_told(row: dict[str, object]) -> bool:
     """Tell whether some reading has the identifier in plain, or the text is told to identify as it is written."""
-    views = views_of(str(row["text"]))
+    views = build_views(str(row["text"]))
     assert not isinstance(views, Withheld)
     (start, _, _), (_, end, _) = row["spans"][0], row["spans"][-1]  # type: ignore[index]
-    told = any(span.start <= start and span.end >= end - 1 for span in views[0].told)
-    return told or any(plainest(str(row["value"])) in plainest(view.text) for view in views)
+    marked = any(span.start <= start and span.end >= end - 1 for span in views[0].marked)
+    return marked or any(plainest(str(row["value"])) in plainest(view.text) for view in views)
 
 
 def test_the_corpus_has_disguises_enough():

@@ -17,7 +17,7 @@ import regex
 
 from agent.redaction.engine import Engine
 from agent.redaction.redacted import Withheld
-from agent.redaction.writing.tags import TAG
+from agent.redaction.replacements.tags import TAG
 from tests.data.make_disguises import DISGUISES
 
 
@@ -312,6 +312,7 @@ def test_hardly_a_name_or_place_is_left_whatever_it_stands_in(engine: Engine):
     assert len(leaks) <= MISSED * len(cells), leaks
 
 
+@pytest.mark.full
 def test_hardly_a_disguised_identifier_is_left_whatever_it_stands_in(engine: Engine):
     leaks = [(cell.text(), found) for cell in DISGUISED if (found := cell.left_by(engine))]
     assert len(leaks) <= MISSED_IN_DISGUISE * len(DISGUISED), leaks

@@ -177,9 +177,9 @@ def test_a_policy_that_is_missing_is_refused():
         open_redactor("no_such_policy")
 
 
-def test_a_policy_too_weak_to_clear_the_proof_text_is_refused(tmp_path: Path):
+def test_a_policy_too_weak_for_the_self_test_is_refused(tmp_path: Path):
     content = POLICY.read_text().replace("threshold: 0.4", "threshold: 0.95")  # no rule is so sure
     path = tmp_path / "weak.yaml"
     path.write_text(content)
-    with pytest.raises(RedactionError, match="proof"):
+    with pytest.raises(RedactionError, match="self-test"):
         open_engine(str(path))

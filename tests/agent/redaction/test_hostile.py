@@ -8,8 +8,8 @@ import tracemalloc
 import pytest
 
 from agent.redaction.engine import Engine
-from agent.redaction.reading.views import views_of
 from agent.redaction.redacted import Withheld
+from agent.redaction.views.views import build_views
 
 SIZE = 30_000  # characters
 
@@ -27,7 +27,7 @@ STALLING = (
 def test_readings_of_a_text_made_to_stall_them_are_made_at_once_and_stay_small(piece: str):
     text = piece * (SIZE // len(piece))
     began = time.process_time()
-    views = views_of(text)
+    views = build_views(text)
     assert time.process_time() - began < 3
     assert isinstance(views, Withheld) or sum(len(view.text) for view in views) < 25 * SIZE
 
@@ -36,7 +36,7 @@ def test_readings_of_a_text_made_to_stall_them_are_made_at_once_and_stay_small(p
 def test_twice_the_text_takes_no_more_than_some_times_the_time(piece: str):
     def seconds(size: int) -> float:
         began = time.process_time()
-        views_of(piece * (size // len(piece)))
+        build_views(piece * (size // len(piece)))
         return time.process_time() - began
 
     seconds(2_000)
@@ -54,7 +54,7 @@ def test_a_field_of_a_million_characters_is_withheld_at_once(engine: Engine):
 def test_readings_of_a_text_take_memory_by_their_length():
     text = "Mr. Hollow\u200bay has J o h n, %4A and Sm1th. " * 600
     tracemalloc.start()
-    views = views_of(text)
+    views = build_views(text)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert not isinstance(views, Withheld)
@@ -64,7 +64,7 @@ def test_readings_of_a_text_take_memory_by_their_length():
 def test_twenty_thousand_small_fields_have_their_readings_in_seconds():
     began = time.process_time()
     for number in range(20_000):
-        views_of(f"field {number}: no fever")
+        build_views(f"field {number}: no fever")
     assert time.process_time() - began < 8
 
 

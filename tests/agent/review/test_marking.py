@@ -4,14 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.review.estimate import estimates
-from agent.review.marking import Place, Verdict, missed_places
+from agent.review.marking import MarkedSpan, ReviewVerdict, missed_places
 from agent.store import ReviewedText
 
 TEXT = "Anna Kowalska saw Dr. Lee. ANNA\n kowalska, Annabel and Lee's cat."
-FOUND = (Place(0, 4, "NAME"), Place(22, 25, "NAME"))
+FOUND = (MarkedSpan(0, 4, "NAME"), MarkedSpan(22, 25, "NAME"))
 
 
-def words_at(places: list[Place]) -> list[str]:
+def words_at(places: list[MarkedSpan]) -> list[str]:
     return [TEXT[place.start : place.end] for place in places]
 
 
@@ -34,25 +34,25 @@ def test_nothing_is_missed_where_nothing_was_typed():
 
 
 def test_what_is_typed_is_no_pattern():
-    assert missed_places("a.b aXb (c", (), "a.b", "ID") == [Place(0, 3, "ID")]
-    assert missed_places("a.b aXb (c", (), "(c", "ID") == [Place(8, 10, "ID")]
+    assert missed_places("a.b aXb (c", (), "a.b", "ID") == [MarkedSpan(0, 3, "ID")]
+    assert missed_places("a.b aXb (c", (), "(c", "ID") == [MarkedSpan(8, 10, "ID")]
 
 
 def test_a_name_found_in_part_counts_once_as_missed():
-    verdict = Verdict(FOUND, frozenset({1}), (Place(0, 13, "NAME"),))
+    verdict = ReviewVerdict(FOUND, frozenset({1}), (MarkedSpan(0, 13, "NAME"),))
     assert verdict.figures() == {"NAME": (0, 1, 1)}
-    assert verdict.gold() == [Place(0, 4, "NAME"), Place(0, 13, "NAME")]
+    assert verdict.gold() == [MarkedSpan(0, 4, "NAME"), MarkedSpan(0, 13, "NAME")]
 
 
 places = st.lists(
-    st.builds(lambda a, b: Place(a, a + b, "NAME"), st.integers(0, 50), st.integers(1, 9)), unique=True, max_size=6
+    st.builds(lambda a, b: MarkedSpan(a, a + b, "NAME"), st.integers(0, 50), st.integers(1, 9)), unique=True, max_size=6
 )
 
 
 @given(places, places, st.data())
 def test_every_mark_is_right_wrong_or_part_of_something_missed(found, missed, data):
     wrong = frozenset(data.draw(st.sets(st.integers(0, max(0, len(found) - 1))))) if found else frozenset()
-    figures = Verdict(tuple(found), wrong, tuple(missed)).figures()
+    figures = ReviewVerdict(tuple(found), wrong, tuple(missed)).figures()
     right, gone, false = figures.get("NAME", (0, 0, 0))
     assert (gone, false) == (len(missed), len(wrong))
     assert right <= len(found) - len(wrong)

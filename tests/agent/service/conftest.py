@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from agent.redaction import Redactor, open_redactor
-from agent.redaction.clearing import Clearer, Redacting, open_clearer
+from agent.redaction.gateway.cases import Clearer, Redacting, open_clearer
 from agent.service.pages import SitePages
-from agent.site import Site
+from agent.site.directory import Site
 from tests.agent.service.filled_site import FilledSite, case, failed, filled_site
 
 OpenPages = Callable[..., SitePages]

@@ -1,14 +1,16 @@
 """A real site with a real store, filled with runs as `intramural run` leaves them, without asking any server."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from agent.catalog.run_entries import parse_run_entry
-from agent.evaluation.plan import RunOptions, plan_runs, request_identity
 from agent.inference.capabilities import Capabilities, Feature
-from agent.site import Site, create_site
+from agent.inference.wire import request_identity
+from agent.runs.plan import RunOptions, plan_runs
+from agent.site.directory import Site, create_site
+from agent.store import RunDetails
 from agent.vocabulary import Failure, Instance, Message, Reason, Reference, Response, Unscored
 
 CAPABILITIES = Capabilities(
@@ -83,7 +85,7 @@ class FilledSite:
         options = RunOptions(suite, server=server, max_eval_instances=limit, sample_seed=7)
         (plan,) = plan_runs(self.site, [parse_run_entry(entry)], options)
         found = Capabilities(CAPABILITIES.server, CAPABILITIES.features, language_model=language_model)
-        kept: Mapping[str, Any] = {**plan.details(found, []), **details}
+        kept = RunDetails.from_json({**plan.details(found, []).to_json(), **details})
         with self.site.store() as store:
             bodies = [request_identity(plan.request(c.instance, {})) for c in cases]
             keys = [store.request_key(f"{plan.deployment.name} {entry}", body) for body in bodies]
@@ -102,18 +104,18 @@ class FilledSite:
                 run_id,
                 [(key, c.result) for c, key in zip(cases, keys, strict=True) if isinstance(c.result, Response)],
                 [
-                    (position, metric["name"], c.score)
+                    (position, metric.name, c.score)
                     for position, c in enumerate(cases)
                     if c.result is not None
-                    for metric in kept["metrics"]
-                    if not metric["whole_run"]
+                    for metric in kept.metrics
+                    if not metric.whole_run
                 ],
                 [
-                    (position, metric["name"], c.score if isinstance(c.score, Unscored) else None)
+                    (position, metric.name, c.score if isinstance(c.score, Unscored) else None)
                     for position, c in enumerate(cases)
                     if c.result is not None
-                    for metric in kept["metrics"]
-                    if metric["whole_run"]
+                    for metric in kept.metrics
+                    if metric.whole_run
                 ],
             )
             if ended:

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from agent.catalog.benchmark import survey_benchmarks
-from agent.evaluation.measures import Rules
 from agent.jury.rubric import rubric_of
 from agent.jury.seats import fill_seat, jury_score
 from agent.metrics import AnswerParser, Judge
+from agent.scoring.measures import Rules
 from agent.store import Store
 from agent.store.stored import Judgement, Seat
 from agent.vocabulary import Reason, Response
@@ -45,7 +45,7 @@ def add_judged(
         for use in catalogue["medication_qa"].metrics[:1]
     ]
     rules = Rules.of(uses, "intramural", AnswerParser("text"), "")
-    run_id = filled.add(cases, entry=ENTRY, metrics=rules.facts()["metrics"], **options)
+    run_id = filled.add(cases, entry=ENTRY, metrics=[metric.to_json() for metric in rules.metrics_to_keep()], **options)
     with filled.site.store() as store:
         keep_seats(store, run_id, cases, replies)
     return run_id

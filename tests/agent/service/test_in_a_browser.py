@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from agent.evaluation.progress import Progress
-from agent.exchange.helm_import import import_helm
-from agent.exchange.leaderboard import import_leaderboard
+from agent.exchange.helm.import_runs import import_helm
+from agent.exchange.helm.leaderboard import import_leaderboard
 from agent.exchange.releases import make_release
-from agent.redaction.clearing import Redacting
+from agent.io.progress import Progress
+from agent.redaction.gateway.cases import Redacting
 from agent.service.files import write_pages
 from agent.service.pages import SitePages
 from tests.agent.exchange.conftest import DATA
@@ -72,6 +72,7 @@ def test_files_are_styled_and_linked_without_a_server(page: Page, folder: Path):
     assert page.complaints == []  # type: ignore[attr-defined]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_drawing_is_whole_on_a_wide_screen_and_moves_by_keyboard_on_a_narrow_one(
     browser: Browser, folder: Path, scheme: str
@@ -90,6 +91,7 @@ def test_a_drawing_is_whole_on_a_wide_screen_and_moves_by_keyboard_on_a_narrow_o
         context.close()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("width", [400, 1200])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_everything_fits_the_window_and_stands_out(
@@ -125,6 +127,7 @@ def joined(filled: FilledSite, redacting: Redacting, tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("width", [400, 1200])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_releases_and_imported_runs_fit_the_window_and_stand_out(

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from agent.evaluation.progress import Progress
+from agent.io.progress import Progress
 from agent.metrics import Judge
-from agent.redaction.clearing import Redacting
+from agent.redaction.gateway.cases import Redacting
 from agent.service.files import write_pages
 from agent.service.pages import SitePages
 from agent.vocabulary import Reason, Response

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from agent.exchange.shown_names import ShownNames
-from agent.redaction.clearing import Redacting
+from agent.redaction.gateway.cases import Redacting
 from agent.service.pages import SitePages
+from tests.agent.cli.test_summarize import JUDGES, judged_run
 from tests.agent.service.conftest import OpenPages
 from tests.agent.service.filled_site import FilledSite, failed, filled_site, graded, unscored
-from tests.agent.test_summarize_command import JUDGES, judged_run
 
 SUITE = "suites/november/index.html"
 FREE = "judge of Dr Anna Kowalska"

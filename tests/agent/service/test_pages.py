@@ -13,15 +13,15 @@ import pytest
 from click.testing import CliRunner
 
 from agent.catalog.deployments import Prices
-from agent.cli import intramural
+from agent.cli.main import intramural
 from agent.errors import ConfigError, StoreError
-from agent.evaluation.progress import Progress
-from agent.evaluation.summarise import Note, comparison, summarise_suite
-from agent.exchange.helm_import import import_helm
-from agent.exchange.leaderboard import import_leaderboard
+from agent.exchange.helm.import_runs import import_helm
+from agent.exchange.helm.leaderboard import import_leaderboard
 from agent.exchange.releases import make_release
+from agent.io.progress import Progress
 from agent.redaction import Redactor
-from agent.redaction.clearing import Redacting
+from agent.redaction.gateway.cases import Redacting
+from agent.results.summarize import Note, comparison, summarise_suite
 from agent.service.files import write_pages
 from agent.service.pages import SitePages, suite_slug
 from agent.vocabulary import Reason, Reference

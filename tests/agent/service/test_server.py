@@ -12,10 +12,10 @@ import uvicorn
 
 from agent.errors import ConfigError
 from agent.redaction import Redactor
-from agent.redaction.clearing import Redacting
+from agent.redaction.gateway.cases import Redacting
 from agent.service.pages import SitePages
 from agent.service.server import LOOPBACK, bind, build_app, new_secret
-from agent.site import Site
+from agent.site.directory import Site
 from tests.agent.service.filled_site import FilledSite, case
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from click.testing import CliRunner, Result
 
-from agent.service.commands import view
-from agent.site import Site
+from agent.cli.view import view
+from agent.site.directory import Site
 from tests.agent.service.filled_site import FilledSite, case
 from tests.agent.service.test_pages import CANARIES, LEAKY, leak
 
@@ -100,7 +100,7 @@ def test_a_revealing_server_writes_what_is_opened_to_the_audit_log(filled: Fille
 
 def test_the_module_of_the_command_imports_no_engine_and_no_server():
     probe = (
-        "import sys, agent.service.commands; "
+        "import sys, agent.cli.view; "
         "print(sorted({'jinja2', 'uvicorn', 'starlette', 'presidio_analyzer', 'spacy'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)

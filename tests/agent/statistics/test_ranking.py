@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.statistics import ranking
-from agent.statistics.ranking import Column, Standing, standings_and_ranks
+from agent.statistics.ranking import BenchmarkScores, ModelStanding, standings_and_ranks
 from agent.statistics.resampling import FEWEST_UNITS, expanded
 from protocol.figures import mean_win_rates
 
@@ -34,18 +34,20 @@ PUBLISHED = {
 }
 
 
-def standings(columns: list[Column]) -> Mapping[str, Standing]:
+def standings(columns: list[BenchmarkScores]) -> Mapping[str, ModelStanding]:
     return standings_and_ranks(columns)[0]
 
 
-def column_ranks(column: Column) -> dict[str, tuple[int, int]]:
+def column_ranks(column: BenchmarkScores) -> dict[str, tuple[int, int]]:
     (found,) = standings_and_ranks([column])[1]
     return found
 
 
-def paper_columns() -> list[Column]:
+def paper_columns() -> list[BenchmarkScores]:
     rows = PAPER["scores"].values()
-    return [Column({}, {m: (v - 1) / 4 if max(row.values()) > 1 else v for m, v in row.items()}) for row in rows]
+    return [
+        BenchmarkScores({}, {m: (v - 1) / 4 if max(row.values()) > 1 else v for m, v in row.items()}) for row in rows
+    ]
 
 
 def test_the_published_win_rates_and_macro_averages_come_out_to_three_decimals():
@@ -75,7 +77,7 @@ def test_the_published_table_without_some_benchmarks(left_out, rates):
 def column(draw, rates, n=100, prefix=""):
     """One column of right and wrong answers; what is hard for one model is hard for all."""
     hard = draw.random(n)
-    return Column(
+    return BenchmarkScores(
         {
             model: {f"{prefix}{unit}": (float(0.5 * h + 0.5 * draw.random() < rate), 1) for unit, h in enumerate(hard)}
             for model, rate in rates.items()
@@ -90,7 +92,7 @@ scores = st.dictionaries(
 fixed = st.dictionaries(st.sampled_from("cde"), st.sampled_from([0.0, 0.25, 1.0]))
 
 
-def plainly(columns: list[Column], drawn: list[list[list[int]]]) -> list[tuple[dict, dict]]:
+def plainly(columns: list[BenchmarkScores], drawn: list[list[list[int]]]) -> list[tuple[dict, dict]]:
     """What each resample comes to, a model and a unit at a time. `drawn` are places of units, by column."""
     found = []
     for resample in range(len(drawn[0])):
@@ -116,7 +118,7 @@ def plainly(columns: list[Column], drawn: list[list[list[int]]]) -> list[tuple[d
 
 
 @settings(max_examples=60)
-@given(st.lists(st.builds(Column, scores, fixed), min_size=1, max_size=4), st.integers(0, 2**31))
+@given(st.lists(st.builds(BenchmarkScores, scores, fixed), min_size=1, max_size=4), st.integers(0, 2**31))
 def test_resamples_of_all_columns_are_what_a_plain_computation_gives(columns, seed):
     random = np.random.default_rng(seed)
     with pytest.MonkeyPatch.context() as patch:
@@ -141,7 +143,7 @@ def test_resamples_of_all_columns_are_what_a_plain_computation_gives(columns, se
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.lists(st.builds(Column, scores, fixed), max_size=4))
+@given(st.lists(st.builds(BenchmarkScores, scores, fixed), max_size=4))
 def test_gaps_of_every_kind_bring_no_warning_and_no_nonsense(columns):
     with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
         warnings.simplefilter("error")
@@ -165,7 +167,11 @@ def test_gaps_of_every_kind_bring_no_warning_and_no_nonsense(columns):
 
 def test_the_point_values_are_those_of_a_plain_leaderboard():
     draw = np.random.default_rng(1)
-    columns = [column(draw, {"a": 0.5, "b": 0.6, "c": 0.7}), column(draw, {"a": 0.4, "b": 0.3}), Column({}, {"c": 1.0})]
+    columns = [
+        column(draw, {"a": 0.5, "b": 0.6, "c": 0.7}),
+        column(draw, {"a": 0.4, "b": 0.3}),
+        BenchmarkScores({}, {"c": 1.0}),
+    ]
     found = standings(columns)
     table = {
         model: {
@@ -192,7 +198,7 @@ def test_equal_models_share_their_ranks_and_distant_ones_do_not():
 
 def test_models_with_the_very_same_answers_are_tied_whatever_is_drawn():
     one = column(np.random.default_rng(3), {"a": 0.5})
-    found = standings([Column({"a": one.scores["a"], "b": one.scores["a"]})])
+    found = standings([BenchmarkScores({"a": one.scores["a"], "b": one.scores["a"]})])
     assert [(s.win_rate, s.win_low, s.win_high, s.rank_low, s.rank_high) for s in found.values()] == [
         (0.5, 0.5, 0.5, 1, 2)
     ] * 2
@@ -203,7 +209,7 @@ def test_one_model_alone_wins_nothing_and_loses_nothing():
     assert (alone.win_rate, alone.win_low, alone.rank_low) == (None, None, None)
     assert alone.macro_low < alone.macro < alone.macro_high
     assert standings([]) == {}
-    assert standings([Column({"a": {}}, {})])["a"].macro is None
+    assert standings([BenchmarkScores({"a": {}}, {})])["a"].macro is None
 
 
 def test_the_same_scores_always_give_the_same_standings():
@@ -239,7 +245,7 @@ def test_intervals_and_ranks_hold_what_they_promise():
             right = leaderboard().astype(float)
             found = standings(
                 [
-                    Column({m: dict(enumerate((x, 1) for x in right[c, :, k])) for k, m in enumerate(names)})
+                    BenchmarkScores({m: dict(enumerate((x, 1) for x in right[c, :, k])) for k, m in enumerate(names)})
                     for c in range(8)
                 ]
             )
@@ -256,7 +262,9 @@ def test_a_macro_average_with_a_benchmark_of_five_documents_reaches_as_far_as_fi
     """Resamples of five vary by a tenth less than new samples of five would."""
     draw = np.random.default_rng(8)
     few, many = draw.normal(0.5, 0.2, 5), draw.normal(0.5, 0.02, 200)
-    (found,) = standings([Column({"a": {unit: (x, 1) for unit, x in enumerate(one)}}) for one in (few, many)]).values()
+    (found,) = standings(
+        [BenchmarkScores({"a": {unit: (x, 1) for unit, x in enumerate(one)}}) for one in (few, many)]
+    ).values()
     error = math.hypot(np.std(few, ddof=1) / math.sqrt(5), np.std(many, ddof=1) / math.sqrt(200)) / 2
     assert found.macro == pytest.approx((few.mean() + many.mean()) / 2)
     assert found.macro_high - found.macro_low == pytest.approx(2 * expanded(200) * error, rel=0.05)
@@ -266,7 +274,7 @@ def test_rank_ranges_of_a_single_column_follow_all_possible_resamples():
     """Three units, two models: of the 27 resamples the first leads in 20, three tie, and the second leads in 4."""
     a, b = {0: (1.0, 1), 1: (1.0, 1), 2: (0.0, 1)}, {0: (0.0, 1), 1: (0.5, 1), 2: (0.5, 1)}
     every = [sum(a[u][0] - b[u][0] for u in drawn) / 3 for drawn in itertools.product(range(3), repeat=3)]
-    found = standings([Column({"a": a, "b": b})])
+    found = standings([BenchmarkScores({"a": a, "b": b})])
     assert found["a"].win_rate == 1.0
     assert (sum(d > 0 for d in every), sum(d == 0 for d in every), sum(d < 0 for d in every)) == (20, 3, 4)
     assert (found["a"].rank_low, found["a"].rank_high) == (1, 2)
@@ -288,7 +296,9 @@ def test_equal_models_seldom_get_a_range_that_leaves_out_a_rank(
             values = draw.normal(0.5, 0.1, (columns, 5, units)) if graded else draw.random((columns, 5, units)) < 0.7
             found, ranks = standings_and_ranks(
                 [
-                    Column({f"m{k}": {unit: (float(x), 1) for unit, x in enumerate(row)} for k, row in enumerate(one)})
+                    BenchmarkScores(
+                        {f"m{k}": {unit: (float(x), 1) for unit, x in enumerate(row)} for k, row in enumerate(one)}
+                    )
                     for one in values
                 ]
             )
@@ -299,8 +309,8 @@ def test_equal_models_seldom_get_a_range_that_leaves_out_a_rank(
 
 def test_two_patients_make_nobody_the_winner_and_no_win_rate_certain():
     right, wrong = (dict.fromkeys("ab", (value, 1)) for value in (1.0, 0.0))
-    one = Column({"a": right, "b": wrong})
-    found = standings([one, Column({"a": {"c": (1.0, 1)}, "b": {"c": (0.0, 1)}})])
+    one = BenchmarkScores({"a": right, "b": wrong})
+    found = standings([one, BenchmarkScores({"a": {"c": (1.0, 1)}, "b": {"c": (0.0, 1)}})])
     for standing in (*found.values(), *standings([one]).values()):
         assert (standing.rank_low, standing.rank_high) == (1, 2)
         assert (standing.win_low, standing.win_high, standing.macro_low, standing.macro_high) == (None,) * 4
@@ -310,13 +320,13 @@ def test_two_patients_make_nobody_the_winner_and_no_win_rate_certain():
 
 def test_a_model_right_everywhere_leads_one_that_is_wrong_everywhere():
     """Nothing varies from resample to resample: every one of ten units says the same."""
-    one = Column({name: dict.fromkeys(range(10), (value, 1)) for name, value in (("a", 1.0), ("b", 0.0))})
+    one = BenchmarkScores({name: dict.fromkeys(range(10), (value, 1)) for name, value in (("a", 1.0), ("b", 0.0))})
     assert column_ranks(one) == {"a": (1, 1), "b": (2, 2)}
 
 
 def test_a_model_with_few_scores_is_not_told_apart_by_the_many_of_another():
     many = {unit: (float(unit % 10 > 0), 1) for unit in range(200)}
-    assert column_ranks(Column({"many": many, "lucky": dict.fromkeys(range(3), (1.0, 1))})) == {
+    assert column_ranks(BenchmarkScores({"many": many, "lucky": dict.fromkeys(range(3), (1.0, 1))})) == {
         "many": (1, 2),
         "lucky": (1, 2),
     }
@@ -325,7 +335,8 @@ def test_a_model_with_few_scores_is_not_told_apart_by_the_many_of_another():
 def test_a_leaderboard_of_medhelms_size_is_ready_in_seconds():
     right = np.random.default_rng(7).random((37, 10, 1_000)) < 0.6
     columns = [
-        Column({f"m{k}": {u: (float(x), 1) for u, x in enumerate(row)} for k, row in enumerate(rows)}) for rows in right
+        BenchmarkScores({f"m{k}": {u: (float(x), 1) for u, x in enumerate(row)} for k, row in enumerate(rows)})
+        for rows in right
     ]
     before = time.process_time()
     found, ranks = standings_and_ranks(columns)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.store import Judgement, Seat, Store, Vault
+from agent.store import Judgement, RunDetails, Seat, Store, Vault
 from agent.vocabulary import Instance, Message, Response
 
 DAY = 86_400
@@ -39,7 +39,7 @@ def judged(store: Store) -> tuple[str, bytes, bytes]:
         lineage="l",
         model="m",
         deployment="local/m",
-        details={"metrics": []},
+        details=RunDetails(),
         planned=[(Instance("1", "1", (Message("user", "a prompt"),), ()), key)],
         scored_by=("jury_score",),
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from agent.errors import StoreError
-from agent.store import RunScore, Store, Usage, Vault
+from agent.store import KeptMetric, RunDetails, RunScore, Store, Usage, Vault
 from agent.vocabulary import Instance, Message, Reason, Reference, Response, Unscored
 
 CANARY = "Zebulon Quackenbush-7731"
@@ -55,7 +55,7 @@ def begin(store: Store, count: int = 4, scored_by: tuple[str, ...] = ("exact_mat
         lineage="l",
         model="m",
         deployment="local/m",
-        details={"metrics": []},
+        details=RunDetails(),
         planned=[(instance(i), key) for i, key in enumerate(keys)],
         scored_by=scored_by,
     )
@@ -316,7 +316,7 @@ def test_what_answers_cost_is_summed_once_however_many_instances_share_them(stor
     # A second run of the same questions shares the answers, and has asked nobody.
     again = store.begin_run(
         suite="t", name="b:model=m", benchmark="b", lineage="l", model="m", deployment="local/m",
-        details={}, planned=[(instance(i), keys[0]) for i in range(4)], scored_by=["x"],
+        details=RunDetails(), planned=[(instance(i), keys[0]) for i in range(4)], scored_by=["x"],
     )  # fmt: skip
     assert store.usage(again) == Usage(1, 100, 5, 0, 3, 1, 30, 0.5, 0.0)
 
@@ -328,7 +328,7 @@ def test_time_spent_on_answers_that_a_new_plan_does_not_need_is_not_counted_as_i
     assert store.usage(run_id).asked_seconds == 9.0
     store.begin_run(
         suite="s", name="b:model=m", benchmark="b", lineage="l", model="m", deployment="local/m",
-        details={}, planned=[(instance(9), b"k" * 32)], scored_by=["x"],
+        details=RunDetails(), planned=[(instance(9), b"k" * 32)], scored_by=["x"],
     )  # fmt: skip
     assert store.usage(run_id) == Usage(0, 0, 0, 0, 0, 0, 0, 0.0, 0.0)
 
@@ -382,15 +382,16 @@ def test_new_scores_take_the_place_of_the_old_at_once_or_not_at_all(store: Store
     store.draft_scores(run_id, [(i, "exact_match", 0.0) for i in range(4)], [])
     assert [score.value for score in store.unit_scores(run_id, "exact_match")] == [1.0] * 4
     store.drop_draft(run_id)
-    store.put_in_place(run_id, {"metrics": []}, b"d", [])
+    store.put_in_place(run_id, RunDetails(), b"d", [])
     assert store.settled_positions(run_id) == set()  # nothing was drafted
     store.draft_scores(run_id, [(0, "rouge_l", 0.5)], [])
-    store.put_in_place(run_id, {"metrics": ["x"]}, b"e", [])
+    details = RunDetails(metrics=(KeptMetric(name="x"),))
+    store.put_in_place(run_id, details, b"e", [])
     assert store.settled_positions(run_id) == {0}
     assert store.holds_plan(run_id, b"e")
     found = store.run(run_id)
     assert found is not None
-    assert found.details == {"metrics": ["x"]}
+    assert found.details == details
 
 
 def test_an_old_store_is_opened_by_several_commands_at_once(path: Path):

@@ -11,6 +11,7 @@ from aggregator.api import health_routes
 from aggregator.api.logs import JsonFormatter, TextFormatter
 from aggregator.home import Home
 from tests.aggregator.conftest import Served, ServedByProcess, serve_in_thread, start, stop
+from tests.aggregator.copies import destroy_database
 from tests.aggregator.federation import TestSite, registry_of, scores
 
 
@@ -32,12 +33,9 @@ def test_an_expired_registry_is_not_ready_but_alive(served: Served, monkeypatch:
     assert served.get("/healthz").status_code == 200
 
 
-@pytest.mark.usefixtures("on_sqlite")
 def test_a_database_that_is_gone_is_not_ready_but_alive(home: Home) -> None:
     with serve_in_thread(home) as served:
-        home.database.close()
-        for file in home.directory.glob("aggregator.sqlite3*"):
-            file.unlink()
+        destroy_database(home)
         answer = served.get("/readyz")
         assert (answer.status_code, answer.json()["checks"]["database"]) == (503, "failed")
         assert served.get("/healthz").status_code == 200

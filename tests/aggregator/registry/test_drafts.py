@@ -127,3 +127,92 @@ def test_a_new_draft_is_written_over_no_key_and_no_signed_draft(tmp_path: Path, 
     with pytest.raises(SettingsError, match="have signed"):
         refuse_overwriting(path)
     refuse_overwriting(tmp_path / "new")
+
+
+def refusal_of(path: Path, key: Path) -> str:
+    said = sign_draft(path, key)
+    assert said.returncode == 4, said.stdout
+    assert read_draft(path).signatures == ()
+    return said.stderr
+
+
+def with_key(registry: Registry, **fields: int | None) -> Registry:
+    """The registry with other indices of one key."""
+    site_id, site = next(iter(registry.sites.items()))
+    keys = (replace(site.keys[0], **fields), *site.keys[1:])  # type: ignore[arg-type]
+    return replace(registry, sites={**registry.sites, site_id: replace(site, keys=keys)})
+
+
+@pytest.mark.parametrize("log_size", [5, 500])
+def test_a_key_that_begins_later_so_that_its_results_fall_is_not_signed(
+    tmp_path: Path, annas_key: Path, log_size: int
+) -> None:
+    after = with_key(renewal(KNOWN), from_index=5)
+    path = tmp_path / "draft"
+    write_draft(path, start_draft(Proposal(published(KNOWN, ANNA, BORIS), log_size, after, ())))
+    said = refusal_of(path, annas_key)
+    assert "moves the start" in said
+    assert "from log entry 0 to 5" in " ".join(said.split())
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"until_index": 3}, "would end at log entry 3, but the log has 10 entries"),
+        ({"until_index": 900}, "would end at log entry 900"),
+        ({"revoked_from": 11}, "would be revoked from log entry 11 on, but the log has 10 entries"),
+    ],
+)
+def test_an_end_of_a_key_that_the_log_cannot_have_is_not_signed(
+    tmp_path: Path, annas_key: Path, fields: dict[str, int], words: str
+) -> None:
+    path = write(tmp_path / "draft", published(KNOWN, ANNA, BORIS), with_key(renewal(KNOWN), **fields))
+    assert words in " ".join(refusal_of(path, annas_key).split())
+
+
+def test_a_log_smaller_than_the_base_has_seen_is_not_signed(tmp_path: Path, annas_key: Path) -> None:
+    """Its author could let a reset revoke the old key from an entry of last year."""
+    known = with_key(KNOWN, until_index=11)
+    path = write(tmp_path / "draft", published(known, ANNA, BORIS), renewal(known))
+    assert "had 11 or more when version 5 came into force" in " ".join(refusal_of(path, annas_key).split())
+
+
+def test_a_log_key_from_a_size_that_is_not_reached_is_not_signed(tmp_path: Path, annas_key: Path) -> None:
+    old = KNOWN.log_keys[-1]
+    keys = (*KNOWN.log_keys[:-1], replace(old, until_size=40), LogKey(OTHER.public, 40))
+    path = write(tmp_path / "draft", published(KNOWN, ANNA, BORIS), replace(renewal(KNOWN), log_keys=keys))
+    assert "begins at size 40, but the log has 10 entries" in " ".join(refusal_of(path, annas_key).split())
+
+
+@pytest.mark.parametrize("day", [1, 2**31 - 1])
+def test_an_expiry_that_is_past_or_never_comes_is_not_signed(tmp_path: Path, annas_key: Path, day: int) -> None:
+    path = write(tmp_path / "draft", published(KNOWN, ANNA, BORIS), replace(renewal(KNOWN), expires_day=day))
+    assert "would" in refusal_of(path, annas_key)
+
+
+def test_every_change_of_an_expiry_a_key_or_a_model_is_told_with_what_it_was(tmp_path: Path) -> None:
+    known = with_key(KNOWN, revoked_from=9)
+    digest, model = next(iter(known.models.items()))
+    other = replace(model, is_language_model=not model.is_language_model, organization="Somebody Else")
+    after = with_key(replace(known, version=6, expires_day=known.expires_day - 1), revoked_from=2, until_index=10)
+    after = replace(after, models={**known.models, digest: other})
+    draft = start_draft(Proposal(published(known, ANNA, BORIS), 10, after, ()))
+    said = " ".join(draft.explain())
+    assert "revoked from log entry 2 on (before: from 9 on)" in said
+    assert "signs nothing more from log entry 10 on" in said
+    assert "made by Somebody Else (before: " in said
+    assert "EARLIER than before" in said
+    assert "The log had 10 entries" in said
+
+
+def test_a_draft_says_which_signatures_it_has_and_how_many_more_it_needs(tmp_path: Path) -> None:
+    draft = start_draft(Proposal(published(KNOWN, ANNA, BORIS), 10, renewal(KNOWN), ()))
+    assert draft.describe_signatures() == "It has 0 of 2 signatures; 2 more needed."
+    draft = add_signature(draft, ANNA)
+    assert draft.describe_signatures() == "It has 1 of 2 signatures; 1 more needed."
+    assert [line.split()[:2] for line in draft.describe_roots()] == [["has", "signed"], ["has", "not"]]
+    assert add_signature(draft, BORIS).describe_signatures() == "It has enough signatures."
+    taken_over = replace(renewal(KNOWN), roots=(ANNA.public, OTHER.public))
+    draft = add_signature(start_draft(Proposal(published(KNOWN, ANNA, BORIS), 10, taken_over, ())), BORIS)
+    assert "has 1 of 2 signatures by the roots of version 5; 1 more needed" in draft.describe_signatures()
+    assert "has 0 of 2 signatures by the roots of version 6; 2 more needed" in draft.describe_signatures()

@@ -1,0 +1,159 @@
+"""The command `submission approve`: a second person, with a key of their own, lets drafts out or does not."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from agent.cli.enroll import federation_of, today_day, write_new
+from agent.cli.output import with_site
+from agent.cli.submission_context import (
+    DIGEST,
+    FILE,
+    audit_of,
+    choose_submissions,
+    count_drafts,
+    outbox_of,
+    policy_of,
+)
+from agent.cli.submission_page import page_of, print_page
+from agent.keys import KeyRole, load_signer
+from agent.site.directory import Site
+from agent.site.key_custody import ONE_ACCOUNT_WARNING, check_custody
+
+if TYPE_CHECKING:
+    from agent.delivery.outbox import Submission
+
+
+@click.command()
+@click.option("--out", type=FILE, help="Write a request for the steward to this file.")
+@click.option("--signed", "signed_path", type=FILE, help="File that the steward signed.")
+@click.option("--rejected", "rejected_path", type=FILE, help="File with the steward's rejections.")
+@click.option("--key", "key_path", type=FILE, help="Steward's private key, if it is at hand.")
+@DIGEST
+@click.option("--yes", is_flag=True, help="With --key: do not ask; needs --digest of the page that was read.")
+@click.pass_obj
+def approve(
+    site: Site,
+    out: Path | None,
+    signed_path: Path | None,
+    rejected_path: Path | None,
+    key_path: Path | None,
+    digest: str | None,
+    yes: bool,
+) -> None:
+    """Let the steward, another person, sign what would leave.
+
+    \b
+    At the site:             --out REQUEST
+    The steward, elsewhere:  intramural-steward approve REQUEST --key KEY --out SIGNED
+    Back at the site:        --signed SIGNED   (or --rejected FILE)
+    Taking back what was signed checks everything again; only then it may be sent.
+
+    With --key the steward signs here, each draft after its page. The key is refused where the account of this site can
+    read it: whoever runs the site could then approve alone. `one_account_approval: true` in site.yaml allows that.
+    """
+    if yes and digest is None:
+        raise click.UsageError("--yes needs --digest: at least the first 8 characters of what was read and found right")
+    match key_path, out, signed_path, rejected_path:
+        case Path(), None, None, None:
+            _approve_here(site, key_path, digest, yes=yes)
+        case None, Path(), None, None if not yes:
+            _write_request(site, digest, out)
+        case None, None, Path(), None if not (yes or digest):
+            _take_signed(site, signed_path)
+        case None, None, None, Path() if not (yes or digest):
+            _take_rejected(site, rejected_path)
+        case _:
+            raise click.UsageError("these options do not go together; see --help for the ways to approve")
+
+
+def _approve_here(site: Site, key_path: Path, digest: str | None, *, yes: bool) -> None:
+    from agent.disclosure.approval import check_draft, check_steward, countersign
+
+    if check_custody(key_path, site.directory, one_account=site.settings.one_account_approval):
+        click.secho(ONE_ACCOUNT_WARNING, fg="red", bold=True)
+    registry, policy, outbox = federation_of(site).registry(today_day()), policy_of(site), outbox_of(site)
+    steward = load_signer(key_path, KeyRole.STEWARD)
+    chosen = choose_submissions(outbox, digest, "prepared")
+    if not chosen:
+        click.echo("No draft waits for approval.")
+    for draft in chosen:
+        check_steward(draft, registry, steward.public)
+        if draft.state.value == "prepared":
+            check_draft(draft, registry, policy)
+            print_page(page_of(site, registry, draft))
+            if not (yes or _agree(draft)):
+                raise _decline(approved_before=draft is not chosen[0])
+        _take(site, countersign(draft, registry, policy, steward))
+
+
+def _write_request(site: Site, digest: str | None, out: Path) -> None:
+    from agent.delivery.refusals import collect_refusals
+    from agent.disclosure.approval import check_draft
+    from agent.disclosure.exchange import Draft, write_request
+
+    federation, policy, outbox = federation_of(site), policy_of(site), outbox_of(site)
+    registry = federation.registry(today_day())
+    chosen = choose_submissions(outbox, digest, "prepared")
+    if not chosen:
+        click.echo("No draft waits for approval.")
+        return
+    for draft in chosen:
+        check_draft(draft, registry, policy)
+    drafts = [Draft(draft, outbox.verdicts(draft.digest)) for draft in chosen]
+    with site.store() as store:
+        audit_head = store.audit_head()
+    registry_file = federation.registry_file(today_day())
+    write_new(out, write_request(registry_file, policy, drafts, audit_head, collect_refusals(outbox, registry)))
+    click.echo(
+        f"{count_drafts(len(drafts))} written to {out.name}. The steward reads and signs them, on a computer of "
+        "theirs, with"
+    )
+    click.echo(f"  intramural-steward approve {out.name} --key KEY --out SIGNED")
+    click.echo(with_site("and you take the answer with `intramural submission approve --signed SIGNED`."))
+
+
+def _take_signed(site: Site, signed_path: Path) -> None:
+    from agent.disclosure.exchange import LARGEST, read_signed
+    from agent.io.atomic_files import read_bounded
+
+    for signed in read_signed(read_bounded(signed_path, LARGEST, "what the steward signed")):
+        _take(site, signed)
+
+
+def _take_rejected(site: Site, rejected_path: Path) -> None:
+    """Show why the steward rejected drafts, and discard those that are still there, with the drafts after them."""
+    from agent.disclosure.approval import discard
+    from agent.disclosure.exchange import LARGEST, REJECTION_WORDS, read_rejected
+    from agent.io.atomic_files import read_bounded
+
+    rejection = read_rejected(read_bounded(rejected_path, LARGEST, "what the steward rejected"))
+    click.echo(f"The steward rejected {count_drafts(len(rejection.digests))}: {REJECTION_WORDS[rejection.reason]}.")
+    outbox, audit = outbox_of(site), audit_of(site)
+    waiting = {draft.digest for draft in outbox.all() if draft.state.value == "prepared"}
+    for digest in rejection.digests:
+        if digest not in waiting:
+            click.echo(f"no draft here (any more): {digest}")
+            continue
+        audit("submission rejected", f"digest={digest} reason={rejection.reason}")
+        for gone in discard(outbox, digest, audit=audit):
+            waiting.discard(gone)
+            click.echo(f"discarded {gone}")
+
+
+def _take(site: Site, signed: bytes) -> None:
+    from agent.disclosure.approval import approve
+
+    registry = federation_of(site).registry(today_day())
+    done = approve(outbox_of(site), registry, policy_of(site), signed, seal_key=site.seal_key(), audit=audit_of(site))
+    click.echo(f"{done.state.value} {done.digest}")
+
+
+def _agree(draft: "Submission") -> bool:
+    return click.confirm(f"Let these bytes leave the site ({draft.digest[:8]})?")
+
+
+def _decline(*, approved_before: bool = False) -> click.exceptions.Exit:
+    click.echo("Not approved; nothing " + ("more was changed." if approved_before else "was changed."))
+    return click.exceptions.Exit(1)

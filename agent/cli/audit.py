@@ -1,0 +1,255 @@
+"""`intramural audit`: the log of what was done here, and what was submitted once more from the store."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from agent.cli.output import format_option, show_rows
+from agent.cli.submission_context import open_gate
+from agent.errors import ConfigError, DisclosureError
+from agent.site.directory import Site
+from agent.store import AuditHead
+
+if TYPE_CHECKING:
+    from agent.delivery.outbox import Submission
+    from agent.disclosure.leaf_rescoring import LeafCheck
+    from agent.store import Store
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+_LARGEST_LIST = 16 * 1024 * 1024  # bytes of a file of heads
+_SHOWN_DIFFERENCES = 20
+_SHORT = 12  # characters of a digest in a table
+
+
+def _parse_heads(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[AuditHead, ...]:
+    """Return the heads that were given as NUMBER:LINK, the form in which `intramural audit` prints its own."""
+    heads: list[AuditHead] = []
+    for value in values:
+        number, _, link = value.partition(":")
+        if not (number.isascii() and number.isdecimal()) or int(number) < 1 or not _is_link(link):
+            raise click.BadParameter("expected the number of an event, a colon and 64 hex digits", context, parameter)
+        heads.append(AuditHead(int(number), link))
+    return tuple(heads)
+
+
+@click.group(invoke_without_command=True)
+@format_option()
+@click.pass_context
+def audit(context: click.Context, form: str) -> None:
+    """Show the audit log, after checking that it is whole.
+
+    It checks that no event was changed, moved or removed. The last line is the log's head: kept by somebody else, it
+    shows later whether the store was put back from a back-up (`audit verify --head`).
+    """
+    if context.invoked_subcommand is not None:
+        return
+    site: Site = context.obj
+    with site.store() as store:
+        events, head = store.audit_log(), store.audit_head()
+    rows = [
+        {
+            "number": event.number,
+            "at": datetime.fromtimestamp(event.at, UTC).isoformat(),
+            "event": event.event,
+            "detail": event.detail,
+            "link": event.link,
+        }
+        for event in events
+    ]
+    show_rows(rows, {"number": "No.", "at": "When (UTC)", "event": "What", "detail": "Detail"}, form)
+    if form == "table":
+        click.echo(f"Head: {head.number}:{head.link}")
+
+
+@audit.command()
+@click.option("--digest", help="Only this submission: at least the first 8 characters of its digest.")
+@click.option(
+    "--head",
+    "heads",
+    multiple=True,
+    metavar="NUMBER:LINK",
+    callback=_parse_heads,
+    help="A head of the log that was kept elsewhere; may be repeated.",
+)
+@click.option(
+    "--heads",
+    "heads_path",
+    type=_FILE,
+    help="A file of such heads, one line of canonical JSON for each.",
+)
+@format_option()
+@click.pass_obj
+def verify(site: Site, digest: str | None, heads: tuple[AuditHead, ...], heads_path: Path | None, form: str) -> None:
+    """Check the log, and recompute submitted figures from the store.
+
+    Root, figures and verdicts of every approved result are computed once more; the first difference is named. The exit
+    code is 1 unless everything matches.
+    """
+    kept = [*heads, *(_read_heads(heads_path) if heads_path else [])]
+    with site.store() as store:
+        rows = [_check_log(store), *_check_heads(store, kept), *_check_results(site, store, digest)]
+    show_rows(rows, {"what": "What", "outcome": "Outcome", "finding": "Finding"}, form, folds=True)
+    if any(row["outcome"] != "match" for row in rows):
+        raise click.exceptions.Exit(1)
+
+
+@audit.command()
+@click.option("--digest", required=True, help="The submission: at least the first 8 characters of its digest.")
+@click.option("-k", "count", type=click.IntRange(1), default=300, show_default=True, help="Number of leaves to draw.")
+@click.option("--seed", help="Seed of the draw, best chosen by the auditor (default: random).")
+@format_option()
+@click.pass_obj
+def sample(site: Site, digest: str, count: int, seed: str | None, form: str) -> None:
+    """Score some of a submission's answers again, drawn at random.
+
+    Opens leaves of its commitment, scores the stored answers behind them, and says which share of wrong leaves as many
+    matches exclude with 95 % confidence. The exit code is 1 unless all match.
+    """
+    import secrets
+
+    from agent.disclosure.commitment import open_leaves
+    from agent.disclosure.leaf_rescoring import check_leaves
+    from agent.disclosure.leaf_sampling import draw_leaves
+    from agent.disclosure.recomputation import find_basis
+
+    seed = seed if seed is not None else secrets.token_hex(16)
+    gate = open_gate(site)
+    submission = gate.outbox.find(digest)
+    _require_result(submission)
+    with site.store() as store:
+        basis = find_basis(store, gate, submission, site.own_benchmarks)
+        if basis.scores_root != submission.result.scores_root:
+            raise DisclosureError(
+                "the scores in the store are not those behind this submission, so none of its leaves can be opened",
+                "`intramural audit verify` says more. Find out who changed the scores, or run the suite again.",
+            )
+        leaves = open_leaves(basis.records, draw_leaves(len(basis.records), count, seed))
+        checks = check_leaves(store, basis.runs, leaves, submission.result.scores_root, site.means)
+        store.audit("leaves sampled", f"digest={submission.digest} leaves={len(checks)} of={len(basis.records)}")
+    _show_sample(submission, seed, checks, form)
+    if any(check.outcome.value != "match" for check in checks):
+        raise click.exceptions.Exit(1)
+
+
+def _check_log(store: "Store") -> dict[str, object]:
+    """Return a row that says how many events the log has. Raises StoreError where it was changed."""
+    events = len(store.audit_log())
+    return {"what": "audit log", "outcome": "match", "finding": f"{events} events, each as it was written"}
+
+
+def _check_heads(store: "Store", heads: Sequence[AuditHead]) -> Iterator[dict[str, object]]:
+    """Compare the log with each head."""
+    for head in sorted(set(heads)):
+        finding = store.check_audit_head(*head)
+        yield {"what": f"head {head.number}", "outcome": "different" if finding else "match", "finding": finding}
+
+
+def _check_results(site: Site, store: "Store", digest: str | None) -> Iterator[dict[str, object]]:
+    """Compute every approved result again, or the one asked for."""
+    from agent.delivery.outbox import LIVE, Outbox
+    from agent.disclosure.recomputation import recompute_submission
+
+    outbox = Outbox(site.submissions)
+    chosen = [found for found in outbox.all() if found.state in LIVE and found.is_result]
+    if digest is not None:
+        chosen = [outbox.find(digest)]
+        _require_result(chosen[0])
+    gate = open_gate(site) if chosen else None
+    for submission in chosen:
+        assert gate is not None
+        found = recompute_submission(store, gate, submission, site.own_benchmarks)
+        yield {
+            "what": f"submission {submission.digest[:_SHORT]}",
+            "outcome": found.outcome.value,
+            "finding": found.finding,
+        }
+
+
+def _show_sample(submission: "Submission", seed: str, checks: "Sequence[LeafCheck]", form: str) -> None:
+    from agent.disclosure.leaf_sampling import bound_wrong_leaves
+
+    size = checks[0].leaf.size if checks else 0
+    matches = sum(check.outcome.value == "match" for check in checks)
+    # A leaf that cannot be checked counts as wrong: purging texts must not make a submission look better.
+    most_wrong = bound_wrong_leaves(size, len(checks), len(checks) - matches)
+    if form == "json":
+        rows = [
+            {
+                "digest": submission.digest,
+                "seed": seed,
+                "leaves": size,
+                "drawn": len(checks),
+                "matches": matches,
+                "most_wrong_95": most_wrong,
+                "openings": [_opening(check) for check in checks],
+            }
+        ]
+        show_rows(rows, {}, "json")
+        return
+    others = [check for check in checks if check.outcome.value != "match"]
+    for check in others[:_SHOWN_DIFFERENCES]:
+        record = check.leaf.record
+        click.echo(f"leaf {check.leaf.index}, {record.benchmark}/{record.metric}: {check.finding}")
+    if len(others) > _SHOWN_DIFFERENCES:
+        click.echo(f"and {len(others) - _SHOWN_DIFFERENCES} more")
+    different = sum(check.outcome.value == "different" for check in checks)
+    click.echo(f"Submission {submission.digest[:_SHORT]}: {len(checks)} of {size} leaves drawn with seed {seed}")
+    click.echo(f"  {matches} match, {different} differ, {len(others) - different} cannot be checked")
+    click.echo(
+        f"  With 95 % confidence at most {most_wrong} of {size} leaves are wrong ({100 * most_wrong / size:.2f} %)"
+        + (", those that cannot be checked counted as wrong" if len(others) > different else "")
+    )
+
+
+def _opening(check: "LeafCheck") -> dict[str, object]:
+    """Return an opened leaf as it can be checked by any program that knows RFC 6962."""
+    leaf = check.leaf
+    return {
+        "index": leaf.index,
+        "record": leaf.record.data.decode("ascii"),
+        "salt": leaf.record.salt.hex(),
+        "proof": [hash_.hex() for hash_ in leaf.proof],
+        "outcome": check.outcome.value,
+        "finding": check.finding,
+    }
+
+
+def _require_result(submission: "Submission") -> None:
+    if not submission.is_result:
+        raise DisclosureError("this submission is no result, so it has no figures", "Name a result.")
+
+
+def _read_heads(path: Path) -> list[AuditHead]:
+    """Read a file of heads: canonical JSON, one head a line."""
+    from agent.io.atomic_files import read_bounded
+    from protocol.canonical import parse_canonical
+    from protocol.errors import ProtocolError
+
+    heads: list[AuditHead] = []
+    lines = read_bounded(path, _LARGEST_LIST, "the file of heads").splitlines()
+    for number, line in enumerate(lines, 1):
+        try:
+            value = parse_canonical(line)
+        except ProtocolError:
+            value = None
+        if not isinstance(value, dict) or set(value) != {"link", "number"}:
+            raise _no_head(number)
+        event, link = value["number"], value["link"]
+        if not isinstance(event, int) or isinstance(event, bool) or event < 1 or not _is_link(link):
+            raise _no_head(number)
+        heads.append(AuditHead(event, link))
+    return heads
+
+
+def _no_head(line: int) -> ConfigError:
+    return ConfigError(
+        f"line {line} of the file of heads is no head of an audit log",
+        'A line is canonical JSON: {"link":"64 hex digits","number":41}.',
+    )
+
+
+def _is_link(value: object) -> bool:
+    return isinstance(value, str) and len(value) == 64 and set(value) <= set("0123456789abcdef")

@@ -1,0 +1,347 @@
+"""The commands `calibrate new`, `import`, `report`, `list` and `delete`: a jury set beside clinicians."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from agent.cli.output import format_option, show_rows
+from agent.errors import ConfigError
+from agent.site.directory import Site
+
+if TYPE_CHECKING:
+    from agent.calibration.figures import AgreementFigure
+    from agent.calibration.ratings import RatingTable
+    from agent.store import Calibration, Store
+
+FEW_UNITS = 30
+AGREEMENT = {
+    "criterion": "Criterion",
+    "who": "Clinicians and",
+    "n": "n",
+    "icc": "ICC(2,1)",
+    "z": "ICC(3,1) of z scores",
+}
+BESIDE = {"criterion": "Criterion", "who": "Who", "above_n": "n", "above": "Above theirs", "words": "In words"}
+
+
+@click.group()
+def calibrate() -> None:
+    """Compare a jury with clinicians: sample, ratings, agreement."""
+
+
+@calibrate.command()
+@click.argument("name")
+@click.option("--suite", default="default", show_default=True, help="Name of the collection of runs.")
+@click.option("--benchmark", required=True, help="The benchmark whose answers are graded.")
+@click.option("--items", type=click.IntRange(2, 10_000), default=60, show_default=True, help="Total number of answers.")
+@click.option(
+    "--raters",
+    type=click.IntRange(1, 50),
+    default=2,
+    show_default=True,
+    help="Number of clinicians; each grades every answer.",
+)
+@click.option("--seed", type=click.IntRange(0), help="Seed that chooses the answers.")
+@click.option("--with-reference", is_flag=True, help="Show the right answer too, as the judges may see it.")
+@click.option("--reveal", is_flag=True, help="Write original instead of redacted text; recorded in the audit log.")
+@click.option(
+    "--output", "--out", "out", required=True, type=click.Path(file_okay=False, path_type=Path), help="A new folder."
+)
+@click.pass_obj
+def new(
+    site: Site,
+    name: str,
+    suite: str,
+    benchmark: str,
+    items: int,
+    raters: int,
+    seed: int | None,
+    with_reference: bool,
+    reveal: bool,
+    out: Path,
+) -> None:
+    """Write a blinded sample of stored answers for clinicians to grade.
+
+    A CSV file for each clinician, in an order of its own, with columns to fill in, and instructions. An even share of
+    every model's answers; nothing says whose they are or what the jury gave. NAME is what the sample is called here.
+    """
+    from agent.calibration.making import CalibrationSampling, make_calibration
+
+    wanted = CalibrationSampling(name, suite, benchmark, items, raters, seed, with_reference, reveal)
+    made = make_calibration(site, wanted, out)
+    click.echo(
+        f"{made.items} answers of {_counted(made.models, 'model')}, of {_counted(made.units, 'patient or document')}: "
+        f"{', '.join(made.files)} and instructions.txt in {out.name}"
+    )
+    click.echo(made.note)
+    notes = {
+        f"{items} answers were asked for, and {made.items} are all that there are": made.items < items,
+        f"{_counted(made.purged, 'answer')} could not be chosen: a purge took their texts": made.purged > 0,
+        f"{_counted(made.withheld, 'text')} could not be cleared and are not shown": made.withheld > 0,
+        f"{_counted(made.too_long, 'item')} with a text longer than a spreadsheet's cell holds (32,767 characters): "
+        "spreadsheets cut or split it; open the file with another program": made.too_long > 0,
+        "with one clinician nothing is known of how far clinicians agree": raters == 1,
+    }
+    for note, applies in notes.items():
+        if applies:
+            click.echo(f"note: {note}", err=True)
+    click.echo(f'Next: intramural calibrate import {name} {out.name}/{made.files[0]} --rater "NAME OF THE CLINICIAN"')
+
+
+@calibrate.command(name="import")
+@click.argument("name")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--rater", required=True, help="Clinician's name; sealed in the store, shown as R1, R2, ...")
+@click.option("--replace", is_flag=True, help="Replace the clinician's earlier grades.")
+@click.option("--same-grades", is_flag=True, help="Confirm that another clinician gave exactly the same grades.")
+@click.pass_obj
+def import_ratings(site: Site, name: str, file: Path, rater: str, replace: bool, same_grades: bool) -> None:
+    """Import a clinician's grades.
+
+    FILE may be partly filled in: blank cells are missing grades. A wrong cell is named, and nothing is taken in. Only
+    grades are read. Grades that are all another clinician's are refused: one sheet would count as two people's.
+    """
+    from agent.calibration.sheet import read_sheet
+    from agent.metrics import Scale
+
+    rater = " ".join(rater.split())
+    if not rater:
+        raise ConfigError("the clinician has no name", "Give it with --rater.")
+    with site.store() as store:
+        plan = _known(store, name).plan
+        known = store.rater_called(name, rater)
+        if known is not None and not replace:
+            raise ConfigError(
+                f"grades by this clinician are in calibration {name} already", "Give --replace to replace them."
+            )
+        grades = read_sheet(file, list(plan["items"]), plan["criteria"], Scale(*plan["scale"]))
+        for other in store.raters(name):
+            if other.grades == grades and (known is None or other.number != known.number) and not same_grades:
+                raise ConfigError(
+                    f"every grade is the same as R{other.number}'s: the same sheet under another name?",
+                    "If both clinicians did give these grades, confirm it with --same-grades.",
+                )
+        number = store.keep_ratings(name, rater, grades)
+        store.audit("calibration ratings", f"name={name} rater=R{number} items={len(grades)}")
+        raters = len(store.raters(name))
+    full = sum(len(given) == len(plan["criteria"]) for given in grades.values())
+    click.echo(f"R{number}: {len(grades)} of {len(plan['items'])} answers graded, {full} on every criterion")
+    if raters > plan["raters"]:
+        click.echo(f"note: {_more_raters(raters, plan['raters'])}", err=True)
+    click.echo(f"Next: intramural calibrate report {name}")
+
+
+@calibrate.command()
+@click.argument("name")
+@click.option(
+    "--width",
+    type=click.FloatRange(0, 2, min_open=True, max_open=True),
+    default=0.2,
+    show_default=True,
+    help="Width of an interval; the report estimates the patients or documents that it needs.",
+)
+@format_option("csv")
+@click.pass_obj
+def report(site: Site, name: str, width: float, form: str) -> None:
+    """Show how far jury, judges and clinicians agree.
+
+    Per criterion and overall, on the same answers, with bootstrap intervals over patients or documents.
+    """
+    from agent.calibration.figures import figures
+    from agent.calibration.ratings import rating_table
+
+    with site.store() as store:
+        calibration = _known(store, name)
+        table = rating_table(store, calibration)
+    clinicians = len(table.columns("clinician"))
+    if not clinicians:
+        raise ConfigError(
+            f"no clinician's grades are in calibration {name}", "Take them in with `intramural calibrate import`."
+        )
+    found = list(figures(table, width))
+    rows = [_row(figure, clinicians) for figure in found]
+    if form != "table":
+        show_rows(rows, {column: "" for row in rows[:1] for column in row}, form)
+    else:
+        plan = calibration.plan
+        title = f"Calibration {name}: {plan['benchmark']} of suite {plan['suite']}, {_counted(clinicians, 'clinician')}"
+        shown = [
+            {**row, **{key: _with_limits(row, key) for key in ("icc", "z", "above")}, "n": _range(figure)}
+            for row, figure in zip(rows, found, strict=True)
+        ]
+        _show(title, shown, len(set(table.units)))
+        needed = [f"{row['who']} {row['needed']}" for row in rows if _asks_for_more(row, rows)]
+        if needed:
+            click.echo(
+                f"For an interval of width {width:g} of ICC(2,1) on {rows[-1]['criterion']}, about so many patients or "
+                f"documents:\n  {', '.join(needed)}"
+            )
+    for note in _notes(table, calibration, found):
+        click.echo(f"note: {note}", err=True)
+
+
+def _show(title: str, rows: Sequence[Mapping[str, Any]], units: int) -> None:
+    show_rows(rows, AGREEMENT, "table", title=title)
+    click.echo(
+        "Each figure is a mean over pairs with a clinician; n: answers that the two of a pair both graded.\n"
+        f"In brackets: 95 % intervals, resampled over {_counted(units, 'patient or document')} (none below 10).\n"
+        "It is for exactly these clinicians and judges: others like them may agree less.\n"
+        "ICC(2,1) is absolute agreement; that of z scores does not mind scales, and metrics have it alone."
+    )
+    beside = [row for row in rows if row["words"]]
+    if beside:
+        show_rows(beside, BESIDE, "table", title="Beside what clinicians have with each other")
+        click.echo(
+            "Above theirs: the ICC(3,1) of z scores with the two clinicians of a pair, less what these two have\n"
+            "with each other, on answers that all three graded.\n"
+            "In words: by each interval alone; of twenty such, one may be wrong by chance."
+        )
+
+
+def _asks_for_more(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the row is of jury or clinicians, over all criteria, and says how many units an interval takes."""
+    of_note = row["kind"] in ("clinician", "jury") and row["criterion"] == rows[-1]["criterion"]
+    return of_note and row["needed"] is not None
+
+
+@calibrate.command()
+@click.argument("name")
+@click.option("--rater", metavar="R1", help="Only this clinician's name and grades.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@click.pass_obj
+def delete(site: Site, name: str, rater: str | None, yes: bool) -> None:
+    """Delete a sample and its grades, or one clinician's.
+
+    Sheets outside the store stay where they are; those of a deleted sample can no longer be taken in. The audit log
+    says that it was done.
+    """
+    from agent.calibration.making import delete_calibration, delete_rater
+
+    with site.store() as store:
+        _known(store, name)
+        numbers = {f"R{one.number}": one.number for one in store.raters(name)}
+    if rater is not None and rater.upper() not in numbers:
+        raise ConfigError(
+            f"no {rater} in calibration {name} (clinicians there: {', '.join(numbers) or 'none yet'})",
+            "Name a clinician as `intramural calibrate list` does.",
+        )
+    whose = rater.upper() if rater else _counted(len(numbers), "clinician")
+    what = f"the name and grades of {whose} in calibration {name}"
+    if not rater:
+        what = f"calibration {name} with the names and grades of {whose}"
+    if not yes and not click.confirm(f"Delete {what}?"):
+        click.echo("Nothing was deleted.")
+        raise click.exceptions.Exit(1)
+    with site.store() as store:
+        if rater:
+            delete_rater(store, name, numbers[whose])
+            click.echo(f"The name and grades of {whose} in calibration {name} are deleted.")
+        else:
+            delete_calibration(store, name)
+            click.echo(f"Calibration {name} is deleted, with the names and grades of {whose}.")
+
+
+@calibrate.command(name="list")
+@format_option("csv")
+@click.pass_obj
+def list_(site: Site, form: str) -> None:
+    """List the samples: benchmark, size, and whose grades are there."""
+    rows = []
+    with site.store() as store:
+        for one in store.calibrations():
+            raters = store.raters(one.name)
+            rows.append(
+                {
+                    "name": one.name,
+                    "suite": one.plan["suite"],
+                    "benchmark": one.plan["benchmark"],
+                    "items": len(one.plan["items"]),
+                    "asked": one.plan["raters"],
+                    "graded": len(raters),
+                    "grades": ", ".join(f"R{rater.number}: {len(rater.grades)}" for rater in raters),
+                    "made_at": datetime.fromtimestamp(one.made_at, UTC).date().isoformat(),
+                }
+            )
+    headings = ("Name", "Suite", "Benchmark", "Answers", "Clinicians", "Graded by", "Answers graded", "Made (UTC)")
+    keys = ("name", "suite", "benchmark", "items", "asked", "graded", "grades", "made_at")
+    show_rows(rows, dict(zip(keys, headings, strict=True)), form)
+
+
+def _known(store: "Store", name: str) -> "Calibration":
+    found = store.calibration(name)
+    if found is None:
+        known = ", ".join(one.name for one in store.calibrations()) or "none yet"
+        raise ConfigError(
+            f"there is no calibration {name} (here: {known})", "Make one with `intramural calibrate new`."
+        )
+    return found
+
+
+def _row(figure: "AgreementFigure", clinicians: int) -> dict[str, Any]:
+    from agent.calibration.figures import CLINICIANS
+
+    row: dict[str, Any] = {
+        "criterion": figure.criterion,
+        "who": "other clinicians" if figure.who == CLINICIANS else figure.who,
+        "kind": figure.kind,
+        "n": figure.n,
+        "units": figure.units,
+        "pairs": "; ".join(f"{names}: {n}" for names, n in figure.pairs.items()),
+    }
+    parts = {"icc": figure.absolute, "z": figure.standardised, "z_k": figure.mean, "above": figure.above}
+    for key, icc in parts.items():
+        row |= {key: icc.value, f"{key}_low": icc.low, f"{key}_high": icc.high}
+    words = figure.words if clinicians > 1 and figure.who != CLINICIANS else None
+    return {**row, "above_n": figure.above_n, "words": words, "needed": figure.needed}
+
+
+def _range(figure: "AgreementFigure") -> str:
+    """Return how many answers its pairs have in common, from the fewest to the most."""
+    few, many = min(figure.pairs.values(), default=0), max(figure.pairs.values(), default=0)
+    return str(few) if few == many else f"{few} to {many}"
+
+
+def _with_limits(row: Mapping[str, Any], key: str) -> str | None:
+    value, low, high = (row[name] for name in (key, f"{key}_low", f"{key}_high"))
+    if value is None:
+        return None
+    return f"{value:z.2f}" if low is None or high is None else f"{value:z.2f} ({low:z.2f} to {high:z.2f})"
+
+
+def _notes(table: "RatingTable", calibration: "Calibration", found: "Sequence[AgreementFigure]") -> list[str]:
+    """Return what a reader should know of the sample."""
+    from agent.calibration.figures import FEWEST_ANSWERS, one_grade
+
+    items = len(calibration.plan["items"])
+    clinicians, sheets = len(table.columns("clinician")), calibration.plan["raters"]
+    left_out = dict.fromkeys(f"{names} ({n})" for figure in found for names, n in figure.left_out.items())
+    alike = {grader: ", ".join(criteria) for grader, criteria in one_grade(table).items()}
+    notes: dict[str, int] = {
+        f"{table.changed} of {items} answers are left out: their run brought another answer since": table.changed,
+        f"{table.purged} of {items} answers were purged: that they are those which were graded is known by their "
+        "question alone": table.purged,
+        "the jury has graded none of these answers": not table.columns("jury"),
+        "several juries graded these answers; each is set beside clinicians by itself": len(table.columns("jury")) > 1,
+        "one clinician: nothing is known of how far clinicians agree": clinicians == 1,
+        _more_raters(clinicians, sheets): clinicians > sheets,
+        f"left out, for fewer than {FEWEST_ANSWERS} answers in common: {', '.join(left_out)}": bool(left_out),
+        f"one grade for every answer, so no z scores: {'; '.join(f'{who} ({of})' for who, of in alike.items())}": bool(
+            alike
+        ),
+        f"fewer than {FEW_UNITS} patients or documents: intervals are wide and rough": any(
+            figure.units < FEW_UNITS for figure in found
+        ),
+    }
+    return [note for note, applies in notes.items() if applies]
+
+
+def _more_raters(raters: int, sheets: int) -> str:
+    return f"{raters} clinicians have handed in, and sheets were made for {sheets}: is one of them there twice?"
+
+
+def _counted(count: int, what: str) -> str:
+    words = what.split(" or ")
+    return f"{count} " + " or ".join(word if count == 1 else f"{word}s" for word in words)

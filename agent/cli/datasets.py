@@ -1,0 +1,274 @@
+"""Commands around the data of benchmarks: `datasets list`, `datasets add`, `datasets fetch`, `datasets register`."""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from agent.cli.output import format_option, show_rows, with_site
+from agent.cli.submission_context import open_gate
+from agent.errors import BenchmarkError, ConfigError
+from agent.io.plain_text import printable
+from agent.io.wording import counted
+from agent.site.directory import Site
+
+if TYPE_CHECKING:
+    from agent.catalog.benchmark import Benchmark
+    from agent.datasets.manage.register import Added, Attestation, Progress
+    from agent.disclosure.registration import DatasetCandidate, Registered
+
+
+@click.group()
+def datasets() -> None:
+    """List, add, fetch and register the data of benchmarks."""
+
+
+@datasets.command("list")
+@format_option()
+@click.option("--verify", is_flag=True, help="Read every file in full, even if its size and time are as recorded.")
+@click.pass_obj
+def list_datasets(site: Site, form: str, verify: bool) -> None:
+    """List benchmarks with the state of their data.
+
+    Says for each benchmark what is to be done. A file counts as unchanged while its size and time are those it was
+    added with; --verify reads all of it. A run does so in any case. Of gated and private benchmarks it says which
+    version is registered, and how many newer rows wait.
+    """
+    from agent.catalog.benchmark import survey_benchmarks
+    from agent.datasets.manage.register import data_state
+
+    found, broken = survey_benchmarks(site.own_benchmarks)
+    rows: list[Mapping[str, object]] = []
+    for benchmark in found.values():
+        state = data_state(benchmark, site.data, verify=verify)
+        rows.append(
+            {
+                "id": benchmark.id,
+                "access": benchmark.access,
+                "state": state.state,
+                "instances": state.instances,
+                "registered": _registered_text(benchmark, site),
+                "detail": state.detail,
+            }
+        )
+    rows += [{"id": one.names[0] if one.names else one.path.name, "state": "broken"} for one in broken]
+    columns = {
+        "id": "Id",
+        "access": "Access",
+        "state": "State",
+        "instances": "Instances",
+        "registered": "Registered",
+        "detail": "What is to be done",
+    }
+    show_rows(rows, columns, form, folds=True)
+    for one in broken:
+        click.echo(f"broken: {printable(str(one.error))}", err=True)
+
+
+@datasets.command("add")
+@click.argument("benchmark_id", metavar="ID")
+@click.argument("source", metavar="PATH", type=click.Path(exists=True, path_type=Path))
+@click.option("--agreement", metavar="TEXT", help="Agreement under which this site may use the data.")
+@click.option("--attested-by", metavar="NAME", help="Name of the person who attests to that.")
+@click.option("--replace", is_flag=True, help="Replace the data that is there.")
+@click.pass_obj
+def add_dataset(
+    site: Site, benchmark_id: str, source: Path, agreement: str | None, attested_by: str | None, replace: bool
+) -> None:
+    """Copy a benchmark's data into the site, after reading all of it.
+
+    PATH is a file, a folder or an archive (.zip, .tar, .tar.gz) that holds the official files under their own names.
+    Every problem is named with file and row, and then nothing is added. Each right answer is also handed to the main
+    metric, which must be able to use it (not where a jury scores or queries are run, nor in files of a known version).
+    A benchmark with an argument that must be given, such as ehrshot with its 14 subjects, is read once for each value.
+    """
+    from agent.catalog.run_entries import benchmark_named
+    from agent.datasets.manage.register import put_in
+
+    _ = site.settings  # refuses a directory that is no site, before anything is read
+    benchmark = benchmark_named(benchmark_id, site.own_benchmarks)
+    attestation = _attestation(agreement, attested_by)
+    with site.store() as store:
+        added = put_in(
+            benchmark, source, site.data, attestation=attestation, replace=replace, progress=_say_part(benchmark)
+        )
+        store.audit("data added", _audit_detail(benchmark, added.record.known, added.record.instances, attestation))
+    _report(benchmark, added)
+
+
+def _attestation(agreement: str | None, attested_by: str | None) -> "Attestation | None":
+    from agent.datasets.manage.register import Attestation
+    from agent.io.wording import unseen
+
+    if agreement is None and attested_by is None:
+        return None
+    if not (agreement or "").strip() or not (attested_by or "").strip():
+        raise ConfigError("--agreement and --attested-by go together: which agreement, and who attests it")
+    assert agreement is not None
+    assert attested_by is not None
+    if unseen(agreement) or unseen(attested_by) or len(agreement) > 500 or len(attested_by) > 200:
+        raise ConfigError("--agreement and --attested-by are short texts in one line")
+    return Attestation(agreement.strip(), attested_by.strip())
+
+
+def _audit_detail(benchmark: "Benchmark", known: str, instances: int, attestation: "Attestation | None") -> str:
+    by = f" agreement={attestation.agreement!r} attested_by={attestation.by!r}" if attestation else ""
+    return f"benchmark={benchmark.id} version={known} instances={instances}{by}"
+
+
+@datasets.command("fetch")
+@click.argument("benchmark_id", metavar="ID")
+@click.option("--replace", is_flag=True, help="Replace the data that is there.")
+@click.pass_obj
+def fetch_dataset(site: Site, benchmark_id: str, replace: bool) -> None:
+    """Download a public benchmark's data.
+
+    From its pinned address, through the site's proxy and CA. Nothing but the bytes whose SHA-256 the definition names
+    is kept. No other command downloads data.
+    """
+    from agent.catalog.run_entries import benchmark_named
+    from agent.datasets.manage.fetch import Way, fetch_files, pinned_files
+    from agent.datasets.manage.register import Added, accept, staged
+
+    settings = site.settings
+    benchmark = benchmark_named(benchmark_id, site.own_benchmarks)
+    files = pinned_files(benchmark)
+    way = Way(settings.proxy, settings.ca_bundle, settings.connect_timeout_s)
+    with site.store() as store:
+        with staged(benchmark, site.data, replace=replace) as folder:
+            fetch_files(files, folder, way, _Bar())
+            record, found = accept(benchmark, folder, None, progress=_say_part(benchmark))
+        store.audit("data fetched", _audit_detail(benchmark, record.known, record.instances, None))
+    _report(benchmark, Added(record, found, 0))
+
+
+def _registered_text(benchmark: "Benchmark", site: Site) -> str | None:
+    from agent.datasets.frozen import newer_data, newest_frozen
+
+    if benchmark.access == "public":
+        return None
+    try:
+        version = newest_frozen(benchmark, site.data)
+    except BenchmarkError as why:
+        return str(why)
+    if version is None:
+        return "no"
+    return f"version {version.number}; {newer_data(benchmark, site.data, version)}"
+
+
+@datasets.command("register")
+@click.argument("benchmark_id", metavar="BENCHMARK")
+@click.option("-d", "--dry-run", is_flag=True, help="Read everything and show what would be registered; write nothing.")
+@click.pass_obj
+def register_dataset(site: Site, benchmark_id: str, dry_run: bool) -> None:
+    """Register a version of a gated or private dataset.
+
+    Figures of such data leave only for registered versions.
+
+    Copies the data as it lies now, enters keyed fingerprints of its units into the ledger of releases, and drafts a
+    statement that the steward approves. Runs read the newest registered version until another is registered. A
+    version that differs too little from one that figures may be known of is refused: its new rows wait for more.
+    """
+    from agent.catalog.run_entries import benchmark_named
+    from agent.disclosure.registration import register
+
+    benchmark = benchmark_named(benchmark_id, site.own_benchmarks)
+    gate = open_gate(site)
+    with site.store() as store:
+        done = register(gate, benchmark, site.data, store, dry_run=dry_run)
+        if done.submission is not None:
+            store.audit(
+                "dataset registered",
+                f"benchmark={benchmark.id} version={done.number} commitment={done.candidate.entry.commitment} "
+                f"statement={done.submission.digest}",
+            )
+    _say_registered(benchmark, done)
+
+
+def _say_registered(benchmark: "Benchmark", done: "Registered") -> None:
+    candidate = done.candidate
+    persons = len(candidate.entry.persons())
+    title = f"version {done.number}" if done.number else "this version would hold"
+    click.echo(f"{benchmark.id}: {title}: {counted(persons, 'unit')} in {counted(candidate.entry.instances, 'row')}")
+    for line in _candidate_lines(candidate):
+        click.echo(f"  {line}")
+    if done.submission is None:
+        click.echo("nothing was registered (--dry-run)")
+        return
+    state = "drafted" if done.is_new else "drafted before"
+    click.echo(f"statement {done.submission.digest[:12]} {state}; the version is {candidate.entry.commitment[:12]}")
+    for digest in done.dropped:
+        if digest != done.submission.digest:
+            click.echo(
+                f"draft {digest[:12]} was dropped: this version takes its place, or it followed one that is gone"
+            )
+    click.echo(
+        with_site(
+            "Next, the steward looks at it (`intramural submission show`) and approves it; it is sent before, or with, "
+            "the first figures of this version."
+        )
+    )
+
+
+def _candidate_lines(candidate: "DatasetCandidate") -> list[str]:
+    lines = []
+    if candidate.difference is not None:
+        difference = candidate.difference
+        lines.append(
+            f"since the version before: {difference.added:,} added, {difference.removed:,} removed, "
+            f"{difference.changed:,} changed"
+        )
+    lines.append(f"never seen before: {candidate.never_seen:,}")
+    if candidate.merged:
+        lines.append(f"counted as one with another, because identifiers or records are the same: {candidate.merged:,}")
+    if candidate.shared_with:
+        lines.append(f"shares its patients with versions of: {', '.join(candidate.shared_with)}")
+    return lines
+
+
+def _say_part(benchmark: "Benchmark") -> "Progress":
+    """Tell what is read, where reading one dataset takes several passes over its files."""
+    return lambda part: click.echo(f"reading {benchmark.id}: {part}", err=True)
+
+
+class _Bar:
+    """Shows on a terminal how much of a file has come."""
+
+    def __init__(self) -> None:
+        self._shown = ""
+
+    def __call__(self, name: str, count: int, total: int | None) -> None:
+        """Show it, where it changes what is shown."""
+        of = f" of {total / 1e6:.1f}" if total else ""
+        line = f"{name}  {count / 1e6:.1f}{of} MB"
+        if line != self._shown and sys.stderr.isatty():
+            sys.stderr.write(f"\r\x1b[K{line}" + ("\n" if count == total else ""))
+            sys.stderr.flush()
+        self._shown = line
+
+
+def _report(benchmark: "Benchmark", added: "Added") -> None:
+    from agent.datasets.manage.register import version_text
+
+    record, found = added.record, added.found
+    version = version_text(benchmark, found.known)
+    click.echo(f"{benchmark.id}: {record.instances} instances in {_files(len(record.files))}, {version}")
+    for part, count in found.parts.items() if any(found.parts) else ():
+        click.echo(f"  {part}  {count}")
+    if found.letters:
+        counts = ", ".join(f"{letter} {count}" for letter, count in found.letters.items())
+        click.echo(f"  right options: {counts}")
+    if added.left_out:
+        click.echo(f"  left out, because this benchmark does not read it: {_files(added.left_out)}")
+    for problem in found.problems:
+        if benchmark.access == "private" and "published digest" in problem:
+            continue  # nobody publishes what is a hospital's own
+        click.secho(f"warning: {problem}; results say so", fg="yellow", err=True)
+    if record.agreement and benchmark.agreement and record.agreement.casefold() != benchmark.agreement.casefold():
+        click.secho(f"warning: the owner's agreement is named {benchmark.agreement!r}", fg="yellow", err=True)
+
+
+def _files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count} files"

@@ -1,0 +1,310 @@
+"""`intramural demo`: the whole of Intramural once, by the very commands that a real site and aggregator use.
+
+Each step runs a command in a process of its own and shows it, so that what is seen here can be repeated by hand. A step
+that was done in an earlier demo of the same folder is not done again.
+"""
+
+import json
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import click
+
+from agent.cli.demo_ward import BENCHMARK, SUBGROUPS, write_benchmark
+from agent.errors import AgentError
+from agent.io.packaged import shipped
+
+BENCHMARKS: Final = ("pubmed_qa", "med_qa", "med_mcqa", "head_qa", "medcalc_bench", "medec", "race_based_med")
+MODELS: Final = {
+    "baseline/first-choice": "First choice",
+    "baseline/retrieval": "Word overlap",
+    "baseline/lead": "Lead sentences",
+    "baseline/random": "Random choice",
+}
+SUITE: Final = "demo"
+SCORECARD: Final = "demo"
+PLANNED: Final = "baseline/retrieval"  # the model whose evaluation the demo plans before it runs
+ORIGIN: Final = "board.demo.example"
+PROGRAMS: Final = {"intramural": "agent", "intramural-aggregator": "aggregator"}
+
+
+class DemoError(AgentError):
+    """A step of the demo failed; what it printed stands above."""
+
+    advice = "What the step printed stands above. Give the command again, or name a new folder with --dir."
+
+
+@dataclass(frozen=True, slots=True)
+class Demo:
+    """The folder of one demo: a site, a steward, an aggregator and a board."""
+
+    directory: Path
+
+    @property
+    def site(self) -> Path:
+        """The hospital's site directory."""
+        return self.directory / "site"
+
+    @property
+    def steward_key(self) -> Path:
+        """The second person's key; in a real site it is kept on a machine of theirs."""
+        return self.directory / "steward" / "steward.key"
+
+    @property
+    def aggregator(self) -> Path:
+        """The aggregator's directory."""
+        return self.directory / "aggregator"
+
+    @property
+    def own_benchmark(self) -> Path:
+        """The hospital's own benchmark."""
+        return self.site / "benchmarks" / BENCHMARK
+
+    @property
+    def invite(self) -> Path:
+        """What the central team hands to the site."""
+        return self.directory / "invite.json"
+
+    @property
+    def board(self) -> Path:
+        """The published board."""
+        return self.directory / "board"
+
+    def agent(self, *words: str | Path, shown: bool | int = True) -> str:
+        """Run `intramural --site SITE WORDS`."""
+        return self._run("intramural", ["--site", self.site, *words], shown)
+
+    def central(self, *words: str | Path, shown: bool | int = True) -> str:
+        """Run `intramural-aggregator --dir DIR WORDS`."""
+        return self._run("intramural-aggregator", ["--dir", self.aggregator, *words], shown)
+
+    def _run(self, program: str, words: Sequence[str | Path], shown: bool | int) -> str:
+        """Run a command and return what it printed; show the command and its output, or its last `shown` lines."""
+        if shown:
+            click.secho(f"$ {program} {shlex.join(map(str, words))}", fg="cyan")
+        command = [sys.executable, "-m", PROGRAMS[program], *map(str, words)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL, check=False)
+        if shown is True or done.returncode:
+            click.echo(done.stdout, nl=False)
+        elif shown:
+            click.echo("\n".join(done.stdout.splitlines()[-shown:]))
+        if done.returncode:
+            raise DemoError(f"the step {words[2]} left with exit code {done.returncode}")
+        return done.stdout
+
+    @contextmanager
+    def serving(self, program: str, *words: str | Path) -> Iterator[str]:
+        """Serve in the background, logging into the demo's folder; yield the first line printed, with the address."""
+        command = [sys.executable, "-m", PROGRAMS[program], *map(str, words)]
+        with (self.directory / f"{program}.log").open("a", encoding="utf-8") as log:
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, stdin=subprocess.DEVNULL)
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline().strip()
+            if not line:
+                raise DemoError(f"{program} {words[0]} did not start")
+            yield line
+        finally:
+            process.terminate()
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+@click.command()
+@click.option(
+    "--dir",
+    "directory",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("intramural-demo"),
+    show_default=True,
+    help="Folder of the demo; the same folder again continues it.",
+)
+def demo(directory: Path) -> None:
+    """Demonstrate all of Intramural on this machine.
+
+    On real samples and invented patients: a site evaluates reference baselines, a second person approves what leaves,
+    an aggregator publishes the board.
+    """
+    began = time.monotonic()
+    here = Demo(directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    _title(1, "The hospital makes a site: keys, settings, encrypted store")
+    make_site(here)
+    _title(2, "The central team makes an aggregator and registers what may be reported")
+    make_aggregator(here)
+    _title(
+        3, "The site runs benchmarks against its own inference server (here: reference baselines, no language models)"
+    )
+    run_benchmarks(here)
+    _title(4, "The site joins the federation: fingerprints are compared, the registry is signed")
+    with here.serving("intramural-aggregator", "--dir", here.aggregator, "serve", "--port", "0") as line:
+        click.echo(f"aggregator: {line}")
+        point_site_at(here, line.split()[-1])
+        join(here)
+        _title(5, "A private dataset is registered, and one evaluation planned: the steward approves both")
+        register_and_plan(here)
+        _title(6, "The private benchmark is run on the registered version")
+        run_private_benchmark(here)
+        _title(7, "What would leave is prepared, shown, approved by the steward, and sent")
+        submit(here)
+    _title(8, "The board is published, and recomputed from the log")
+    publish(here)
+    click.echo()
+    board = (here.board / "index.html").absolute()
+    click.secho(f"Done in {time.monotonic() - began:.0f} s. The board: {board}", bold=True)
+    program = Path(sys.executable).parent / "intramural"
+    view = [str(program if program.exists() else "intramural"), "--site", str(here.site), "view"]
+    click.echo(f"The site's own pages, with redacted answers: {shlex.join(view)}")
+
+
+def _title(number: int, text: str) -> None:
+    click.echo()
+    click.secho(f"{number}. {text}", bold=True)
+
+
+def make_site(here: Demo) -> None:
+    """Make the site, and the steward's key on what stands for another person's machine."""
+    if (here.site / "site.yaml").exists():
+        click.echo("made by an earlier demo in this folder")
+    else:
+        here.agent("init", here.site, "--site-name", "Demo Hospital")
+        with (here.site / "site.yaml").open("a", encoding="utf-8") as settings:
+            settings.write("one_account_approval: true\n")
+    click.secho(
+        "In this demo one account plays the steward too (one_account_approval: true in site.yaml). In a hospital the "
+        "steward is another person, with a key that this account cannot read.",
+        fg="yellow",
+    )
+    if not here.own_benchmark.exists():
+        write_benchmark(here.own_benchmark)
+        click.echo(f"{BENCHMARK}: the hospital's own benchmark, on invented patients of four wards")
+    if not here.steward_key.exists():
+        here.steward_key.parent.mkdir(mode=0o700, exist_ok=True)
+        here.agent("steward-key", "--out", here.steward_key)
+
+
+def make_aggregator(here: Demo) -> None:
+    """Make the aggregator with a scorecard of the demo's benchmarks and the baselines as models."""
+    if (here.aggregator / "aggregator.yaml").exists():
+        click.echo("made by an earlier demo in this folder")
+        return
+    scorecard, models = here.directory / "scorecard.json", here.directory / "models.yaml"
+    if not scorecard.exists():
+        reported = ("benchmarks", "scorecard", *BENCHMARKS, BENCHMARK, "--subgroup", SUBGROUPS)
+        here.agent(*reported, "--name", SCORECARD, "--out", scorecard)
+    models.write_text(
+        "".join(
+            f"- name: {name}\n  display_name: {shown} (baseline)\n"
+            "  organization: Intramural\n  is_language_model: false\n"
+            for name, shown in MODELS.items()
+        ),
+        "utf-8",
+    )
+    here.central("init", "--origin", ORIGIN, "--name", "Demo board", "--scorecard", scorecard, "--models", models)
+
+
+def run_benchmarks(here: Demo) -> None:
+    """Run every benchmark for every baseline, and print the leaderboard."""
+    with here.serving("intramural", "baselines", "serve", "--port", "0") as url:
+        click.echo(f"reference baselines at {url}")
+        write_deployments(here, url)
+        entries = shipped("benchmarks") / "run_entries_public.conf"
+        here.agent("run", "--suite", SUITE, "--conf-paths", entries, "--models-to-run", *MODELS, shown=1)
+    here.agent("summarize", "--suite", SUITE)
+
+
+def write_deployments(here: Demo, url: str) -> None:
+    """Name the baselines as the site's deployments. Answers belong to these names, whatever port they are served on."""
+    lines = ["model_deployments:"]
+    for name in MODELS:
+        lines += [f"  - name: {name}", f"    model_name: {name}", "    client_spec:"]
+        lines += ["      class_name: helm.clients.vllm_client.VLLMChatClient"]
+        lines += [f"      args: {{base_url: '{url}', vllm_model_name: {name}}}"]
+    (here.site / "model_deployments.yaml").write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def point_site_at(here: Demo, url: str) -> None:
+    """Write the aggregator's address into the site's settings: each demo takes a free port."""
+    settings = here.site / "site.yaml"
+    lines = [line for line in settings.read_text("utf-8").splitlines() if not line.startswith("aggregator_url:")]
+    settings.write_text("\n".join([*lines, f"aggregator_url: {url}"]) + "\n", "utf-8")
+
+
+def join(here: Demo) -> None:
+    """Enrol the site, if it is not yet."""
+    if "this site is enrolled" in _registry(here):
+        click.echo("the site is enrolled already")
+        return
+    if not here.invite.exists():
+        here.central("invite", "--site-name", "Demo Hospital", "--publication", "named", "--out", here.invite)
+    here.agent("enroll", "--invite", here.invite, "--steward-key", here.steward_key)
+    here.central("enroll", "--pending", "--fingerprint-checked")
+    here.agent("registry", "update")
+
+
+def register_and_plan(here: Demo) -> None:
+    """Register the private dataset and plan the evaluation of one model; what was done before is not done again."""
+    kinds = {str(row["kind"]) for row in _submissions(here)}
+    if "dataset" not in kinds:
+        here.agent("datasets", "register", BENCHMARK)
+        approve_and_send(here)
+    if "plan" not in kinds:
+        here.agent("submission", "plan", "--scorecard", SCORECARD, "--model", PLANNED)
+        approve_and_send(here)
+
+
+def run_private_benchmark(here: Demo) -> None:
+    """Run the hospital's own benchmark for every baseline."""
+    with here.serving("intramural", "baselines", "serve", "--port", "0") as url:
+        write_deployments(here, url)
+        entries = ("--run-entries", BENCHMARK, "--models-to-run", *MODELS)
+        here.agent("run", "--suite", SUITE, *entries, shown=1)
+
+
+def submit(here: Demo) -> None:
+    """Prepare, show, approve and send; each is safe to repeat."""
+    here.agent("submission", "prepare", "--suite", SUITE)
+    drafts = _drafts(here)
+    for digest in drafts[:1]:
+        here.agent("submission", "show", "--digest", digest)
+        click.echo(f"({len(drafts) - 1} more like it; in a real site the steward reads each)")
+    approve_and_send(here)
+    here.agent("submission", "status")
+
+
+def approve_and_send(here: Demo) -> None:
+    """Approve every draft with the steward's key, and send them."""
+    for digest in _drafts(here):
+        here.agent("submission", "approve", "--key", here.steward_key, "--digest", digest, "--yes", shown=1)
+    here.agent("submission", "send")
+
+
+def publish(here: Demo) -> None:
+    """Publish the board and verify it as anyone could."""
+    here.central("publish", "--out", here.board)
+    here.central("verify", "--board", here.board)
+
+
+def _drafts(here: Demo) -> list[str]:
+    return [str(row["digest"])[:8] for row in _submissions(here) if row["state"] == "prepared"]
+
+
+def _submissions(here: Demo) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = json.loads(here.agent("submission", "status", "--format", "json", shown=False))
+    return found
+
+
+def _registry(here: Demo) -> str:
+    if not (here.site / "submissions" / "membership.json").exists():
+        return ""
+    return here.agent("registry", "update")

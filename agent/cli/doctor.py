@@ -1,0 +1,422 @@
+"""The checks of `intramural doctor`: each has a finding and advice. Nothing is changed."""
+
+import asyncio
+import ipaddress
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Literal
+from urllib.parse import urlsplit
+
+from agent.catalog.benchmark import Benchmark, survey_benchmarks
+from agent.catalog.deployments import Deployment, ad_hoc, read_deployments
+from agent.catalog.judges import read_jury
+from agent.datasets.manage.check import read_data
+from agent.datasets.manage.register import data_state
+from agent.errors import AgentError, ConfigError, InferenceError
+from agent.inference.capabilities import Capabilities
+from agent.inference.client import ask_all
+from agent.inference.limits import HttpLimits
+from agent.inference.probe import probe
+from agent.inference.window import window_of
+from agent.judging.judge_run import jury_measures
+from agent.judging.jury_selection import judges_itself, own_judge_words, seated
+from agent.jury.seats import quorum_of
+from agent.keys import KeyRole, load_signer, read_data_key, read_seal_key
+from agent.metrics import Judge, MetricUse
+from agent.runs.plan import reachable
+from agent.scoring.measures import Rules
+from agent.site.directory import Site
+from agent.site.http_limits import http_limits
+from agent.store import Run
+from agent.vocabulary import ChatRequest, Failure, Message, Response, Unscored
+
+Verdict = Literal["ok", "warning", "failed"]
+
+PATIENCE_S = 60.0  # a server that loads a model needs longer, and runs give it that; a person at a terminal does not
+FEWEST_SEATS = 2  # of a jury; fewer cannot disagree
+ANSWER_TOKENS = 1024  # room for a model that thinks before it answers
+IDENTIFIERS = ("Margarethe Oberhuber-Quill", "555-867-5309", "MRN 4471982", "03/14/1951")
+SPECIMEN = "Patient name: {}, phone {}, {}, born {}, was seen for chest pain.".format(*IDENTIFIERS)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line of the report. `exit_code` is that of the error behind a failure."""
+
+    subject: str
+    verdict: Verdict
+    finding: str
+    advice: str = ""
+    exit_code: int = 0
+
+
+def examine(site: Site, server: str | None = None, model: str | None = None) -> Iterator[Check]:
+    """Run all checks, in the order in which they depend on each other.
+
+    Args:
+        site: the site directory; it may be broken.
+        server: check this server instead of those of model_deployments.yaml.
+        model: the model to ask `server` for.
+    """
+    settings = _run_check("settings", lambda: _check_settings(site))
+    yield settings
+    if settings.verdict == "failed":
+        return  # nothing below can be judged without settings
+    yield _run_check("site directory", lambda: _check_directory(site))
+    yield _run_check("data key", lambda: _check_data_key(site))
+    yield _run_check("seal key", lambda: _check_seal_key(site))
+    yield _run_check("agent key", lambda: _check_agent_key(site))
+    yield _run_check("store", lambda: _check_store(site))
+    yield from _check_benchmarks(site)
+    yield _run_check("redaction", lambda: _check_redaction(site))
+    if site.settings.bertscore_model is not None:
+        yield _run_check("BERTScore", lambda: _check_bertscore(site))
+    yield _run_check("disclosure policy", lambda: _check_disclosure(site))
+    yield _run_check("approval", lambda: _check_approval(site))
+    yield _run_check("outgoing", lambda: _check_outgoing(site))
+    yield from _check_servers(site, server, model)
+    if server is None:
+        yield _run_check("jury", lambda: _check_jury(site))
+
+
+def _run_check(subject: str, check: Callable[[], Check]) -> Check:
+    try:
+        return check()
+    except AgentError as error:
+        return Check(subject, "failed", str(error), error.advice, error.exit_code)
+
+
+def _check_settings(site: Site) -> Check:
+    return Check("settings", "ok", f"site.yaml is read and every setting is known ({site.name})")
+
+
+def _check_directory(site: Site) -> Check:
+    mode = site.directory.stat().st_mode & 0o777
+    if mode & 0o077:
+        return Check(
+            "site directory", "warning", f"other accounts may enter it (mode {mode:o})", "chmod 700 the site directory."
+        )
+    return Check("site directory", "ok", "only its owner may enter it")
+
+
+def _check_data_key(site: Site) -> Check:
+    read_data_key(site.keys / "data.key")
+    return Check("data key", "ok", "present, and only its owner may read it")
+
+
+def _check_seal_key(site: Site) -> Check:
+    read_seal_key(site.keys / "seal.key")
+    return Check("seal key", "ok", "present, and only its owner may read it")
+
+
+def _check_agent_key(site: Site) -> Check:
+    signer = load_signer(site.keys / "agent.key", KeyRole.AGENT)
+    return Check("agent key", "ok", f"present, and only its owner may read it; fingerprint {signer.public.keyid[:16]}")
+
+
+def _check_store(site: Site) -> Check:
+    with site.store() as store:
+        entries = len(store.audit_log())
+        suites = len(store.suites())
+    return Check("store", "ok", f"opens under the data key; {suites} suites, {entries} audit entries, none changed")
+
+
+def _check_benchmarks(site: Site) -> Iterator[Check]:
+    benchmarks, broken = survey_benchmarks(site.own_benchmarks)
+    for benchmark in benchmarks.values():
+        subject = f"benchmark {benchmark.id}"
+        yield _run_check(subject, partial(_check_dataset, subject, site, benchmark))
+    for benchmark_file in broken:
+        name = benchmark_file.names[0] if benchmark_file.names else benchmark_file.path.name
+        error = benchmark_file.error
+        yield Check(f"benchmark {name}", "failed", str(error), error.advice, error.exit_code)
+
+
+def _check_dataset(subject: str, site: Site, benchmark: Benchmark) -> Check:
+    """Report the same state as `datasets list`; data that was never read is read now, so that its faults show."""
+    state = data_state(benchmark, site.data)
+    if state.state == "sample only":
+        return Check(subject, "ok", f"sample only: {state.detail}")
+    if state.state != "ready":
+        return Check(subject, "warning", f"data {state.state}: {state.detail}", "Correct it before running.")
+    if state.instances is not None:
+        return Check(subject, "ok", f"{state.detail}, {state.instances} instances")
+    data = read_data(benchmark, site.data)
+    finding = f"{state.detail}; {data.instances} instances read now, no fault found"
+    if benchmark.dataset_file or not data.problems:
+        return Check(subject, "ok", finding)
+    return Check(
+        subject,
+        "warning",
+        "; ".join((finding, *data.problems)),
+        f"Add it with `intramural datasets add {benchmark.id} PATH --replace`, so that changes show.",
+    )
+
+
+def _check_redaction(site: Site) -> Check:
+    from agent.redaction import open_redactor
+
+    redactor = open_redactor(site.settings.redaction_policy, site.directory)
+    shown = redactor.redact(SPECIMEN)
+    missed = sum(identifier in shown for identifier in IDENTIFIERS)
+    if missed:
+        return Check(
+            "redaction",
+            "failed",
+            f"{missed} of {len(IDENTIFIERS)} planted identifiers came through",
+            "Choose another redaction_policy in site.yaml; show no text to anybody until this is repaired.",
+            5,
+        )
+    return Check("redaction", "ok", f"engine ready ({redactor.policy}); planted identifiers were removed")
+
+
+def _check_bertscore(site: Site) -> Check:
+    from agent.metrics import Means, bert_score
+
+    encoder = bert_score.check("this site", site.means)
+    probe_of = bert_score.BertScoreComparison("chest pain", ("chest pain",), "intramural")
+    (figures,) = bert_score.triples([probe_of], Means(encoder.folder, encoder.layer))
+    if isinstance(figures, Unscored) or abs(figures[2] - 1) > 1e-3:
+        return Check("BERTScore", "failed", "a text is not similar to itself", "Copy the encoder's folder again.", 2)
+    return Check(
+        "BERTScore",
+        "ok",
+        f"encoder ready ({encoder.family}, layer {encoder.layer} of {encoder.layers}, sha256 {encoder.digest[:16]})",
+    )
+
+
+def _check_disclosure(site: Site) -> Check:
+    from agent.disclosure.policy import read_policy
+
+    policy = read_policy(site.settings.disclosure_policy, site.directory)
+    return Check(
+        "disclosure policy",
+        "ok",
+        f"{policy.name} {policy.version}: at least {policy.min_units} units behind a published cell of private data",
+    )
+
+
+def _check_approval(site: Site) -> Check:
+    if site.settings.one_account_approval:
+        return Check(
+            "approval",
+            "warning",
+            "one account may approve its own submissions (one_account_approval in site.yaml)",
+            "Remove that setting except in trials: the steward approves elsewhere, with `intramural-steward`.",
+        )
+    return Check("approval", "ok", "two people: a steward's key that this site's account can read is refused")
+
+
+def _check_outgoing(site: Site) -> Check:
+    """Report the addresses that the agent can ever reach: those of the settings and of the invite, and no others."""
+    outside = [host for host in site.settings.allowed_hosts if not _is_inside(host)]
+    aggregator = _aggregator_url(site)
+    way = " through the proxy of site.yaml" if site.settings.proxy else ""
+    finding = (
+        f"submissions go to {urlsplit(aggregator).hostname}{way}" if aggregator else "submissions go out as files only"
+    )
+    judges = len(site.settings.outside_judge_hosts)
+    if judges:
+        finding += f"; redacted text may be sent to judges on {judges} hosts outside"
+    if outside:
+        return Check(
+            "outgoing",
+            "warning",
+            f"prompts may be sent to {len(outside)} hosts that are not private addresses; {finding}",
+            "Make sure that every name of allowed_hosts is inside the hospital's network.",
+        )
+    return Check("outgoing", "ok", f"prompts go to allowed_hosts only, never through a proxy of the site; {finding}")
+
+
+def _aggregator_url(site: Site) -> str:
+    """Return the address that `submission send` would use: of site.yaml, else of the invite; empty for none."""
+    from agent.delivery.membership import Federation
+
+    if site.settings.aggregator_url or not (site.submissions / "membership.json").exists():
+        return site.settings.aggregator_url or ""
+    return Federation(site.submissions).membership().url
+
+
+def _is_inside(host: str) -> bool:
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host == "localhost"
+    return address.is_private or address.is_loopback
+
+
+def _check_servers(site: Site, server: str | None, model: str | None) -> Iterator[Check]:
+    try:
+        if server is not None:
+            if model is None:
+                raise ConfigError("--server needs a model", "Give --model with --server.")
+            deployments = [ad_hoc(server, model)]
+        else:
+            deployments = list(read_deployments(site.deployments).values())
+    except AgentError as error:
+        yield Check("deployments", "failed", str(error), error.advice, error.exit_code)
+        return
+    if not deployments:
+        yield Check(
+            "deployments",
+            "warning",
+            "none yet",
+            "Name your servers in model_deployments.yaml, or check one with --server URL --model NAME.",
+        )
+    for deployment in deployments:
+        yield from _check_server(site, deployment)
+
+
+def _check_server(site: Site, deployment: Deployment) -> Iterator[Check]:
+    subject = _name_deployment(deployment)
+    if deployment.problem:
+        yield Check(subject, "warning", f"cannot be used: {deployment.problem}", "Runs that name it are refused.")
+        return
+    try:
+        deployment = _resolve_deployment(deployment, site)
+        capabilities = asyncio.run(probe(deployment, _shorten_limits(site)))
+    except AgentError as error:
+        finding = str(error).removeprefix(f"deployment {deployment.name}: ")
+        yield Check(subject, "failed", finding, error.advice, error.exit_code)
+        return
+    if deployment.unused_keys:
+        yield Check(subject, "ok", f"unused keys of HELM: {', '.join(deployment.unused_keys)}")
+    kind = capabilities.server if capabilities.language_model else f"{capabilities.server}, not a language model"
+    yield Check(subject, "ok", f"reachable ({kind})")
+    yield _check_window(deployment, capabilities)
+    yield _check_answer(site, deployment, capabilities)
+    for name, feature in capabilities.features.items():
+        if feature.state in ("ignored", "refused") and name == capabilities.token_limit_field:
+            yield Check(
+                f"{subject}, {name.replace('_', ' ')}",
+                "failed",
+                f"{feature.finding}; every run and every jury that asks it is refused",
+                "Serve the model by a server that honours a limit of tokens.",
+                InferenceError.exit_code,
+            )
+        elif feature.state in ("ignored", "refused"):
+            yield Check(
+                f"{subject}, {name.replace('_', ' ')}",
+                "warning",
+                feature.finding,
+                "Runs that need it are refused, or note the workaround.",
+            )
+
+
+def _resolve_deployment(deployment: Deployment, site: Site) -> Deployment:
+    """Return the deployment as it is asked: as a model's, or as that of a judge outside."""
+    if urlsplit(deployment.base_url).hostname not in site.settings.outside_judge_hosts:
+        return reachable(deployment, site)
+    (seat,) = seated([Judge(deployment.name, deployment.model_name)], site, {deployment.name: deployment})
+    return seat.deployment
+
+
+def _check_jury(site: Site) -> Check:
+    """Report the site's jury; its servers are checked with the other deployments."""
+    if not site.judges.is_file():
+        return Check("jury", "ok", "none; answers in free text are judged only where a run or a benchmark names judges")
+    jury = read_jury(site.judges)
+    seats = seated(jury.judges, site, read_deployments(site.deployments))
+    quorum = quorum_of(MetricUse("jury_score", judges=jury.judges, quorum=jury.quorum))
+    outside = sum(seat.outside for seat in seats)
+    sent = f"; {outside} of them outside, which are sent redacted text only" if outside else ""
+    names = ", ".join(dict.fromkeys(seat.deployment.name for seat in seats))
+    finding = f"{len(seats)} seats ({names}), of which {quorum} must give a valid verdict{sent}"
+    if len(seats) < FEWEST_SEATS:
+        return Check("jury", "warning", finding, "Name at least three judges of different families.")
+    with site.store() as store:
+        judged = {run.deployment for run in store.runs() if _has_jury(run)}
+    if own := [name for name in sorted(judged) if judges_itself(name, seats)]:
+        told = "; ".join(own_judge_words(name) for name in own)
+        return Check("jury", "warning", f"{finding}; {told}", "Name a jury without it with --judges for its runs.")
+    return Check("jury", "ok", finding)
+
+
+def _has_jury(run: Run) -> bool:
+    return not run.imported and bool(jury_measures(Rules.of_run(run.details)))
+
+
+def _name_deployment(deployment: Deployment) -> str:
+    """Name a deployment for the report; the deployment of `--server` goes by its model's name."""
+    if deployment.name.startswith("server-"):
+        return f"server, model {deployment.model_name}"
+    return f"deployment {deployment.name}"
+
+
+def _check_window(deployment: Deployment, capabilities: Capabilities) -> Check:
+    """Report the context window, and whether longer prompts can be shortened."""
+    subject = f"{_name_deployment(deployment)}, context window"
+    window = window_of(deployment, capabilities)
+    counts = {
+        "vllm": "the server counts prompts",
+        "llama.cpp": "the server counts prompts",
+        "tokenizer_file": "prompts are counted by the tokenizer file",
+        None: "prompts' tokens cannot be counted",
+    }[capabilities.counting]
+    if window is None:
+        return Check(
+            subject,
+            "warning",
+            f"the server does not state its context length; {counts}",
+            "Name max_sequence_length in its deployment, so that over-long prompts are noticed before they are asked.",
+        )
+    said = deployment.max_sequence_length
+    smaller = (
+        f", as its deployment says ({capabilities.window} served)" if said and window != capabilities.window else ""
+    )
+    tokens = f"{window} tokens of prompt and answer{smaller}; {counts}"
+    if capabilities.counting is None:
+        return Check(
+            subject,
+            "warning",
+            f"{tokens}, so over-long ones cannot be shortened",
+            "Name the model's tokenizer.json as tokenizer_file in its deployment, or use a server that counts.",
+        )
+    return Check(subject, "ok", f"{tokens}, so over-long ones can be shortened")
+
+
+def _shorten_limits(site: Site) -> HttpLimits:
+    limits = http_limits(site)
+    return replace(
+        limits,
+        first_attempt_timeout_s=min(PATIENCE_S, limits.first_attempt_timeout_s),
+        attempt_timeout_s=min(PATIENCE_S, limits.attempt_timeout_s),
+        max_attempts=1,
+    )
+
+
+def _check_answer(site: Site, deployment: Deployment, capabilities: Capabilities) -> Check:
+    """Ask one harmless question through the same path as runs."""
+    results: list[Response | Failure] = []
+    request = ChatRequest(
+        deployment.served_model,
+        (Message("user", "Answer with the single word: ready"),),
+        min(ANSWER_TOKENS, (window_of(deployment, capabilities) or 2 * ANSWER_TOKENS) // 2),
+        extra_body=capabilities.extra_body,
+    )
+    asyncio.run(
+        ask_all(
+            deployment,
+            [(0, request)],
+            lambda _, result: results.append(result),
+            max_in_flight=1,
+            limits=_shorten_limits(site),
+            capabilities=capabilities,
+        )
+    )
+    subject = f"{_name_deployment(deployment)}, answer"
+    result = results[0]
+    if isinstance(result, Failure):
+        status = f" (HTTP {result.status})" if result.status else ""
+        return Check(
+            subject, "failed", f"the model gave no answer: {result.reason}{status}", "Look at the server's own log.", 4
+        )
+    if not result.text.strip():
+        return Check(
+            subject,
+            "warning",
+            f"the model's answer was empty after {ANSWER_TOKENS} tokens ({result.finish_reason})",
+            "A model that reasons at length needs more tokens: mark its deployment as `reasoning: true`.",
+        )
+    return Check(subject, "ok", f"the model answers in {result.seconds:.2f} s")

@@ -1,0 +1,100 @@
+"""Commands that move runs in and out as files: `export`, `import`."""
+
+import json
+from pathlib import Path
+from typing import Literal, get_args
+
+import click
+
+from agent.cli.summarize import suite_summaries, summary_rows
+from agent.io.plain_text import printable
+from agent.site.directory import Site
+
+ExportForm = Literal["jsonl", "csv", "parquet", "helm"]
+_FOLDER = click.Path(file_okay=False, path_type=Path)
+_EXISTING = click.Path(exists=True, file_okay=False, path_type=Path)
+
+
+@click.command()
+@click.option("--suite", default="default", show_default=True, help="Name of the collection of runs.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(get_args(ExportForm)),
+    default="jsonl",
+    show_default=True,
+    help="Tables of runs and instances, or HELM's run folders.",
+)
+@click.option("--output", "--out", "out", required=True, type=_FOLDER, help="A new folder.")
+@click.option("--reveal", is_flag=True, help="Write original instead of redacted text; recorded in the audit log.")
+@click.pass_obj
+def export(site: Site, suite: str, form: ExportForm, out: Path, reveal: bool) -> None:
+    """Write a suite's runs and their redacted instances as files.
+
+    jsonl, csv, parquet: the tables runs and instances, and summary.json. helm: run folders that helm-summarize and
+    helm-server read.
+    """
+    from agent.exchange.helm.export import export_helm
+    from agent.exchange.shown_names import shown_summaries
+    from agent.exchange.tables.export import export_tables
+    from agent.exchange.tables.files import check_writable
+    from agent.io.new_folder import new_folder
+    from agent.results.standings import with_standings
+
+    check_writable(form)
+    summaries = suite_summaries(site, suite)
+    with site.store() as store:
+        summaries = with_standings(store, summaries)
+    rows = summary_rows(shown_summaries(site, summaries, reveal=reveal), all_metrics=True)
+    with new_folder(out) as folder:
+        if form == "helm":
+            count = export_helm(site, suite, folder, reveal=reveal)
+        else:
+            (folder / "summary.json").write_text(json.dumps(rows, indent=2, ensure_ascii=False) + "\n", "utf-8")
+            count = export_tables(site, suite, folder, form, reveal=reveal)
+    click.echo(f"{count} instances written, {'as they are' if reveal else 'redacted'}")
+    if form == "helm":
+        click.echo(
+            f"With HELM installed: helm-summarize --suite {suite} --output-path DIR --local-path DIR "
+            f"--auto-generate-schema; helm-server --suite {suite} --output-path DIR"
+        )
+
+
+@click.group(name="import")
+def import_() -> None:
+    """Import results of HELM, marked as imported."""
+
+
+@import_.command(name="helm")
+@click.argument("directory", type=_EXISTING)
+@click.option("--suite", help="The suite to keep the runs in [default: the name of the folder that they lie in].")
+@click.option("--replace", is_flag=True, help="Replace imported runs of the same names.")
+@click.pass_obj
+def import_helm_runs(site: Site, directory: Path, suite: str | None, replace: bool) -> None:
+    """Read HELM's run folders into the encrypted store.
+
+    Prompts, references, answers and HELM's scores are taken.
+
+    DIRECTORY is a run's folder, a suite's (benchmark_output/runs/SUITE) or HELM's output folder.
+    """
+    from agent.exchange.helm.import_runs import import_helm
+
+    for run in import_helm(site, directory, suite, replace=replace):
+        unknown = "" if run.known else ", a benchmark that is not in this catalogue"
+        click.echo(f"{printable(run.name)}: {run.instances} instances into suite {run.suite}{printable(unknown)}")
+
+
+@import_.command(name="helm-leaderboard")
+@click.argument("directory", type=_EXISTING)
+@click.option("--release", help="Name of the release here [default: its own].")
+@click.pass_obj
+def import_helm_leaderboard(site: Site, directory: Path, release: str | None) -> None:
+    """Read the tables of a downloaded HELM release.
+
+    From schema.json and groups/*.json, to stand beside local runs.
+    """
+    from agent.exchange.helm.leaderboard import import_leaderboard
+
+    name, count = import_leaderboard(site, directory, release)
+    click.echo(f"{count} figures of {name}")
+    click.echo(f"Next: intramural summarize --suites SUITE {name} --release NAME")

@@ -1,0 +1,123 @@
+"""The command `judge`: juries grade stored answers."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from agent.cli.judging_report import JudgingTook, judged_words, seats_words, unseated_words
+from agent.cli.run import EXIT_FAILED_INSTANCES, ManyValues, score_words
+from agent.io.plain_text import printable
+from agent.io.wording import counted
+from agent.site.directory import Site
+
+if TYPE_CHECKING:
+    from agent.judging.judge_suite import JudgeOptions
+
+
+@click.command(cls=ManyValues)
+@click.option("--suite", default="default", show_default=True, help="Name of the collection of runs.")
+@click.option(
+    "--judges",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="YAML file of the jury (MedHELM's judges.yaml); else each run's own, else the site's judges.yaml.",
+)
+@click.option("--only", multiple=True, help="Ask only these judges (name or deployment) this time.")
+@click.option("-b", "--benchmarks", multiple=True, help="Runs of these benchmarks only.")
+@click.option(
+    "-n",
+    "--max-in-flight",
+    "--num-threads",
+    "max_in_flight",
+    type=click.IntRange(1, 4096),
+    help="Maximum requests at a time.",
+)
+@click.option("--replace", is_flag=True, help="Replace the judgements of another jury than that of --judges.")
+@click.option(
+    "-d", "--dry-run", is_flag=True, help="Show the expected cost and time of each judge; send no text of a case."
+)
+@click.option("--quiet", is_flag=True, help="Hide progress.")
+@click.pass_obj
+def judge(
+    site: Site,
+    suite: str,
+    judges: Path | None,
+    only: Sequence[str],
+    benchmarks: Sequence[str],
+    max_in_flight: int | None,
+    replace: bool,
+    dry_run: bool,
+    quiet: bool,
+) -> None:
+    """Ask juries about stored answers.
+
+    No model is asked again, so its server may be gone and its GPU may serve a judge. Stored judgements are never asked
+    for again: run it again and it resumes where it stopped.
+    """
+    from agent.io.progress import Progress
+    from agent.judging.judge_suite import JudgeOptions, judge_suite
+
+    options = JudgeOptions(suite, judges, benchmarks, max_in_flight, replace, only)
+    if dry_run:
+        _print_forecasts(site, options)
+        return
+    outcomes, notes = judge_suite(site, options, Progress(quiet=quiet))
+    for note in notes:
+        click.echo(f"note: {printable(note)}", err=True)
+    took = JudgingTook(site)
+    with site.store() as store:
+        for outcome in outcomes:
+            run = outcome.summary.run
+            if outcome.left:
+                click.echo(f"{run.name}: left as it was: {outcome.left}", err=True)
+                continue
+            judged = judged_words(outcome.judged).removeprefix("; ") or "nothing left to judge"
+            click.echo(f"{run.name}  {score_words(outcome.summary)}  {judged}")
+            lines = seats_words(outcome.summary)
+            if outcome.judged.answers:
+                lines += took.of_run(store, run, outcome.judged, outcome.asked)
+            for line in lines:
+                click.echo(f"  {printable(line)}")
+    if together := took.together():
+        click.echo("runs judged now, together:")
+        for line in together:
+            click.echo(f"  {line}")
+    answers = sum(outcome.judged.answers for outcome in outcomes)
+    requests = sum(outcome.judged.asked for outcome in outcomes)
+    unseated = sum(outcome.judged.open for outcome in outcomes)
+    click.echo(
+        f"{counted(len(outcomes), 'run')} in suite {suite}: {counted(answers, 'answer')} judged, "
+        f"{counted(requests, 'request')} to judges"
+    )
+    if unseated:
+        click.echo(unseated_words(unseated), err=True)
+        raise click.exceptions.Exit(EXIT_FAILED_INSTANCES)
+
+
+def _print_forecasts(site: Site, options: "JudgeOptions") -> None:
+    """Print the expected time and cost of each judge, by run and in total; no text of a case is sent."""
+    import asyncio
+
+    from agent.judging.judge_suite import docket
+    from agent.runs.forecast.judging import forecast_case, judging_lines, judging_together, meet_all_judges
+    from agent.site.http_limits import http_limits
+
+    with site.store() as store:
+        found = docket(site, store, options)
+        judges = asyncio.run(meet_all_judges([case.asked for case in found.cases], http_limits(site)))
+        forecasts = {case.run.run_id: forecast_case(store, case, judges) for case in found.cases}
+    for note in found.notes:
+        click.echo(f"note: {printable(note)}", err=True)
+    other_jury = {case.run.run_id for case in found.cases if case.changed}
+    for run_id, outcome in found.heard.items():
+        lines = judging_lines(forecasts.get(run_id, ()), other_jury=run_id in other_jury)
+        if not lines:
+            lines = [f"would be left as it was: {outcome.left}" if outcome.left else "nothing is left to judge"]
+        click.echo(outcome.summary.run.name)
+        for line in lines:
+            click.echo(f"  {line}")
+    if len(forecasts) > 1:
+        click.echo(f"{len(forecasts)} runs together")
+        for line in judging_together(list(forecasts.values())):
+            click.echo(f"  {line}")

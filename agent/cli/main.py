@@ -1,0 +1,130 @@
+"""The command line of data scientists and hospital IT: `intramural`.
+
+Exit codes: 0 success, 1 unexpected error or a "no", 2 settings or usage, 3 benchmark or data, 4 inference server,
+5 redaction, 6 disclosure, 7 delivery, 8 store or keys, 9 a run ended with failed instances (run it again),
+130 interrupted.
+"""
+
+import logging
+import os
+import sqlite3
+import sys
+import traceback
+from pathlib import Path
+
+import click
+
+from agent.cli.agreement import agreement
+from agent.cli.audit import audit
+from agent.cli.benchmarks import benchmarks
+from agent.cli.calibrate import calibrate
+from agent.cli.compare import compare
+from agent.cli.datasets import datasets
+from agent.cli.demo import demo
+from agent.cli.enroll import enroll, registry, steward_key
+from agent.cli.exchange import export, import_
+from agent.cli.judge import judge
+from agent.cli.ledger import ledger
+from agent.cli.output import with_site
+from agent.cli.redact import redact
+from agent.cli.reset import reset
+from agent.cli.rotate import rotate
+from agent.cli.run import run
+from agent.cli.score import rescore, score
+from agent.cli.site import doctor, init, purge
+from agent.cli.submission import submission
+from agent.cli.summarize import summarize
+from agent.cli.view import view
+from agent.errors import AgentError, StoreError
+from agent.inference.baselines import baselines
+from agent.io.plain_text import printable
+from agent.site.directory import Site
+
+
+class _Commands(click.Group):
+    """Sends whoever made a mistake to a command that works as it is told: with the same --site."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except AgentError as error:
+            error.advice = with_site(error.advice)
+            raise
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="intramural")
+@click.option(
+    "--site",
+    "directory",
+    type=click.Path(file_okay=False, path_type=Path),
+    envvar="INTRAMURAL_SITE",
+    default=Path(),
+    help="The site directory [env: INTRAMURAL_SITE; default: the current directory].",
+)
+@click.option(
+    "--log-level",
+    type=click.Choice(["debug", "info", "warning"]),
+    default="warning",
+    show_default=True,
+    help="Level of the log on standard error; it never holds text of a case.",
+)
+@click.pass_context
+def intramural(context: click.Context, directory: Path, log_level: str) -> None:
+    """Evaluate medical language models inside the hospital; only signed aggregates leave it.
+
+    Exit codes: 0 success, 1 unexpected error or a "no", 2 settings or usage, 3 benchmark or data, 4 inference server,
+    5 redaction, 6 disclosure, 7 delivery, 8 store or keys, 9 some instances failed (run again), 130 interrupted.
+    """
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s %(message)s", level=logging.WARNING)
+    # Only our own logger: libraries log addresses, headers and bodies.
+    logging.getLogger("intramural").setLevel(log_level.upper())
+    context.obj = Site(directory)
+
+
+for command in (
+    init, doctor, benchmarks, datasets, run, judge, summarize, rescore, score, agreement, compare, calibrate, redact,
+    export, import_, view, submission, enroll, registry, steward_key, ledger, reset, rotate, purge, audit,
+    baselines, demo,
+):  # fmt: skip
+    intramural.add_command(command)
+
+
+def _say(error: AgentError) -> None:
+    click.secho(f"error: {printable(str(error))}", fg="red", err=True)
+    click.echo(f"  {printable(error.advice)}", err=True)
+
+
+def main() -> None:
+    """Run the command line; every error ends in one readable sentence and its exit code."""
+    try:
+        # Without its standalone mode click returns the exit code of a command that asked to leave with one.
+        sys.exit(intramural.main(standalone_mode=False, prog_name="intramural") or 0)
+    except AgentError as error:
+        _say(error)
+        sys.exit(error.exit_code)
+    except sqlite3.Error as error:
+        name = getattr(error, "sqlite_errorname", type(error).__name__)
+        _say(StoreError(f"the store cannot be read ({name})"))
+        sys.exit(StoreError.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("interrupted; run the same command again (runs and reviews resume where they stopped)", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except Exception as error:  # noqa: BLE001 (the last line of defence: a message may quote a record)
+        click.secho(
+            f"unexpected error: {type(error).__name__} (its message is withheld: it may quote a record)", err=True
+        )
+        for frame in traceback.extract_tb(error.__traceback__):
+            click.echo(f"  {Path(frame.filename).name}:{frame.lineno} in {frame.name}", err=True)
+        click.echo("This is a fault of intramural; please report the lines above.", err=True)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,149 @@
+"""How commands speak: rows as a table for people, as JSON or CSV for programs; and what to do next."""
+
+import csv
+import json
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from rich.table import Table
+from agent.io.plain_text import _TERMINAL, printable, spreadsheet_cell
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_NARROWEST = 24  # characters of a column that folds
+
+
+def format_option(*extra: str) -> Callable[[Command], Command]:
+    """Return the `--format` option that all listing commands share."""
+    return click.option(
+        "--format",
+        "form",
+        type=click.Choice(["table", "json", *extra]),
+        default="table",
+        show_default=True,
+        help="A table for people, or full values for programs.",
+    )
+
+
+def with_site(text: str) -> str:
+    """Put the --site of this command line into the commands that a text tells somebody to run."""
+    context = click.get_current_context(silent=True)
+    root = context.find_root() if context else None
+    if root is None or root.get_parameter_source("directory") is not click.core.ParameterSource.COMMANDLINE:
+        return text
+    command = f"intramural --site {shlex.quote(str(root.params['directory']))} "
+    return _COMMAND.sub(lambda match: match[1] + command, text)
+
+
+# Not into those that need no site: making one, and the steward's own.
+_COMMAND = re.compile(r"(`|^ *|^Next: )intramural (?!--|init\b|steward-key\b)", re.MULTILINE)
+
+
+def show_rows(
+    rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], form: str, *, title: str = "", folds: bool = False
+) -> None:
+    """Print rows on standard output.
+
+    Args:
+        rows: values by key; lists and maps are shown in JSON only.
+        columns: key -> heading, the columns of the table in order. JSON and CSV name columns by key.
+        form: "table", "json" or "csv".
+        title: above a table.
+        folds: fold the last column of a table to the terminal's width; the others keep their lines whole.
+    """
+    if form == "json":
+        shown = json.dumps([dict(row) for row in rows], indent=2, ensure_ascii=False)
+        click.echo("".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in shown))
+    elif form == "csv":
+        writer = csv.writer(sys.stdout)
+        writer.writerow(columns)
+        for row in rows:
+            writer.writerow([_TERMINAL.sub("\ufffd", spreadsheet_cell(row.get(key))) for key in columns])
+    else:
+        _print_table(rows, columns, title, folds)
+
+
+def fitting(
+    rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], spare: Sequence[str], *, folds: bool = False
+) -> dict[str, str]:
+    """Return the columns of a table without as many of the spare ones, first to last, as it is wider than the terminal.
+
+    A width that nobody knows is 100.
+    """
+    kept, spare = dict(columns), [key for key in spare if key in columns]
+    while spare and not fits(rows, kept, folds=folds):
+        del kept[spare.pop(0)]
+    return kept
+
+
+def fits(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], *, folds: bool = False) -> bool:
+    """Tell whether a table of these columns is no wider than the terminal."""
+    return _narrowest(rows, columns, folds) <= _terminal_width()
+
+
+def _terminal_width() -> int:
+    return shutil.get_terminal_size((100, 24)).columns
+
+
+def _narrowest(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], folds: bool) -> int:
+    from rich.console import Console
+
+    return Console(width=10_000).measure(_table(rows, columns, "", folds)).minimum
+
+
+def _table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], title: str, folds: bool) -> "Table":
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    numeric = {key for key in columns if rows and all(isinstance(row.get(key), int | float | None) for row in rows)}
+    table = Table(
+        title=Text(printable(title)) if title else None,
+        title_justify="left",
+        title_style="bold",
+        box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+        collapse_padding=True,
+    )
+    for place, (key, heading) in enumerate(columns.items(), 1):
+        folded = folds and place == len(columns)
+        table.add_column(
+            Text(printable(heading)),
+            justify="right" if key in numeric else "left",
+            no_wrap=not folded,
+            overflow="fold",
+            min_width=_NARROWEST if folded else None,
+        )
+    for row in rows:
+        table.add_row(*(Text(_shown(row.get(key))) for key in columns))
+    return table
+
+
+def _print_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], title: str, folds: bool) -> None:
+    from rich.console import Console
+
+    table = _table(rows, columns, title, folds)
+    # A table keeps its lines whole: a terminal wraps or scrolls a long line better than columns fold.
+    measured = Console(width=10_000).measure(table)
+    width = measured.maximum
+    if folds:
+        width = min(width, max(_terminal_width(), measured.minimum))
+    Console(width=max(1, width), soft_wrap=not folds).print(table, crop=False, end="")
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return printable(str(value)).replace("\n", " ")

@@ -1,0 +1,77 @@
+"""The commands `submission plan|abandon|withdraw`: statements without figures, approved and sent like any other."""
+
+import click
+
+from agent.cli.output import with_site
+from agent.cli.submission_context import audit_of, find_scorecard, open_gate
+from agent.site.directory import Site
+from protocol.predicates import ABANDON_REASONS, MODEL_ASSURANCES, WITHDRAW_REASONS
+
+_LONGEST_PLAN = 127  # days, which is what the protocol takes
+
+
+@click.command()
+@click.option("--model", required=True, help="The model's registered name.")
+@click.option("--scorecard", "scorecard_name", help="Name of the scorecard, where several are registered.")
+@click.option(
+    "--days",
+    type=click.IntRange(1, _LONGEST_PLAN),
+    default=30,
+    show_default=True,
+    help="Days until the result is due.",
+)
+@click.option(
+    "--model-assurance",
+    "assurance",
+    type=click.Choice(sorted(MODEL_ASSURANCES)),
+    default="served_claimed",
+    show_default=True,
+    help="Evidence that this model is the one that runs.",
+)
+@click.pass_obj
+def plan(site: Site, model: str, scorecard_name: str | None, days: int, assurance: str) -> None:
+    """Draft a plan to evaluate a model on certain data.
+
+    Its receipt yields the seed by which `intramural run --plan` samples: nobody here can choose it. A result without a
+    plan is taken too, and marked as unplanned.
+    """
+    from agent.disclosure.declarations import draft_plan
+
+    gate = open_gate(site)
+    scorecard = find_scorecard(gate.registry, scorecard_name)
+    drafted = draft_plan(gate, scorecard, model, assurance=assurance, days=days)
+    audit_of(site)("plan drafted", f"digest={drafted.digest} day={gate.today_day}")
+    click.echo(f"{drafted.state.value} {drafted.digest}")
+    click.echo(
+        with_site(
+            f"After approval and receipt run it with `intramural run --plan {drafted.digest[:12]} --run-entries ...`."
+        )
+    )
+
+
+@click.command()
+@click.option("--plan", "digest", required=True, help="The plan: at least the first 8 characters of its digest.")
+@click.option("--reason", type=click.Choice(ABANDON_REASONS), required=True, help="Reason why it has no result.")
+@click.pass_obj
+def abandon(site: Site, digest: str, reason: str) -> None:
+    """Draft the end of a plan without a result. The plan stays in the log, with the reason."""
+    from agent.disclosure.declarations import draft_abandon
+
+    gate = open_gate(site)
+    drafted = draft_abandon(gate, gate.outbox.find(digest), reason)
+    audit_of(site)("plan given up", f"digest={drafted.digest} day={gate.today_day}")
+    click.echo(f"{drafted.state.value} {drafted.digest}")
+
+
+@click.command()
+@click.option("--digest", required=True, help="The result: at least the first 8 characters of its digest.")
+@click.option("--reason", type=click.Choice(WITHDRAW_REASONS), required=True, help="Reason for the withdrawal.")
+@click.pass_obj
+def withdraw(site: Site, digest: str, reason: str) -> None:
+    """Draft the withdrawal of a result from the board. The log keeps it; the model's scores may be submitted again."""
+    from agent.disclosure.declarations import draft_withdrawal
+
+    gate = open_gate(site)
+    drafted = draft_withdrawal(gate, gate.outbox.find(digest), reason)
+    audit_of(site)("withdrawal drafted", f"digest={drafted.digest} day={gate.today_day}")
+    click.echo(f"{drafted.state.value} {drafted.digest}")

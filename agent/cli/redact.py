@@ -1,0 +1,168 @@
+"""Commands that redact what did not come from a run: the group `intramural redact`, and in it `jsonl` and `text`."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from agent.cli.redact_bench import bench
+from agent.cli.redact_helm import helm
+from agent.cli.redact_options import chosen, engine_options
+from agent.cli.redact_review import review
+from agent.cli.redact_train import train
+from agent.errors import RedactionError
+from agent.io.wording import counted
+
+if TYPE_CHECKING:
+    from agent.redaction.files.rows import Others, RowTally
+
+_MENDED = {
+    "undecodable": "Give it in UTF-8, without control characters.",
+    "too long": "Give it in parts.",
+    "language": "The policy names the languages that are read; --language takes another.",
+    "no model": "The package's model is missing or damaged: install it again.",
+}
+_MOST_TYPED = 64 * 2**20  # bytes of standard input; a policy's own limit for a field is far below
+
+
+@click.group()
+def redact() -> None:
+    """Redact your own texts and folders, and measure redaction."""
+
+
+for command in (helm, bench, review, train):
+    redact.add_command(command)
+
+
+@redact.command()
+@click.argument("source", metavar="IN.jsonl", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--field",
+    "fields",
+    required=True,
+    multiple=True,
+    help="A field to redact; may be repeated: the fields of a row are redacted together.",
+)
+@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The file to write.")
+@click.option("--spans", is_flag=True, help='Add "spans": positions in the original text, [[start, end, entity], ...].')
+@engine_options
+@click.option("--identifiers", metavar="FIELD", help='What is known of a row\'s people: {"NAME": [...], "MRN": ...}.')
+@click.option(
+    "--unit",
+    metavar="FIELD",
+    help="Field with the patient's id: where the policy shifts dates, all of a patient's shift alike.",
+)
+@click.option(
+    "--others",
+    type=click.Choice(["keep", "redact", "drop"]),
+    default="keep",
+    show_default=True,
+    help="Keep the other fields unchanged, redact them too, or drop them.",
+)
+@click.option(
+    "--workers", type=click.IntRange(1, 256), default=1, show_default=True, help="Number of worker processes."
+)
+def jsonl(
+    source: Path,
+    fields: tuple[str, ...],
+    out: Path,
+    spans: bool,
+    level: Literal["default", "strict"] | None,
+    language: str | None,
+    policy: str | None,
+    identifiers: str | None,
+    unit: str | None,
+    others: "Others",
+    workers: int,
+) -> None:
+    """Redact fields of every object of a JSON-lines file, in order.
+
+    OUT is written whole or not at all; a file of that name is replaced. What cannot be judged reads
+    [WITHHELD: reason] there, and is counted; if that is something in every row, the exit code is 5.
+    """
+    from agent.io.atomic_files import open_plain, written_atomically
+    from agent.io.progress import Progress
+    from agent.redaction.files.rows import RowTally, RowTask
+    from agent.redaction.files.streaming import InThisProcess, Processes, lines_of, redact_stream
+
+    if len(set(fields)) < len(fields) or identifiers in fields or (spans and "spans" in fields):
+        raise RedactionError("--field, --identifiers and what --spans writes need different names", "Rename one.")
+    if out.exists() and (not out.is_file() or out.samefile(source)):
+        raise RedactionError("--out is the file to read, or no plain file", "Name another file.")
+    task = RowTask(tuple(fields), spans, identifiers, unit, others)
+    choice = chosen(level, language, policy)
+    progress, tally = Progress(), RowTally()
+    try:
+        with open_plain(source) as file:
+            rows = sum(1 for line in lines_of(file) if line.strip())
+            file.seek(0)
+            with (
+                Processes(choice, task, workers) if workers > 1 else InThisProcess(choice, task) as clearing,
+                written_atomically(out) as written,
+            ):
+                progress.begin("redact", rows)
+                for part in redact_stream(lines_of(file), written.write, clearing):
+                    tally.add(part.tally)
+                    progress.advance(part.tally.rows)
+                progress.end()
+                if identifiers is not None and tally.rows and not tally.introduced:
+                    raise RedactionError(
+                        f"{source.name}: no row has a field {identifiers}, which --identifiers names",
+                        "Nothing was written. Name the field that says who a row is about.",
+                    )
+    except OSError as error:
+        raise RedactionError(
+            f"{source.name} cannot be read, or {out.name} not written ({error.strerror})",
+            "Name plain files, where there is room.",
+        ) from error
+    _report(tally)
+
+
+def _report(tally: "RowTally") -> None:
+    """Say what became of the rows.
+
+    Raises:
+        RedactionError: something was withheld in every row.
+    """
+    click.echo(
+        f"{counted(tally.rows, 'row')}: {counted(tally.found, 'identifier')} in {tally.touched} of them", err=True
+    )
+    if tally.unread:
+        has = "has" if tally.unread == 1 else "have"
+        click.echo(
+            f"{counted(tally.unread, 'row')} {has} other fields, written unchanged and not checked "
+            "(--others redact or drop)",
+            err=True,
+        )
+    if tally.replaced:
+        had = "row had a field" if tally.replaced == 1 else "rows had fields"
+        click.echo(f"{tally.replaced} {had} of the name spans: what --spans found stands there now", err=True)
+    if tally.withheld:
+        reasons = ", ".join(f"{count} {reason}" for reason, count in tally.withheld.most_common())
+        named = ", ".join(map(str, tally.rows_withheld))
+        fields, were = counted(tally.withheld.total(), "field"), "was" if tally.withheld.total() == 1 else "were"
+        said = f"{fields} {were} withheld ({reasons}); the first rows with one: {named}"
+        if tally.spoilt == tally.rows:
+            raise RedactionError(
+                said, "No row is left to read. Look at the reasons: a policy's limits, a model, a file."
+            )
+        click.echo(f"{said}. Each of these fields reads [WITHHELD: reason] in the file.", err=True)
+
+
+@redact.command()
+@engine_options
+def text(level: Literal["default", "strict"] | None, language: str | None, policy: str | None) -> None:
+    """Redact standard input, as one text. What cannot be judged becomes [WITHHELD: reason]; the exit code is then 5."""
+    from agent.redaction.redacted import Withheld
+
+    choice = chosen(level, language, policy)
+    typed = sys.stdin.buffer.read(_MOST_TYPED + 1)
+    try:
+        ((shown, found),) = choice.open().redact_and_find([typed.decode()])
+    except UnicodeDecodeError:
+        shown, found = f"[WITHHELD: {Withheld.UNDECODABLE}]", Withheld.UNDECODABLE
+    click.echo(shown, nl=False)
+    if isinstance(found, Withheld):
+        click.echo()
+        raise RedactionError(f"the text was withheld: {found}", _MENDED.get(found, "Look at the policy's limits."))

@@ -1,0 +1,105 @@
+"""The command `intramural redact bench`: redaction measured on texts whose identifiers are known."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from agent.cli.output import format_option, show_rows
+from agent.cli.redact_options import chosen, engine_options
+from agent.errors import RedactionError
+
+if TYPE_CHECKING:
+    from agent.redaction.policy.policy import RedactionPolicy
+
+OURS = "intramural"
+IN_PLACE = "in its place"
+
+
+@click.command()
+@click.option(
+    "--gold",
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help='Texts and their identifiers, one object per line: {"text": ..., "spans": [[start, end, kind], ...]}.',
+)
+@engine_options
+@click.option(
+    "--engine",
+    "other",
+    metavar="KIND:PATH",
+    help="Your own model: spacy, transformers or gliner, or intramural for one that `redact train` wrote.",
+)
+@click.option(
+    "--label",
+    "labels",
+    metavar="LABEL=ENTITY",
+    multiple=True,
+    help="Entity kind that a label of that model stands for.",
+)
+@click.option("--admit", is_flag=True, help="Allow the models of --policy to replace the package's own.")
+@click.option("--force", is_flag=True, help="Admit models that find less than the package's own.")
+@format_option()
+def bench(
+    gold: Path,
+    level: Literal["default", "strict"] | None,
+    language: str | None,
+    policy: str | None,
+    other: str | None,
+    labels: tuple[str, ...],
+    admit: bool,
+    force: bool,
+    form: str,
+) -> None:
+    """Measure redaction on your own texts with known identifiers.
+
+    Shows recall, precision and speed.
+
+    With --engine a model of yours is measured too, with the same rules: in place of the package's own model, and
+    beside it. With a --policy whose models do not name `shipped`, those models are measured, and with --admit may be
+    used from then on, unless they find less.
+    """
+    from agent.cli.redact_tables import COLUMNS, bench_rows
+    from agent.redaction.measuring.bench import bench as run_bench
+    from agent.redaction.measuring.bench import judge_all, read_gold
+    from agent.redaction.models.admission import admit as note_admission
+    from agent.redaction.policy.policy import load_policy
+
+    choice = chosen(level, language, policy)
+    rules = load_policy(choice.policy, Path(choice.directory or "."), choice.language)
+    measured = _models_to_measure(rules, other, labels)
+    if admit and ("shipped" in rules.models or other is not None):
+        raise RedactionError(
+            "--admit: there is nothing to admit",
+            "Name a --policy of yours whose `models` take the place of the package's own (without `shipped`).",
+        )
+    texts = read_gold(gold)
+    costs = {name: run_bench(texts, replace(choice, models=models)) for name, models in measured.items()}
+    found = {name: judge_all(texts, cost.found) for name, cost in costs.items()}
+    show_rows(bench_rows(found, costs), COLUMNS, form)
+    if IN_PLACE in found and admit:
+        figures = (len(texts), found[IN_PLACE].all.core.n)
+        cores = [found[name].all.core.value or 0.0 for name in (IN_PLACE, OURS)]
+        note_admission(rules, Path(choice.directory or "."), figures, *cores, force=force)
+        click.echo(
+            "The models of this policy may be used from now on: admitted_models.json in its folder says so.",
+            err=True,
+        )
+    elif IN_PLACE in found and found[IN_PLACE].leaks > found[OURS].leaks and not force:
+        click.echo("Refused in place of the package's own model: core recall is lower (--force).", err=True)
+        raise click.exceptions.Exit(1)
+
+
+def _models_to_measure(
+    rules: "RedactionPolicy", other: str | None, labels: tuple[str, ...]
+) -> dict[str, tuple[Any, ...]]:
+    """Return what is measured, by what it is called: models as a policy names them."""
+    if other is not None:
+        kind, _, path = other.partition(":")
+        meanings = {name: meaning or None for name, _, meaning in (label.partition("=") for label in labels)}
+        model = {"kind": kind, "path": str(Path(path).absolute()), "labels": meanings}
+        return {IN_PLACE: (model,), OURS: ("shipped",), "both models": ("shipped", model)}
+    if "shipped" not in rules.models:
+        return {IN_PLACE: rules.model_dump()["models"], OURS: ("shipped",)}
+    return {OURS: rules.model_dump()["models"]}

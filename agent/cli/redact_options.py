@@ -1,0 +1,59 @@
+"""The options of every command that redacts: which engine, by which policy, under whose key."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import click
+
+from agent.errors import RedactionError
+
+if TYPE_CHECKING:
+    from agent.redaction.files.worker import EngineChoice
+    from agent.site.directory import Site
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def engine_options(command: Command) -> Command:
+    """Add the options that say by which rules a text is redacted."""
+    for option in (
+        click.option("--policy", help="Name of a policy in policies/redaction, or a file ending in .yaml."),
+        click.option("--language", help="Language of the texts: en or es.  [default: the policy's, en]"),
+        click.option(
+            "--level",
+            type=click.Choice(["default", "strict"]),
+            help="Level of redaction; ignored with --policy.  [default: default]",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def chosen(level: Literal["default", "strict"] | None, language: str | None, policy: str | None) -> "EngineChoice":
+    """Return the engine that the options ask for; that of a site where --site names one and they ask for none.
+
+    Raises:
+        RedactionError: they contradict each other.
+        ConfigError, StoreError: there is no such site, or its key cannot be read.
+    """
+    from agent.redaction.files.worker import EngineChoice
+    from agent.redaction.policy.policy import policy_for
+
+    if policy is not None and level is not None:
+        raise RedactionError("--level and --policy both say what is taken", "Give one of them.")
+    site = _named_site()
+    if site is None:
+        return EngineChoice(policy or policy_for(level or "default", language), str(Path.cwd()), language)
+    key = site.surrogate_key().hex()
+    if (level, language, policy) == (None, None, None):
+        return EngineChoice(site.settings.redaction_policy, str(site.directory.absolute()), key=key)
+    return EngineChoice(policy or policy_for(level or "default", language), str(Path.cwd()), language, key=key)
+
+
+def _named_site() -> "Site | None":
+    """Return the site that the command line or the environment names; the current directory alone names none."""
+    context = click.get_current_context().find_root()
+    source = context.get_parameter_source("directory")
+    named = (click.core.ParameterSource.COMMANDLINE, click.core.ParameterSource.ENVIRONMENT)
+    return context.obj if source in named else None

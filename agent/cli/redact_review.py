@@ -1,0 +1,292 @@
+"""The commands `redact review new`, `mark`, `report`, `gold`, `list` and `delete`: a person checks redaction."""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from agent.cli.output import format_option, show_rows, with_site
+from agent.errors import ConfigError
+from agent.io.plain_text import printable
+from agent.io.wording import counted
+from agent.site.directory import Site
+
+if TYPE_CHECKING:
+    from agent.review.marking import MarkedSpan
+    from agent.store import ReviewedText, Store
+
+FEW_IDENTIFIERS = 100
+_COLUMNS = {
+    "entity": "Kind",
+    "found": "Found",
+    "missed": "Missed",
+    "recall": "Recall",
+    "low": "From",
+    "high": "To (95 %)",
+    "wrong": "Marked wrongly",
+}
+_LISTED = {
+    "name": "Name",
+    "made": "Made",
+    "policy": "Policy",
+    "records": "Records",
+    "texts": "Texts",
+    "reviewed": "Reviewed",
+}
+
+
+@click.group()
+def review() -> None:
+    """Have a person check redaction on the site's own texts."""
+
+
+@review.command()
+@click.argument("name")
+@click.option("--suite", default="default", show_default=True, help="Name of the collection of runs.")
+@click.option("--records", type=click.IntRange(1, 10_000), default=50, show_default=True, help="Number of records.")
+@click.option("--seed", type=click.IntRange(0), help="Seed that chooses the records.")
+@click.pass_obj
+def new(site: Site, name: str, suite: str, records: int, seed: int | None) -> None:
+    """Choose random records of a suite for a person to check.
+
+    What redaction finds in them is kept with them, sealed."""
+    from agent.review.sample import ReviewSampling, make_review
+
+    made = make_review(site, ReviewSampling(name, suite, records, seed))
+    click.echo(f"{counted(made.texts, 'text')} of {counted(made.records, 'record')}")
+    if made.records < records:
+        click.echo(f"{records} records were asked for, and {made.records} are all that there are", err=True)
+    if made.withheld:
+        click.echo(f"{counted(made.withheld, 'text')} could not be cleared: they are shown nowhere", err=True)
+    click.echo(with_site(f"Next: intramural redact review mark {name}"))
+
+
+@review.command()
+@click.argument("name")
+@click.option("--again", type=click.IntRange(1), help="Review this text again.")
+@click.pass_obj
+def mark(site: Site, name: str, again: int | None) -> None:
+    """Show original texts with what was found, and ask what is wrong.
+
+    For a person who may see patients' texts: each one shown is written to the audit log. What redaction found stands in
+    brackets with a number and its kind. Stop at any time (q); run it again to resume there.
+    """
+    from agent.review.sample import require_review
+
+    with site.store() as store:
+        require_review(store, name)
+        texts = store.reviewed_texts(name)
+        if again is not None and again > len(texts):
+            raise ConfigError(f"review {name} has {counted(len(texts), 'text')}", "Give one of their numbers.")
+        left = [one for one in texts if (one.item == again if again else one.figures is None)]
+        for text in left:
+            if text.content is None:
+                continue
+            if not _marked(store, name, text, len(texts)):
+                break
+        _print_progress(store, name)
+
+
+@review.command()
+@click.argument("name")
+@format_option("csv")
+@click.pass_obj
+def report(site: Site, name: str, form: str) -> None:
+    """Show the share of identifiers that redaction found, by kind.
+
+    Over the texts reviewed so far, with 95 % intervals."""
+    from agent.review.estimate import estimates
+    from agent.review.sample import require_review
+
+    with site.store() as store:
+        require_review(store, name)
+        texts = store.reviewed_texts(name)
+    done = [text for text in texts if text.figures is not None]
+    if not done:
+        raise ConfigError(f"no text of review {name} was reviewed yet", f"Run `intramural redact review mark {name}`.")
+    rows = [
+        {
+            "entity": one.entity,
+            "found": one.found,
+            "missed": one.missed,
+            "recall": one.recall.value,
+            "low": one.recall.low,
+            "high": one.recall.high,
+            "wrong": one.wrong,
+        }
+        for one in estimates(done)
+    ]
+    show_rows(rows, _COLUMNS, form)
+    seen = sum(sum(each[:2]) for text in done for each in (text.figures or {}).values())
+    records = len({text.record for text in done})
+    click.echo(f"{len(done)} of {counted(len(texts), 'text')} reviewed, of {counted(records, 'record')}", err=True)
+    if seen < FEW_IDENTIFIERS:
+        click.echo(f"{counted(seen, 'identifier')}: too few to say much; review more records", err=True)
+
+
+@review.command()
+@click.argument("name")
+@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="A new file.")
+@click.pass_obj
+def gold(site: Site, name: str, out: Path) -> None:
+    """Write the reviewed texts with every identifier in them.
+
+    For `redact bench` and `redact train`. The file holds original texts: it is readable by its owner alone, and writing
+    it is noted in the audit log.
+    """
+    import os
+
+    from agent.redaction.gateway.cases import Revealing
+    from agent.review.sample import gold_rows, require_review
+
+    with site.store() as store:
+        require_review(store, name)
+        rows = list(gold_rows(store, name))
+        if not rows:
+            raise ConfigError(f"review {name} has no reviewed text", f"Run `intramural redact review mark {name}`.")
+        revealing = Revealing(lambda event: store.audit("reveal", event), "review")
+        revealing.clear_records([[row["text"] for row in rows]], f"name={name} gold={len(rows)}")
+        try:
+            handle = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except OSError as error:
+            raise ConfigError(f"{out.name} cannot be made ({error.strerror})", "Name a new file.") from None
+        with open(handle, "w", encoding="utf-8") as file:  # noqa: PTH123 - a handle, no path
+            file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    click.echo(
+        f"{counted(len(rows), 'text')} written. They are original texts: keep the file inside, delete it after use."
+    )
+
+
+@review.command("list")
+@format_option("csv")
+@click.pass_obj
+def list_(site: Site, form: str) -> None:
+    """List the reviews."""
+    with site.store() as store:
+        found = store.reviews()
+    rows = [
+        {
+            "name": one.name,
+            "made": datetime.fromtimestamp(one.made_at, UTC).date().isoformat(),
+            "policy": one.plan["policy"],
+            "records": one.plan["records"],
+            "texts": one.texts,
+            "reviewed": one.reviewed,
+        }
+        for one in found
+    ]
+    show_rows(rows, _LISTED, form)
+
+
+@review.command()
+@click.argument("name")
+@click.pass_obj
+def delete(site: Site, name: str) -> None:
+    """Delete a review with its texts and marks."""
+    from agent.review.sample import require_review
+
+    with site.store() as store:
+        require_review(store, name)
+        with store.whole():
+            store.delete_review(name)
+            store.audit("review deleted", f"name={name}")
+    click.echo(f"review {name} deleted")
+
+
+def _marked(store: "Store", name: str, text: "ReviewedText", total: int) -> bool:
+    """Show one text and keep what the reviewer says of it; False: the reviewer wants to stop."""
+    from agent.redaction.gateway.cases import Revealing
+    from agent.review.marking import MarkedSpan, ReviewVerdict
+
+    assert text.content is not None
+    found = tuple(MarkedSpan(*each) for each in text.content["found"])
+    revealing = Revealing(lambda event: store.audit("reveal", event), "review")
+    [[shown]] = revealing.clear_records([[text.content["text"]]], f"name={name} item={text.item}")
+    click.secho(f"\nText {text.item} of {total}, {counted(len(found), 'mark')}", bold=True)
+    click.echo(_with_marks(shown, found))
+    wrong = _ask_wrong(len(found))
+    missed = None if wrong is None else _ask_missed(shown, found)
+    if wrong is None or missed is None:
+        return False
+    verdict = ReviewVerdict(found, wrong, missed)
+    content: Mapping[str, Any] = {
+        **text.content,
+        "wrong": sorted(wrong),
+        "missed": [[place.start, place.end, place.entity] for place in missed],
+    }
+    store.keep_reviewed(name, text.item, content, verdict.figures())
+    return True
+
+
+def _with_marks(text: str, found: "tuple[MarkedSpan, ...]") -> str:
+    pieces: list[str] = []
+    at = 0
+    for number, place in enumerate(found, 1):
+        marked = f"[{number} {place.entity}: {printable(text[place.start : place.end])}]"
+        pieces += [printable(text[at : place.start]), click.style(marked, reverse=True)]
+        at = place.end
+    return "".join([*pieces, printable(text[at:])])
+
+
+def _ask_wrong(marks: int) -> frozenset[int] | None:
+    """Ask for marks that identify nobody, counted from 0; None: stop."""
+    while marks:
+        said = click.prompt(
+            "Marks that identify nobody (numbers; Enter: none; q: stop)", default="", show_default=False
+        ).strip()
+        if said.casefold() == "q":
+            return None
+        numbers = said.replace(",", " ").split()
+        if said == "?":
+            click.echo("The numbers stand in the brackets, before the kind: [3 NAME: ...].")
+            continue
+        if all(number.isdecimal() and 1 <= int(number) <= marks for number in numbers):
+            return frozenset(int(number) - 1 for number in numbers)
+        click.echo(f"Give numbers from 1 to {marks}.")
+    return frozenset()
+
+
+def _ask_missed(text: str, found: "tuple[MarkedSpan, ...]") -> "tuple[MarkedSpan, ...] | None":
+    """Ask for identifiers that were missed, until there is none more; None: stop."""
+    from typing import get_args
+
+    from agent.redaction.entities import Entity
+    from agent.review.marking import missed_places
+
+    kinds = get_args(Entity)
+    missed: dict[tuple[int, int], MarkedSpan] = {}
+    while True:
+        said = click.prompt(
+            "Missed, as it stands there; KIND: first unless it is a name (DATE: 3 May) (Enter: none more; q: stop)",
+            default="",
+            show_default=False,
+        ).strip()
+        if said.casefold() == "q":
+            return None
+        if not said:
+            return tuple(missed[at] for at in sorted(missed))
+        kind, colon, words = said.partition(":")
+        named = bool(colon) and kind.strip().upper() in kinds
+        places = missed_places(text, found, words if named else said, kind.strip().upper() if named else "NAME")
+        missed |= {(place.start, place.end): place for place in places}
+        click.echo(
+            f"{counted(len(places), 'place')} noted"
+            if places
+            else "The text does not contain that, or all of it is marked already. Kinds: " + ", ".join(kinds)
+        )
+
+
+def _print_progress(store: "Store", name: str) -> None:
+    texts = store.reviewed_texts(name)
+    left = sum(text.figures is None for text in texts)
+    gone = sum(text.figures is None and text.content is None for text in texts)
+    click.echo(f"{len(texts) - left} of {counted(len(texts), 'text')} reviewed")
+    if gone:
+        click.echo(f"a purge took {counted(gone, 'text')} before they were reviewed", err=True)
+    if left > gone:
+        click.echo(with_site(f"Next: intramural redact review mark {name}"))
+    else:
+        click.echo(with_site(f"Next: intramural redact review report {name}"))

@@ -1,0 +1,139 @@
+"""What the commands `reset` and `rotate` share: the aggregator's word about this site, and sending requests."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent.cli.enroll import aggregator_of, federation_of, today_day
+from agent.cli.submission_context import outbox_of
+from agent.errors import ConfigError, DeliveryError, DisclosureError, StoreError
+from agent.site.directory import Site
+from agent.site.new_keys import load_agent_keys
+
+if TYPE_CHECKING:
+    from agent.disclosure.ledger import Ledger
+    from agent.disclosure.recovery import HistoryComparison
+    from protocol.keys import PublicKey, Signer
+    from protocol.registry import Registry
+    from protocol.site_head import SiteHead
+
+_LARGEST_ANSWER = 128 * 1024  # bytes; a receipt has less than 64 KiB
+
+
+@dataclass(frozen=True, slots=True)
+class SiteStanding:
+    """Where this site stands: its registry, its id, its ledger if it can be read, and the aggregator's word.
+
+    Attributes:
+        ledger_fault: why the ledger cannot be read; "" if it can.
+    """
+
+    registry: "Registry"
+    site_id: str
+    ledger: "Ledger | None"
+    ledger_fault: str
+    comparison: "HistoryComparison"
+
+
+def read_standing(site: Site, head_file: Path | None) -> SiteStanding:
+    """Compare this machine with the aggregator's word, fetched now or read from a file.
+
+    Receipts that this machine lacks are fetched first.
+
+    Raises:
+        ConfigError: the site is not enrolled, or has no key to ask with.
+        DeliveryError: the aggregator cannot be asked, or its word does not verify.
+        StoreError: a file cannot be read.
+    """
+    from agent.delivery.site_heads import collect_receipts
+    from agent.disclosure.recovery import compare_histories
+
+    federation, outbox = federation_of(site), outbox_of(site)
+    registry, site_id = federation.registry(today_day()), federation.membership().site
+    if site_id not in registry.sites:
+        raise ConfigError("the registry does not know this site", "Run `intramural registry update`.")
+    head = _read_head(site, registry, site_id, head_file)
+    if head_file is None:
+        agent = _find_registered_agent(site, registry, site_id)
+        collect_receipts(outbox, registry, aggregator_of(site, federation.membership().url), site_id, agent)
+    ledger, fault = _read_ledger(site)
+    comparison = compare_histories(head, outbox.all(), ledger)
+    return SiteStanding(registry, site_id, ledger, fault, comparison)
+
+
+def _read_head(site: Site, registry: "Registry", site_id: str, head_file: Path | None) -> "SiteHead":
+    from agent.delivery.site_heads import fetch_site_head, open_site_head
+    from agent.io.atomic_files import read_bounded
+    from protocol.site_head import MAX_SITE_HEAD
+
+    if head_file is not None:
+        note = read_bounded(head_file, MAX_SITE_HEAD, "the aggregator's word").decode("utf-8", "replace")
+    else:
+        agent = _find_registered_agent(site, registry, site_id)
+        aggregator = aggregator_of(site, federation_of(site).membership().url)
+        note = fetch_site_head(aggregator, registry.deployment, site_id, agent)
+    return open_site_head(note, outbox_of(site), registry, site_id)
+
+
+def _find_registered_agent(site: Site, registry: "Registry", site_id: str) -> "Signer":
+    """Return the agent's key here that the registry names: the aggregator tells nobody else about this site.
+
+    Raises:
+        ConfigError: there is none, because it was lost, replaced or revoked, or it cannot be read.
+    """
+    from agent.delivery.departure import site_keys
+    from agent.delivery.site_heads import CARRIED_HEAD_ADVICE
+
+    registered = site_keys(registry, site_id, "agent")
+    try:
+        signers = load_agent_keys(site.keys)
+    except StoreError as error:
+        raise ConfigError(
+            f"the aggregator tells nothing without the agent's key: {error}", f"{error.advice} {CARRIED_HEAD_ADVICE}"
+        ) from None
+    for signer in signers:
+        if signer.public.keyid in registered:
+            return signer
+    raise ConfigError(
+        "this machine has no agent key that the registry names, and the aggregator tells others nothing about a site",
+        f"Run `intramural registry update` where a key was replaced. {CARRIED_HEAD_ADVICE}",
+    )
+
+
+def _read_ledger(site: Site) -> "tuple[Ledger | None, str]":
+    from agent.disclosure.ledger import ledger_key, read_ledger
+
+    try:
+        return read_ledger(outbox_of(site).ledger, ledger_key(site.seal_key())), ""
+    except DisclosureError as error:
+        return None, str(error)
+
+
+def find_steward_key(registry: "Registry", site_id: str) -> "PublicKey":
+    """Return the site's one steward's key that is in force. Raises ConfigError."""
+    from agent.delivery.departure import site_keys
+
+    keys = list(site_keys(registry, site_id, "steward").values())
+    if len(keys) != 1:
+        raise ConfigError(
+            f"the registry has {len(keys)} keys of stewards of this site", "Name the steward's with --steward-public."
+        )
+    return keys[0]
+
+
+def post_request(site: Site, data: bytes, digest: str) -> str:
+    """Hand a request about keys to the aggregator; return its receipt if it is in force already, else "".
+
+    Raises:
+        DeliveryError: it could not be delivered, or was refused.
+    """
+    aggregator = aggregator_of(site, federation_of(site).membership().url)
+    try:
+        answer = json.loads(aggregator.post("/v1/requests", data, limit=_LARGEST_ANSWER))
+        answered, receipt = answer["digest"], answer.get("receipt", "")
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise DeliveryError("the aggregator answered with something that is no answer to a request") from None
+    if answered != digest:
+        raise DeliveryError("the aggregator answered about another request")
+    return receipt if isinstance(receipt, str) else ""

@@ -1,0 +1,202 @@
+"""The commands `reset show|request|send`: a way back for a machine that was restored, copied, or robbed of a key."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from agent.cli.enroll import federation_of, today_day, write_new
+from agent.cli.output import with_site
+from agent.cli.rekeying_context import SiteStanding, find_steward_key, post_request, read_standing
+from agent.cli.submission_context import FILE, audit_of, outbox_of
+from agent.errors import ConfigError, DisclosureError
+from agent.keys import read_public
+from agent.site.directory import Site
+from agent.site.new_keys import load_new_agent_key, load_present_agent_key
+from protocol.predicates import RESET_REASONS
+
+if TYPE_CHECKING:
+    from protocol.keys import Signer
+
+HEAD = click.option(
+    "--head", "head_file", type=FILE, help="The aggregator's signed head of this site's chain, if it came as a file."
+)
+_COMPARE = "Read the fingerprints to the aggregator's people, by telephone or face to face: they decide."
+
+
+@click.group()
+def reset() -> None:
+    """Start a new epoch, after a restored back-up or a lost key."""
+
+
+@reset.command()
+@HEAD
+@click.pass_obj
+def show(site: Site, head_file: Path | None) -> None:
+    """Show what this machine has lost, and what to do. The exit code is 1 if anything is lost.
+
+    Receipts that are missing here are fetched; nothing else is changed.
+    """
+    standing = read_standing(site, head_file)
+    for line in _describe(standing):
+        click.echo(with_site(line))
+    if not standing.comparison.is_whole:
+        raise click.exceptions.Exit(1)
+
+
+@reset.command()
+@click.option("--reason", type=click.Choice(RESET_REASONS), required=True, help="Reason for the reset.")
+@click.option("--steward-public", "steward_path", type=FILE, help="The new steward's .pub file, if the key is new.")
+@click.option("--new-agent-key", is_flag=True, help="Make a new agent key; it is used once the registry names it.")
+@click.option("--new-ledger", is_flag=True, help="Set an unreadable ledger aside and start a new one.")
+@HEAD
+@click.option("--out", type=FILE, required=True, help="Write the request for the steward to this file.")
+@click.pass_obj
+def request(
+    site: Site,
+    reason: str,
+    steward_path: Path | None,
+    new_agent_key: bool,
+    new_ledger: bool,
+    head_file: Path | None,
+    out: Path,
+) -> None:
+    """Ask for a new epoch of the site's chain.
+
+    It begins where the aggregator's log ends.
+
+    The steward signs it with `intramural-steward sign-request`. Asking for the same again gives the same bytes.
+    """
+    from agent.disclosure.ledger import Ledger, ledger_key
+    from agent.disclosure.rekeying import request_reset, set_ledger_aside
+
+    _check_keys(reason, steward_path, new_agent_key=new_agent_key)
+    outbox = outbox_of(site)
+    standing = read_standing(site, head_file)
+    if standing.ledger is None and not new_ledger:
+        raise DisclosureError(
+            standing.ledger_fault,
+            "Restore submissions/ledger from a back-up. Only if no back-up is whole, give --new-ledger: the old one is "
+            "set aside, and figures of the datasets registered in it stay suppressed.",
+        )
+    if standing.comparison.is_whole and reason in ("restored", "fork"):
+        raise ConfigError(
+            "this machine has everything that the aggregator has, so there is nothing to reset",
+            "Go on with `intramural submission send`.",
+        )
+    agent = _choose_agent_key(site, standing, new_agent_key=new_agent_key)
+    steward = read_public(steward_path) if steward_path else find_steward_key(standing.registry, standing.site_id)
+    with outbox.held():
+        set_aside = set_ledger_aside(outbox) if new_ledger else 0
+        data = request_reset(
+            outbox,
+            standing.registry,
+            standing.comparison,
+            Ledger() if new_ledger or standing.ledger is None else standing.ledger,
+            agent=agent,
+            steward=steward,
+            reason=reason,
+            ledger_seal=ledger_key(site.seal_key()),
+            today_day=today_day(),
+            set_aside=set_aside,
+        )
+    audit_of(site)("reset requested", f"epoch={standing.comparison.head.epoch + 1} reason={reason} day={today_day()}")
+    write_new(out, data)
+    click.echo(f"Request for epoch {standing.comparison.head.epoch + 1} written to {out.name}. Its keys:")
+    click.echo(f"  agent    {agent.public.fingerprint}")
+    click.echo(f"  steward  {steward.fingerprint}")
+    click.echo(f"The steward signs it with `intramural-steward sign-request {out.name} --key KEY --out SIGNED`;")
+    click.echo(with_site(f"you send that with `intramural reset send SIGNED`. {_COMPARE}"))
+
+
+@reset.command()
+@click.argument("signed", type=FILE)
+@click.option("--out", type=FILE, help="Check it and write it to this file instead of sending it.")
+@click.pass_obj
+def send(site: Site, signed: Path, out: Path | None) -> None:
+    """Send the request that the steward has signed. People at the aggregator decide about it."""
+    from agent.disclosure.rekeying import check_signed
+    from agent.io.atomic_files import read_bounded
+    from protocol.envelope import MAX_BYTES, STATEMENT_TYPE
+
+    federation = federation_of(site)
+    registry, own = federation.registry(today_day()), federation.membership().site
+    data = read_bounded(signed, MAX_BYTES[STATEMENT_TYPE], "the signed request")
+    opened = check_signed(data, outbox_of(site), "reset", registry, own)
+    audit_of(site)("reset sent", f"digest={opened.digest} day={today_day()}")
+    if out is not None:
+        write_new(out, data)
+        click.echo(f"Request written to {out.name}; hand it to the aggregator's people. {_COMPARE}")
+    elif post_request(site, data, opened.digest):
+        click.echo("The reset is in force already.")
+    else:
+        click.echo(f"Request sent; it waits for a person there. {_COMPARE}")
+    click.echo(with_site("Once it is in force, run `intramural registry update`, then prepare again."))
+
+
+def _check_keys(reason: str, steward_path: Path | None, *, new_agent_key: bool) -> None:
+    if reason == "lost_steward_key" and steward_path is None:
+        raise click.UsageError("--reason lost_steward_key needs the new key's public half: --steward-public FILE.pub")
+    if reason == "stolen_key" and steward_path is None and not new_agent_key:
+        raise click.UsageError("--reason stolen_key needs a new key: --new-agent-key, --steward-public, or both")
+
+
+def _choose_agent_key(site: Site, standing: SiteStanding, *, new_agent_key: bool) -> "Signer":
+    """Return the key that signs from now on: a new one, or the one that is here and may go on signing."""
+    if new_agent_key:
+        return load_new_agent_key(site.keys)
+    if not (site.keys / "agent.key").exists():
+        raise ConfigError("the agent key is missing", "Make a new one with --new-agent-key.")
+    signer = load_present_agent_key(site.keys)
+    found = standing.registry.site_of(signer.public.keyid)
+    if found is None:
+        return signer  # a machine that was made anew
+    entry = found[1]
+    ended = entry.revoked_from is not None or entry.until_index is not None
+    if found[0] != standing.site_id or entry.role != "agent" or ended:
+        raise ConfigError("the agent's key here was replaced or revoked", "Make a new one with --new-agent-key.")
+    return signer
+
+
+def _describe(standing: SiteStanding) -> list[str]:
+    comparison, head = standing.comparison, standing.comparison.head
+    lines = [
+        f"The aggregator's log ({head.log_size} entries) has link {head.seq} of epoch {head.epoch} as this site's "
+        f"last, and a ledger of {head.ledger.length} entries"
+        + ("; the site is frozen after a fork." if head.frozen else "."),
+        f"This machine agrees with it up to link {comparison.common_seq}"
+        + _counted(comparison.waiting_links, "; {} approved here follows it", "; {} approved here follow it")
+        + _counted(
+            comparison.stray_links,
+            "; {} approved here has no place any more",
+            "; {} approved here have no place any more",
+        )
+        + ".",
+    ]
+    if standing.ledger is None:
+        lines.append(f"The ledger here cannot be read: {standing.ledger_fault}.")
+    elif comparison.ledger is not None:
+        lines.append(f"The ledger here has {comparison.ledger.length} entries.")
+    if comparison.is_whole:
+        return [*lines, "Nothing is lost. Go on with `intramural submission send` or `intramural submission prepare`."]
+    lost = [
+        _counted(comparison.lost_links, "{} link", "{} links"),
+        _counted(comparison.lost_entries, "{} entry of the ledger", "up to {} entries of the ledger"),
+    ]
+    if any(lost):
+        lines.append(f"Lost here: {' and '.join(text for text in lost if text)}.")
+    reason = "fork" if head.frozen else "restored"
+    return [
+        *lines,
+        "What to do: if a newer back-up of the folder submissions/ exists, restore it and run this again. If several "
+        "machines run as this site, keep one. Then ask for a new epoch: "
+        f"`intramural reset request --reason {reason} --out REQUEST`"
+        + (" --new-ledger" if standing.ledger is None else "")
+        + ". Figures of datasets whose entries are lost stay suppressed until a newer version is registered.",
+    ]
+
+
+def _counted(number: int, singular: str, plural: str) -> str:
+    if not number:
+        return ""
+    return (singular if number == 1 else plural).format(number)

@@ -1,0 +1,128 @@
+"""The commands `rotate request|send|cancel`: one of the site's two keys is replaced by a new one."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from agent.cli.enroll import federation_of, today_day, write_new
+from agent.cli.output import with_site
+from agent.cli.rekeying_context import post_request, read_standing
+from agent.cli.reset import HEAD
+from agent.cli.submission_context import FILE, audit_of, open_gate, outbox_of
+from agent.errors import ConfigError, DisclosureError
+from agent.keys import KeyRole, load_signer, read_public
+from agent.site.directory import Site
+from agent.site.new_keys import load_new_agent_key
+
+if TYPE_CHECKING:
+    from protocol.keys import Signer
+
+_COMPARE = "Read the fingerprint to the aggregator's people, by telephone or face to face: they decide."
+
+
+@click.group()
+def rotate() -> None:
+    """Replace the agent's or the steward's key."""
+
+
+@rotate.command()
+@click.option("--role", type=click.Choice(["agent", "steward"]), required=True, help="Owner of the key to replace.")
+@click.option("--steward-public", "steward_path", type=FILE, help="The new steward's key: its .pub file.")
+@click.option("--out", type=FILE, required=True, help="Write the request for the steward to this file.")
+@click.pass_obj
+def request(site: Site, role: str, steward_path: Path | None, out: Path) -> None:
+    """Ask that a key be replaced. Both old keys and the new one sign.
+
+    A new agent's key lies beside the old one as keys/agent.key.new, and takes its place once the registry names it.
+    """
+    from agent.disclosure.ledger import ledger_key, read_ledger
+    from agent.disclosure.prepare import enrolled_site
+    from agent.disclosure.rekeying import request_rotation
+
+    if (role == "steward") != (steward_path is not None):
+        raise click.UsageError("--steward-public goes with --role steward, and is needed there")
+    gate, outbox = open_gate(site), outbox_of(site)
+    old = load_signer(site.keys / "agent.key", KeyRole.AGENT)
+    signers: dict[str, Signer] = {old.public.keyid: old}
+    with outbox.held():
+        if steward_path is not None:
+            new = read_public(steward_path)
+        else:
+            signer = load_new_agent_key(site.keys)
+            new, signers[signer.public.keyid] = signer.public, signer
+        ledger = read_ledger(outbox.ledger, ledger_key(site.seal_key()))
+        own = enrolled_site(gate.registry, old.public.keyid)
+        data = request_rotation(outbox, gate.registry, own, ledger, role=role, signers=signers, new=new)
+    audit_of(site)("rotation requested", f"role={role} key={new.keyid} day={today_day()}")
+    write_new(out, data)
+    click.echo(f"Request written to {out.name}. The new key:")
+    click.echo(f"  {role:<8} {new.fingerprint}")
+    twice = " first with the old key, then what came out with the new one," if role == "steward" else ""
+    click.echo(f"The steward signs it,{twice} with")
+    click.echo(f"  intramural-steward sign-request {out.name} --key KEY --out SIGNED")
+    click.echo(with_site(f"and you send that with `intramural rotate send SIGNED`. {_COMPARE}"))
+
+
+@rotate.command()
+@click.argument("signed", type=FILE)
+@click.option("--out", type=FILE, help="Check it and write it to this file instead of sending it.")
+@click.pass_obj
+def send(site: Site, signed: Path, out: Path | None) -> None:
+    """Send the request that the steward has signed. Until it is in force nothing else can be prepared."""
+    from agent.disclosure.chain import settle_chain
+    from agent.disclosure.rekeying import check_signed
+    from agent.io.atomic_files import read_bounded
+    from protocol.envelope import MAX_BYTES, STATEMENT_TYPE
+    from protocol.statements import parse_statement
+
+    federation, outbox = federation_of(site), outbox_of(site)
+    registry, own = federation.registry(today_day()), federation.membership().site
+    data = read_bounded(signed, MAX_BYTES[STATEMENT_TYPE], "the signed request")
+    opened = check_signed(data, outbox, "rotate", registry, own)
+    with outbox.held():
+        in_chain = {s.digest for s in outbox.all() if s.state.value in ("sent", "receipted")}
+        if opened.digest not in in_chain:
+            end = settle_chain(outbox, registry.sites[own], outbox.all())
+            header = parse_statement(opened.payload).header
+            if (header.epoch, header.seq, header.prev) != (end.epoch, end.seq, end.prev):
+                raise DisclosureError(
+                    "the site's chain went on since the rotation was requested",
+                    "Nothing was sent. Request it again, and have that signed.",
+                )
+            if not outbox.restore(opened.digest):
+                outbox.put_approved(opened.digest, data)
+            # Noted before a byte leaves: from here on the chain may have this link.
+            outbox.mark_sent(opened.digest, today_day())
+    audit_of(site)("rotation sent", f"digest={opened.digest} day={today_day()}")
+    if out is not None:
+        write_new(out, data)
+        click.echo(f"Request written to {out.name}; hand it to the aggregator's people. {_COMPARE}")
+    else:
+        post_request(site, data, opened.digest)
+        click.echo(f"Request sent; it waits for a person there. {_COMPARE}")
+    click.echo(with_site("Once it is in force, run `intramural registry update`, then `intramural submission send`."))
+
+
+@rotate.command()
+@HEAD
+@click.pass_obj
+def cancel(site: Site, head_file: Path | None) -> None:
+    """Take back a rotation that will not be put in force.
+
+    Ask the aggregator's people first to drop it there.
+    """
+    standing = read_standing(site, head_file)
+    outbox = outbox_of(site)
+    with outbox.held():
+        waiting = [s for s in outbox.all() if s.kind == "rotate" and s.state.value == "sent"]
+        if not waiting:
+            raise ConfigError("no rotation waits", "`intramural submission status` lists the site's chain.")
+        for rotation in waiting:
+            if rotation.header.seq <= standing.comparison.head.seq:
+                raise DisclosureError(
+                    "the aggregator's log has it, or another link in its place", "Nothing was changed."
+                )
+            outbox.make_void(rotation.digest)
+            audit_of(site)("rotation cancelled", f"digest={rotation.digest} day={today_day()}")
+            click.echo(f"cancelled {rotation.digest}")

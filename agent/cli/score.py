@@ -1,0 +1,171 @@
+"""Commands that score answers: `rescore` those of a suite, `score` those of a file."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from agent.cli.output import fitting, format_option, show_rows
+from agent.cli.summarize import show_summaries, summary_rows
+from agent.errors import ConfigError
+from agent.io.wording import counted
+from agent.site.directory import Site
+
+if TYPE_CHECKING:
+    from agent.vocabulary import ScoringChoice
+
+RULES = {"intramural": "our rules", "helm": "HELM's rules"}
+SCORING = click.Choice(["intramural", "helm", "both"])
+MISSING_SHOWN = 20
+
+
+@click.command()
+@click.option("--suite", default="default", show_default=True, help="Name of the collection of runs.")
+@click.option("--scoring", type=SCORING, help="Rules to use from now on (default: those of each run).")
+@click.option("--all-metrics", is_flag=True, help="Show metrics that did not change too.")
+@click.option("--replace", is_flag=True, help="Drop figures by rules that --scoring leaves out.")
+@format_option("csv")
+@click.pass_obj
+def rescore(
+    site: Site, suite: str, scoring: "ScoringChoice | None", all_metrics: bool, replace: bool, form: str
+) -> None:
+    """Score stored answers again with this version's rules.
+
+    All those of a suite; no model and no judge is asked, and what changed is said. What judges replied is read again;
+    a seat without a reply stays open. Runs whose texts were purged, and runs imported from HELM, stay as they are.
+    """
+    from agent.runs.rescore import lost_rules, rescore_suite
+
+    with site.store() as store:
+        store.require_suite(suite)
+        lost = lost_rules(store, suite, scoring)
+        if lost and not replace:
+            raise ConfigError(
+                f"figures of suite {suite} would be dropped: "
+                + ", ".join(f"by {RULES[rules]} of {counted(count, 'run')}" for rules, count in lost.items()),
+                "Give --scoring both to keep both, or --replace.",
+            )
+        outcomes = rescore_suite(store, suite, scoring, site.means)
+    rows = [
+        {
+            "run": outcome.run.name,
+            "metric": change.metric,
+            "before": change.before,
+            "after": change.after,
+            "changed": change.changed,
+            "instances": change.instances,
+        }
+        for outcome in outcomes
+        for change in outcome.changes
+        if all_metrics or form != "table" or change.changed
+    ]
+    columns = {"run": "Run", "metric": "Metric", "before": "Before", "after": "After", "changed": "Changed"}
+    if rows or form != "table":
+        columns |= {"instances": "Instances"}
+        shown = fitting(rows, columns, ("instances", "changed")) if form == "table" else columns
+        show_rows(rows, shown, form, title=f"Suite {suite}")
+    for outcome in outcomes:
+        if outcome.left:
+            click.echo(f"{outcome.run.name}: left as it was: {outcome.left}", err=True)
+    done = sum(not outcome.left for outcome in outcomes)
+    said = sum(any(change.changed for change in outcome.changes) for outcome in outcomes)
+    click.echo(f"{done} of {len(outcomes)} runs scored again, {said} with a change; no model was asked", err=True)
+    for rules, count in lost.items():
+        click.echo(f"dropped: figures by {RULES[rules]} of {counted(count, 'run')}", err=True)
+
+
+@click.command()
+@click.argument("benchmark")
+@click.option(
+    "--data",
+    type=click.Path(exists=True, path_type=Path),
+    help="Dataset: a file, or a folder of official files (default for an own benchmark: its own file).",
+)
+@click.option(
+    "--answers",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help='One {"instance_id": ..., "answer": ...} a line.',
+)
+@click.option(
+    "--write-template",
+    "template",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write a new file with a line for every instance, to be filled with answers; score nothing.",
+)
+@click.option(
+    "--judgements",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help='Replies of judges asked elsewhere: one {"instance_id": ..., "judge": ..., "reply": ...} a line.',
+)
+@click.option(
+    "--judges",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="The jury, as in judges.yaml (default: every judge of --judgements has a seat).",
+)
+@click.option(
+    "--write-judge-prompts",
+    "prompts",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write a new file with the judges' prompt for each of --answers; score nothing.",
+)
+@click.option("--scoring", type=SCORING, help="Rules to use (default: the benchmark's).")
+@format_option("csv")
+@click.pass_obj
+def score(
+    site: Site,
+    benchmark: str,
+    data: Path | None,
+    answers: Path | None,
+    template: Path | None,
+    judgements: Path | None,
+    judges: Path | None,
+    prompts: Path | None,
+    scoring: "ScoringChoice | None",
+    form: str,
+) -> None:
+    """Score answers that were produced elsewhere.
+
+    Prints the summary of every metric and stores nothing. BENCHMARK is an id, with arguments where it takes some
+    (`clear:condition=homelessness`), or the YAML file of a benchmark. An instance without an answer is unscored
+    (not_asked) and listed; an id that the data does not have is an error.
+
+    An instance_id is what the data's own id column holds, else the row's number, beginning with 1. --write-template
+    writes all of them to a file that only you can read: they may be ids of patients.
+
+    Where a jury grades the answers, --judgements takes what judges replied elsewhere, read by the rules for judges that
+    are asked here; a second line of one judge about one answer is its reply to a request to repair the first.
+    --write-judge-prompts writes what to ask them, questions and answers in the clear, to a file that only you can read.
+    """
+    from agent.runs.score_file import JudgedElsewhere, score_answers, write_judge_prompts, write_template
+
+    if (answers is None) == (template is None) or (template and (judgements or judges or prompts)):
+        raise click.UsageError("give --answers to score them, or --write-template for a file to fill")
+    if judges is not None and judgements is None:
+        raise click.UsageError("--judges names who sits on the jury of --judgements; give both")
+    if template is not None:
+        count = write_template(site.own_benchmarks, benchmark, data, template)
+        click.echo(f"{counted(count, 'instance')} written to {template.name}; fill each answer in")
+        return
+    assert answers is not None
+    if prompts is not None:
+        if judgements is not None:
+            raise click.UsageError("give --judgements to score with them, or --write-judge-prompts to get them")
+        count = write_judge_prompts(site.own_benchmarks, benchmark, data, answers, prompts)
+        click.echo(
+            f"{counted(count, 'prompt')} written to {prompts.name}; they hold questions and answers in the clear"
+        )
+        return
+    judged = None if judgements is None else JudgedElsewhere(judgements, judges)
+    scored = score_answers(site.own_benchmarks, benchmark, data, answers, scoring, judged=judged, means=site.means)
+    summary = scored.summary
+    if form == "json":
+        rows = summary_rows([summary], all_metrics=True)
+        show_rows([{**row, "missing": list(scored.missing)} for row in rows], {}, form)
+    else:
+        show_summaries([summary], True, form, f"Benchmark {summary.run.benchmark}")
+    if scored.missing:
+        shown = ", ".join(scored.missing[:MISSING_SHOWN])
+        more = len(scored.missing) - MISSING_SHOWN
+        click.echo(
+            f"without an answer: {shown}{f' and {more} more (all with --format json)' if more > 0 else ''}", err=True
+        )

@@ -1,0 +1,122 @@
+"""The command `submission send`: approved submissions leave, by the network or as files, and the answers come back."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from agent.cli.enroll import aggregator_of, federation_of, today_day
+from agent.cli.submission_context import DIGEST, FILE, audit_of, outbox_of
+from agent.errors import DisclosureError
+from agent.site.directory import Site
+
+if TYPE_CHECKING:
+    from agent.delivery.outbox import Submission
+
+
+@click.command()
+@DIGEST
+@click.option("--export", "target", type=click.Path(path_type=Path), help="Write to this file or folder instead.")
+@click.option("--import-receipt", "receipt", type=FILE, help="Import a receipt from a file.")
+@click.option("--import-refusal", "refusal", type=FILE, help="Import a signed refusal from a file.")
+@click.option("--keep-trying", is_flag=True, help="Keep trying until every submission has its answer.")
+@click.pass_obj
+def send(
+    site: Site, digest: str | None, target: Path | None, receipt: Path | None, refusal: Path | None, keep_trying: bool
+) -> None:
+    """Send approved statements in order and verify the receipts. Sending again has no further effect.
+
+    With --keep-trying it waits longer and longer between attempts (at most 5 minutes), and ends once everything has a
+    receipt or the aggregator has signed a refusal. It may be stopped and started at any time: the files in submissions/
+    are all that it remembers.
+    """
+    if sum((target is not None, receipt is not None, refusal is not None, keep_trying)) > 1:
+        raise click.UsageError("--export, --import-receipt, --import-refusal and --keep-trying are different steps")
+    if receipt is not None:
+        _import_receipt(site, receipt)
+    elif refusal is not None:
+        _import_refusal(site, refusal)
+    elif target is not None:
+        _export(site, digest, target)
+    elif keep_trying:
+        from agent.delivery.retries import keep_trying as repeat
+
+        repeat(lambda: _send(site, digest), say=lambda text: click.echo(text, err=True))
+    else:
+        _send(site, digest)
+
+
+def _send(site: Site, digest: str | None) -> None:
+    """Try once to send what waits; settings, registry and files are read anew, so that a later attempt sees changes."""
+    from agent.delivery.send import send
+
+    federation = federation_of(site)
+    chosen = _choose(site, digest)
+    if not chosen:
+        click.echo("Nothing waits to be sent.")
+        return
+    aggregator, registry = aggregator_of(site, federation.membership().url), federation.registry(today_day())
+    for done in send(outbox_of(site), registry, aggregator, chosen, today_day=today_day(), audit=audit_of(site)):
+        click.echo(f"{done.state.value} {done.digest}")
+
+
+def _choose(site: Site, digest: str | None) -> "Sequence[Submission]":
+    """Return the submission asked for, else all that wait. Raises DisclosureError: nobody has approved it."""
+    from agent.delivery.send import waiting
+    from protocol.predicates import FIRST_EPOCH
+    from protocol.registry import RootPins
+
+    federation, outbox = federation_of(site), outbox_of(site)
+    if digest is not None:
+        chosen = [outbox.find(digest)]
+    else:
+        known = federation.trusted() if outbox.all() else None
+        entry = None if known is None or isinstance(known, RootPins) else known.sites.get(federation.membership().site)
+        chosen = waiting(outbox, entry.epoch if entry else FIRST_EPOCH)
+    unready = [submission for submission in chosen if submission.state.value in ("prepared", "void")]
+    if unready:
+        raise DisclosureError(
+            f"submission {unready[0].digest[:12]} is {unready[0].state.value}, so it cannot be sent",
+            "A draft is approved first, with `intramural submission approve`.",
+        )
+    return chosen
+
+
+def _export(site: Site, digest: str | None, target: Path) -> None:
+    from agent.delivery.send import export
+
+    chosen = _choose(site, digest)
+    if not chosen:
+        click.echo("Nothing waits to be sent.")
+        return
+    registry = federation_of(site).registry(today_day())
+    paths = export(outbox_of(site), registry, chosen, target, today_day=today_day(), audit=audit_of(site))
+    for path in paths:
+        click.echo(f"exported {path.name}")
+
+
+def _import_receipt(site: Site, path: Path) -> None:
+    from agent.delivery.send import import_receipt
+
+    federation = federation_of(site)
+    taken = import_receipt(
+        outbox_of(site),
+        federation.registry(today_day()),
+        path,
+        made_under=federation.read_version,
+        today_day=today_day(),
+        audit=audit_of(site),
+    )
+    click.echo(f"{taken.state.value} {taken.digest}")
+
+
+def _import_refusal(site: Site, path: Path) -> None:
+    from agent.delivery.send import take_refusal
+    from agent.io.atomic_files import read_bounded
+    from protocol.refusal import MAX_REFUSAL
+
+    note = read_bounded(path, MAX_REFUSAL, "the refusal").decode("utf-8", "replace")
+    registry = federation_of(site).registry(today_day())
+    taken = take_refusal(outbox_of(site), registry, note, today_day=today_day(), audit=audit_of(site))
+    click.echo(f"{taken.state.value} {taken.digest}" + (f" ({taken.refusal})" if taken.refusal else ""))

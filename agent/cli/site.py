@@ -1,0 +1,77 @@
+"""Commands around the site itself: `init`, `doctor`, `purge`."""
+
+import shlex
+from pathlib import Path
+
+import click
+
+from agent.cli.output import format_option, show_rows
+from agent.errors import ConfigError
+from agent.io.plain_text import printable
+from agent.site.directory import Site
+
+
+@click.command()
+@click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--site-name", required=True, help="Name of the site, for people there; it never leaves.")
+def init(directory: Path, site_name: str) -> None:
+    """Make a new site: keys, settings and an empty encrypted store."""
+    from agent.site.directory import create_site
+
+    site = create_site(directory, site_name)
+    click.echo(f"Site made in {site.directory}. Keep a back-up of keys/: without data.key no text can be read again,")
+    click.echo("  and without seal.key neither the release ledger nor the audit log can be checked or continued.")
+    click.echo(f"Next: intramural --site {shlex.quote(str(directory))} doctor --server URL --model NAME")
+    click.echo("  or name your servers in its model_deployments.yaml first.")
+
+
+@click.command()
+@click.option("--server", help="Check this server (ending in /v1) instead of those of model_deployments.yaml.")
+@click.option("--model", help="The model to ask with --server.")
+@format_option()
+@click.pass_obj
+def doctor(site: Site, server: str | None, model: str | None, form: str) -> None:
+    """Check the site: settings, keys, servers, data, redaction. The exit code is 0 only if no check failed."""
+    from agent.cli.doctor import examine
+
+    marks = {"ok": "ok     ", "warning": "warning", "failed": "FAILED "}
+    checks = []
+    for check in examine(site, server, model):
+        checks.append(check)
+        if form == "table":
+            click.echo(printable(f"{marks[check.verdict]}  {check.subject}: {check.finding}"))
+            if check.advice:
+                click.echo(printable(f"         {check.advice}"))
+    if form == "json":
+        rows = [
+            {"what": check.subject, "verdict": check.verdict, "finding": check.finding, "advice": check.advice}
+            for check in checks
+        ]
+        show_rows(rows, {}, "json")
+    failed = [check for check in checks if check.verdict == "failed"]
+    if failed:
+        raise click.exceptions.Exit(max(1, *(check.exit_code for check in failed)))
+
+
+@click.command()
+@click.option(
+    "--older-than",
+    "days",
+    type=click.IntRange(0),
+    metavar="DAYS",
+    help="Age in days (default: keep_texts_days of site.yaml).",
+)
+@click.pass_obj
+def purge(site: Site, days: int | None) -> None:
+    """Delete stored texts older than DAYS; scores stay.
+
+    Texts are prompts, gold, answers and judges' replies.
+    """
+    if days is None:
+        days = site.settings.keep_texts_days
+    if days is None:
+        raise ConfigError("how old must texts be?", "Give --older-than DAYS, or set keep_texts_days in site.yaml.")
+    with site.store() as store:
+        gone = store.purge(days)
+        store.audit("purge", f"older_than_days={days} texts={gone}")
+    click.echo(f"{gone} texts deleted; scores stay")

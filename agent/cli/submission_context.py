@@ -1,0 +1,96 @@
+"""What the commands about submissions share: the outbox, the gate, the site's policy and its audit log."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from agent.cli.enroll import federation_of, today_day
+from agent.errors import ConfigError
+from agent.keys import KeyRole, load_signer, read_data_key
+from agent.site.directory import Site
+
+if TYPE_CHECKING:
+    from agent.delivery.outbox import Outbox, Submission
+    from agent.disclosure.prepare import Gate
+    from protocol.policy import DisclosurePolicy
+    from protocol.registry import Registry
+    from protocol.scorecard import Scorecard
+
+FILE: Final = click.Path(dir_okay=False, path_type=Path)
+SHORT: Final = 12  # characters of a digest in a table
+DIGEST = click.option("--digest", help="The submission: at least the first 8 characters of its digest.")
+
+
+def outbox_of(site: Site) -> "Outbox":
+    """Return the files of the site's submissions."""
+    from agent.delivery.outbox import Outbox
+
+    return Outbox(site.submissions)
+
+
+def policy_of(site: Site) -> "DisclosurePolicy":
+    """Read the site's own disclosure policy. Raises ConfigError or DisclosureError."""
+    from agent.disclosure.policy import read_policy
+
+    return read_policy(site.settings.disclosure_policy, site.directory)
+
+
+def audit_of(site: Site) -> Callable[[str, str], None]:
+    """Return what writes an event and its details to the site's audit log."""
+
+    def write(event: str, detail: str) -> None:
+        with site.store() as store:
+            store.audit(event, detail)
+
+    return write
+
+
+def open_gate(site: Site) -> "Gate":
+    """Return the gate: the site's keys, policy, outbox and registry.
+
+    Raises:
+        ConfigError: the site is not enrolled.
+        StoreError: a key is missing, too widely readable, or damaged.
+    """
+    from agent.disclosure.prepare import Gate
+
+    return Gate(
+        outbox=outbox_of(site),
+        registry=federation_of(site).registry(today_day()),
+        policy=policy_of(site),
+        signer=load_signer(site.keys / "agent.key", KeyRole.AGENT),
+        data_key=read_data_key(site.keys / "data.key"),
+        seal_key=site.seal_key(),
+        today_day=today_day(),
+    )
+
+
+def find_scorecard(registry: "Registry", name: str | None) -> "Scorecard":
+    """Return the registered scorecard of that name (its highest version), or the only one. Raises ConfigError."""
+    cards = [entry.scorecard for entry in registry.scorecards.values() if not entry.retired]
+    names = sorted({card.name for card in cards})
+    if name is None and len(names) == 1:
+        name = names[0]
+    matching = [card for card in cards if card.name == name]
+    if not names:
+        raise ConfigError("no scorecard is registered with the aggregator", "Ask its central team to register one.")
+    if not matching:
+        raise ConfigError(
+            "name the scorecard to report with --scorecard" if name is None else "there is no such scorecard",
+            f"Registered are: {', '.join(names)}.",
+        )
+    return max(matching, key=lambda card: card.version)
+
+
+def choose_submissions(outbox: "Outbox", digest: str | None, state: str) -> "Sequence[Submission]":
+    """Return the one submission asked for, else all in a state."""
+    if digest is not None:
+        return [outbox.find(digest)]
+    return [found for found in outbox.all() if found.state.value == state]
+
+
+def count_drafts(drafts: int) -> str:
+    """Return a number of drafts in words."""
+    return "1 draft" if drafts == 1 else f"{drafts} drafts"

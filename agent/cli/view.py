@@ -1,0 +1,82 @@
+"""The command `intramural view`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from agent.catalog.deployments import Prices
+    from agent.site.directory import Site
+
+
+@click.command()
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8765,
+    show_default=True,
+    help="Port on 127.0.0.1; 0 chooses a free one.",
+)
+@click.option(
+    "--export", "folder", type=click.Path(path_type=Path), help="Write the pages as files to this new folder."
+)
+@click.option(
+    "--release",
+    help="Show this local release first; with --export, show only it.",
+)
+@click.option("--reveal", is_flag=True, help="Show original text; each page opened is recorded in the audit log.")
+@click.pass_obj
+def view(site: "Site", port: int, folder: Path | None, release: str | None, reveal: bool) -> None:
+    """Show leaderboard, runs and instances in a browser.
+
+    Texts are redacted. Read-only, for this machine alone; stop it with Ctrl-C.
+    """
+    from agent.catalog.benchmark import survey_benchmarks
+    from agent.exchange.releases import joined_release
+    from agent.exchange.shown_names import ShownNames
+    from agent.io.progress import Progress
+    from agent.redaction.gateway.cases import open_clearer
+    from agent.service.files import write_pages
+    from agent.service.pages import SitePages, suite_slug
+    from agent.service.server import LOOPBACK, bind, new_secret, serve
+
+    with site.store() as store:
+        clearer = open_clearer(site, store, reveal=reveal, purpose="view" if folder is None else "export")
+        catalogue, _ = survey_benchmarks(site.own_benchmarks)
+        leaves = folder is not None  # files are handed around; pages of this machine are for people of the site
+        pages = SitePages(
+            site.name,
+            store,
+            clearer,
+            catalogue,
+            _prices(site),
+            release if leaves else None,
+            ShownNames(store, reveal=reveal or not leaves),
+        )
+        first = ""
+        if release is not None:
+            joined_release(store, release, catalogue)  # refuses one that is not there
+            first = f"releases/{suite_slug(release)}/index.html"
+        if folder is not None:
+            count = write_pages(pages, folder, Progress())
+            done = f"{count} files written, texts {'as they are' if reveal else 'redacted'}"
+            click.echo(f"{done}; open {first or 'index.html'} there")
+            return
+        secret = new_secret() if reveal else None
+        with bind(port) as listener:
+            address = f"http://{LOOPBACK}:{listener.getsockname()[1]}/" + (f"{secret}/" if secret else "") + first
+            click.echo(f"{address}  (read-only, this machine only; Ctrl-C stops it)")
+            serve(pages, listener, secret)
+
+
+def _prices(site: "Site") -> "dict[str, Prices]":
+    """Return what the site's deployments cost now. A file that cannot be read costs the pages their prices only."""
+    from agent.catalog.deployments import read_deployments
+    from agent.errors import ConfigError
+
+    try:
+        deployments = read_deployments(site.deployments)
+    except ConfigError:
+        return {}
+    return {name: deployment.prices for name, deployment in deployments.items() if deployment.prices is not None}

@@ -1,0 +1,1 @@
+"""Registering, fetching and checking datasets."""

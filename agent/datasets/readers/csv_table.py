@@ -1,0 +1,101 @@
+"""CSV and TSV files, read strictly: a row that does not fit its header is named, never padded or cut.
+
+The standard library's reader is used because it keeps every cell the text it is: `1`, `NA`, `True` and `nan`
+are answers in medical data, and a reader that guesses types turns them into numbers and gaps.
+"""
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TextIO
+
+from agent.datasets.readers.lines import LONGEST, LongLineError, lines
+from agent.datasets.readers.table import Problems, Row, Table
+
+if TYPE_CHECKING:
+    from _csv import Reader
+
+
+@dataclass(frozen=True, slots=True)
+class _Dialect:
+    kind: str
+    delimiter: str
+    others: str  # marks that a single column's name holds when this is the wrong delimiter
+
+
+_CSV = _Dialect("comma-separated", ",", ";\t|")
+_TSV = _Dialect("tab-separated", "\t", ";,|")
+
+
+def read_csv(file: TextIO, problems: Problems) -> Table:
+    """Read comma-separated values with a header line; cells may be quoted and span lines.
+
+    Raises:
+        BenchmarkError: while the rows are walked, when a quote is not closed or wrongly placed, or a line is too long.
+    """
+    return _read(file, problems, _CSV)
+
+
+def read_tsv(file: TextIO, problems: Problems) -> Table:
+    """Read tab-separated values, otherwise by the rules of `read_csv`.
+
+    Raises:
+        BenchmarkError: as `read_csv`.
+    """
+    return _read(file, problems, _TSV)
+
+
+def _read(file: TextIO, problems: Problems, dialect: _Dialect) -> Table:
+    # The reader's limit is 128 KiB a cell, less than a long record; it can only be set for the whole process.
+    csv.field_size_limit(LONGEST)
+    reader = csv.reader(lines(file), strict=True, delimiter=dialect.delimiter)
+    header = _header(reader, problems, dialect)
+    return Table(header, _rows(reader, header, problems, dialect), has_header=True)
+
+
+def _header(reader: "Reader", problems: Problems, dialect: _Dialect) -> tuple[str, ...]:
+    try:
+        header = tuple(next(reader, ()))
+    except (csv.Error, LongLineError) as why:
+        raise problems.stop("the header line", _reason(why, dialect)) from None
+    if not any(name.strip() for name in header):
+        raise problems.stop("line 1", "expected a header line with column names; the file is empty there")
+    problems.add_repeated_columns("the header line", header)
+    if len(header) == 1 and any(mark in header[0] for mark in dialect.others):
+        between = "tabs" if dialect.delimiter == "\t" else "commas"
+        problems.add("the header line", f"only one column; save the file with {between} between the columns")
+    return header
+
+
+def _rows(reader: "Reader", header: tuple[str, ...], problems: Problems, dialect: _Dialect) -> Iterator[Row]:
+    width = len(header)
+    number = 0
+    line = reader.line_num + 1
+    while True:
+        try:
+            values = next(reader, None)
+        except (csv.Error, LongLineError) as why:
+            raise problems.stop(f"row {number + 1} (line {line})", _reason(why, dialect)) from None
+        if values is None:
+            return
+        if values:  # a blank line is no row
+            number += 1
+            where = f"row {number} (line {line})"
+            if len(values) == width:
+                yield Row(where, dict(zip(header, values, strict=True)))
+            else:
+                problems.add(where, f"has {len(values)} fields, and the header has {width}")
+        line = reader.line_num + 1
+
+
+def _reason(why: csv.Error | LongLineError, dialect: _Dialect) -> str:
+    if isinstance(why, LongLineError):
+        return f"is longer than {LONGEST} characters"
+    text = str(why)
+    if "unexpected end of data" in text:
+        return "a quote is opened and never closed"
+    if "expected after" in text:
+        return "a closing quote is followed by text; quotes inside a cell are written twice"
+    if "field larger" in text:
+        return f"a cell is longer than {LONGEST} characters; is a quote missing?"
+    return f"is not {dialect.kind} text"

@@ -1,0 +1,149 @@
+"""The files of one located dataset, as loaders see them: opened by name, their digests checked, problems by file."""
+
+import codecs
+import gzip
+import hashlib
+import io
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, TextIO, cast
+
+from agent.datasets.readers.table import Problems, Table
+from agent.errors import BenchmarkError
+
+_CHUNK = 2**20  # bytes
+_FAULTS = (UnicodeDecodeError, OSError, EOFError, zlib.error)
+_NOT_UTF8 = "is not UTF-8; save the file as UTF-8"
+
+
+@dataclass(frozen=True)
+class Files:
+    """What a loader may read, and nothing else.
+
+    Attributes:
+        paths: by name within the dataset's folder (`labels/x/labels.parquet`), in instance order.
+        digests: SHA-256 of each, by the same name, as it was when the dataset was located.
+        arguments: of the run entry, defaults filled in (subject, condition, subset, ...).
+        options: the definition's own settings of the loader (`data.options`).
+        named: the columns that the definition names, for problems.
+    """
+
+    paths: Mapping[str, Path]
+    digests: Mapping[str, str]
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict)
+    named: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the files, in instance order."""
+        return tuple(self.paths)
+
+    def problems(self, name: str) -> Problems:
+        """Return an empty list of problems of one file. Whoever yields a table of it hands it over with the table."""
+        return Problems(name, self.named)
+
+    @contextmanager
+    def binary(self, name: str) -> Iterator[BinaryIO]:
+        """Open a file; one that ends in .gz is decompressed as it is read.
+
+        Raises:
+            BenchmarkError: it cannot be read, or changed since the dataset was located.
+        """
+        try:
+            with self.paths[name].open("rb") as file:
+                if hashlib.file_digest(file, "sha256").hexdigest() != self.digests[name]:
+                    raise BenchmarkError(f"{name}: changed since the run began; start again")
+                file.seek(0)
+                if name.endswith(".gz"):
+                    with gzip.open(file) as inner:
+                        yield cast(BinaryIO, inner)
+                else:
+                    yield file
+        except (OSError, EOFError, zlib.error) as why:
+            raise self._unreadable(name, why) from None
+
+    @contextmanager
+    def text(self, name: str) -> Iterator[TextIO]:
+        """Open a UTF-8 file (a byte order mark is left out; line ends stay as they are).
+
+        Raises:
+            BenchmarkError: as `binary`; and a line is not UTF-8. Both also while it is read, by whoever reads it.
+        """
+        with self.binary(name) as file:
+            yield _Text(file, lambda why: self._unreadable(name, why))
+
+    def _unreadable(self, name: str, why: Exception) -> BenchmarkError:
+        if isinstance(why, UnicodeDecodeError):
+            line, problem = self._first_bad_line(name)
+            return self.problems(name).stop(f"line {line}", problem)
+        if isinstance(why, (gzip.BadGzipFile, EOFError, zlib.error)):
+            return BenchmarkError(f"{name}: is not a whole gzip file")
+        reason = (why.strerror if isinstance(why, OSError) else None) or type(why).__name__
+        return BenchmarkError(f"{name}: cannot be read ({reason})")
+
+    def _first_bad_line(self, name: str) -> tuple[int, str]:
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        line = 1
+        with self.binary(name) as file:
+            start = file.read(2)
+            if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+                return line, "is UTF-16 (Excel's Unicode text); save the file as UTF-8"
+            chunk = start
+            while chunk:
+                try:
+                    decoder.decode(chunk)
+                except UnicodeDecodeError as why:
+                    # What the decoder held back of the chunk before has no line end in it.
+                    held = len(why.object) - len(chunk)
+                    return line + chunk.count(b"\n", 0, max(why.start - held, 0)), _NOT_UTF8
+                line += chunk.count(b"\n")
+                chunk = file.read(_CHUNK)
+        return line, _NOT_UTF8
+
+
+class _Text(io.TextIOWrapper):
+    """A text file whose faults have a place: rows are read long after it was opened, far from whoever opened it."""
+
+    def __init__(self, file: BinaryIO, unreadable: Callable[[Exception], BenchmarkError]) -> None:
+        super().__init__(file, encoding="utf-8-sig", newline="")
+        self._unreadable = unreadable
+
+    def readline(self, size: int = -1, /) -> str:  # type: ignore[override]
+        try:
+            return super().readline(size)
+        except _FAULTS as why:
+            raise self._unreadable(why) from None
+
+    def read(self, size: int | None = -1, /) -> str:
+        try:
+            return super().read(size)
+        except _FAULTS as why:
+            raise self._unreadable(why) from None
+
+    def __next__(self) -> str:  # type: ignore[override]
+        if line := self.readline():
+            return line
+        raise StopIteration
+
+
+Loader = Callable[[Files], Iterator[tuple[Table, Problems]]]
+"""Reads a dataset: yields tables, in instance order, each with the list its problems go to.
+
+A table's rows are walked before the next table is asked for, so a file may be open while its rows are read.
+"""
+
+
+def text_files(read: Callable[[TextIO, Problems], Table]) -> Loader:
+    """Make a loader that reads each file as one table of text."""
+
+    def load(files: Files) -> Iterator[tuple[Table, Problems]]:
+        for name in files.names:
+            problems = files.problems(name)
+            with files.text(name) as file:
+                yield read(file, problems), problems
+
+    return load

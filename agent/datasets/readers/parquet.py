@@ -1,0 +1,212 @@
+"""Parquet and Feather files, read in portions. Every cell becomes the text it is written as."""
+
+import datetime
+import decimal
+import json
+import math
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, BinaryIO
+
+from agent.datasets.readers.files import Files
+from agent.datasets.readers.lines import LONGEST
+from agent.datasets.readers.table import Problems, Row, Table
+from agent.errors import BenchmarkError
+
+_ROWS_AT_ONCE = 256
+_AT_ONCE = 2**28  # bytes that the cells of one column may come to before any of them is looked at
+_LARGEST_COLUMN = 2**31  # bytes of one column of one row group, unpacked
+# Encodings by which many long cells can stand in few bytes, even unpacked.
+_SHARING = {"PLAIN_DICTIONARY", "RLE_DICTIONARY", "DELTA_BYTE_ARRAY"}
+_BUFFER = 2**20  # bytes
+
+
+def load_parquet(files: Files) -> Iterator[tuple[Table, Problems]]:
+    """Read each Parquet file as a table; numbers, dates and lists become the text they are written as.
+
+    Raises:
+        BenchmarkError: pyarrow is missing, or a file is not Parquet.
+    """
+    try:
+        from pyarrow import parquet
+    except ImportError:
+        raise missing_pyarrow() from None
+    for name in files.names:
+        problems = files.problems(name)
+        with files.binary(name) as file:
+            # Unbuffered, pyarrow would hold a whole row group, which is often the whole file.
+            open_file = partial(parquet.ParquetFile, pre_buffer=False, buffer_size=_BUFFER)
+            reader = opened(open_file, file, problems, "Parquet")
+            batches = reader.iter_batches(batch_size=_rows_at_once(reader.metadata, problems), use_threads=False)
+            yield _table(reader.schema_arrow.names, batches, problems, "Parquet"), problems
+
+
+def load_feather(files: Files) -> Iterator[tuple[Table, Problems]]:
+    """Read each Feather (Arrow) file as a table.
+
+    Raises:
+        BenchmarkError: pyarrow is missing, or a file is not Feather.
+    """
+    try:
+        from pyarrow import ipc
+    except ImportError:
+        raise missing_pyarrow() from None
+    for name in files.names:
+        problems = files.problems(name)
+        with files.binary(name) as file:
+            reader = opened(ipc.open_file, file, problems, "Feather")
+            batches = (reader.get_batch(number) for number in range(reader.num_record_batches))
+            yield _table(reader.schema.names, batches, problems, "Feather"), problems
+
+
+def cell_text(value: object) -> str:
+    """Write a value of a typed table as a cell: nothing is empty, 1.0 stays 1.0, a list is its JSON text.
+
+    Raises:
+        TypeError: it has no one text.
+        UnicodeDecodeError: it is of bytes that are no text.
+    """
+    match value:
+        case None:
+            return ""
+        case str():
+            return value
+        case bool():
+            return "True" if value else "False"
+        case float():
+            return "" if math.isnan(value) else repr(value)
+        case int() | decimal.Decimal():
+            return str(value)
+        case datetime.datetime():
+            return value.isoformat(sep=" ")
+        case datetime.date() | datetime.time():
+            return value.isoformat()
+        case bytes():
+            return value.decode("utf-8")
+        case list() | tuple() | dict():
+            return json.dumps(value, ensure_ascii=False, default=cell_text)
+    raise TypeError  # a length of time, for example: nobody can tell in which of many ways it is meant
+
+
+def missing_pyarrow() -> BenchmarkError:
+    """Return the error of a machine without pyarrow."""
+    return BenchmarkError(
+        "Parquet and Feather files need pyarrow, which is not installed",
+        "Install it with: pip install 'intramural[parquet]'",
+    )
+
+
+def opened(open_file: Any, file: BinaryIO, problems: Problems, kind: str) -> Any:
+    """Open a file with one of pyarrow's readers.
+
+    Raises:
+        BenchmarkError: it is of another kind.
+    """
+    try:
+        return open_file(file)
+    except (ValueError, OSError):  # pyarrow's own errors are of these kinds
+        raise problems.stop("the whole file", f"is not a {kind} file") from None
+
+
+def _table(columns: list[str], batches: Iterator[Any], problems: Problems, kind: str) -> Table:
+    problems.add_repeated_columns("the schema", columns)
+    return Table(tuple(columns), _rows(columns, batches, problems, kind))
+
+
+def _rows(columns: list[str], batches: Iterator[Any], problems: Problems, kind: str) -> Iterator[Row]:
+    number = 0
+    portions = _portions(batches)
+    while True:
+        try:
+            portion = next(portions, None)
+        except _CellsError as why:
+            raise problems.stop(f"after row {number}", str(why)) from None
+        except (ValueError, OSError, MemoryError):
+            raise problems.stop(f"after row {number}", f"the {kind} file is damaged") from None
+        if portion is None:
+            return
+        for values in portion:
+            number += 1
+            where = f"row {number}"
+            try:
+                cells = {name: cell_text(value) for name, value in zip(columns, values, strict=True)}
+            except (UnicodeDecodeError, TypeError, RecursionError):
+                problems.add(
+                    where, "a cell holds bytes that are no text, or a length of time; make it a column of text"
+                )
+                continue
+            yield Row(where, cells)
+
+
+def _portions(batches: Iterator[Any]) -> Iterator[list[tuple[object, ...]]]:
+    # A batch of Feather is tens of thousands of rows: a portion of it at a time becomes text.
+    for batch in batches:
+        for start in range(0, batch.num_rows, _ROWS_AT_ONCE):
+            columns = batch.slice(start, _ROWS_AT_ONCE).columns
+            yield list(zip(*(_values(column, number) for number, column in enumerate(columns, 1)), strict=True))
+
+
+class _CellsError(Exception):
+    """A column holds what cannot be a cell; says which column, by its number, and why."""
+
+
+def _values(column: Any, number: int) -> list[object]:
+    if _longest(column) > LONGEST:
+        raise _CellsError(f"column {number}: a cell is longer than {LONGEST} bytes")
+    try:
+        values: list[object] = _in_microseconds(column).to_pylist()
+    except UnicodeDecodeError:
+        raise _CellsError(f"column {number}: a cell holds bytes that are no text") from None
+    except (ValueError, OverflowError, LookupError):
+        raise _CellsError(
+            f"column {number} ({column.type}): holds what cannot be written as text: a date before the year 1 or after "
+            "9999, a time finer than microseconds or of an unknown time zone; make it a column of text"
+        ) from None
+    return values
+
+
+def _in_microseconds(column: Any) -> Any:
+    """Return a column of times in microseconds; others as they are.
+
+    Of times in nanoseconds pyarrow makes values of pandas where pandas is installed, and refuses finer ones elsewhere.
+
+    Raises:
+        ValueError: a time is finer than a microsecond.
+    """
+    from pyarrow import timestamp, types
+
+    if types.is_timestamp(column.type) and column.type.unit == "ns":
+        return column.cast(timestamp("us", tz=column.type.tz))
+    return column
+
+
+def _longest(column: Any) -> int:
+    """Return how many bytes the longest text of a column has, also one within a list."""
+    from pyarrow import compute, types
+
+    if types.is_dictionary(column.type):
+        return _longest(column.dictionary)
+    if types.is_struct(column.type):
+        return max((_longest(inner) for inner in column.flatten()), default=0)
+    if types.is_list(column.type) or types.is_large_list(column.type) or types.is_map(column.type):
+        return _longest(column.flatten() if not types.is_map(column.type) else column.items)
+    if types.is_string(column.type) or types.is_large_string(column.type) or types.is_binary(column.type):
+        return compute.max(compute.binary_length(column)).as_py() or 0
+    return 0
+
+
+def _rows_at_once(metadata: Any, problems: Problems) -> int:
+    """Return how many rows can be unpacked before anything is known of their cells.
+
+    Raises:
+        BenchmarkError: a column of a row group is too large to be unpacked.
+    """
+    largest = 1
+    for group in range(metadata.num_row_groups):
+        for number in range(metadata.num_columns):
+            column = metadata.row_group(group).column(number)
+            if column.total_uncompressed_size > _LARGEST_COLUMN:
+                raise problems.stop(f"row group {group + 1}", f"column {number + 1} unpacks to more than 2 GiB")
+            if _SHARING & set(column.encodings):
+                largest = max(largest, column.total_uncompressed_size)
+    return max(1, min(_ROWS_AT_ONCE, _AT_ONCE // largest))

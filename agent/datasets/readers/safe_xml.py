@@ -1,0 +1,87 @@
+"""XML read safely: defusedxml refuses document types, so that no entity is expanded or fetched; limits are ours."""
+
+from dataclasses import dataclass, field
+from typing import BinaryIO
+from xml.sax import SAXParseException
+from xml.sax.handler import ContentHandler
+from xml.sax.xmlreader import AttributesImpl
+
+from defusedxml.common import DTDForbidden
+from defusedxml.expatreader import DefusedExpatParser
+
+_DEEPEST = 100
+_LARGEST = 128 * 2**20  # bytes: far more than the longest record
+_CHUNK = 2**20  # bytes
+
+
+@dataclass(slots=True)
+class Element:
+    """One element: the names of it and its parents from the root on, its attributes and its own text."""
+
+    path: tuple[str, ...]
+    attributes: AttributesImpl
+    text: str = field(default="", init=False)
+
+
+class XmlError(ValueError):
+    """A document is refused: `where` (a line) and `problem`, without any of its text."""
+
+    def __init__(self, where: str, problem: str) -> None:
+        super().__init__(f"{where}: {problem}")
+        self.where, self.problem = where, problem
+
+
+def read_elements(file: BinaryIO) -> list[Element]:
+    """Read a whole document; return the elements in the order in which they begin.
+
+    Raises:
+        XmlError: not well-formed, not whole, too large, nested too deeply, or with a document type (where entities
+            are declared).
+    """
+    parser = DefusedExpatParser(forbid_dtd=True)
+    collector = _Collector()
+    parser.setContentHandler(collector)
+    parser.reset()  # else it takes an empty document for one that was not begun
+    size = 0
+    try:
+        while data := file.read(_CHUNK):
+            size += len(data)
+            if size > _LARGEST:
+                raise XmlError("the whole document", f"has more than {_LARGEST // 2**20} MiB")
+            parser.feed(data)
+        parser.close()
+    except SAXParseException as why:
+        problem = f"is not well-formed XML ({why.getMessage()})"
+        raise XmlError(f"line {why.getLineNumber()}", problem) from None
+    except DTDForbidden:
+        problem = "has a document type (<!DOCTYPE>), which a record does not need; it is not read"
+        raise XmlError(f"line {parser.getLineNumber()}", problem) from None
+    except _TooDeepError:
+        raise XmlError(f"line {parser.getLineNumber()}", "is nested too deeply") from None
+    return collector.elements
+
+
+class _TooDeepError(Exception):
+    """An element stands inside more others than any record needs."""
+
+
+class _Collector(ContentHandler):
+    def __init__(self) -> None:
+        super().__init__()
+        self.elements: list[Element] = []
+        self._open: list[tuple[Element, list[str]]] = []
+
+    def startElement(self, name: str, attrs: AttributesImpl) -> None:  # noqa: N802 - SAX's name
+        path = (*self._open[-1][0].path, name) if self._open else (name,)
+        if len(path) > _DEEPEST:
+            raise _TooDeepError
+        element = Element(path, attrs)
+        self.elements.append(element)
+        self._open.append((element, []))
+
+    def endElement(self, name: str) -> None:  # noqa: ARG002, N802 - SAX's signature
+        element, texts = self._open.pop()
+        element.text = "".join(texts)
+
+    def characters(self, content: str) -> None:
+        self._open[-1][1].append(content)

@@ -1,0 +1,184 @@
+"""The XML parts of an Excel file, checked before openpyxl reads them: a small part may unpack to a large one.
+
+Openpyxl fills every gap between rows and cells, and limits no number, so rows, cells and texts are checked here.
+"""
+
+import zipfile
+import zlib
+from typing import BinaryIO, cast
+from xml.parsers import expat
+
+from agent.datasets.readers.lines import LONGEST
+from agent.datasets.readers.table import Problems
+
+_CHUNK = 2**18  # bytes
+_MOST_ELEMENTS = 2_000_000  # of a part that is no sheet, such as the texts of all cells
+_LAST_ROW = 1_048_576  # of Excel
+_LAST_COLUMN = 16_384  # of Excel
+_ELEMENTS_OF_CELL = 8  # at most: a cell holds three or so
+_DEEPEST = 50
+_ROW = "http://schemas.openxmlformats.org/spreadsheetml/2006/main row"
+
+
+class _RefusedError(Exception):
+    """A part is refused; says why in words for a person, and where if not behind what was read."""
+
+    def __init__(self, problem: str, where: str = "") -> None:
+        super().__init__(problem)
+        self.where = where
+
+
+def check_parts(archive: zipfile.ZipFile, problems: Problems) -> None:
+    """Check all parts but the sheets.
+
+    Raises:
+        BenchmarkError: one declares entities, is too large or is damaged.
+    """
+    for entry in archive.infolist():
+        if entry.filename.endswith((".xml", ".rels")) and not entry.filename.startswith("xl/worksheets/sheet"):
+            _check(archive, entry.filename, _Part(), problems)
+
+
+def check_sheet(archive: zipfile.ZipFile, part: str, problems: Problems) -> int:
+    """Check a sheet, add its merged cells to the problems, and return the last column in which a cell has a value.
+
+    All but the first of merged cells are empty, and the file does not say whether they are meant to be.
+
+    Raises:
+        BenchmarkError: it declares entities, has a row of more cells than Excel's, rows out of order or a cell twice,
+            or is damaged.
+    """
+    sheet = _Sheet()
+    _check(archive, part, sheet, problems)
+    for cells in sheet.merged:
+        problems.add(f"cells {cells}", "are merged; unmerge them and fill each")
+    return sheet.last_column
+
+
+def _check(archive: zipfile.ZipFile, name: str, part: "_Part", problems: Problems) -> None:
+    try:
+        with archive.open(name) as file:
+            part.read(cast(BinaryIO, file))
+    except _RefusedError as why:
+        raise problems.stop(why.where or part.where, str(why)) from None
+    except (expat.ExpatError, zipfile.BadZipFile, zlib.error, EOFError, OSError, LookupError, ValueError, RuntimeError):
+        # RuntimeError: encrypted, or of an unknown compression.
+        raise problems.stop(part.where, "the Excel file is damaged") from None
+
+
+class _Part:
+    """Any part but a sheet: counts its elements and measures its texts."""
+
+    def __init__(self) -> None:
+        self._elements = self._depth = self._length = 0
+        self._parser = expat.ParserCreate(namespace_separator=" ")
+        self._parser.StartElementHandler = self._begin
+        self._parser.EndElementHandler = self._end
+        self._parser.CharacterDataHandler = self._characters
+        self._parser.StartDoctypeDeclHandler = self._doctype
+
+    @property
+    def where(self) -> str:
+        """Where the part is refused."""
+        return "the whole file"
+
+    def read(self, file: BinaryIO) -> None:
+        """Read the part to its end."""
+        while data := file.read(_CHUNK):
+            self._parser.Parse(data, False)
+        self._parser.Parse(b"", True)
+
+    def _begin(self, name: str, attributes: dict[str, str]) -> None:  # noqa: ARG002 - expat's signature
+        self._deepen()
+        self._length = 0
+        self._elements += 1
+        if self._elements > _MOST_ELEMENTS:
+            raise _RefusedError(f"has a part of more than {_MOST_ELEMENTS} elements; save the table as CSV")
+
+    def _deepen(self) -> None:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise _RefusedError("is nested too deeply for an Excel file")
+
+    def _end(self, name: str) -> None:  # noqa: ARG002 - expat's signature
+        self._depth -= 1
+
+    def _characters(self, text: str) -> None:
+        self._length += len(text)
+        if self._length > LONGEST:
+            raise _RefusedError(f"holds a text longer than {LONGEST} characters; save the table as CSV")
+
+    def _doctype(self, *_: object) -> None:
+        raise _RefusedError("declares XML entities, which no Excel file does; it is not read")
+
+
+class _Sheet(_Part):
+    """A sheet: checks that its rows and cells have the places that openpyxl will give them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        from openpyxl.utils.cell import coordinate_to_tuple
+
+        self._parse_coordinate = coordinate_to_tuple
+        self._parser.CharacterDataHandler = None  # cells are measured when they are read
+        self.merged: list[str] = []
+        self.last_column = 1
+        self._row = self._column = 0
+        self._finished_row = 0
+        self._row_depth = 0  # of the row that is being read; 0 between rows
+        self._columns: set[int] = set()
+
+    @property
+    def where(self) -> str:
+        return f"after row {self._finished_row}"
+
+    def _begin(self, name: str, attributes: dict[str, str]) -> None:
+        self._deepen()
+        if name == _ROW:
+            self._begin_row(attributes)
+        elif self._row_depth:
+            self._begin_inside_row(attributes)
+        elif name.endswith(" mergeCell"):
+            self.merged.append(_shorten(attributes.get("ref", "")))
+
+    def _begin_row(self, attributes: dict[str, str]) -> None:
+        number = float(attributes.get("r", self._row + 1))  # some programs write 3.0
+        if not number.is_integer():
+            raise ValueError
+        if self._row_depth or not self._row < number <= _LAST_ROW:
+            raise _RefusedError("the Excel file is damaged: its rows are not in order")
+        self._row, self._row_depth = int(number), self._depth
+        self._column = self._elements = 0
+        self._columns.clear()
+
+    def _begin_inside_row(self, attributes: dict[str, str]) -> None:
+        self._elements += 1
+        if self._elements > _ELEMENTS_OF_CELL * _LAST_COLUMN:
+            raise _RefusedError(f"a row has more than {_LAST_COLUMN} cells")
+        if self._depth == self._row_depth + 1:
+            self._begin_cell(attributes)
+        else:  # a value, a text or a formula
+            self.last_column = max(self.last_column, self._column)
+
+    def _begin_cell(self, attributes: dict[str, str]) -> None:
+        # Openpyxl gives a cell without a coordinate the place after the one before.
+        row, self._column = self._row, self._column + 1
+        if coordinate := attributes.get("r"):
+            row, self._column = self._parse_coordinate(coordinate)
+        if row != self._row:
+            raise _RefusedError("the Excel file is damaged: its rows are not in order")
+        if self._column in self._columns:
+            raise _RefusedError("the Excel file is damaged: a cell is there twice", f"row {self._row}")
+        self._columns.add(self._column)
+
+    def _end(self, name: str) -> None:
+        if self._depth == self._row_depth:
+            self._row_depth = 0
+            self._finished_row = self._row
+        super()._end(name)
+
+
+def _shorten(reference: str) -> str:
+    """Return a reference such as A1:B2, or "?" for any other text: a message must not hold a file's own words."""
+    is_reference = len(reference) < 30 and reference.isascii() and reference.replace(":", "").isalnum()
+    return reference if is_reference else "?"

@@ -1,0 +1,40 @@
+"""MIMIC-IV discharge summaries with the ICD-10 codes that were billed: a Feather file with a list of codes a row."""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from agent.datasets.identity import ADDED, Identity
+from agent.datasets.readers.files import Files
+from agent.datasets.readers.parquet import load_feather
+from agent.datasets.readers.table import Problems, Row, Table
+
+
+def load_billing_codes(files: Files) -> Iterator[tuple[Table, Problems]]:
+    """Read `mimiciv_icd10.feather` and add `codes` (the list `target` with commas between) and whose the row is."""
+    for table, problems in load_feather(files):
+        table.needs(("text", "target"), problems)
+        identity = Identity.of(table.columns, files.options)
+        columns = tuple(dict.fromkeys((*table.columns, *ADDED, "codes")))
+        yield replace(table, columns=columns, rows=_rows(table.rows, identity, problems)), problems
+
+
+def _rows(rows: Iterable[Row], identity: Identity, problems: Problems) -> Iterator[Row]:
+    for number, row in enumerate(rows, 1):
+        codes = _codes(row.cells["target"])
+        if codes is None:
+            problems.add(row.where, "the column 'target' is not a list of texts")
+            continue
+        identified = identity.add(row, number, problems)
+        if identified is not None:
+            yield Row(row.where, {**identified.cells, "codes": ",".join(codes)})
+
+
+def _codes(cell: str) -> list[str] | None:
+    try:
+        value = json.loads(cell)
+    except json.JSONDecodeError:
+        return [cell.strip()]  # a single code, not in a list
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        return None
+    return value

@@ -1,0 +1,51 @@
+"""CLEAR: one Excel file a condition, a note and a person's label a row; the options are named after the condition."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from agent.datasets.identity import ADDED, Identity
+from agent.datasets.readers.files import Files
+from agent.datasets.readers.table import Problems, Row, Table
+from agent.datasets.readers.xlsx import load_xlsx
+from agent.errors import BenchmarkError
+
+_TEXT, _LABEL = "text", "result_human"
+_OPTIONS = {"1": "has", "0": "has_not", "2": "uncertain"}  # the person's label -> column of the option
+
+
+def load_clear(files: Files) -> Iterator[tuple[Table, Problems]]:
+    """Read the condition's file and add `condition_name`, the three options, `gold` (the right one's number) and whose
+    the row is.
+
+    The options hold what each condition is called. A row without note or label is left out, as in MedHELM; a label
+    other than 1, 0 and 2 is an error, since it would leave a question without a right answer.
+    """
+    condition = files.arguments["condition"]
+    called = files.options.get(condition)
+    if called is None:
+        raise BenchmarkError(f"condition={condition}: the definition has no name for it under data.options")
+    for table, problems in load_xlsx(files):
+        table.needs((_TEXT, _LABEL), problems)
+        added = {
+            "condition_name": called,
+            "has": f"Has a history of {called}",
+            "has_not": f"Does not have a history of {called}",
+            "uncertain": "Uncertain",
+        }
+        identity = Identity.of(table.columns, files.options, condition)
+        columns = tuple(dict.fromkeys((*table.columns, *ADDED, *added, "gold")))
+        yield replace(table, columns=columns, rows=_rows(table.rows, added, identity, problems)), problems
+
+
+def _rows(rows: Iterable[Row], added: dict[str, str], identity: Identity, problems: Problems) -> Iterator[Row]:
+    for number, row in enumerate(rows, 1):
+        label = row.cells[_LABEL].strip()
+        if not label or not row.cells[_TEXT].strip():
+            continue
+        if label not in _OPTIONS:
+            problems.add(row.where, f"the column {_LABEL!r} is none of 1 (history), 0 (none), 2 (uncertain)")
+            continue
+        gold = list(_OPTIONS).index(label) + 1
+        identified = identity.add(row, number, problems)
+        if identified is not None:
+            yield Row(row.where, {**identified.cells, **added, "gold": str(gold)})

@@ -1,0 +1,107 @@
+"""MedAlign: clinicians' instructions, their own answers, and one XML record a patient.
+
+The first file lists the responses of several models to each instruction, so an instruction stands there many times;
+the second lists the clinicians' answers. They join on `instruction_id`, and what stands in one alone is left out.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+
+from agent.datasets.readers.csv_table import read_tsv
+from agent.datasets.readers.files import Files
+from agent.datasets.readers.safe_xml import XmlError, read_elements
+from agent.datasets.readers.table import Problems, Row, Table
+from agent.errors import BenchmarkError
+
+COLUMNS = ("instruction_id", "person_id", "question", "record", "response")
+_INSTRUCTIONS, _RESPONSES = "clinician-reviewed-model-responses.tsv", "clinician-instruction-responses.tsv"
+_RECORDS = "medalign_ehr_xml"
+_RECORD_NAME = re.compile(r"(?:EHR_)?(\d+)")
+_ANNOTATOR = "Annotator_1"  # the one whose answer is gold, as in MedHELM
+
+
+def load_medalign(files: Files) -> Iterator[tuple[Table, Problems]]:
+    """Join instructions, answers and records; a record is read when its row is.
+
+    Raises:
+        BenchmarkError: a file is missing, or one instruction has two texts or two patients.
+    """
+    for name in (_INSTRUCTIONS, _RESPONSES):
+        if name not in files.names:
+            raise BenchmarkError(f"{name}: is missing; expected both TSV files and the folder {_RECORDS}")
+    instructions = _instructions(files)
+    records = _records(files)
+    problems = files.problems(_RESPONSES)
+    with files.text(_RESPONSES) as file:
+        table = read_tsv(file, problems).needs(("instruction_id", "annotator_num", "clinician_response"), problems)
+        yield Table(COLUMNS, _rows(files, table, instructions, records, problems)), problems
+
+
+def _instructions(files: Files) -> dict[str, tuple[str, str]]:
+    """Return patient and text of each instruction."""
+    problems = files.problems(_INSTRUCTIONS)
+    found: dict[str, tuple[str, str]] = {}
+    with files.text(_INSTRUCTIONS) as file:
+        table = read_tsv(file, problems).needs(("instruction_id", "person_id", "question"), problems)
+        for row in table.rows:
+            said = (_number(row.cells["person_id"]), row.cells["question"].strip())
+            identity = _number(row.cells["instruction_id"])
+            if not identity or not all(said):
+                problems.add(row.where, "expected an instruction_id, a person_id and a question")
+            elif found.setdefault(identity, said) != said:
+                problems.add(row.where, "has the instruction_id of an earlier row, and another person_id or question")
+    problems.check()
+    return found
+
+
+def _records(files: Files) -> dict[str, str]:
+    """Return the name of each patient's file: `123.xml`, or `EHR_123.xml` as the release's own notes have it."""
+    found: dict[str, str] = {}
+    for name in files.names:
+        path = PurePosixPath(name)
+        match = _RECORD_NAME.fullmatch(path.stem)
+        if path.parent.name == _RECORDS and match:
+            person = _number(match[1])
+            if person in found:
+                raise BenchmarkError(f"{_RECORDS}: {path.name} is a second record of one patient")
+            found[person] = name
+    return found
+
+
+def _rows(
+    files: Files,
+    table: Table,
+    instructions: Mapping[str, tuple[str, str]],
+    records: Mapping[str, str],
+    problems: Problems,
+) -> Iterator[Row]:
+    for row in table.rows:
+        identity = _number(row.cells["instruction_id"])
+        if row.cells["annotator_num"].strip() != _ANNOTATOR or identity not in instructions:
+            continue
+        person, question = instructions[identity]
+        if person not in records:
+            problems.add(row.where, f"its patient has no record in {_RECORDS}")
+            continue
+        record = _record(files, records[person], row.where, problems)
+        if record is not None:
+            cells = (identity, person, question, record, row.cells["clinician_response"])
+            yield Row(row.where, dict(zip(COLUMNS, cells, strict=True)))
+
+
+def _record(files: Files, name: str, where: str, problems: Problems) -> str | None:
+    """Return a record as it is written, once it is known to be whole: the model reads the XML itself, as in MedHELM."""
+    try:
+        with files.binary(name) as file:
+            read_elements(file)
+    except XmlError as why:
+        problems.add(where, f"the record {PurePosixPath(name).name}, {why.where}, {why.problem}")
+        return None
+    with files.text(name) as text:
+        return text.read().strip()
+
+
+def _number(text: str) -> str:
+    """Write a whole number one way: pandas once wrote ids beside gaps as 12.0."""
+    return text.strip().removesuffix(".0").lstrip("0")

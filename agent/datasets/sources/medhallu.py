@@ -1,0 +1,69 @@
+"""MedHallu: every row gives two instances, its true answer (0) and its hallucinated one (1), in this order."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from agent.datasets.readers.files import Files
+from agent.datasets.readers.json_table import read_json_lines
+from agent.datasets.readers.parquet import cell_text, load_parquet
+from agent.datasets.readers.table import Problems, Row, Table
+from agent.errors import BenchmarkError
+
+COLUMNS = ("id", "row", "question", "knowledge", "answer", "hallucinated", "difficulty")
+_NEEDED = ("Question", "Knowledge", "Ground Truth", "Hallucinated Answer")
+
+
+def load_medhallu(files: Files) -> Iterator[tuple[Table, Problems]]:
+    """Read JSON lines, Parquet (Hugging Face) or an Arrow stream (the authors' repository), by the file's ending."""
+    for name in files.names:
+        if name.endswith(".parquet"):
+            tables = load_parquet(replace(files, paths={name: files.paths[name]}))
+        elif name.endswith(".arrow"):
+            tables = _arrow(files, name)
+        else:
+            tables = _json_lines(files, name)
+        for table, problems in tables:
+            missing = [column for column in _NEEDED if column not in table.columns]
+            if missing:
+                raise problems.stop("columns", f"{', '.join(map(repr, missing))} missing")
+            yield Table(COLUMNS, _pairs(table.rows)), problems
+
+
+def _json_lines(files: Files, name: str) -> Iterator[tuple[Table, Problems]]:
+    problems = files.problems(name)
+    with files.text(name) as file:
+        yield read_json_lines(file, problems), problems
+
+
+def _arrow(files: Files, name: str) -> Iterator[tuple[Table, Problems]]:
+    try:
+        from pyarrow import ipc
+    except ImportError:
+        raise BenchmarkError(
+            "Arrow files need pyarrow, which is not installed", "Install it with: pip install 'intramural[parquet]'"
+        ) from None
+    problems = files.problems(name)
+    with files.binary(name) as file:
+        try:
+            whole: Any = ipc.open_stream(file).read_all()
+        except (ValueError, OSError):  # pyarrow's own errors are of these kinds
+            raise problems.stop("the whole file", "is not an Arrow stream") from None
+        rows = [
+            Row(f"row {number}", {column: cell_text(value) for column, value in cells.items()})
+            for number, cells in enumerate(whole.to_pylist(), 1)
+        ]
+        yield Table(tuple(whole.column_names), rows), problems
+
+
+def _pairs(rows: Iterable[Row]) -> Iterator[Row]:
+    for number, row in enumerate(rows, 1):
+        cells = row.cells
+        both = {
+            "row": str(number),
+            "question": cells["Question"],
+            "knowledge": cells["Knowledge"],
+            "difficulty": cells.get("Difficulty Level", ""),
+        }
+        for label, column in (("0", "Ground Truth"), ("1", "Hallucinated Answer")):
+            yield Row(row.where, {**both, "id": f"{number}-{label}", "answer": cells[column], "hallucinated": label})

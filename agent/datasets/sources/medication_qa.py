@@ -1,0 +1,29 @@
+"""MedicationQA's official workbook: consumers' questions on drugs, each with the answer experts found."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from agent.datasets.readers.files import Files
+from agent.datasets.readers.table import Problems, Row, Table
+from agent.datasets.readers.xlsx import load_xlsx
+
+
+def load_medication_qa(files: Files) -> Iterator[tuple[Table, Problems]]:
+    """Read the sheet, without the rows whose Answer is empty or "n/a" (no question about a drug): 689 of 690.
+
+    Where the experts wrote "No answers" the question stays, without a reference: these words answer nothing.
+    Upstream scores against them.
+    """
+    for table, problems in load_xlsx(files):
+        if "Answer" not in table.columns:
+            raise problems.stop("row 1", "'Answer' is missing")
+        yield replace(table, rows=_rows(table.rows)), problems
+
+
+def _rows(rows: Iterable[Row]) -> Iterator[Row]:
+    for row in rows:
+        answer = row.cells["Answer"].strip()
+        if answer.lower() == "no answers":
+            yield Row(row.where, {**row.cells, "Answer": ""})
+        elif answer.lower() not in ("", "n/a"):
+            yield row

@@ -1,0 +1,72 @@
+"""n2c2 2018, track 1: one XML file a patient, with the notes in one text and one tag a criterion."""
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from agent.datasets.readers.files import Files
+from agent.datasets.readers.safe_xml import Element, XmlError, read_elements
+from agent.datasets.readers.table import Problems, Row, Table
+from agent.errors import BenchmarkError
+
+COLUMNS = ("id", "patient", "criterion", "definition", "note_count", "notes", "current_date", "met")
+_BETWEEN_NOTES = re.compile(r"\*{100,}")  # a line of 100 asterisks
+_DATE = re.compile(r"Record date:\s*(\d{4}-\d{2}-\d{2})")
+_MET = {"met": "yes", "not met": "no"}
+
+
+def load_n2c2(files: Files) -> Iterator[tuple[Table, Problems]]:
+    """Read the patients' files. The run entry's `subject` is the criterion, the options hold the definitions."""
+    criterion = files.arguments["subject"]
+    definition = files.options.get(criterion)
+    if definition is None:
+        raise BenchmarkError(f"subject={criterion}: the definition has no text for it under data.options")
+    problems = files.problems("test")
+    yield Table(COLUMNS, _rows(files, criterion, definition, problems)), problems
+
+
+def _rows(files: Files, criterion: str, definition: str, problems: Problems) -> Iterator[Row]:
+    for name in files.names:
+        file_name = PurePosixPath(name)
+        try:
+            with files.binary(name) as file:
+                elements = read_elements(file)
+        except XmlError as why:
+            problems.add(f"{file_name.name} {why.where}", why.problem)
+            continue
+        cells = _patient(elements, criterion, file_name.name, problems)
+        if cells is not None:
+            fixed = {
+                "id": f"{criterion}/{file_name.stem}",
+                "patient": file_name.stem,
+                "criterion": criterion,
+                "definition": definition,
+            }
+            yield Row(file_name.name, {**fixed, **cells})
+
+
+def _patient(elements: list[Element], criterion: str, where: str, problems: Problems) -> dict[str, str] | None:
+    texts = [element.text for element in elements if element.path[-1] == "TEXT"]
+    tags = [element for element in elements if element.path[-2:] == ("TAGS", criterion)]
+    met = _MET.get(tags[0].attributes.get("met", "")) if len(tags) == 1 else None
+    if len(texts) != 1:
+        problems.add(where, f"expected one <TEXT>, found {len(texts)}")
+    if met is None:
+        problems.add(where, f'expected one <{criterion}> below <TAGS>, with met="met" or met="not met"')
+    if len(texts) != 1 or met is None:
+        return None
+    notes = [note for part in _BETWEEN_NOTES.split(texts[0]) if (note := _trimmed(part))]
+    dates = [match[1] if (match := _DATE.search(note)) else "" for note in notes]
+    if not any(dates):
+        problems.add(where, "no note has a `Record date: YYYY-MM-DD`, so the current date is unknown")
+        return None
+    shown = [
+        f"## Note {number} of {len(notes)}{f', written {date}' if date else ''}\n{note}"
+        for number, (note, date) in enumerate(zip(notes, dates, strict=True), 1)
+    ]
+    # The latest date, not the last note's: a file whose notes are out of order would put today into the past.
+    return {"note_count": str(len(notes)), "notes": "\n\n".join(shown), "current_date": max(dates), "met": met}
+
+
+def _trimmed(note: str) -> str:
+    return re.sub(r"\n{3,}", "\n\n", note.strip())

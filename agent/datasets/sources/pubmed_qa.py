@@ -1,0 +1,38 @@
+"""PubMedQA's official file: one JSON object, from PMID to question, labelled sections and decision."""
+
+from collections.abc import Iterator
+from typing import TextIO
+
+from agent.datasets.readers.json_table import load_json, text_of
+from agent.datasets.readers.table import Problems, Row, Table
+
+COLUMNS = ("pmid", "question", "context", "final_decision", "long_answer")
+
+
+def read_pubmed_qa(file: TextIO, problems: Problems) -> Table:
+    """Read `ori_pqal.json`. `context` has a line a section, each "Label. Text", as MedHELM shows it."""
+    articles = load_json(file, problems)
+    if not isinstance(articles, dict):
+        raise problems.stop("the whole file", "expected one object from PMID to article")
+    return Table(COLUMNS, _rows(articles, problems))
+
+
+def _rows(articles: dict[str, object], problems: Problems) -> Iterator[Row]:
+    for number, (pmid, article) in enumerate(articles.items(), 1):
+        where = f"article {number}"
+        if not isinstance(article, dict):
+            problems.add(where, "expected an object")
+            continue
+        labels, texts = article.get("LABELS"), article.get("CONTEXTS")
+        if not isinstance(labels, list) or not isinstance(texts, list) or len(labels) != len(texts):
+            problems.add(where, "LABELS and CONTEXTS are not two lists of one length")
+            continue
+        sections = zip(labels, texts, strict=True)
+        cells = {
+            "pmid": pmid,
+            "question": text_of(article.get("QUESTION")),
+            "context": "\n".join(f"{text_of(label).title()}. {text_of(text)}" for label, text in sections),
+            "final_decision": text_of(article.get("final_decision")),
+            "long_answer": text_of(article.get("LONG_ANSWER")),
+        }
+        yield Row(where, cells)

@@ -1,0 +1,274 @@
+"""The scores behind each cell of a scorecard: checked, averaged by person, and perturbed for the rules. Pure.
+
+Findings must fit the scorecard, and protected ones a registered dataset. The rules of the gate see only sums.
+"""
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Final
+
+from agent.disclosure.findings import UNFINISHED, Finding, mean
+from agent.disclosure.ledger import DatasetEntry, Fingerprints, Ledger, ReleasedCell
+from agent.disclosure.perturbation import exact_sums, perturb_sums
+from agent.errors import DisclosureError
+from agent.results.summarize import MANY_UNSCORED
+from agent.vocabulary import Reason
+from protocol.disclosure import CellSums
+from protocol.margins import AuditCell, MarginTable, admit_counts, build_table
+from protocol.policy import DisclosurePolicy
+from protocol.scorecard import Cell, Scorecard
+
+_STRICTNESS: Final = {"public": 0, "gated": 1, "private": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """The site's secrets that decisions depend on.
+
+    Attributes:
+        fingerprints: of persons' scores.
+        perturbation: key of the noise, see `agent.disclosure.perturbation`.
+    """
+
+    fingerprints: Fingerprints
+    perturbation: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class CellScores:
+    """The scores behind one cell, scaled to 0..1 of the metric's range.
+
+    Attributes:
+        by_person: of a protected cell: each person's mean.
+        of_instances: of a public cell: each instance's score.
+        is_part: whether some person in the registered dataset was not asked everything.
+    """
+
+    by_person: Mapping[str, float]
+    of_instances: Sequence[float] = ()
+    is_part: bool = False
+
+
+def match_findings(scorecard: Scorecard, findings: Sequence[Finding]) -> dict[str, Finding]:
+    """Return the finding of each cell that was run, by the cell's key; raise where it does not fit the scorecard."""
+    definitions = {entry.id: entry.definition for entry in scorecard.benchmarks}
+    by_name: dict[tuple[str, str, str | None], Finding] = {}
+    for finding in findings:
+        name = (finding.benchmark, finding.metric, finding.subgroup)
+        if name in by_name:
+            raise DisclosureError(
+                f"{finding.benchmark}/{finding.metric} was run more than once for one model in this suite",
+                "Keep one run of each benchmark and model in the suite you submit.",
+            )
+        by_name[name] = finding
+    by_cell: dict[str, Finding] = {}
+    for cell in scorecard.cells:
+        finding_of_cell = by_name.get((cell.benchmark, cell.metric, cell.subgroup))
+        if finding_of_cell is not None and finding_of_cell.asked:
+            _check_agreement(cell, finding_of_cell, definitions[cell.benchmark])
+            by_cell[cell.key] = finding_of_cell
+    return by_cell
+
+
+def _check_agreement(cell: Cell, finding: Finding, definition: str) -> None:
+    if finding.definition != definition:
+        raise DisclosureError(
+            f"{cell.benchmark}: the run used another definition than the scorecard names",
+            "Run it again with the definition of the scorecard, or ask for a scorecard with yours.",
+        )
+    if _STRICTNESS[finding.access] > _STRICTNESS[cell.access]:
+        raise DisclosureError(
+            f"{cell.benchmark}: its access level is {finding.access} here, but {cell.access} in the scorecard",
+            "Nothing leaves. A public benchmark run on data of your own counts as private.",
+        )
+    if (finding.binary, finding.low, finding.high) != (cell.binary, cell.low, cell.high):
+        raise DisclosureError(f"{cell.key}: the metric's range or kind is not the one of the scorecard")
+    if not all(cell.low <= value <= cell.high for value in finding.instance_values()):
+        raise DisclosureError(f"{cell.key}: a score lies outside the metric's range")
+
+
+def find_datasets(scorecard: Scorecard, by_cell: Mapping[str, Finding], ledger: Ledger) -> dict[str, DatasetEntry]:
+    """Return the registered dataset behind each protected benchmark that was run."""
+    datasets: dict[str, DatasetEntry] = {}
+    for cell in scorecard.cells:
+        finding = by_cell.get(cell.key)
+        if finding is None or not cell.protected:
+            continue
+        dataset = ledger.dataset(finding.dataset)
+        if dataset is None:
+            raise DisclosureError(
+                f"{cell.benchmark}: it was run on data that is not registered, so no figure of it can leave",
+                f"Register it with `intramural datasets register {cell.benchmark}` and have the steward approve it, "
+                "unless that is done; then run it again without --unregistered: stored answers are reused.",
+            )
+        if (dataset.benchmark, dataset.definition) != (finding.benchmark, finding.definition):
+            raise DisclosureError(
+                f"{cell.benchmark}: its registered dataset was read by another definition of the benchmark",
+                f"Register it again with `intramural datasets register {cell.benchmark}`.",
+            )
+        if dataset.data != finding.frozen_digest:
+            raise DisclosureError(
+                f"{cell.benchmark}: the run read other files than those registered: the frozen copy was changed",
+                "Restore the folder data/.frozen from a back-up, or register the data anew; then run it again.",
+            )
+        if datasets.setdefault(cell.benchmark, dataset) != dataset:
+            raise DisclosureError(
+                f"{cell.benchmark}: its figures are of several registered datasets",
+                "Run the whole benchmark again.",
+            )
+    return datasets
+
+
+def read_scores(finding: Finding, dataset: DatasetEntry | None, secrets: Secrets) -> CellScores:
+    """Return the scores behind a finding, scaled to 0..1; by person where its data is registered."""
+    width = finding.high - finding.low
+    if dataset is None:
+        return CellScores({}, [(value - finding.low) / width for value in finding.instance_values()])
+    by_person: dict[str, list[float]] = {}
+    asked: set[str] = set()
+    for score in finding.scores:
+        unit = dataset.units.get(secrets.fingerprints.of_unit(score.unit_key))
+        if unit is None:
+            raise DisclosureError(
+                f"{finding.benchmark}: it was run on units that its registered dataset does not have",
+                "Run it again without --unregistered.",
+            )
+        asked.add(unit.person)
+        if score.value is not None:
+            by_person.setdefault(unit.person, []).append((score.value - finding.low) / width)
+    return CellScores(
+        {person: mean(values) for person, values in sorted(by_person.items())},
+        is_part=_is_part(finding, asked, dataset),
+    )
+
+
+def _is_part(finding: Finding, asked: Set[str], dataset: DatasetEntry) -> bool:
+    """Whether some person in a registered dataset was not asked everything.
+
+    Limiting or stopping a run, or the server under it, is a choice of persons; a plan does not say how many.
+    """
+    unanswered = sum(score.reason in UNFINISHED for score in finding.scores)
+    if unanswered > MANY_UNSCORED * len(finding.scores):
+        return True
+    if any(score.reason == Reason.NOT_ASKED for score in finding.scores):
+        return True
+    if finding.subgroup is not None:
+        return False
+    return asked != dataset.persons() or finding.extent.asked < finding.extent.available
+
+
+def divide_persons(scorecard: Scorecard, scores: Mapping[str, CellScores]) -> dict[str, CellScores]:
+    """Return the scores of protected subgroups so that the groups of a variable divide persons, as margins assume.
+
+    A person with units in two groups of a variable belongs to neither of them. A person with some units in no group
+    counts in the group of the others with the mean over all units, as in the figure of all units.
+    """
+    divided: dict[str, CellScores] = {}
+    for cell in scorecard.cells:
+        whole = scores.get(f"{cell.benchmark}/{cell.metric}")
+        group = scores.get(cell.key)
+        if cell.subgroup is None or not cell.protected or whole is None or group is None:
+            continue
+        members = set(group.by_person)
+        for sibling in _list_siblings(cell, scorecard):
+            if sibling.key in scores:
+                members -= scores[sibling.key].by_person.keys()
+        by_person = {person: share for person, share in whole.by_person.items() if person in members}
+        divided[cell.key] = CellScores(by_person, group.of_instances, is_part=whole.is_part or group.is_part)
+    return divided
+
+
+def _list_siblings(cell: Cell, scorecard: Scorecard) -> list[Cell]:
+    """Return the cells of the other groups of a subgroup's variable, for the same metric."""
+    siblings = []
+    for sibling in scorecard.cells:
+        has_same_metric = (sibling.benchmark, sibling.metric) == (cell.benchmark, cell.metric)
+        if has_same_metric and sibling.key != cell.key and _variable_of(sibling) == _variable_of(cell):
+            siblings.append(sibling)
+    return siblings
+
+
+def _variable_of(cell: Cell) -> str | None:
+    return cell.subgroup.partition(".")[0] if cell.subgroup is not None else None
+
+
+def sum_scores(
+    cell: Cell,
+    scores: CellScores | None,
+    dataset: DatasetEntry | None,
+    model: str,
+    policy: DisclosurePolicy,
+    secrets: Secrets,
+) -> CellSums | None:
+    """Return the sums that the rules may see of a cell: of units where it is protected, else of instances."""
+    if scores is None:
+        return None
+    if dataset is None:
+        return exact_sums(scores.of_instances)
+    if scores.is_part:
+        return CellSums(0, 0.0, 0.0)  # as if no person had a score: run, and suppressed
+    figure = (model, dataset.definition, dataset.commitment, cell.metric, cell.subgroup or "")
+    return perturb_sums(scores.by_person, policy, secrets.perturbation, figure)
+
+
+def count_units(cells: Sequence[Cell], sums: Mapping[str, CellSums | None]) -> int:
+    """Return the number of units behind a group, as `disclosure.release_groups` expects it."""
+    sums_of_group = [sums[cell.key] for cell in cells]
+    counts = [cell_sums.n for cell_sums in sums_of_group if cell_sums is not None]
+    if cells[0].protected:
+        return counts[0] if counts else 0
+    return min((count for count in counts if count), default=0)
+
+
+def find_earlier_tables(
+    cell: Cell,
+    scores: CellScores,
+    dataset: DatasetEntry,
+    model: str,
+    ledger: Ledger,
+    policy: DisclosurePolicy,
+    secrets: Secrets,
+) -> list[MarginTable]:
+    """Return the tables that earlier releases published of exactly these scores: they are audited together.
+
+    Args:
+        cell: the protected cell of all units.
+        scores: behind it.
+        dataset: behind it.
+        model: digest of the model.
+        ledger: with every release prepared before.
+        policy: already the stricter of site and federation.
+        secrets: of the fingerprints.
+    """
+    fingerprints = fingerprint_scores(scores.by_person, secrets)
+    figure = (dataset.commitment, dataset.definition, cell.metric)
+    tables = []
+    for _, release in ledger.releases():
+        if release.model != model:
+            continue
+        whole, parts = None, []
+        for earlier in release.cells.values():
+            if (earlier.commitment, earlier.definition, earlier.metric) != figure:
+                continue
+            if earlier.subgroup:
+                parts.append(earlier)
+            elif whole is None and earlier.scores == fingerprints:
+                whole = earlier
+        if whole is not None:
+            tables.append(_build_earlier_table(whole, parts, cell.benchmark, policy))
+    return tables
+
+
+def _build_earlier_table(
+    whole: ReleasedCell, parts: Sequence[ReleasedCell], benchmark: str, policy: DisclosurePolicy
+) -> MarginTable:
+    margins: dict[str, dict[str, AuditCell]] = {}
+    for part in parts:
+        groups = margins.setdefault(part.subgroup.partition(".")[0], {})
+        groups[f"{benchmark}/{part.subgroup}"] = admit_counts(part.value, len(part.scores), policy)
+    return build_table(admit_counts(whole.value, len(whole.scores), policy), margins)
+
+
+def fingerprint_scores(by_person: Mapping[str, float], secrets: Secrets) -> dict[str, str]:
+    """Return the fingerprint of each person's score, as the ledger keeps it."""
+    return {person: secrets.fingerprints.of_score(person, share) for person, share in by_person.items()}

@@ -1,0 +1,235 @@
+"""The rules about earlier releases, in the order in which they decide the figures of a benchmark. Pure.
+
+A figure of nearly the same scores is repeated; figures that could be subtracted from earlier ones are suppressed.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from agent.disclosure.cell_scores import CellScores
+from agent.disclosure.ledger import (
+    MONTH_DAYS,
+    DatasetEntry,
+    Ledger,
+    ReleasedCell,
+    ReleaseEntry,
+    difference_between,
+    share_persons,
+)
+from agent.disclosure.perturbation import perturb_distance
+from agent.disclosure.verdicts import DecidedFigures, GateRule, suppress_all, suppress_subgroups
+from protocol.codes import NOT_RUN, SUPPRESSED
+from protocol.disclosure import NO_SPREAD
+from protocol.policy import DisclosurePolicy
+from protocol.scorecard import Cell
+
+_FAR: Final = 50
+"""Scores beyond the threshold of a repeat: no noise that could be drawn makes up for so many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Precedents:
+    """The releases before a new one, and the rules by which they decide the figures of a benchmark.
+
+    Attributes:
+        model: digest of the model.
+        release_key: digest of the scorecard, root over the scores, and digest of the policy: the same for the same
+            release prepared again.
+        day: days since 1970-01-01 UTC.
+        ledger: with every release prepared before.
+        beside: protected cells of other benchmarks in the same submission.
+        policy: already the stricter of site and federation.
+        noise_key: see `agent.disclosure.perturbation.perturbation_key`.
+    """
+
+    model: str
+    release_key: tuple[str, str, str]
+    day: int
+    ledger: Ledger
+    beside: Mapping[str, ReleasedCell]
+    policy: DisclosurePolicy
+    noise_key: bytes
+
+    def apply_rules(
+        self, cells: Sequence[Cell], figures: DecidedFigures, scores: Mapping[str, CellScores]
+    ) -> DecidedFigures:
+        """Return the benchmark's figures as they may leave after every earlier release. The first rule decides.
+
+        Args:
+            cells: of the benchmark.
+            figures: as they would be without earlier releases; their footprint is not empty.
+            scores: behind each cell that was run.
+        """
+        dataset = self._dataset(figures)
+        if any(scores[key].is_part for key in figures.footprint):
+            return suppress_all(cells, figures, GateRule.PART)
+        if any(self._is_near(dataset, released) for released in self._released_datasets()):
+            return suppress_all(cells, figures, GateRule.NEAR_VERSION)
+        # Surplus figures do not leave, so no earlier release stands in their way.
+        leaving = [cell for key, cell in figures.footprint.items() if figures.verdicts[key] is not GateRule.SURPLUS]
+        releases_to_repeat = {cell.metric: self._nearest(cell) for cell in leaving if not cell.subgroup}
+        if any(release is not None for release in releases_to_repeat.values()):
+            return self._repeat(cells, figures, releases_to_repeat)
+        if self.ledger.lost_after(dataset):
+            return suppress_all(cells, figures, GateRule.LOST_ENTRIES)
+        if any(self._has_many_names(cell) for cell in leaving):
+            return suppress_all(cells, figures, GateRule.MANY_NAMES)
+        if any(self._has_too_many_metrics(cell, figures) for cell in figures.footprint.values()):
+            return suppress_all(cells, figures, GateRule.OTHER_METRIC)
+        if self._has_too_many_variables(figures):
+            return suppress_subgroups(cells, figures, GateRule.OTHER_VARIABLE)
+        if any(self._nearest(cell) is not None for cell in leaving if cell.subgroup):
+            return suppress_subgroups(cells, figures, GateRule.NO_PRECEDENT)
+        return figures
+
+    def _dataset(self, figures: DecidedFigures) -> DatasetEntry:
+        commitment = next(iter(figures.footprint.values())).commitment
+        dataset = self.ledger.dataset(commitment)
+        assert dataset is not None, "looked up before"
+        return dataset
+
+    def _released_datasets(self) -> list[DatasetEntry]:
+        """Return the datasets that have figures in an earlier release or in this one."""
+        beside = {cell.commitment for cell in self.beside.values()}
+        released = self.ledger.released_datasets()
+        return released + [dataset for dataset in self.ledger.datasets() if dataset.commitment in beside]
+
+    def _is_near(self, dataset: DatasetEntry, released: DatasetEntry) -> bool:
+        """Whether figures of two datasets could be subtracted: they share persons, and differ by a few."""
+        if released.commitment == dataset.commitment or not share_persons(released, dataset):
+            return False
+        return difference_between(released, dataset).is_too_small(self.policy.changed_units)
+
+    def _nearest(self, cell: ReleasedCell) -> ReleaseEntry | None:
+        """Return the newest release with this figure, of the same scores or of nearly the same: it is to be repeated.
+
+        Nothing here may depend on whether the scores are exactly the same: that could be seen from outside.
+        """
+        for release in self._earlier_releases():
+            if any(self._is_nearly_same(earlier, cell) for earlier in release.cells.values()):
+                return release
+        return None
+
+    def _earlier_releases(self) -> list[ReleaseEntry]:
+        """Return the model's releases before the first that was prepared of exactly these findings, newest first."""
+        earlier: list[ReleaseEntry] = []
+        for release in self._releases_of_model():
+            if (release.scorecard, release.scores_root, release.policy) == self.release_key:
+                break  # the same release again, by the same rules: it is decided as it was then
+            earlier.insert(0, release)
+        return earlier
+
+    def _releases_of_model(self) -> Iterator[ReleaseEntry]:
+        for _, release in self.ledger.releases():
+            if release.model == self.model:
+                yield release
+
+    def _has_many_names(self, cell: ReleasedCell) -> bool:
+        """Whether nearly the same scores were released under so many other models' names that averaging would pay."""
+        names: set[str] = set()
+        for entry, release in self.ledger.releases():
+            if release.model == self.model or entry.day <= self.day - MONTH_DAYS:
+                continue
+            if any(self._is_nearly_same(earlier, cell) for earlier in release.cells.values()):
+                names.add(release.model)
+        return len(names) >= self.policy.monthly_submissions
+
+    def _is_nearly_same(self, earlier: ReleasedCell, cell: ReleasedCell) -> bool:
+        """Whether two cells are the same figure of scores that differ by too few persons, as the noise lets it tell."""
+        if not _is_same_figure(earlier, cell):
+            return False
+        distance = earlier.rescored(cell.scores)
+        if distance > self.policy.changed_units + _FAR:
+            return False
+        scores = [[list(item) for item in sorted(figure.scores.items())] for figure in (earlier, cell)]
+        figures = [self.model, cell.definition, cell.commitment, cell.metric, cell.subgroup, *scores]
+        return perturb_distance(distance, self.policy, self.noise_key, figures) < self.policy.changed_units
+
+    def _repeat(
+        self, cells: Sequence[Cell], figures: DecidedFigures, releases_to_repeat: Mapping[str, ReleaseEntry | None]
+    ) -> DecidedFigures:
+        """Return the benchmark's figures as they were; a figure that has no precedent is withheld.
+
+        Those of a metric are all taken from one release, since its margins were closed together. The footprint stays
+        that of the old figures: the scores behind them are those they were computed from.
+
+        Args:
+            cells: of the benchmark.
+            figures: what would be new.
+            releases_to_repeat: by metric.
+        """
+        repeated = DecidedFigures()
+        for cell in cells:
+            new = figures.footprint.get(cell.key)
+            if new is None:
+                precedent, rule = None, GateRule.NOT_RUN
+            elif figures.verdicts[cell.key] is GateRule.SURPLUS:
+                precedent, rule = None, GateRule.SURPLUS
+            else:
+                precedent, rule = _find_precedent(releases_to_repeat.get(cell.metric), new), GateRule.NO_PRECEDENT
+            if precedent is None:
+                repeated.groups.setdefault(cell.group, 0)
+                repeated.withhold(cell, rule)
+                continue
+            repeated.groups[cell.group] = precedent.bucket
+            repeated.cells[cell.key] = precedent.value
+            repeated.verdicts[cell.key] = GateRule.REPEATED
+            repeated.footprint[cell.key] = precedent
+            if not cell.binary:
+                repeated.spreads[cell.key] = NO_SPREAD if precedent.spread is None else precedent.spread
+        return repeated
+
+    def _has_too_many_metrics(self, cell: ReleasedCell, figures: DecidedFigures) -> bool:
+        """Whether this figure would be one of too many metrics of its group, with those of earlier scorecards."""
+        if not _is_published(cell):
+            return False
+        group = (cell.definition, cell.subgroup, cell.commitment)
+        metrics = {
+            new.metric for new in figures.footprint.values() if new.subgroup == cell.subgroup and _is_published(new)
+        }
+        for release in self._releases_of_model():
+            for earlier in release.cells.values():
+                if (earlier.definition, earlier.subgroup, earlier.commitment) == group and _is_published(earlier):
+                    metrics.add(earlier.metric)
+        return len(metrics) > self.policy.metrics_per_group
+
+    def _has_too_many_variables(self, figures: DecidedFigures) -> bool:
+        """Whether too many variables would divide the benchmark's persons, with those of earlier scorecards."""
+        new_groups = [cell for cell in figures.footprint.values() if cell.subgroup and _is_published(cell)]
+        if not new_groups:
+            return False
+        variables = {_variable_of(cell) for cell in new_groups}
+        divided = {(cell.definition, cell.commitment) for cell in new_groups}
+        for release in self._releases_of_model():
+            for earlier in release.cells.values():
+                is_of_same_data = (earlier.definition, earlier.commitment) in divided
+                if earlier.subgroup and is_of_same_data and _is_published(earlier):
+                    variables.add(_variable_of(earlier))
+        return len(variables) > self.policy.variables_per_benchmark
+
+
+def _find_precedent(release: ReleaseEntry | None, cell: ReleasedCell) -> ReleasedCell | None:
+    if release is None:
+        return None
+    for earlier in release.cells.values():
+        if _is_same_figure(earlier, cell):
+            return earlier
+    return None
+
+
+def _is_same_figure(earlier: ReleasedCell, cell: ReleasedCell) -> bool:
+    return (
+        earlier.definition == cell.definition
+        and earlier.metric == cell.metric
+        and earlier.subgroup == cell.subgroup
+        and earlier.commitment == cell.commitment
+    )
+
+
+def _is_published(cell: ReleasedCell) -> bool:
+    return cell.value not in {SUPPRESSED, NOT_RUN}
+
+
+def _variable_of(cell: ReleasedCell) -> str:
+    return cell.subgroup.partition(".")[0]

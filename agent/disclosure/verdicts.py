@@ -1,0 +1,103 @@
+"""The verdicts of the gate: which rule decided each figure of a submission, and how it is explained."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from agent.disclosure.ledger import ReleasedCell
+from protocol.codes import NOT_RUN, SUPPRESSED
+from protocol.disclosure import NO_SPREAD
+from protocol.scorecard import Cell
+
+
+class GateRule(StrEnum):
+    """The rule that decided a figure. The values stand in verdict files; `EXPLAINED` has the sentences."""
+
+    PUBLIC = "public"
+    ROUNDED = "rounded"
+    NOT_RUN = "not_run"
+    FEW_UNITS = "few_units"
+    MARGIN = "margin"
+    FEW_SUCCESSES = "few_successes"
+    FEW_FAILURES = "few_failures"
+    UNSAFE = "unsafe"
+    SURPLUS = "surplus"
+    PART = "part"
+    REPEATED = "repeated"
+    NEAR_VERSION = "near_version"
+    OTHER_METRIC = "other_metric"
+    OTHER_VARIABLE = "other_variable"
+    MANY_NAMES = "many_names"
+    LOST_ENTRIES = "lost_entries"
+    NO_PRECEDENT = "no_precedent"
+
+
+EXPLAINED: Final[Mapping[GateRule, str]] = {
+    GateRule.PUBLIC: "published as it is: the benchmark is public",
+    GateRule.ROUNDED: "published: perturbed, and rounded to the grid that the number of units allows",
+    GateRule.NOT_RUN: "not run",
+    GateRule.FEW_UNITS: "suppressed: too few units",
+    GateRule.MARGIN: "suppressed: it would let a smaller group be computed",
+    GateRule.FEW_SUCCESSES: "low-coded: too few successes to print a rate, as far as the perturbed count tells",
+    GateRule.FEW_FAILURES: "high-coded: too few failures to print a rate, as far as the perturbed count tells",
+    GateRule.UNSAFE: "suppressed: no rounding of it would hide a few units",
+    GateRule.SURPLUS: "suppressed: another figure of the same units leaves, and several together would tell more",
+    GateRule.PART: "suppressed: not every unit of the registered dataset was asked",
+    GateRule.REPEATED: "the earlier figure again: too few units changed since",
+    GateRule.NEAR_VERSION: "suppressed: figures of a dataset that differs by too few units were prepared before",
+    GateRule.OTHER_METRIC: "suppressed: another metric of the same units was prepared before",
+    GateRule.OTHER_VARIABLE: "suppressed: groups of too many other variables of the same units were prepared before",
+    GateRule.MANY_NAMES: "suppressed: nearly the same scores were prepared for too many other models this month",
+    GateRule.LOST_ENTRIES: "suppressed: entries of the ledger about this dataset were lost; register a newer version",
+    GateRule.NO_PRECEDENT: "suppressed: too few units changed since an earlier release, which has no figure to repeat",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DecidedFigures:
+    """The decided figures of some benchmarks; for the fields see `agent.disclosure.gate.GatedRelease`."""
+
+    groups: dict[str, int] = field(default_factory=dict)
+    cells: dict[str, int] = field(default_factory=dict)
+    spreads: dict[str, int] = field(default_factory=dict)
+    verdicts: dict[str, GateRule] = field(default_factory=dict)
+    footprint: dict[str, ReleasedCell] = field(default_factory=dict)
+
+    def add(self, figures: "DecidedFigures") -> None:
+        """Add figures; they replace those that stand here under the same keys."""
+        self.groups.update(figures.groups)
+        self.cells.update(figures.cells)
+        self.spreads.update(figures.spreads)
+        self.verdicts.update(figures.verdicts)
+        self.footprint.update(figures.footprint)
+
+    def withhold(self, cell: Cell, rule: GateRule) -> None:
+        """Put the code for a suppressed cell, or for one that was not run, in place of its figure."""
+        self.cells[cell.key] = NOT_RUN if rule is GateRule.NOT_RUN else SUPPRESSED
+        self.verdicts[cell.key] = rule
+        if not cell.binary:
+            self.spreads[cell.key] = NO_SPREAD
+
+
+def suppress_subgroups(cells: Sequence[Cell], figures: DecidedFigures, rule: GateRule) -> DecidedFigures:
+    """Return a benchmark's figures with those of its subgroups suppressed."""
+    subgroup_cells = [cell for cell in cells if cell.subgroup is not None]
+    remaining = DecidedFigures()
+    remaining.add(figures)
+    remaining.add(suppress_all(subgroup_cells, figures, rule))
+    for cell in cells:
+        if cell.subgroup is None:
+            remaining.groups[cell.group] = figures.groups[cell.group]
+        else:
+            remaining.footprint.pop(cell.key, None)
+    return remaining
+
+
+def suppress_all(cells: Sequence[Cell], figures: DecidedFigures, rule: GateRule) -> DecidedFigures:
+    """Return a benchmark's figures with every cell that was run suppressed, and the sizes of groups withheld."""
+    suppressed = DecidedFigures(groups=dict.fromkeys(figures.groups, 0))
+    for cell in cells:
+        was_run = figures.cells[cell.key] != NOT_RUN
+        suppressed.withhold(cell, rule if was_run else GateRule.NOT_RUN)
+    return suppressed

@@ -1,1 +1,0 @@
-"""The main path of a run: plan, ask, score, summarise; resumable."""

@@ -1,0 +1,1 @@
+"""HELM's formats: import and export."""

@@ -1,0 +1,117 @@
+"""A suite's runs as HELM's run folders, which helm-summarize and helm-server read.
+
+    DIR/runs/<suite>/<run>/run_spec.json, scenario.json, scenario_state.json, stats.json, per_instance_stats.json
+    DIR/runs/<suite>/<run>/intramural.json   what HELM has no place for, see agent.exchange.helm.own_record
+    DIR/model_metadata.yaml                  names of the models, for `helm-summarize --local-path DIR`
+    DIR/schema_intramural.yaml               every benchmark and metric, for `helm-summarize --schema-path`
+
+Texts come through redaction's door; numbers and names of settings are taken one by one. Nothing else of the store is
+written: no address, no path, no date, no seconds of a request.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from agent.catalog.benchmark import survey_benchmarks
+from agent.exchange.helm.own_record import INSTANCES, RECORD, instance_record, run_record
+from agent.exchange.helm.run_spec import HelmSpec
+from agent.exchange.helm.schema import model_metadata, schema
+from agent.exchange.helm.state import request_state
+from agent.exchange.helm.stats import RunStats
+from agent.exchange.json_files import json_array, write_json
+from agent.exchange.shown_names import ShownNames
+from agent.io.progress import Progress
+from agent.redaction.gateway.cases import ClearedCase, Clearer, open_clearer
+from agent.redaction.gateway.judgements import judged
+from agent.results.summarize import RunSummary, summarise_run
+from agent.site.directory import Site
+from agent.store import Run, Store
+from agent.vocabulary import Response
+
+PAGE = 200  # instances in memory at a time, and to an audit entry
+
+
+def export_helm(site: Site, suite: str, folder: Path, *, reveal: bool, progress: Progress | None = None) -> int:
+    """Write every run of the suite under `folder`; return how many instances were written.
+
+    Texts are redacted under the site's policy and ids are keyed hashes; with `reveal` both are as they were, after an
+    audit entry a page. Write into `agent.io.new_folder.new_folder`, so that a failure leaves nothing.
+    """
+    progress = progress or Progress()
+    catalogue, _ = survey_benchmarks(site.own_benchmarks)
+    with site.store() as store:
+        clearer = open_clearer(site, store, reveal=reveal, purpose="export")
+        runs = store.runs(suite)
+        progress.begin("instances", sum(store.count_instances(run.run_id) for run in runs))
+        written: list[tuple[HelmSpec, RunSummary]] = []
+        names, taken, count = ShownNames(store, reveal=reveal), set[str](), 0
+        for run in runs:
+            summary = names.summary(summarise_run(store, run))
+            shown = summary.run
+            spec = HelmSpec(shown, catalogue.get(run.benchmark), _deployment(names, run, shown, reveal=reveal))
+            name = _free_name(spec.folder_name(), run.run_id, taken)
+            target = folder / "runs" / suite / name
+            target.mkdir(parents=True, mode=0o700)
+            count += _write_run(store, clearer, spec, summary, target, progress)
+            written.append((spec, summary))
+        progress.end()
+    write_json(folder / "model_metadata.yaml", model_metadata({summary.run.model for _, summary in written}))
+    write_json(folder / "schema_intramural.yaml", schema(written))
+    return count
+
+
+def _write_run(
+    store: Store, clearer: Clearer, spec: HelmSpec, summary: RunSummary, target: Path, progress: Progress
+) -> int:
+    """Write the run's files into the new folder `target`; return how many instances they hold."""
+    run = summary.run
+    stats = RunStats(spec.helm_names, spec.split)
+    units = [row.unit_key.hex()[:16] for row in store.unit_scores(run.run_id, summary.main.metric)]
+    multiple_choice = _is_multiple_choice(store, run)
+    adapter = spec.adapter_spec(multiple_choice=multiple_choice)
+    count = 0
+    with (
+        json_array(target / "per_instance_stats.json") as per_instance,
+        json_array(target / "scenario_state.json", "request_states", lambda: {"adapter_spec": adapter}) as states,
+        json_array(target / RECORD, INSTANCES, lambda: run_record(run, spec.helm_names)) as records,
+    ):
+        for response, case in _cases(store, clearer, run):
+            identity = case.key if case.id is None else case.id
+            per_instance.add({"instance_id": identity, "train_trial_index": 0, "stats": stats.add(case, response)})
+            if case.prompt is not None:
+                states.add(request_state(case, identity, spec.split, adapter, spec.group, spec.judges))
+            records.add(instance_record(case, identity, units[case.position] if run.details.unit_named else None))
+            count += 1
+            progress.advance()
+    write_json(target / "run_spec.json", spec.run_spec(target.name, multiple_choice=multiple_choice))
+    write_json(target / "scenario.json", spec.scenario_json(clearer.note))
+    write_json(target / "stats.json", stats.of_run(summary))
+    return count
+
+
+def _cases(store: Store, clearer: Clearer, run: Run) -> Iterator[tuple[Response | None, ClearedCase]]:
+    for offset in range(0, store.count_instances(run.run_id), PAGE):
+        page = store.instances(run.run_id, offset, PAGE)
+        for stored, case in zip(page, clearer.clear(run.run_id, page, judged(store, run, page)), strict=True):
+            yield stored.response, case
+
+
+def _is_multiple_choice(store: Store, run: Run) -> bool:
+    first = next((stored.instance for stored in store.each_instance(run.run_id) if stored.instance), None)
+    return first is not None and first.multiple_choice
+
+
+def _deployment(names: ShownNames, run: Run, shown: Run, *, reveal: bool) -> str:
+    """Name the deployment without its name, in which a site may have written a machine's."""
+    if reveal:
+        return run.deployment
+    if run.deployment == run.model:
+        return shown.model
+    return names.label("deployment", run.deployment).replace("_", "/", 1)
+
+
+def _free_name(name: str, run_id: str, taken: set[str]) -> str:
+    """Return `name`, told apart where another run of the export has it."""
+    free = name if name not in taken else f"{name}-{run_id[:8]}"
+    taken.add(free)
+    return free

@@ -1,0 +1,171 @@
+"""Names in HELM's files: what a catalogue vouches for stays, so that HELM's tools find their way; others get labels.
+
+A label is keyed, so that nobody without the key can find out what it stands for by trying; equal names have equal
+labels in all files. Ids of instances become keyed hashes always: they often are numbers of records. Both are written
+in consonants alone, so that no number and no word can be passed off as one.
+"""
+
+import hmac
+import re
+from collections import Counter
+from collections.abc import Callable
+from typing import Final
+
+from agent.exchange.helm.redaction.kinds import Kind
+from agent.exchange.helm.redaction.vouched import vouched_names
+from agent.exchange.json_path import PLAIN_NAME
+
+KEY_BYTES: Final = 32
+_LONGEST_RUN = 240  # characters; a run's name is a folder's
+_DIGITS = "bcdfghjklmnpqrst"  # of labels and hashes
+_LABEL = re.compile(rf"name_[{_DIGITS}]{{12}}")
+_ID = re.compile(rf"case-[{_DIGITS}]{{16}}")
+_IN_DIGITS = str.maketrans("0123456789abcdef", _DIGITS)
+_APART = re.compile(r"[_\-./:@=,]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_SEPARATOR = re.compile(r"([:,])")
+_NEVER_A_NAME = re.compile(
+    r"path|file|dir|folder|config|url|host|address|user|token(?!s)|key|password|secret|^port$"
+    r"|patient|person|mrn|ssn|birth|born|dob|encounter|account|hadm|phone|fax|mobile|e_?mail|zip|postal|login|street"
+    r"|(^|_)(date|room|bed)($|_)|(^|_)(ids?|no|nr)$|(subject|visit|note|stay|member|record|case|row)_?(ids?|num|number)",
+    re.IGNORECASE,
+)  # settings with such words in their names are of a machine or a person
+
+# Models that everybody may name: a redactor takes Claude for a person. Families, and words beside them.
+_FAMILIES = frozenset({
+    "ada", "apertus", "aya", "baichuan", "biomistral", "claude", "command", "dbrx", "deepseek", "exaone", "falcon",
+    "gemini", "gemma", "glm", "gpt", "granite", "grok", "idefics", "jais", "jamba", "jurassic", "kimi", "llama",
+    "medgemma", "meditron", "ministral", "mistral", "mixtral", "mpt", "neoxt", "nova", "o", "olmo", "openflamingo",
+    "opus", "oss", "palm", "palmyra", "phi", "pixtral", "qwen", "qwq", "r1", "reka", "sabia", "simple", "smollm",
+    "solar", "titan", "whisper", "yi",
+})  # fmt: skip
+_BESIDE_A_FAMILY = frozenset({
+    "a", "ai", "ai21", "aleph", "alpha", "amazon", "anthropic", "audio", "base", "bedrock", "bfrs", "chat", "code",
+    "cohere", "core", "cot", "cpt", "disabled", "distill", "dspy", "edge", "effort", "embedding", "exp", "family",
+    "flash", "fp", "fs", "google", "haiku", "high", "huggingface", "huggingfacem", "ibm", "instant", "instruct",
+    "it", "large", "lionv", "lite", "low", "maritaca", "maverick", "max", "med", "medium", "meta", "microsoft",
+    "mini", "miprov2", "mistralai", "model", "moonshotai", "mpt", "nano", "next", "nvidia", "openai", "p",
+    "predict", "preview", "pro", "reasoning", "scout", "sea", "shc", "small", "sonnet", "stanfordhealthcare",
+    "text", "thinking", "tiny", "together", "tput", "transcribe", "turbo", "upstage", "vertexai", "vitl", "vllm",
+    "writer", "x", "xai", "zai", "zs",
+})  # fmt: skip
+# Models from before 2023 are listed.
+_MODEL_DATE = re.compile(r"202[3-9]([-_]?)[01]\d\1[0-3]\d|(?<!\d)2[3-9][01]\d[0-3]\d(?!\d)")
+_MODEL_NUMBER = re.compile(r"[a-z]{0,2}\d{1,3}[a-z]{0,3}\d?|\d{1,2}x\d{1,3}b|[01]\d[0-3]\d|202[3-9]")
+_MOST_DIGITS = 7  # of a model's name, beside its date
+_MOST_WORDS = 14  # of a model's name
+_SHORTEST_WORD = 3  # characters of a person's name that is searched in other names
+_WORD = re.compile(r"[^\W_]+")
+
+
+class Names:
+    """Names as the redacted folder has them. One for the whole folder.
+
+    Args:
+        may_stay: judges names that are not known.
+        key: 32 bytes, of labels and hashes.
+        redacted_before: whether the ids were hashed already, as in a folder that this program wrote.
+    """
+
+    def __init__(self, may_stay: Callable[[str], bool], key: bytes, *, redacted_before: bool) -> None:
+        self._may_stay = may_stay
+        self._known = vouched_names()
+        self._key = key
+        self._redacted_before = redacted_before
+        self._names: dict[str, str] = {}
+        self._runs: dict[str, str] = {}
+        self._identities: set[str] = set()  # those made here: files are gone through until nothing changes
+        self.labelled: Counter[Kind] = Counter()
+
+    def shown(self, name: str) -> str:
+        """Return a name of few characters and no spaces as it is if it says nothing of a person, else its label."""
+        if name not in self._names:
+            self._names[name] = name if self._is_plain(name) else self.label(name)
+        return self._names[name]
+
+    def is_known(self, name: str) -> bool:
+        """Whether everybody knows the name: of a benchmark, a metric, a model; or it is a label."""
+        return name in self._known or bool(_LABEL.fullmatch(name)) or is_public_model(name)
+
+    def never(self, name: str) -> str:
+        """Take a name for a person's from now on, in all files; return its label."""
+        self._names[name] = self.label(name)
+        return self._names[name]
+
+    def run(self, name: str) -> str:
+        """Return what a run is called: `med_qa:subset=x,model=y`, each part judged by itself."""
+        if name not in self._runs:
+            parts = _SEPARATOR.split(name)
+            parts[::2] = map(self._part_of_run, parts[::2])
+            shown = "".join(parts) or self.label(name)
+            self._runs[name] = shown if len(shown) <= _LONGEST_RUN else self.label(name)
+        return self._runs[name]
+
+    def identity(self, raw: str) -> str:
+        """Return the keyed hash of an instance's id, the same in all files."""
+        if raw in self._identities or (self._redacted_before and _ID.fullmatch(raw)):
+            return raw
+        made = "case-" + self._digest("id", raw)[:16]
+        self._identities.add(made)
+        return made
+
+    def _part_of_run(self, part: str) -> str:
+        key, equals, value = part.partition("=")
+        if not equals:
+            return self.shown(part)
+        shown = self.label(value) if is_private_setting(key) else self.shown(value)
+        return f"{self.shown(key)}={shown}"
+
+    def _is_plain(self, name: str) -> bool:
+        if not any(map(str.isalnum, name)):
+            return not name or bool(PLAIN_NAME.fullmatch(name))
+        if self.is_known(name):
+            return True
+        return bool(PLAIN_NAME.fullmatch(name)) and self._may_stay(name)
+
+    def label(self, name: str) -> str:
+        """Return the keyed label of a name; a label is its own."""
+        if _LABEL.fullmatch(name):
+            return name
+        self.labelled["names"] += 1
+        return "name_" + self._digest("name", name)[:12]
+
+    def _digest(self, kind: str, text: str) -> str:
+        digest = hmac.digest(self._key, f"{kind}\0{text}".encode(errors="backslashreplace"), "sha256")
+        return digest.hex().translate(_IN_DIGITS)
+
+
+def spaced(name: str) -> str:
+    """Return the words of a name: `seenBy_ward.7` is `seen By ward 7`."""
+    return _APART.sub(" ", name).strip()
+
+
+def words_of_name(name: str) -> frozenset[str]:
+    """Return the words of a name that may be a person's, in small letters."""
+    return frozenset(word for word in _WORD.findall(spaced(name).casefold()) if len(word) >= _SHORTEST_WORD)
+
+
+def is_public_model(text: str) -> bool:
+    """Whether this names a model that everybody knows, and says nothing else: `openai/gpt-4o-2024-05-13`."""
+    undated = _MODEL_DATE.sub(" ", text)
+    if sum(map(str.isdigit, undated)) > _MOST_DIGITS:
+        return False
+    words = [word.casefold() for word in _WORD.findall(undated)]
+    bare = [word if word in _FAMILIES or word in _BESIDE_A_FAMILY else word.rstrip("0123456789") for word in words]
+    return (
+        0 < len(words) <= _MOST_WORDS
+        and not _FAMILIES.isdisjoint(bare)
+        and all(
+            short in _FAMILIES or short in _BESIDE_A_FAMILY or _MODEL_NUMBER.fullmatch(word)
+            for word, short in zip(words, bare, strict=True)
+        )
+    )
+
+
+def is_private_setting(key: str) -> bool:
+    """Whether a setting of this name tells of a machine, a secret or a person, so that its value is not shown."""
+    return _NEVER_A_NAME.search(key) is not None
+
+
+def words_of_models() -> frozenset[str]:
+    """Return words that names of models are made of, in small letters."""
+    return _FAMILIES | _BESIDE_A_FAMILY

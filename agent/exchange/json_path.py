@@ -1,0 +1,191 @@
+"""Values of a JSON file from elsewhere, each with the place it stands at, so that an error can name it."""
+
+import json
+import math
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agent.errors import BenchmarkError
+from agent.io.plain_text import printable
+
+MOST_BYTES = 256 << 20  # of one file, which is read whole
+MOST_VALUES = 16_000_000  # of one file: short values take many times their bytes in memory
+LARGEST_WHOLE = 1 << 53  # beyond it not every whole number is a JSON number, and the store takes none
+LONGEST_NAME = 500  # characters of a name or id
+PLAIN_NAME = re.compile(r"[A-Za-z0-9_.@:/-]{1,80}")  # a name that cannot be a sentence
+LONGEST_CLASS = 160  # characters of a scenario's class, with its module
+ADVICE = "Nothing of this run was imported. Get the folder again from where it was made, or leave it out."
+
+
+@dataclass(frozen=True, slots=True)
+class JsonNode:
+    """A value and where it stands: `stats.json [3].name`."""
+
+    file: str
+    path: str
+    value: Any
+
+    def wrong(self, expected: str) -> BenchmarkError:
+        """Return the error that says what was expected here. It never quotes the value."""
+        where = printable(f"{self.file} {self.path}" if self.path else self.file)[:LONGEST_NAME]
+        return BenchmarkError(f"{where}: expected {expected}", ADVICE)
+
+    def has(self, key: str) -> bool:
+        """Whether this map has a value under `key` that is not null."""
+        return self._map().get(key) is not None
+
+    def at(self, key: str) -> "JsonNode":
+        """Return the value of this map under `key`."""
+        if key not in self._map():
+            raise self.wrong(f"a key {key}")
+        return JsonNode(self.file, f"{self.path}.{key}".lstrip("."), self.value[key])
+
+    def maybe(self, key: str) -> "JsonNode | None":
+        """Return the value of this map under `key`; None if it is missing or null."""
+        return self.at(key) if self.has(key) else None
+
+    def items(self) -> Iterator["JsonNode"]:
+        """Yield the elements of this list."""
+        if not isinstance(self.value, list):
+            raise self.wrong("a list")
+        return (JsonNode(self.file, f"{self.path}[{at}]", item) for at, item in enumerate(self.value))
+
+    def pairs(self) -> Iterator[tuple[str, "JsonNode"]]:
+        """Yield the keys and values of this map."""
+        return ((key, self.at(key)) for key in self._map())
+
+    def text(self) -> str:
+        """Return this text."""
+        if not isinstance(self.value, str):
+            raise self.wrong("a text")
+        return self.value
+
+    def name(self) -> str:
+        """Return this text as a name: one line, not empty, without control characters."""
+        text = self.text()
+        if not text.strip() or len(text) > LONGEST_NAME or not text.isprintable():
+            raise self.wrong(f"a name of 1 to {LONGEST_NAME} characters without control characters")
+        return text
+
+    def plain_name(self) -> str:
+        """Return this text as the name of a metric or group: such names leave in exports as they are."""
+        if not PLAIN_NAME.fullmatch(self.text()):
+            raise self.wrong("a name of 1 to 80 letters, digits and _-.@:/, without spaces")
+        return self.text()
+
+    def class_name(self) -> str:
+        """Return this text as the name of a scenario's class."""
+        if not is_class_name(self.text()):
+            raise self.wrong(f"a class: at most {LONGEST_CLASS} letters, digits and _-.@:/, without spaces")
+        return self.text()
+
+    def one_of(self, known: Sequence[str]) -> str:
+        """Return this text, which is one of `known`."""
+        if self.text() not in known:
+            raise self.wrong(" or ".join(known))
+        return self.text()
+
+    def number(self) -> float:
+        """Return this finite number."""
+        if isinstance(self.value, bool) or not isinstance(self.value, int | float):
+            raise self.wrong("a number")
+        try:
+            value = float(self.value)
+        except OverflowError:
+            value = math.inf
+        if not math.isfinite(value):
+            raise self.wrong("a finite number")
+        return value
+
+    def whole(self) -> int:
+        """Return this whole number."""
+        value = self.number()
+        if value != int(value) or abs(value) > LARGEST_WHOLE:
+            raise self.wrong("a whole number of at most 16 digits")
+        return int(value)
+
+    def count(self) -> int:
+        """Return this number as a count: rounded, not negative."""
+        value = self.number()
+        if not 0 <= value <= LARGEST_WHOLE:
+            raise self.wrong("a count of at most 16 digits")
+        return round(value)
+
+    def yes_no(self) -> bool:
+        """Return this true or false."""
+        if not isinstance(self.value, bool):
+            raise self.wrong("true or false")
+        return self.value
+
+    def _map(self) -> dict[str, Any]:
+        if not isinstance(self.value, dict):
+            raise self.wrong("a map")
+        return self.value
+
+
+def is_class_name(text: str) -> bool:
+    """Whether this may be a class with its module: plain names with dots between them."""
+    return len(text) <= LONGEST_CLASS and all(map(PLAIN_NAME.fullmatch, text.split(".")))
+
+
+def read_json(folder: Path, name: str) -> tuple[JsonNode, bytes]:
+    """Read the file `name` of `folder`; return what it holds and its bytes.
+
+    Raises:
+        BenchmarkError: missing, a link, no plain file, too large, not UTF-8, or not JSON (NaN is not).
+    """
+    shown = printable(f"{folder.name}/{name}")
+    try:
+        descriptor = os.open(folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            found = os.fstat(descriptor)
+            if not stat.S_ISREG(found.st_mode):
+                raise BenchmarkError(f"{shown}: expected a plain file", ADVICE)
+            if found.st_size > MOST_BYTES:
+                raise BenchmarkError(f"{shown}: expected at most {MOST_BYTES >> 20} MiB", ADVICE)
+            content = file.read(MOST_BYTES + 1)
+            if len(content) != found.st_size:
+                raise BenchmarkError(f"{shown}: the file changed while it was read", ADVICE)
+    except FileNotFoundError:
+        raise BenchmarkError(f"{shown}: the file is missing", ADVICE) from None
+    except OSError as error:
+        why = (
+            "a plain file, not a link"
+            if (folder / name).is_symlink()
+            else f"a file that can be read ({error.strerror})"
+        )
+        raise BenchmarkError(f"{shown}: expected {why}", ADVICE) from None
+    if sum(map(content.count, (b",", b"[", b"{"))) > MOST_VALUES:
+        raise BenchmarkError(f"{shown}: expected at most {MOST_VALUES // 1_000_000} million values", ADVICE)
+    try:
+        value = json.loads(content.decode("utf-8"), parse_constant=_refuse, object_pairs_hook=_each_key_once)
+        return JsonNode(shown, "", value), content
+    except _TwiceError:
+        raise BenchmarkError(f"{shown}: a map has a key twice", ADVICE) from None
+    except json.JSONDecodeError as error:
+        raise BenchmarkError(f"{shown}: not JSON at line {error.lineno}, column {error.colno}", ADVICE) from None
+    except UnicodeDecodeError as error:
+        raise BenchmarkError(f"{shown}: not UTF-8 at byte {error.start}", ADVICE) from None
+    except (ValueError, RecursionError) as error:
+        what = "nested too deeply" if isinstance(error, RecursionError) else "a number that is none (NaN, or too long)"
+        raise BenchmarkError(f"{shown}: {what}", ADVICE) from None
+
+
+class _TwiceError(Exception):
+    """A map has a key twice."""
+
+
+def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _TwiceError
+    return found
+
+
+def _refuse(constant: str) -> float:
+    raise ValueError(constant)

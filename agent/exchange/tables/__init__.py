@@ -1,0 +1,1 @@
+"""Tables of answers and scores for spreadsheets and programs."""

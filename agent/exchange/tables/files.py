@@ -1,0 +1,100 @@
+"""Rows as a file of JSON lines, CSV or Parquet, written as they come."""
+
+import csv
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal, TextIO, get_args
+
+from agent.errors import ConfigError
+from agent.exchange.tables.columns import TableColumn
+from agent.io.plain_text import spreadsheet_cell
+
+TableForm = Literal["jsonl", "csv", "parquet"]
+TABLE_FORMS: tuple[TableForm, ...] = get_args(TableForm)
+Row = Mapping[str, Any]
+_ROWS_A_GROUP = 1_000  # of a Parquet file; in memory at a time
+
+
+def check_writable(form: str) -> None:
+    """Call before anything is read.
+
+    Raises:
+        ConfigError: Parquet is asked for and its library is not installed.
+    """
+    if form != "parquet":
+        return
+    try:
+        import pyarrow.parquet  # noqa: F401
+    except ImportError:
+        raise ConfigError(
+            "Parquet files need the extra `parquet`, which is not installed",
+            "pip install 'intramural[parquet]', or take --format csv or jsonl.",
+        ) from None
+
+
+@contextmanager
+def table_file(path: Path, form: TableForm, columns: Sequence[TableColumn]) -> Iterator[Callable[[Row], None]]:
+    """Open a new file, for its owner alone; yield what adds a row to it."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    if form == "parquet":
+        with os.fdopen(descriptor, "wb") as file, _parquet(file, columns) as add:
+            yield add
+        return
+    with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as text:
+        yield _json_lines(text, columns) if form == "jsonl" else _csv(text, columns)
+
+
+def _json_lines(file: TextIO, columns: Sequence[TableColumn]) -> Callable[[Row], None]:
+    def add(row: Row) -> None:
+        kept = {column.name: row[column.name] for column in columns}
+        file.write(json.dumps(kept, ensure_ascii=False, allow_nan=False) + "\n")
+
+    return add
+
+
+def _csv(file: TextIO, columns: Sequence[TableColumn]) -> Callable[[Row], None]:
+    writer = csv.writer(file)
+    writer.writerow([column.name for column in columns])
+
+    def add(row: Row) -> None:
+        writer.writerow([spreadsheet_cell(_flat(row[column.name], column)) for column in columns])
+
+    return add
+
+
+@contextmanager
+def _parquet(file: Any, columns: Sequence[TableColumn]) -> Iterator[Callable[[Row], None]]:
+    import pyarrow
+    from pyarrow.parquet import ParquetWriter
+
+    types = {
+        "text": pyarrow.string(),
+        "json": pyarrow.string(),
+        "integer": pyarrow.int64(),
+        "number": pyarrow.float64(),
+        "yes_no": pyarrow.bool_(),
+    }
+    schema = pyarrow.schema([(column.name, types[column.kind]) for column in columns])
+    rows: list[dict[str, Any]] = []
+    with ParquetWriter(file, schema) as writer:
+
+        def write() -> None:
+            writer.write_table(pyarrow.Table.from_pylist(rows, schema=schema))
+            rows.clear()
+
+        def add(row: Row) -> None:
+            rows.append({column.name: _flat(row[column.name], column) for column in columns})
+            if len(rows) == _ROWS_A_GROUP:
+                write()
+
+        yield add
+        write()
+
+
+def _flat(value: Any, column: TableColumn) -> Any:
+    if value is None or column.kind != "json":
+        return value
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)

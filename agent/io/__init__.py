@@ -1,0 +1,1 @@
+"""Files, folders, YAML, TLS and progress: what touches the machine."""

@@ -1,0 +1,37 @@
+"""Small text files that people write: definitions, prompts, run entries."""
+
+from pathlib import Path
+
+from agent.errors import AgentError
+from agent.io.atomic_files import open_plain
+
+_MAX_BYTES = 2**20
+
+
+def read_bytes(path: Path, error: type[AgentError]) -> bytes:
+    """Read a small file.
+
+    Raises:
+        AgentError: of the type `error`; the file is missing or too large.
+    """
+    try:
+        with open_plain(path) as file:
+            data = file.read(_MAX_BYTES + 1)
+    except (OSError, ValueError) as why:
+        raise error(f"{path}: cannot be read ({getattr(why, 'strerror', None) or 'not a path'})") from None
+    if len(data) > _MAX_BYTES:
+        raise error(f"{path}: at most {_MAX_BYTES} bytes are read")
+    return data
+
+
+def decode(data: bytes, path: Path, error: type[AgentError]) -> str:
+    """Decode UTF-8, a byte order mark allowed; `path` is only named.
+
+    Raises:
+        AgentError: of the type `error`, with the line that is not UTF-8.
+    """
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as why:
+        line = data.count(b"\n", 0, why.start) + 1
+        raise error(f"{path}: line {line} is not UTF-8; save the file as UTF-8") from None

@@ -1,0 +1,218 @@
+"""Reading YAML written by people: every wrong key is named, and all problems come at once."""
+
+from pathlib import Path
+
+from agent.errors import AgentError
+from agent.io.small_file import read_bytes
+from agent.io.strict_yaml import LIKE_A_KEY, parse_yaml
+from agent.io.wording import nearest, unseen
+
+_MAX_NAME = 200  # characters
+_NULLS = {"", "null", "Null", "NULL", "~"}
+
+
+def read_yaml(path: Path, error: type[AgentError]) -> "YamlMap":
+    """Read a YAML file that holds one map.
+
+    Raises:
+        AgentError: of the type `error`, with the file's name and line.
+    """
+    return yaml_map(read_bytes(path, error), path, error)
+
+
+def yaml_map(data: bytes, path: Path, error: type[AgentError]) -> "YamlMap":
+    """Return the map that the bytes of a YAML file hold; `path` is only named.
+
+    Raises:
+        AgentError: of the type `error`, with the file's name and line.
+    """
+    value = parse_yaml(data, path, error)
+    if not isinstance(value, dict):
+        raise error(f"{path}: expected a map of keys, not {_kind(value)}")
+    return YamlMap(value, "", [])
+
+
+def _kind(value: object) -> str:
+    match value:
+        case dict():
+            return "a map"
+        case list():
+            return "a list"
+        case None | "":
+            return "nothing"
+    return "a single value"
+
+
+class YamlMap:
+    """A map being read. Ask for each key you know, then call `finish`: what is left over is a problem.
+
+    A wrong value is noted in `problems` and its default returned, so that one reading finds every mistake.
+    """
+
+    def __init__(self, value: dict[str, object], where: str, problems: list[str]) -> None:
+        self._value = value
+        self._where = where
+        self._known: list[str] = []
+        self.problems = problems
+
+    def note(self, key: str, problem: str) -> None:
+        """Add a problem of `key`."""
+        self.problems.append(f"{self._where}{key}: {problem}")
+
+    def has(self, key: str) -> bool:
+        """Tell whether the key is present, whatever its value."""
+        return key in self._value
+
+    def skip(self, key: str) -> bool:
+        """Accept a key without reading it, and tell whether it is there."""
+        self._known.append(key)
+        return key in self._value
+
+    def name(self, key: str, default: str | None = None) -> str:
+        """Return a text in one line of at most 200 printable characters."""
+        value = self.text(key, default)
+        hidden = unseen(value)
+        if hidden:
+            self.note(key, f"holds {hidden}, a character that cannot be seen")
+        elif len(value) > _MAX_NAME:
+            self.note(key, f"has {len(value)} characters; expected at most {_MAX_NAME}")
+        else:
+            return value
+        return default or ""
+
+    def names(self, key: str) -> tuple[str, ...]:
+        """Return a list of texts, each in one line of printable characters; a missing key is an empty list."""
+        values = self.texts(key)
+        if any(unseen(value) or len(value) > _MAX_NAME for value in values):
+            self.note(key, f"expected texts in one line of at most {_MAX_NAME} printable characters")
+            return ()
+        return values
+
+    def text(self, key: str, default: str | None = None) -> str:
+        """Return a text without control characters but line ends and tabs. Without a default the key is required."""
+        value = self._take(key)
+        if value is None or (isinstance(value, str) and value in _NULLS):
+            if default is None:
+                self.note(key, "is required and is missing or empty")
+            return default or ""
+        if not isinstance(value, str):
+            self.note(key, f"expected a text, not {_kind(value)}")
+            return default or ""
+        hidden = unseen(value, one_line=False)
+        if hidden:
+            self.note(key, f"holds {hidden}, a character that cannot be seen")
+            return default or ""
+        return value
+
+    def choice(self, key: str, allowed: tuple[str, ...], default: str | None = None) -> str:
+        """Return one of the `allowed` words."""
+        value = self.text(key, default)
+        if value and value not in allowed:
+            self.note(key, f"{value!r} is not one of {', '.join(allowed)}{nearest(value, allowed)}")
+            return default or allowed[0]
+        return value or allowed[0]
+
+    def integer(self, key: str, default: int | None, *, low: int = 1, high: int = 10_000_000) -> int | None:
+        """Return a whole number within `low` and `high`."""
+        value = self.text(key, "")
+        if not value:
+            return default
+        try:
+            number = int(value)
+        except ValueError:
+            self.note(key, "expected a whole number")
+            return default
+        if not low <= number <= high:
+            self.note(key, f"expected a number from {low} to {high}")
+            return default
+        return number
+
+    def flag(self, key: str, default: bool) -> bool:
+        """Return whether a key says true."""
+        value = self.text(key, "true" if default else "false")
+        if value.lower() not in ("true", "false"):
+            self.note(key, "expected true or false")
+            return default
+        return value.lower() == "true"
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """Return a list of texts; a missing key is an empty list."""
+        value = self._take(key)
+        if value in (None, ""):
+            return ()
+        if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
+            self.note(key, "expected a list of texts")
+            return ()
+        if any(unseen(item, one_line=False) for item in value):
+            self.note(key, "a text holds a character that cannot be seen")
+            return ()
+        return tuple(value)
+
+    def pairs(self, key: str) -> dict[str, str]:
+        """Return a map of texts; a missing key is an empty map."""
+        value = self._take(key)
+        if value in (None, ""):
+            return {}
+        if not isinstance(value, dict) or not all(isinstance(item, str) and item for item in value.values()):
+            self.note(key, "expected a map of texts")
+            return {}
+        if any(unseen(item, one_line=False) for item in value.values()):
+            self.note(key, "a text holds a character that cannot be seen")
+            return {}
+        return dict(value)
+
+    def map(self, key: str) -> "YamlMap | None":
+        """Return the map under a key, or None if there is none."""
+        value = self._take(key)
+        if value in (None, ""):
+            return None
+        if not isinstance(value, dict):
+            self.note(key, f"expected a map, not {_kind(value)}")
+            return None
+        return YamlMap(value, f"{self._where}{key}.", self.problems)
+
+    def maps(self, key: str) -> "list[YamlMap]":
+        """Return the maps of the list under a key; a missing key is an empty list."""
+        value = self._take(key)
+        if value in (None, ""):
+            return []
+        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+            self.note(key, "expected a list of maps")
+            return []
+        return [YamlMap(item, f"{self._where}{key}[{i}].", self.problems) for i, item in enumerate(value, 1)]
+
+    def named_maps(self, key: str) -> "dict[str, YamlMap]":
+        """Return the maps of the map under a key, by name; a missing key is an empty map."""
+        value = self._take(key)
+        if value in (None, ""):
+            return {}
+        if not isinstance(value, dict) or not all(isinstance(item, dict) for item in value.values()):
+            self.note(key, "expected a map of maps")
+            return {}
+        return {name: YamlMap(item, f"{self._where}{key}.{name}.", self.problems) for name, item in value.items()}
+
+    def is_map(self, key: str) -> bool:
+        """Tell whether the key holds a map."""
+        return isinstance(self._value.get(key), dict)
+
+    def is_list(self, key: str) -> bool:
+        """Tell whether the key holds a list."""
+        return isinstance(self._value.get(key), list)
+
+    def finish(self) -> None:
+        """Note every key that nobody asked for.
+
+        Those that do not look like keys are counted: somebody may have named a file of records by mistake.
+        """
+        unknown = [key for key in self._value if key not in self._known]
+        like_keys = [key for key in unknown if LIKE_A_KEY.fullmatch(key)]
+        for key in like_keys:
+            self.note(key, f"unknown key{nearest(key, self._known)}")
+        if len(like_keys) < len(unknown):
+            self.note(
+                "the whole map", f"{len(unknown) - len(like_keys)} keys do not look like keys; is it another file?"
+            )
+
+    def _take(self, key: str) -> object:
+        self._known.append(key)
+        return self._value.get(key)

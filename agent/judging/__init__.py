@@ -1,0 +1,1 @@
+"""Asking juries about stored answers."""

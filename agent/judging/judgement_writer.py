@@ -1,0 +1,80 @@
+"""Writes what judges reply and what seats give in batches, so that little is lost when the process is killed."""
+
+import asyncio
+from collections.abc import Sequence
+
+from agent.errors import AgentError
+from agent.io.progress import Progress
+from agent.scoring.batching import KEEP_EVERY_ANSWERS, KEEP_EVERY_S
+from agent.store import RETRIED, Judgement, Seat, Store
+from agent.vocabulary import Unscored
+
+
+class BenchKeeper:
+    """Keeps the judgements of one run.
+
+    Attributes:
+        done: answers of which every seat has been asked.
+        open: answers of which a seat brought no reply, for a reason that may pass.
+    """
+
+    def __init__(self, store: Store, run_id: str, progress: Progress) -> None:
+        self.done = self.open = 0
+        self._store = store
+        self._run_id = run_id
+        self._progress = progress
+        self._judgements: dict[bytes, Judgement] = {}
+        self._seats: list[tuple[int, str, Seat]] = []
+        self._scores: list[tuple[int, str, float | Unscored]] = []
+        self._waiting = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._broken: AgentError | None = None
+
+    def check(self) -> None:
+        """Raise the StoreError that a batch met: asking on would waste what judges say."""
+        if self._broken is not None:
+            raise self._broken
+
+    def judgement(self, key: bytes) -> Judgement | None:
+        """Return the replies that are there, written or not."""
+        return self._judgements.get(key) or self._store.judgement(key)
+
+    def keep_judgement(self, key: bytes, judgement: Judgement) -> None:
+        """Keep a judge's replies; those of a repair stand with the first."""
+        self._judgements[key] = judgement
+        self._kept()
+
+    def keep_answer(
+        self, position: int, metric: str, seats: Sequence[Seat], score: tuple[str, float | Unscored] | None
+    ) -> None:
+        """Keep what every seat gave for one answer, and its score."""
+        self._seats += [(position, metric, seat) for seat in seats]
+        if score is not None:
+            self._scores.append((position, *score))
+        self.done += 1
+        self.open += any(seat.reason in RETRIED for seat in seats)
+        self._progress.advance()
+        self._kept()
+
+    def _kept(self) -> None:
+        self._waiting += 1
+        if self._waiting >= KEEP_EVERY_ANSWERS:
+            self.write()
+        elif self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(KEEP_EVERY_S, self._write_in_time)
+
+    def write(self) -> None:
+        """Write what has not been written yet, in one transaction."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if not self._waiting:
+            return
+        self._store.keep_scores(self._run_id, self._scores, self._judgements.items(), self._seats)
+        self._judgements, self._seats, self._scores, self._waiting = {}, [], [], 0
+
+    def _write_in_time(self) -> None:
+        try:
+            self.write()
+        except AgentError as error:  # nobody awaits a timer: the next reply ends the judging with it
+            self._broken = error

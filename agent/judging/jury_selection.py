@@ -1,0 +1,208 @@
+"""Who sits on the jury of a run, and where each judge is served.
+
+Everything that can be wrong about a jury is found here, before the first question is asked.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from agent.catalog.deployment_map import mapped_name
+from agent.catalog.deployments import Deployment
+from agent.catalog.judges import Jury, read_jury
+from agent.errors import ConfigError, InferenceError
+from agent.io.wording import counted, nearest
+from agent.metrics import JUDGED, Judge, MetricUse
+from agent.site.directory import Site
+
+_NO_JUDGES = "Add it to model_deployments.yaml, or give another jury with --judges FILE."
+
+
+_LATER = "Or keep the answers with `run --no-judging`, and let `intramural judge` ask the jury."
+
+
+@contextmanager
+def or_judged_later() -> Iterator[None]:
+    """Where a jury cannot be asked, say that answers can be had without it."""
+    try:
+        yield
+    except (ConfigError, InferenceError) as error:
+        raise type(error)(str(error), f"{error.advice} {_LATER}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class SeatedJudge:
+    """One seat of a jury with the server that fills it.
+
+    Attributes:
+        judge: whose seat it is.
+        deployment: where it is asked.
+        max_in_flight: requests at once to its server; judges of one server share them.
+        outside: it is beyond the hospital's network, and is sent redacted text only.
+    """
+
+    judge: Judge
+    deployment: Deployment
+    max_in_flight: int
+    outside: bool = False
+
+
+def jury_of(
+    use: MetricUse,
+    site: Site,
+    benchmark: str,
+    *,
+    override: Path | None = None,
+    named: str | None = None,
+    required: bool = True,
+) -> MetricUse:
+    """Return the metric with the judges that grade this run, in this order: those of the command line, those that the
+    run entry names, the benchmark's own, the site's. Without any of them it has none, and nothing is judged.
+
+    The quorum is the stricter one of what the benchmark and the jury's file ask for.
+
+    Args:
+        use: a metric as its benchmark defines it; returned as it is unless a jury gives it.
+        site: may have a `judges.yaml`.
+        benchmark: whose metric it is, for messages.
+        override: the file of the command line.
+        named: the file of the run entry (`jury_config_path`).
+        required: whether that file must be there.
+
+    Raises:
+        ConfigError: a file of judges is missing or wrong, or the benchmark asks for more seats than there are.
+    """
+    if use.name not in JUDGED:
+        return use
+    path = override or (Path(named) if named else None)
+    if path is None and not use.judges and site.judges.is_file():
+        path = site.judges
+    if path is not None and (required or path.is_file()):
+        jury = read_jury(path)
+        if use.quorum is not None and use.quorum > len(jury.judges):
+            raise ConfigError(
+                f"{benchmark} asks for {counted(use.quorum, 'valid verdict')}, and the jury of {path.name} has "
+                f"{counted(len(jury.judges), 'seat')}",
+                "Name more judges, or a lower quorum in the benchmark's definition.",
+            )
+        use = replace(use, judges=jury.judges, quorum=stricter(use, jury))
+    return use
+
+
+def stricter(use: MetricUse, jury: Jury) -> int | None:
+    """Return the quorum where a benchmark's metric and a jury may each ask for one; None: more than half."""
+    return max((quorum for quorum in (use.quorum, jury.quorum) if quorum is not None), default=None)
+
+
+def mapped_jury(use: MetricUse, mapping: Mapping[str, str], deployments: Mapping[str, Deployment]) -> MetricUse:
+    """Put deployments of this site in place of those that judges name, as a deployment map says.
+
+    Raises:
+        ConfigError: the map leads to no deployment here.
+    """
+    return replace(use, judges=tuple(_mapped(judge, mapping, deployments) for judge in use.judges))
+
+
+def _mapped(judge: Judge, mapping: Mapping[str, str], deployments: Mapping[str, Deployment]) -> Judge:
+    found = mapped_name(judge.model_deployment or judge.model_name, mapping)
+    if found is None:
+        return judge
+    _, name = found
+    if name not in deployments:
+        raise ConfigError(
+            f"the deployment map leads the judge {judge.name or judge.model_name} to {name}, which is not in "
+            f"model_deployments.yaml{nearest(name, deployments)}"
+        )
+    return Judge(name, deployments[name].model_name)
+
+
+def seated(
+    judges: Sequence[Judge], site: Site, deployments: Mapping[str, Deployment], max_in_flight: int | None = None
+) -> tuple[SeatedJudge, ...]:
+    """Find the server of every judge.
+
+    Args:
+        judges: of one jury, in order.
+        site: says which hosts may be asked.
+        deployments: those of model_deployments.yaml.
+        max_in_flight: requests at once to each server; None: what the deployment or the site says.
+
+    Raises:
+        ConfigError: there is no such deployment, it cannot be used here, or text may not be sent to its host.
+    """
+    return tuple(_seated(judge, site, deployments, max_in_flight) for judge in judges)
+
+
+def _seated(judge: Judge, site: Site, deployments: Mapping[str, Deployment], max_in_flight: int | None) -> SeatedJudge:
+    found = _deployment_of(judge, deployments)
+    settings = site.settings
+    outside = _host(found.base_url) not in settings.allowed_hosts
+    if outside:
+        _refuse_unless_allowed(found, site)
+    if found.proxy and _host(found.proxy) not in settings.allowed_hosts:
+        raise ConfigError(
+            f"judge {found.name}: answers may not be sent through the proxy that its deployment names",
+            "Add the proxy's host to allowed_hosts in site.yaml, if it is inside the hospital's network.",
+        )
+    at_once = max_in_flight or found.max_in_flight or settings.max_in_flight
+    deployment = replace(found, ca_bundle=found.ca_bundle or settings.ca_bundle)
+    return SeatedJudge(judge, deployment, at_once, outside)
+
+
+def _deployment_of(judge: Judge, deployments: Mapping[str, Deployment]) -> Deployment:
+    name = judge.model_deployment
+    if name:
+        found = deployments.get(name)
+        if found is None:
+            raise ConfigError(
+                f"there is no deployment {name!r} of a judge in model_deployments.yaml{nearest(name, deployments)}",
+                _NO_JUDGES,
+            )
+        if judge.model_name and judge.model_name != found.model_name:
+            raise ConfigError(
+                f"the deployment {name!r} serves {found.model_name!r}, and the jury has {judge.model_name!r} there",
+                "Correct the judge's model, or the deployment.",
+            )
+    else:
+        usable = (one for one in deployments.values() if not one.deprecated and not one.problem)
+        of_model = next((one for one in usable if one.model_name == judge.model_name), None)
+        if of_model is None:
+            raise ConfigError(f"there is no deployment of the judge {judge.model_name!r}", _NO_JUDGES)
+        found = of_model
+    if found.problem:
+        raise ConfigError(f"the judge's deployment {found.name!r} cannot be used: {found.problem}", _NO_JUDGES)
+    return found
+
+
+def _refuse_unless_allowed(deployment: Deployment, site: Site) -> None:
+    """Raise unless both the redaction policy and the settings allow a judge outside."""
+    from agent.redaction.policy.policy import load_policy
+
+    policy = load_policy(site.settings.redaction_policy, site.directory)
+    missing = []
+    if not policy.outside_judges:
+        missing.append("`outside_judges: true` in the redaction policy")
+    if _host(deployment.base_url) not in site.settings.outside_judge_hosts:
+        missing.append("its host in outside_judge_hosts of site.yaml")
+    if missing:
+        raise ConfigError(
+            f"judge {deployment.name}: answers may not be sent to the host that its address names",
+            "Add the host to allowed_hosts in site.yaml, if it is inside the hospital's network. A judge outside is "
+            f"sent redacted text only, and needs {' and '.join(missing)}.",
+        )
+
+
+def judges_itself(deployment: str, jury: Sequence[SeatedJudge]) -> bool:
+    """Whether a deployment sits on the jury of its own answers."""
+    return any(judge.deployment.name == deployment for judge in jury)
+
+
+def own_judge_words(deployment: str) -> str:
+    """Say that a deployment does."""
+    return f"a model judges itself: {deployment} sits on the jury of its own answers"
+
+
+def _host(address: str) -> str:
+    return urlsplit(address).hostname or ""

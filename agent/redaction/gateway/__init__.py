@@ -1,0 +1,1 @@
+"""Redacting stored cases and judgements before they leave."""

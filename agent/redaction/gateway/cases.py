@@ -1,0 +1,269 @@
+"""How stored instances become fit to be seen: through redaction, or past it with an entry in the audit log.
+
+The one way from the store to pages and exports.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agent.redaction.gateway.judgements import SeatJudgement, legible
+from agent.redaction.gateway.subject import Whose
+from agent.redaction.redacted import Redacted, Redactor, reveal_record
+from agent.vocabulary import Score, Unscored
+
+if TYPE_CHECKING:
+    from agent.site.directory import Site
+    from agent.store import Store, StoredInstance
+
+
+@dataclass(frozen=True, slots=True)
+class ClearedMessage:
+    """One message of the prompt."""
+
+    role: str
+    text: Redacted
+
+
+@dataclass(frozen=True, slots=True)
+class ClearedReference:
+    """One reference answer. `letter` is its option's; empty where the answer is free text."""
+
+    letter: str
+    text: Redacted
+    correct: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ClearedReply:
+    """One reply of a judge; where it is redacted, JSON's escapes in it are undone."""
+
+    text: Redacted
+    reasoning: Redacted
+    finish_reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClearedJudgement:
+    """What one seat of a jury gave for the answer, as a person may see it.
+
+    Attributes:
+        metric: the jury's score that it counts for.
+        seat: from 0, in the order of the jury.
+        judge: what the judge is called.
+        grades: criterion -> number on the jury's own scale; None without a valid verdict.
+        reason: why there is none.
+        repaired: whether the judge was asked to mend its first reply.
+        words: criterion -> field, such as its explanation -> what the verdict says there.
+        replies: the first and the repair; none where no reply came, and after a purge.
+    """
+
+    metric: str
+    seat: int
+    judge: str
+    grades: Mapping[str, float] | None
+    reason: str | None
+    repaired: bool
+    words: Mapping[str, Mapping[str, Redacted]]
+    replies: tuple[ClearedReply, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClearedCase:
+    """One instance of a run as a person may see it. Texts are None once purged, or before an answer.
+
+    Attributes:
+        position: from 0, in benchmark order.
+        key: keyed hash of the instance's id, the same in every run of the benchmark on this site.
+        id: the dataset's own id, to find the record with; only where original text is shown.
+        scores: by metric name.
+        judgements: of the answer, by metric and seat.
+    """
+
+    position: int
+    key: str
+    id: Redacted | None
+    prompt: tuple[ClearedMessage, ...] | None
+    references: tuple[ClearedReference, ...] | None
+    answer: Redacted | None
+    reasoning: Redacted | None
+    finish_reason: str | None
+    scores: Mapping[str, Score | Unscored]
+    judgements: tuple[ClearedJudgement, ...] = ()
+
+
+class Clearer(ABC):
+    """Makes instances fit to be seen.
+
+    Attributes:
+        reveals: whether original text is shown.
+        note: what is done to texts, in plain words for the reader.
+    """
+
+    reveals: bool
+    note: str
+
+    @property
+    @abstractmethod
+    def withheld(self) -> int:
+        """How many texts were withheld so far."""
+
+    def clear(
+        self,
+        run_id: str,
+        instances: "Sequence[StoredInstance]",
+        judged: Mapping[int, Sequence[SeatJudgement]] | None = None,
+    ) -> list[ClearedCase]:
+        """Clear every text of several instances of one run, in order.
+
+        Args:
+            judged: what their juries gave, by position (`gateway.judgements.judged`). A judge's words are
+                cleared together with the question and the answer that they are about.
+        """
+        if not instances:
+            return []
+        of = judged or {}
+        records = [list(_texts(stored, of.get(stored.position, ()), reveals=self.reveals)) for stored in instances]
+        which = f"run={run_id} instances={instances[0].position}-{instances[-1].position}"
+        whose = [Whose.of(stored.instance) for stored in instances]
+        cleared = self.clear_records(records, which, whose)
+        return [
+            _case(stored, of.get(stored.position, ()), iter(texts), reveals=self.reveals)
+            for stored, texts in zip(instances, cleared, strict=True)
+        ]
+
+    @abstractmethod
+    def clear_records(
+        self, records: Sequence[Sequence[str]], which: str, whose: Sequence[Whose] = ()
+    ) -> list[list[Redacted]]:
+        """Clear the texts of several records, each by itself.
+
+        Args:
+            records: their texts.
+            which: names them without any text of a case.
+            whose: of each record, what is known of its people; empty: nothing.
+        """
+
+
+class Redacting(Clearer):
+    """Shows redacted text."""
+
+    reveals = False
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self.note = f"Texts are redacted under policy {redactor.policy}."
+
+    @property
+    def withheld(self) -> int:
+        """How many texts could not be cleared so far."""
+        return sum(self._redactor.withheld.values())
+
+    def clear_records(
+        self, records: Sequence[Sequence[str]], which: str, whose: Sequence[Whose] = ()
+    ) -> list[list[Redacted]]:
+        """Redact each record's texts together."""
+        del which
+        known = whose or [Whose()] * len(records)
+        return [
+            self._redactor.redact_record(record, of.identifiers, of.unit)
+            for record, of in zip(records, known, strict=True)
+        ]
+
+
+class Revealing(Clearer):
+    """Shows original text, and the dataset's own ids.
+
+    Args:
+        audit: writes one entry to the audit log and returns once it is on disk; it runs before anything is shown.
+        purpose: what the text is shown for, in one word.
+    """
+
+    reveals = True
+    note = "Original texts are shown. Whatever is opened is in the audit log."
+    withheld = 0
+
+    def __init__(self, audit: Callable[[str], None], purpose: str) -> None:
+        self._audit = audit
+        self._purpose = purpose
+
+    def clear_records(
+        self, records: Sequence[Sequence[str]], which: str, whose: Sequence[Whose] = ()
+    ) -> list[list[Redacted]]:
+        """Return the texts as they are, after the audit entry."""
+        del whose
+        every = [text for record in records for text in record]
+        texts = iter(reveal_record(every, self._audit, f"{self._purpose} {which}"))
+        return [[next(texts) for _ in record] for record in records]
+
+
+def open_clearer(site: "Site", store: "Store", *, reveal: bool, purpose: str) -> Clearer:
+    """Open what clears the site's instances: its redaction policy, or with `reveal` the audit log of its store.
+
+    Raises:
+        RedactionError: see `agent.redaction.open_redactor`.
+    """
+    from agent.redaction import open_redactor
+
+    if reveal:
+        return Revealing(lambda event: store.audit("reveal", event), purpose)
+    # What is written out once is often written again; pages that are only looked at leave the store as it is.
+    shelf = store if purpose == "export" else None
+    return Redacting(open_redactor(site.settings.redaction_policy, site.directory, shelf, site.surrogate_key()))
+
+
+def _texts(stored: "StoredInstance", judged: Sequence[SeatJudgement], *, reveals: bool) -> Iterator[str]:
+    """Every text of a case, in the order in which `_case` takes them back."""
+    instance, response = stored.instance, stored.response
+    if instance is not None:
+        if reveals:
+            yield instance.id
+        yield from (message.content for message in instance.messages)
+        yield from (reference.text for reference in instance.references)
+    if response is not None:
+        yield response.text
+        yield response.reasoning
+    for one in judged:
+        said = [text for of in one.words.values() for text in of.values()]
+        said += [text for reply in one.replies for text in (reply.text, reply.reasoning)]
+        yield from said if reveals else map(legible, said)
+
+
+def _case(
+    stored: "StoredInstance", judged: Sequence[SeatJudgement], texts: Iterator[Redacted], *, reveals: bool
+) -> ClearedCase:
+    instance, response = stored.instance, stored.response
+    identity = next(texts) if reveals and instance is not None else None
+    prompt = references = None
+    if instance is not None:
+        prompt = tuple(ClearedMessage(message.role, next(texts)) for message in instance.messages)
+        references = tuple(
+            ClearedReference(chr(ord("A") + place) if instance.multiple_choice else "", next(texts), reference.correct)
+            for place, reference in enumerate(instance.references)
+        )
+    return ClearedCase(
+        position=stored.position,
+        key=stored.instance_key.hex()[:16],
+        id=identity,
+        prompt=prompt,
+        references=references,
+        answer=None if response is None else next(texts),
+        reasoning=None if response is None else next(texts),
+        finish_reason=None if response is None else response.finish_reason,
+        scores=stored.scores,
+        judgements=tuple(_judgement(one, texts) for one in judged),
+    )
+
+
+def _judgement(one: SeatJudgement, texts: Iterator[Redacted]) -> ClearedJudgement:
+    return ClearedJudgement(
+        metric=one.metric,
+        seat=one.seat.seat,
+        judge=one.judge,
+        grades=None if one.seat.grades is None else dict(one.seat.grades),
+        reason=one.seat.reason,
+        repaired=one.seat.repaired,
+        words={criterion: {field: next(texts) for field in of} for criterion, of in one.words.items()},
+        replies=tuple(ClearedReply(next(texts), next(texts), reply.finish_reason) for reply in one.replies),
+    )

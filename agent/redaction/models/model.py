@@ -1,0 +1,330 @@
+"""The shipped named-entity models as Presidio recognisers."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+from presidio_analyzer import EntityRecognizer, RecognizerResult
+from presidio_analyzer.nlp_engine import NlpArtifacts
+
+from agent.errors import RedactionError
+from agent.redaction.deadline import Deadline
+from agent.redaction.entities import Entity, tag_name
+from agent.redaction.models.network import OTHER, Network, read_network
+from agent.redaction.models.tokenizer import TokensOnDemand, Words
+from agent.redaction.replacements.tags import TAG
+from agent.redaction.rules.rulebook import SURE
+from agent.redaction.spans.span import Span
+
+_PLAIN_BOUND = 0.8  # for words in lower case, in a text that has capitals
+
+# Never part of a name, place or number: without them a sentence says the opposite. A name may go on after "DO".
+_NEGATIONS = frozenset(("not", "denies", "denied", "never", "cannot", "without", "nor", "neither"))
+_NEGATIONS_AT_THE_END = frozenset(("NO", "DO"))
+
+# For stretches that do not look like an address, nor stand beside a location: "2110 via", "AVR 2019".
+_ODD_ADDRESS_BOUND = 0.9
+_BESIDE = 3  # tokens
+# In small letters these go on with the sentence after an address.
+_GOES_ON = frozenset((
+    "are", "but", "can", "cannot", "could", "did", "does", "for", "has", "had", "have", "how", "is", "it", "logged",
+    "may", "must", "needs", "should", "still", "that", "then", "there", "was", "we", "were", "what", "when", "where",
+    "which", "while", "who", "whom", "why", "will", "with", "would",
+))  # fmt: skip
+_LIKE_AN_ADDRESS = re.compile(r"\d{5}|[A-Z]\w?\d[\w ]?|[^\W\d_]*[A-ZÀ-Þ][a-zß-ÿ]{2}|#")
+
+# Languages whose model comes with the package: without it their texts are withheld.
+SHIPPED: tuple[str, ...] = ("en", "es")
+
+# The network reads these in the place of tags: ordinary values of their entities.
+USUAL = {
+    "NAME": "Anna Kowalski",
+    "LOCATION": "Boston",
+    "FACILITY": "Elm Hospital",
+    "ORGANIZATION": "Acme Corp",
+    "ADDRESS": "12 Oak Street",
+    "DATE": "03/14/2022",
+    "PHONE": "617-555-0143",
+    "EMAIL": "a.k@ward.example",
+    "AGE": "93",
+    "URL": "https://ward.example",
+    "SEX": "woman",
+    "FAMILY": "mother",
+    "PROFESSION": "teacher",
+    "NATIONALITY": "Dutch",
+}
+USUAL_NUMBER = "00451234"
+
+_MODELS = Path(__file__).parents[1] / "models"
+
+
+# Tells whether a detection, as text, start, end and entity, identifies no person.
+Harmless = Callable[[str, int, int, str], bool]
+
+
+class NoModelError(Exception):
+    """The model is missing or damaged: no text can be judged."""
+
+
+def shipped_model(language: str) -> Path | None:
+    """Return the folder in which the package has its model for `language`; None: it has none for that language."""
+    return _MODELS / language if language in SHIPPED else None
+
+
+class StandIns:
+    """A text with ordinary values in the place of identifiers, and the way back.
+
+    Attributes:
+        text: the text with the ordinary values.
+        stretches: where they stand in it, in order.
+    """
+
+    def __init__(self, text: str, spans: Sequence[Span]) -> None:
+        pieces: list[str] = []
+        end_of_last, length = 0, 0
+        self.stretches: list[tuple[int, int]] = []
+        self._spans = spans
+        for span in spans:
+            ordinary = USUAL.get(tag_name(span.entity), USUAL_NUMBER)
+            # Set apart from letters that a tag is glued to, so that it is not read as a part of their word.
+            if text[span.start - 1 : span.start].isalnum():
+                ordinary = " " + ordinary
+            if text[span.end : span.end + 1].isalnum():
+                ordinary += " "
+            pieces += [text[end_of_last : span.start], ordinary]
+            length += span.start - end_of_last
+            self.stretches.append((length, length + len(ordinary)))
+            length += len(ordinary)
+            end_of_last = span.end
+        self.text = "".join([*pieces, text[end_of_last:]])
+
+    def locate(self, start: int, end: int) -> tuple[int, int]:
+        """Return where `text[start:end]` stands in the original, without identifiers at its ends."""
+        return self._locate_position(start, is_start=True), self._locate_position(end, is_start=False)
+
+    def _locate_position(self, position: int, *, is_start: bool) -> int:
+        index = bisect_right(self.stretches, (position, position)) - 1
+        if index < 0:
+            return position
+        start, end = self.stretches[index]
+        span = self._spans[index]
+        if start <= position < end or (position == end and start < end and not is_start):
+            return span.end if is_start else span.start
+        return position - end + span.end
+
+
+class ModelRecognizer(EntityRecognizer):
+    """Detects identifiers by a trained network."""
+
+    def __init__(
+        self, language: str, folder: Path, deadline: Deadline, is_harmless: Harmless = lambda *_: False
+    ) -> None:
+        """Read the model in `folder`; one that cannot be read fails when it is asked.
+
+        Args:
+            language: of the texts.
+            folder: of the model.
+            deadline: that ends its work.
+            is_harmless: tells whether to drop a detection, given as its text, start, end and entity.
+        """
+        self._deadline = deadline
+        self._is_harmless = is_harmless
+        self._network: Network | None = None
+        self._kinds: list[str] = []
+        with suppress(RedactionError):
+            self._network = read_network(folder)
+        if self._network is not None:
+            self._kinds = [kind for kind in self._network.meta.kinds if kind != OTHER]
+            self._bounds = np.array([self._network.meta.bounds[kind] for kind in self._kinds], dtype=np.float32)
+        super().__init__(
+            supported_entities=self._kinds or list(get_args(Entity)),
+            name=f"{language} model",
+            supported_language=language,
+        )
+
+    def load(self) -> None:
+        """Do nothing: the network was read before."""
+
+    def analyze(
+        self, text: str, entities: list[str], nlp_artifacts: NlpArtifacts | None = None
+    ) -> list[RecognizerResult]:
+        """Return the detections of `entities`.
+
+        Tags in `text` are read as ordinary values, so that they neither hide their neighbours nor make them look odd.
+
+        Raises:
+            NoModelError: the model could not be read.
+            TimeoutError: the deadline passed.
+        """
+        if not isinstance(nlp_artifacts, TokensOnDemand) or not text.strip():
+            return []
+        if "[" in text and TAG.search(text):
+            return self.analyze_beside(text, [], entities, nlp_artifacts.words_of)
+        return self._detect(text, nlp_artifacts.words(), entities, [])
+
+    def analyze_beside(
+        self, text: str, known: Sequence[Span], entities: list[str], words_of: Callable[[str], Words]
+    ) -> list[RecognizerResult]:
+        """Return the detections beside `known` spans and tags, with ordinary values of their entities in their place.
+
+        Args:
+            text: the text to read.
+            known: spans of it, in order and without overlaps.
+            entities: that are asked for.
+            words_of: splits a text.
+
+        Raises:
+            NoModelError, TimeoutError: see `analyze`.
+        """
+        stand_ins = StandIns(text, _add_tags(known, text))
+        words = words_of(stand_ins.text)
+        known_tokens = [token for stretch in stand_ins.stretches for token in words.touching(*stretch)]
+        results = self._detect(stand_ins.text, words, entities, known_tokens)
+        for result in results:
+            result.start, result.end = stand_ins.locate(result.start, result.end)
+        return [result for result in results if result.start < result.end]
+
+    def _detect(
+        self, text: str, words: Words, entities: list[str], known_tokens: Sequence[int]
+    ) -> list[RecognizerResult]:
+        """Return the detections among the tokens that are not known.
+
+        A token counts if the probability that it is anything but harmless reaches the bound of its most probable kind.
+        Neighbours of one kind are one detection.
+        """
+        self._deadline.left()
+        if self._network is None:
+            raise NoModelError
+        guesses = self._guess(words, known_tokens)
+        self._take_as_names(words.texts, guesses)
+        wanted = {self._kinds.index(entity) for entity in entities if entity in self._kinds}
+        has_capitals = not (text.islower() or text.isupper())
+        results = []
+        for kind, tokens in guesses.group_neighbours():
+            if kind not in wanted or self._is_weak(words.texts, tokens, guesses, has_capitals=has_capitals):
+                continue
+            start = words.starts[tokens[0]]
+            stretch = text[start : words.starts[tokens[-1]] + len(words.texts[tokens[-1]])]
+            start += len(stretch) - len(stretch.lstrip())
+            end = start + len(stretch.strip())
+            if not self._is_harmless(text, start, end, self._kinds[kind]):
+                results.append(RecognizerResult(self._kinds[kind], start, end, SURE))
+        return results
+
+    def _guess(self, words: Words, known_tokens: Sequence[int]) -> "_Guesses":
+        assert self._network is not None
+        probabilities = self._network.probabilities(words.texts)
+        sensitive = 1 - probabilities[:, 0]
+        kinds = probabilities[:, 1:].argmax(axis=1)
+        is_evident = sensitive >= self._bounds[kinds]
+        is_evident[list(known_tokens)] = False
+        for token in np.flatnonzero(is_evident).tolist():
+            more_follows = token + 1 < len(is_evident) and bool(is_evident[token + 1])
+            kind = self._kinds[kinds[token]]
+            is_evident[token] = not _ends_before(words.texts[token], kind, more_follows=more_follows)
+        return _Guesses(sensitive, kinds, is_evident)
+
+    def _is_weak(self, words: Sequence[str], tokens: Sequence[int], guesses: "_Guesses", *, has_capitals: bool) -> bool:
+        """Tell whether the evidence for a detection is too weak for its look.
+
+        In a text with capitals, words without one need strong evidence, as does an address that does not look like one.
+        """
+        texts = [words[token] for token in tokens]
+        if all(text in _LINKS or not any(map(str.isalnum, text)) for text in texts):
+            return True
+        if not has_capitals:
+            return False
+        if guesses.sensitive[tokens].max() < _PLAIN_BOUND and all(map(_is_small_word, texts)):
+            return True
+        return (
+            self._kinds[guesses.kinds[tokens[0]]] == "ADDRESS"
+            and guesses.sensitive[tokens].min() < _ODD_ADDRESS_BOUND
+            and not self._is_like_address(words, tokens, guesses)
+        )
+
+    def _is_like_address(self, words: Sequence[str], tokens: Sequence[int], guesses: "_Guesses") -> bool:
+        """Tell whether a stretch has a word or number as addresses have, or stands beside a location or address."""
+        if any(_LIKE_AN_ADDRESS.match(words[token]) for token in tokens):
+            return True
+        before = range(max(0, tokens[0] - _BESIDE), tokens[0])
+        after = range(tokens[-1] + 1, min(len(words), tokens[-1] + 1 + _BESIDE))
+        for token in (*before, *after):
+            if not guesses.is_evident[token]:
+                continue
+            kind = self._kinds[guesses.kinds[token]]
+            if kind == "LOCATION" or (kind == "ADDRESS" and _LIKE_AN_ADDRESS.match(words[token])):
+                return True
+        return False
+
+    def _take_as_names(self, words: Sequence[str], guesses: "_Guesses") -> None:
+        """Take a word alone, or right after a name, that looks like a street for a name: "Anna Holloway"."""
+        if not {"NAME", "ADDRESS"} <= set(self._kinds):
+            return
+        name, address = self._kinds.index("NAME"), self._kinds.index("ADDRESS")
+        kinds = guesses.kinds
+        tokens = np.flatnonzero(guesses.is_evident).tolist()
+        evident = set(tokens)
+        for token in tokens:
+            if kinds[token] != address or not words[token].isalpha():
+                continue
+            is_alone = not any(near in evident and kinds[near] == address for near in (token - 1, token + 1))
+            if is_alone or (token - 1 in evident and kinds[token - 1] == name):
+                kinds[token] = name
+
+
+@dataclass(frozen=True, slots=True)
+class _Guesses:
+    """The network's guesses, by token.
+
+    Attributes:
+        sensitive: the probability of being anything but harmless.
+        kinds: the most probable kind, as its index.
+        is_evident: whether the token is part of a detection.
+    """
+
+    sensitive: Any
+    kinds: Any
+    is_evident: Any
+
+    def group_neighbours(self) -> Iterator[tuple[int, list[int]]]:
+        """Yield each run of neighbouring tokens of one kind that are part of a detection."""
+        run: list[int] = []
+        for token in np.flatnonzero(self.is_evident).tolist():
+            if run and (token != run[-1] + 1 or self.kinds[token] != self.kinds[run[-1]]):
+                yield int(self.kinds[run[-1]]), run
+                run = []
+            run.append(token)
+        if run:
+            yield int(self.kinds[run[-1]]), run
+
+
+def _add_tags(spans: Sequence[Span], text: str) -> Sequence[Span]:
+    """Return the spans, and the tags in `text` as spans; a span that overlaps a tag is dropped."""
+    if "[" not in text:
+        return spans
+    tags = [Span(tag.start(), tag.end(), tag["entity"] or "ID") for tag in TAG.finditer(text)]
+    apart = [span for span in spans if not any(span.start < tag.end and tag.start < span.end for tag in tags)]
+    return sorted([*apart, *tags], key=lambda span: (span.start, span.end))
+
+
+def _ends_before(word: str, kind: str, *, more_follows: bool) -> bool:
+    """Tell whether a detection of `kind` ends before `word`, after which more of it may follow."""
+    if word.lower() in _NEGATIONS or (word in _NEGATIONS_AT_THE_END and not more_follows):
+        return True
+    if kind == "NAME":
+        return "\n" in word
+    return kind == "ADDRESS" and (word in ("?", ":") or word in _GOES_ON)
+
+
+# By themselves they are a part of no identifier.
+_LINKS = frozenset({"of", "the", "and", "at", "in", "on", "to", "from", "for", "by", "with", "a", "an", "or"})
+
+
+def _is_small_word(word: str) -> bool:
+    """Tell whether `word` has letters only, all of them small."""
+    return word.islower() and word.isalpha()

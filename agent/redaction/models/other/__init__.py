@@ -1,0 +1,59 @@
+"""Models of others that find identifiers, by local path: a spaCy pipeline, a transformers token classifier, GLiNER.
+
+Each becomes one Presidio recogniser. Nothing is downloaded, no pickle is read, and no code of the folder is run.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from presidio_analyzer import EntityRecognizer
+
+from agent.errors import RedactionError
+from agent.io.model_folder import ModelFolderError
+from agent.redaction.deadline import Deadline
+
+_PACKAGES = {"spacy": ("spacy",), "transformers": ("torch", "transformers"), "gliner": ("torch", "gliner")}
+
+
+def open_model(
+    kind: str, folder: Path, labels: Mapping[str, str | None], languages: Sequence[str], deadline: Deadline
+) -> EntityRecognizer:
+    """Load a model and return it as a recogniser, which looks at every text once.
+
+    Args:
+        kind: "spacy", "transformers" or "gliner".
+        folder: where it lies.
+        labels: what its own labels mean here; None: nothing that identifies. Only those that no common scheme has.
+        languages: of the policy.
+        deadline: of the field that is looked at.
+
+    Raises:
+        RedactionError: the packages are not installed, the folder is no such model, or a label is unknown.
+    """
+    missing = [name for name in _PACKAGES[kind] if find_spec(name) is None]
+    if missing:
+        raise RedactionError(
+            f"a model of kind {kind} needs {', '.join(missing)}, which is not installed",
+            f"Install the extra: pip install 'intramural[{kind}]'.",
+        )
+    # Before the libraries are imported: they look at these once.
+    os.environ |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
+    try:
+        if kind == "spacy":
+            from agent.redaction.models.other.spacy_pipeline import SpacyPipeline
+
+            return SpacyPipeline(folder, labels, languages[0], deadline)
+        if kind == "transformers":
+            from agent.redaction.models.other.token_classifier import TokenClassifier
+
+            return TokenClassifier(folder, labels, languages[0], deadline)
+        from agent.redaction.models.other.gliner_model import GlinerModel
+
+        return GlinerModel(folder, labels, languages[0], deadline)
+    except ModelFolderError as error:
+        raise RedactionError(
+            f"model {kind}:{folder.name}: {error}",
+            "Give the folder of a model as its library saves it, and say what its labels mean under `labels`.",
+        ) from None

@@ -1,0 +1,88 @@
+"""GLiNER as a recogniser: it is asked for kinds of identifiers by their names."""
+
+import logging
+import re
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+
+from presidio_analyzer import RecognizerResult
+from presidio_analyzer.nlp_engine import NlpArtifacts
+
+from agent.io.model_folder import ModelFolderError, check_weights
+from agent.redaction.deadline import Deadline
+from agent.redaction.models.other.labels import entities_of
+from agent.redaction.models.other.recognizer import ModelOfOthers
+
+# What it is asked for, unless the policy's labels say otherwise.
+_ASKED: dict[str, str | None] = {
+    "person": "NAME",
+    "location": "LOCATION",
+    "hospital": "FACILITY",
+    "organization": "ORGANIZATION",
+    "street address": "ADDRESS",
+    "date": "DATE",
+    "phone number": "PHONE",
+    "email": "EMAIL",
+    "medical record number": "MRN",
+    "identification number": "ID",
+}
+_WORD = re.compile(r"\w+(?:[-_]\w+)*|\S")  # as GLiNER splits words
+_WORDS = 250  # of a window; GLiNER cuts off what is longer than its own limit, 384 in most
+_SHARED = 40  # words that neighbouring windows share
+_LEAST = 0.3  # probability; recall first
+
+
+class GlinerModel(ModelOfOthers):
+    """Entities that a GLiNER model finds when it is asked for the policy's labels.
+
+    Raises:
+        ModelFolderError: the folder is no GLiNER model with weights as safetensors.
+    """
+
+    def __init__(self, folder: Path, labels: Mapping[str, str | None], language: str, deadline: Deadline) -> None:
+        if not (folder / "gliner_config.json").is_file():
+            raise ModelFolderError("it has no gliner_config.json")
+        check_weights(folder)
+        if any(folder.glob("*.bin")) or any(folder.glob("*.pt")):
+            raise ModelFolderError("it has weights in a pickle too, and GLiNER might take those; leave them out")
+        asked = dict(labels) or _ASKED
+        entities = entities_of(asked, asked)
+        from gliner import GLiNER
+
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                self._model = GLiNER.from_pretrained(str(folder), local_files_only=True)
+        except Exception as error:  # noqa: BLE001 - whatever a damaged folder does to the library
+            raise ModelFolderError(f"GLiNER cannot load it ({type(error).__name__})") from None
+        logging.getLogger("gliner").disabled = True  # it may quote a text that it cuts off
+        self._words = min(_WORDS, int(self._model.config.max_len) - 1)
+        super().__init__("GLiNER", folder, entities, language, deadline)
+
+    def analyze(
+        self, text: str, entities: list[str], nlp_artifacts: NlpArtifacts | None = None
+    ) -> list[RecognizerResult]:
+        """Return what the model finds in `text`, in overlapping windows.
+
+        Raises:
+            TimeoutError: the deadline passed.
+        """
+        del entities, nlp_artifacts
+        words = [match.span() for match in _WORD.finditer(text)]
+        found = []
+        for first in range(0, len(words), max(1, self._words - min(_SHARED, self._words // 4))):
+            self._deadline.left()
+            start, end = words[first][0], words[min(first + self._words, len(words)) - 1][1]
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                spans = self._model.predict_entities(text[start:end], list(self._entities), threshold=_LEAST)
+            found += [
+                RecognizerResult(
+                    self._entities[span["label"]], start + span["start"], start + span["end"], float(span["score"])
+                )
+                for span in spans
+            ]
+            if first + self._words >= len(words):
+                break
+        return found

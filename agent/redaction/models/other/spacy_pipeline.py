@@ -1,0 +1,63 @@
+"""A trained spaCy pipeline as a recogniser: the entities of its documents."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import spacy
+from presidio_analyzer import RecognizerResult
+from presidio_analyzer.nlp_engine import NlpArtifacts
+
+from agent.io.model_folder import ModelFolderError
+from agent.redaction.deadline import Deadline
+from agent.redaction.models.other.labels import entities_of
+from agent.redaction.models.other.recognizer import ModelOfOthers
+
+_FINDERS = ("ner", "beam_ner", "entity_ruler")  # components that set entities
+_NEEDED = ("tok2vec", "sentencizer", "senter")  # what those may listen to
+_PICKLED = ("transformer", "torch", "tensorflow", "mxnet")  # names of architectures whose weights are pickles
+_SURE = 0.85  # spaCy gives no probability
+
+
+class SpacyPipeline(ModelOfOthers):
+    """Entities that a spaCy pipeline finds.
+
+    Raises:
+        ModelFolderError: the folder is no pipeline, finds no entities, or has a label that nobody explained.
+    """
+
+    def __init__(self, folder: Path, labels: Mapping[str, str | None], language: str, deadline: Deadline) -> None:
+        try:
+            config = spacy.util.load_config(folder / "config.cfg")
+            parts = list(config["nlp"]["pipeline"])
+        except Exception as error:  # noqa: BLE001 - whatever a damaged folder does to the library
+            raise ModelFolderError(f"config.cfg: expected a spaCy pipeline ({type(error).__name__})") from None
+        finders = [name for name in parts if name in _FINDERS]
+        if not finders:
+            raise ModelFolderError(f"it has no component that finds entities ({', '.join(_FINDERS)})")
+        if any(word in str(config).casefold() for word in _PICKLED):
+            raise ModelFolderError("it has weights of torch or tensorflow, which are pickles: reading one can run code")
+        try:
+            # What is not needed is not even read.
+            self._pipeline = spacy.load(folder, exclude=[name for name in parts if name not in (*_FINDERS, *_NEEDED)])
+        except Exception as error:  # noqa: BLE001 - as above
+            raise ModelFolderError(f"spaCy cannot load it ({type(error).__name__})") from None
+        found_by = self._pipeline.meta.get("labels", {})
+        entities = entities_of((label for name in finders for label in found_by.get(name, ())), labels)
+        super().__init__("spaCy", folder, entities, language, deadline)
+
+    def analyze(
+        self, text: str, entities: list[str], nlp_artifacts: NlpArtifacts | None = None
+    ) -> list[RecognizerResult]:
+        """Return the entities in `text`.
+
+        Raises:
+            TimeoutError: the deadline passed.
+        """
+        del entities, nlp_artifacts
+        self._deadline.left()
+        with self._pipeline.memory_zone():
+            return [
+                RecognizerResult(self._entities[span.label_], span.start_char, span.end_char, _SURE)
+                for span in self._pipeline(text).ents
+                if span.label_ in self._entities
+            ]

@@ -1,0 +1,102 @@
+"""A transformers folder of a token classifier as a recogniser: every word of which the model doubts that it is none."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import torch
+from presidio_analyzer import RecognizerResult
+from presidio_analyzer.nlp_engine import NlpArtifacts
+from transformers import AutoModelForTokenClassification, AutoTokenizer
+
+from agent.io.model_folder import ModelFolderError, check_weights
+from agent.redaction.deadline import Deadline
+from agent.redaction.models.other.labels import entities_of
+from agent.redaction.models.other.recognizer import ModelOfOthers
+
+_TOKENS = 512  # of a window, unless the model takes fewer
+_SHARED = 64  # tokens that neighbouring windows share
+_AT_ONCE = 8  # windows
+
+
+class TokenClassifier(ModelOfOthers):
+    """Tokens that a model labels as part of an identifier.
+
+    Raises:
+        ModelFolderError: the folder is no token classifier with a fast tokenizer, or a label is not explained.
+    """
+
+    def __init__(self, folder: Path, labels: Mapping[str, str | None], language: str, deadline: Deadline) -> None:
+        check_weights(folder)
+        try:
+            config = json.loads((folder / "config.json").read_bytes())
+            self._labels = [config["id2label"][str(number)] for number in range(len(config["id2label"]))]
+            if any("ForTokenClassification" not in kind for kind in config["architectures"]):
+                raise ModelFolderError("config.json: it is no token classifier (architectures)")
+        except (OSError, ValueError, LookupError, TypeError):
+            raise ModelFolderError(
+                "config.json: expected id2label and architectures, as transformers saves them"
+            ) from None
+        entities = entities_of(self._labels, labels)
+        try:
+            self._tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+            self._model = AutoModelForTokenClassification.from_pretrained(
+                folder, local_files_only=True, trust_remote_code=False, use_safetensors=True
+            ).eval()
+        except Exception as error:  # noqa: BLE001 - whatever a damaged folder does to the library
+            raise ModelFolderError(f"transformers cannot load it ({type(error).__name__})") from None
+        if not self._tokenizer.is_fast:
+            raise ModelFolderError("its tokenizer does not say where a token stands (tokenizer.json is missing)")
+        positions = getattr(self._model.config, "max_position_embeddings", None) or _TOKENS
+        self._width = min(_TOKENS, positions - 2, self._tokenizer.model_max_length)
+        super().__init__("transformers", folder, entities, language, deadline)
+
+    def analyze(
+        self, text: str, entities: list[str], nlp_artifacts: NlpArtifacts | None = None
+    ) -> list[RecognizerResult]:
+        """Return the words in `text` of which any token is part of an identifier.
+
+        Raises:
+            TimeoutError: the deadline passed.
+        """
+        del entities, nlp_artifacts
+        if not text.strip():
+            return []
+        return [
+            RecognizerResult(entity, *_word(text, start, end), score)
+            for entity, start, end, score in self._tokens(text)
+        ]
+
+    def _tokens(self, text: str) -> Iterator[tuple[str, int, int, float]]:
+        encoded = self._tokenizer(
+            text,
+            truncation=True,
+            max_length=self._width,
+            stride=min(_SHARED, self._width // 4),
+            return_overflowing_tokens=True,
+            return_offsets_mapping=True,
+            padding=True,
+            return_tensors="pt",
+        )
+        places = encoded["offset_mapping"].tolist()
+        for first in range(0, len(places), _AT_ONCE):
+            self._deadline.left()
+            batch = {name: encoded[name][first : first + _AT_ONCE] for name in ("input_ids", "attention_mask")}
+            with torch.inference_mode():
+                best = self._model(**batch).logits.softmax(-1).max(-1)
+            for window, (numbers, scores) in enumerate(
+                zip(best.indices.tolist(), best.values.tolist(), strict=True), first
+            ):
+                for (start, end), number, score in zip(places[window], numbers, scores, strict=True):
+                    entity = self._entities.get(self._labels[number])
+                    if entity and end > start:
+                        yield entity, start, end, score
+
+
+def _word(text: str, start: int, end: int) -> tuple[int, int]:
+    """Widen a piece of a word to the word: a name is never shown in part."""
+    while start > 0 and text[start - 1].isalnum() and text[start].isalnum():
+        start -= 1
+    while end < len(text) and text[end].isalnum() and text[end - 1].isalnum():
+        end += 1
+    return start, end

@@ -1,0 +1,58 @@
+"""Typed, numbered tags: the same value has the same number everywhere in one record."""
+
+from collections.abc import Iterable
+from typing import get_args
+
+import regex
+
+from agent.redaction.entities import Entity, tag_name
+from agent.redaction.redacted import Withheld
+from agent.redaction.replacements.date_values import read_date
+from agent.redaction.replacements.people import RecordPeople
+
+# Exactly what this package writes, so that nobody can pass text off as a tag.
+_ENTITIES = "|".join(sorted({tag_name(entity) for entity in get_args(Entity)}))
+TAG = regex.compile(rf"\[(?P<entity>{_ENTITIES})-(?P<number>[1-9]\d{{0,2}})\]|\[WITHHELD: (?:{'|'.join(Withheld)})\]")
+MOST = 999  # the highest number; whatever comes after it shares it, so that no long number passes for a tag
+_INSIGNIFICANT = regex.compile(r"[\s\p{P}\p{S}]+")
+_NUMBERED = frozenset({"PHONE", "SSN", "MRN", "ENCOUNTER", "PLAN", "ACCOUNT", "LICENSE", "VEHICLE", "DEVICE", "ID"})
+_LONGEST_DATE = 40  # characters; what is longer is no single date
+
+
+class TagTable:
+    """The tags of one record.
+
+    Args:
+        texts: the record's texts. Tags that they already hold are left alone, and numbers go on after them.
+        people: of the record: each has one number, however the name is written.
+        language: "en" or "es": what 03/04/2022 means, which has the number of every other way to write that day.
+    """
+
+    def __init__(self, texts: Iterable[str], people: RecordPeople, language: str = "en") -> None:
+        self._people = people
+        self._language = language
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._last: dict[str, int] = {}
+        for text in texts:
+            for tag in TAG.finditer(text):
+                if entity := tag.group("entity"):
+                    self._last[entity] = max(self._last.get(entity, 0), int(tag.group("number")))
+
+    def tag(self, entity: str, value: str) -> str:
+        """Return the tag of `value`, which differs from another only by how it is written."""
+        entity = tag_name(entity)
+        key = entity, self._meaning(entity, value)
+        if key not in self._numbers:
+            self._last[entity] = self._numbers[key] = min(self._last.get(entity, 0) + 1, MOST)
+        return f"[{entity}-{self._numbers[key]}]"
+
+    def _meaning(self, entity: str, value: str) -> str:
+        plain = _INSIGNIFICANT.sub(" ", value).strip().casefold() or value
+        if entity == "NAME":
+            person = self._people.who(value)
+            return f"{' '.join(person.words)}/{person.number}" if person.words else plain
+        if entity == "DATE" and len(value) <= _LONGEST_DATE and (written := read_date(value, language=self._language)):
+            return written.date.isoformat() if "day" in written.places else f"{written.date:%Y-%m}"
+        if entity in _NUMBERED:
+            return plain.replace(" ", "").lstrip("0") or plain
+        return plain

@@ -1,0 +1,1 @@
+"""Rules that detect identifiers, by language."""

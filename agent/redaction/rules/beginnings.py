@@ -1,0 +1,208 @@
+r"""The words that a pattern can begin with, read from the pattern itself, so that a rule does not list them once more.
+
+Understands the syntax that our rules use: alternatives, groups, classes, repetitions, lookarounds, `\K` and named lists
+(`\L<months>`). Case does not count. Alternatives that begin with a digit or a sign add no word.
+"""
+
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+
+_LETTER = re.compile(r"[^\W\d_]")
+_MOST_OF_A_CLASS = 26  # letters that are spelt out; a wider class stands for any letter
+_MOST_PATHS = 300  # at once: a pattern with more begins with any word, for all that a list of words is worth
+_MOST_REPETITIONS = 2  # of an item; a third adds no word to a rule
+_WORD_END = re.compile(
+    r"\(\?!\[?\\(?:p\{L\}|w)|\(\?![^()|]*\\p\{L\}[^()|]*\)"
+)  # a lookahead after which no letter stands
+_QUANTIFIER = re.compile(r"(?:([?*+])|\{(\d*)(,?)(\d*)\})[+?]?")
+_GROUP = re.compile(r"\(\?(?::|>|P<\w+>|[a-zA-Z]*(?:-[a-zA-Z]+)?:)|\((?!\?)")
+_FLAGS = re.compile(r"\(\?[a-zA-Z]+\)")
+_LOOKAROUND = re.compile(r"\(\?<?[=!]")
+_NAMED_LIST = re.compile(r"\\L<(\w+)>")
+_BACKREFERENCE = re.compile(r"\(\?P=\w+\)|\\[1-9]")
+
+Lists = Callable[[str], Collection[str]]
+
+
+def _no_list(name: str) -> Collection[str]:
+    raise KeyError(name)
+
+
+class OpenBeginningError(ValueError):
+    """A pattern can begin with any word."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Path:
+    """One way into a pattern: the letters so far, and whether the word ends here at the latest."""
+
+    letters: str = ""
+    ended: bool = False
+
+
+@dataclass
+class _Reader:
+    pattern: str
+    lists: Lists
+    at: int = 0
+    words: set[str] = field(default_factory=set)
+    openings: set[str] = field(default_factory=set)
+
+    def read_alternatives(self, paths: set[_Path]) -> set[_Path]:
+        """Read to the end of a group or of the pattern; return how its alternatives go on."""
+        after = self.read_sequence(paths)
+        while self.pattern.startswith("|", self.at):
+            self.at += 1
+            after |= self.read_sequence(paths)
+        return after
+
+    def read_sequence(self, paths: set[_Path]) -> set[_Path]:
+        while self.at < len(self.pattern) and self.pattern[self.at] not in "|)":
+            begin = self.at
+            after = self.read_item(paths)
+            quantifier = _QUANTIFIER.match(self.pattern, self.at)
+            if quantifier is None:
+                paths = after
+                continue
+            paths = self.repeat(begin, paths, after, quantifier)
+        return paths
+
+    def repeat(self, begin: int, paths: set[_Path], once: set[_Path], quantifier: "re.Match[str]") -> set[_Path]:
+        """Return the paths after an item that stands as often as its quantifier says."""
+        least, most = _repetitions(quantifier)
+        after = set(paths) if least == 0 else set()
+        for count in range(1, most + 1):
+            if count > 1:
+                self.at = begin
+                once = self.read_item(once)
+            if count >= least:
+                after |= once
+        self.at = quantifier.end()
+        return after
+
+    def read_item(self, paths: set[_Path]) -> set[_Path]:
+        """Read one item, of which a quantifier may follow; return the paths behind it."""
+        pattern = self.pattern
+        if found := _FLAGS.match(pattern, self.at):
+            self.at = found.end()
+            return paths
+        if _LOOKAROUND.match(pattern, self.at):
+            ends = _WORD_END.match(pattern, self.at) is not None
+            self.at = _end_of_group(pattern, self.at)
+            return _ended(paths) if ends else paths
+        if found := _BACKREFERENCE.match(pattern, self.at):
+            self.at = found.end()
+            return self.go_on(paths, None)
+        if found := _GROUP.match(pattern, self.at):
+            self.at = found.end()
+            after = self.read_alternatives(paths)
+            self.at += 1
+            return after
+        if found := _NAMED_LIST.match(pattern, self.at):
+            self.at = found.end()
+            after = set[_Path]()
+            for entry in self.lists(found.group(1)):
+                along = paths
+                for character in entry:
+                    along = self.go_on(along, character)
+                after |= along
+            return after
+        if pattern[self.at] == "[":
+            begin, self.at = self.at, _end_of_class(pattern, self.at)
+            return self.go_on(paths, _members(pattern[begin : self.at]))
+        if pattern[self.at] == "\\":
+            return self.read_escape(paths)
+        character = pattern[self.at]
+        self.at += 1
+        return paths if character in "^$" else self.go_on(paths, None if character == "." else character)
+
+    def read_escape(self, paths: set[_Path]) -> set[_Path]:
+        letter = self.pattern[self.at + 1]
+        self.at += 2
+        if letter in "pP":
+            self.at = self.pattern.index("}", self.at) + 1
+            return self.go_on(paths, None)
+        if letter in "bK":
+            return _ended(paths) if letter == "b" else paths
+        return self.go_on(
+            paths, None if letter in "wWSD" else "0" if letter == "d" else " " if letter in "stn" else letter
+        )
+
+    def go_on(self, paths: set[_Path], characters: str | None) -> set[_Path]:
+        """Return the paths after one of `characters`; None stands for any."""
+        after = set[_Path]()
+        for path in paths:
+            if characters is None:
+                if path.letters and path.ended:
+                    self.words.add(path.letters)
+                else:
+                    self.openings.add(path.letters)
+                continue
+            for character in characters.lower():
+                if not _LETTER.match(character):
+                    if path.letters:
+                        self.words.add(path.letters)
+                elif not path.ended:
+                    after.add(_Path(path.letters + character))
+        if len(after) > _MOST_PATHS:
+            raise OpenBeginningError(f"begins with too many words: {self.pattern}")
+        return after
+
+
+def first_words(pattern: str, lists: Lists = _no_list) -> frozenset[str]:
+    """Return the words, in lower case, that a match of `pattern` can begin with.
+
+    Raises:
+        OpenBeginningError: a match can begin with any word.
+    """
+    reader = _Reader(pattern, lists)
+    left = reader.read_alternatives({_Path()})
+    if reader.openings:
+        raise OpenBeginningError(f"begins with any word after {sorted(reader.openings)}: {pattern}")
+    return frozenset(reader.words | {path.letters for path in left if path.letters})
+
+
+def _ended(paths: set[_Path]) -> set[_Path]:
+    return {_Path(path.letters, ended=bool(path.letters)) for path in paths}
+
+
+def _repetitions(quantifier: "re.Match[str]") -> tuple[int, int]:
+    sign, least, comma, most = quantifier.groups()
+    if sign:
+        return (1 if sign == "+" else 0), (1 if sign == "?" else _MOST_REPETITIONS)
+    low = int(least or 0)
+    high = low if not comma else int(most) if most else low + _MOST_REPETITIONS
+    return low, max(low, min(high, _MOST_REPETITIONS))
+
+
+def _end_of_class(pattern: str, at: int) -> int:
+    at += 1
+    while pattern[at] != "]":
+        at += 2 if pattern[at] == "\\" else 1
+    return at + 1
+
+
+def _end_of_group(pattern: str, at: int) -> int:
+    depth = 0
+    while True:
+        if pattern[at] == "\\":
+            at += 2
+            continue
+        if pattern[at] == "[":
+            at = _end_of_class(pattern, at)
+            continue
+        depth += {"(": 1, ")": -1}.get(pattern[at], 0)
+        at += 1
+        if depth == 0:
+            return at
+
+
+def _members(characters: str) -> str | None:
+    """Return the characters of a class, None where there are too many to spell out."""
+    inside = characters[1:-1]
+    if inside.startswith("^") or re.search(r"\\[wWpPSD]", inside):
+        return None
+    inside = re.sub(r"\\[stn]", " ", inside.replace(r"\d", "0")).replace("\\", "")
+    spelt = re.sub(r"(.)-(.)", lambda ends: "".join(map(chr, range(ord(ends[1]), ord(ends[2]) + 1))), inside)
+    return spelt if len(spelt) <= _MOST_OF_A_CLASS else None

@@ -1,0 +1,34 @@
+"""English: clinical rules for every class of identifier, and names by how they are written and introduced."""
+
+from presidio_analyzer import EntityRecognizer
+
+from agent.redaction.deadline import Deadline
+from agent.redaction.rules.en import contacts, dates, names, numbers, people, places
+from agent.redaction.rules.en.names import everyday, name_findings, words
+from agent.redaction.rules.en.small_letters import find_in_small_letters
+from agent.redaction.rules.en.unknown import find_unknown
+from agent.redaction.rules.rulebook import Rulebook
+
+__all__ = ["everyday", "recognizers"]
+
+RULES = (*dates.RULES, *numbers.RULES, *contacts.RULES, *places.RULES, *people.RULES, *names.RULES)
+
+
+def recognizers(deadline: Deadline) -> list[EntityRecognizer]:
+    """Build the recognisers of English."""
+    for name in ("given_names", "surnames", "everyday_words", "medical_words", "function_words"):
+        words(name)  # read once, at start
+    return [
+        Rulebook(
+            "en",
+            RULES,
+            deadline,
+            phrases={"LOCATION": words("places"), "FACILITY": words("facilities")},
+            unless=places.TERM_AFTER_A_PLACE,
+            finders=[
+                (frozenset({"NAME"}), name_findings),
+                (frozenset({"NAME", "LOCATION", "FACILITY"}), find_in_small_letters),
+                (frozenset({"UNKNOWN_WORD"}), find_unknown),
+            ],
+        )
+    ]

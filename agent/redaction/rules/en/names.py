@@ -1,0 +1,361 @@
+"""Where people's names stand in a text: titles, cues, and lists of common names.
+
+A rule works on a **run**: neighbouring capitalised words and initials ("Can Anna S", "SMITH, JOHN A."). Evidence inside
+or around the run decides which part of it is a name. Without a trained model this finds names by how they are written
+and introduced, and common names anywhere; a rare name without a cue passes.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+
+import regex
+
+from agent.redaction.deadline import Deadline
+from agent.redaction.entities import Entity
+from agent.redaction.rules.rulebook import ANYWHERE, WORDS, Rule
+from agent.redaction.rules.word_lists import read_entries
+
+Span = tuple[int, int]
+
+_WORD = r"(?:\p{Lu}\.(?:\p{Lu}\.)*|\p{Lu}[\p{L}\p{M}]*(?:['-]\p{L}[\p{L}\p{M}]*)*(?<!'s))"
+_PARTICLE = r"(?:van|von|der|den|de|del|della|di|da|dos|la|le|bin|ibn|al|el|ter)"
+_RUN = regex.compile(rf"(?<![\p{{L}}\d_'-]){_WORD}(?:(?:, ?| )(?:{_PARTICLE} ){{0,2}}{_WORD})*(?![\p{{L}}\d_])")
+_TOKEN = regex.compile(r"[\p{L}\p{M}]+(?:['-][\p{L}\p{M}]+)*\.?")
+_LOWER = re.compile(r"(?<![\w'-])[a-zà-öø-ÿ]{3,}")
+_LOWER_NEXT = regex.compile(r" (\p{Ll}{3,40})(?![\p{L}'-])")
+
+# Speech written down without capitals: there a plain given name counts by itself.
+_LOWER_LINE = regex.compile(r"(?m)^[^\p{Lu}\n]*+$")
+_LOWER_WORD = regex.compile(r"(?<![\p{L}'-])\p{Ll}{3,}(?![\p{L}-])")
+
+_TITLE = regex.compile(
+    r"(?<![\p{L}-])(?<!\d ?)(?i:(?:drs?|mrs?|ms|mx|prof|rev|capt|sgt|lt|sra?)(?: ?\.|(?![\p{L}]))"
+    r"|(?:doctor|miss|mister|professor|nurse|reverend|rabbi|captain|sergeant|judge|señora?|madam|dame)(?![\p{L}])) ?$"
+)
+_ABBREVIATED_TITLE = regex.compile(
+    r"(?<![\p{L}-])(?<!\d ?)(?:(?i:drs?|mrs?|ms|mx|prof)|Rev|Capt|Sgt|Lt|Sra?|Miss|Sir|Dame|Professor|Doctor"
+    r"|Mister)\.? $"
+)
+_TITLE_WORDS = frozenset({"dr", "drs", "mr", "mrs", "ms", "mx", "miss", "prof", "doctor", "professor", "nurse"})
+_CUE = regex.compile(
+    r"(?i)(?:(?<![\p{L}])(?:name|named|called|patient|pt|client|resident|subject|attending|physician|provider|surgeon"
+    r"|clinician|therapist|practitioner|radiologist|pathologist|cardiologist|oncologist|neurologist|psychiatrist|pcp"
+    r"|author|dictated by|signed by|signed|reviewed by|verified by|approved by|transcribed by|written by"
+    r"|reported by"
+    r"|referred by|seen by|treated by|diagnosed by|evaluated by|operated by|performed by|prescribed by|ordered by"
+    r"|examined by|under|cc|attn|to|from|contact|guardian|next of kin|emergency contact|spouse|husband|wife"
+    r"|mother|father"
+    r"|son|daughter|brother|sister|aunt|uncle|partner|caregiver|carer|friend|neighbou?r|mom|dad"
+    r"|hi|hello|dear"
+    r"|like|similar to|case of|regarding|re|about|for|am|is|with|sincerely|regards|thanks|thank you"
+    r"|male|female|man|woman|boy|girl|lady|gentleman|infant|child|baby)(?:'s name is|'s name| name| is| was)?[,:;"
+    r"(-]* ?$)"
+)
+_STRONG_CUE = regex.compile(
+    r"(?i)(?:(?:name(?:'s| is|d)?|attending|physician|provider|surgeon|pcp|(?:signed|dictated|reviewed|verified"
+    r"|approved"
+    r"|transcribed|reported|authored|referred|seen|treated|diagnosed|evaluated|examined|performed|prescribed)"
+    r"(?: electronically)? by|attn|next of kin|emergency contact|guardian|dear|sincerely|regards|resident|author)"
+    r"(?: name)?(?: is)? ?[,:;-]? ?\s?$)"
+    r"|(?:(?:patient|pt|client|spouse|husband|wife|mother|father|son|daughter|brother|sister|contact) ?(?:name)?: ?$)"
+)
+# The last words of titles and cues: what stands after no such word needs no closer look.
+_LAST_OF_CUES = (
+    "dr drs mr mrs ms mx prof rev capt sgt lt sr sra doctor miss mister professor nurse reverend rabbi captain sergeant"
+    " judge señor señora senor senora madam dame name named s is attending physician provider surgeon pcp by attn kin"
+    " contact guardian dear sincerely regards resident author patient pt client spouse husband wife mother father son"
+    " daughter brother sister"
+)
+_INTRODUCING = frozenset(_LAST_OF_CUES.split())
+_CREDENTIAL = regex.compile(
+    r",? ?(?:M\.?D|D\.?O|R\.?N|N\.?P|PA-C|PA|Ph\.?D|LCSW|PharmD|DDS|DPM|FACP|FACS|MBBS|FRCP|CRNA|MSN|BSN|DNP|APRN)\b"
+)
+_AFTER_APPOSITION = regex.compile(
+    r"[,)]? ?\(?(?:,|who|whose|was|is|has|had|presented|presents|presenting|admitted|seen|treated|evaluated"
+    r"|diagnosed|with|aged?"
+    r"|\d{1,3}[ -]?(?:y|year)|DOB|MRN|born|s/p|post|after|at|from|in)\b|^[,)?.]"
+)
+_BEFORE_APPOSITION = regex.compile(r"(?:[\p{Ll}\d)+'%]|\b[A-Z]{2,}|[A-Z]\d), ?$")
+_TERM_NEXT = regex.compile(
+    r"(?:'s)? ?-?(?i:disease|syndrome|sign|test|score|scale|criteria|criterion|index|classification|grade|stage"
+    r"|lymphoma|palsy"
+    r"|sarcoma|tumou?r|procedure|operation|repair|fracture|reflex|phenomenon|maneuver|manoeuvre|position|catheter"
+    r"|tube|stain"
+    r"|cell|cells|node|nodule|body|bodies|contracture|thyroiditis|ataxia|chorea|dystrophy|anemia|anaemia|rule|law"
+    r"|method|model"
+    r"|curve|plot|hospital|clinic|centre|center|university|medical|street|avenue|county|city)\b"
+)
+
+
+@cache
+def words(name: str) -> frozenset[str]:
+    """Return a word list of this package in lower case: one word, or one line where lines hold several words."""
+    entries = read_entries("en", name)
+    if name in ("places", "facilities"):
+        return frozenset(entries)
+    return frozenset(word.casefold() for entry in entries for word in entry.split())
+
+
+def everyday() -> frozenset[str]:
+    """Words, in lower case, that identify nobody when they stand alone."""
+    return words("everyday_words") | _terms()
+
+
+# What stands in a field for a name is one, however it is written.
+RULES = (
+    Rule(  # "trop for Ferreira bed 22"
+        "NAME",
+        WORDS,
+        r"(?i:for|on|in|re|about|with|from|to|pt):? \K(?!(?:ICU|Level|Room|Bed|Hospital|Unit|Ward|Trauma)\b)"
+        r"\p{Lu}\p{Ll}{2,20}(?: \p{Lu}\p{Ll}{2,20})?(?=,? (?i:bed|room|rm|bay) ?#?\d)",
+    ),
+    Rule(  # "kids Ada 16, Bo 12"
+        "NAME",
+        ANYWHERE,
+        r"\p{Lu}\p{Ll}{1,15}(?=,? \(?\d{1,2}\b)"
+        r"(?<=\b(?i:kids|children|sons|daughters|siblings|grandkids|grandchildren)[: ]{1,2}(?:are )?"
+        r"(?:\p{Lu}\p{Ll}{1,15},? \(?\d{1,2}(?: ?y/?o)?\)?,? (?:and |& )?){0,5}\p{Lu}\p{Ll}{1,15})",
+        ("kids", "children", "sons ", "daughters ", "siblings "),
+    ),
+    Rule(
+        "NAME",
+        WORDS,
+        r"(?i)(?:(?:patient(?:'s)?|first|last|given|family|middle|maiden|full|mother'?s|father'?s) ?)?(?:name"
+        r"|surname|forename)s?"
+        r"(?: \([^)\n]{1,20}\))?[ \t]{0,3}[:=][ \t]{0,3}\K(?!(?:unknown|n/?a|none|not|see|same|yes|no)\b)"
+        r"\p{L}[\p{L}\p{M}'.-]{0,30}(?:,? [\p{L}][\p{L}\p{M}'.-]{0,30}){0,3}?(?=[ \t]{2}|[,;|/()\n\t]|\.(?:\s|$)"
+        r"|$| (?:DOB|MRN|Age|Sex"
+        r"|Gender|ID|SSN|Date|Address|Phone|is|was|and|has|who"
+        r"|with)\b)(?:,[ \t]\p{Lu}[\p{L}'.-]{0,30}(?: \p{Lu}\.?)?(?=[ \t]{2}|[;|()\n\t]|$))?",
+    ),
+    Rule(
+        "NAME",
+        WORDS,
+        r"(?i)(?:attending|physician|provider|surgeon|pcp|gp|consultant|author|nurse|resident|fellow|cosigne[dr]"
+        r"|signed|dictated"
+        r"|radiologist|pathologist|anesthesiologist|cc)(?: (?:md|by|name|physician))?[ \t]{0,2}:[ \t]{0,3}\K"
+        r"(?-i:\p{Lu}[\p{L}\p{M}'-]{1,30}(?: \p{Lu}[\p{L}'-]{1,30})?, \p{Lu}[\p{L}\p{M}'.-]{0,30}(?: \p{Lu}\.?)?)"
+        r"(?=[ \t]{2}|[,;|()\n.]|$)",
+    ),
+    Rule(
+        "NAME",
+        "daughter son wife husband mother father sister brother partner roommate friend neighbor neighbour aunt"
+        " uncle niece"
+        " nephew cousin grandson granddaughter grandmother grandfather fiancé fiance fiancée fiancee boyfriend"
+        " girlfriend"
+        " spouse caregiver carer mom dad mum guardian",
+        r"(?i)\p{L}{3,13}(?:'s name is|,| is named| named)? \K(?-i:(?!(?:Alive|Deceased|Died|Dead|Has|Had|Is|Was"
+        r"|With|Who|And|At"
+        r"|In|Healthy|Well|Unknown|Living|History|The|Diagnosed|Diabetes|Hypertension|Cancer|Breast|Both|No|Not"
+        r"|None)\b)"
+        r"\p{Lu}\p{Ll}{2,20}(?: \p{Lu}\p{Ll}{2,20})?)(?=[ ,.;)(]|$)(?!'?s? (?:disease|syndrome|cancer|school)\b)",
+    ),
+    Rule("NAME", WORDS, r"(?i)roommate: \K(?-i:\p{Lu}\p{Ll}{2,20}(?: \p{Lu}\p{Ll}{2,20})?)"),
+    Rule(
+        "NAME",
+        "a b c d e f g h i j k l m n o p q r s t u v w x y z",
+        r"(?<![\p{L}\d.-])(?<!(?i:type|stage|grade|hepatitis|vitamin|group|class|factor|option|answer|choice"
+        r"|influenza|[°\d]) )"
+        r"\p{Lu}\. (?:\p{Lu}\. )?\p{Lu}[\p{Ll}'-]{2,20}(?:\p{Lu}\p{Ll}{2,20})?(?=,? (?:II|III|IV|Jr|Sr|DOB|MRN|MD"
+        r"|RN|SSN)\b)(?: (?:II|III|IV|Jr|Sr)\b\.?)?",
+    ),
+    Rule(
+        "NAME",
+        WORDS,
+        r"(?<=(?<![\p{L}\d])(?P<since>(?:\p{Lu}\.|\p{Lu}[\p{L}'-]{1,30})(?: (?:(?:de|la|del|van|von|der|den|di|da"
+        r"|al|el|bin) ){0,2}"
+        r"(?:\p{Lu}\.|\p{Lu}[\p{L}'-]{1,30})){1,3}),? )(?:MD|M\.D|DO|RN|NP|PA(?:-C)?|PhD|LCSW|PharmD|DDS|DPM|MBBS"
+        r"|FRCP|CRNA|MSN|BSN"
+        r"|DNP|APRN|LPN|CNA)(?![\p{L}\d])",
+    ),
+)
+
+
+def name_findings(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, int]]:
+    """Yield what `find_names` finds, for a rulebook."""
+    return (("NAME", _title_before(text, start), end) for start, end in find_names(text, deadline))
+
+
+def _title_before(text: str, start: int) -> int:
+    """Return where the titles right before the name at `start` begin ("Prof. Dr."); `start` where there are none."""
+    for _ in range(3):
+        title = _ABBREVIATED_TITLE.search(text, max(0, start - 12), start)
+        if title is None:
+            break
+        start = title.start()
+    return start
+
+
+def find_names(text: str, deadline: Deadline) -> Iterator[Span]:
+    """Yield the spans of names in folded text; they may overlap.
+
+    Raises:
+        TimeoutError: the deadline passed.
+    """
+    for run in _RUN.finditer(text, timeout=deadline.left()):
+        yield from _names_in_run(text, run.start(), run.end())
+    given, family = _plain_given_names(), _plain_surnames()
+    for word in _LOWER.finditer(text):
+        if word.group() in given and (after := _LOWER_NEXT.match(text, word.end())) and after.group(1) in family:
+            yield word.start(), after.end()
+    for line in _LOWER_LINE.finditer(text, timeout=deadline.left()):
+        yield from _names_without_capitals(text, line.start(), line.end())
+
+
+def _names_without_capitals(text: str, start: int, end: int) -> Iterator[Span]:
+    family_next = False
+    for word in _LOWER_WORD.finditer(text, start, end):
+        before = text[max(0, word.start() - 12) : word.start()]
+        listed = word.group() in words("surnames") or word.group() in words("given_names")
+        titled = bool(_TITLE.search(before)) and (
+            listed or (before.rstrip().endswith(".") and word.group() not in everyday())
+        )
+        if titled or word.group() in _plain_given_names() or (family_next and word.group() in words("surnames")):
+            yield word.span()
+        family_next = titled
+
+
+def _names_in_run(text: str, start: int, end: int) -> Iterator[Span]:
+    tokens = [(m.group().rstrip("."), m.start(), m.end()) for m in _TOKEN.finditer(text, start, end)]
+    found_until = start
+    for index, (word, word_start, word_end) in enumerate(tokens):
+        if word_start < found_until:
+            continue
+        span = None
+        if word.casefold() in _TITLE_WORDS:
+            continue
+        if _introduced(text, word_start) and not (len(tokens) == 1 and word.isupper() and _by(text, word_start)):
+            span = _trimmed(text, tokens, index)
+        elif _looks_given(word) and not _TERM_NEXT.match(text, word_end):
+            span = _from_given(text, tokens, index)
+        if span:
+            yield span
+            found_until = span[1]
+    if found_until > start:
+        return
+    yield from _without_given(text, tokens, text[max(0, start - 40) : start])
+
+
+def _introduced(text: str, word_start: int) -> bool:
+    """Tell whether a title or a cue stands right before the word at `word_start`."""
+    if _word_before(text, word_start) not in _INTRODUCING:
+        return False
+    before = text[max(0, word_start - 40) : word_start]
+    return bool(_TITLE.search(before) or _STRONG_CUE.search(before))
+
+
+def _word_before(text: str, place: int) -> str:
+    """Return the word that ends within four characters before `place`, in lower case; empty: none does."""
+    end = place
+    while end > 0 and not text[end - 1].isalpha():
+        end -= 1
+        if place - end > 4:
+            return ""
+    start = end
+    while start > 0 and text[start - 1].isalpha():
+        start -= 1
+    return text[start:end].lower()
+
+
+def _by(text: str, word_start: int) -> bool:
+    """Tell whether the word follows "by", as a method in capitals does as often as a person."""
+    return text[max(0, word_start - 4) : word_start].casefold().endswith("by ")
+
+
+def _from_given(text: str, tokens: list[tuple[str, int, int]], index: int) -> Span | None:
+    """Decide whether the given name at `index` begins (or, after "Family, ", ends) a name, and where."""
+    word, start, end = tokens[index]
+    rest = tokens[index + 1 :]
+    ambiguous = word.casefold() in words("everyday_words")
+    if index and text[tokens[index - 1][2] : start].strip() == "," and _may_be_family(tokens[index - 1][0]):
+        previous = tokens[index - 1][0]
+        if previous.casefold() in words("surnames") or (previous.isupper() == word.isupper() and not ambiguous):
+            return tokens[index - 1][1], _trimmed(text, tokens, index)[1]
+    if rest and text[end : rest[0][1]].strip() in ("", "."):
+        following = rest[0][0]
+        initial = len(following.replace(".", "")) == 1
+        family = following.casefold() in words("surnames")
+        if (initial and not ambiguous) or family or (not ambiguous and not _is_term(following)):
+            return _trimmed(text, tokens, index)
+        if initial and text[rest[0][2] - 1] == ".":
+            return _trimmed(text, tokens, index)
+    if not ambiguous and not word.isupper() and not _TERM_NEXT.match(text, end):
+        return start, end
+    return None
+
+
+def _without_given(text: str, tokens: list[tuple[str, int, int]], before: str) -> Iterator[Span]:
+    first, last = tokens[0], tokens[-1]
+    after = text[last[2] : last[2] + 24]
+    if len(tokens) <= 4 and len(first[0]) > 1 and _CREDENTIAL.match(after):
+        yield first[1], last[2]
+        return
+    for (word, start, _), (following, _, end) in pairwise(tokens):
+        initial = len(following) == 1 and text[end - 1] == "."
+        plain = not _is_term(word) and not word.isupper() and len(word) > 2
+        if (plain and initial and word.casefold() not in words("medical_words")) or (
+            plain and not following.isupper() and following.casefold() in _plain_surnames()
+        ):
+            yield start, _family_after(text, tokens, end)
+    if (
+        2 <= len(tokens) <= 4
+        and all(not _is_term(word) for word, _, _ in tokens)
+        and not (first[0].isupper() and len(first[0]) > 1)
+        and "," not in text[first[1] : last[2]]
+        and not _TERM_NEXT.match(text, last[2])
+        and (
+            (_CUE.search(before) and _AFTER_APPOSITION.match(after))
+            or (_BEFORE_APPOSITION.search(before) and _AFTER_APPOSITION.match(after))
+        )
+    ):
+        yield first[1], last[2]
+
+
+def _family_after(text: str, tokens: list[tuple[str, int, int]], end: int) -> int:
+    """Return where the name goes on to whose first part ends at `end`: past one more word, should it be no term."""
+    for word, next_start, next_end in tokens:
+        if next_start == end + 1 and text[end] == " " and not _is_term(word):
+            return next_end
+    return end
+
+
+def _trimmed(text: str, tokens: list[tuple[str, int, int]], index: int) -> Span:
+    """Return the span of the name that begins at token `index`: up to four words, ending before a comma or a term."""
+    end = tokens[index][2]
+    for word, next_start, next_end in tokens[index + 1 : index + 5]:
+        if "," in text[end:next_start] or (
+            _is_term(word) and len(word) > 1 and word.casefold() not in words("surnames")
+        ):
+            break
+        end = next_end
+    return tokens[index][1], end
+
+
+def _looks_given(word: str) -> bool:
+    return all(part.casefold() in words("given_names") for part in word.split("-")[:1]) and len(word) > 1
+
+
+@cache
+def _plain_given_names() -> frozenset[str]:
+    return words("given_names") - words("everyday_words") - _terms()
+
+
+@cache
+def _plain_surnames() -> frozenset[str]:
+    return words("surnames") - words("everyday_words")
+
+
+@cache
+def _terms() -> frozenset[str]:
+    """Capitalised words that belong to no name: function words, months, and words of the field."""
+    return words("medical_words") | words("function_words")
+
+
+def _may_be_family(word: str) -> bool:
+    return len(word) > 2 and not _is_term(word)
+
+
+def _is_term(word: str) -> bool:
+    return word.casefold() in _terms()

@@ -1,0 +1,91 @@
+"""Names and towns without capitals, as typed in haste: words of no list, where only a name or a town can stand."""
+
+from collections.abc import Iterator
+
+import regex
+
+from agent.redaction.deadline import Deadline
+from agent.redaction.entities import Entity
+from agent.redaction.rules.en.unknown import is_safe
+
+_NEXT = r"(?P<words>\p{Ll}{3,20}(?:[ -]\p{Ll}{2,20}){0,3})(?![\p{L}'\d])"
+_PEOPLE = regex.compile(
+    r"(?<![\p{L}-])(?:(?i:dr|mr|mrs|ms|prof)\.? |(?i:doctor|nurse|miss) "
+    r"|(?i:son|daughter|wife|husband|mother|father|sister|brother|partner|fianc[ée]e?|nephew|niece|roommate)"
+    r"(?:,| is| named| called|'s name is)? |(?i:name is|my name's|named|called) "
+    r"|(?i:dictated|signed|reviewed|transcribed|referred|attending|physician|surgeon|patient name|next of kin|guardian)"
+    r"(?: electronically)?(?: by)?(?:: ?| is ))" + _NEXT
+)
+_FIELD = regex.compile(
+    r"(?<![\p{L}-])(?i:patient|pt|client|subject|spouse|caregiver|contact person|consultant|surgeon|pcp"
+    r"|(?:ordering )?provider|next of kin|emergency contact|guardian|dictated by)(?i: name)?[ \t]{0,2}[:=][ \t]{0,3}"
+    r"(?P<words>\p{L}{2,20}(?:[ '’-]\p{L}{2,20}){1,3})(?=[ \t]{2}|[,;|()\n\t\"]|\.(?:\s|$)|$)"
+)
+_WITH_CREDENTIAL = regex.compile(r"(?<=\b[Bb]y )" + _NEXT + r"(?=,? (?:MD|M\.D|DO|RN|NP|PA|PhD|MBBS|DDS)\b)")
+_TOWNS = regex.compile(
+    r"(?<![\p{L}-])(?i:live[sd]?|living|resid(?:es|ing|ed)|native|originally|moved(?: here| back)?|emigrated"
+    r"|immigrated|came here|hails|hometown is|(?:place|city) of birth(?: is|:)|hometown:|city:|town:|residence:|grew up"
+    r"|born|drove in|came in|travell?ed)(?: in| from| to| of)? " + _NEXT
+)
+_SITES = regex.compile(
+    r"(?<![\p{L}-])(?:at|from|to|in|with|by|the) (?:the )?(?P<words>\p{Ll}{3,20}(?: \p{Ll}{3,20}){0,2}?"
+    r" (?:clinic|hospital|office|medical center|hospice|pharmacy|nursing home))(?!\p{L})"
+)
+_SIGNED = regex.compile(
+    r"(?<![\p{L}'-])(?P<words>(?:\p{Ll}\.? )?(?P<last>\p{Ll}{3,20})),? (?:md|rn|np|phd|dds)(?![\p{L}'-])"
+)
+_CREDENTIALS, _KINDS_OF_SITES = (
+    (" md", " rn", " np", " phd", " dds"),
+    ("clinic", "hosp", "office", "center", "pharm", "home"),
+)
+# How words of medicine end, of which no list has all.
+_OF_THE_TRADE = regex.compile(
+    r"(?:olog(?:y|ist|ists|ic|ical)|iatr(?:y|ic|ics|ist)|ectom(?:y|ies)|ostomy|otomy|itis|osis|oscop(?:y|ic|ically)"
+    r"|gra(?:m|phy)|a?emia|uria|pathy|plasty|therapy|ine|azole|mab|pril|sartan|statin|cillin|mycin)$"
+)
+_CUES = (
+    "patient", "pt", "client", "subject", "spouse", "caregiver", "contact", "consultant", "pcp", "provider",
+    "dr", "mr", "ms", "prof", "doctor", "nurse", "miss", "son", "daughter", "wife", "husband", "mother", "father",
+    "sister", "brother", "partner", "fianc", "nephew", "niece", "mate", "name", "called", " by ", "by:", "attending",
+    "physician", "surgeon", "kin:", "guardian",
+)  # fmt: skip
+
+
+def find_in_small_letters(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, int]]:
+    """Yield the first words in small letters after a title, a relation or a move that no list of safe words has.
+
+    Raises:
+        TimeoutError: the deadline passed.
+    """
+    lower = text.lower()
+    if any(cue in lower for cue in _CUES):
+        for found in _FIELD.finditer(text, timeout=deadline.left()):
+            if not any(map(_is_known, regex.findall(r"\p{L}{3,}", found.group("words")))):
+                yield "NAME", *found.span("words")
+        for pattern in (_PEOPLE, _WITH_CREDENTIAL):
+            for found in pattern.finditer(text, timeout=deadline.left()):
+                yield from _unknown("NAME", found)
+    if any(credential in text for credential in _CREDENTIALS):
+        for found in _SIGNED.finditer(text, timeout=deadline.left()):
+            if not _is_known(found.group("last")):
+                yield "NAME", *found.span("words")
+    if any(kind in lower for kind in _KINDS_OF_SITES):
+        for found in _SITES.finditer(text, timeout=deadline.left()):
+            if not _is_known(found.group("words").split()[0]):
+                yield "FACILITY", *found.span("words")
+    for found in _TOWNS.finditer(text, timeout=deadline.left()):
+        yield from _unknown("LOCATION", found)
+
+
+def _is_known(word: str) -> bool:
+    return is_safe(word) or _OF_THE_TRADE.search(word.lower()) is not None
+
+
+def _unknown(entity: Entity, found: "regex.Match[str]") -> Iterator[tuple[Entity, int, int]]:
+    start = end = found.start("words")
+    for word in regex.finditer(r"\p{L}+", found.group("words")):
+        if _is_known(word.group()):
+            break
+        end = start + word.end()
+    if end > start:
+        yield entity, start, end

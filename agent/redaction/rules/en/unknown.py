@@ -1,0 +1,67 @@
+"""Capitalised words in no list of safe words: for the strict level, which would rather lose a word than a name."""
+
+import gzip
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import regex
+
+from agent.redaction.deadline import Deadline
+from agent.redaction.entities import Entity
+from agent.redaction.rules.en.names import words
+
+_CAPITALISED = regex.compile(
+    r"(?<![\p{L}\p{M}\d_@.\\/])(?<!\d-)\p{Lu}[\p{L}\p{M}]*+(?:['-]\p{L}[\p{L}\p{M}]*+)*+(?![\d_@\\/])"
+)
+_PART = regex.compile(r"[\p{L}\p{M}]+")
+_BEGINNING = regex.compile(r"(?:^|[.?!:;>|*#\]}]|\n|[\"'(-]|\b\d{1,3}[.)])[ \t\"'(*]{0,3}$")
+_TERM_AFTER = regex.compile(
+    r"(?:'s)? (?i:disease|syndrome|sign|test|score|scale|criteria|classification|grade|stage|palsy|procedure|catheter"
+    r"|tube|stain|reflex|ulcer|thyroiditis|lymphoma|tumou?r|sarcoma|fracture|phenomenon|maneuver|index|virus"
+    r"|contracture)s?\b"
+)
+_ROMAN = regex.compile(r"[IVX]{1,5}[abAB]?")
+_INFLECTIONS = ("s", "es", "ed", "ing", "ly", "d")
+
+
+def find_unknown(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, int]]:
+    """Yield capitalised words that nothing shows to be harmless.
+
+    A name that is also a word ("Rose", "Will") is harmless only where a sentence begins.
+
+    Raises:
+        TimeoutError: the deadline passed.
+    """
+    for found in _CAPITALISED.finditer(text, timeout=deadline.left()):
+        word = found.group()
+        stem = word[:-2] if word.endswith("'s") else word
+        if _TERM_AFTER.match(text, found.start() + len(stem)):
+            continue
+        known = all(len(part) == 1 or is_safe(part) for part in _PART.findall(stem))
+        if known and (not _is_name(stem) or _BEGINNING.search(text[max(0, found.start() - 8) : found.start()])):
+            continue
+        yield "UNKNOWN_WORD", found.start(), found.end()
+
+
+def is_safe(word: str) -> bool:
+    """Tell whether a list has the word, or what it is an inflection of."""
+    safe, lower = _safe_words(), word.lower()
+    if lower in safe or word in safe or _ROMAN.fullmatch(word):
+        return True
+    return any(lower.endswith(end) and lower[: -len(end)] in safe for end in _INFLECTIONS) or (
+        word.endswith("s") and word[:-1] in safe
+    )
+
+
+def _is_name(word: str) -> bool:
+    lower = word.lower()
+    return lower not in words("function_words") and (lower in words("given_names") or lower in words("surnames"))
+
+
+@cache
+def _safe_words() -> frozenset[str]:
+    """Return words that identify nobody; the list is read when first asked for, and takes 8 MB."""
+    packed = (Path(__file__).parent / "words" / "safe_words.txt.gz").read_bytes()
+    own = words("function_words") | words("medical_words") | words("everyday_words")
+    return frozenset(gzip.decompress(packed).decode().split()) | own

@@ -1,0 +1,248 @@
+"""Where people's names stand in Spanish text: titles, cues, and lists of common names."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+import regex
+
+from agent.redaction.deadline import Deadline
+from agent.redaction.entities import Entity
+from agent.redaction.rules.es.patterns import STOP
+from agent.redaction.rules.es.unknown import safe_words
+from agent.redaction.rules.es.word_lists import people, words
+from agent.redaction.rules.rulebook import Judge
+from agent.redaction.rules.rulebook import Place as PlaceFound
+
+Place = tuple[int, int]
+
+_WORD = r"(?:(?:Ma|Fco|Jse|Gpe)\.|\p{Lu}[\p{L}\p{M}]*(?:['´’-]\p{L}[\p{L}\p{M}]*)*|\p{Lu}\.(?:ª|[ao]\b)?|M\.?ª)"
+_LINK = r"(?:de(?: los?| las?| la)?|del|y|e|i|da|do|dos|van|von|der|den|la|(?:vda|viuda)\.? de)"
+_RUN = rf"{STOP}{_WORD}(?:[ ]{{1,2}}(?:{_LINK} ){{0,2}}{STOP}{_WORD}){{0,6}}"
+_TITLED = regex.compile(
+    r"(?:(?i:dres|dras|dr|dra|sres|sr|sra|srta|prof|profa|lic|enf|dña|dn|fdo|firmado|d\.ª)\b"
+    r" ?[.:]{0,2}|D\.|Dª\.?|Dña\.?|D\.ª"
+    r"|(?i:don|doña|doctora?|profesora?|señora?|señorita)(?![\p{L}])) ?"
+    rf"(?:(?i:dr|dra|d|dª|dña|don|doña)\.? )?(?P<name>{_RUN})(?:(?:, ?| y )(?:(?i:dra?s?)\. ?)?(?:{_RUN})){{0,5}}"
+)
+_TITLES = (
+    "dres dras dr dra sres sr sra srta prof profa lic enf dña dn fdo firmado d dª da don doña doctor doctora profesor"
+    " profesora señor señora señorita"
+)
+_CUED = regex.compile(
+    r"(?i)(?:paciente|madre|padres?|hij[oa]|herman[oa]|espos[oa]|marido|mujer|pareja|atte\.?|atentamente"
+    rf"|responsable(?: cl[íi]nico)?|autora?|hola|estimad[oa]|querid[oa])[,:]? {{1,2}}(?P<name>(?-i:{_RUN}))"
+)
+_CUES = (
+    "paciente madre padre padres hijo hija hermano hermana esposo esposa marido mujer pareja atte atentamente"
+    " responsable autor autora hola estimado estimada querido querida"
+)
+# What follows these is a name, listed or not.
+_NAMED = regex.compile(
+    r"(?i)(?:(?<=\bse )llama|(?<=\bme )llamo|llamad[oa]|(?<=\bde )nombre|(?<=\b(?:mi|su|el) )nombre es|firmad[oa] por"
+    r"|(?:remitid|derivad)[oa] por(?: (?:el|la))?|acompañad[oa] (?:por|de) (?:su \w{1,20},? )?)[,:]? {0,2}"
+    rf"(?P<name>(?-i:{_RUN}))"
+)
+_NAMING = "llama llamo llamado llamada nombre firmado firmada remitido remitida derivado derivada acompañado acompañada"
+_PLAIN = regex.compile(rf"(?<![\p{{L}}\d_'-]){_RUN}(?![\p{{L}}\d_])")
+_TOKEN = regex.compile(r"[\p{L}\p{M}]+(?:['´’-][\p{L}\p{M}]+)*\.?ª?")
+_CAPITALISED = re.compile(r"[^\W\d_a-zß-öø-ÿ][^\W\d_]+")
+_BOUNDS = "\n,;:("  # no name goes on behind one of these
+_FURTHEST = 400  # characters of what is searched around a listed name
+_LOWER_WORD = re.compile(r"(?<![\w-])[a-záéíóúüñçàèò]{2,}(?![\w-])")
+_LETTERS = re.compile(r"[^\W\d_]+")
+_SHORTENED = frozenset(["ma", "m", "fco", "j", "jse", "gpe"])  # given names, before others
+_SMALL_CUES = (
+    "doctor doctora dr dra señor señora sr sra srta don doña me se soy habla llamado llamada paciente hijo hija esposo"
+    " esposa marido mujer madre padre hermano hermana"
+)
+_SMALL = frozenset(
+    ["de", "del", "la", "las", "los", "lo", "y", "e", "i", "da", "do", "dos", "van", "von", "der", "den"]
+)
+# After these a name is an eponym: "enfermedad de", "signo de", "test de", "síndrome de".
+_EPONYM_BEFORE = regex.compile(
+    r"(?i)\b(?:enfermedad|s[íi]ndrome|signos?|test|escala|[íi]ndice|clasificaci[óo]n|maniobra|t[ée]cnica"
+    r"|tinci[óo]n|prueba|sonda|aguja|pinza|tubo|catéter"
+    r"|cirug[íi]a|operaci[óo]n|intervenci[óo]n|procedimiento|m[ée]todo|criterios?|tumor|linfoma|sarcoma|mal"
+    r"|parálisis|neuralgia|reflejo|fen[óo]meno"
+    r"|anillo|esófago|c[ée]lulas?|cuerpos?|gl[áa]ndulas?|conducto|trompas?|ligamento|fascia|espacio|saco|fondo|asa"
+    r"|c[áa]psula|ri[ñn]ón|virus|bacilo"
+    r"|vía|abordaje|incisi[óo]n|punto|triángulo|línea|arteria|vena|nervio|úlcera|nódulos?|tend[óo]n|marca|modelo"
+    r"|hernia|fractura|divert[íi]culo|tiroiditis|gangrena|osteotomía|colgajo"
+    r"|f[óo]rmula|escore|score|grado|tipo|estadio|plastia|reservorio|vejiga|cistectom[íi]a|uretroplastia"
+    r"|asociaci[óo]n|granuloma|anemia|mieloma|mutaci[óo]n|gen|proteína|factor|serie|estudio|descrit[oa]s? por"
+    r"|propuest[oa]s? por|seg[úu]n)"
+    r"(?: (?-i:\p{Ll}+ ){0,2})?(?:de |del |de la |tipo |según )?(?:la |los |el )?$"
+)
+_NOT_AFTER = regex.compile(r"^ ?(?:et al|y cols|y col\b|®|™|-?\d)")
+
+
+def _titled(text: str, place: int) -> PlaceFound | None:
+    match = _TITLED.match(text, place)
+    if match is None or (match.group().startswith("D.") and not _listed(text, *match.span("name"), cued=True)):
+        return None
+    return PlaceFound(*match.span())
+
+
+def _cued(text: str, place: int) -> PlaceFound | None:
+    match = _CUED.match(text, place)
+    span = match and _listed(text, *match.span("name"), cued=True)
+    return PlaceFound(*span) if span else None
+
+
+def _named(text: str, place: int) -> PlaceFound | None:
+    match = _NAMED.match(text, place)
+    if match is None or match["name"].casefold() in words("everyday_words") or len(match["name"]) <= len("Al"):
+        return None
+    return PlaceFound(*match.span("name"))
+
+
+_IN_SMALL = regex.compile(
+    r"(?i)(?:doctora?|dra?\.?|señora?|srt?a?\.?|don|doña|me llamo|se llama|soy|habla|llamad[oa]|paciente"
+    r"|(?<=\b(?:mi|su) )(?:hij[oa]|espos[oa]|marido|mujer|madre|padre|herman[oa]))"
+    r" (?P<name>\p{Ll}{3,20})(?P<more>(?: (?:de |del |de la )?\p{Ll}{3,20}){0,3})"
+)
+_TITLES_IN_SMALL = frozenset(["doctor", "doctora", "dr", "dra", "señor", "señora", "sr", "sra", "srta", "don", "doña"])
+_MOST_FAMILY_NAMES = 2
+
+
+def _in_small_letters(text: str, place: int) -> PlaceFound | None:
+    """Tell where a name without capitals stands behind a title or a cue: "la doctora lidia pumarejo refiere".
+
+    It begins with a given name of the lists, or behind a title with a word of no list, and goes on through words that
+    no list of ordinary words has.
+    """
+    match = _IN_SMALL.match(text, place)
+    if match is None:
+        return None
+    first, ordinary = match["name"], _ordinary_words()
+    title = match.group().split()[0].rstrip(".").lower() in _TITLES_IN_SMALL
+    if first in ordinary or first in people() or not (title or first in words("given_names")):
+        return None
+    end, taken = match.end("name"), 0
+    for more in _LETTERS.finditer(text, match.start("more"), match.end("more")):
+        if more.group() in _SMALL:
+            continue
+        if taken == _MOST_FAMILY_NAMES or (more.group() in ordinary and more.group() not in words("surnames")):
+            break
+        end, taken = more.end(), taken + 1
+    return PlaceFound(match.start("name"), end)
+
+
+# Words before a name, and what says whether one follows.
+JUDGED: tuple[tuple[str, Judge], ...] = (
+    (_TITLES, _titled),
+    (_CUES, _cued),
+    (_NAMING, _named),
+    (_SMALL_CUES, _in_small_letters),
+)
+
+
+def find_names(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, int]]:
+    """Yield names that the lists know, in folded text, as (entity, start, end); they may overlap.
+
+    Raises:
+        TimeoutError: the deadline passed.
+    """
+    for start, end in _in_lower_case(text):
+        yield "NAME", start, end
+    for first, last in _around_listed(text):
+        for match in _PLAIN.finditer(text, first, last, timeout=deadline.left()):
+            if span := _listed(text, *match.span(), cued=False):
+                yield "NAME", *span
+
+
+def _around_listed(text: str) -> Iterator[Place]:
+    """Yield the stretches of a text in which a capitalised word stands that a list has as a name."""
+    listed, end = _parts_of_names(), 0
+    for word in _CAPITALISED.finditer(text):
+        if word.start() >= end and word.group().lower() in listed:
+            start = max(end, word.start() - _FURTHEST)
+            start = max(start, *(text.rfind(bound, start, word.start()) + 1 for bound in _BOUNDS))
+            end = min(len(text), word.end() + _FURTHEST)
+            end = min(place if place >= 0 else end for place in (text.find(b, word.end(), end) for b in _BOUNDS))
+            yield start, end
+
+
+@cache
+def _parts_of_names() -> frozenset[str]:
+    """Return the words that names of the lists are made of, but for family names that are everyday words."""
+    listed = words("given_names") | (words("surnames") - words("everyday_words"))
+    return frozenset(part for name in listed for part in _LETTERS.findall(name))
+
+
+@cache
+def _ordinary_words() -> frozenset[str]:
+    return words("everyday_words") | safe_words()
+
+
+@cache
+def _rare_given_names() -> frozenset[str]:
+    """Return the given names that are no everyday words."""
+    return words("given_names") - words("everyday_words")
+
+
+def _in_lower_case(text: str) -> Iterator[Place]:
+    """Yield names written without capitals: a given name and a family name of the lists, neither an everyday word."""
+    given, family, everyday = words("given_names"), words("surnames"), words("everyday_words")
+    if _rare_given_names().isdisjoint(_LOWER_WORD.findall(text)):
+        return
+    begun: tuple[int, int] | None = None  # a name so far
+    for word in _LOWER_WORD.finditer(text):
+        listed = word.group()
+        goes_on = begun is not None and text[begun[1] : word.start()] in (" ", " de ", " del ", " de la ")
+        if begun is not None and goes_on and listed in family and listed not in everyday:
+            begun = (begun[0], word.end())
+            yield begun
+        elif listed in given and listed not in everyday:
+            begun = word.span()
+        elif listed not in _SMALL:
+            begun = None
+
+
+def _listed(text: str, start: int, end: int, *, cued: bool) -> Place | None:
+    """Return the part of a run of capitalised words that is a name by the lists; None when none is."""
+    tokens = [(m.group().rstrip(".ª").casefold(), m.start(), m.end()) for m in _TOKEN.finditer(text, start, end)]
+    tokens = [t for t in tokens if t[0] not in _SMALL]
+    given, family, everyday = words("given_names"), words("surnames"), words("everyday_words")
+    for index, (word, first, last) in enumerate(tokens):
+        if len(word) < 2 and not cued:
+            continue
+        listed = word in given or (word in family and word not in everyday)
+        if not (listed or ("-" in word and word.split("-")[0] in given)):
+            continue
+        following = [t for t in tokens[index + 1 : index + 5] if _goes_on(t[0], everyday, family, given)]
+        sure = word not in everyday
+        second = bool(following) and following[0] == tokens[index + 1]
+        paired = second and (sure or following[0][0] in family | given)
+        if not ((cued and sure) or paired or (sure and index == 0 and _alone(text, tokens))):
+            continue
+        person = paired and word in given  # "test de Coombs de Ana Gil": a whole name is no eponym
+        eponym = not person and _EPONYM_BEFORE.search(text, max(0, first - 60), first)
+        if eponym or _NOT_AFTER.match(text[last : last + 8]):
+            return None
+        before = index and tokens[index - 1][0] in _SHORTENED  # "Ma. Guadalupe"
+        return (tokens[index - 1][1] if before else first), _end(tokens[index : index + 5], everyday, family, given)
+    return None
+
+
+def _alone(text: str, tokens: list[tuple[str, int, int]]) -> bool:
+    """Tell whether a run is one given name, written as names are."""
+    word, first, last = tokens[0]
+    return len(tokens) == 1 and word in words("given_names") and len(word) > 3 and not text[first:last].isupper()
+
+
+def _end(
+    tokens: list[tuple[str, int, int]], everyday: frozenset[str], family: frozenset[str], given: frozenset[str]
+) -> int:
+    """Return where the name ends that begins with the first of `tokens`."""
+    end = tokens[0][2]
+    for word, _, last in tokens[1:]:
+        if not _goes_on(word, everyday, family, given):
+            break
+        end = last
+    return end
+
+
+def _goes_on(word: str, everyday: frozenset[str], family: frozenset[str], given: frozenset[str]) -> bool:
+    return word in family or word in given or (word not in everyday and len(word) > 1) or len(word) == 1

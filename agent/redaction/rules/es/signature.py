@@ -1,0 +1,89 @@
+"""Who signed or referred, in Spanish: the name and all that follows it on the line tells where to reach a person.
+
+"Remitido por: Dra. Ana Gil Servicio de Urología. Hospital del Mar, Sol 3, 08003 Barcelona": services and departments
+identify nobody; the rest of the block does, whatever it is.
+"""
+
+from collections.abc import Iterator
+
+import regex
+
+from agent.redaction.deadline import Deadline
+from agent.redaction.entities import Entity
+from agent.redaction.rules.es.patterns import STOP
+
+_OPENING = regex.compile(
+    r"(?im)^[ \t\ufeff]{0,8}(?:remitid[oa] por|r?e?sponsable (?:cl[íi]nic[oa]|m[ée]dic[oa]|del informe)|(?:autora?"
+    r"|direcci[óo]n)"
+    r"(?: (?:para|de)(?: la)? correspondencia)?|correspondencia|contacto|informado por|firmado(?: por)?|fdo\.?"
+    r"|realizado por"
+    r"|derivad[oa] por|solicitado por|m[ée]dico (?:responsable|remitente|que remite))[ \t]{0,2}[:.][ \t]{0,4}(?=\S)"
+)
+_LONGEST = 600  # characters of a block; what follows is prose again
+_PERSON = regex.compile(
+    r"(?:(?i:dres?|dras?|dr|dra|sr|sra|d|dª|dña|prof)\b[.:]{0,2} ?)?(?:DR(?=\p{Lu}\p{Ll}))?"
+    r"\p{Lu}[\p{L}\p{M}.'´ªº-]*(?: {1,2}(?:(?:de|del|la|las|los|y|e|i|da|do|dos|van|von) ){0,3}"
+    + STOP
+    + r"\p{Lu}[\p{L}\p{M}.'´ªº-]*){0,7}"
+)
+# Parts of a hospital, which every hospital has: left as they are, up to a stop or to what names a place.
+_UNNAMING = regex.compile(
+    r"(?i)\b(?:servicio|servei|departamento|dpto\.?|secci[óo]n|unidad|[áa]rea|m[ée]dico (?:adjunto|residente)"
+    r"|jef[ea] de|facultativo especialista)\b"
+    r"(?: (?:de|del|y|e|la|en|m[ée]dico|cl[íi]nica|adjunto|residente|oral|general|intern[ao]|digestiv[oa]|aparato"
+    r"|cuidados?|intensiv[oa]s?|medicina"
+    r"|(?:neuro)?cirug[íi]a|[\p{L}]{0,18}(?:log[íi]a|gica|tr[íi]a|encia|ap[ée]utica|patol[óo]gica|facial|pl[áa]stica"
+    r"|vascular|tor[áa]cica"
+    r"|rehabilitaci[óo]n|radiolog[íi]a|diagn[óo]stic[oa]|urgencias|familiar?|preventiva|nuclear|f[íi]sica|anestesia"
+    r"|reanimaci[óo]n|dolor|cr[íi]ticos|infecciosas|enfermedades|hemodi[áa]lisis|di[áa]lisis|trasplantes?"
+    r"|tratamiento|anatom[íi]a"
+    r"|ortop[ée]dica|reconstructiva|est[ée]tica|quemados|grandes|obstetricia|farmacia|hospitalaria"
+    r"|microbiolog[íi]a|an[áa]lisis"
+    r"|cl[íi]nicos|alergia|nutrici[óo]n|diet[ée]tica|endocrinolog[íi]a|bucal|pedi[áa]trica|infantil|salud|mental"
+    r"|hematolog[íi]a|hemoterapia)),?){1,10}"
+)
+_KEPT = regex.compile(
+    r"(?i)\b(?:e-?mail(?: autora?)?|correo(?: electr[óo]nico)?|tel[ée]fonos?|te?l?fn?o?s?|telf?s?|tlf(?:no)?s?"
+    r"|tlfno|fax|m[óo]vil|c\.?p|c[óo]digo postal)\b[.:; ]{0,3}"
+)
+_EDGE = regex.compile(r"[\s.,;:()/-]+")
+_WITH_LETTERS = regex.compile(r"[\p{L}\d]")
+
+
+def find_signatures(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, int]]:
+    """Yield what identifies in blocks that say who signed, as (entity, start, end); text is folded.
+
+    Raises:
+        TimeoutError: the deadline passed.
+    """
+    for opening in _OPENING.finditer(text, timeout=deadline.left()):
+        start = opening.end()
+        line_end = text.find("\n", start)
+        end = min(len(text) if line_end < 0 else line_end, start + _LONGEST)
+        unnaming = [m.span() for m in _UNNAMING.finditer(text, start, end, timeout=deadline.left())]
+        person = _PERSON.match(text, start, end)
+        if person is None:
+            continue
+        person_end = min((s for s, _ in unnaming if s < person.end()), default=person.end())
+        if person_end > start:
+            yield "NAME", start, _without_edge(text, start, person_end)
+        kept = sorted([*unnaming, *(m.span() for m in _KEPT.finditer(text, person_end, end, timeout=deadline.left()))])
+        place = person_end
+        for kept_start, kept_end in [*kept, (end, end)]:
+            if kept_start > place:
+                yield from _piece(text, place, kept_start)
+            place = max(place, kept_end)
+
+
+def _piece(text: str, start: int, end: int) -> Iterator[tuple[Entity, int, int]]:
+    edge = _EDGE.match(text, start, end)
+    start = edge.end() if edge else start
+    end = _without_edge(text, start, end)
+    if start < end and _WITH_LETTERS.search(text, start, end):
+        yield ("EMAIL" if "@" in text[start:end] and " " not in text[start:end] else "ADDRESS"), start, end
+
+
+def _without_edge(text: str, start: int, end: int) -> int:
+    while end > start and not text[end - 1].isalnum():
+        end -= 1
+    return end

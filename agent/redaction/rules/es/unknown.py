@@ -1,0 +1,44 @@
+"""Capitalised words in no list of safe words: for the strict level, which would rather lose a word than a name."""
+
+import gzip
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import regex
+
+from agent.redaction.deadline import Deadline
+from agent.redaction.entities import Entity
+from agent.redaction.rules.es.word_lists import words
+
+_CAPITALISED = regex.compile(r"(?<![\p{L}\p{M}\d_@.\\/])\p{Lu}[\p{L}\p{M}]++(?:['-]\p{L}[\p{L}\p{M}]*+)*+(?![\d_@\\/])")
+_PART = regex.compile(r"[\p{L}\p{M}]+")
+_BEGINNING = regex.compile(r"(?:^|[.?!:;¿¡>|*#\]}]|\n|[\"'(-])[ \t\"'(*¿¡]{0,3}$")
+_ROMAN = regex.compile(r"[IVX]{1,5}[abAB]?")
+
+
+def find_unknown(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, int]]:
+    """Yield capitalised words that nothing shows to be harmless.
+
+    A name that is also a word ("Rosa", "Dolores") is harmless only where a sentence begins.
+
+    Raises:
+        TimeoutError: the deadline passed.
+    """
+    safe, names = safe_words(), words("given_names") | words("surnames")
+    for found in _CAPITALISED.finditer(text, timeout=deadline.left()):
+        lower = found.group().lower()
+        known = _ROMAN.fullmatch(found.group()) or all(
+            len(part) == 1 or part in safe or part.removesuffix("s") in safe or part.removesuffix("es") in safe
+            for part in _PART.findall(lower)
+        )
+        begins = _BEGINNING.search(text, max(0, found.start() - 8), found.start())
+        if not known or (lower in names and not begins):
+            yield "UNKNOWN_WORD", found.start(), found.end()
+
+
+@cache
+def safe_words() -> frozenset[str]:
+    """Return words that identify nobody; the list is read when first asked for."""
+    packed = (Path(__file__).parent / "words" / "safe_words.txt.gz").read_bytes()
+    return frozenset(gzip.decompress(packed).decode().split()) | words("everyday_words")

@@ -1,0 +1,85 @@
+"""Words that name a kind of thing wherever they stand: countries and towns, peoples, occupations."""
+
+from collections.abc import Iterable
+
+import regex
+
+from agent.redaction.rules.es.word_lists import entries
+from agent.redaction.rules.rulebook import Rule
+
+
+def places() -> tuple[str, ...]:
+    """Regions and towns, as written and in capitals, but for those that are everyday words or names of people."""
+    return _and_in_capitals(tuple(place for place in entries("places") if place not in _TOO_COMMON))
+
+
+# "Salt", "Rubí", "Rosario": words that begin sentences, names of people, or both.
+_TOO_COMMON = frozenset({
+    "Salt", "Rubí", "Inca", "Marín", "Colonia", "Sada", "Salou", "Faro", "Loja", "Baza", "Pinto", "Sucre", "Ponce",
+    "Salta", "Cabra", "Haro", "Rota", "Concepción", "Rosario", "Fez", "Sofía", "Tolosa", "Zafra",
+})  # fmt: skip
+
+
+def companies() -> tuple[str, ...]:
+    """Makers of drugs and devices, and public bodies."""
+    return entries("companies")
+
+
+def countries() -> tuple[str, ...]:
+    """Countries, as written and in capitals."""
+    return _and_in_capitals(entries("countries"))
+
+
+def towns_abroad() -> Rule:
+    """Return the rule for a town that a country or a state follows: "(Acme, Springfield, Ohio)", "Lund, Suecia"."""
+    names = (*entries("countries"), *_STATES)
+    after = "|".join(regex.escape(name, literal_spaces=True) for name in names)
+    town = r"[,;.(] ?(?P<since>\p{Lu}\p{L}{1,30}(?:[ -]\p{Lu}\p{L}{1,30}){0,2})[,.-] ?"
+    states = "|".join(state for state in _STATES if len(state) == len("CA"))
+    pattern = rf"(?<={town})(?:{after})(?![\p{{L}}\d])|(?<=\p{{Ll}}, )(?:{states})(?=[);,])"
+    return Rule("LOCATION", _first_words(names), pattern)
+
+
+_STATES = (
+    *("California", "Massachusetts", "Texas", "Florida", "Nueva Jersey", "New Jersey", "Minnesota", "Ohio", "Illinois"),
+    *("Nueva York", "CA", "NJ", "NY", "TX", "MA", "FL", "IL", "MN", "PA", "WA", "CT", "OH", "Oh"),
+)
+
+
+def nationalities() -> Rule:
+    """Return the rule for a word for the people of a country."""
+    stems = [stem for line in entries("nationalities") for stem in line.split()]
+    words = {stem + ending for stem in stems for ending in _ENDINGS}
+    return Rule("NATIONALITY", " ".join(sorted(words)), r"(?<![\p{L}-])[\p{L}\p{M}]{1,40}(?![\p{L}-])")
+
+
+_ENDINGS = ("", "o", "a", "e", "s", "os", "as", "es")
+
+
+def professions() -> Rule:
+    """Return the rule for an occupation, in either gender and number."""
+    forms: list[str] = []
+    begins: list[str] = []
+    endings: tuple[str, ...]
+    for entry in sorted(entries("professions"), key=len, reverse=True):
+        first, _, rest = entry.partition(" ")
+        if first.endswith("o"):
+            stem, endings = first[:-1], ("o", "a", "os", "as")
+        elif first.endswith("or"):
+            stem, endings = first, ("", "a", "s", "as", "es")
+        else:
+            stem, endings = first, ("", "s", "es")
+        form = f"{stem}(?:{'|'.join(endings)})"
+        forms.append(f"{form} {rest}" if rest else form)
+        begins += [stem + ending for ending in endings]
+    return Rule("PROFESSION", _first_words(begins), rf"(?i)(?<![\p{{L}}-])(?:{'|'.join(forms)})(?![\p{{L}}-])")
+
+
+def _first_words(phrases: Iterable[str]) -> str:
+    """Return how phrases begin, as rules say it."""
+    begins = {first.group().lower() for phrase in phrases if (first := regex.match(r"\p{L}+", phrase))}
+    return " ".join(sorted(begins))
+
+
+def _and_in_capitals(written: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*written, *(name.upper() for name in written))))

@@ -1,0 +1,311 @@
+"""Many patterns in one pass over a text: each is tried only where a word or a number stands that it can begin with.
+
+Most patterns of identifiers begin with one of a few words ("MRN", "born", "March") or with digits. A search of its own
+for each would read the text a hundred times; this reads it once, and looks up each word.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+import regex
+from presidio_analyzer import EntityRecognizer, RecognizerResult
+from presidio_analyzer.nlp_engine import NlpArtifacts
+
+from agent.redaction.deadline import Deadline
+from agent.redaction.entities import Entity
+from agent.redaction.rules.beginnings import first_words
+from agent.redaction.rules.word_lists import read_entries
+
+SURE = 0.9  # confidence: our rules carry their evidence in the pattern
+
+
+class Digits(NamedTuple):
+    """A rule begins with digits that no letter or digit stands before.
+
+    Attributes:
+        least: how many there are, at least.
+        most: at most; 10 and more count as 10.
+        then: what may follow: `a` a letter; `A` white space and a capital, or a letter outside ASCII; `9` white space
+            and a digit; a space any other white space, or the end of the text; each of `/-.),` itself; `*` whatever
+            else; None: anything.
+    """
+
+    least: int = 1
+    most: int = 10
+    then: str | None = None
+
+
+class Signs(NamedTuple):
+    """A rule is tried where one of these stands: `@`, say. What is before it a lookbehind takes in (see `Rule`)."""
+
+    texts: tuple[str, ...]
+
+
+# What else a rule can begin with, where it is not a list of words.
+WORDS: Final = "<words>"  # those words that the pattern itself begins with
+CODE: Final = "<code>"  # letters, then digits, as in "AB12345" or "14Mar"; not in a word
+LONG: Final = "<long>"  # searched in every stretch of 32 characters and more without white space
+ANYWHERE: Final = "<anywhere>"
+
+_WORD = re.compile(r"[^\W\d_]+")
+_NAMED_LIST = re.compile(r"\\L<(\w+)>")
+_LONG = re.compile(r"\S{32,}")
+_DIGITS = re.compile(r"[0-9]+")
+_LONGEST_CODE = 40  # letters before the first digit
+_TOLD_APART = "/-.),"  # after digits
+_SHORT = 4  # letters of a phrase that in capitals could be an abbreviation
+_TRIED_AT_ONCE = 256  # words between two looks at the clock
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One pattern of one entity.
+
+    Attributes:
+        entity: what it finds.
+        begins: WORDS, where the pattern says with which words a match begins (what stands before `\\K` included); where
+            it cannot, those words in lower case, divided by white space; or digits or signs; or CODE, LONG or ANYWHERE.
+        pattern: for the `regex` module; word lists of the language stand in it by name (`\\L<months>`), and case counts
+            unless it says `(?i)`. What it matches is the finding: from the group `since` on where it has one, which may
+            stand in a lookbehind. Every repetition in it is bounded, so that one try takes no longer in a long text
+            than in a short one; with ANYWHERE and LONG the clock is watched.
+        needs: with ANYWHERE, texts in lower case, one of which must be there for a search to be worth it.
+    """
+
+    entity: Entity
+    begins: str | Digits | Signs
+    pattern: str
+    needs: tuple[str, ...] = ()
+
+
+# A finder yields (entity, start, end).
+Finder = Callable[[str, Deadline], Iterable[tuple[Entity, int, int]]]
+# Says whether what it looks for begins at a place of a text, and where that stands.
+Judge = Callable[[str, int], "Place | None"]
+_Try = tuple[Entity, Callable[[str, int], Any], bool]
+
+
+class Place(NamedTuple):
+    """Where a phrase stands."""
+
+    since: int
+    until: int
+
+    def start(self) -> int:
+        """Return where it begins."""
+        return self.since
+
+    def end(self) -> int:
+        """Return where it ends, exclusive."""
+        return self.until
+
+
+class Phrase:
+    """One or more words that stand in a text just so; a hyphen also stands for a space.
+
+    Args:
+        phrase: the words.
+        unless: no phrase stands where this follows, as in "New York Heart Association".
+    """
+
+    def __init__(self, phrase: str, unless: "re.Pattern[str]") -> None:
+        self._unless = unless
+        self._spellings = tuple({phrase, phrase.replace("-", " "), phrase.upper() if len(phrase) > _SHORT else phrase})
+
+    def match(self, text: str, place: int) -> Place | None:
+        """Return where the phrase stands, should it begin at `place` as whole words."""
+        for spelling in self._spellings:
+            end = place + len(spelling)
+            if text.startswith(spelling, place) and not text[end : end + 1].isalnum():
+                part = (place and text[place - 1] == "-") or self._unless.match(text, end)
+                return None if part else Place(place, end)
+        return None
+
+
+class Rulebook(EntityRecognizer):
+    """All rules of a language, and finders that look at the text in ways of their own."""
+
+    def __init__(
+        self,
+        language: str,
+        rules: Iterable[Rule],
+        deadline: Deadline,
+        *,
+        phrases: Mapping[Entity, Iterable[str]] = MappingProxyType({}),
+        unless: str = r"(?!)",
+        finders: Iterable[tuple[frozenset[Entity], Finder]] = (),
+        judged: Iterable[tuple[Entity, str, Judge]] = (),
+    ) -> None:
+        """Take the rules; `judged` are entities, words that they begin with, and what judges each such place."""
+        rules, self._finders, self._judged = tuple(rules), tuple(finders), tuple(judged)
+        found_otherwise = frozenset[str]().union(
+            phrases, *(found for found, _ in self._finders), (entity for entity, _, _ in self._judged)
+        )
+        entities = sorted(found_otherwise.union(rule.entity for rule in rules))
+        super().__init__(supported_entities=entities, name=f"Rules ({language})", supported_language=language)
+        self._deadline = deadline
+        self._language = language
+        self._rules = rules
+        self._unless = re.compile(unless)
+        self._phrases = [(entity, phrase) for entity, entries in phrases.items() for phrase in entries]
+        self._wanted: tuple[str, ...] | None = None
+        self._by_word: dict[str, tuple[_Try, ...]] = {}
+        self._long: list[tuple[Rule, regex.Pattern[str]]] = []
+        self._by_sign: dict[str, list[_Try]] = {}
+        self._by_digits: list[tuple[Digits, _Try]] = []
+        self._by_number: dict[
+            tuple[int, str], tuple[_Try, ...]
+        ] = {}  # of those that came up, by length and what follows
+        self._anywhere: list[tuple[Rule, regex.Pattern[str]]] = []
+
+    def load(self) -> None:
+        """Do nothing: rules are compiled when it is known which are wanted."""
+
+    def _compile(self, wanted: tuple[str, ...]) -> None:
+        """Compile the rules of the entities that are asked for: a policy always asks for the same."""
+        by_word: dict[str, list[_Try]] = {}
+        self._anywhere = []
+        self._long = []
+        self._by_sign = {}
+        self._by_digits = []
+        self._by_number = {}
+        for rule in self._rules:
+            if rule.entity not in wanted:
+                continue
+            pattern = compile_pattern(rule.pattern, self._language)
+            if rule.begins in (ANYWHERE, LONG):
+                (self._anywhere if rule.begins == ANYWHERE else self._long).append((rule, pattern))
+                continue
+            attempt: _Try = (rule.entity, pattern.match, "since" in pattern.groupindex)
+            if isinstance(rule.begins, Digits):
+                self._by_digits.append((rule.begins, attempt))
+                continue
+            if isinstance(rule.begins, Signs):
+                for sign in rule.begins.texts:
+                    self._by_sign.setdefault(sign, []).append(attempt)
+                continue
+            for word in _words_of(rule, self._language):
+                by_word.setdefault(word, []).append(attempt)
+        for entity, begins, judge in self._judged:
+            for word in begins.split() if entity in wanted else ():
+                by_word.setdefault(word, []).append((entity, judge, False))
+        for entity, phrase in self._phrases:
+            if entity in wanted and (first := _WORD.match(phrase)):
+                by_word.setdefault(first.group().lower(), []).append(
+                    (entity, Phrase(phrase, self._unless).match, False)
+                )
+        self._by_word = {word: tuple(tries) for word, tries in by_word.items()}
+        self._wanted = wanted
+
+    def analyze(
+        self, text: str, entities: list[str], nlp_artifacts: NlpArtifacts | None = None
+    ) -> list[RecognizerResult]:
+        """Return what the rules of `entities` find in `text`.
+
+        Raises:
+            TimeoutError: the deadline passed.
+        """
+        del nlp_artifacts
+        wanted = tuple(entities)
+        if wanted != self._wanted:
+            self._compile(wanted)
+        found = set(self._begun(text))
+        found.update(self._searched(text))
+        for kinds, find in self._finders:
+            if not kinds.isdisjoint(wanted):
+                found.update(finding for finding in find(text, self._deadline) if finding[0] in wanted)
+        return [RecognizerResult(entity, start, end, SURE) for entity, start, end in _outermost(found)]
+
+    def _begun(self, text: str) -> Iterator[tuple[Entity, int, int]]:
+        for tries, place in self._places(text):
+            for entity, match, since in tries:
+                if (found := match(text, place)) is not None:
+                    start = found.start("since") if since and found.start("since") >= 0 else found.start()
+                    if start < found.end():
+                        yield entity, start, found.end()
+
+    def _places(self, text: str) -> Iterator[tuple[Sequence[_Try], int]]:
+        """Yield each place where rules can begin, with these rules."""
+        by_word = self._by_word
+        for count, word in enumerate(_WORD.finditer(text)):
+            if not count % _TRIED_AT_ONCE:
+                self._deadline.left()
+            if tries := by_word.get(word.group().lower()):
+                yield tries, word.start()
+        for sign, signed in self._by_sign.items():
+            place = text.find(sign)
+            while place >= 0:
+                yield signed, place
+                place = text.find(sign, place + len(sign))
+        codes = by_word.get(CODE, ())
+        end_of_code = -1
+        for count, digits in enumerate(_DIGITS.finditer(text)):
+            if not count % _TRIED_AT_ONCE:
+                self._deadline.left()
+            start = begin = digits.start()
+            while begin and text[begin - 1].isalnum() and start - begin < _LONGEST_CODE:
+                begin -= 1
+            if begin == start:
+                yield self._numbers(text, start, digits.end()), start
+            elif begin > end_of_code:
+                yield codes, begin
+            end_of_code = digits.end()
+
+    def _numbers(self, text: str, start: int, end: int) -> tuple[_Try, ...]:
+        """Return the rules that can begin with the digits `text[start:end]`."""
+        key = min(end - start, 10), _what_follows(text[end : end + 2])
+        if key not in self._by_number:
+            self._by_number[key] = tuple(
+                attempt
+                for digits, attempt in self._by_digits
+                if digits.least <= key[0] <= digits.most and (digits.then is None or key[1] in digits.then)
+            )
+        return self._by_number[key]
+
+    def _searched(self, text: str) -> Iterator[tuple[Entity, int, int]]:
+        lower = text.lower() if self._anywhere else ""
+        for rule, pattern in self._anywhere:
+            if not rule.needs or any(needed in lower for needed in rule.needs):
+                for found in pattern.finditer(text, timeout=self._deadline.left()):
+                    if found.start() < found.end():
+                        yield rule.entity, found.start(), found.end()
+        for stretch in _LONG.finditer(text) if self._long else ():
+            for rule, pattern in self._long:
+                for found in pattern.finditer(text, stretch.start(), stretch.end(), timeout=self._deadline.left()):
+                    yield rule.entity, found.start(), found.end()
+
+
+def compile_pattern(pattern: str, language: str) -> regex.Pattern[str]:
+    """Compile a rule's pattern with the word lists of the language that it names."""
+    lists = {name: read_entries(language, name) for name in _NAMED_LIST.findall(pattern)}
+    return regex.compile(pattern, regex.MULTILINE, **lists)
+
+
+@cache
+def _words_of(rule: Rule, language: str) -> tuple[str, ...]:
+    if rule.begins == WORDS:
+        return tuple(sorted(first_words(rule.pattern, partial(read_entries, language))))
+    return tuple(str(rule.begins).split())
+
+
+def _what_follows(two: str) -> str:
+    """Tell which of the kinds of `Digits.then` the next two characters are."""
+    first, second = two[:1], two[1:]
+    if not first or first.isspace():
+        if second.isdigit():
+            return "9"
+        return "A" if second.isupper() or second > "\x7f" else " "
+    return "a" if first.isalpha() else first if first in _TOLD_APART else "*"
+
+
+def _outermost(found: Iterable[tuple[Entity, int, int]]) -> Iterator[tuple[Entity, int, int]]:
+    """Drop findings that lie within another of the same entity; Presidio would compare each with each."""
+    last: tuple[str, int, int] = ("", 0, 0)
+    for finding in sorted(found, key=lambda each: (each[0], each[1], -each[2])):
+        if finding[0] != last[0] or finding[2] > last[2]:
+            yield finding
+            last = finding

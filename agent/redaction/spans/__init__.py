@@ -1,0 +1,1 @@
+"""Merging and bounding detected spans."""

@@ -1,0 +1,155 @@
+"""Merging detections: from the overlapping spans of rules and models to spans that can be replaced."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+
+from agent.redaction.entities import PRECEDENCE
+from agent.redaction.identity.known_phrases import GENERIC
+from agent.redaction.identity.words import plain_words
+from agent.redaction.replacements.tags import TAG
+from agent.redaction.spans.boundaries import expand_span, trim_span
+from agent.redaction.spans.span import Span
+
+_RANK: dict[str, int] = {entity: rank for rank, entity in enumerate(PRECEDENCE)}
+
+_CONTAINERS = frozenset({"FACILITY", "ADDRESS", "URL"})
+_IN_WORDS = frozenset({"NAME", "LOCATION", "FACILITY", "ORGANIZATION"})
+_LINE_BEFORE_FAMILY_NAME = re.compile(
+    r"(?i)\s{0,9}(?:(?:pt|patient|client|resident|re)\b\.?)?\s{0,3}(?:name)?\s{0,3}[:#-]?\s{0,3}"
+)
+_SINGLE_NAME = re.compile(r"[^\W\d_]{2,40}(?:['’-][^\W\d_]{1,40}){0,2}")
+_LIST_GOES_ON = re.compile(r",? (?:and|or|y)\b|\s?[,;/&]")
+_CAPITALISED_WORD = re.compile(r"[^\W\d_][^\W\d_A-Z]+")
+
+# The title of a person whose name is a tag already.
+_TITLE_OF_TAG = re.compile(r"(?i)\W{0,2}(?:dr|mr|mrs|ms|mx|miss|prof|doctor|nurse|sr|sra)\.?\s{0,3}(?=\[)")
+
+
+def merge_spans(spans: Iterable[Span], text: str) -> list[Span]:
+    """Return the spans in order, without overlaps, covering together the same text, except tags in it.
+
+    Numbers and pairs of days that were detected in part are covered whole. Characters that identify no person at the
+    ends of a span are left out (see `agent.redaction.spans.boundaries`).
+    """
+    merged = _resolve_overlaps(spans, text)
+    expanded = [wider for span in merged for wider in expand_span(span, text)]
+    merged = _resolve_overlaps(expanded, text)
+    merged = _join_names(merged, text)
+    if "[" in text:
+        merged = _cut_out_tags(merged, text)
+    # Expanding to the partner of a bracket may make neighbours overlap once more.
+    end_of_last = 0
+    trimmed: list[Span] = []
+    for span in merged:
+        for piece in trim_span(span, text):
+            start = max(piece.start, end_of_last)
+            if start < piece.end:
+                trimmed.append(Span(start, piece.end, piece.entity))
+                end_of_last = piece.end
+    return trimmed
+
+
+def _resolve_overlaps(spans: Iterable[Span], text: str) -> list[Span]:
+    """Return the spans in order, without overlaps, covering together the same text."""
+    resolved: list[Span] = []
+    for span in sorted(spans, key=lambda s: (s.start, -s.end)):
+        if not resolved or span.start >= resolved[-1].end:
+            resolved.append(span)
+            continue
+        last = resolved[-1]
+        entity = min(last.entity, span.entity, key=_RANK.__getitem__)
+        if span.end <= last.end:
+            if not _keeps_its_entity(last, span, entity, text):
+                resolved[-1] = Span(last.start, last.end, entity)
+        elif last.entity != span.entity and _IN_WORDS.issuperset((last.entity, span.entity)):
+            # Each keeps its entity, and the stronger one the words of both.
+            cut = last.end if entity == last.entity else span.start
+            if cut > last.start:
+                resolved[-1] = Span(last.start, cut, last.entity)
+                resolved.append(Span(cut, span.end, span.entity))
+            else:
+                resolved[-1] = Span(last.start, span.end, entity)
+        else:
+            resolved[-1] = Span(last.start, span.end, entity)
+    return resolved
+
+
+def _keeps_its_entity(outer: Span, inner: Span, stronger: str, text: str) -> bool:
+    """Tell whether a span keeps its entity although the `stronger` entity of the two may be that of the inner one.
+
+    A facility or address that holds a name or a number stays one. A facility that is a name from end to end is a name,
+    unless one of its words is that of an institution.
+    """
+    if outer.entity not in _CONTAINERS:
+        return False
+    same_place = inner.start == outer.start and inner.end == outer.end
+    return not (same_place and stronger == "NAME" and not _is_institution(outer, text))
+
+
+def _is_institution(span: Span, text: str) -> bool:
+    return not GENERIC.isdisjoint(plain_words(text[span.start : span.end]))
+
+
+def _join_names(spans: Sequence[Span], text: str) -> list[Span]:
+    """Join each name to the name or institution before it that is the first half of the same name."""
+    joined: list[Span] = []
+    for span in spans:
+        if joined and span.entity == "NAME" and _is_one_name(joined[-1], span, text):
+            joined[-1] = Span(joined[-1].start, span.end, "NAME")
+        else:
+            joined.append(span)
+    return joined
+
+
+def _is_one_name(before: Span, name: Span, text: str) -> bool:
+    between = text[before.end : name.start]
+    if before.entity == "NAME":
+        return between == ", " and _is_inverted(before, name, text)
+    return (
+        # A given name that was taken for an institution: "Mercy Holloway".
+        before.entity in ("ORGANIZATION", "FACILITY")
+        and between == " "
+        and _CAPITALISED_WORD.fullmatch(text, before.start, before.end) is not None
+        and not _is_institution(before, text)
+    )
+
+
+def _is_inverted(family: Span, given: Span, text: str) -> bool:
+    """Tell whether two names of one word each are one, as on forms: "Pt Holloway, Margaret"."""
+    start_of_line = text.rfind("\n", 0, family.start) + 1
+    return (
+        _LINE_BEFORE_FAMILY_NAME.fullmatch(text, start_of_line, family.start) is not None
+        and _SINGLE_NAME.fullmatch(text, family.start, family.end) is not None
+        and _SINGLE_NAME.fullmatch(text, given.start, given.end) is not None
+        and _LIST_GOES_ON.match(text, given.end) is None
+    )
+
+
+def _cut_out_tags(spans: Sequence[Span], text: str) -> list[Span]:
+    """Return the parts of spans outside tags that still hold a letter or digit and are no title of a tag."""
+    tags = [tag.span() for tag in TAG.finditer(text)]
+    if not tags:
+        return list(spans)
+    ends = [end for _, end in tags]
+    remaining: list[Span] = []
+    for span in spans:
+        for piece in _split_at_tags(span, tags, bisect_right(ends, span.start)):
+            if not any(map(str.isalnum, text[piece.start : piece.end])):
+                continue
+            if not _TITLE_OF_TAG.match(text, piece.start, min(len(text), piece.end + 4)):
+                remaining.append(piece)
+    return remaining
+
+
+def _split_at_tags(span: Span, tags: Sequence[tuple[int, int]], first_tag: int) -> Iterator[Span]:
+    start = span.start
+    for index in range(first_tag, len(tags)):
+        tag_start, tag_end = tags[index]
+        if tag_start >= span.end:
+            break
+        if start < tag_start:
+            yield Span(start, tag_start, span.entity)
+        start = tag_end
+    if start < span.end:
+        yield Span(start, span.end, span.entity)

@@ -1,0 +1,1 @@
+"""Normalised views of a text, with offsets into the original."""

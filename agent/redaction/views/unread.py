@@ -1,0 +1,95 @@
+"""What nobody here can read: words in scripts of no language of the policies, and text shown from right to left."""
+
+import re
+import unicodedata
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import regex
+
+from agent.redaction.spans.span import Span
+from agent.redaction.views.decoding import Substitution
+
+# Letters that are neither Latin nor of no script at all, with their marks. One or two Greek letters by themselves
+# stand for measures, proteins and receptors.
+_FOREIGN = regex.compile(
+    r"(?:(?=[\p{L}\p{M}])[^\p{Latin}\p{Greek}\p{Common}\p{Inherited}][\p{M}'’-]*)+|[\p{Greek}]{3,}"
+)
+_UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]")
+_BETWEEN = 3  # characters between words that are one finding
+_WORD = 2  # characters of a script without spaces
+_FEW = 5  # words: a name, a street
+
+# Words that prose cannot do without: of English and Spanish, and of others what those two do not have.
+_OURS, *_OTHERS = (
+    frozenset(words.split())
+    for words in (
+        "the of and to in is was with for on not has he she a an el la los las de que y en un una con por para se no "
+        "del al es su",
+        "der das und ist nicht mit dem ein eine einer eines wurde wurden auf für bei nach zur zum von sich sind wird "
+        "auch oder über keine",
+        "des et est une du dans pas avec qui au aux ce cette été sont ont ne il elle mais où chez depuis",
+        "il di che è per della nel nella sono gli dei alla dal stato stata ed",
+        "um uma não com da das dos foi ao em é são pelo pela na",
+        "het een niet voor zijn werd bij dat naar ook aan wordt heeft",
+        "się jest nie oraz przez został była był dla na od",
+        "och att är på för inte till ett av som det",
+    )
+)
+_PROSE = 40  # words, at least, of which a language is told
+_LOOKED_AT = 4_000  # characters
+_SHARE = 0.08  # of the words that are such words: prose has 0.2 and more
+
+_LATIN_WORD = re.compile(r"[a-z\u00df-\u024f]+")
+_OVERRIDDEN = regex.compile(r"\u202e([^\u202c\u202d\n]{1,200})")
+
+
+def unread(text: str) -> list[Span] | None:
+    """Return the stretches of `text` that cannot be read, which may be anything; None: there are more than a few words.
+
+    Args:
+        text: with compatibility characters folded, and letters of other scripts as they are.
+    """
+    words, found = 0, list[Span]()
+    for match in _FOREIGN.finditer(text):
+        if _with_latin(text, match.start(), match.end()):
+            continue
+        unspaced = sum(1 for _ in _UNSPACED.finditer(match.group()))
+        words += max(1, -(-unspaced // _WORD))
+        if words > _FEW:
+            return None
+        if found and match.start() - found[-1].end <= _BETWEEN:
+            found[-1] = Span(found[-1].start, match.end(), "UNKNOWN_WORD")
+        else:
+            found.append(Span(match.start(), match.end(), "UNKNOWN_WORD"))
+    return found
+
+
+def in_other_language(text: str) -> bool:
+    """Tell whether `text` is prose in a language of Latin letters that no policy has."""
+    words = Counter(_LATIN_WORD.findall(text[:_LOOKED_AT].lower()))
+    if words.total() < _PROSE:
+        return False
+    most = max(sum(words[word] for word in language) for language in _OTHERS)
+    return most > _SHARE * words.total() and most > sum(words[word] for word in _OURS)
+
+
+def _with_latin(text: str, start: int, end: int) -> bool:
+    """Tell whether the stretch is part of a word with Latin letters: a disguise, which is read as Latin."""
+    near = text[start - 1 : start] + text[end : end + 1]
+    return any(unicodedata.name(character, "").startswith("LATIN") for character in near)
+
+
+def overridden(text: str, plain: str, starts: Sequence[int]) -> Iterator[Substitution]:
+    """Yield what a control character shows from right to left.
+
+    Args:
+        text: as it is.
+        plain: its plain view.
+        starts: by character of `plain`, its place in `text`.
+    """
+    for match in _OVERRIDDEN.finditer(text):
+        start, end = bisect_left(starts, match.start(1)), bisect_left(starts, match.end(1))
+        if end > start:
+            yield Substitution(start, end, plain[start:end][::-1], backwards=True)

@@ -1,0 +1,326 @@
+"""Normalised views: a text as the recognisers read it, and the way back from each character to the original.
+
+The plain view is the whole text in its plainest form. Each further view undoes one kind of disguise (escapes, base64,
+letters written apart), and holds only the changed stretches with some words around them: a text without disguises has
+no further views. Views are built of views, so that a name in base64 within an escaped string is detected. The time is
+linear in the length of the text, and so is the sum of all views.
+"""
+
+import re
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from agent.redaction.redacted import Withheld
+from agent.redaction.replacements.tags import TAG
+from agent.redaction.spans.span import Span
+from agent.redaction.views.decoding import Substitution, encoded, escapes
+from agent.redaction.views.folding import fold, is_text, replace_lookalikes, unescape_breaks
+from agent.redaction.views.labelled import labelled
+from agent.redaction.views.spelling import (
+    broken_lines,
+    drawn,
+    drawn_otherwise,
+    in_words,
+    parted_by_tags,
+    run_together,
+    written_apart,
+)
+from agent.redaction.views.unread import in_other_language, overridden, unread
+
+_Reader = Callable[[str], Iterator[Substitution | Span]]
+
+_READERS: tuple[_Reader, ...] = (
+    escapes, encoded, written_apart, broken_lines, in_words, run_together, drawn, drawn_otherwise,
+    labelled, parted_by_tags,
+)  # fmt: skip
+# The readers of a view by the reader that made it, where these are not all: letters that were guessed are not decoded.
+_NEXT_READERS: dict[_Reader, tuple[_Reader, ...]] = {
+    run_together: (drawn, drawn_otherwise), drawn: (run_together,), drawn_otherwise: (run_together,),
+    labelled: (encoded, written_apart, run_together, drawn, drawn_otherwise),
+}  # fmt: skip
+_LEVELS = 3  # of disguises in disguises
+_MOST_VIEWS = 24
+_BEFORE = 80  # characters of context before a change: the words that introduce an identifier
+_AFTER = 50
+_WORD = 40  # characters by which the context grows to the end of a word
+_SEPARATOR = "\n\n"  # of excerpts
+
+# A stretch this long without white space is no prose: encoded data, whose content cannot be checked. Tagged whole.
+OPAQUE = re.compile(r"\S{400,}")
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A normalised view of a text.
+
+    Attributes:
+        text: read by the recognisers.
+        starts: by character of `text`, where it begins in the original; None: at the same position. Never falling in
+            the plain view.
+        ends: by character of `text`, where it ends in the original, exclusive.
+        changes: stretches of `text` that read otherwise than in the view before: only a detection that reaches one of
+            them is new. None: all are.
+        marked: spans of the original that are identifiers by the way they are written (encoded text, unread scripts);
+            the plain view has all of them.
+    """
+
+    text: str
+    starts: Sequence[int] | None = None
+    ends: Sequence[int] | None = None
+    changes: "Changes | None" = None
+    marked: tuple[Span, ...] = ()
+
+    def locate(self, start: int, end: int) -> tuple[int, int]:
+        """Return where `text[start:end]`, which is not empty, stands in the original."""
+        if self.starts is None or self.ends is None:
+            return start, end
+        if self.changes is None:
+            return self.starts[start], self.ends[end - 1]
+        return min(self.starts[start:end]), max(self.ends[start:end])
+
+    def to_original(self, span: Span) -> Span:
+        """Return a span of `text` as a span of the original."""
+        return Span(*self.locate(span.start, span.end), span.entity)
+
+    def read_original(self, start: int, end: int) -> str:
+        """Return the text of this view, the plain one, for `original[start:end]`."""
+        if self.starts is None or self.ends is None:
+            return self.text[start:end]
+        return self.text[bisect_right(self.ends, start) : bisect_left(self.starts, end)]
+
+    def locate_spans(self, spans: Sequence[Span]) -> list[Span]:
+        """Return spans of the original, which are in order and without overlaps, as spans of `text`."""
+        if self.starts is None or not spans:
+            return list(spans)
+        begins = [span.start for span in spans]
+        located: list[Span] = []
+        last_index = -1  # of the span that the character before belongs to
+        for position, start in enumerate(self.starts):
+            index = bisect_right(begins, start) - 1
+            if index < 0 or start >= spans[index].end:
+                last_index = -1
+            elif index == last_index:
+                located[-1] = Span(located[-1].start, position + 1, spans[index].entity)
+            else:
+                located.append(Span(position, position + 1, spans[index].entity))
+                last_index = index
+        return located
+
+    def is_new(self, span: Span) -> bool:
+        """Tell whether a detection in `text` is not just a detection of the view before."""
+        return self.changes is None or self.changes.are_reached(span.start, span.end)
+
+    def keep_new(self, spans: Iterable[Span]) -> Iterator[Span]:
+        """Drop detections that are just detections of the view before."""
+        return (span for span in spans if self.is_new(span))
+
+
+@dataclass(slots=True)
+class _ChangeIndex:
+    """Changes that a detection reaches if it begins before `latest_start` and ends after `earliest_end`; both rise."""
+
+    latest_starts: list[int] = field(default_factory=list)
+    earliest_ends: list[int] = field(default_factory=list)
+
+    def add(self, latest_start: int, earliest_end: int) -> None:
+        self.latest_starts.append(latest_start)
+        self.earliest_ends.append(earliest_end)
+
+    def is_reached(self, start: int, end: int) -> bool:
+        count = bisect_left(self.earliest_ends, end)  # of changes that end before the detection does
+        return count > 0 and self.latest_starts[count - 1] > start
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """The changed stretches of a view, added in order."""
+
+    touching: _ChangeIndex = field(default_factory=_ChangeIndex)
+    crossing: _ChangeIndex = field(default_factory=_ChangeIndex)
+
+    def add(self, start: int, end: int, *, crossing: bool) -> None:
+        """Add `text[start:end]`; see `Substitution.crossing`."""
+        if crossing:
+            self.crossing.add(start, end)
+        else:
+            self.touching.add(end + 1, start - 1)
+
+    def are_reached(self, start: int, end: int) -> bool:
+        """Tell whether `text[start:end]` reaches one of the changes."""
+        return self.touching.is_reached(start, end) or self.crossing.is_reached(start, end)
+
+
+def build_views(text: str) -> tuple[View, ...] | Withheld:
+    """Return the views of `text`, the plain one first; the reason to withhold it if it cannot be judged at all."""
+    if not is_text(text):
+        return Withheld.UNDECODABLE
+    folded = fold(text)
+    unread_scripts = [] if folded.text.isascii() else unread(folded.text)
+    if unread_scripts is None or in_other_language(folded.text):
+        return Withheld.LANGUAGE
+    latin = folded.text if folded.text.isascii() else replace_lookalikes(folded.text)
+    builder = _ViewBuilder(View(unescape_breaks(latin), folded.starts, folded.ends))
+    builder.marked += map(builder.plain.to_original, unread_scripts)
+    return builder.build(text)
+
+
+class _ViewBuilder:
+    """Builds the further views of a text from its plain view."""
+
+    def __init__(self, plain: View) -> None:
+        self.plain = plain
+        self.marked: list[Span] = []
+        self._further: list[View] = []
+        self._texts = {plain.text}
+
+    def build(self, original: str) -> tuple[View, ...]:
+        """Return all views, the plain one first."""
+        level: list[tuple[View, tuple[_Reader, ...]]] = [(self.plain, _READERS)]
+        if self.plain.starts is not None:  # the original may say in which direction it is shown
+            shown = self._derive(self.plain, overridden(original, self.plain.text, self.plain.starts), (TAG, OPAQUE))
+            if shown is not None:
+                self._further.append(shown)
+                self._texts.add(shown.text)
+                level.append((shown, _READERS))
+        for _ in range(_LEVELS):
+            level = list(self._read_level(level))
+        if self.marked:
+            self.plain = replace(self.plain, marked=tuple(self.marked))
+        return (self.plain, *self._further)
+
+    def _read_level(
+        self, level: Sequence[tuple[View, tuple[_Reader, ...]]]
+    ) -> Iterator[tuple[View, tuple[_Reader, ...]]]:
+        """Yield the new views that the readers make of the views of one level, each with its own readers."""
+        for before, readers in level:
+            for reader in readers:
+                unchanged = (OPAQUE,) if reader is parted_by_tags else (TAG, OPAQUE)
+                view = self._derive(before, reader(before.text), unchanged)
+                if view is not None and view.text not in self._texts and len(self._further) < _MOST_VIEWS:
+                    self._texts.add(view.text)
+                    self._further.append(view)
+                    yield view, _NEXT_READERS.get(reader, _READERS)
+
+    def _derive(
+        self, before: View, readings: Iterable[Substitution | Span], unchanged: Sequence["re.Pattern[str]"]
+    ) -> View | None:
+        """Return the view in which `before` is read with substitutions, if there are any; mark the spans.
+
+        Stretches that match one of the patterns in `unchanged` read as before.
+        """
+        substitutions: list[Substitution] = []
+        for reading in readings:
+            # Elsewhere this view reads as the one that it was made of, whose readings are known.
+            if before.changes is not None and not before.changes.are_reached(reading.start - 1, reading.end + 1):
+                continue
+            if isinstance(reading, Span):
+                self.marked.append(before.to_original(reading))
+            else:
+                substitutions.append(reading)
+        for pattern in unchanged:
+            if substitutions:
+                matches = [match.span() for match in pattern.finditer(before.text)]
+                substitutions = _drop_touching(substitutions, matches)
+        return _write_excerpts(before, _drop_overlapping(substitutions)) if substitutions else None
+
+
+def _drop_touching(substitutions: Iterable[Substitution], places: Sequence[tuple[int, int]]) -> list[Substitution]:
+    """Return the substitutions that touch none of the places."""
+    ends = [end for _, end in places]
+    remaining = []
+    for substitution in substitutions:
+        following = bisect_right(ends, substitution.start)
+        if following == len(places) or substitution.end <= places[following][0]:
+            remaining.append(substitution)
+    return remaining
+
+
+def _drop_overlapping(substitutions: Iterable[Substitution]) -> list[Substitution]:
+    """Return the substitutions in order, without those that overlap an earlier or longer one."""
+    remaining: list[Substitution] = []
+    for substitution in sorted(substitutions, key=lambda s: (s.start, -s.end)):
+        if not remaining or substitution.start >= remaining[-1].end:
+            remaining.append(substitution)
+    return remaining
+
+
+class _ViewWriter:
+    """Writes a view of `before`, stretch by stretch."""
+
+    def __init__(self, before: View) -> None:
+        self._before = before
+        self._pieces: list[str] = []
+        self._starts = array("I")
+        self._ends = array("I")
+        self._changes = Changes()
+
+    def copy(self, start: int, end: int) -> None:
+        before = self._before
+        self._pieces.append(before.text[start:end])
+        self._starts.extend(range(start, end) if before.starts is None else before.starts[start:end])
+        self._ends.extend(range(start + 1, end + 1) if before.ends is None else before.ends[start:end])
+
+    def substitute(self, substitution: Substitution) -> None:
+        start_in_view = len(self._starts)
+        start, end, plain = substitution.start, substitution.end, substitution.plain
+        if substitution.backwards and len(plain) == end - start:
+            for position in range(end - 1, start - 1, -1):
+                self.copy(position, position + 1)
+        elif len(plain) == end - start:
+            self.copy(start, end)
+            self._pieces[-1] = plain
+        elif plain:
+            self._pieces.append(plain)
+            start_in_original, end_in_original = self._locate(start, end)
+            self._starts.extend([start_in_original] * len(plain))
+            self._ends.extend([end_in_original] * len(plain))
+        self._changes.add(start_in_view, len(self._starts), crossing=substitution.crossing)
+
+    def separate(self) -> None:
+        if self._starts:
+            self._pieces.append(_SEPARATOR)
+            self._starts.extend([self._starts[-1]] * len(_SEPARATOR))
+            self._ends.extend([self._ends[-1]] * len(_SEPARATOR))
+
+    def finish(self) -> View:
+        return View("".join(self._pieces), self._starts, self._ends, self._changes)
+
+    def _locate(self, start: int, end: int) -> tuple[int, int]:
+        if end > start:
+            return self._before.locate(start, end)
+        position = self._before.locate(start - 1, start)[1]
+        return position, position
+
+
+def _write_excerpts(before: View, substitutions: Sequence[Substitution]) -> View:
+    """Write the view that has each substitution with its context."""
+    writer, done = _ViewWriter(before), -1
+    for index, substitution in enumerate(substitutions):
+        begin = _start_of_word(before.text, max(0, substitution.start - _BEFORE))
+        if done < 0 or begin > done:
+            if done >= 0:
+                writer.separate()
+            done = begin
+        writer.copy(done, substitution.start)
+        writer.substitute(substitution)
+        is_last = index + 1 == len(substitutions)
+        end = min(
+            len(before.text) if is_last else substitutions[index + 1].start,
+            _end_of_word(before.text, substitution.end + _AFTER),
+        )
+        writer.copy(substitution.end, end)
+        done = end
+    return writer.finish()
+
+
+def _start_of_word(text: str, position: int) -> int:
+    """Return where the word around `position` begins, if that is near."""
+    first = max(0, position - _WORD)
+    return next((p for p in range(position, first, -1) if text[p - 1].isspace()), first)
+
+
+def _end_of_word(text: str, position: int) -> int:
+    last = min(len(text), position + _WORD)
+    return next((p for p in range(position, last) if text[p].isspace()), last)

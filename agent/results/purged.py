@@ -1,0 +1,31 @@
+"""Runs whose answers were purged from the store."""
+
+from collections.abc import Container
+
+from agent.io.wording import counted
+from agent.store import Store, StoredInstance
+from agent.vocabulary import Reason, Unscored
+
+# A score or a reason other than these rests on an answer: where none is stored any more, it was purged.
+_NEEDS_NO_ANSWER = frozenset(Reason) - {
+    *(Reason.UNPARSED, Reason.LENGTH, Reason.NO_REFERENCE, Reason.NOT_JUDGED, Reason.NOT_IMPORTED),
+    *(Reason.NOT_APPLICABLE, Reason.NO_QUORUM, Reason.NOT_MEASURED),
+}
+
+
+def purged_words(store: Store, run_id: str) -> str:
+    """Say how many instances of a run have texts that were purged; nothing where all are there."""
+    settled = store.settled_positions(run_id)
+    purged = sum(is_purged(stored, settled) for stored in store.each_instance(run_id))
+    return f"the texts of {counted(purged, 'instance')} were purged" if purged else ""
+
+
+def is_purged(stored: StoredInstance, settled: Container[int]) -> bool:
+    """Whether a text is gone that would be scored, or that a score rests on."""
+    if stored.instance is None:
+        return True
+    if stored.response is not None or stored.position not in settled:
+        return False
+    scores = stored.scores.values()
+    failed = [isinstance(score, Unscored) and score.reason in _NEEDS_NO_ANSWER for score in scores]
+    return not failed or not all(failed)

@@ -1,0 +1,424 @@
+"""From stored scores to a leaderboard: n, unscored by reason, mean and interval of every run and metric."""
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import chain
+
+from agent.results.comparability import asked_of, jury_of, measured_by, options_of, part_of, units_apart
+from agent.results.jury_summary import JurySummary, jury_summary
+from agent.results.leaderboard import Result, WinRateTable, compare
+from agent.scoring.measures import HELM_TWIN
+from agent.statistics.bounds import Bounds, bounds
+from agent.statistics.intervals import Mean, mean_with_interval
+from agent.statistics.ranking import ModelStanding
+from agent.store import KeptMetric, Run, RunScore, Store
+from agent.vocabulary import OWN_MAKING, Reason
+
+FEW_UNITS = 30
+MANY_UNSCORED = 0.05
+MANY_CUT_OFF = 0.2
+MANY_SEATS_EMPTY = 0.1
+NOT_ENDED = "has not ended"
+LACKING = "more than 5 % without a score for reasons that are not the model's own"
+_PENDING = frozenset({Reason.NOT_JUDGED, Reason.NOT_MEASURED, Reason.NOT_ASKED, Reason.NOT_IMPORTED})
+
+
+class Note(StrEnum):
+    """What a reader of a number should know."""
+
+    NOT_MAIN = "no jury has graded the answers yet; another metric of the benchmark stands here"
+    SEATS_OPEN = "seats of the jury are still open, and no answer has its score; another metric stands here"
+    FEW_UNITS = "fewer than 30 units"
+    MANY_UNSCORED = "more than 5 % unscored"
+    MANY_CUT_OFF = "more than 20 % of the answers cut off by their length limit"
+    ALL_THE_SAME = "every answer scored the same"
+    SEATS_EMPTY = "more than 10 % of the jury's seats without a valid verdict"
+    FAMILY = "a judge is of the judged model's family: see the score without it"
+    SAMPLE = "a sample of the data"
+    INVENTED = "invented data"
+    UNKNOWN_DATA = "not a version of the data that the benchmark knows"
+    HELM = "scored by HELM's rules"
+    IMPORTED = "imported from HELM"
+    NOT_ENDED = "the run has not ended"
+    NO_LANGUAGE_MODEL = "not a language model"
+    MEAN_OF_RUNS = "the mean of several runs' values, by their instances"
+
+
+@dataclass(frozen=True, slots=True)
+class MetricSummary:
+    """One metric over one run. `low` and `high` bound the metric's range: for a jury they are its own scale.
+
+    `unscored` leaves out the instances that the metric asks nothing of, which are `not_applicable`. `twin` is the same
+    metric by HELM's rules, where a run keeps both. `floor_of_run` is known of a metric of the whole run alone, `jury`
+    of one that a jury gives. `uniform` says that FEW_UNITS or more answers all have one score.
+    """
+
+    metric: str
+    display_name: str
+    low: float
+    high: float
+    mean: Mean
+    unscored: Mapping[str, int]  # reason -> instances
+    twin: "MetricSummary | None" = None
+    whole_run: bool = False
+    not_applicable: int = 0
+    floor_of_run: float | None = None
+    jury: JurySummary | None = None
+    uniform: bool = False
+
+    def share(self, value: float | None) -> float | None:
+        """Place a value on the metric's scale, 0 the lowest and 1 the highest: what averages over metrics take."""
+        return None if value is None else (value - self.low) / (self.high - self.low)
+
+    @property
+    def normalised(self) -> float | None:
+        """The mean from 0 to 1, whatever the metric's scale."""
+        return self.share(self.mean.value)
+
+    @property
+    def bounds(self) -> Bounds | None:
+        """What the mean would be, were every unscored instance wrong, or right; None where there is nothing to tell.
+
+        That is before anything is scored, and of a metric of the whole run that lacks any instance.
+        """
+        if self.mean.value is None or self.mean.n == 0 or (self.whole_run and self.unscored):
+            return None
+        return bounds(self.mean.value, self.mean.n, sum(self.unscored.values()), self.low, self.high)
+
+    @property
+    def weight(self) -> int:
+        """How many instances stand behind the floor."""
+        return self.mean.n + sum(self.unscored.get(reason, 0) for reason in OWN_MAKING)
+
+    @property
+    def floor(self) -> float | None:
+        """The value if what the model left without a score by itself counted as the metric's lowest.
+
+        Failures of servers, references and juries never count. None where there is nothing to tell from, and while much
+        has yet to be asked, judged or measured: what a model failed is known at once, and would weigh too much.
+        """
+        value, n = self.mean.value, self.mean.n
+        own = sum(count for reason, count in self.unscored.items() if reason in OWN_MAKING)
+        pending = sum(count for reason, count in self.unscored.items() if reason in _PENDING)
+        if not own:
+            return value
+        if pending > MANY_UNSCORED * (n + sum(self.unscored.values())):
+            return None
+        if self.whole_run:
+            return self.floor_of_run
+        return float(self.low) if value is None else (value * n + self.low * own) / (n + own)
+
+    @property
+    def lacking(self) -> bool:
+        """Whether more than MANY_UNSCORED lack a score for reasons that are not the model's own.
+
+        Without those whose reference is missing, which no model can have a score for.
+        """
+        others = sum(n for reason, n in self.unscored.items() if reason not in {*OWN_MAKING, Reason.NO_REFERENCE})
+        asked = self.mean.n + sum(self.unscored.values()) - self.unscored.get(Reason.NO_REFERENCE, 0)
+        return others > MANY_UNSCORED * asked
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """One run with all its metrics; the first is the benchmark's main one.
+
+    Attributes:
+        runs: those that were pooled, where a benchmark's runs (subsets, conditions) are shown as one.
+        cut_off: share of the answers that ended at their length limit, from 0 to 1; None where none is known.
+        rank: best and worst rank among the models of its column that the data allow; see `standings`.
+        standing: of its model over all columns; see `standings`.
+    """
+
+    run: Run
+    metrics: tuple[MetricSummary, ...]
+    runs: tuple[Run, ...] = ()
+    cut_off: float | None = None
+    rank: tuple[int, int] | None = None
+    standing: ModelStanding | None = None
+
+    @property
+    def main(self) -> MetricSummary:
+        """The benchmark's main metric, whether it has scores or not."""
+        return self.metrics[0]
+
+    @property
+    def shown(self) -> MetricSummary:
+        """The main metric; where a jury has yet to grade the answers, the first metric that has scores."""
+        if Reason.NOT_JUDGED not in self.main.unscored or self.main.mean.n:
+            return self.main
+        return next((metric for metric in self.metrics if metric.mean.value is not None), self.main)
+
+    @property
+    def judged(self) -> MetricSummary | None:
+        """The main metric where a jury gives it, shown or yet without a score, unless no judge was asked so far."""
+        jury = self.main.jury
+        return self.main if jury is not None and (self.shown is self.main or jury.begun) else None
+
+    def notes(self, metric: MetricSummary) -> list[Note]:
+        """Return what a reader of one of the run's numbers should know."""
+        mean, details, data = metric.mean, self.run.details, self.run.details.data
+        unscored = sum(metric.unscored.values())
+        asked = unscored + mean.n
+        cut_off = max(self.cut_off or 0, metric.unscored.get(Reason.LENGTH, 0) / asked if asked else 0)
+        jury = metric.jury
+        stands_in = metric is self.shown and metric is not self.main
+        found = {
+            Note.NOT_MAIN: stands_in and self.judged is None,
+            Note.SEATS_OPEN: stands_in and self.judged is not None,
+            Note.FEW_UNITS: 0 < mean.units < FEW_UNITS,
+            Note.MANY_UNSCORED: unscored > MANY_UNSCORED * asked,
+            Note.MANY_CUT_OFF: cut_off > MANY_CUT_OFF,
+            Note.ALL_THE_SAME: metric.uniform or mean.value in (metric.low, metric.high),
+            Note.SEATS_EMPTY: jury is not None and jury.seats - jury.filled > MANY_SEATS_EMPTY * jury.seats,
+            Note.FAMILY: jury is not None and bool(jury.family),
+            Note.SAMPLE: data.known == "sample",
+            Note.INVENTED: data.known == "invented",
+            Note.UNKNOWN_DATA: data.known == "unknown" and not data.own,
+            Note.HELM: details.scoring == "helm",
+            Note.IMPORTED: self.run.imported,
+            Note.NOT_ENDED: self.run.state != "ended",
+            Note.NO_LANGUAGE_MODEL: not details.language_model,
+            Note.MEAN_OF_RUNS: metric.whole_run and len(self.runs) > 1,
+        }
+        return [note for note, holds in found.items() if holds]
+
+
+def summarise_run(store: Store, run: Run) -> RunSummary:
+    """Compute every metric of a run from its stored scores."""
+    metrics = paired([_metric(store, [run], metric) for metric in run.details.metrics])
+    return RunSummary(run, metrics, cut_off=_cut_off(store, [run]))
+
+
+def summarise_suite(store: Store, suite: str) -> list[RunSummary]:
+    """Summarise every run of a suite, by benchmark and model."""
+    return [summarise_run(store, run) for run in store.runs(suite)]
+
+
+def summarise_benchmarks(store: Store, suite: str) -> list[RunSummary]:
+    """Summarise a suite with one row a benchmark and model: runs of parts of a benchmark's data are pooled.
+
+    Pooled are runs that differ in the benchmark's own arguments alone, and only where no instance is in two of them.
+    """
+    return pool_runs(store, store.runs(suite))
+
+
+def pool_runs(store: Store, of: Sequence[Run], known: Iterable[RunSummary] = ()) -> list[RunSummary]:
+    """Summarise these runs as `summarise_benchmarks` does those of a suite; `known` are not summarised again."""
+    each = {summary.run.run_id: summary for summary in known}
+    groups: dict[object, list[Run]] = {}
+    for run in of:
+        groups.setdefault(_pool_of(run), []).append(run)
+    summaries: list[RunSummary] = []
+    for runs in groups.values():
+        # Of runs made elsewhere no question is known to be the same: two of one part are never taken together.
+        parts = {tuple(sorted(run.details.arguments.items())) for run in runs}
+        if len(parts) == len(runs) > 1 and not store.shared_instances([run.run_id for run in runs]):
+            summaries.append(_pooled(store, runs))
+        else:
+            summaries += [each.get(run.run_id) or summarise_run(store, run) for run in runs]
+    return summaries
+
+
+def _pool_of(run: Run) -> object:
+    """Return what runs must have in common to be parts of one whole; an own one where that cannot be known."""
+    details, data = run.details, run.details.data
+    if not details.arguments:
+        return run.run_id
+    return (
+        run.benchmark,
+        run.model,
+        run.deployment,
+        details.benchmark_digest,
+        details.agent_version,
+        details.scoring,
+        details.max_tokens,
+        details.prompt_limit,
+        details.temperature,
+        details.language_model,
+        details.sample_seed,
+        details.stop,
+        data.known,
+        data.digest if data.named else "",
+        tuple(sorted(details.arguments)),
+        tuple(sorted(set(details.overrides) - details.arguments.keys())),
+        run.imported,
+        tuple((metric.name, options_of(metric), jury_of(run, metric)) for metric in details.metrics),
+    )
+
+
+def _pooled(store: Store, runs: Sequence[Run]) -> RunSummary:
+    first = runs[0]
+    pairs = [f"{key}={value}" for key, value in first.pairs if key not in first.details.arguments]
+    data = replace(first.details.data, instances=sum(run.details.data.instances for run in runs))
+    whole = Run(
+        run_id=first.run_id,
+        suite=first.suite,
+        name=f"{first.benchmark}:{','.join(pairs)}",
+        benchmark=first.benchmark,
+        model=first.model,
+        deployment=first.deployment,
+        details=replace(first.details, data=data),
+        state="ended" if all(run.state == "ended" for run in runs) else "asking",
+        started_at=min(run.started_at for run in runs),
+        ended_at=None if any(run.ended_at is None for run in runs) else max(run.ended_at or 0 for run in runs),
+    )
+    metrics = paired([_metric(store, runs, metric) for metric in first.details.metrics])
+    return RunSummary(whole, metrics, tuple(runs), _cut_off(store, runs))
+
+
+def _cut_off(store: Store, runs: Sequence[Run]) -> float | None:
+    counts = [store.cut_off(run.run_id) for run in runs]
+    known = sum(of for _, of in counts)
+    return sum(cut for cut, _ in counts) / known if known else None
+
+
+def _metric(store: Store, runs: Sequence[Run], metric: KeptMetric) -> MetricSummary:
+    """Summarise one metric over the instances of all `runs`. Units without a name are rows: each run has its own."""
+    if metric.whole_run:
+        return _whole_run(metric, [store.run_score(run.run_id, metric.name) for run in runs])
+    each = [list(unit_scores(store, run, metric.name)) for run in runs]
+    summary = summary_of_scores(metric, chain.from_iterable(each))
+    if metric.jury is None or metric.name.endswith(HELM_TWIN):
+        return summary
+    seats = [
+        (unit, score, here.get(position, ()))
+        for run, scores in zip(runs, each, strict=True)
+        for here in (store.seats(run.run_id, metric.name),)
+        for position, (unit, score) in enumerate(scores)
+    ]
+    jury = jury_summary(metric, runs[0].model, seats)
+    if jury is not None and runs[0].imported:  # HELM has no quorum
+        jury = replace(jury, quorum=None)
+    return replace(summary, jury=jury)
+
+
+def unit_scores(store: Store, run: Run, metric: str) -> Iterator[tuple[bytes, float | str]]:
+    """Yield (unit, score or reason why there is none) of every instance of a run, in order.
+
+    Args:
+        store: the site's.
+        run: one of those that are summarised.
+        metric: as the store names it.
+    """
+    before = units_apart(run)
+    for row in store.unit_scores(run.run_id, metric):
+        yield before + row.unit_key, row.reason or "" if row.value is None else row.value
+
+
+def summary_of_scores(metric: KeptMetric, scores: Iterable[tuple[bytes, float | str]]) -> MetricSummary:
+    """Summarise what `unit_scores` yields."""
+    scored: list[tuple[bytes, float]] = []
+    unscored: Counter[str] = Counter()
+    for unit, value in scores:
+        if isinstance(value, str):
+            unscored[value] += 1
+        else:
+            scored.append((unit, value))
+    return metric_summary(metric, scored, unscored)
+
+
+def metric_summary(
+    metric: KeptMetric, scored: Sequence[tuple[bytes, float]], unscored: Mapping[str, int]
+) -> MetricSummary:
+    """Summarise the scores of instances."""
+    mean = mean_with_interval(scored, binary=metric.binary, within=(metric.low, metric.high))
+    lacking = {reason: count for reason, count in unscored.items() if reason != Reason.NOT_APPLICABLE}
+    return MetricSummary(
+        metric=metric.name,
+        display_name=metric.display_name,
+        low=metric.low,
+        high=metric.high,
+        mean=mean,
+        unscored=lacking,
+        not_applicable=unscored.get(Reason.NOT_APPLICABLE, 0),
+        uniform=len(scored) >= FEW_UNITS and len({value for _, value in scored}) == 1,
+    )
+
+
+def _whole_run(metric: KeptMetric, found: Sequence[tuple[RunScore | None, Mapping[str, int]]]) -> MetricSummary:
+    unscored = sum((Counter(reasons) for _, reasons in found), Counter[str]())
+    summary = whole_run_summary(metric, [score for score, _ in found if score is not None], unscored)
+    floors = [
+        (
+            None if score is None else score.floor,
+            sum(reasons.get(one, 0) for one in OWN_MAKING) + (score.n if score else 0),
+        )
+        for score, reasons in found
+    ]
+    return replace(summary, floor_of_run=_weighted(floors))
+
+
+def whole_run_summary(metric: KeptMetric, scores: Sequence[RunScore], unscored: Mapping[str, int]) -> MetricSummary:
+    """Summarise a metric of the whole run. Of several runs it is their mean by instances, without an interval."""
+    n, units = sum(score.n for score in scores), sum(score.units for score in scores)
+    value = _weighted([(score.value, score.n) for score in scores])
+    mean = Mean(n, units, value, None, None, "none")
+    if len(scores) == 1 and scores[0].low is not None:
+        mean = Mean(n, units, value, scores[0].low, scores[0].high, "percentile")
+    return MetricSummary(
+        metric=metric.name,
+        display_name=metric.display_name,
+        low=metric.low,
+        high=metric.high,
+        mean=mean,
+        unscored=dict(unscored),
+        whole_run=True,
+        floor_of_run=_weighted([(score.floor, score.n) for score in scores]),
+    )
+
+
+def _weighted(values: Sequence[tuple[float | None, int]]) -> float | None:
+    """Return the mean of those that are there, by their weights."""
+    known = [(value, weight) for value, weight in values if value is not None and weight]
+    return sum(value * weight for value, weight in known) / sum(weight for _, weight in known) if known else None
+
+
+def paired(summaries: Iterable[MetricSummary]) -> tuple[MetricSummary, ...]:
+    """Put each metric by HELM's rules beside the one by ours."""
+    by_name = {summary.metric: summary for summary in summaries}
+    return tuple(
+        replace(one, twin=by_name.get(name + HELM_TWIN))
+        for name, one in by_name.items()
+        if not name.endswith(HELM_TWIN)
+    )
+
+
+def comparison(summaries: Sequence[RunSummary]) -> WinRateTable:
+    """Compare the models by the floor of each benchmark's main metric: nobody wins by leaving questions out.
+
+    Nor by a metric that stands in for the main one. Compared are results of one kind only, see `_result`, of runs that
+    have ended and lack next to nothing for reasons that are not the model's.
+    """
+    return compare([_result(summary) for summary in summaries])
+
+
+def _result(summary: RunSummary) -> Result:
+    """Say what a summary may be compared with: what was measured how, in which data, asked how, and made where."""
+    main, runs = summary.main, summary.runs or (summary.run,)
+    metric = summary.run.details.find_metric(main.metric) or KeptMetric(name=main.metric)
+    traits: dict[str, Hashable] = {
+        "another main metric": main.metric,
+        **measured_by(summary.run, metric),
+        **asked_of(summary.run),
+        "another sample": frozenset(_sample(run) for run in runs),
+    }
+    return Result(
+        *(summary.run.model, summary.run.benchmark, traits),
+        parts=frozenset(part_of(run) for run in runs),
+        value=main.floor,
+        weight=main.weight,
+        barred=NOT_ENDED if summary.run.state != "ended" else LACKING if main.lacking else None,
+    )
+
+
+def _sample(run: Run) -> Hashable:
+    """Return which of its instances a run asked; None: all, so that neither limit nor seed chose any."""
+    details = run.details
+    if details.origin is not None and details.origin.kind == "helm":  # it does not say what was left out
+        return details.data.instances
+    if details.sampled is None or details.sampled >= details.data.instances:
+        return None
+    return details.sampled, details.sample_seed

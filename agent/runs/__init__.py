@@ -1,0 +1,1 @@
+"""Planning runs, asking models, scoring files of answers."""

@@ -1,0 +1,370 @@
+"""From run entries to plans: what will be asked of which server, and how it will be scored.
+
+Everything that can be wrong is found here, before the first question is asked.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from agent.catalog.arguments import DATA_ARGUMENTS, FILE_ARGUMENTS
+from agent.catalog.benchmark import Benchmark, survey_benchmarks
+from agent.catalog.deployment_map import map_deployments, missing_deployments, read_deployment_map
+from agent.catalog.deployments import Deployment, ad_hoc, deployment_of, read_deployments
+from agent.catalog.run_entries import (
+    benchmark_of,
+    ignore_data_paths,
+    missing_data_paths,
+    output_tokens,
+    overrides,
+)
+from agent.datasets.identity import UNIT
+from agent.datasets.load import Dataset, iter_instances
+from agent.errors import BenchmarkError, ConfigError
+from agent.inference.capabilities import Capabilities
+from agent.judging.jury_selection import SeatedJudge, jury_of, mapped_jury, or_judged_later, seated
+from agent.metrics import Judge, MetricUse, check_available, measurable
+from agent.runs.definition import chosen, free_arguments, lineage, parser_of, parts, prompt_limit
+from agent.runs.instances import Instances
+from agent.runs.run_data import choose_data
+from agent.scoring.deferred import measured_by
+from agent.scoring.measures import Rules
+from agent.site.directory import Site
+from agent.store.run_details import KeptData, RunDetails
+from agent.vocabulary import ChatRequest, Instance, RunEntry, ScoringChoice
+
+SUITE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_SILENT = frozenset({"max_eval_instances"})  # expanders that change which instances are asked, not what is asked
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What the command line says for all its run entries; None leaves it to entry, benchmark or site.
+
+    Attributes:
+        replace: lets a run go that the suite holds under the same name with other instances or rules.
+        deployment_map: file that says which deployments here stand for those that entries name.
+        ignore_data_paths: use the site's own data whatever files the entries name.
+        max_train_instances: the most solved examples before a question.
+        judges: file of the jury, whatever entries, benchmarks and the site name.
+        no_judging: answers are kept, and the jury is asked another time.
+        unregistered: read the data of protected benchmarks as it lies, whatever is registered.
+        plan: digest of the submission's plan whose challenge gave `sample_seed`; "" for none.
+    """
+
+    suite: str
+    max_eval_instances: int | None = None
+    sample_seed: int = 0
+    max_in_flight: int | None = None
+    scoring: ScoringChoice | None = None
+    server: str | None = None
+    replace: bool = False
+    deployment_map: Path | None = None
+    ignore_data_paths: bool = False
+    max_train_instances: int | None = None
+    judges: Path | None = None
+    no_judging: bool = False
+    unregistered: bool = False
+    plan: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One run, ready to be asked.
+
+    Attributes:
+        name: identifies it within its suite: benchmark, arguments, model and deployment, never a file name.
+        arguments: the benchmark's own, defaults filled in.
+        prompt_limit: most tokens of a prompt, where an argument says so; the model's own limit holds besides.
+        overrides: names of what the run entry changed about the benchmark.
+        named_data: whether the run entry named the files.
+        attested: whether the data needs no agreement, or somebody attested that the site has accepted it.
+        sampled: the limit of instances that was given.
+        left_out: optional metrics that the site lacks an encoder for.
+        registered: commitment of the registered version of the data; empty if it is none.
+        frozen_digest: one digest of all files of that version; empty if it is none.
+        promised_by: digest of the submission's plan that chose the instances; empty if none did.
+        data_note: what whoever runs it should know about its data; empty if nothing.
+        jury: the judges that grade the answers when they are there; none: nobody does now.
+    """
+
+    name: str
+    suite: str
+    benchmark: Benchmark
+    dataset: Dataset
+    model: str
+    deployment: Deployment
+    instances: Instances
+    rules: Rules
+    max_tokens: int
+    temperature: float
+    stop: tuple[str, ...]
+    max_in_flight: int
+    arguments: Mapping[str, str]
+    prompt_limit: int | None
+    overrides: tuple[str, ...]
+    named_data: bool
+    attested: bool
+    sampled: int | None
+    sample_seed: int
+    jury: tuple[SeatedJudge, ...] = ()
+    left_out: tuple[str, ...] = ()
+    registered: str = ""
+    frozen_digest: str = ""
+    promised_by: str = ""
+    data_note: str = ""
+
+    @property
+    def available(self) -> int:
+        """Instances in the dataset, before sampling."""
+        return self.instances.available
+
+    @property
+    def scoring(self) -> ScoringChoice:
+        """Whose rules score the answers."""
+        return self.rules.scoring
+
+    @property
+    def lineage(self) -> str:
+        """The dataset that the units come from."""
+        return self.rules.lineage
+
+    @property
+    def unit_named(self) -> bool:
+        """Whether the data names the patient or document of each instance: a row's number would count as a patient."""
+        column = self.benchmark.unit_column
+        return column is not None and not (column == UNIT and self.instances.numbered)
+
+    def request(self, instance: Instance, extra_body: Mapping[str, str | int | float | bool]) -> ChatRequest:
+        """Return the request that asks `instance`."""
+        return ChatRequest(
+            model=self.deployment.served_model,
+            messages=instance.messages,
+            max_tokens=self.max_tokens,
+            temperature=self.temperature,
+            stop=self.stop,
+            extra_body=extra_body,
+            shortenable=instance.shortenable,
+        )
+
+    def scored_by(self) -> list[str]:
+        """Return what decides the scores besides the answers: rules, metrics and their options."""
+        return self.rules.identity()
+
+    def details(self, capabilities: Capabilities, workarounds: Sequence[str]) -> RunDetails:
+        """Return the details that are kept and shown with the run."""
+        benchmark = self.benchmark
+        details = RunDetails(
+            display_name=benchmark.display_name,
+            category=benchmark.category,
+            subcategory=benchmark.subcategory,
+            access=benchmark.access,
+            benchmark_digest=benchmark.digest,
+            lineage=self.lineage,
+            unit=benchmark.unit,
+            unit_named=self.unit_named,
+            arguments=dict(self.arguments),
+            free_arguments=tuple(free_arguments(benchmark, self.arguments)),
+            parts=parts(benchmark),
+            overrides=self.overrides,
+            left_out=self.left_out,
+            sampled=self.sampled,
+            sample_seed=self.sample_seed,
+            plan=self.promised_by,
+            data=KeptData(
+                known=self.dataset.known,
+                own=benchmark.dataset_file is not None,
+                named=self.named_data,
+                attested=self.attested,
+                registered=self.registered,
+                frozen_digest=self.frozen_digest,
+                digest=self.dataset.digest,
+                instances=self.available,
+                problems=tuple(self.dataset.problems),
+            ),
+            max_tokens=self.max_tokens,
+            prompt_limit=self.prompt_limit,
+            temperature=self.temperature,
+            stop=self.stop,
+            language_model=capabilities.language_model,
+            capabilities=capabilities.to_json(),
+            workarounds=tuple(workarounds),
+        )
+        return self.rules.put_into(details)
+
+
+def plan_runs(site: Site, entries: Sequence[RunEntry], options: RunOptions) -> list[Plan]:
+    """Plan every entry.
+
+    Raises:
+        ConfigError: an entry, deployment or option is wrong.
+        BenchmarkError: a benchmark or its data is wrong; tells of every entry at once.
+    """
+    if not SUITE_NAME.fullmatch(options.suite):
+        raise ConfigError(
+            "a suite's name has 1 to 64 letters, digits, dots, dashes or underscores, and begins with a letter or digit"
+        )
+    _ = site.settings  # where there is no site, that is what is said first
+    catalogue = survey_benchmarks(site.own_benchmarks)
+    if options.server and options.deployment_map:
+        raise ConfigError(
+            "--server asks one server for everything, and --deployment-map leads to several",
+            "Leave out one of the two.",
+        )
+    deployments = {} if options.server else read_deployments(site.deployments)
+    mapping = read_deployment_map(options.deployment_map) if options.deployment_map else {}
+    if mapping:  # first, since nobody needs the data of entries that it leaves out
+        entries = map_deployments(entries, mapping, deployments)
+    entries = ignore_data_paths(entries) if options.ignore_data_paths else entries
+    wanted = [(entry, benchmark_of(entry, *catalogue)) for entry in entries]
+    missing_data_paths(entries)
+    if not options.server:
+        missing_deployments(entries, deployments)
+    plans: list[Plan] = []
+    wrong: list[tuple[str, BenchmarkError]] = []
+    for entry, benchmark in wanted:
+        try:
+            plans.append(_plan_run(site, entry, benchmark, deployments, mapping, options))
+        except BenchmarkError as why:
+            wrong.append((entry.benchmark, why))
+    others = " To run the others first, name them with --groups-to-run." if plans else ""
+    if len(wrong) == 1:
+        raise BenchmarkError(str(wrong[0][1]), wrong[0][1].advice + others)
+    if wrong:
+        told = (f"{name}: {str(why).removeprefix(f'{name}: ')}" for name, why in wrong)
+        raise BenchmarkError("\n".join(dict.fromkeys(told)), wrong[0][1].advice + others)
+    names = [plan.name for plan in plans]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ConfigError(f"the same run is asked for twice: {', '.join(twice)}")
+    return plans
+
+
+def _plan_run(
+    site: Site,
+    entry: RunEntry,
+    benchmark: Benchmark,
+    deployments: Mapping[str, Deployment],
+    mapping: Mapping[str, str],
+    options: RunOptions,
+) -> Plan:
+    check_available(benchmark.id, measurable(benchmark.metrics, site.means), site.means)
+    if options.server and entry.model_deployment:
+        raise ConfigError(
+            f"the run entry {entry.description!r} names a deployment, and --server another place to ask",
+            "Leave out one of the two.",
+        )
+    deployment = ad_hoc(options.server, entry.model) if options.server else deployment_of(entry, deployments)
+    deployment = reachable(deployment, site)
+    entry = replace(entry, model=entry.model or deployment.model_name, expanders=_expanders(entry, options))
+    change = overrides(entry)
+    data = choose_data(site, benchmark, entry.arguments, unregistered=options.unregistered)
+    dataset = data.dataset
+    read = partial(
+        iter_instances, benchmark, dataset, instructions=change.instructions, examples=change.max_train_instances
+    )
+    metrics = _metrics(site, entry, benchmark, options)
+    jury = next((use.judges for use in metrics if use.judges), ())
+    judges_here = read_deployments(site.deployments) if jury and not deployments else deployments
+    if jury and mapping:
+        metrics = tuple(mapped_jury(use, mapping, judges_here) for use in metrics)
+        jury = next((use.judges for use in metrics if use.judges), ())
+    limit = change.max_eval_instances if change.max_eval_instances is not None else options.max_eval_instances
+    return Plan(
+        name=run_name(entry, benchmark, dataset, deployment),
+        suite=options.suite,
+        benchmark=benchmark,
+        dataset=dataset,
+        model=entry.model,
+        deployment=deployment,
+        instances=Instances(read, limit, options.sample_seed),
+        rules=measured_by(
+            Rules.of(
+                metrics,
+                options.scoring or benchmark.scoring,
+                parser_of(benchmark),
+                lineage(benchmark, dataset.known),
+            ),
+            site.means,
+        ),
+        max_tokens=output_tokens(entry, benchmark, reasoning=deployment.reasoning),
+        temperature=0.0 if change.temperature is None else change.temperature,
+        stop=change.stop,
+        max_in_flight=options.max_in_flight or deployment.max_in_flight or site.settings.max_in_flight,
+        arguments=dataset.arguments,
+        prompt_limit=prompt_limit(benchmark, dataset.arguments),
+        overrides=tuple(key for key in entry.expanders if key not in _SILENT) + chosen(benchmark, entry.arguments),
+        named_data=bool(DATA_ARGUMENTS & entry.arguments.keys()),
+        attested=data.attested,
+        sampled=limit,
+        sample_seed=options.sample_seed,
+        promised_by=options.plan,
+        jury=() if options.no_judging else _seated(jury, site, judges_here, options.max_in_flight),
+        left_out=_left_out(site, benchmark),
+        registered=data.commitment,
+        frozen_digest=data.frozen_digest,
+        data_note=data.note,
+    )
+
+
+def _seated(
+    judges: Sequence[Judge], site: Site, deployments: Mapping[str, Deployment], max_in_flight: int | None
+) -> tuple[SeatedJudge, ...]:
+    with or_judged_later():
+        return seated(judges, site, deployments, max_in_flight)
+
+
+def _metrics(site: Site, entry: RunEntry, benchmark: Benchmark, options: RunOptions) -> tuple[MetricUse, ...]:
+    """The benchmark's, with the judges of this run."""
+    named = None if options.ignore_data_paths else entry.arguments.get("jury_config_path")
+    return tuple(
+        jury_of(use, site, benchmark.id, override=options.judges, named=named, required=not options.no_judging)
+        for use in measurable(benchmark.metrics, site.means)
+    )
+
+
+def _left_out(site: Site, benchmark: Benchmark) -> tuple[str, ...]:
+    measured = measurable(benchmark.metrics, site.means)
+    return tuple(use.name for use in benchmark.metrics if use not in measured)
+
+
+def _expanders(entry: RunEntry, options: RunOptions) -> Mapping[str, str]:
+    """The entry's, with the number of examples that the command line gives where the entry gives none."""
+    if options.max_train_instances is None:
+        return entry.expanders
+    return {"max_train_instances": str(options.max_train_instances), **entry.expanders}
+
+
+def reachable(deployment: Deployment, site: Site) -> Deployment:
+    """Return the deployment with the site's CA where it has none of its own.
+
+    The site's proxy is the way out to the aggregator; prompts never take it.
+
+    Raises:
+        ConfigError: prompts may not be sent to its host, or through its proxy.
+    """
+    for what, address in (("host", deployment.base_url), ("proxy", deployment.proxy)):
+        if address and (urlsplit(address).hostname or "") not in site.settings.allowed_hosts:
+            raise ConfigError(
+                f"deployment {deployment.name}: prompts may not be sent to the {what} that its address names",
+                f"Add the {what} to allowed_hosts in site.yaml, if it is inside the hospital's network.",
+            )
+    return replace(deployment, ca_bundle=deployment.ca_bundle or site.settings.ca_bundle)
+
+
+def run_name(entry: RunEntry, benchmark: Benchmark, dataset: Dataset, deployment: Deployment) -> str:
+    """Return the run's name within its suite: the run entry in HELM's form, with digests in place of file names.
+
+    Everything in the entry that changes what is asked is in it, so that two different runs never share a name.
+    """
+    pairs = {key: value for key, value in entry.arguments.items() if key not in FILE_ARGUMENTS}
+    if DATA_ARGUMENTS & entry.arguments.keys():
+        pairs["data"] = dataset.digest[:12]
+    pairs["model"] = entry.model
+    if deployment.name != entry.model:
+        pairs["model_deployment"] = deployment.name
+    pairs.update((key, value) for key, value in entry.expanders.items() if key not in _SILENT)
+    return f"{benchmark.id}:" + ",".join(f"{key}={value}" for key, value in pairs.items())

@@ -1,0 +1,304 @@
+"""The main path of a run: plan, ask, score, judge, summarise. A killed run continues where it stopped.
+
+States of a run in the store: (planned) -> asking -> ended; an ended run with failed instances, or with open seats of
+its jury, goes back to asking when the command is given again. Answers, judgements and scores are kept in small
+transactions as they arrive.
+"""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from agent.errors import ConfigError, InferenceError
+from agent.inference.capabilities import Capabilities, Needs, check_needs
+from agent.inference.client import ask_all
+from agent.inference.limits import HttpLimits
+from agent.inference.probe import probe
+from agent.inference.wire import request_identity
+from agent.io.progress import Progress
+from agent.judging.judge_run import (
+    NOTHING_JUDGED,
+    JudgingOutcome,
+    Ways,
+    judge_run,
+    jury_measures,
+    redactor_for,
+    unjudged,
+)
+from agent.judging.jury_selection import or_judged_later
+from agent.judging.probe_judges import meet_judges
+from agent.metrics import Means
+from agent.results.summarize import RunSummary, summarise_run
+from agent.runs.plan import Plan, RunOptions, plan_runs
+from agent.runs.score_writer import Keeper
+from agent.scoring.deferred import later_scores
+from agent.scoring.measures import Rules
+from agent.scoring.whole_run import stored_run_scores
+from agent.site.directory import Site
+from agent.site.http_limits import http_limits
+from agent.store import Run, Store
+from agent.vocabulary import ChatRequest, Failure, Instance, Reason, Response, RunEntry
+
+SCORES_AT_ONCE = 500  # of metrics measured later, in one transaction
+
+
+@dataclass(frozen=True, slots=True)
+class RunOutcome:
+    """What one run came to.
+
+    Attributes:
+        asked: questions sent now; instances whose prompts are equal share one.
+        asked_for: the instances that they are for.
+        kept: instances whose answers or scores were there already.
+        failed: instances that have no answer now, and would be asked by the same command again.
+        judged: what the jury did now.
+    """
+
+    summary: RunSummary
+    asked: int
+    kept: int
+    failed: int
+    asked_for: int = 0
+    judged: JudgingOutcome = NOTHING_JUDGED
+
+    @property
+    def too_long(self) -> int:
+        """Instances whose prompts do not fit the model: asking again cannot help."""
+        metrics = self.summary.metrics
+        return max((metric.unscored.get(Reason.CONTEXT_LENGTH, 0) for metric in metrics), default=0)
+
+
+def run_entries(site: Site, entries: Sequence[RunEntry], options: RunOptions, progress: Progress) -> list[RunOutcome]:
+    """Run every entry, one after the other, and return what each came to.
+
+    Raises:
+        ConfigError, BenchmarkError: found while planning; nothing was asked.
+        InferenceError: a server is not there or lacks what a run needs; nothing was asked.
+    """
+    plans = plan_runs(site, entries, options)
+    for note in dict.fromkeys(plan.data_note for plan in plans if plan.data_note):
+        progress.note(note)
+    limits = http_limits(site)
+    with site.store() as store:
+        settled = {plan.name: outcome for plan in plans if (outcome := _settled(store, plan)) is not None}
+        open_plans = [plan for plan in plans if plan.name not in settled]
+        for plan in open_plans:
+            if not options.replace:
+                _refuse_to_lose(store, plan)
+        found = asyncio.run(_probe_all(open_plans, limits))
+        workarounds = {plan.name: workarounds_of(plan, found[_served(plan)]) for plan in open_plans}
+        with or_judged_later():
+            judges = asyncio.run(meet_judges([plan.jury for plan in open_plans], limits))
+        redactor = redactor_for(site, [plan.jury for plan in open_plans])
+        ways = Ways(limits, progress, judges, redactor, site.means)
+        return [
+            settled.get(plan.name) or _evaluate(store, plan, found[_served(plan)], workarounds[plan.name], ways)
+            for plan in plans
+        ]
+
+
+async def _probe_all(plans: Sequence[Plan], limits: HttpLimits) -> Mapping[tuple[str, str], Capabilities]:
+    """Probe each model of each deployment once."""
+    deployments = {_served(plan): plan.deployment for plan in plans}
+    return {served: await probe(deployment, limits) for served, deployment in deployments.items()}
+
+
+def _served(plan: Plan) -> tuple[str, str]:
+    return plan.deployment.name, plan.deployment.served_model
+
+
+def needs_of(plan: Plan) -> Needs:
+    """Return what the plan needs of its server."""
+    needs = Needs.of(ChatRequest(plan.model, (), plan.max_tokens, plan.temperature, plan.stop))
+    return replace(needs, count=plan.benchmark.shorten is not None or plan.prompt_limit is not None)
+
+
+def workarounds_of(plan: Plan, capabilities: Capabilities) -> tuple[str, ...]:
+    """Return what the plan's requests will do without, each a sentence.
+
+    Raises:
+        InferenceError: the server lacks what the plan needs; names the deployment.
+    """
+    try:
+        return check_needs(capabilities, needs_of(plan))
+    except InferenceError as error:
+        raise InferenceError(f"deployment {plan.deployment.name}: {error}", error.advice) from None
+
+
+def _settled(store: Store, plan: Plan) -> RunOutcome | None:
+    """Return what a run came to that has nothing left to ask; its server need not even be there."""
+    run = stored_run(store, plan)
+    if run is None:
+        return None
+    try:
+        capabilities = Capabilities.from_json(run.details.capabilities)
+    except ValueError:
+        return None  # written by another version: probe again
+    if plan.details(capabilities, run.details.workarounds) != run.details:
+        return None
+    if len(store.settled_positions(run.run_id)) < len(plan.instances):
+        return None
+    if store.unmeasured(run.run_id):
+        return None
+    if plan.jury and unjudged(store, run.run_id, plan.rules):
+        return None
+    if not store.holds_plan(run.run_id, store.plan_digest(planned(store, plan, capabilities), plan.scored_by())):
+        return None
+    return RunOutcome(summarise_run(store, run), asked=0, kept=len(plan.instances), failed=0)
+
+
+def _refuse_to_lose(store: Store, plan: Plan) -> None:
+    """Raise ConfigError where this plan would take scores away that the suite holds under the same name."""
+    run = stored_run(store, plan)
+    if run is None:
+        return
+    if run.imported:
+        raise ConfigError(
+            f"suite {plan.suite} holds {plan.name} as it was imported, and this command would replace it",
+            "Name another --suite, and join both with `intramural summarize --suites`; or give --replace.",
+        )
+    changed = []
+    if _has_other_jury(store, run, plan):
+        changed.append("another jury")
+    if run.details.scoring != plan.scoring:
+        changed.append("another scoring")
+    if run.details.benchmark_digest != plan.benchmark.digest:
+        changed.append("another definition of the benchmark")
+    registered = run.details.data.registered
+    if registered and registered != plan.registered:
+        changed.append("another version of the data" if plan.registered else "data that is not registered")
+    lost = store.left_out(run.run_id, plan.benchmark.id, (instance.id for instance in plan.instances))
+    if lost:
+        changed.append(f"without {lost} of the instances scored there")
+    if changed and store.settled_positions(run.run_id):
+        raise ConfigError(
+            f"suite {plan.suite} holds {plan.name} already, and this command would replace it: {', '.join(changed)}",
+            "Name another --suite to keep both, or give --replace.",
+        )
+
+
+def _has_other_jury(store: Store, run: Run, plan: Plan) -> bool:
+    """Whether judgements of another jury than the plan's are in the run."""
+    before, now = jury_measures(Rules.of_run(run.details)), jury_measures(plan.rules)
+    if not before or not store.has_seats(run.run_id, before[0].use.name):
+        return False
+    return not now or (before[0].use.judges, before[0].use.quorum) != (now[0].use.judges, now[0].use.quorum)
+
+
+def stored_run(store: Store, plan: Plan) -> Run | None:
+    """Return the run that the suite holds under the plan's name."""
+    return store.run(store.run_id(plan.suite, plan.name))
+
+
+def planned(store: Store, plan: Plan, capabilities: Capabilities) -> Iterator[tuple[Instance, bytes]]:
+    """Walk the plan's instances, each with the key of its request."""
+    for instance in plan.instances:
+        identity = request_identity(plan.request(instance, capabilities.extra_body), plan.prompt_limit)
+        yield instance, store.request_key(plan.deployment.name, identity)
+
+
+def _evaluate(
+    store: Store,
+    plan: Plan,
+    capabilities: Capabilities,
+    workarounds: Sequence[str],
+    ways: Ways,
+) -> RunOutcome:
+    limits, progress = ways.limits, ways.progress
+    with store.run_lock(store.run_id(plan.suite, plan.name)):
+        run_id = store.begin_run(
+            suite=plan.suite,
+            name=plan.name,
+            benchmark=plan.benchmark.id,
+            lineage=plan.lineage,
+            model=plan.model,
+            deployment=plan.deployment.name,
+            details=plan.details(capabilities, workarounds),
+            planned=planned(store, plan, capabilities),
+            scored_by=plan.scored_by(),
+        )
+        keeper = Keeper(store, plan.rules, run_id, progress)
+        progress.begin(f"{plan.benchmark.display_name}: {plan.model}", len(plan.instances))
+        try:
+            unanswered = _score_what_is_stored(store, run_id, len(plan.instances), keeper)
+            if unanswered:
+                asyncio.run(_ask(store, plan, run_id, unanswered, keeper, limits, capabilities))
+        finally:
+            keeper.write()
+        progress.end()
+        _measure(store, run_id, plan.rules, ways.means)
+        judged = judge_run(store, run_id, plan.rules, plan.jury, plan.model, ways) if plan.jury else JudgingOutcome()
+        store.end_run(run_id, stored_run_scores(store, run_id, plan.rules))
+        run = stored_run(store, plan)
+        assert run is not None
+        return RunOutcome(
+            summary=summarise_run(store, run),
+            asked=len(unanswered) - keeper.not_sent,
+            kept=len(plan.instances) - sum(map(len, unanswered.values())),
+            failed=keeper.failed,
+            asked_for=sum(map(len, unanswered.values())) - keeper.not_sent_for,
+            judged=judged,
+        )
+
+
+def _measure(store: Store, run_id: str, rules: Rules, means: Means) -> None:
+    """Score what is measured when the answers are there, batch by batch."""
+    positions = store.unmeasured(run_id)
+    texts = store.each_instance(run_id, positions)
+    cases = ((one.position, one.instance, one.response) for one in texts if one.instance and one.response)
+    scores = later_scores(rules, cases, means) if positions else iter(())
+    while batch := list(islice(scores, SCORES_AT_ONCE)):
+        store.keep_scores(run_id, batch)
+
+
+def _score_what_is_stored(store: Store, run_id: str, instances: int, keeper: Keeper) -> dict[bytes, list[int]]:
+    """Score stored answers; return the positions that still have to be asked, by request: equal ones are asked once."""
+    unsettled = store.unsettled(run_id)
+    keeper.progress.advance(instances - len(unsettled))
+    for stored in store.each_instance(run_id, [position for position, _, answered in unsettled if answered]):
+        assert stored.instance is not None
+        assert stored.response is not None
+        keeper.score(stored.position, stored.instance, stored.response)
+    unanswered: dict[bytes, list[int]] = {}
+    for position, key, answered in unsettled:
+        if not answered:
+            unanswered.setdefault(key, []).append(position)
+    return unanswered
+
+
+async def _ask(
+    store: Store,
+    plan: Plan,
+    run_id: str,
+    unanswered: Mapping[bytes, list[int]],
+    keeper: Keeper,
+    limits: HttpLimits,
+    capabilities: Capabilities,
+) -> None:
+    """Ask what has no answer yet. Questions come from the store page by page, and stay while they are in flight."""
+    in_flight: dict[bytes, Instance] = {}
+
+    def requests() -> Iterator[tuple[bytes, ChatRequest]]:
+        firsts = store.each_instance(run_id, [positions[0] for positions in unanswered.values()])
+        for key, stored in zip(unanswered, firsts, strict=True):
+            assert stored.instance is not None
+            in_flight[key] = stored.instance
+            yield key, plan.request(stored.instance, capabilities.extra_body)
+
+    def keep(key: bytes, result: Response | Failure) -> None:
+        first, *others = unanswered[key]
+        cases = [(first, in_flight.pop(key))]
+        cases += [(one.position, one.instance) for one in store.each_instance(run_id, others) if one.instance]
+        keeper.keep(key, cases, result)
+
+    with keeper.asking():
+        await ask_all(
+            plan.deployment,
+            requests(),
+            keep,
+            max_in_flight=min(plan.max_in_flight, len(unanswered)),
+            limits=limits,
+            capabilities=capabilities,
+            prompt_limit=plan.prompt_limit,
+        )

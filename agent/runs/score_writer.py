@@ -1,0 +1,107 @@
+"""Scores answers as they arrive and writes them in batches, so that little is lost when the process is killed."""
+
+import asyncio
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from agent.errors import AgentError
+from agent.io.progress import Progress
+from agent.scoring.batching import KEEP_EVERY_ANSWERS, KEEP_EVERY_S
+from agent.scoring.measures import Rules
+from agent.scoring.score import score_response
+from agent.store import Store
+from agent.vocabulary import Failure, Instance, Reason, Response, Unscored
+
+
+class Keeper:
+    """Keeps one run's answers and scores.
+
+    Attributes:
+        failed: instances whose request failed, and may not another time; a prompt that does not fit never will.
+        not_sent: requests that were not sent, for the server is down or the prompt does not fit.
+        not_sent_for: the instances that they were for.
+    """
+
+    def __init__(self, store: Store, rules: Rules, run_id: str, progress: Progress) -> None:
+        self.progress = progress
+        self.failed = 0
+        self.not_sent = 0
+        self.not_sent_for = 0
+        self._store = store
+        self._rules = rules
+        self._run_id = run_id
+        self._answers: list[tuple[bytes, Response]] = []
+        self._scores: list[tuple[int, str, float | Unscored]] = []
+        self._labelled: list[tuple[int, str, Unscored | None]] = []
+        self._waiting = 0  # instances scored and not written
+        self._timer: asyncio.TimerHandle | None = None
+        self._broken: AgentError | None = None
+        self._asked_until: float | None = None  # time of asking up to here is written; None: nothing is being asked
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """Count the time inside the `with` block as spent asking."""
+        self._asked_until = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.write()
+            self._asked_until = None
+
+    def keep(self, key: bytes, cases: Sequence[tuple[int, Instance]], result: Response | Failure) -> None:
+        """Keep a new answer and score the instances (with their positions) that it belongs to.
+
+        Raises:
+            StoreError: the store refused this or an earlier batch; asking on would waste what the server says.
+        """
+        if self._broken is not None:
+            raise self._broken
+        if isinstance(result, Response):
+            self._answers.append((key, result))  # before it is scored: whatever scoring does, it is kept
+        else:
+            self.failed += len(cases) * (result.reason is not Reason.CONTEXT_LENGTH)
+            if result.status is None and result.reason in (Reason.NOT_ASKED, Reason.CONTEXT_LENGTH):
+                self.not_sent += 1
+                self.not_sent_for += len(cases)
+        for position, instance in cases:
+            self.score(position, instance, result)
+        if self._timer is None and self._waiting:
+            self._timer = asyncio.get_running_loop().call_later(KEEP_EVERY_S, self._write_in_time)
+
+    def score(self, position: int, instance: Instance, result: Response | Failure) -> None:
+        """Score the instance at this position."""
+        for verdict in score_response(self._rules, instance, result):
+            name, value = verdict.measure.name, verdict.value
+            if verdict.measure.of_whole_run:
+                self._labelled.append((position, name, value if isinstance(value, Unscored) else None))
+            elif isinstance(value, float | int | Unscored):
+                self._scores.append((position, name, value))
+        self._waiting += 1
+        self.progress.advance()
+        if self._waiting >= KEEP_EVERY_ANSWERS:
+            self.write()
+
+    def write(self) -> None:
+        """Write what has not been written yet, in one transaction."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if not self._waiting:
+            return
+        now, began = time.perf_counter(), self._asked_until
+        self._store.settle(
+            self._run_id,
+            self._answers,
+            self._scores,
+            self._labelled,
+            asked_seconds=0.0 if began is None else now - began,
+        )
+        self._answers, self._scores, self._labelled, self._waiting = [], [], [], 0
+        self._asked_until = None if began is None else now
+
+    def _write_in_time(self) -> None:
+        try:
+            self.write()
+        except AgentError as error:  # nobody awaits a timer: the next answer ends the run with it
+            self._broken = error

@@ -1,0 +1,1 @@
+"""From a stored answer to its scores."""

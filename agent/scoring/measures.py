@@ -1,0 +1,142 @@
+"""What a run measures: each metric of its benchmark by the right rules, by HELM's, or by both side by side."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+from agent import __version__
+from agent.metrics import JUDGED, METRICS, AnswerParser, MetricUse
+from agent.store.run_details import KeptJury, KeptMetric, RunDetails
+from agent.vocabulary import Scoring, ScoringChoice
+
+HELM_TWIN = "@helm"  # after a metric's name: its score by HELM's rules, beside the one by ours
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One metric by one set of rules. `name` is what the store keeps its scores under."""
+
+    name: str
+    use: MetricUse
+    rules: Scoring
+
+    @property
+    def of_jury(self) -> bool:
+        """Whether a jury gives it: what it is rests on stored judgements, not on the answer alone."""
+        return self.use.name in JUDGED
+
+    @property
+    def later(self) -> bool:
+        """Whether it is computed from stored answers, after the asking."""
+        return METRICS[self.use.name].later
+
+    @property
+    def of_whole_run(self) -> bool:
+        """Whether only the whole run has it: no single answer has a score."""
+        return METRICS[self.use.name].fn is None
+
+    def to_keep(self) -> KeptMetric:
+        """Return the record that is kept of it with the run."""
+        spec = METRICS[self.use.name]
+        return KeptMetric(
+            name=self.name,
+            metric=self.use.name,
+            display_name=spec.display_name + (" by HELM's rules" if self.name.endswith(HELM_TWIN) else ""),
+            helm_name=self.use.helm_name or self.use.name,
+            low=self.use.scale.low if self.of_jury else spec.low,
+            high=self.use.scale.high if self.of_jury else spec.high,
+            binary=spec.binary,
+            scoring=self.rules,
+            whole_run=self.of_whole_run,
+            options=dict(self.use.options),
+            jury=_jury_to_keep(self.use) if self.of_jury else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How the answers of a run become scores. The first measure is the benchmark's main metric.
+
+    Attributes:
+        scoring: the choice.
+        measures: in the benchmark's order; with "both" each is followed by its twin.
+        parser: takes the part of an answer that is scored by our rules; HELM scores the whole answer.
+        lineage: the dataset that the units come from.
+    """
+
+    scoring: ScoringChoice
+    measures: tuple[Measure, ...]
+    parser: AnswerParser = field(default_factory=lambda: AnswerParser("text"))
+    lineage: str = ""
+
+    @classmethod
+    def of(cls, uses: Sequence[MetricUse], scoring: ScoringChoice, parser: AnswerParser, lineage: str) -> Self:
+        """Say how the metrics `uses` are scored."""
+        return cls(scoring, _measures(uses, scoring), parser, lineage)
+
+    @classmethod
+    def of_run(cls, details: RunDetails, scoring: ScoringChoice | None = None) -> Self:
+        """Say how a stored run was scored, or would be by another choice."""
+        uses = [_use_of(metric) for metric in details.metrics if not metric.name.endswith(HELM_TWIN)]
+        parser = details.parser or AnswerParser("text")
+        return cls.of(uses, scoring or details.scoring, parser, details.lineage)
+
+    def metrics_to_keep(self) -> tuple[KeptMetric, ...]:
+        """Return the records that are kept of its measures with the run."""
+        return tuple(measure.to_keep() for measure in self.measures)
+
+    def put_into(self, details: RunDetails) -> RunDetails:
+        """Return the details of a run that this version of the agent scores by these rules."""
+        return replace(
+            details,
+            metrics=self.metrics_to_keep(),
+            scoring=self.scoring,
+            parser=self.parser,
+            agent_version=__version__,
+        )
+
+    def identity(self) -> list[str]:
+        """Return what decides the scores besides the answers, as part of the plan's identity."""
+        uses = [f"{one.name} {json.dumps(dict(one.use.options), sort_keys=True)}" for one in self.measures]
+        juries = [
+            json.dumps(_jury_to_keep(one.use).to_json()) for one in self.measures if one.of_jury and one.use.judges
+        ]
+        parser = self.parser
+        read = [] if parser.kind in ("option_letter", "text") else [parser.kind, parser.field, parser.pattern]
+        return [__version__, self.scoring, self.lineage, *uses, *juries, *read]
+
+
+def _jury_to_keep(use: MetricUse) -> KeptJury:
+    return KeptJury(
+        judges=use.judges,
+        quorum=use.quorum,
+        scale=use.scale,
+        criteria=dict(use.criteria),
+        fields=dict(use.fields),
+        prompt=use.prompt,
+        gold_shown=use.gold_shown,
+    )
+
+
+def _use_of(metric: KeptMetric) -> MetricUse:
+    jury = metric.jury or KeptJury()
+    return MetricUse(
+        metric.name,
+        metric.options,
+        prompt=jury.prompt,
+        judges=jury.judges,
+        quorum=jury.quorum,
+        scale=jury.scale,
+        helm_name=metric.helm_name,
+        criteria=jury.criteria,
+        fields=jury.fields,
+        gold_shown=jury.gold_shown,
+    )
+
+
+def _measures(uses: Sequence[MetricUse], scoring: ScoringChoice) -> tuple[Measure, ...]:
+    if scoring != "both":
+        return tuple(Measure(use.name, use, scoring) for use in uses)
+    twins = ((Measure(use.name, use, "intramural"), Measure(use.name + HELM_TWIN, use, "helm")) for use in uses)
+    return tuple(measure for pair in twins for measure in pair)

@@ -1,9 +1,0 @@
-"""Where the data files that travel with the agent lie: benchmarks and policies."""
-
-from pathlib import Path
-
-
-def shipped(name: str) -> Path:
-    """Return the folder `name` ("benchmarks" or "policies"), in a checkout or inside an installed wheel."""
-    inside = Path(__file__).parent / "shipped" / name
-    return inside if inside.is_dir() else Path(__file__).parent.parent / name

@@ -1,0 +1,123 @@
+"""The site's settings: one frozen page, wrong values refused at start.
+
+Read from `site.yaml` in the site directory. Secrets are never settings: they are files of their own, named here.
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from agent.errors import ConfigError
+from agent.io.strict_yaml import parse_yaml
+
+PositiveSeconds = Annotated[float, Field(gt=0, le=86_400)]
+
+
+class Settings(BaseModel):
+    """Every setting of a site, with its unit in its name."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    site_name: str = Field(min_length=1, max_length=200, description="Shown on local pages only; never sent.")
+    redaction_policy: str = Field(
+        "hipaa_safe_harbor", description="A policy of policies/redaction, or a file of the site's own ending in .yaml."
+    )
+    disclosure_policy: str = Field(
+        "strict",
+        description="A policy of policies/disclosure, or a file of the site's own ending in .yaml; "
+        "the stricter of it and the federation's wins.",
+    )
+    one_account_approval: bool = Field(
+        False,
+        description="Whether `submission approve --key` takes a steward's key that the account of this site can read: "
+        "then one person can let figures out alone.",
+    )
+    allowed_hosts: tuple[str, ...] = Field(
+        ("127.0.0.1", "localhost", "::1"),
+        description="Hosts that inference servers may live on; prompts are sent to no other.",
+    )
+    outside_judge_hosts: tuple[str, ...] = Field(
+        (),
+        description="Hosts outside that judges may live on, if the redaction policy allows it too; they are sent "
+        "redacted text only.",
+    )
+    bertscore_model: Path | None = Field(
+        None, description="Folder of the encoder for BERTScore; from the site directory if it is no full path."
+    )
+    bertscore_layer: int | None = Field(
+        None, ge=1, le=200, description="Layer of that encoder; none means the one BERTScore's authors chose for it."
+    )
+    max_in_flight: int = Field(8, ge=1, le=4096, description="Requests at once, per inference server.")
+    connect_timeout_s: PositiveSeconds = Field(10.0, description="Seconds to open a connection.")
+    first_attempt_timeout_s: PositiveSeconds = Field(
+        300.0, description="Seconds for a server's first reply, which may load a model."
+    )
+    attempt_timeout_s: PositiveSeconds = Field(120.0, description="Seconds for one attempt.")
+    total_timeout_s: PositiveSeconds = Field(600.0, description="Seconds for one request with all its retries.")
+    max_attempts: int = Field(5, ge=1, le=20, description="Attempts of one request.")
+    outage_grace_s: PositiveSeconds = Field(
+        60.0, description="Seconds without any answer until the rest of a run is left for later."
+    )
+    proxy: str | None = Field(
+        None, description="URL of the proxy on the way out (aggregator, `datasets fetch`); prompts never take it."
+    )
+    ca_bundle: Path | None = Field(
+        None,
+        description="PEM file of certificate authorities; none means the system's. From the site directory if it is no "
+        "full path.",
+    )
+    aggregator_url: str | None = Field(None, description="The one outgoing address; none means the invite's.")
+    keep_texts_days: int | None = Field(
+        None, ge=1, description="Days that `intramural purge` keeps texts when not told otherwise."
+    )
+
+
+def read_settings(path: Path) -> Settings:
+    """Read and check `site.yaml`.
+
+    Raises:
+        ConfigError: the file is missing, is not YAML, or a key is unknown or wrong; all faults are named at once.
+    """
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise ConfigError(
+            f"{path.parent} is not a site directory: it has no site.yaml",
+            "Create a site with `intramural init DIR --site-name NAME`, or name one with --site or INTRAMURAL_SITE.",
+        ) from None
+    except OSError as error:
+        raise ConfigError(f"site.yaml cannot be read ({error.strerror})") from None
+    values = parse_yaml(data, Path("site.yaml"), ConfigError)
+    if not isinstance(values, dict):
+        raise ConfigError("site.yaml must hold a map of settings")
+    values = {key: None if value in ("", "null", "~") else value for key, value in values.items()}
+    try:
+        settings = Settings.model_validate(values)
+    except ValidationError as error:
+        faults = "; ".join(
+            f"{'.'.join(str(part) for part in fault['loc'])}: {_plain(fault['type'], fault['msg'])}"
+            for fault in error.errors(include_input=False, include_url=False)
+        )
+        advice = f"Known settings: {', '.join(sorted(Settings.model_fields))}."
+        raise ConfigError(f"site.yaml: {faults}", advice) from None
+    if settings.ca_bundle is None:
+        return settings
+    # Commands are given from anywhere, so a name alone would be another file each time.
+    return settings.model_copy(update={"ca_bundle": path.parent / settings.ca_bundle.expanduser()})
+
+
+def _plain(kind: str, message: str) -> str:
+    if kind == "extra_forbidden":
+        return "unknown setting"
+    return message
+
+
+def write_settings(path: Path, settings: Settings) -> None:
+    """Write settings that differ from the defaults, with site_name first. The file must not exist yet."""
+    lines = ["# Settings of this site. `intramural doctor` checks them; docs/settings.md explains each."]
+    values = settings.model_dump(mode="json", exclude_defaults=True)
+    lines.append(yaml.safe_dump(values, sort_keys=False, allow_unicode=True).rstrip())
+    with path.open("x", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")

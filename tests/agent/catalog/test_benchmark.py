@@ -1,0 +1,685 @@
+"""Benchmark definitions: MedHELM's run unchanged, ours are complete, and mistakes are named by file and key."""
+
+import itertools
+import re
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+import agent.catalog.definition_files as files_module
+from agent.catalog import arguments, data_section, metric_uses, question
+from agent.catalog import benchmark as benchmark_module
+from agent.catalog.benchmark import Benchmark, find_benchmarks, load_benchmark, survey_benchmarks
+from agent.catalog.taxonomy import taxonomy
+from agent.catalog.template import compile_template
+from agent.datasets.load import load_instances, locate_dataset
+from agent.errors import BenchmarkError
+from agent.io.packaged import shipped
+from agent.io.strict_yaml import parse_yaml
+from agent.io.wording import unseen
+from agent.metrics import Means, check_available, measurable
+
+SOURCE = "".join(
+    Path(m.__file__).read_text(encoding="utf-8")
+    for m in (benchmark_module, data_section, arguments, metric_uses, question)
+)
+MEDHELM = Path(__file__).parents[2] / "data" / "medhelm_configurable"
+
+
+def definition(tmp_path: Path, text: str, prompt: str = "{note}") -> Path:
+    (tmp_path / "prompt.txt").write_text(prompt, encoding="utf-8")
+    path = tmp_path / "own.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+JUDGE_PROMPT = '{QUESTION} {RESPONSE} <rubric_criteria>{"a": ["score"]}</rubric_criteria>'
+GOOD = """name: own
+description: ours
+prompt_file: prompt.txt
+dataset_file: data.csv
+metrics:
+  - name: exact_match
+"""
+
+
+def refused(path: Path) -> str:
+    with pytest.raises(BenchmarkError) as caught:
+        load_benchmark(path)
+    assert str(path) in str(caught.value)
+    return str(caught.value)
+
+
+def test_medhelms_own_example_runs_unchanged():
+    benchmark = load_benchmark(MEDHELM / "exact_match_demo.yaml")
+    made = load_instances(benchmark, locate_dataset(benchmark))
+    assert (benchmark.id, benchmark.max_tokens, benchmark.access) == ("EXACT-MATCH-DEMO", 1, "private")
+    assert [[(r.text, r.correct) for r in i.references] for i in made] == [
+        [("Yes", True), ("No", False)],
+        [("No", True), ("Yes", False)],
+    ]
+    assert "Patient ID: 001\n" in made[0].messages[0].content
+    assert made[0].messages[0].content.endswith('Answer with a single token: "Yes" or "No"')
+
+
+def test_files_are_found_beside_the_yaml_and_else_in_the_working_directory(tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    for path in MEDHELM.glob("exact_match_demo*"):
+        shutil.copy(path, tmp_path)
+    shutil.move(tmp_path / "exact_match_demo.yaml", tmp_path / "here")
+    monkeypatch.chdir(tmp_path)
+    benchmark = load_benchmark(tmp_path / "here" / "exact_match_demo.yaml")
+    assert len(load_instances(benchmark, locate_dataset(benchmark))) == 2
+
+
+def test_an_unknown_key_with_the_nearest_one(tmp_path):
+    said = refused(definition(tmp_path, GOOD + "max_token: 5\nmertics: []\n"))
+    assert "max_token: unknown key (did you mean 'max_tokens'?)" in said
+    assert "mertics: unknown key (did you mean 'metrics'?)" in said
+
+
+def test_every_problem_of_a_definition_at_once(tmp_path):
+    said = refused(
+        definition(
+            tmp_path,
+            "name: own\nprompt_file: nowhere.txt\ndataset_file: data.csv\nmax_tokens: many\naccess: secret\n"
+            "category: Clinical Decision Suport\nmetrics:\n  - name: exact_mach\n  - nam: rouge_1\n",
+        )
+    )
+    for part in (
+        "description: is required",
+        "prompt_file: ",
+        "cannot be read",
+        "max_tokens: expected a whole number",
+        "access: 'secret' is not one of",
+        "category: 'Clinical Decision Suport' is not in the taxonomy (did you mean 'Clinical Decision Support'?)",
+        "metrics[1].name: unknown metric 'exact_mach' (did you mean 'exact_match'?)",
+        "metrics[2].nam: unknown key (did you mean 'name'?)",
+        "metrics[2].name: is required",
+    ):
+        assert part in said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "expected a map of keys, not nothing"),
+        ("- a\n- b\n", "expected a map of keys, not a list"),
+        ("name: [unclosed\n", "line "),
+        ("name: own\nname: other\n", "line 2: the key 'name' is given twice"),
+        (GOOD.replace("  - name: exact_match", "  []"), "metrics: expected a list with at least one metric"),
+        (GOOD + "  - name: exact_match\n", "metrics: 'exact_match' is given twice"),
+        (GOOD + "max_tokens: 0\n", "max_tokens: expected a number from 1"),
+        (GOOD + "subcategory: Nowhere\ncategory: Clinical Note Generation\n", "subcategory: 'Nowhere' is not a sub"),
+        (GOOD + "choices: [yes]\n", "choices: expected 2 to 26"),
+        (GOOD + "choices: [yes, yes]\n", "choices: expected 2 to 26"),
+        (GOOD + "parser: option_letter\n", "parser: option_letter goes with `choices`"),
+        (GOOD + "gold: {column: a, form: letter}\n", "gold.form: a letter or number needs `choices`"),
+        (GOOD + "data: {loader: csv, files: [{name: x.csv}]}\n", "give either `dataset_file` or `data`"),
+        (GOOD.replace("dataset_file: data.csv", "data: {loader: cvs}"), "data.loader: 'cvs' is not one of"),
+        (
+            GOOD.replace("dataset_file: data.csv", "data: {loader: csv, files: [{name: ../x.csv, sha256: abc}]}"),
+            "data.files[1].name: expected a path that stays in its folder",
+        ),
+        (
+            GOOD.replace("dataset_file: data.csv", "data: {loader: csv, files: [{name: x.csv, sha256: abc}]}"),
+            "data.files[1].sha256: expected 64",
+        ),
+        (GOOD + "  - name: jury_score\n", "metrics[2].criteria: expected `criteria`"),
+        (GOOD.replace("exact_match", "exact_match\n    stemmer: false"), "metrics[1].stemmer: unknown key"),
+        (GOOD.replace("exact_match", "rouge_1\n    stemmer: maybe"), "metrics[1].stemmer: expected true or false"),
+    ],
+)
+def test_definitions_that_are_wrong(tmp_path, text, said):
+    assert said in refused(definition(tmp_path, text))
+
+
+FULL = """
+arguments:
+  condition: {values: [a, b], required: true}
+  length: {kind: tokens, default: "1000"}
+  part: {column: split, default: ""}
+system_prompt: You are {condition}.
+messages_column: chat
+few_shot: {count: 5, column: split, value: train}
+subgroup_columns: {sex: Sex, age: Age group}
+parser: pattern
+answer_pattern: 'Answer:\\s*(.*)'
+shorten: {column: note, keep: end}
+helm_scenario: helm.benchmark.scenarios.x.XScenario
+helm_groups: [x, y]
+metrics:
+  - {name: exact_match, helm_name: x_accuracy}
+  - name: jury_score
+    criteria: {accuracy: Is it right?, clarity: Is it clear?}
+    gold_shown: false
+data:
+  loader: xlsx
+  options: {sheet: Cases}
+  agreement: Agreement 1.5.0
+  agreement_url: https://example.org/
+  files:
+    - name: "{condition}/test.xlsx"
+      version: v1.0
+      sha256: SHA
+      rows: 10
+      optional: true
+      note: ten rows
+      versions: [{version: v1.2, name: b.xlsx, sha256: OTHER, rows: 0, url: https://example.org/b.xlsx, note: none}]
+  sample: {folder: invented, sha256: SHA, rows: 2, invented: true, arguments: {condition: a}}
+""".replace("SHA", "a" * 64).replace("OTHER", "b" * 64)
+HEAD = "name: own\ndescription: ours\nprompt_file: prompt.txt\n"
+
+
+def test_every_key_of_a_definition_is_read(tmp_path):
+    b = load_benchmark(definition(tmp_path, HEAD + FULL))
+    assert b.arguments["condition"] == arguments.Argument(("a", "b"), None, True)
+    assert b.arguments["length"] == arguments.Argument((), "1000", kind="tokens")
+    assert b.arguments["part"] == arguments.Argument(default="", column="split")
+    assert (b.system_template, b.messages_column) == ("You are {condition}.", "chat")
+    assert b.few_shot == question.FewShot(5, None, "split", "train")
+    assert b.subgroup_columns == {"sex": "Sex", "age": "Age group"}
+    assert (b.parser, b.answer_field, b.answer_pattern) == ("pattern", "", r"Answer:\s*(.*)")
+    assert b.shorten == question.Shorten("note", "end")
+    assert (b.helm_scenario, b.helm_groups) == ("helm.benchmark.scenarios.x.XScenario", ("x", "y"))
+    assert (b.metrics[0].helm_name, b.metrics[1].helm_name) == ("x_accuracy", "jury_score")
+    assert b.metrics[1].criteria == {"accuracy": "Is it right?", "clarity": "Is it clear?"}
+    assert (b.metrics[1].gold_shown, b.metrics[1].judges, b.metrics[1].prompt) == (False, (), "")
+    assert (b.loader, b.data_options, b.agreement) == ("xlsx", {"sheet": "Cases"}, "Agreement 1.5.0")
+    assert [v.label for v in b.files[0].known] == ["v1.0", "v1.2"]
+    assert [v.note for v in b.files[0].known] == ["ten rows", "none"]
+    assert (b.files[0].optional, b.files[0].known[1].rows, b.files[0].known[1].name) == (True, 0, "b.xlsx")
+    assert (b.sample.name, b.sample_is_folder, b.sample_is_invented) == ("invented", True, True)
+    assert b.sample_arguments == {"condition": "a"}
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "said"),
+    [
+        ("values: [a, b]", "vales: [a, b]", "arguments.condition.vales: unknown key (did you mean 'values'?)"),
+        ("values: [a, b]", "values: a", "arguments.condition.values: expected a list of texts"),
+        ("required: true", "required: maybe", "arguments.condition.required: expected true or false"),
+        ("required: true", "default: c", "arguments.condition.default: expected one of a, b"),
+        ("kind: tokens", "kind: token", "arguments.length.kind: 'token' is not one of text, tokens"),
+        ('default: "1000"', "default: many", "arguments.length.default: expected a whole number of tokens"),
+        ("  part:", "  data_path:", "arguments: expected names of letters"),
+        ("  part:", "  options:", "arguments: expected names of letters"),
+        ("  part:", "  a b:", "arguments: expected names of letters"),
+        ('{column: split, default: ""}', "x", "arguments: expected a map of maps"),
+        ("system_prompt:", "system_promt:", "system_promt: unknown key (did you mean 'system_prompt'?)"),
+        ("system_prompt:", "system_prompt_file: prompt.txt\nsystem_prompt:", "system_prompt: give either"),
+        ("count: 5, ", "", "few_shot.count: is required"),
+        ("count: 5", "count: 101", "few_shot.count: expected a number from 1 to 100"),
+        ("value: train", "dataset_file: x.csv", "few_shot.dataset_file: expected either a file of examples"),
+        (", value: train", "", "few_shot.dataset_file: expected either a file of examples"),
+        ("column: split, value: train", "dataset_file: ../x.csv", "few_shot.dataset_file: expected a path that stays"),
+        ("{sex: Sex, age: Age group}", "[Sex]", "subgroup_columns: expected a map of texts"),
+        ("parser: pattern", "parser: json", "answer_pattern: goes with `parser: pattern`"),
+        ("parser: pattern", "parser: regex", "parser: 'regex' is not one of option_letter, text, json, pattern"),
+        ("'Answer:\\s*(.*)'", "'('", "answer_pattern: is not a regular expression"),
+        ("answer_pattern: 'Answer:\\s*(.*)'", "", "answer_pattern: is required with `parser: pattern`"),
+        ("keep: end", "keep: middle", "shorten.keep: 'middle' is not one of start, end"),
+        ("column: note, keep", "keep", "shorten.column: is required"),
+        ("gold_shown: false", "gold_shown: no", "metrics[2].gold_shown: expected true or false"),
+        ("{accuracy: Is it right?, clarity: Is it clear?}", "[a]", "metrics[2].criteria: expected a map of texts"),
+        ("criteria: {", "critera: {", "metrics[2].critera: unknown key (did you mean 'criteria'?)"),
+        ("{sheet: Cases}", "Cases", "data.options: expected a map of texts"),
+        ("{condition}/test", "{conditon}/test", "data.files[1].name: 'conditon' is no argument (did you mean"),
+        ("optional: true", "optional: 1", "data.files[1].optional: expected true or false"),
+        ("rows: 10", "rows: -1", "data.files[1].rows: expected a number from 0"),
+        ("sha256: " + "b" * 64, "sha256: b", "data.files[1].versions[1].sha256: expected 64"),
+        ("sha256: " + "b" * 64 + ", ", "", "data.files[1].versions[1].sha256: is required"),
+        ("sha256: " + "b" * 64, "sha256: " + "a" * 64, "data.files[1].versions: two have one sha256"),
+        ("name: b.xlsx", "name: ../b.xlsx", "data.files[1].versions[1].name: expected a path that stays"),
+        ("{condition}/test.xlsx", "**/test.xlsx", "data.files[1].name: a pattern has single stars"),
+        ("folder: invented", "folder: /etc", "data.sample.folder: expected a path that stays"),
+        ("{condition: a}", "{conditon: a}", "data.sample.arguments: 'conditon' is not one of the arguments"),
+        ("messages_column: chat", "dataset_file: {path: x.xlsx, sheet: S}", "dataset_file: give either"),
+        ("messages_column: chat", "loader: csv", "loader: belongs in `data`"),
+    ],
+)
+def test_a_mistake_in_any_key_is_named_with_it(tmp_path, was, now, said):
+    text = HEAD + FULL
+    assert text.count(was) == 1
+    assert said in refused(definition(tmp_path, text.replace(was, now)))
+
+
+def test_what_needs_a_prompt_says_so(tmp_path):
+    said = refused(definition(tmp_path, (HEAD + FULL).replace("prompt_file: prompt.txt\n", "")))
+    assert "few_shot: needs a `prompt_file`" in said
+    assert "shorten: needs a `prompt_file`" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "loader"),
+    [
+        *(("x.csv", "csv"), ("x.TSV", "tsv"), ("x.jsonl", "json_lines"), ("x.json", "json"), ("x.txt", "csv")),
+        *(("x.parquet", "parquet"), ("x.feather", "feather"), ("x.xlsx", "xlsx"), ("x.csv.gz", "csv")),
+        *(("{path: x.xlsx, sheet: S}", "xlsx"), ("{path: x.jsonl.gz}", "json_lines")),
+    ],
+)
+def test_the_ending_of_a_dataset_says_how_it_is_read(tmp_path, name, loader):
+    benchmark = load_benchmark(definition(tmp_path, GOOD.replace("data.csv", name)))
+    assert benchmark.loader == loader
+    assert benchmark.data_options == ({"sheet": "S"} if "sheet" in name else {})
+    assert load_benchmark(definition(tmp_path, GOOD.replace("data.csv", name) + "loader: tsv\n")).loader == "tsv"
+
+
+def test_examples_need_a_right_answer(tmp_path):
+    text = (
+        GOOD.replace("exact_match", "jury_score\n    criteria: {a: b?}") + "few_shot: {count: 1, dataset_file: x.csv}\n"
+    )
+    assert "few_shot: needs `gold`" in refused(definition(tmp_path, text))
+    load_benchmark(definition(tmp_path, text + "gold: {column: a}\n"))
+
+
+def test_answers_in_json_have_a_field(tmp_path):
+    assert load_benchmark(definition(tmp_path, GOOD + "parser: json\n")).answer_field == "answer"
+    letters = "choices: [yes, no]\nparser: json\nanswer_field: letter\n"
+    assert load_benchmark(definition(tmp_path, GOOD + letters)).answer_field == "letter"
+
+
+def test_a_list_of_arguments_takes_any_value_and_needs_none(tmp_path):
+    benchmark = load_benchmark(definition(tmp_path, GOOD + "arguments: [one, two]\n"))
+    assert benchmark.fill_arguments({"two": "x", "data_path": "y"}) == {"two": "x"}
+
+
+def test_a_definition_that_is_not_utf8(tmp_path):
+    path = definition(tmp_path, GOOD)
+    path.write_bytes(b"name: own\ndescription: fi\xe8vre\n")
+    assert "line 2 is not UTF-8" in refused(path)
+
+
+def test_words_of_yaml_stay_text(tmp_path):
+    benchmark = load_benchmark(
+        definition(tmp_path, GOOD.replace("own", "007") + "choices: [yes, no, 1.0]\nlicence: null\n")
+    )
+    assert benchmark.id == "007"
+    assert benchmark.choices.texts == ("yes", "no", "1.0")
+    assert benchmark.licence == ""
+
+
+def test_a_benchmark_that_does_not_say_is_private(tmp_path):
+    assert load_benchmark(definition(tmp_path, GOOD)).access == "private"
+
+
+def test_the_dataset_that_units_come_from_is_what_the_definition_says_and_else_open(tmp_path):
+    assert load_benchmark(definition(tmp_path, GOOD)).lineage == ""
+    assert load_benchmark(definition(tmp_path, GOOD + "lineage: cohort 2024\n")).lineage == "cohort 2024"
+
+
+def test_a_jury_is_read_and_refused_before_anything_is_asked(tmp_path):
+    (tmp_path / "judge.txt").write_text(JUDGE_PROMPT)
+    benchmark = load_benchmark(
+        definition(
+            tmp_path,
+            GOOD + "  - name: jury_score\n    prompt_file: judge.txt\n    judges:\n"
+            "      - name: local/judge\n        model_name: judge/one\n  - name: BERTScore-F\n",
+        )
+    )
+    jury = benchmark.metrics[1]
+    assert jury.prompt == (tmp_path / "judge.txt").read_text("utf-8")
+    assert [(j.model_deployment, j.model_name) for j in jury.judges] == [("local/judge", "judge/one")]
+    with pytest.raises(BenchmarkError, match="BERTScore needs"):
+        check_available(benchmark.id, benchmark.metrics)
+
+
+def test_a_jury_alone_needs_no_right_answer(tmp_path):
+    (tmp_path / "judge.txt").write_text(JUDGE_PROMPT)
+    (tmp_path / "data.csv").write_text("note\nx\n")
+    text = GOOD.replace(
+        "exact_match", "jury_score\n    prompt_file: judge.txt\n    judges: [{name: a/b, model_name: a/b}]"
+    )
+    benchmark = load_benchmark(definition(tmp_path, text))
+    (instance,) = load_instances(benchmark, locate_dataset(benchmark))
+    assert instance.references == ()
+
+
+def test_the_digest_changes_with_every_file_of_the_definition(tmp_path):
+    path = definition(tmp_path, GOOD)
+    digests = {load_benchmark(path).digest}
+    (tmp_path / "prompt.txt").write_text("{note} ")
+    digests.add(load_benchmark(path).digest)
+    path.write_text(GOOD + "# a comment\n")
+    digests.add(load_benchmark(path).digest)
+    assert len(digests) == 3
+    assert load_benchmark(path).digest in digests
+
+
+def test_own_benchmarks_join_the_shipped_ones_and_may_not_take_their_names(tmp_path):
+    definition(tmp_path, GOOD)
+    assert "own" in find_benchmarks(tmp_path)
+    (tmp_path / "own.yaml").write_text(GOOD.replace("own", "medhelm_med_qa"))
+    with pytest.raises(BenchmarkError, match="already that of"):
+        find_benchmarks(tmp_path)
+
+
+def test_one_broken_definition_hides_no_other(tmp_path):
+    definition(tmp_path, GOOD)
+    (tmp_path / "half.yaml").write_text(GOOD.replace("own", "half done") + "aliases: [unfinished]\nacess: public\n")
+    (tmp_path / "scribble.yml").write_text("name: [")
+    (tmp_path / "again.yaml").write_text(GOOD.replace("own", "med_qa"))
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "benchmark.yaml").write_text("")
+    found, broken = survey_benchmarks(tmp_path)
+    assert set(found) == {*find_benchmarks(), "own"}
+    assert {definition.path.name: definition.names for definition in broken} == {
+        "half.yaml": ("half_done", "unfinished"),
+        "scribble.yml": ("scribble",),
+        "again.yaml": ("med_qa",),
+        "folder": ("folder",),
+    }
+    with pytest.raises(BenchmarkError) as caught:
+        find_benchmarks(tmp_path)
+    for said in ("(did you mean 'access'?)", "scribble.yml: line", "'med_qa' is already that of", "not nothing"):
+        assert said in str(caught.value)
+
+
+SECRET = "ab" * 32 + "\n"
+
+
+@pytest.fixture
+def site(tmp_path):
+    """A site directory with keys, and the folder of its own benchmarks, which is returned."""
+    (tmp_path / "site" / "keys").mkdir(parents=True)
+    (tmp_path / "site" / "keys" / "data.key").write_text(SECRET)
+    (tmp_path / "site" / "keys" / "token").write_text("a bearer token")
+    (tmp_path / "site" / "benchmarks").mkdir()
+    return tmp_path / "site" / "benchmarks"
+
+
+def naming(folder: Path, key: str, name: str) -> Path:
+    """Write a definition whose `key` names the file."""
+    (folder / "judge.txt").write_text(JUDGE_PROMPT)
+    text = GOOD + "  - name: jury_score\n    prompt_file: judge.txt\n    judges: [{name: a/b, model_name: a/b}]\n"
+    was = {"prompt_file": "prompt_file: prompt.txt", "dataset_file": "dataset_file: data.csv", "judge": "judge.txt"}[
+        key
+    ]
+    new = f"{key}: {name}" if key != "judge" else name
+    return definition(folder, text.replace(was, new, 1))
+
+
+@pytest.mark.parametrize("key", ["prompt_file", "dataset_file", "judge"])
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("../keys/data.key", "expected a path that stays in its folder"),
+        ("../benchmarks/other.txt", "expected a path that stays in its folder"),
+        ("keys/token", "files below a folder named keys"),  # found from the site as working directory
+        ("linked/token", "is a link out of its folder"),
+        ("link.txt", "is a link out of its folder"),
+        ("inner/Keys/token", "files below a folder named keys"),
+        ("{site}/keys/token", "expected a path beside the definition, not an absolute one"),
+        (".", "is not a plain file"),
+        ('"prompt\\e[2J.txt"', "holds U+001B, a character that cannot be seen"),
+        ('"prompt\\0.txt"', "holds U+0000, a character that cannot be seen"),
+    ],
+)
+def test_a_definition_that_names_the_sites_keys_or_leaves_its_folder(site, monkeypatch, key, name, said):
+    monkeypatch.chdir(site.parent)
+    (site / "linked").symlink_to(site.parent / "keys")
+    (site / "link.txt").symlink_to(site.parent / "keys" / "token")
+    (site / "inner" / "Keys").mkdir(parents=True)
+    (site / "inner" / "Keys" / "token").write_text("a token")
+    assert said in refused(naming(site, key, name.format(site=site.parent)))
+
+
+@pytest.mark.parametrize("key", ["prompt_file", "dataset_file", "judge"])
+def test_a_definition_that_a_user_names_may_give_absolute_paths_but_not_of_keys(site, tmp_path, key):
+    (tmp_path / "far").mkdir()
+    (tmp_path / "far" / "file.txt").write_text(JUDGE_PROMPT if key == "judge" else "{note}")
+    path = naming(site, key, str(tmp_path / "far" / "file.txt"))
+    load_benchmark(path, absolute_paths=True)
+    (tmp_path / "far" / "link.txt").symlink_to(site.parent / "keys" / "token")
+    for name in (tmp_path / "far" / "link.txt", site.parent / "keys" / "token"):
+        with pytest.raises(BenchmarkError, match="files below a folder named keys"):
+            load_benchmark(naming(site, key, str(name)), absolute_paths=True)
+
+
+def test_the_folder_of_keys_as_working_directory(site, monkeypatch):
+    monkeypatch.chdir(site.parent / "keys")
+    assert "files below a folder named keys" in refused(naming(site, "prompt_file", "token"))
+
+
+def test_a_link_within_the_folder_is_followed(site):
+    (site / "texts").mkdir()
+    (site / "texts" / "real.txt").write_text("Note: {note}")
+    (site / "link.txt").symlink_to(site / "texts" / "real.txt")
+    assert load_benchmark(naming(site, "prompt_file", "link.txt")).template == "Note: {note}"
+
+
+def test_the_root_of_the_file_system_is_no_working_directory(site, monkeypatch):
+    monkeypatch.chdir("/")
+    inside = str(site.parent / "site.yaml").lstrip("/")
+    (site.parent / "site.yaml").write_text("site_name: x\n")
+    assert "cannot be read" in refused(naming(site, "prompt_file", inside))
+
+
+@pytest.mark.parametrize("key", ["prompt_file", "judge"])
+@pytest.mark.parametrize("secret", [SECRET, SECRET.upper(), "\n-----BEGIN PRIVATE KEY-----\nMC4CAQ\n"])
+def test_a_key_that_lies_elsewhere_is_no_prompt(tmp_path, key, secret):
+    (tmp_path / "copy.txt").write_text(secret)
+    said = refused(naming(tmp_path, key, "copy.txt"))
+    assert "looks like a private key" in said
+    assert secret.strip() not in said
+
+
+@pytest.mark.parametrize("name", ["..", ".", "../keys", ".hidden", "-x", "_x"])
+def test_an_id_that_would_be_another_folder(tmp_path, name):
+    assert "name: expected a name that begins with" in refused(definition(tmp_path, GOOD.replace("own", f'"{name}"')))
+
+
+@pytest.mark.parametrize("bad", ["\\e[31m", "\\r", "\\n", "\\u202e", "\\u200b", "\\u2028", "\\x9b", "\\0", "\\x7f"])
+@pytest.mark.parametrize("key", ["name", "display_name", "unit", "lineage", "aliases", "arguments"])
+def test_names_that_a_terminal_would_obey(tmp_path, key, bad):
+    value = f'["a{bad}b"]' if key in ("aliases", "arguments") else f'"a{bad}b"'
+    text = GOOD.replace("name: own", f"name: {value}") if key == "name" else GOOD + f"{key}: {value}\n"
+    said = refused(definition(tmp_path, text))
+    assert f"{key}: " in said
+    assert said.replace("\n", "").isprintable()
+
+
+def test_names_without_end_and_longer_texts_with_controls(tmp_path):
+    assert "display_name: has 201 char" in refused(definition(tmp_path, GOOD + f"display_name: {'x' * 201}\n"))
+    assert "licence: holds U+001B" in refused(definition(tmp_path, GOOD + 'licence: "\\e[2J"\n'))
+    assert "a key holds U+001B" in refused(definition(tmp_path, GOOD + '"\\e[2J": x\n'))
+    good = definition(tmp_path, GOOD + 'licence: "two\\n\\tlines"\ndisplay_name: Größe 中文 µg\n')
+    assert load_benchmark(good).licence == "two\n\tlines"
+
+
+def test_a_file_of_records_taken_for_a_definition_is_not_quoted(tmp_path):
+    said = refused(definition(tmp_path, "Margarethe Oberhuber: seen in May\nMr. Quill: seen in June\n"))
+    assert "2 keys do not look like keys" in said
+    assert "Oberhuber" not in said
+    said = refused(definition(tmp_path, "Margarethe Oberhuber: May\nMargarethe Oberhuber: June\n"))
+    assert "line 2: a key is given twice" in said
+    assert "Oberhuber" not in said
+
+
+LAUGHS = 'a: &a ["x","x","x","x","x","x","x","x","x"]\n' + "".join(
+    f"{new}: &{new} [{','.join([f'*{old}'] * 9)}]\n" for old, new in itertools.pairwise("abcdefghi")
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (LAUGHS, "line 1: anchors and aliases are not supported"),
+        ("a: *x\n", "line 1: anchors and aliases are not supported"),
+        ("x: &x {<<: *x}\n", "line 1: anchors and aliases are not supported"),
+        ("a: !!python/object/apply:os.system [id]\n", "line 1: tags are not supported"),
+        ("a:\n  b: {c: 1, c: 2}\n", "line 2: the key 'c' is given twice"),
+        ("? [a]\n: b\n", "line 1: a key is not text"),
+        ("a: 1\n---\na: 2\n", "line 2: expected a single document"),
+        ("[" * 200_000, "line 1: nested more than 20 deep"),
+        ("a: " + "{b: " * 200_000, "line 1: nested more than 20 deep"),
+        ("name: " + "x" * 2**20, "at most 1048576 bytes are read"),
+    ],
+    ids=["laughs", "alias", "merge", "tag", "key-twice", "key-list", "documents", "lists", "maps", "size"],
+)
+def test_yaml_that_would_fill_the_memory_or_mean_two_things(tmp_path, text, said):
+    before = time.process_time()
+    assert said in refused(definition(tmp_path, text))
+    assert time.process_time() - before < 1
+
+
+class WholeDumper(yaml.SafeDumper):
+    """Writes a value that it meets twice twice, without an alias."""
+
+    def ignore_aliases(self, data):
+        return True
+
+
+texts = st.text(st.characters(codec="utf-8"), max_size=8)
+keys = texts.filter(lambda key: not unseen(key))
+
+
+@given(
+    st.recursive(
+        texts, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3), max_leaves=20
+    )
+)
+def test_whatever_yaml_writes_of_texts_is_read_again(value):
+    written = yaml.dump(value, Dumper=WholeDumper, allow_unicode=True)
+    assert parse_yaml(written.encode(), Path("x"), BenchmarkError) == value
+
+
+def test_a_prompt_is_hashed_as_it_was_read(tmp_path, monkeypatch):
+    path = definition(tmp_path, GOOD)
+    expected = load_benchmark(path)
+    read = files_module.read_bytes
+
+    def read_then_replace(file, error):
+        data = read(file, error)
+        file.write_bytes(b"another prompt")
+        return data
+
+    monkeypatch.setattr(files_module, "read_bytes", read_then_replace)
+    assert load_benchmark(path) == expected
+
+
+@pytest.mark.parametrize("id_", ["medcalc_bench", "ehr_sql"])
+def test_where_answers_are_texts_medhelms_four_matches_stand_beside_the_main_metric(id_):
+    names = [use.name for use in find_benchmarks()[id_].metrics]
+    assert names[-4:] == ["exact_match", "quasi_exact_match", "prefix_exact_match", "quasi_prefix_exact_match"]
+    assert names[0] not in names[-4:]
+
+
+def test_where_options_are_classes_macro_f1_stands_beside_exact_match():
+    closed = [one for one in find_benchmarks().values() if one.parser == "option_letter" and one.choices]
+    assert len(closed) > 15
+    for one in closed:
+        of_classes = (one.choices and one.choices.texts) or one.id == "clear"  # its options name the condition
+        wanted = ["exact_match", "classification_macro_f1"] if of_classes else ["exact_match"]
+        assert [use.name for use in one.metrics] == wanted, one.id
+
+
+@pytest.mark.parametrize(
+    ("id_", "means"),
+    [
+        ("n2c2_ct_matching", "an obstruction of the small bowel; one of the three is enough"),  # operated on or not
+        ("shc_sei_med", "side effects of ADHD medication that the child has had"),  # not of any medication
+    ],
+)
+def test_a_criterion_means_what_its_annotators_meant(id_, means):
+    benchmark = find_benchmarks()[id_]
+    told = " ".join(f"{benchmark.instructions} {' '.join(benchmark.data_options.values())}".split())
+    assert means in told
+
+
+def test_medhelms_taxonomy_is_whole():
+    tree = taxonomy()
+    assert len(tree) == 5
+    assert sum(map(len, tree.values())) == 22
+    assert len(set().union(*tree.values())) == 22
+
+
+@pytest.mark.parametrize("benchmark", find_benchmarks().values(), ids=list(find_benchmarks()))
+def test_shipped_definitions_are_complete(benchmark: Benchmark):
+    assert benchmark.folder.name == benchmark.id
+    assert benchmark.subcategory in taxonomy()[benchmark.category]
+    assert benchmark.licence
+    assert benchmark.citation or benchmark.access == "private"  # some have no paper
+    assert benchmark.helm_max_tokens is not None
+    assert benchmark.max_tokens >= benchmark.helm_max_tokens
+    assert benchmark.reasoning_max_tokens == 4000
+    if benchmark.access == "public":
+        assert benchmark.source_url.startswith("https://")
+    else:  # nobody's real records travel with the agent
+        assert benchmark.sample_is_invented
+    if benchmark.access == "gated":
+        assert benchmark.agreement
+        assert benchmark.agreement_url.startswith("https://")
+    for version in (version for file in benchmark.files for version in file.known):
+        assert version.rows is not None
+        assert not version.url or version.url.startswith("https://")
+        assert len(benchmark.source_commit) == 40 or not version.url.startswith("https://raw.githubusercontent.com/")
+    check_available(benchmark.id, measurable(benchmark.metrics, Means()))
+
+
+@pytest.mark.parametrize(
+    ("text", "rendered"),
+    [
+        ("{note}", "N"),
+        ("{note}{q}", "NQ"),
+        ('{"answer": "{note}"}', '{"answer": "N"}'),
+        ('Answer as {"answer": ...} please: {note}', 'Answer as {"answer": ...} please: N'),
+        ('{"a": {"b": 1}} {note}', '{"a": {"b": 1}} N'),
+        ("{{note}} {note}", "{note} N"),  # as str.format reads it, and so MedHELM
+        ('{{"answer": "A"}} {note}', '{"answer": "A"} N'),
+        ("cost: $5 {note} ${note}", "cost: $5 N $N"),
+        ("{ } {} { {note}", "{ } {} { N"),
+        ("{1,2} {note}", "{1,2} N"),
+        ("{Patient Note}", "P"),
+        ("no fields", "no fields"),
+        ("", ""),
+    ],
+)
+def test_braces_and_dollars_in_a_prompt(text, rendered):
+    cells = {"note": "N", "q": "Q", "Patient Note": "P"}
+    template, problems = compile_template(text, cells)
+    assert problems == ()
+    assert template.render(cells) == rendered
+
+
+def test_a_cells_own_braces_are_left_alone():
+    template, _ = compile_template("{note}/{q}", ["note", "q"])
+    assert template.render({"note": "{q} $x {{", "q": "2"}) == "{q} $x {{/2"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a\n{nota}", "line 2: {nota} names no column (did you mean 'note'?)"),
+        ("{Note}", "{Note} names no column (did you mean 'note'?)"),
+        ("{note} {{x}} {unheard_of}", "{unheard_of} names no column"),
+        ("{note!r}", None),
+        ('{"json": 1} {patient id}', "{patient id} names no column (did you mean 'patient_id'?)"),
+    ],
+)
+def test_a_misspelt_placeholder_is_named(text, said):
+    _, problems = compile_template(text, ["note", "patient_id"])
+    assert (problems == ()) if said is None else any(said in problem for problem in problems)
+
+
+def test_every_key_is_documented():
+    document = (shipped("benchmarks") / "README.md").read_text(encoding="utf-8")
+    kinds = "text|texts|name|names|integer|choice|pairs|map|maps|named_maps|flag"
+    keys = set(re.findall(rf'(?:\w*section|m|inner|sample_map)\.(?:{kinds})\("(\w+)"', SOURCE))
+    keys |= set(re.findall(r'files\.(?:find|text)\((?:\w+\.)?\w+, "(\w+)"', SOURCE))
+    assert len(keys) > 60
+    assert [key for key in sorted(keys) if f"`{key}`" not in document] == []
+
+
+def test_columns_that_identify_people_have_a_kind_that_redaction_searches(tmp_path: Path):
+    said = "identifiers: {name: NAME, born: DATE, chart: MRM, age: AGE}\n"
+    why = refused(definition(tmp_path, GOOD + said))
+    assert "identifiers.chart: expected one of NAME, DATE, MRN" in why
+    assert "did you mean 'MRN'?" in why
+    assert "identifiers.age: expected one of" in why
+    assert "identifiers.name" not in why

@@ -1,0 +1,197 @@
+"""The doctor on a site that is not well: each complaint is heard when its cause is there, and only then."""
+
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from agent.catalog.benchmark import find_benchmarks
+from agent.catalog.new_benchmark import write_new_benchmark
+from agent.cli import doctor
+from agent.cli.doctor import Check, examine
+from agent.datasets.manage.register import data_state, put_in
+from agent.inference.baselines import serve
+from agent.site.directory import Site, create_site
+from tests.agent.fault_server import FaultServer, Message
+from tests.agent.inference.counting_server import CountingServer
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    return create_site(tmp_path / "site", "Test")
+
+
+def setting(site: Site, line: str) -> Site:
+    with (site.directory / "site.yaml").open("a") as file:
+        file.write(line + "\n")
+    return Site(site.directory)
+
+
+def found(site: Site, what: str, **server: str) -> Check:
+    (check,) = [check for check in examine(site, **server) if check.subject == what]
+    return check
+
+
+def test_a_healthy_site_without_a_server_has_no_failure(site: Site):
+    assert {check.subject: check.finding for check in examine(site) if check.verdict == "failed"} == {}
+    assert found(site, "deployments").verdict == "warning"
+
+
+def test_identifiers_that_come_through_redaction(site: Site, monkeypatch: pytest.MonkeyPatch):
+    assert found(site, "redaction").verdict == "ok"
+    monkeypatch.setattr(doctor, "IDENTIFIERS", ("chest pain",))  # what no engine removes
+    check = found(site, "redaction")
+    assert (check.verdict, check.exit_code) == ("failed", 5)
+    assert "1 of 1 planted identifiers" in check.finding
+
+
+def test_a_site_directory_that_others_may_enter(site: Site):
+    site.directory.chmod(0o755)
+    assert found(site, "site directory").verdict == "warning"
+
+
+def test_hosts_outside_the_network(site: Site):
+    site = setting(site, "allowed_hosts: [127.0.0.1, 10.1.2.3, gpu.example, 8.8.8.8]")
+    check = found(site, "outgoing")
+    assert check.verdict == "warning"
+    assert "2 hosts that are not private addresses" in check.finding
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("", "as files only"),
+        ("aggregator_url: https://board.example", "board.example"),
+        ("aggregator_url: https://board.example\nproxy: http://127.0.0.1:3128", "board.example through the proxy"),
+    ],
+)
+def test_where_submissions_go(site: Site, line: str, said: str):
+    assert said in found(setting(site, line), "outgoing").finding
+
+
+def test_the_address_of_the_invite_is_the_one_that_is_named(site: Site):
+    (site.submissions / "membership.json").write_text(
+        '{"deployment": "b.example", "site": "s-abcdefgh", "url": "https://invited.example",'
+        ' "root_keys": [], "root_threshold": 1}'
+    )
+    assert "invited.example" in found(site, "outgoing").finding
+
+
+def test_the_sites_own_disclosure_policy_is_read_where_submissions_read_it(site: Site):
+    shipped = Path(__file__).parents[3] / "policies" / "disclosure" / "strict.yaml"
+    (site.directory / "ours.yaml").write_text(shipped.read_text().replace("name: strict", "name: ours"))
+    check = found(setting(site, "disclosure_policy: ours.yaml"), "disclosure policy")
+    assert check.verdict == "ok", check.finding
+    assert check.finding.startswith("ours")
+
+
+def test_data_of_another_version(site: Site):
+    folder = site.data / "med_qa"
+    folder.mkdir()
+    sample = Path(__file__).parents[3] / "benchmarks" / "med_qa" / "sample"
+    line = next(sample.glob("*.jsonl")).read_text().splitlines()[0]
+    (folder / "phrases_no_exclude_test.jsonl").write_text(line + "\n")
+    check = found(site, "benchmark med_qa")
+    assert check.verdict == "warning"
+    assert "put there by hand" in check.finding
+    assert "1 instances read now, no fault found; 1 of 1 files is not a version" in check.finding
+    assert "datasets add med_qa" in check.advice
+    with (folder / "phrases_no_exclude_test.jsonl").open("a") as file:
+        file.write("{\n")
+    check = found(site, "benchmark med_qa")
+    assert (check.verdict, check.exit_code) == ("failed", 3)
+    assert "line 2" in check.finding
+
+
+def test_the_doctor_sees_the_data_that_the_list_of_datasets_sees(site: Site):
+    """Also of benchmarks of which a run entry must choose a part."""
+    benchmarks = find_benchmarks()
+    for name in ("clear", "med_qa"):
+        sample = benchmarks[name].sample
+        assert sample is not None
+        put_in(benchmarks[name], benchmarks[name].folder / sample.name, site.data, attestation=None)
+    (site.data / "med_qa" / "more.jsonl").write_text("")
+    checks = {check.subject: check for check in examine(site)}
+    for benchmark in benchmarks.values():
+        check, state = checks[f"benchmark {benchmark.id}"], data_state(benchmark, site.data)
+        assert state.detail in check.finding
+        assert check.verdict == ("warning" if benchmark.id == "med_qa" else "ok")
+        assert (state.state == "sample only") == (benchmark.id not in ("clear", "med_qa"))
+    assert checks["benchmark med_qa"].finding.startswith("data changed: 1 file new")
+
+
+def test_a_file_that_a_definition_names_and_that_is_gone(site: Site):
+    write_new_benchmark("mine", "yes-no", site.directory / "benchmarks" / "mine")
+    assert "4 instances read now" in found(site, "benchmark mine").finding
+    (site.directory / "benchmarks" / "mine" / "data.csv").unlink()
+    check = found(site, "benchmark mine")
+    assert (check.verdict, check.finding) == ("warning", "data missing: the file that its definition names")
+
+
+def test_a_model_that_gives_no_answer(site: Site):
+    def silent(asked):
+        return Message({"role": "assistant", "content": ""}) if "single word: ready" in asked.prompt else None
+
+    with FaultServer(models=["a/b"], fault=silent) as server:
+        check = found(site, "server, model a/b, answer", server=server.url, model="a/b")
+    assert check.verdict == "warning"
+    assert "answer was empty" in check.finding
+
+
+def test_a_server_without_a_model_to_ask_for(site: Site):
+    check = found(site, "deployments", server="http://127.0.0.1:9/v1")
+    assert (check.verdict, check.exit_code) == ("failed", 2)
+    assert "--model" in check.advice
+
+
+@pytest.mark.parametrize(
+    ("kind", "verdict", "said"),
+    [
+        (
+            "vllm",
+            "ok",
+            "4096 tokens of prompt and answer; the server counts prompts, so over-long ones can be shortened",
+        ),
+        ("llama.cpp", "ok", "4096 tokens"),
+        ("neither", "warning", "does not state its context length; prompts' tokens cannot be counted"),
+    ],
+)
+def test_how_much_fits_a_model_and_who_counts(site: Site, kind: str, verdict: str, said: str):
+    with CountingServer(models=["a/b"], window=4096, kind=kind) as server:
+        check = found(site, "server, model a/b, context window", server=server.url, model="a/b")
+    assert check.verdict == verdict
+    assert said in check.finding
+
+
+def test_a_deployment_that_says_less_than_is_served(site: Site):
+    with CountingServer(models=["b"], window=4096) as server:
+        (site.directory / "model_deployments.yaml").write_text(
+            "model_deployments:\n  - name: a/b\n    max_sequence_length: 1024\n    client_spec:\n"
+            f"      {{class_name: VLLMChatClient, args: {{base_url: '{server.url}'}}}}\n"
+        )
+        check = found(site, "deployment a/b, context window")
+    assert "1024 tokens of prompt and answer, as its deployment says (4096 served)" in check.finding
+
+
+def test_baselines_are_well_in_every_respect(site: Site):
+    ready: list[str] = []
+    threading.Thread(target=serve, kwargs={"on_ready": ready.append}, daemon=True).start()
+    while not ready:
+        time.sleep(0.01)
+    checks = [check for check in examine(site, ready[0], "baseline/lead") if check.subject.startswith("server")]
+    assert {check.subject: check.finding for check in checks if check.verdict == "failed"} == {}
+    (window,) = [check for check in checks if check.subject.endswith("context window")]
+    assert (window.verdict, window.finding[:13]) == ("ok", "131072 tokens")
+
+
+def test_an_encoder_that_cannot_be_used(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    assert "BERTScore" not in [check.subject for check in examine(site)]
+    site = setting(site, "bertscore_model: encoder")
+    monkeypatch.setattr("agent.metrics.bert_score.missing_packages", lambda: ("torch",))
+    check = found(site, "BERTScore")
+    assert (check.verdict, check.exit_code) == ("failed", 3)
+    assert "needs torch, which is not installed" in check.finding
+    assert "pip install" in check.advice
+    monkeypatch.setattr("agent.metrics.bert_score.missing_packages", lambda: ())
+    assert "config.json cannot be read" in found(site, "BERTScore").finding

@@ -1,0 +1,229 @@
+"""`intramural redact` as users and accidents call it: what is written, what is said, and with which exit code."""
+
+import io
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+import spacy
+
+from tests.agent.terminal import intramural
+
+ROWS = [
+    {"id": "a", "text": "Mr. Jonas Holloway, MRN: 4471209, has gout."},
+    {"id": "b", "text": "What is the dose of metformin?"},
+]
+
+
+def written(path: Path, *rows: object) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def read(path: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_a_file_is_redacted_for_its_owner_alone_and_what_was_not_looked_at_is_said(tmp_path: Path):
+    source = written(tmp_path / "in.jsonl", *ROWS)
+    done = intramural("redact", "jsonl", source, "--field", "text", "--out", "out.jsonl", "--spans", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert read(tmp_path / "out.jsonl") == [
+        {
+            "id": "a",
+            "text": "[NAME-1], MRN: [MRN-1], has gout.",
+            "spans": [[0, 18, "NAME"], [25, 32, "MRN"]],
+        },
+        {**ROWS[1], "spans": []},
+    ]
+    assert (tmp_path / "out.jsonl").stat().st_mode & 0o777 == 0o600
+    assert "2 rows: 2 identifiers in 1 of them" in done.stderr
+    assert "2 rows have other fields, written unchanged" in done.stderr
+    assert "Holloway" not in done.stderr + done.stdout
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl", "out.jsonl"]
+
+
+def test_what_is_withheld_is_reported_and_an_error_when_nothing_else_is_left(tmp_path: Path):
+    lost = {"text": "Holloway " * 100_000}, {"text": "Holl\x00oway"}
+    every = intramural(
+        "redact", "jsonl", written(tmp_path / "lost.jsonl", *lost), "--field", "text", "--out", "none", cwd=tmp_path
+    )
+    assert every.returncode == 5
+    assert "No row is left to read" in every.stderr
+    source = written(tmp_path / "in.jsonl", ROWS[0], *lost)
+    done = intramural("redact", "jsonl", source, "--field", "text", "--out", "out.jsonl", cwd=tmp_path)
+    assert done.returncode == 0
+    assert [row["text"] for row in read(tmp_path / "out.jsonl")[1:]] == [
+        "[WITHHELD: too long]",
+        "[WITHHELD: undecodable]",
+    ]
+    assert "2 fields were withheld (1 too long, 1 undecodable); the first rows with one: 2, 3" in done.stderr
+    assert "Holloway" not in done.stderr
+
+
+def test_a_file_that_cannot_be_redacted_to_its_end_leaves_what_was_there(tmp_path: Path):
+    source = written(tmp_path / "in.jsonl", *ROWS * 50, {"note": "Mr. Holloway"})
+    (tmp_path / "out.jsonl").write_text("as it was")
+    done = intramural("redact", "jsonl", source, "--field", "text", "--out", "out.jsonl", cwd=tmp_path)
+    assert done.returncode == 5
+    assert "row 101: it has no field text" in done.stderr
+    assert "Holloway" not in done.stderr
+    assert (tmp_path / "out.jsonl").read_text() == "as it was"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl", "out.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--out", "in.jsonl"), "--out is the file to read"),
+        (("--out", "."), "Invalid value for '--out'"),
+        (("--out", "o", "--field", "text"), "need different names"),
+        (("--out", "o", "--identifiers", "text"), "need different names"),
+        (("--out", "o", "--policy", "strict", "--level", "strict"), "--level and --policy"),
+        (("--out", "o", "--policy", "none"), "redaction policy none"),
+        (("--out", "o", "--language", "xx"), "xx"),
+        (("--out", "none/o"), "none"),
+    ],
+)
+def test_contradictions_are_refused_before_anything_is_written(tmp_path: Path, words: tuple[str, ...], said: str):
+    source = written(tmp_path / "in.jsonl", *ROWS)
+    before = source.read_bytes()
+    done = intramural("redact", "jsonl", source, "--field", "text", *words, cwd=tmp_path)
+    assert done.returncode in (2, 5, 8)
+    assert said in done.stderr
+    assert source.read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
+
+
+def test_a_pipe_in_place_of_a_file_is_not_waited_for(tmp_path: Path):
+    os.mkfifo(tmp_path / "in.jsonl")
+    done = intramural("redact", "jsonl", "in.jsonl", "--field", "text", "--out", "out.jsonl", cwd=tmp_path)
+    assert done.returncode != 0
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown", "code"),
+    [
+        (b"Mr. Holloway has gout.\n", "[NAME-1] has gout.\n", 0),
+        (b"", "", 0),
+        (b"Mr. Holl\xffoway", "[WITHHELD: undecodable]\n", 5),
+        (b"Holloway " * 100_000, "[WITHHELD: too long]\n", 5),
+    ],
+    ids=["text", "nothing", "no UTF-8", "too long"],
+)
+def test_standard_input_is_one_text(
+    typed: bytes, shown: str, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(typed)))
+    done = intramural("redact", "text", cwd=tmp_path)
+    assert (done.stdout, done.returncode) == (shown, code)
+    assert "Holl" not in done.stderr
+
+
+def test_a_measurement_says_recall_by_kind_what_else_is_taken_and_what_it_costs(tmp_path: Path):
+    gold = written(
+        tmp_path / "gold.jsonl",
+        {"text": "Mr. Holloway, MRN: 4471209", "spans": [[0, 12, "PERSON"], [19, 26, "RECORD"]]},
+        {"text": "the dose was given", "spans": [[4, 8, "CODE"]]},
+        {"text": "gout", "spans": []},
+    )
+    done = intramural("redact", "bench", "--gold", gold, "--format", "json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    figures = {row["measure"]: row for row in json.loads(done.stdout)}
+    assert {name: figures[name]["value"] for name in ("core recall, PERSON", "core recall, RECORD")} == {
+        "core recall, PERSON": 1,
+        "core recall, RECORD": 1,
+    }
+    assert figures["core recall, CODE"]["value"] == 0
+    assert figures["core recall"]["value"] == pytest.approx(2 / 3)
+    assert 0 < figures["core recall"]["low"] < 2 / 3 < figures["core recall"]["high"] < 1
+    assert figures["full recall"]["value"] <= figures["core recall"]["value"]
+    assert (figures["texts clean"]["value"], figures["over-redaction"]["value"]) == (0.5, 0)
+    assert figures["kchar a second of CPU"]["value"] > 0
+    assert 0 < figures["s to the first text"]["value"] < 60
+
+
+@pytest.mark.parametrize(
+    "row", ["[]", '{"text": "Holloway"}', '{"text": "Holloway", "spans": [[0, 99, "NAME"]]}', "Holloway"]
+)
+def test_gold_that_is_none_is_named_by_row_and_not_quoted(tmp_path: Path, row: str):
+    (tmp_path / "gold.jsonl").write_text('{"text": "gout", "spans": []}\n' + row)
+    done = intramural("redact", "bench", "--gold", "gold.jsonl", cwd=tmp_path)
+    assert done.returncode == 5
+    assert "gold.jsonl: row 2: expected" in done.stderr
+    assert "Holloway" not in done.stderr
+
+
+def test_a_model_that_is_none_is_refused(tmp_path: Path):
+    gold = written(tmp_path / "gold.jsonl", {"text": "gout", "spans": []})
+    for engine in ("no:folder", "spacy:folder"):
+        done = intramural("redact", "bench", "--gold", gold, "--engine", engine, cwd=tmp_path)
+        assert done.returncode == 5
+
+
+def test_a_field_of_identifiers_that_no_row_has_is_a_mistake_of_the_command(tmp_path: Path):
+    source = written(tmp_path / "in.jsonl", {"text": "gout", "who": {"NAME": ["Anna Kowalski"]}})
+    words = ("redact", "jsonl", source, "--field", "text", "--out", "out.jsonl", "--identifiers")
+    mistyped = intramural(*words, "whoo", cwd=tmp_path)
+    assert (mistyped.returncode, "no row has a field whoo" in mistyped.stderr) == (5, True)
+    assert not (tmp_path / "out.jsonl").exists()
+    assert intramural(*words, "who", cwd=tmp_path).returncode == 0
+
+
+def test_models_of_a_policy_are_measured_admitted_and_then_used(tmp_path: Path):
+    made = spacy.blank("en")
+    made.add_pipe("entity_ruler").add_patterns([{"label": "PERSON", "pattern": "kettle"}])
+    made.to_disk(tmp_path / "rules")
+    ours = (Path(__file__).parents[3] / "policies/redaction/hipaa_safe_harbor.yaml").read_text()
+    (tmp_path / "ours.yaml").write_text(f"{ours}\nmodels: [{{kind: spacy, path: {tmp_path / 'rules'}}}]\n")
+    source = written(tmp_path / "in.jsonl", {"text": "potassium normal, kettle was seen"})
+    words = ("redact", "jsonl", source, "--field", "text", "--out", "out.jsonl", "--policy", "ours.yaml")
+    refused = intramural(*words, cwd=tmp_path)
+    assert (refused.returncode, "nobody has measured them" in refused.stderr) == (5, True)
+    gold = written(
+        tmp_path / "gold.jsonl", {"text": "MRN: 00451234, kettle", "spans": [[5, 13, "MRN"], [15, 21, "NAME"]]}
+    )
+    bench = ("redact", "bench", "--gold", gold, "--policy", "ours.yaml", "--format", "json")
+    measured = intramural(*bench, "--admit", cwd=tmp_path)
+    assert measured.returncode == 0, measured.stderr
+    cores = {row["engine"]: row["value"] for row in json.loads(measured.stdout) if row["measure"] == "core recall"}
+    assert cores["in its place"] == 1.0
+    assert cores["intramural"] <= 1.0
+    assert intramural(*words, cwd=tmp_path).returncode == 0
+    assert read(tmp_path / "out.jsonl")[0]["text"] == "potassium normal, [NAME-1] was seen"
+
+
+def test_nothing_is_admitted_beside_the_packages_own_model(tmp_path: Path):
+    gold = written(tmp_path / "gold.jsonl", {"text": "gout", "spans": []})
+    done = intramural("redact", "bench", "--gold", gold, "--admit", cwd=tmp_path)
+    assert (done.returncode, "there is nothing to admit" in done.stderr) == (5, True)
+
+
+def test_a_site_that_is_named_gives_its_policy_and_its_key(tmp_path: Path):
+    assert intramural("init", "site", "--site-name", "Larkfield", cwd=tmp_path).returncode == 0
+    source = written(tmp_path / "in.jsonl", *ROWS)
+    settings = tmp_path / "site/site.yaml"
+    settings.write_text(settings.read_text() + "\nredaction_policy: ours.yaml\n")
+    ours = (Path(__file__).parents[3] / "policies/redaction/hipaa_safe_harbor.yaml").read_text()
+    (tmp_path / "site/ours.yaml").write_text(ours + "\noperators: {default: surrogate}\n")
+    shown = []
+    for out in ("one.jsonl", "two.jsonl"):
+        words = ("redact", "jsonl", source, "--field", "text", "--out", out)
+        done = intramural("--site", "site", *words, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        shown.append(read(tmp_path / out)[0]["text"])
+    assert shown[0] == shown[1]
+    assert "[" not in str(shown[0])
+    assert "Holloway" not in str(shown[0])
+    done = intramural("--site", "site", *words[:-1], "tags.jsonl", "--level", "default", cwd=tmp_path)
+    assert read(tmp_path / "tags.jsonl")[0]["text"] == "[NAME-1], MRN: [MRN-1], has gout."
+
+
+def test_a_folder_that_is_no_site_is_not_taken_for_one(tmp_path: Path):
+    source = written(tmp_path / "in.jsonl", *ROWS)
+    done = intramural("--site", "none", "redact", "jsonl", source, "--field", "text", "--out", "o", cwd=tmp_path)
+    assert done.returncode in (2, 8)
+    assert not (tmp_path / "o").exists()

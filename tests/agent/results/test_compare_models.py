@@ -1,0 +1,118 @@
+"""What two models' meeting comes to, from scores alone."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from agent.plots.differences import differences_chart
+from agent.results.compare_models import found_in, meet
+from agent.results.paired_models import Paired, Pairing
+from agent.statistics.paired import NOTHING, Pair
+from agent.store import KeptMetric
+from protocol.figures import mean_win_rates
+
+JURY = KeptMetric(name="jury_score", low=1, high=5)
+SHARE = KeptMetric(name="rouge_1", low=0, high=1)
+
+
+def paired(name: str, metric: KeptMetric, scores: list[tuple[float, float]]) -> Paired:
+    pairs = tuple(Pair(unit, a, b) for unit, (a, b) in enumerate(scores))
+    return Paired(name, metric, pairs, pairs)
+
+
+def noisy(seed: int, above: float, n: int, reach: float = 1.0) -> list[tuple[float, float]]:
+    draw = np.random.default_rng(seed)
+    return [(b + above + e, b) for b, e in zip(draw.random(n) * reach, draw.normal(0, 0.1 * reach, n), strict=True)]
+
+
+def test_a_jurys_points_and_shares_weigh_the_same_together():
+    jury, rouge = paired("open", JURY, noisy(1, 0.4, 50, 4.0)), paired("closed", SHARE, noisy(2, 0.1, 80))
+    found = meet(Pairing("a", "b", (jury, rouge), {}))
+    points, share = (duel.difference.value for duel in found.duels)
+    assert points == pytest.approx(0.4, abs=0.2)  # on its own scale
+    assert found.overall.value == pytest.approx((points / 4 + share) / 2)
+    assert found.in_overall == ("open", "closed")
+
+
+def test_a_drawing_puts_benchmarks_of_all_scales_beside_each_other():
+    jury, rouge = paired("open", JURY, noisy(1, 0.4, 50, 4.0)), paired("closed", SHARE, noisy(2, 0.1, 80))
+    tiny = paired("tiny", SHARE, [(1.0, 0.0), (0.0, 0.0), (1.0, 0.1)])
+    found = meet(Pairing("a", "b", (jury, rouge, tiny), {}))
+    (panel,) = differences_chart(found, "a", "b").panels
+    reach = max(
+        abs(end) / r for d, r in zip(found.duels, (4, 1), strict=False) for end in (d.difference.low, d.difference.high)
+    )
+    assert panel.ends[1] == f"A better by {reach:.3f}"
+    for duel, point, scale in zip(found.duels, panel.points, (4, 1, 1), strict=True):
+        place = (duel.difference.value / scale / reach + 1) / 2
+        assert point.value == pytest.approx(min(1.0, place))
+        assert 0 <= point.low <= point.value <= point.high <= 1
+        assert point.said.startswith(f"{duel.difference.value / scale:+.3f} (")
+
+
+def test_p_values_are_corrected_for_the_benchmarks_that_have_one():
+    tables = [paired(f"b{n}", SHARE, noisy(n, 0.05 if n == 3 else 0.0, 60)) for n in range(6)]
+    found = meet(Pairing("a", "b", tuple(tables), {}))
+    ps = [duel.difference.p for duel in found.duels]
+    assert found.duels[3].holm_p == pytest.approx(min(1.0, 6 * ps[3]))
+    assert all(duel.holm_p >= duel.difference.p for duel in found.duels)
+    assert [duel.sure for duel in found.duels].count(True) == 1
+
+
+def test_two_models_in_a_pairing_win_as_a_leaderboard_of_two_says():
+    tables = [paired(f"b{n}", SHARE, noisy(n, above, 60)) for n, above in enumerate((0.2, 0.2, -0.2))]
+    found = meet(Pairing("a", "b", tuple(tables), {}))
+    rows = {m: {d.paired.benchmark: getattr(d.difference, f"mean_{m}") for d in found.duels} for m in "ab"}
+    assert mean_win_rates(rows)["a"] == pytest.approx(2 / 3)
+    assert [duel.words() for duel in found.duels] == ["A better", "A better", "B better"]
+
+
+def test_where_interval_and_p_disagree_nothing_was_found():
+    unsure = replace(NOTHING, n=40, units=40, value=0.04, low=-0.001, high=0.08, p=0.049)
+    assert not found_in(unsure, unsure.p)
+    assert found_in(replace(unsure, low=0.001), 0.049)
+    assert not found_in(replace(unsure, low=0.001), 0.06)
+    assert found_in(replace(unsure, low=None, high=None), 0.01)
+
+
+def unanswered(name: str, right: tuple[int, int], shy: int, n: int = 60) -> Paired:
+    """A alone is right `right[0]` times and B alone `right[1]` times; A leaves the last `shy` without an answer."""
+    scores = [(1.0, 0.0)] * right[0] + [(0.0, 1.0)] * right[1] + [(1.0, 1.0)] * (n - sum(right) - shy)
+    both = [Pair(unit, *pair) for unit, pair in enumerate(scores)]
+    lacking = [Pair(len(both) + unit, None, 1.0) for unit in range(shy)]
+    floor = [replace(pair, a=0.0) for pair in lacking]
+    metric = KeptMetric(name="exact_match", low=0, high=1, binary=True)
+    return Paired(name, metric, (*both, *lacking), (*both, *floor), unscored_a={"unparsed": shy})
+
+
+def test_a_doubt_about_what_was_left_unanswered_goes_by_p_as_the_finding_does():
+    table = unanswered("one", (26, 2), 8)
+    (alone,) = meet(Pairing("a", "b", (table,), {})).duels
+    assert alone.at_floor.p < 0.05
+    assert "left unanswered" not in alone.words()
+    others = [paired(f"b{n}", SHARE, noisy(n, 0.0, 20)) for n in range(36)]
+    among = meet(Pairing("a", "b", (table, *others), {})).duels[0]
+    assert among.words().startswith("A better; not if what a model left unanswered counts as wrong")
+
+
+def test_bounds_that_nearly_reach_no_difference_raise_the_doubt_of_their_own_sampling():
+    table = unanswered("one", (26, 4), 12)
+    (duel,) = meet(Pairing("a", "b", (table,), {})).duels
+    assert duel.bounds.low > 0  # whatever A's missing answers are worth it was better on these questions
+    assert "what is unscored could turn it" in duel.words()
+    still = [Pair(n, 0.9, 0.1) for n in range(40)]
+    lacking = paired("one", SHARE, [])
+    same = replace(lacking, pairs=(*still, Pair(40, None, 0.5)), at_floor=(*still, Pair(40, 0.0, 0.5)))
+    assert meet(Pairing("a", "b", (same,), {})).duels[0].words() == "A better"  # it varies in nothing: no interval
+    sure = unanswered("one", (40, 1), 2)
+    assert meet(Pairing("a", "b", (sure,), {})).duels[0].words() == "A better"
+
+
+def test_what_could_be_seen_shrinks_among_many_benchmarks():
+    table = paired("one", SHARE, noisy(1, 0.0, 60))
+    (alone,) = meet(Pairing("a", "b", (table,), {})).duels
+    many = meet(Pairing("a", "b", (table, *(paired(f"b{n}", SHARE, noisy(n, 0.0, 20)) for n in range(36))), {}))
+    assert many.duels[0].difference.detectable > 1.3 * alone.difference.detectable
+    few = paired("few", SHARE, [(0.9, 0.1), (0.8, 0.7)])
+    assert meet(Pairing("a", "b", (few,), {})).duels[0].difference.detectable is None

@@ -1,0 +1,172 @@
+"""What a run would take: estimates that say upon what they rest, and a server that is met before it."""
+
+import asyncio
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.catalog.deployments import Prices
+from agent.inference.probe import probe
+from agent.runs.forecast import trial
+from agent.runs.forecast.cost import (
+    Pace,
+    PromptSize,
+    forecast,
+    forecast_lines,
+    size_of,
+    times,
+    together_lines,
+)
+from agent.runs.forecast.trial import time_server
+from agent.vocabulary import Instance, Message, Reference, Shortenable
+from tests.agent.fault_server import FaultServer, Slow, Status
+from tests.agent.inference.asking import QUICK, deployment
+
+PLAIN = {"max_tokens": 16, "budget": None, "can_shorten": True, "thinks": False}
+
+
+def prompt(characters: int, fixed: int | None = None, answer: int | None = 1) -> PromptSize:
+    return PromptSize(characters, characters, characters if fixed is None else fixed, answer)
+
+
+def test_without_counts_a_token_is_four_characters_and_that_is_said():
+    found = forecast([prompt(400)] * 10, {}, **PLAIN)
+    assert (found.requests, found.prompt_tokens, found.answer_most) == (10, 1000, 160)
+    assert "not counted: a token is taken for 4 characters" in forecast_lines(found, None, None)[0]
+
+
+def test_counts_of_a_sample_stand_for_the_rest():
+    found = forecast([prompt(400)] * 10, {0: 200, 5: 200}, **PLAIN)
+    assert (found.prompt_tokens, found.counted) == (2000, 2)
+
+
+def test_a_text_without_latin_letters_is_not_taken_for_more_tokens_than_bytes():
+    instance = Instance("1", "1", (Message("user", "äöü"),), (), shortenable=Shortenable(0, 0, 2, "start"))
+    assert size_of(instance) == PromptSize(3, 6, 1, None)
+
+
+def test_prompts_that_do_not_fit_are_shortened_or_left_out():
+    sizes = [prompt(400), prompt(4000, fixed=100), prompt(4000), prompt(4000, fixed=3000)]
+    found = forecast(sizes, {}, **{**PLAIN, "budget": 500})
+    assert (found.requests, found.shortened, found.not_fitting) == (2, 1, 2)
+    assert found.prompt_tokens == 100 + 500
+    uncountable = forecast(sizes, {}, **{**PLAIN, "budget": 500, "can_shorten": False})
+    assert (uncountable.shortened, uncountable.not_fitting) == (0, 3)
+
+
+def test_where_nobody_counts_what_may_be_above_a_limit_is_not_asked():
+    found = forecast([prompt(400), prompt(600)], {}, **{**PLAIN, "can_shorten": False}, byte_limit=500)
+    assert (found.requests, found.not_fitting) == (1, 1)
+
+
+def test_answers_are_taken_for_as_long_as_references_but_not_of_a_model_that_thinks():
+    sizes = [prompt(400, answer=39), prompt(400, answer=None), prompt(400, answer=10_000)]
+    found = forecast(sizes, {}, **PLAIN)
+    assert found.answer_expected == round((10.75 + 16) / 2 * 3)
+    assert forecast(sizes, {}, **{**PLAIN, "thinks": True}).answer_expected is None
+    assert forecast([prompt(400, answer=None)], {}, **PLAIN).answer_expected is None
+    choice = Instance("1", "1", (Message("user", "?"),), (Reference("a long option", True),), multiple_choice=True)
+    assert size_of(choice).answer == 1
+
+
+def test_an_unknown_window_is_said():
+    assert "not known" in forecast_lines(forecast([prompt(4)], {}, **PLAIN), None, None)[-1]
+    assert "not known" not in forecast_lines(forecast([prompt(4)], {}, **{**PLAIN, "budget": 9}), None, None)[-1]
+
+
+def test_time_and_cost_are_ranges():
+    found = forecast([prompt(4000, answer=4)] * 1000, {}, **PLAIN)
+    pace = Pace(10, base_s=0.1, prompt_token_s=0.001, answer_token_s=0.05)
+    # 100 rounds of 0.1 s; 1,000,000 prompt tokens by 10; 2,000 or 16,000 answer tokens by 10
+    assert times(found, pace).likely == pytest.approx(10 + 100 + 10)
+    assert times(found, pace).most == pytest.approx(10 + 100 + 80)
+    lines = forecast_lines(found, pace, Prices("EUR", 1.0, 10.0, gpu_hour_rate=36.0, gpus=1))
+    assert lines[-3].startswith("about 2 min 0 s, up to 3 min 10 s")
+    assert lines[-2] == "cost about 1.02 EUR by tokens, 1.20 EUR by GPU hours"
+    assert lines[-1] == "cost at most 1.16 EUR by tokens, 1.90 EUR by GPU hours"
+
+
+def test_a_server_that_did_not_end_its_trial_gives_a_least_time_and_no_cost_by_hours():
+    found = forecast([prompt(400)] * 100, {}, **PLAIN)
+    lines = forecast_lines(found, Pace(10, 10.0, at_least=True), Prices("EUR", gpu_hour_rate=1.0, gpus=1))
+    assert lines[-1].startswith("more than 1 min 40 s")
+
+
+def test_several_runs_are_summed_and_their_time_is_known_only_if_each_is():
+    one, other = (forecast([prompt(400)] * n, {}, **PLAIN) for n in (10, 20))
+    pace = Pace(10, 1.0)
+    assert together_lines([one, other], [pace, pace], [None, None])[0].startswith("30 requests, about 3,000 tokens in")
+    assert together_lines([one, other], [pace, pace], [None, None])[-1].startswith("about 3.0 s")
+    assert not any(line.startswith("about") for line in together_lines([one, other], [pace, None], [None, None]))
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 10**6), st.none() | st.integers(0, 10**5)), max_size=30),
+    st.data(),
+)
+def test_whatever_the_prompts_an_estimate_adds_up(drawn, data):
+    sizes = [PromptSize(a, 4 * a, min(a, b), c) for a, b, c in drawn]
+    counts = {i: data.draw(st.integers(1, 10**6)) for i in range(0, len(sizes), 3)}
+    budget = data.draw(st.none() | st.integers(-5, 10**5))
+    found = forecast(sizes, counts, max_tokens=7, budget=budget, can_shorten=data.draw(st.booleans()), thinks=False)
+    assert found.requests + found.not_fitting == len(sizes)
+    assert 0 <= found.shortened <= found.requests
+    assert found.answer_expected is None or found.answer_expected <= found.answer_most
+    if budget is not None:
+        assert found.prompt_tokens <= max(budget, 0) * found.requests
+    forecast_lines(found, Pace(3, 0.1), None)
+
+
+# The server that is timed.
+
+
+def timed(server: FaultServer, in_flight: int = 4) -> Pace | None:
+    where = deployment(server.url)
+
+    async def meet() -> Pace | None:
+        return await time_server(where, await probe(where, replace(QUICK, first_attempt_timeout_s=8)), QUICK, in_flight)
+
+    return asyncio.run(meet())
+
+
+def test_a_trial_measures_at_least_the_time_that_the_server_takes():
+    """A busy machine only ever adds: 40 questions, 4 at once, are 10 rounds of 0.1 s at least."""
+    with FaultServer(latency_s=0.1) as server:
+        pace = timed(server)
+    assert pace is not None
+    assert (pace.in_flight, pace.at_least) == (4, False)
+    assert pace.base_s >= 0.1
+    assert 1.0 <= pace.seconds(40, 40 * 10, 40) < 60
+
+
+def test_a_trial_asks_few_harmless_questions_within_the_limit_at_once():
+    with FaultServer(latency_s=0.02) as server:
+        where = deployment(server.url)
+        found = asyncio.run(probe(where, replace(QUICK, first_attempt_timeout_s=8)))
+        server.peak_in_flight = 0
+        before = len(server.asked)
+        asyncio.run(time_server(where, found, QUICK, 5))
+        assert server.peak_in_flight == 5
+        prompts = server.prompts[before:]
+    assert len(prompts) == 15
+    assert len(set(prompts)) == 15  # no cache can answer for another
+    assert all("Count from 1 to 200" in prompt for prompt in prompts)
+
+
+def test_a_slow_server_is_left_after_the_time_of_the_trial(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(trial, "TRIAL_S", 0.5)
+    slow = Slow(60.0)
+    with FaultServer(fault=lambda asked: slow if "Trial" in asked.prompt else None) as server:
+        pace = timed(server)
+    assert pace is not None
+    assert pace.at_least
+    assert 0.4 <= pace.base_s < 30  # not the minute that the server takes
+    assert math.isinf(times(forecast([prompt(4)], {}, **PLAIN), pace).most)
+
+
+def test_a_server_that_fails_every_question_of_the_trial_gives_no_time():
+    with FaultServer(fault=lambda asked: Status(500) if "Trial" in asked.prompt else None) as server:
+        assert timed(server) is None

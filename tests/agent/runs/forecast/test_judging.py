@@ -1,0 +1,238 @@
+"""What `run` and `judge` say before and after about juries: what is left to ask, what it took, and what is missing."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from agent.cli.main import intramural
+from agent.site.directory import Site, create_site
+from tests.agent.fault_server import Body, FaultServer
+from tests.agent.judging.juries import NOTE, acts, deploy, judge_server, judged, open_benchmark, verdict, write_jury
+from tests.agent.runs.suites import NOWHERE
+
+PRICES = (
+    "    price_per_million_prompt_tokens: 100\n    price_per_million_completion_tokens: 100\n"
+    "    gpu_hour_rate: 100000\n    gpus: 1\n    currency: EUR\n"
+)
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    site = create_site(tmp_path / "site", "Test")
+    open_benchmark(site)
+    write_jury(site.judges, "abc")
+    return site
+
+
+@pytest.fixture
+def model() -> Iterator[FaultServer]:
+    with FaultServer(models=["m"], answer="An answer") as server:
+        yield server
+
+
+@pytest.fixture
+def judges(site: Site) -> Iterator[FaultServer]:
+    choice = {"index": 0, "message": {"role": "assistant", "content": verdict()}, "finish_reason": "stop"}
+    reply = {"id": "1", "choices": [choice], "usage": {"prompt_tokens": 200, "completion_tokens": 50}}
+    with judge_server(acts(Body(json.dumps(reply).encode()))) as server:
+        deploy(site, dict.fromkeys("abc", server.url), PRICES)
+        yield server
+
+
+def told(site: Site, *words: str, code: int = 0) -> str:
+    done = CliRunner().invoke(intramural, ["--site", str(site.directory), *words])
+    assert done.exit_code == code, (done.output, done.exception)
+    if isinstance(done.exception, SystemExit) or done.exception is None:
+        return done.output
+    return f"{done.output}{done.exception} {getattr(done.exception, 'advice', '')}"
+
+
+def refused(site: Site, *words: str) -> str:
+    done = CliRunner().invoke(intramural, ["--site", str(site.directory), *words])
+    assert done.exit_code != 0
+    return f"{done.exception} {getattr(done.exception, 'advice', '')}"
+
+
+def run(site: Site, model: FaultServer, *more: str, entries: int = 1) -> str:
+    names = [word for name in ("open", "more")[:entries] for word in ("-r", f"{name}:model=m")]
+    return told(site, "run", "--server", model.url, *names, "--suite", "s", "--quiet", *more)
+
+
+def judge(site: Site, *more: str) -> str:
+    return told(site, "judge", "--suite", "s", "--quiet", *more)
+
+
+def test_a_dry_run_counts_what_is_stored_as_done(site: Site, model: FaultServer, judges: FaultServer):
+    assert "  3 requests" in run(site, model, "--dry-run")
+    run(site, model, "--no-judging")
+    asked = run(site, model, "--dry-run")
+    assert "  nothing is left to ask\n  3 instances of 3 not asked: stored, or equal to another" in asked
+    assert "judge local/a: 3 requests, about" in asked
+    judge(site, "--only", "a", "--only", "b")
+    asked = run(site, model, "--dry-run")
+    assert "judge local/a: nothing is left to judge" in asked
+    assert "judge local/c: 3 requests, about" in asked
+    judge(site)
+    asked = run(site, model, "--dry-run")
+    assert asked.count("nothing is left to judge") == 3
+    assert "requests" not in asked
+    assert len(judged(judges)) == 3 * 3
+
+
+def test_a_dry_run_of_more_instances_counts_the_new_ones_alone(site: Site, model: FaultServer, judges: FaultServer):
+    run(site, model, "-m", "2")
+    asked = run(site, model, "--dry-run")
+    assert "  1 request, " in asked
+    assert "2 instances of 3 not asked" in asked
+
+
+def test_equal_prompts_are_forecast_once(site: Site, model: FaultServer, judges: FaultServer):
+    open_benchmark(site, instances=5, name="more", same=True)
+    asked = told(site, "run", "--server", model.url, "-r", "more:model=m", "--suite", "s", "--dry-run")
+    assert "  1 request, " in asked
+    assert "4 instances of 5 not asked: stored, or equal to another" in asked
+
+
+def test_judging_can_be_forecast_for_answers_that_wait(site: Site, model: FaultServer, judges: FaultServer):
+    open_benchmark(site, instances=2, name="more")
+    run(site, model, "--no-judging", entries=2)
+    asked = judge(site, "--dry-run")
+    assert "judge local/a: 3 requests, about" in asked
+    together = asked.partition("2 runs together")[2]
+    assert "judge local/a: 5 requests, about" in together
+    assert "judge local/c: 5 requests, about" in together
+    assert "judge local/b" not in judge(site, "--dry-run", "--only", "a")
+    judge(site, "--only", "a")
+    asked = judge(site, "--dry-run")
+    assert "judge local/a: nothing is left to judge" in asked
+    assert "judge local/b: 3 requests" in asked
+    judge(site)
+    assert judge(site, "--dry-run").count("nothing is left to judge") == 2
+    assert len(judged(judges)) == 3 * 3  # equal answers to equal questions share their judgements
+
+
+def test_a_forecast_of_another_jury_changes_nothing(
+    site: Site, model: FaultServer, judges: FaultServer, tmp_path: Path
+):
+    run(site, model)
+    two = write_jury(tmp_path / "two.yaml", "ab")
+    words = ("judge", "--suite", "s", "--dry-run", "--judges", str(two))
+    assert "another jury" in refused(site, *words)
+    asked = told(site, *words, "--replace")
+    assert "judge local/a: 3 requests" in asked
+    assert "replies that these judges gave as another jury are not asked for again" in asked
+    assert "nothing left to judge" in judge(site)
+
+
+def test_a_dry_run_totals_each_judge_over_the_runs(site: Site, model: FaultServer, judges: FaultServer):
+    open_benchmark(site, instances=2, name="more")
+    together = run(site, model, "--dry-run", entries=2).partition("2 runs together")[2]
+    assert "judge local/a: 5 requests, about" in together
+    assert re.search(r"judge local/c: cost at most [\d.,]+ EUR by tokens, [\d.,]+ EUR by GPU hours", together)
+
+
+def test_what_judges_took_is_said_with_its_cost_by_run_and_together(
+    site: Site, model: FaultServer, judges: FaultServer
+):
+    open_benchmark(site, instances=2, name="more")
+    took = run(site, model, entries=2)
+    first, _, together = took.partition("2 runs together:")
+    assert "judge local/a: 3 judgements, 3 requests, " in first
+    assert "judge local/a: cost 0.0750 EUR by tokens\n" in first
+    assert re.search(r"judge local/a: cost at most [\d.]+ EUR by GPU hours, for the [\d.]+ s of judging now", first)
+    assert "judge local/c: 5 judgements, 5 requests, " in together
+    assert "judge local/c: cost 0.1250 EUR by tokens\n" in together
+    again = run(site, model, entries=2)
+    assert "judge local/a: 3 judgements" in again
+    assert "judging now" not in again  # nobody knows how long the GPUs were held
+
+
+def test_judge_says_what_it_took(site: Site, model: FaultServer, judges: FaultServer):
+    run(site, model, "--no-judging")
+    took = judge(site, "--only", "a")
+    assert re.search(r"judge local/a: 3 judgements, 3 requests, [\d,]+ tokens in, [\d,]+ tokens out", took)
+    assert re.search(r"judge local/a: cost [\d.]+ EUR by tokens\n", took)
+    assert "judge local/a: cost at most " in took
+    took = judge(site)
+    assert "judge local/b: cost at most " in took
+
+
+def test_answers_that_nobody_judges_are_not_left_without_a_word(site: Site, model: FaultServer, judges: FaultServer):
+    said = run(site, model, "--no-judging")
+    assert "answers of open wait for their jury: `intramural judge --suite s` asks it" in said
+    assert "judging is postponed" in run(site, model, "--dry-run", "--no-judging")
+    site.judges.unlink()
+    open_benchmark(site, instances=2, name="more")
+    words = ("run", "--server", model.url, "-r", "more:model=m", "--suite", "t", "--quiet")
+    assert "no jury: answers are stored without being judged" in told(site, *words, "--dry-run")
+    said = told(site, *words)
+    assert "no jury: answers of more are kept and not judged; write judges.yaml" in said
+    assert "`intramural judge --suite t`" in said
+
+
+def test_a_model_on_the_jury_of_its_own_answers_is_said(site: Site, judges: FaultServer):
+    words = ("run", "-r", "open:model=test/a", "--suite", "s", "--quiet")
+    note = "note: a model judges itself: local/a sits on the jury of its own answers"
+    assert note in told(site, *words, "--dry-run")
+    assert note in told(site, *words)
+
+
+def test_doctor_and_the_tables_say_that_a_model_judges_itself(site: Site, judges: FaultServer):
+    assert "judges itself" not in told(site, "doctor")
+    told(site, "run", "-r", "open:model=test/a", "--suite", "s", "--quiet")
+    assert "a model judges itself: local/a sits on the jury of its own answers" in told(site, "doctor")
+    assert "A model judges itself: a is test/a." in told(site, "summarize", "--suite", "s")
+
+
+def test_doctor_says_that_there_is_no_jury(site: Site):
+    site.judges.unlink()
+    assert "jury: none; answers in free text" in told(site, "doctor")
+
+
+def test_a_server_without_a_limit_of_tokens_fails_the_doctor_and_is_named_by_the_run(site: Site):
+    with FaultServer(models=["judge"], ignores=["max_tokens", "max_completion_tokens"]) as endless:
+        deploy(site, {"a": endless.url})
+        site.judges.unlink()
+        assert "every run and every jury that asks it is refused" in told(site, "doctor", code=4)
+        said = refused(site, "run", "-r", "open:model=test/a", "--suite", "s", "--quiet")
+    assert "deployment local/a: the server does not honour what this run needs: a limit of tokens" in said
+    assert "leave it out" not in said
+
+
+def test_a_site_that_is_not_there_is_said_to_be_none(tmp_path: Path):
+    none = Site(tmp_path / "none")
+    said = refused(none, "run", "-r", "open:model=test/a")
+    assert f"{none.directory} is not a site directory: it has no site.yaml" in said
+    assert "intramural init" in said
+
+
+def test_judge_names_the_judges_that_can_be_asked_where_one_is_down(
+    site: Site, model: FaultServer, judges: FaultServer
+):
+    run(site, model, "--no-judging")
+    deploy(site, {"a": judges.url, "b": judges.url, "c": NOWHERE})
+    said = refused(site, "judge", "--suite", "s", "--quiet")
+    assert "judge local/c: the server refuses connections" in said
+    assert "Or ask the others now, with --only a --only b." in said
+    assert "--no-judging" not in said
+    deploy(site, {"a": judges.url, "b": judges.url})
+    said = refused(site, "judge", "--suite", "s", "--quiet")
+    assert "there is no deployment 'local/c'" in said
+    assert "--no-judging" not in said
+    assert "--no-judging" in refused(site, "run", "--server", model.url, "-r", "open:model=m", "--suite", "t")
+    assert not [asked for asked in judges.asked if NOTE in asked.prompt]
+
+
+def test_a_name_that_nobody_bears_is_answered_with_those_that_there_are(
+    site: Site, model: FaultServer, judges: FaultServer
+):
+    run(site, model, "--no-judging")
+    said = refused(site, "judge", "--suite", "s", "-b", "opne")
+    assert "suite s holds no run of benchmark 'opne' (did you mean 'open'?)" in said
+    said = refused(site, "judge", "--suite", "s", "--only", "d")
+    assert "has no judge 'd'" in said
+    assert "a or local/a; b or local/b; c or local/c" in said
