@@ -128,5 +128,5 @@ def test_answers_of_a_file_are_measured(site: Site, tmp_path: Path):
 
 
 def test_the_doctor_tries_the_encoder(site: Site):
-    (check,) = [check for check in examine(site) if check.what == "BERTScore"]
+    (check,) = [check for check in examine(site) if check.subject == "BERTScore"]
     assert (check.verdict, check.finding[:43]) == ("ok", "encoder ready (distilbert, layer 3 of 3, sh")

@@ -8,6 +8,7 @@ import json
 import shutil
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -17,6 +18,7 @@ from agent.cli.reset import reset
 from agent.cli.rotate import rotate
 from agent.cli.submission import submission
 from agent.cli.submission_context import open_gate, outbox_of
+from agent.delivery import site_heads
 from agent.disclosure.ledger import ResetEntry
 from agent.errors import AgentError, ConfigError, DeliveryError, DisclosureError, StoreError
 from agent.site.directory import Site
@@ -445,9 +447,10 @@ def test_a_site_whose_seal_key_is_lost_is_made_anew_and_takes_its_old_place(
 def test_a_machine_whose_clock_is_wrong_is_told_so(
     site: Site, key: Path, monkeypatch: pytest.MonkeyPatch, served: Served
 ) -> None:
+    # The agent's clock alone: the server runs in this process too.
     now = time.time()
     with monkeypatch.context() as patch:
-        patch.setattr(time, "time", lambda: now - 3600)
+        patch.setattr(site_heads, "time", SimpleNamespace(time=lambda: now - 3600))
         with pytest.raises(DeliveryError, match="clock here is wrong by more than 10 minutes"):
             ok(site, reset, "show")
     assert shown(site)[0] == 0

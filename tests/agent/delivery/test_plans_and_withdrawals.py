@@ -52,7 +52,7 @@ def test_a_result_names_the_plan_that_was_made_before_it(
     assert result.plan == plan
     assert result.challenge != NONE
     assert result.data == {**result.data, **{name: promised.data[name] for name in ("shc_notes", "aci_bench")}}
-    with pytest.raises(DisclosureError, match="no open plan"):
+    with pytest.raises(DisclosureError, match="the plan is not open"):
         ok(site, submission, "abandon", "--plan", plan, "--reason", "failed")
 
 
@@ -87,7 +87,7 @@ def test_only_an_open_plan_gives_a_seed(site: Site, served: Served, wire: Wire, 
     ok(site, submission, "plan", "--model", MODEL)
     (row,) = rows(site, "plan")
     entry = f"pubmed_qa:model={MODEL}"
-    with pytest.raises(DisclosureError, match="no open plan"):
+    with pytest.raises(DisclosureError, match="the plan is not open"):
         ok(site, run_command, "--run-entries", entry, "--plan", row["digest"])
     ok(site, submission, "approve", "--key", key, answer="y\n")
     ok(site, submission, "send")

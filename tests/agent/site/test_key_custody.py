@@ -76,10 +76,10 @@ def test_approval_with_a_key_that_the_account_reads_ends_before_anything_is_show
 
 
 def test_approval_by_one_account_says_so_in_capitals_and_doctor_warns(site: Site, tmp_path: Path) -> None:
-    assert {check.what: check.verdict for check in examine(site)}["approval"] == "ok"
+    assert {check.subject: check.verdict for check in examine(site)}["approval"] == "ok"
     with (site.directory / "site.yaml").open("a") as settings:
         settings.write("one_account_approval: true\n")
     alone = Site(site.directory)
     result = run(alone, submission, "approve", "--key", key_at(tmp_path / "steward.key"))
     assert "ONE ACCOUNT APPROVES ITS OWN SUBMISSIONS" in result.output
-    assert {check.what: check.verdict for check in examine(alone)}["approval"] == "warning"
+    assert {check.subject: check.verdict for check in examine(alone)}["approval"] == "warning"
