@@ -84,7 +84,7 @@ def jsonl(
     from agent.io.atomic_files import open_plain, written_atomically
     from agent.io.progress import Progress
     from agent.redaction.files.rows import RowTally, RowTask
-    from agent.redaction.files.streaming import InThisProcess, Processes, lines_of, redact_stream
+    from agent.redaction.files.streaming import LocalWorker, WorkerPool, lines_of, redact_stream
 
     if len(set(fields)) < len(fields) or identifiers in fields or (spans and "spans" in fields):
         raise RedactionError("--field, --identifiers and what --spans writes need different names", "Rename one.")
@@ -98,7 +98,7 @@ def jsonl(
             rows = sum(1 for line in lines_of(file) if line.strip())
             file.seek(0)
             with (
-                Processes(choice, task, workers) if workers > 1 else InThisProcess(choice, task) as clearing,
+                WorkerPool(choice, task, workers) if workers > 1 else LocalWorker(choice, task) as clearing,
                 written_atomically(out) as written,
             ):
                 progress.begin("redact", rows)
@@ -106,7 +106,7 @@ def jsonl(
                     tally.add(part.tally)
                     progress.advance(part.tally.rows)
                 progress.end()
-                if identifiers is not None and tally.rows and not tally.introduced:
+                if identifiers is not None and tally.rows and not tally.rows_with_people:
                     raise RedactionError(
                         f"{source.name}: no row has a field {identifiers}, which --identifiers names",
                         "Nothing was written. Name the field that says who a row is about.",
@@ -126,24 +126,25 @@ def _report(tally: "RowTally") -> None:
         RedactionError: something was withheld in every row.
     """
     click.echo(
-        f"{counted(tally.rows, 'row')}: {counted(tally.found, 'identifier')} in {tally.touched} of them", err=True
+        f"{counted(tally.rows, 'row')}: {counted(tally.identifiers, 'identifier')} in {tally.redacted_rows} of them",
+        err=True,
     )
-    if tally.unread:
-        has = "has" if tally.unread == 1 else "have"
+    if tally.unchecked_rows:
+        has = "has" if tally.unchecked_rows == 1 else "have"
         click.echo(
-            f"{counted(tally.unread, 'row')} {has} other fields, written unchanged and not checked "
+            f"{counted(tally.unchecked_rows, 'row')} {has} other fields, written unchanged and not checked "
             "(--others redact or drop)",
             err=True,
         )
-    if tally.replaced:
-        had = "row had a field" if tally.replaced == 1 else "rows had fields"
-        click.echo(f"{tally.replaced} {had} of the name spans: what --spans found stands there now", err=True)
+    if tally.rows_with_spans:
+        had = "row had a field" if tally.rows_with_spans == 1 else "rows had fields"
+        click.echo(f"{tally.rows_with_spans} {had} of the name spans: what --spans found stands there now", err=True)
     if tally.withheld:
         reasons = ", ".join(f"{count} {reason}" for reason, count in tally.withheld.most_common())
-        named = ", ".join(map(str, tally.rows_withheld))
+        named = ", ".join(map(str, tally.first_withheld))
         fields, were = counted(tally.withheld.total(), "field"), "was" if tally.withheld.total() == 1 else "were"
         said = f"{fields} {were} withheld ({reasons}); the first rows with one: {named}"
-        if tally.spoilt == tally.rows:
+        if tally.withheld_rows == tally.rows:
             raise RedactionError(
                 said, "No row is left to read. Look at the reasons: a policy's limits, a model, a file."
             )

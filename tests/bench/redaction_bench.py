@@ -27,7 +27,7 @@ from typing import Any
 from agent.cli.output import show_rows
 from agent.cli.redact_tables import COLUMNS, bench_rows
 from agent.redaction.files.rows import RowTask
-from agent.redaction.files.streaming import Processes, redact_stream
+from agent.redaction.files.streaming import WorkerPool, redact_stream
 from agent.redaction.files.worker import EngineChoice, peak_mb
 from agent.redaction.measuring.bench import Bench, GoldText, bench, judge_all, read_gold
 from agent.redaction.measuring.measures import Measured
@@ -152,7 +152,7 @@ def grown(rows: int, choice: EngineChoice) -> tuple[float | None, float | None]:
 
     peaks: list[float | None] = []
     done = 0
-    with Processes(choice, RowTask(("text",), spans=True), 1) as process:
+    with WorkerPool(choice, RowTask(("text",), spans=True), 1) as process:
         for part in redact_stream(lines(), len, process):
             done += part.tally.rows
             if len(peaks) == 0 and done >= rows // 2:

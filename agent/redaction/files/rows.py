@@ -1,9 +1,10 @@
-"""Rows of a JSON-lines file: which of their fields are cleared, and what is written of them."""
+"""Redact the rows of a JSON-lines file: read the fields of each, redact them together, and write the row again."""
 
 import json
-from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal, Protocol, get_args
 
 from agent.errors import RedactionError
@@ -14,33 +15,34 @@ from agent.redaction.views.nested import Json, texts_in, with_texts
 from agent.vocabulary import Identifier
 
 MOST_LINE = 64 * 2**20  # bytes; a longer line is withheld without being read into memory
-_ROWS_NAMED = 10  # of those in which something was withheld
+_ROWS_NAMED = 10  # rows with withheld fields whose numbers are listed; enough to look at
 _ENTITIES = frozenset(get_args(Entity))
 
 Others = Literal["keep", "redact", "drop"]
 
 
-class Clears(Protocol):
-    """The engine, or one made elsewhere."""
+class RecordRedactor(Protocol):
+    """An `Engine`, or a stand-in for one."""
 
     def redact_and_find(
         self, texts: Sequence[str], identifiers: Sequence[Identifier] = (), unit: str | None = None
     ) -> Sequence[tuple[str, tuple[Span, ...] | Withheld]]:
-        """Clear the texts of one record together; beside each, what was found where in the original."""
+        """Redact the texts of one record together; return with each the spans that were detected in the original."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class RowTask:
-    """What to do with each row.
+    """The options that decide how each row is redacted.
 
     Attributes:
-        fields: are cleared, together; whatever is nested in them too.
-        spans: write places in the original text: [[start, end, entity], ...]; by field where there are several.
-        identifiers: the field that says what is known of the row's people ({"NAME": ["Anna Kowalski"], ...}); it is
+        fields: redacted together, with all that is nested in them.
+        spans: write the detected spans of the original text: [[start, end, entity], ...]; by field where there are
+            several fields.
+        identifiers: the field that lists known values of the row's people ({"NAME": ["Anna Kowalski"], ...}); it is
             never written.
         unit: the field that names the patient: where a policy moves dates, those of one patient move alike.
-        others: whether the other fields are written as they are, cleared together with the rest, or not at all.
+        others: whether the other fields are written as they are, redacted together with `fields`, or left out.
     """
 
     fields: tuple[str, ...]
@@ -52,143 +54,217 @@ class RowTask:
 
 @dataclass(slots=True)
 class RowTally:
-    """What became of rows.
+    """Counts of redacted rows.
 
     Attributes:
-        found: identifiers found.
-        touched: rows in which any was found.
-        characters: of the texts looked at.
-        withheld: fields not shown, by reason.
-        spoilt: rows with such a field; rows_withheld: the first few of them, counted from 1.
-        unread: rows with fields that nobody looked at.
-        introduced: rows that say who they are about, in the field for that.
-        replaced: rows that had a field of the name under which places are written.
+        rows: all rows.
+        identifiers: detected in all rows.
+        redacted_rows: rows with at least one detected identifier.
+        characters: of the texts that were redacted.
+        unchecked_rows: rows with fields that were written without being redacted.
+        rows_with_people: rows that have the field of known values (`RowTask.identifiers`).
+        rows_with_spans: rows whose own field "spans" was replaced.
+        withheld_rows: rows with at least one withheld field.
+        withheld: withheld fields, by reason.
+        first_withheld: numbers of the first rows with a withheld field, counted from 1.
     """
 
     rows: int = 0
-    found: int = 0
-    touched: int = 0
+    identifiers: int = 0
+    redacted_rows: int = 0
     characters: int = 0
-    unread: int = 0
-    introduced: int = 0
-    replaced: int = 0
-    spoilt: int = 0
+    unchecked_rows: int = 0
+    rows_with_people: int = 0
+    rows_with_spans: int = 0
+    withheld_rows: int = 0
     withheld: Counter[str] = field(default_factory=Counter)
-    rows_withheld: list[int] = field(default_factory=list)
+    first_withheld: list[int] = field(default_factory=list)
 
-    def add(self, other: "RowTally") -> None:
-        """Count the rows of `other`, which come later, as well."""
-        self.rows += other.rows
-        self.found += other.found
-        self.touched += other.touched
-        self.characters += other.characters
-        self.unread += other.unread
-        self.introduced += other.introduced
-        self.replaced += other.replaced
-        self.spoilt += other.spoilt
-        self.withheld.update(other.withheld)
-        self.rows_withheld = (self.rows_withheld + other.rows_withheld)[:_ROWS_NAMED]
+    def add(self, later: "RowTally") -> None:
+        """Add the counts of `later` rows."""
+        self.rows += later.rows
+        self.identifiers += later.identifiers
+        self.redacted_rows += later.redacted_rows
+        self.characters += later.characters
+        self.unchecked_rows += later.unchecked_rows
+        self.rows_with_people += later.rows_with_people
+        self.rows_with_spans += later.rows_with_spans
+        self.withheld_rows += later.withheld_rows
+        self.withheld.update(later.withheld)
+        self.first_withheld = (self.first_withheld + later.first_withheld)[:_ROWS_NAMED]
+
+    def count_row(self, number: int, texts: Sequence["_RowText"], *, has_unchecked: bool) -> None:
+        """Count one row by its redacted texts."""
+        self.rows += 1
+        self.unchecked_rows += has_unchecked
+        reasons: list[Withheld] = []
+        identifiers = 0
+        for text in texts:
+            self.characters += len(text.original)
+            if isinstance(text.spans, Withheld):
+                reasons.append(text.spans)
+            else:
+                identifiers += len(text.spans)
+        self.withhold(number, reasons)
+        self.identifiers += identifiers
+        self.redacted_rows += identifiers > 0
 
     def withhold(self, number: int, reasons: Sequence[Withheld]) -> None:
-        """Count fields of one row as withheld."""
+        """Count fields of one row as withheld, one for each reason."""
+        if not reasons:
+            return
         self.withheld.update(str(reason) for reason in reasons)
-        self.spoilt += bool(reasons)
-        if reasons and len(self.rows_withheld) < _ROWS_NAMED:
-            self.rows_withheld.append(number)
+        self.withheld_rows += 1
+        if len(self.first_withheld) < _ROWS_NAMED:
+            self.first_withheld.append(number)
 
 
-def redact_rows(lines: Sequence[bytes], first: int, task: RowTask, engine: Clears) -> tuple[list[bytes], RowTally]:
-    """Return what is written for each line, and what became of them.
+@dataclass(frozen=True, slots=True)
+class _RowText:
+    """One text of a row, before and after redaction."""
+
+    original: str
+    redacted: str
+    spans: tuple[Span, ...] | Withheld
+
+    def list_spans(self) -> list[tuple[int, int, str]]:
+        """Return the spans as they are written; of a withheld text, one over the whole text."""
+        if isinstance(self.spans, Withheld):
+            return [(0, len(self.original), "WITHHELD")]
+        return [(span.start, span.end, span.entity) for span in self.spans]
+
+
+def redact_rows(
+    lines: Sequence[bytes], first: int, task: RowTask, engine: RecordRedactor
+) -> tuple[list[bytes], RowTally]:
+    """Return the line that is written for each line, and the counts of all.
 
     Args:
-        lines: of the file, without their ends. Of one that is longer than MOST_LINE any longer part will do.
-        first: the number of the first of them, counted from 1.
+        lines: of the file, without their ends. A line longer than MOST_LINE may be cut off anywhere behind that.
+        first: the number of the first line, counted from 1.
 
     Raises:
-        RedactionError: a row has none of the fields, or says of its people what cannot be understood.
+        RedactionError: a row has none of the fields, or its known values or its patient cannot be read.
     """
     tally = RowTally()
-    return [_redacted(line, number, task, engine, tally) for number, line in enumerate(lines, first)], tally
+    written = [_redact_line(line, number, task, engine, tally) for number, line in enumerate(lines, first)]
+    return written, tally
 
 
-def withheld_row(number: int, task: RowTask, reason: Withheld, tally: RowTally) -> bytes:
-    """Return what is written for a row of which nothing can be shown."""
+def write_withheld_row(number: int, task: RowTask, reason: Withheld, tally: RowTally) -> bytes:
+    """Return the line that is written for a row of which nothing can be shown, and count it."""
     tally.rows += 1
     tally.withhold(number, [reason])
     shown: dict[str, Any] = dict.fromkeys(task.fields, f"[WITHHELD: {reason}]")
     if task.spans:
         shown["spans"] = [] if len(task.fields) == 1 else {}
-    return _line(shown)
+    return _encode_row(shown)
 
 
-def _redacted(line: bytes, number: int, task: RowTask, engine: Clears, tally: RowTally) -> bytes:
+def _redact_line(line: bytes, number: int, task: RowTask, engine: RecordRedactor, tally: RowTally) -> bytes:
     if len(line) > MOST_LINE:
-        return withheld_row(number, task, Withheld.TOO_LONG, tally)
+        return write_withheld_row(number, task, Withheld.TOO_LONG, tally)
     try:
         row = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
         if not isinstance(row, dict):
-            return withheld_row(number, task, Withheld.UNDECODABLE, tally)
-        return _cleared_row(row, number, task, engine, tally)
-    except (ValueError, RecursionError):  # no JSON, a number of thousands of digits, nested too deep
-        return withheld_row(number, task, Withheld.UNDECODABLE, tally)
+            return write_withheld_row(number, task, Withheld.UNDECODABLE, tally)
+        return _redact_row(row, number, task, engine, tally)
+    except (ValueError, RecursionError):  # not JSON, a number of thousands of digits, nested too deep
+        return write_withheld_row(number, task, Withheld.UNDECODABLE, tally)
 
 
-def _cleared_row(row: dict[str, Json], number: int, task: RowTask, engine: Clears, tally: RowTally) -> bytes:
-    tally.introduced += task.identifiers in row
-    identifiers = tuple(_identifiers(row, number, task))
-    unit = _unit(row, number, task)
-    named = {name: row[name] for name in task.fields if name in row}
-    if not named:
+def _redact_row(row: dict[str, Json], number: int, task: RowTask, engine: RecordRedactor, tally: RowTally) -> bytes:
+    tally.rows_with_people += task.identifiers in row
+    identifiers = _take_identifiers(row, number, task)
+    unit = _read_unit(row, number, task)
+    fields = _select_fields(row, number, task)
+    others = {key: value for key, value in row.items() if key not in fields}
+    if task.spans:
+        others.pop("spans", None)  # the detected spans take its place
+
+    texts = _redact_texts(fields, others, task, partial(engine.redact_and_find, identifiers=identifiers, unit=unit))
+    replacements = (text.redacted for text in texts)
+    redacted_fields = {name: with_texts(value, replacements) for name, value in fields.items()}
+    shown = _join_fields(row, redacted_fields, others, _rewrite_others(others, task, replacements))
+    if task.spans:
+        spans = _list_spans_by_field(fields, texts)
+        shown["spans"] = spans if len(task.fields) > 1 else next(iter(spans.values()))
+        tally.rows_with_spans += "spans" in row
+
+    line = _encode_row(shown)
+    tally.count_row(number, texts, has_unchecked=task.others == "keep" and bool(others))
+    return line
+
+
+def _select_fields(row: dict[str, Json], number: int, task: RowTask) -> dict[str, Json]:
+    """Return the fields of a row that the task names."""
+    fields = {name: row[name] for name in task.fields if name in row}
+    if not fields:
         raise RedactionError(
             f"row {number}: it has no field {' or '.join(task.fields)}",
             "Name fields that the rows have; each row needs one of them. Nothing was written.",
         )
-    if task.spans and any(not isinstance(value, str | None) for value in named.values()):
+    if task.spans and any(not isinstance(value, str | None) for value in fields.values()):
         raise RedactionError(
             f"row {number}: --spans needs a text in {' and '.join(task.fields)}",
-            "Places can be told in plain texts only: leave --spans out. Nothing was written.",
+            "Spans can be listed for plain texts only: leave --spans out. Nothing was written.",
         )
-    # What --spans writes takes the place of a field of that name.
-    others = {key: value for key, value in row.items() if key not in named and not (task.spans and key == "spans")}
-    read: list[Json] = [*named.values(), *([others] if task.others == "redact" else [])]
-    texts = [text for value in read for text in texts_in(value)]
-    results = engine.redact_and_find(texts, identifiers, unit)
-    replaced = iter([shown for shown, _ in results])
-    cleared = dict(zip(named, [with_texts(value, replaced) for value in named.values()], strict=True))
-    rest = _rest(others, task, replaced)
-    shown: dict[str, Any] = {}
-    for key in row:  # fields keep their order, whatever the others are called now
-        if key in cleared:
-            shown[key] = cleared[key]
-        elif key in others and rest:
-            other, value = rest.popleft()
-            shown[other] = value
-    if task.spans:
-        places = iter([_places(text, found) for text, (_, found) in zip(texts, results, strict=True)])
-        by_field = {name: next(places) if isinstance(value, str) else [] for name, value in named.items()}
-        shown["spans"] = by_field if len(task.fields) > 1 else next(iter(by_field.values()))
-        tally.replaced += "spans" in row
-    line = _line(shown)
-    tally.rows += 1
-    tally.characters += sum(map(len, texts))
-    tally.unread += task.others == "keep" and bool(others)
-    tally.withhold(number, [found for _, found in results if isinstance(found, Withheld)])
-    found = sum(len(found) for _, found in results if not isinstance(found, Withheld))
-    tally.found += found
-    tally.touched += found > 0
-    return line
+    return fields
 
 
-def _rest(others: dict[str, Json], task: RowTask, replaced: Iterator[str]) -> deque[tuple[str, Json]]:
-    """Return what is written of the other fields, in their order."""
+def _redact_texts(
+    fields: dict[str, Json],
+    others: dict[str, Json],
+    task: RowTask,
+    redact: Callable[[Sequence[str]], Sequence[tuple[str, tuple[Span, ...] | Withheld]]],
+) -> list[_RowText]:
+    """Redact the texts of the fields, and of the other fields if the task asks for that, as one record."""
+    values: list[Json] = list(fields.values())
+    if task.others == "redact":
+        values.append(others)
+    originals: list[str] = []
+    for value in values:
+        originals += texts_in(value)
+    texts = []
+    for original, (redacted, spans) in zip(originals, redact(originals), strict=True):
+        texts.append(_RowText(original, redacted, spans))
+    return texts
+
+
+def _rewrite_others(others: dict[str, Json], task: RowTask, replacements: Iterator[str]) -> dict[str, Json]:
+    """Return the other fields as they are written, in their order; redaction may rename their keys."""
     if task.others == "drop":
-        return deque()
-    shown = with_texts(others, replaced) if task.others == "redact" else others
-    assert isinstance(shown, dict)
-    return deque(shown.items())
+        return {}
+    rewritten = with_texts(others, replacements) if task.others == "redact" else others
+    assert isinstance(rewritten, dict)
+    return rewritten
 
 
-def _unit(row: dict[str, Json], number: int, task: RowTask) -> str | None:
+def _join_fields(
+    row: dict[str, Json], redacted: dict[str, Json], others: dict[str, Json], rewritten: dict[str, Json]
+) -> dict[str, Any]:
+    """Return the fields that are written, in the order of the row."""
+    shown: dict[str, Any] = {}
+    rewritten_fields = iter(rewritten.items())
+    for key in row:
+        if key in redacted:
+            shown[key] = redacted[key]
+        elif key in others and rewritten:
+            new_key, value = next(rewritten_fields)
+            shown[new_key] = value
+    return shown
+
+
+def _list_spans_by_field(fields: dict[str, Json], texts: Sequence[_RowText]) -> dict[str, list[tuple[int, int, str]]]:
+    """Return the spans of each field, which is a text or null. The texts of the fields come first in `texts`."""
+    remaining = iter(texts)
+    spans: dict[str, list[tuple[int, int, str]]] = {}
+    for name, value in fields.items():
+        spans[name] = next(remaining).list_spans() if isinstance(value, str) else []
+    return spans
+
+
+def _read_unit(row: dict[str, Json], number: int, task: RowTask) -> str | None:
     if task.unit is None:
         return None
     unit = row.get(task.unit)
@@ -200,32 +276,28 @@ def _unit(row: dict[str, Json], number: int, task: RowTask) -> str | None:
     return str(unit)
 
 
-def _identifiers(row: dict[str, Json], number: int, task: RowTask) -> Iterator[Identifier]:
-    """Take what is known of the row's people out of it."""
-    known = row.pop(task.identifiers, None) if task.identifiers is not None else None
-    if known is None:
-        return
-    wrong = RedactionError(
+def _take_identifiers(row: dict[str, Json], number: int, task: RowTask) -> list[Identifier]:
+    """Remove the field of known values from a row, and return them."""
+    people = row.pop(task.identifiers, None) if task.identifiers is not None else None
+    if people is None:
+        return []
+    error = RedactionError(
         f'row {number}: {task.identifiers}: expected {{"NAME": ["...", ...], ...}}',
         f"A key is one of {', '.join(sorted(_ENTITIES))}; a value a text or a list of texts. Nothing was written.",
     )
-    if not isinstance(known, dict):
-        raise wrong
-    for entity, values in known.items():
+    if not isinstance(people, dict):
+        raise error
+    identifiers: list[Identifier] = []
+    for entity, values in people.items():
         for value in values if isinstance(values, list) else [values]:
             if entity not in _ENTITIES or isinstance(value, bool | list | dict | None):
-                raise wrong
-            yield Identifier(entity, str(value))
+                raise error
+            identifiers.append(Identifier(entity, str(value)))
+    return identifiers
 
 
-def _places(text: str, found: tuple[Span, ...] | Withheld) -> list[tuple[int, int, str]]:
-    if isinstance(found, Withheld):
-        return [(0, len(text), "WITHHELD")]
-    return [(span.start, span.end, span.entity) for span in found]
-
-
-def _line(row: dict[str, Any]) -> bytes:
+def _encode_row(row: dict[str, Any]) -> bytes:
     try:
         return json.dumps(row, ensure_ascii=False).encode()
-    except UnicodeEncodeError:  # half of a surrogate pair, which stands for itself in JSON's escapes alone
+    except UnicodeEncodeError:  # half of a surrogate pair: only JSON's escapes can write it
         return json.dumps(row).encode()

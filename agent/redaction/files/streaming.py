@@ -1,10 +1,10 @@
-"""Clearing a file of rows of any length: order kept, memory bounded, one process or several.
+"""Redact a file of rows of any length: the order is kept, memory is bounded, one process works or several.
 
-    with Processes(choice, task, 4) as processes:
-        for part in redact_stream(lines_of(source), out.write, processes):
+    with WorkerPool(choice, task, 4) as workers:
+        for portion in redact_stream(lines_of(source), out.write, workers):
             ...
 
-What one process cannot bear (a row that kills it) is withheld; the others go on.
+A row that ends two processes is withheld; the other rows are redacted.
 """
 
 import secrets
@@ -15,18 +15,18 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from queue import SimpleQueue
 from typing import IO, Any, Protocol, Self, cast
 
 from agent.errors import RedactionError
-from agent.redaction.files.rows import MOST_LINE, RowTally, RowTask, redact_rows, withheld_row
+from agent.redaction.files.rows import MOST_LINE, RowTally, RowTask, redact_rows, write_withheld_row
 from agent.redaction.files.worker import EngineChoice, peak_mb, read_frame, write_frame
 from agent.redaction.redacted import Withheld
 
-_ROWS = 64  # at once
-_BYTES = 256 * 1024  # at once, but for a single long row
-_AHEAD = 2  # portions a process, so that none waits
+_ROWS = 64  # of a portion: few enough that progress shows, and that little is repeated when a process ends
+_BYTES = 256 * 1024  # of a portion, unless a single row is longer
+_AHEAD = 2  # portions begun for each process, so that none waits for the next
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +38,13 @@ class Portion:
 
 
 @dataclass(frozen=True, slots=True)
-class Cleared:
-    """What became of a portion.
+class RedactedPortion:
+    """A portion after redaction.
 
     Attributes:
         lines: as they are written, in order.
-        cpu_s: seconds of a processor it took.
-        peak_mb: most memory that the process has held so far, in MB; None where nobody knows.
+        cpu_s: processor seconds that it took.
+        peak_mb: most memory that the process has held so far, in MB; None where the system does not say.
     """
 
     lines: list[bytes]
@@ -53,14 +53,14 @@ class Cleared:
     peak_mb: float | None
 
 
-class _Clearing(Protocol):
-    def begin(self, portion: Portion) -> Future[Cleared]:
-        """Begin to clear a portion."""
+class _Worker(Protocol):
+    def begin(self, portion: Portion) -> Future[RedactedPortion]:
+        """Begin to redact a portion."""
         ...
 
     @property
     def ahead(self) -> int:
-        """How many portions may be begun before the first of them is awaited."""
+        """The number of portions that may be begun before the first of them is awaited."""
         ...
 
 
@@ -75,9 +75,11 @@ def lines_of(file: IO[bytes]) -> Iterator[bytes]:
             line = file.readline(MOST_LINE + 2)
 
 
-def portions(lines: Iterable[bytes]) -> Iterator[Portion]:
+def split_portions(lines: Iterable[bytes]) -> Iterator[Portion]:
     """Yield portions of lines; empty lines are left out, as JSON lines has none."""
-    first, gathered, size = 1, list[bytes](), 0
+    first = 1
+    gathered: list[bytes] = []
+    size = 0
     for line in lines:
         if not line.strip():
             continue
@@ -85,35 +87,39 @@ def portions(lines: Iterable[bytes]) -> Iterator[Portion]:
         size += len(line)
         if len(gathered) == _ROWS or size >= _BYTES:
             yield Portion(first, tuple(gathered))
-            first, gathered, size = first + len(gathered), [], 0
+            first += len(gathered)
+            gathered = []
+            size = 0
     if gathered:
         yield Portion(first, tuple(gathered))
 
 
-def redact_stream(lines: Iterable[bytes], write: Callable[[bytes], object], clearing: _Clearing) -> Iterator[Cleared]:
-    """Clear lines and write them, in order; yield what became of each portion, without its lines, once it is written.
+def redact_stream(
+    lines: Iterable[bytes], write: Callable[[bytes], object], worker: _Worker
+) -> Iterator[RedactedPortion]:
+    """Redact lines and write them, in order; yield each portion, without its lines, once it is written.
 
     Raises:
-        RedactionError: the engine cannot be opened, or a row is none.
+        RedactionError: the engine cannot be opened, or a row cannot be read.
     """
-    begun: deque[Future[Cleared]] = deque()
+    begun: deque[Future[RedactedPortion]] = deque()
 
-    def finish() -> Cleared:
-        done = begun.popleft().result()
-        for line in done.lines:
+    def finish_first() -> RedactedPortion:
+        portion = begun.popleft().result()
+        for line in portion.lines:
             write(line + b"\n")
-        return Cleared([], done.tally, done.cpu_s, done.peak_mb)
+        return replace(portion, lines=[])
 
-    for portion in portions(lines):
-        begun.append(clearing.begin(portion))
-        if len(begun) >= clearing.ahead:
-            yield finish()
+    for portion in split_portions(lines):
+        begun.append(worker.begin(portion))
+        if len(begun) >= worker.ahead:
+            yield finish_first()
     while begun:
-        yield finish()
+        yield finish_first()
 
 
-class InThisProcess:
-    """Clears portions here, one after the other."""
+class LocalWorker:
+    """Redacts portions in this process, one after the other."""
 
     ahead = 1
 
@@ -132,20 +138,22 @@ class InThisProcess:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def begin(self, portion: Portion) -> Future[Cleared]:
-        """Clear a portion."""
-        began, done = time.process_time(), Future[Cleared]()
-        written, tally = redact_rows(portion.lines, portion.first, self._task, self._engine)
-        done.set_result(Cleared(written, tally, time.process_time() - began, peak_mb()))
-        return done
+    def begin(self, portion: Portion) -> Future[RedactedPortion]:
+        """Redact a portion, and return a future that is done."""
+        started = time.process_time()
+        lines, tally = redact_rows(portion.lines, portion.first, self._task, self._engine)
+        cpu_s = time.process_time() - started
+        future = Future[RedactedPortion]()
+        future.set_result(RedactedPortion(lines, tally, cpu_s, peak_mb()))
+        return future
 
 
-class Processes:
-    """Clears portions in processes of their own. They end with the `with` block, or with this process."""
+class WorkerPool:
+    """Redacts portions in several processes, which end with the `with` block, or with this process."""
 
     def __init__(self, choice: EngineChoice, task: RowTask, count: int) -> None:
         self.ahead = _AHEAD * count
-        key = choice.key or secrets.token_hex(32)  # of all processes
+        key = choice.key or secrets.token_hex(32)  # one for all processes, so that they write the same surrogates
         self._opening = {"engine": {**asdict(choice), "key": key}, "task": asdict(task)}
         self._task = task
         self._threads = ThreadPoolExecutor(count, thread_name_prefix="redact")
@@ -154,7 +162,7 @@ class Processes:
             self._idle.put(None)  # each starts with its first portion
         self._all: list[_Process] = []
         self._closed = False
-        self.opening_cpu_s = 0.0  # seconds of a processor that the last one took to open its engine
+        self.opening_cpu_s = 0.0  # processor seconds that the last process took to open its engine
 
     def __enter__(self) -> Self:
         return self
@@ -162,43 +170,45 @@ class Processes:
     def __exit__(self, *_: object) -> None:
         self._closed = True
         self._threads.shutdown(wait=False, cancel_futures=True)
-        for process in self._all:  # a thread that waits for one finds it dead
+        for process in self._all:  # a thread that waits for a reply then sees that its process ended
             process.kill()
         self._threads.shutdown()
         for process in self._all:
             process.end()
 
-    def begin(self, portion: Portion) -> Future[Cleared]:
-        """Begin to clear a portion in whichever process is free first."""
-        return self._threads.submit(self._clear, portion)
+    def begin(self, portion: Portion) -> Future[RedactedPortion]:
+        """Begin to redact a portion in the first process that is free."""
+        return self._threads.submit(self._redact, portion)
 
-    def _clear(self, portion: Portion) -> Cleared:
-        done = self._asked(portion)
-        if done is not None:
-            return done
-        # Whatever ended the process (memory, say): each row again by itself, so that only those that end two are lost.
-        tally, lines, used, peak = RowTally(), list[bytes](), 0.0, None
+    def _redact(self, portion: Portion) -> RedactedPortion:
+        redacted = self._ask_process(portion)
+        if redacted is None:
+            return self._redact_row_by_row(portion)
+        return redacted
+
+    def _redact_row_by_row(self, portion: Portion) -> RedactedPortion:
+        """Redact each row of a portion by itself, so that only rows that end two processes are withheld.
+
+        The portion ended a process: one row needed too much memory, or the system stopped the process.
+        """
+        redacted = RedactedPortion([], RowTally(), 0.0, None)
         for number, line in enumerate(portion.lines, portion.first):
-            alone = Portion(number, (line,))
-            one = self._asked(alone) or self._asked(alone)
-            if one is None:
-                lines.append(withheld_row(number, self._task, Withheld.ENGINE_ERROR, tally))
+            row = Portion(number, (line,))
+            redacted_row = self._ask_process(row) or self._ask_process(row)
+            if redacted_row is None:
+                redacted.lines.append(write_withheld_row(number, self._task, Withheld.ENGINE_ERROR, redacted.tally))
                 continue
-            lines += one.lines
-            tally.add(one.tally)
-            used, peak = used + one.cpu_s, one.peak_mb
-        return Cleared(lines, tally, used, peak)
+            redacted.lines.extend(redacted_row.lines)
+            redacted.tally.add(redacted_row.tally)
+            redacted = replace(redacted, cpu_s=redacted.cpu_s + redacted_row.cpu_s, peak_mb=redacted_row.peak_mb)
+        return redacted
 
-    def _asked(self, portion: Portion) -> Cleared | None:
-        """Clear a portion in a process; None when the process died of it."""
-        process = self._idle.get()
-        if process is not None and process.is_dead():
-            self._forget(process)
-            process = None
-        process = process or self._started()
+    def _ask_process(self, portion: Portion) -> RedactedPortion | None:
+        """Redact a portion in a process; return None if the process ended before it replied."""
+        process = self._take_idle()
         reply = process.ask({"first": portion.first}, portion.lines)
         if self._closed:
-            raise CancelledError  # nobody waits for it any more
+            raise CancelledError  # the `with` block has ended: no caller waits for the result
         if reply is None:
             self._forget(process)
             self._idle.put(None)
@@ -207,13 +217,21 @@ class Processes:
         head, lines = reply
         _raise_error(head)
         tally = RowTally(**{**head["tally"], "withheld": Counter(head["tally"]["withheld"])})
-        return Cleared(lines, tally, head["cpu_s"], head["peak_mb"])
+        return RedactedPortion(lines, tally, head["cpu_s"], head["peak_mb"])
+
+    def _take_idle(self) -> "_Process":
+        """Wait for an idle process; start one in the place of a process that ended or was never started."""
+        process = self._idle.get()
+        if process is not None and process.is_dead():
+            self._forget(process)
+            process = None
+        return process or self._start_process()
 
     def _forget(self, process: "_Process") -> None:
         process.end()
         self._all.remove(process)
 
-    def _started(self) -> "_Process":
+    def _start_process(self) -> "_Process":
         try:
             process = _Process()
             self._all.append(process)
@@ -223,13 +241,13 @@ class Processes:
             _raise_error(ready[0])
             self.opening_cpu_s = ready[0]["cpu_s"]
         except BaseException:
-            self._idle.put(None)  # whoever waits for one finds out as well
+            self._idle.put(None)  # so that the next thread that waits gets the error too
             raise
         return process
 
 
 class _Process:
-    """One process that clears, and its pipes."""
+    """One worker process, and its pipes."""
 
     def __init__(self) -> None:
         command = [sys.executable, "-P", "-m", "agent.redaction.files.worker"]
@@ -249,15 +267,15 @@ class _Process:
         return read_frame(cast(IO[bytes], self._child.stdout))
 
     def is_dead(self) -> bool:
-        """Tell whether it has ended."""
+        """Tell whether the process has ended."""
         return self._child.poll() is not None
 
     def kill(self) -> None:
-        """Let it end: it holds nothing but what it was given."""
+        """Kill the process: it holds only its portion."""
         self._child.kill()
 
     def end(self) -> None:
-        """End it, and close its pipes."""
+        """End the process, and close its pipes."""
         self._child.kill()
         with suppress(OSError), self._child:  # closes its pipes and waits
             pass

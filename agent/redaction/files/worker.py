@@ -1,7 +1,7 @@
-"""A process that clears rows for another: frames in, frames out. It ends with its input, however its parent ends.
+"""A process that redacts rows for another: frames in, frames out. It ends with its input, however its parent ends.
 
-A frame is a line of JSON, which says how many bytes of rows follow it. Errors say what `RedactionError` says, which
-never quotes a text; whatever else goes wrong ends the process, without a word.
+A frame is a line of JSON, which gives the number of bytes of the rows that follow it. An error frame repeats a
+`RedactionError`, which never quotes a text; any other error ends the process without output.
 """
 
 import json
@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import IO, Any
 
 from agent.errors import RedactionError
-from agent.redaction.files.rows import Clears, RowTask, redact_rows
+from agent.redaction.files.rows import RecordRedactor, RowTask, redact_rows
 
-MOST_REMEMBERED = 5_000  # findings: some 2 MB
+_CACHED_DETECTIONS = 5_000  # some 2 MB; the rows of a file seldom repeat
 
 
 @dataclass(frozen=True, slots=True)
 class EngineChoice:
-    """Which engine clears.
+    """The engine that redacts.
 
     Attributes:
         policy: as `open_engine` takes it.
@@ -39,13 +39,17 @@ class EngineChoice:
     models: tuple[Any, ...] | None = None
     key: str | None = field(default=None, repr=False)
 
-    def open(self) -> Clears:
-        """Open the engine; about a second.
+    def open(self) -> RecordRedactor:
+        """Open the engine, which takes about a second.
 
         Raises:
             RedactionError: it cannot be opened.
         """
-        for library in ("OPENBLAS", "OMP", "MKL"):  # a processor each: several redact at once, on small matrices
+        for library in (
+            "OPENBLAS",
+            "OMP",
+            "MKL",
+        ):  # one thread each: several processes redact at once, on small matrices
             os.environ.setdefault(f"{library}_NUM_THREADS", "1")
         from agent.redaction.engine import build_engine, open_engine
         from agent.redaction.policy.policy import load_policy, with_models
@@ -56,7 +60,7 @@ class EngineChoice:
             engine = open_engine(self.policy, directory, language=self.language, key=key)
         else:
             engine = build_engine(with_models(load_policy(self.policy, directory, self.language), self.models), key)
-        engine.limit_cache(MOST_REMEMBERED)
+        engine.limit_cache(_CACHED_DETECTIONS)
         return engine
 
 
@@ -101,24 +105,24 @@ def serve(requests: IO[bytes], replies: IO[bytes]) -> None:
         write_frame(replies, {"cpu_s": time.process_time()})
         while (request := read_frame(requests)) is not None:
             head, lines = request
-            began = time.process_time()
+            started = time.process_time()
             written, tally = redact_rows(lines, head["first"], task, engine)
-            used = time.process_time() - began
-            counted = {**asdict(tally), "withheld": dict(tally.withheld)}  # asdict spoils a Counter
-            write_frame(replies, {"tally": counted, "cpu_s": used, "peak_mb": peak_mb()}, written)
+            cpu_s = time.process_time() - started
+            counts = {**asdict(tally), "withheld": dict(tally.withheld)}  # asdict cannot copy a Counter
+            write_frame(replies, {"tally": counts, "cpu_s": cpu_s, "peak_mb": peak_mb()}, written)
     except RedactionError as error:
         write_frame(replies, {"error": [str(error), error.advice]})
 
 
 def main() -> None:
-    """Serve standard input; nothing but frames is ever written."""
+    """Serve standard input; write frames only."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then ends this process
     requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # a library that prints shall not write into a frame
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # a library that prints must not write into a frame
     with suppress(BrokenPipeError, KeyboardInterrupt):
         try:
             serve(requests, replies)
-        except Exception:  # noqa: BLE001 - a traceback could quote a text; that the process ended says enough
+        except Exception:  # noqa: BLE001 - a traceback could quote a text; the exit status is enough
             sys.exit(1)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from agent.errors import RedactionError
 from agent.io.atomic_files import open_plain
 from agent.redaction.files.rows import RowTask
-from agent.redaction.files.streaming import Portion, Processes, lines_of, redact_stream
+from agent.redaction.files.streaming import Portion, WorkerPool, lines_of, redact_stream
 from agent.redaction.files.worker import EngineChoice
 from agent.redaction.measuring.measures import Measured, Place, judged, measured
 
@@ -79,7 +79,7 @@ def bench(texts: list[GoldText], choice: EngineChoice) -> Bench:
     found: list[tuple[Place, ...]] = []
     withheld: Counter[str] = Counter()
     cpu_s, peak = 0.0, None
-    with Processes(choice, _TASK, 1) as process:
+    with WorkerPool(choice, _TASK, 1) as process:
         began = time.monotonic()
         first = process.begin(Portion(1, (texts[0].row(),))).result()
         start_s, start_cpu_s = time.monotonic() - began, process.opening_cpu_s + first.cpu_s

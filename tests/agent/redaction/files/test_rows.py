@@ -52,7 +52,7 @@ def test_texts_keys_and_numbers_of_a_nested_field_are_cleared_together(engine: E
     assert row["text"]["messages"][0]["role"] == "user"
     assert row["text"]["[NAME-1]"].pop("mrn").startswith("[")
     assert row["text"]["[NAME-1]"] == {"age": 54, "alive": True, "score": None}
-    assert tally.found == 4
+    assert tally.identifiers == 4
 
 
 def test_keys_that_are_the_same_after_clearing_are_all_kept(engine: Engine):
@@ -80,7 +80,7 @@ def test_rows_that_are_none_are_withheld_where_they_stand_and_counted(engine: En
         "gout",
     ]
     assert tally.withheld == {"undecodable": 6}
-    assert tally.rows_withheld == [2, 3, 4, 5, 6, 7]
+    assert tally.first_withheld == [2, 3, 4, 5, 6, 7]
     assert tally.rows == len(rows)
 
 
@@ -91,7 +91,7 @@ def test_a_byte_order_mark_is_no_part_of_the_first_row(engine: Engine):
 def test_places_are_of_the_original_text(engine: Engine):
     text = "Fever of 38.5 \u00b0C \U0001f912, Mr. Holloway, MRN: 4471209."
     (row,), tally = redacted(engine, RowTask(("text",), spans=True), {"id": 7, "text": text, "spans": [[0, 1, "GOLD"]]})
-    assert tally.replaced == 1  # which the command says
+    assert tally.rows_with_spans == 1  # which the command says
     assert row["text"] == "Fever of 38.5 \u00b0C \U0001f912, [NAME-1], MRN: [MRN-1]."
     assert [(text[start:end], entity) for start, end, entity in row["spans"]] == [
         ("Mr. Holloway", "NAME"),
@@ -120,7 +120,7 @@ def test_the_other_fields_are_kept_cleared_or_left_out_as_asked(engine: Engine, 
     assert {key: value for key, value in written.items() if key in left} == left
     assert ("Holloway" in json.dumps(written)) == ("4471209" in json.dumps(written)) == (others == "keep")
     assert ("n" in written) == (others != "drop")
-    assert tally.unread == (others == "keep")
+    assert tally.unchecked_rows == (others == "keep")
     assert list(written) == [key for key in row if key in written]
 
 

@@ -18,7 +18,7 @@ from agent.errors import RedactionError
 from agent.redaction.engine import Engine
 from agent.redaction.files import rows, streaming
 from agent.redaction.files.rows import RowTally, RowTask, redact_rows
-from agent.redaction.files.streaming import Processes, lines_of, portions, redact_stream
+from agent.redaction.files.streaming import WorkerPool, lines_of, redact_stream, split_portions
 from agent.redaction.files.worker import EngineChoice, read_frame, write_frame
 
 TASK = RowTask(("text",), spans=True)
@@ -27,8 +27,8 @@ CHOICE = EngineChoice("hipaa_safe_harbor")
 
 
 @pytest.fixture(scope="module")
-def processes() -> Iterator[Processes]:
-    with Processes(CHOICE, TASK, 2) as both:
+def processes() -> Iterator[WorkerPool]:
+    with WorkerPool(CHOICE, TASK, 2) as both:
         yield both
 
 
@@ -55,7 +55,7 @@ def test_lines_are_whole_or_cut_behind_the_longest_and_none_is_lost(content: byt
 def test_portions_hold_every_line_once_in_order_and_empty_ones_never(lines: list[bytes]):
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(streaming, "_BYTES", 100)
-        found = list(portions(lines))
+        found = list(split_portions(lines))
     assert [line for portion in found for line in portion.lines] == [line for line in lines if line.strip()]
     first = 1
     for portion in found:
@@ -86,7 +86,7 @@ def test_a_line_longer_than_any_is_withheld_without_being_held(engine: Engine, m
     assert tally.withheld == {"too long": 1}
 
 
-def test_several_processes_write_what_one_writes_in_the_same_order(processes: Processes, engine: Engine):
+def test_several_processes_write_what_one_writes_in_the_same_order(processes: WorkerPool, engine: Engine):
     cases = [
         *(case(number) for number in range(300)),
         b'{"text": "a\\u0000b"}',
@@ -101,11 +101,11 @@ def test_several_processes_write_what_one_writes_in_the_same_order(processes: Pr
     assert b"".join(written) == b"".join(line + b"\n" for line in expected)
     assert tally == alone
     assert tally.rows == 302
-    assert tally.found == 900
+    assert tally.identifiers == 900
     assert tally.withheld == {"undecodable": 1, "too long": 1}
 
 
-def test_a_process_that_is_killed_costs_time_and_no_row(processes: Processes):
+def test_a_process_that_is_killed_costs_time_and_no_row(processes: WorkerPool):
     cases = [case(number) for number in range(20)]
     for process in processes._all:
         os.kill(process._child.pid, signal.SIGKILL)
@@ -116,7 +116,7 @@ def test_a_process_that_is_killed_costs_time_and_no_row(processes: Processes):
 
 
 def test_a_row_that_no_process_survives_is_withheld_and_the_others_go_on(
-    processes: Processes, monkeypatch: pytest.MonkeyPatch
+    processes: WorkerPool, monkeypatch: pytest.MonkeyPatch
 ):
     ask = streaming._Process.ask
 
@@ -131,18 +131,18 @@ def test_a_row_that_no_process_survives_is_withheld_and_the_others_go_on(
     shown = [json.loads(line) for line in written]
     assert [row["text"].startswith("[WITHHELD: engine error]") for row in shown] == [False, False, False, True, False]
     assert part.tally.withheld == {"engine error": 1}
-    assert part.tally.rows_withheld == [4]
+    assert part.tally.first_withheld == [4]
     assert part.tally.rows == 5
 
 
-def test_a_row_that_stops_all_is_named_as_in_one_process(processes: Processes):
+def test_a_row_that_stops_all_is_named_as_in_one_process(processes: WorkerPool):
     with pytest.raises(RedactionError, match="row 2: it has no field text"):
         list(redact_stream([case(1), b'{"txet": "Holloway"}'], bytes, processes))
 
 
 def test_an_engine_that_cannot_be_opened_is_said_by_every_process():
     with (
-        Processes(EngineChoice("no_such_policy"), TASK, 2) as none,
+        WorkerPool(EngineChoice("no_such_policy"), TASK, 2) as none,
         pytest.raises(RedactionError, match="no_such_policy"),
     ):
         list(redact_stream([case(number) for number in range(70)], bytes, none))
@@ -157,7 +157,7 @@ def test_the_dates_of_one_patient_move_alike_in_every_process(tmp_path: Path):
     texts = ["Dr. Anna Kowalski: seen on 03/14/2022.", "Dr. Anna Kowalski: seen again on 03/20/2022."]
     cases = [json.dumps({"patient": n % 3, "text": texts[n // 3 % 2]}).encode() for n in range(600)]
     written: list[bytes] = []
-    with Processes(choice, task, 2) as both:
+    with WorkerPool(choice, task, 2) as both:
         for part in redact_stream(cases, written.append, both):
             assert not part.tally.withheld
     by_patient = [{json.loads(line)["text"] for line in written[patient::3]} for patient in range(3)]
