@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from agent.calibration.ratings import OVERALL, Grader, RatingTable
-from agent.statistics.agreement import NO_ICC, Icc, Ratings, icc_above, mean_icc
+from agent.statistics.agreement import NO_ICC, Icc, Ratings, estimate_icc_gain, estimate_mean_icc
 from agent.statistics.resampling import FEWEST_UNITS
 
 CLINICIANS = "clinicians"
@@ -75,7 +75,7 @@ def figures(table: RatingTable, width: float) -> Iterator[AgreementFigure]:
         for place in table.columns("jury", "judge", "metric"):
             ratings = table.values[criterion]
             both = [pair for pair in pairs if _common(ratings, (*pair, place)) >= FEWEST_ANSWERS]
-            above = icc_above(ratings, place, both, units=table.units)
+            above = estimate_icc_gain(ratings, place, both, units=table.units)
             rows = _rows(ratings, [(*pair, place) for pair in both])
             beside = [(clinician, place) for clinician in clinicians]
             yield _figure(table, criterion, table.graders[place], beside, above, len(rows), width)
@@ -100,8 +100,8 @@ def _figure(
     kept = [pair for pair, n in common.items() if n >= FEWEST_ANSWERS]
     rows = _rows(ratings, kept)
     units = len({table.units[place] for place in rows})
-    absolute = NO_ICC if who.kind == "metric" else mean_icc(ratings, kept, "ICC2", units=table.units)
-    standardised = mean_icc(ratings, kept, "ICC3", units=table.units, standardised=True)
+    absolute = NO_ICC if who.kind == "metric" else estimate_mean_icc(ratings, kept, "ICC2", units=table.units)
+    standardised = estimate_mean_icc(ratings, kept, "ICC3", units=table.units, standardised=True)
     names = {pair: " and ".join(table.graders[place].name for place in pair) for pair in pairs}
     return AgreementFigure(
         criterion,
@@ -113,7 +113,7 @@ def _figure(
         {names[pair]: n for pair, n in common.items() if 0 < n < FEWEST_ANSWERS},
         absolute,
         standardised,
-        mean_icc(ratings, kept, "ICC3k", units=table.units, standardised=True),
+        estimate_mean_icc(ratings, kept, "ICC3k", units=table.units, standardised=True),
         above,
         above_n,
         _needed(standardised if who.kind == "metric" else absolute, units, width),

@@ -15,7 +15,7 @@ from agent.io.new_folder import new_folder
 from agent.jury.prompts import Matter, matter_of
 from agent.jury.rubric import Rubric, rubric_of
 from agent.redaction.gateway.subject import Whose
-from agent.results.comparability import units_apart
+from agent.results.comparability import build_unit_prefix
 from agent.scoring.jury_scores import judged_answer
 from agent.scoring.measures import HELM_TWIN, Measure, Rules
 from agent.vocabulary import Reason
@@ -161,9 +161,11 @@ def _hand_out(
         with new_folder(out) as folder:
             for file, content in written.items():
                 _write(folder / file, content)
-            with store.whole():
-                store.keep_calibration(wanted.name, plan)
-                store.audit("calibration made", f"name={wanted.name} items={len(plan['items'])} raters={wanted.raters}")
+            with store.transaction():
+                store.calibrations.keep(wanted.name, plan)
+                store.audit.record(
+                    "calibration made", f"name={wanted.name} items={len(plan['items'])} raters={wanted.raters}"
+                )
             kept = True
     except ConfigError:  # the folder could not take its name
         if kept:
@@ -173,17 +175,17 @@ def _hand_out(
 
 def delete_calibration(store: "Store", name: str) -> None:
     """Delete a sample with clinicians' names and grades, and write so to the audit log."""
-    with store.whole():
-        raters = len(store.raters(name))
-        store.delete_calibration(name)
-        store.audit("calibration deleted", f"name={name} raters={raters}")
+    with store.transaction():
+        raters = len(store.calibrations.read_raters(name))
+        store.calibrations.delete(name)
+        store.audit.record("calibration deleted", f"name={name} raters={raters}")
 
 
 def delete_rater(store: "Store", name: str, number: int) -> None:
     """Delete one clinician's name and grades, and write so to the audit log."""
-    with store.whole():
-        store.delete_ratings(name, number)
-        store.audit("calibration ratings deleted", f"name={name} rater=R{number}")
+    with store.transaction():
+        store.calibrations.delete_ratings(name, number)
+        store.audit.record("calibration ratings deleted", f"name={name} rater=R{number}")
 
 
 def _check_name(store: "Store", name: str) -> None:
@@ -191,7 +193,7 @@ def _check_name(store: "Store", name: str) -> None:
         raise ConfigError(
             "the name of a calibration is 1 to 64 letters, digits, dots, dashes and underscores", "Choose another name."
         )
-    if store.calibration(name) is not None:
+    if store.calibrations.find(name) is not None:
         raise ConfigError(
             f"there is a calibration {name} already",
             f"Choose another name, or let go of it with `intramural calibrate delete {name}`.",
@@ -199,8 +201,8 @@ def _check_name(store: "Store", name: str) -> None:
 
 
 def _runs(store: "Store", suite: str, benchmark: str) -> "list[Run]":
-    store.require_suite(suite)
-    every = store.runs(suite)
+    store.runs.require_suite(suite)
+    every = store.runs.select(suite)
     runs = [run for run in every if run.benchmark == benchmark]
     if not runs:
         known = ", ".join(dict.fromkeys(run.benchmark for run in every))
@@ -248,9 +250,9 @@ def _candidates(store: "Store", runs: "Sequence[Run]", metric: str) -> dict[str,
     """Return each model's answers that a jury graded, or could grade."""
     found: dict[str, list[SampleCandidate]] = {}
     for run in runs:
-        for position, score in enumerate(store.unit_scores(run.run_id, metric)):
+        for position, score in enumerate(store.scores.read_units(run.run_id, metric)):
             if score.value is not None or score.reason in _GRADABLE:
-                one = SampleCandidate(run.run_id, position, units_apart(run) + score.unit_key, score.instance_key)
+                one = SampleCandidate(run.run_id, position, build_unit_prefix(run) + score.unit_key, score.instance_key)
                 found.setdefault(run.model, []).append(one)
     if not found:
         raise ConfigError(
@@ -293,12 +295,12 @@ def _load(store: "Store", rules: Mapping[str, Rules], candidates: Sequence[Sampl
     for one in candidates:
         by_run.setdefault(one.run_id, {})[one.position] = one
     for run_id, by_position in by_run.items():
-        for stored in store.each_instance(run_id, sorted(by_position)):
+        for stored in store.answers.read_each_instance(run_id, sorted(by_position)):
             if stored.instance is None or stored.response is None:
                 continue
             answer = judged_answer(rules[run_id], stored.response)
             if isinstance(answer, str) and answer.strip():
-                mark = store.answer_mark(stored.response.text)
+                mark = store.identities.answer_mark(stored.response.text)
                 matter = matter_of(stored.instance, answer)
                 whose = Whose.of(stored.instance)
                 yield _Item(by_position[stored.position], stored.request_key, mark, matter, whose)

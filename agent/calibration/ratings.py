@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal
 from agent.calibration.making import jury_measure
 from agent.jury.seats import jury_score, quorum_of, seat_names
 from agent.metrics import METRICS
-from agent.results.comparability import units_apart
-from agent.results.judge_agreement import asked_alike
+from agent.results.comparability import build_unit_prefix
+from agent.results.judge_agreement import identify_jury
 from agent.scoring.measures import Measure, Rules
 from agent.statistics.agreement import Ratings
 
@@ -63,19 +63,19 @@ def rating_table(store: "Store", calibration: "Calibration") -> RatingTable:
     criteria = tuple(plan["criteria"])
     same, changed, purged = _same_answers(store, plan["items"])
     found: dict[Grader, dict[str, _Values]] = {}
-    for rater in store.raters(calibration.name):
+    for rater in store.calibrations.read_raters(calibration.name):
         grader = Grader(f"R{rater.number}", "clinician")
         found[grader] = {item: _with_overall(rater.grades.get(item, {}), criteria) for item in same}
     units: dict[str, bytes] = {}
     runs: list[tuple[Run, dict[int, str]]] = []
-    for run in (run for run in store.runs(plan["suite"]) if run.benchmark == plan["benchmark"]):
+    for run in (run for run in store.runs.select(plan["suite"]) if run.benchmark == plan["benchmark"]):
         items = {plan["items"][item]["position"]: item for item in same if plan["items"][item]["run"] == run.run_id}
         if items:
             runs.append((run, items))
     versions = _versions([run for run, _ in runs])
     for run, items in runs:
-        scores = store.unit_scores(run.run_id, plan["metric"])
-        units |= {item: units_apart(run) + scores[position].unit_key for position, item in items.items()}
+        scores = store.scores.read_units(run.run_id, plan["metric"])
+        units |= {item: build_unit_prefix(run) + scores[position].unit_key for position, item in items.items()}
         for grader, position, values in _machines(store, run, criteria, versions):
             if position in items:
                 found.setdefault(grader, {})[items[position]] = values
@@ -96,13 +96,13 @@ def _same_answers(store: "Store", items: Mapping[str, Mapping[str, object]]) -> 
     same: set[str] = set()
     purged = 0
     for run_id, by_position in by_run.items():
-        for stored in store.each_instance(run_id, sorted(by_position)):
+        for stored in store.answers.read_each_instance(run_id, sorted(by_position)):
             item = by_position[stored.position]
             if stored.request_key.hex() != items[item]["request"]:
                 continue
             if stored.response is None:
                 purged += 1
-            elif store.answer_mark(stored.response.text) != items[item]["answer"]:
+            elif store.identities.answer_mark(stored.response.text) != items[item]["answer"]:
                 continue
             same.add(item)
     return [item for item in items if item in same], len(items) - len(same), purged
@@ -122,7 +122,7 @@ def _versions(runs: "Sequence[Run]") -> _Versions:
 def _what(measure: Measure) -> str:
     """Return what tells the measure from others of its name."""
     metric = measure.to_keep()
-    jury = () if metric.jury is None else (asked_alike(metric.jury), quorum_of(measure.use))
+    jury = () if metric.jury is None else (identify_jury(metric.jury), quorum_of(measure.use))
     return repr((sorted(metric.options.items()), jury))
 
 
@@ -141,7 +141,7 @@ def _machines(
         return
     jury = _label("jury", measure, versions)
     names = [name if jury == "jury" else f"{name} ({jury})" for name in seat_names(measure.use.judges)]
-    for position, seats in store.seats(run.run_id, measure.name).items():
+    for position, seats in store.juries.read_seats(run.run_id, measure.name).items():
         if values := _jury_values(seats, measure, criteria):
             yield Grader(jury, "jury"), position, values
         for seat in seats:
@@ -150,7 +150,7 @@ def _machines(
     for one in rules.measures:
         if one.name in WORD_METRICS:
             grader = Grader(_label(METRICS[one.name].display_name, one, versions), "metric")
-            for position, score in enumerate(store.unit_scores(run.run_id, one.name)):
+            for position, score in enumerate(store.scores.read_units(run.run_id, one.name)):
                 if score.value is not None:
                     yield grader, position, dict.fromkeys((*criteria, OVERALL), score.value)
 

@@ -137,6 +137,10 @@ class Benchmark:
         """The metric that stands for the benchmark on the board."""
         return self.metrics[0]
 
+    def names_files_by(self, argument: str) -> bool:
+        """Tell whether the value of an argument is part of a file's name."""
+        return any(f"{{{argument}}}" in file.name for file in self.files)
+
     def fill_arguments(self, passed: Mapping[str, str]) -> dict[str, str]:
         """Check the arguments of a run entry and fill in the defaults: see `agent.catalog.arguments`."""
         return fill_arguments(self.id, self.arguments, passed)

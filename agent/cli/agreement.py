@@ -51,18 +51,18 @@ def agreement(site: Site, suite: str, benchmark: str | None, form: str) -> None:
     answer, with the judge, and with the family of judge and model. Agreement among judges is not yet agreement with
     people: see `calibrate`.
     """
-    from agent.results.judge_agreement import suite_agreement
+    from agent.results.judge_agreement import measure_agreement
 
     with site.store() as store:
-        store.require_suite(suite)
-        runs = [run for run in store.runs(suite) if benchmark in (None, run.benchmark)]
+        store.runs.require_suite(suite)
+        runs = [run for run in store.runs.select(suite) if benchmark in (None, run.benchmark)]
         if not runs:
-            found = {run.benchmark for run in store.runs(suite)}
+            found = {run.benchmark for run in store.runs.select(suite)}
             raise ConfigError(
                 f"suite {suite} holds no run of {benchmark} (benchmarks there: {', '.join(sorted(found))})",
                 "Name one of them with --benchmark.",
             )
-        agreements, biases = suite_agreement(store, suite, benchmark)
+        agreements, biases = measure_agreement(store, suite, benchmark)
     if form != "table":
         rows = [*map(agreement_row, agreements), *map(bias_row, biases)]
         columns = dict.fromkeys(key for row in rows for key in row if key not in ("judges", "silent"))

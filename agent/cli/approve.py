@@ -103,7 +103,7 @@ def _write_request(site: Site, digest: str | None, out: Path) -> None:
         check_draft(draft, registry, policy)
     drafts = [Draft(draft, outbox.verdicts(draft.digest)) for draft in chosen]
     with site.store() as store:
-        audit_head = store.audit_head()
+        audit_head = store.audit.read_head()
     registry_file = federation.registry_file(today_day())
     write_new(out, write_request(registry_file, policy, drafts, audit_head, collect_refusals(outbox, registry)))
     click.echo(

@@ -48,7 +48,7 @@ def audit(context: click.Context, form: str) -> None:
         return
     site: Site = context.obj
     with site.store() as store:
-        events, head = store.audit_log(), store.audit_head()
+        events, head = store.audit.read_events(), store.audit.read_head()
     rows = [
         {
             "number": event.number,
@@ -128,7 +128,7 @@ def sample(site: Site, digest: str, count: int, seed: str | None, form: str) -> 
             )
         leaves = open_leaves(basis.records, draw_leaves(len(basis.records), count, seed))
         checks = check_leaves(store, basis.runs, leaves, submission.result.scores_root, site.means)
-        store.audit("leaves sampled", f"digest={submission.digest} leaves={len(checks)} of={len(basis.records)}")
+        store.audit.record("leaves sampled", f"digest={submission.digest} leaves={len(checks)} of={len(basis.records)}")
     _show_sample(submission, seed, checks, form)
     if any(check.outcome.value != "match" for check in checks):
         raise click.exceptions.Exit(1)
@@ -136,14 +136,14 @@ def sample(site: Site, digest: str, count: int, seed: str | None, form: str) -> 
 
 def _check_log(store: "Store") -> dict[str, object]:
     """Return a row that says how many events the log has. Raises StoreError where it was changed."""
-    events = len(store.audit_log())
+    events = len(store.audit.read_events())
     return {"what": "audit log", "outcome": "match", "finding": f"{events} events, each as it was written"}
 
 
 def _check_heads(store: "Store", heads: Sequence[AuditHead]) -> Iterator[dict[str, object]]:
     """Compare the log with each head."""
     for head in sorted(set(heads)):
-        finding = store.check_audit_head(*head)
+        finding = store.audit.compare_head(*head)
         yield {"what": f"head {head.number}", "outcome": "different" if finding else "match", "finding": finding}
 
 

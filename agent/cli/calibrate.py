@@ -112,21 +112,21 @@ def import_ratings(site: Site, name: str, file: Path, rater: str, replace: bool,
         raise ConfigError("the clinician has no name", "Give it with --rater.")
     with site.store() as store:
         plan = _known(store, name).plan
-        known = store.rater_called(name, rater)
+        known = store.calibrations.find_rater(name, rater)
         if known is not None and not replace:
             raise ConfigError(
                 f"grades by this clinician are in calibration {name} already", "Give --replace to replace them."
             )
         grades = read_sheet(file, list(plan["items"]), plan["criteria"], Scale(*plan["scale"]))
-        for other in store.raters(name):
+        for other in store.calibrations.read_raters(name):
             if other.grades == grades and (known is None or other.number != known.number) and not same_grades:
                 raise ConfigError(
                     f"every grade is the same as R{other.number}'s: the same sheet under another name?",
                     "If both clinicians did give these grades, confirm it with --same-grades.",
                 )
-        number = store.keep_ratings(name, rater, grades)
-        store.audit("calibration ratings", f"name={name} rater=R{number} items={len(grades)}")
-        raters = len(store.raters(name))
+        number = store.calibrations.keep_ratings(name, rater, grades)
+        store.audit.record("calibration ratings", f"name={name} rater=R{number} items={len(grades)}")
+        raters = len(store.calibrations.read_raters(name))
     full = sum(len(given) == len(plan["criteria"]) for given in grades.values())
     click.echo(f"R{number}: {len(grades)} of {len(plan['items'])} answers graded, {full} on every criterion")
     if raters > plan["raters"]:
@@ -222,7 +222,7 @@ def delete(site: Site, name: str, rater: str | None, yes: bool) -> None:
 
     with site.store() as store:
         _known(store, name)
-        numbers = {f"R{one.number}": one.number for one in store.raters(name)}
+        numbers = {f"R{one.number}": one.number for one in store.calibrations.read_raters(name)}
     if rater is not None and rater.upper() not in numbers:
         raise ConfigError(
             f"no {rater} in calibration {name} (clinicians there: {', '.join(numbers) or 'none yet'})",
@@ -251,8 +251,8 @@ def list_(site: Site, form: str) -> None:
     """List the samples: benchmark, size, and whose grades are there."""
     rows = []
     with site.store() as store:
-        for one in store.calibrations():
-            raters = store.raters(one.name)
+        for one in store.calibrations.read_all():
+            raters = store.calibrations.read_raters(one.name)
             rows.append(
                 {
                     "name": one.name,
@@ -271,9 +271,9 @@ def list_(site: Site, form: str) -> None:
 
 
 def _known(store: "Store", name: str) -> "Calibration":
-    found = store.calibration(name)
+    found = store.calibrations.find(name)
     if found is None:
-        known = ", ".join(one.name for one in store.calibrations()) or "none yet"
+        known = ", ".join(one.name for one in store.calibrations.read_all()) or "none yet"
         raise ConfigError(
             f"there is no calibration {name} (here: {known})", "Make one with `intramural calibrate new`."
         )

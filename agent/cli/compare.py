@@ -16,7 +16,7 @@ from agent.io.plain_text import printable
 from agent.site.directory import Site
 
 if TYPE_CHECKING:
-    from agent.results.compare_models import Duel, Versus
+    from agent.results.compare_models import BenchmarkComparison, ModelComparison
     from agent.statistics.paired import MeanDifference
 
 COLUMNS = {
@@ -62,7 +62,7 @@ def compare(
     for all benchmarks shown, and the smallest difference that could well have been seen (MDD). Models are named as in
     `intramural summarize`, or by their deployment.
     """
-    from agent.results.compare_models import meet
+    from agent.results.compare_models import compare_models
     from agent.results.paired_models import pair_models
 
     if suite is not None and suites:
@@ -71,7 +71,7 @@ def compare(
     names = list(dict.fromkeys(suites or (suite or "default",)))
     with site.store() as store:
         for name in names:
-            store.require_suite(name)
+            store.runs.require_suite(name)
         pairing = pair_models(store, names, model_a, model_b, metric)
         left_out = "; ".join(f"{benchmark}: {why}" for benchmark, why in pairing.left_out.items())
         if not pairing.benchmarks:
@@ -79,7 +79,7 @@ def compare(
                 f"{model_a} and {model_b} have nothing to compare ({left_out})",
                 "Run both models on the same data and score them alike; both need scores.",
             )
-        found = meet(pairing)
+        found = compare_models(pairing)
     rows = comparison_rows(found)
     if form == "table":
         _show_table(rows, found, model_a, model_b, f"Suite {names[0]}" if len(names) == 1 else ", ".join(names))
@@ -93,15 +93,15 @@ def compare(
     if form != "table" and left_out:
         click.echo(f"left out: {printable(left_out)}", err=True)
     if plot is not None:
-        from agent.plots.differences import differences_chart
-        from agent.plots.dots import dots_file
+        from agent.plots.differences import build_differences_chart
+        from agent.plots.dots import render_dots_svg
 
-        draw(plot, differences_chart(found, model_a, model_b), dots_file)
+        draw(plot, build_differences_chart(found, model_a, model_b), render_dots_svg)
 
 
-def comparison_rows(found: "Versus") -> list[dict[str, Any]]:
+def comparison_rows(found: "ModelComparison") -> list[dict[str, Any]]:
     """Return a row a benchmark, as JSON shows it, and one for all together where there are several."""
-    from agent.results.compare_models import found_in
+    from agent.results.compare_models import shows_difference
 
     rows = [_row(duel) for duel in found.duels]
     overall = found.overall
@@ -109,12 +109,12 @@ def comparison_rows(found: "Versus") -> list[dict[str, Any]]:
         nothing = dict.fromkeys(rows[0])
         said = {"benchmark": ALL, "difference": overall.value, "low": overall.low, "high": overall.high}
         better = f"{'A' if overall.value > 0 else 'B'} better"
-        words = better if found_in(overall, overall.p) else "no difference seen"
+        words = better if shows_difference(overall, overall.p) else "no difference seen"
         rows.append(nothing | said | {"p": overall.p, "benchmarks": len(overall.counted), "words": words})
     return rows
 
 
-def _row(duel: "Duel") -> dict[str, Any]:
+def _row(duel: "BenchmarkComparison") -> dict[str, Any]:
     paired, found = duel.paired, duel.difference
     return {
         "benchmark": paired.benchmark,
@@ -189,7 +189,7 @@ def _counts(reasons: Mapping[str, int] | None) -> str:
     return " ".join(f"{reason}={count}" for reason, count in (reasons or {}).items())
 
 
-def _show_table(rows: Sequence[Mapping[str, Any]], found: "Versus", a: str, b: str, title: str) -> None:
+def _show_table(rows: Sequence[Mapping[str, Any]], found: "ModelComparison", a: str, b: str, title: str) -> None:
     shown = [{**row, "p": _p(row["p"]), "holm_p": _p(row["holm_p"])} for row in rows]
     columns = dict(COLUMNS)
     if all(row["units"] == row["n"] for row in rows):
@@ -234,7 +234,7 @@ def _p(value: float | None) -> str | None:
     return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def _about(duel: "Duel") -> list[str]:
+def _about(duel: "BenchmarkComparison") -> list[str]:
     """Say what a reader should know of one benchmark's row."""
     paired, lines = duel.paired, []
     lacking = [

@@ -94,7 +94,9 @@ def add_dataset(
         added = put_in(
             benchmark, source, site.data, attestation=attestation, replace=replace, progress=_say_part(benchmark)
         )
-        store.audit("data added", _audit_detail(benchmark, added.record.known, added.record.instances, attestation))
+        store.audit.record(
+            "data added", _audit_detail(benchmark, added.record.known, added.record.instances, attestation)
+        )
     _report(benchmark, added)
 
 
@@ -140,7 +142,7 @@ def fetch_dataset(site: Site, benchmark_id: str, replace: bool) -> None:
         with staged(benchmark, site.data, replace=replace) as folder:
             fetch_files(files, folder, way, _Bar())
             record, found = accept(benchmark, folder, None, progress=_say_part(benchmark))
-        store.audit("data fetched", _audit_detail(benchmark, record.known, record.instances, None))
+        store.audit.record("data fetched", _audit_detail(benchmark, record.known, record.instances, None))
     _report(benchmark, Added(record, found, 0))
 
 
@@ -179,7 +181,7 @@ def register_dataset(site: Site, benchmark_id: str, dry_run: bool) -> None:
     with site.store() as store:
         done = register(gate, benchmark, site.data, store, dry_run=dry_run)
         if done.submission is not None:
-            store.audit(
+            store.audit.record(
                 "dataset registered",
                 f"benchmark={benchmark.id} version={done.number} commitment={done.candidate.entry.commitment} "
                 f"statement={done.submission.digest}",

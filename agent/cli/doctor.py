@@ -117,8 +117,8 @@ def _check_agent_key(site: Site) -> Check:
 
 def _check_store(site: Site) -> Check:
     with site.store() as store:
-        entries = len(store.audit_log())
-        suites = len(store.suites())
+        entries = len(store.audit.read_events())
+        suites = len(store.runs.list_suites())
     return Check("store", "ok", f"opens under the data key; {suites} suites, {entries} audit entries, none changed")
 
 
@@ -326,7 +326,7 @@ def _check_jury(site: Site) -> Check:
     if len(seats) < FEWEST_SEATS:
         return Check("jury", "warning", finding, "Name at least three judges of different families.")
     with site.store() as store:
-        judged = {run.deployment for run in store.runs() if _has_jury(run)}
+        judged = {run.deployment for run in store.runs.select() if _has_jury(run)}
     if own := [name for name in sorted(judged) if judges_itself(name, seats)]:
         told = "; ".join(own_judge_words(name) for name in own)
         return Check("jury", "warning", f"{finding}; {told}", "Name a jury without it with --judges for its runs.")

@@ -39,12 +39,12 @@ def export(site: Site, suite: str, form: ExportForm, out: Path, reveal: bool) ->
     from agent.exchange.tables.export import export_tables
     from agent.exchange.tables.files import check_writable
     from agent.io.new_folder import new_folder
-    from agent.results.standings import with_standings
+    from agent.results.standings import add_standings
 
     check_writable(form)
     summaries = suite_summaries(site, suite)
     with site.store() as store:
-        summaries = with_standings(store, summaries)
+        summaries = add_standings(store, summaries)
     rows = summary_rows(shown_summaries(site, summaries, reveal=reveal), all_metrics=True)
     with new_folder(out) as folder:
         if form == "helm":

@@ -95,7 +95,7 @@ class JudgingTook:
             seats.setdefault(judge.model_deployment or judge.model_name, []).append(number)
         lines: list[str] = []
         for name, numbers in seats.items():
-            usage = store.judging_usage(run.run_id, numbers)
+            usage = store.juries.sum_usage(run.run_id, numbers)
             seconds = judged.seconds if judged.asked and (asked is None or name in asked) else 0.0
             if usage.answers:
                 self._together.setdefault(name, []).append((usage, seconds))

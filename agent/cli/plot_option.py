@@ -44,9 +44,9 @@ def draw(plot: Path, chart: "Chart", svg: "Callable[[Chart], bytes]") -> None:
         ConfigError: the file cannot be written.
     """
     if str(plot) == "-":
-        from agent.plots.plain import plain_plot
+        from agent.plots.plain import draw_plain_plot
 
-        click.echo(printable(plain_plot(chart)), nl=False)
+        click.echo(printable(draw_plain_plot(chart)), nl=False)
         return
     try:
         plot.write_bytes(svg(chart))

@@ -78,7 +78,7 @@ def mark(site: Site, name: str, again: int | None) -> None:
 
     with site.store() as store:
         require_review(store, name)
-        texts = store.reviewed_texts(name)
+        texts = store.reviews.read_texts(name)
         if again is not None and again > len(texts):
             raise ConfigError(f"review {name} has {counted(len(texts), 'text')}", "Give one of their numbers.")
         left = [one for one in texts if (one.item == again if again else one.figures is None)]
@@ -103,7 +103,7 @@ def report(site: Site, name: str, form: str) -> None:
 
     with site.store() as store:
         require_review(store, name)
-        texts = store.reviewed_texts(name)
+        texts = store.reviews.read_texts(name)
     done = [text for text in texts if text.figures is not None]
     if not done:
         raise ConfigError(f"no text of review {name} was reviewed yet", f"Run `intramural redact review mark {name}`.")
@@ -147,7 +147,7 @@ def gold(site: Site, name: str, out: Path) -> None:
         rows = list(gold_rows(store, name))
         if not rows:
             raise ConfigError(f"review {name} has no reviewed text", f"Run `intramural redact review mark {name}`.")
-        revealing = Revealing(lambda event: store.audit("reveal", event), "review")
+        revealing = Revealing(lambda event: store.audit.record("reveal", event), "review")
         revealing.clear_records([[row["text"] for row in rows]], f"name={name} gold={len(rows)}")
         try:
             handle = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -166,7 +166,7 @@ def gold(site: Site, name: str, out: Path) -> None:
 def list_(site: Site, form: str) -> None:
     """List the reviews."""
     with site.store() as store:
-        found = store.reviews()
+        found = store.reviews.read_all()
     rows = [
         {
             "name": one.name,
@@ -190,9 +190,9 @@ def delete(site: Site, name: str) -> None:
 
     with site.store() as store:
         require_review(store, name)
-        with store.whole():
-            store.delete_review(name)
-            store.audit("review deleted", f"name={name}")
+        with store.transaction():
+            store.reviews.delete(name)
+            store.audit.record("review deleted", f"name={name}")
     click.echo(f"review {name} deleted")
 
 
@@ -203,7 +203,7 @@ def _marked(store: "Store", name: str, text: "ReviewedText", total: int) -> bool
 
     assert text.content is not None
     found = tuple(MarkedSpan(*each) for each in text.content["found"])
-    revealing = Revealing(lambda event: store.audit("reveal", event), "review")
+    revealing = Revealing(lambda event: store.audit.record("reveal", event), "review")
     [[shown]] = revealing.clear_records([[text.content["text"]]], f"name={name} item={text.item}")
     click.secho(f"\nText {text.item} of {total}, {counted(len(found), 'mark')}", bold=True)
     click.echo(_with_marks(shown, found))
@@ -217,7 +217,7 @@ def _marked(store: "Store", name: str, text: "ReviewedText", total: int) -> bool
         "wrong": sorted(wrong),
         "missed": [[place.start, place.end, place.entity] for place in missed],
     }
-    store.keep_reviewed(name, text.item, content, verdict.figures())
+    store.reviews.keep_text(name, text.item, content, verdict.figures())
     return True
 
 
@@ -280,7 +280,7 @@ def _ask_missed(text: str, found: "tuple[MarkedSpan, ...]") -> "tuple[MarkedSpan
 
 
 def _print_progress(store: "Store", name: str) -> None:
-    texts = store.reviewed_texts(name)
+    texts = store.reviews.read_texts(name)
     left = sum(text.figures is None for text in texts)
     gone = sum(text.figures is None and text.content is None for text in texts)
     click.echo(f"{len(texts) - left} of {counted(len(texts), 'text')} reviewed")

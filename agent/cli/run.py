@@ -295,7 +295,7 @@ def _print_outcomes(site: Site, outcomes: "Sequence[RunOutcome]", deployments: "
     with site.store() as store:
         for outcome in outcomes:
             run = outcome.summary.run
-            usage = store.usage(run.run_id)
+            usage = store.answers.sum_usage(run.run_id)
             deployment = deployments.get(run.deployment)
             prices = deployment.prices if deployment else None
             click.echo(_outcome_line(outcome))

@@ -37,7 +37,7 @@ def rescore(
     from agent.runs.rescore import lost_rules, rescore_suite
 
     with site.store() as store:
-        store.require_suite(suite)
+        store.runs.require_suite(suite)
         lost = lost_rules(store, suite, scoring)
         if lost and not replace:
             raise ConfigError(

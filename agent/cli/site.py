@@ -73,5 +73,5 @@ def purge(site: Site, days: int | None) -> None:
         raise ConfigError("how old must texts be?", "Give --older-than DAYS, or set keep_texts_days in site.yaml.")
     with site.store() as store:
         gone = store.purge(days)
-        store.audit("purge", f"older_than_days={days} texts={gone}")
+        store.audit.record("purge", f"older_than_days={days} texts={gone}")
     click.echo(f"{gone} texts deleted; scores stay")

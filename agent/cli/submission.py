@@ -67,7 +67,7 @@ def prepare(site: Site, suite: str, scorecard_name: str | None, models: tuple[st
             raise DisclosureError(f"the suite has no runs of the benchmarks of scorecard {card.name}")
         done = prepare(gate, card, findings, suite)
         for digest in sorted(done.new):
-            store.audit("submission prepared", f"digest={digest} day={today_day()}")
+            store.audit.record("submission prepared", f"digest={digest} day={today_day()}")
     rows = [{**_describe_row(s, registry, form), "new": s.digest in done.new} for s in done.submissions]
     columns = {"digest": "Digest", "model": "Model", "outcome": "Outcome", "state": "State", "new": "New"}
     show_rows(rows, columns, form)

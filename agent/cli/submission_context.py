@@ -42,7 +42,7 @@ def audit_of(site: Site) -> Callable[[str, str], None]:
 
     def write(event: str, detail: str) -> None:
         with site.store() as store:
-            store.audit(event, detail)
+            store.audit.record(event, detail)
 
     return write
 

@@ -105,16 +105,16 @@ def _show(
     if subgroups:
         show_subgroups(site, summaries, all_metrics, form, title)
         return
-    from agent.results.standings import with_standings
+    from agent.results.standings import add_standings
 
     with site.store() as store:
-        summaries = with_standings(store, summaries)
+        summaries = add_standings(store, summaries)
     show_summaries(summaries, all_metrics, form, title)
     if plot is not None:
-        from agent.plots.charts import chart_of
-        from agent.plots.page import svg_file
+        from agent.plots.charts import build_chart
+        from agent.plots.page import render_svg
 
-        draw(plot, chart_of(summaries, title), svg_file)
+        draw(plot, build_chart(summaries, title), render_svg)
 
 
 def suite_summaries(site: Site, suite: str, each_run: bool = True) -> "list[RunSummary]":
@@ -126,7 +126,7 @@ def suite_summaries(site: Site, suite: str, each_run: bool = True) -> "list[RunS
     from agent.results.summarize import summarise_benchmarks, summarise_suite
 
     with site.store() as store:
-        store.require_suite(suite)
+        store.runs.require_suite(suite)
         return summarise_suite(store, suite) if each_run else summarise_benchmarks(store, suite)
 
 
@@ -352,9 +352,9 @@ def figures(metric: "MetricSummary") -> dict[str, Any]:
 
 
 def _print_win_rates(summaries: "Sequence[RunSummary]") -> None:
-    from agent.results.summarize import comparison
+    from agent.results.summarize import compare_summaries
 
-    found = comparison(summaries)
+    found = compare_summaries(summaries)
     if len(found.rates) < 2:
         return
     show_standings(summaries, found.rates)
@@ -370,7 +370,7 @@ def _print_win_rates(summaries: "Sequence[RunSummary]") -> None:
 
 def show_subgroups(site: Site, summaries: "Sequence[RunSummary]", all_metrics: bool, form: str, title: str) -> None:
     """Print the main metric of every row of a leaderboard, by what its patients are."""
-    from agent.results.subgroups import subgroup_summaries
+    from agent.results.subgroups import summarise_subgroups
 
     rows: list[dict[str, Any]] = []
     of_runs: dict[str, None] = {}
@@ -390,7 +390,7 @@ def show_subgroups(site: Site, summaries: "Sequence[RunSummary]", all_metrics: b
                         "value": found.value,
                         **figures(found.metric),
                     }
-                    for found in subgroup_summaries(store, summary, metric)
+                    for found in summarise_subgroups(store, summary, metric)
                 ]
     if form == "json":
         show_rows(rows, {}, form)

@@ -1,9 +1,9 @@
-"""The files of a dataset's folder: found by the names of a definition, and never outside the folder."""
+"""Find the files of a dataset's folder by the names of a definition, and never outside the folder."""
 
 import glob
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -15,11 +15,12 @@ from agent.errors import BenchmarkError, ConfigError
 from agent.io.atomic_files import open_plain
 
 _FIELD = re.compile(r"\{(\w+)\}")
-_PLAIN = re.compile(r"\w[\w .,+=-]*")  # what an argument may put into a file's name: no separators, no patterns
+# An argument that is part of a file's name holds no separators and no patterns, so that it cannot lead out of the folder.
+_SAFE_VALUE = re.compile(r"\w[\w .,+=-]*")
 
 
-class Hashed(NamedTuple):
-    """A file, and the SHA-256 of what it held when it was found."""
+class HashedFile(NamedTuple):
+    """A file, and the SHA-256 of its content when it was found."""
 
     path: Path
     sha256: str
@@ -27,30 +28,31 @@ class Hashed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FolderEntry:
-    """What one entry of a definition's `data.files` stands for here.
+    """The files that belong to one entry of a definition's `data.files`.
 
     Attributes:
-        file: as the definition says it, names with their arguments filled in.
-        found: by name within the folder; several for a pattern, none if there are none.
-        by_argument: whether it stands for another file with other arguments.
+        file: the entry, with the arguments filled into its names.
+        present: files by their name within the folder; several for a pattern, empty if none is there.
+        by_argument: whether other arguments would name another file.
     """
 
     file: DataFile
-    found: Mapping[str, Hashed]
+    present: Mapping[str, HashedFile]
     by_argument: bool
 
-    def version(self) -> Version | None:
+    def find_version(self) -> Version | None:
         """Return the known version that has these bytes, and this name where the name says which file it is."""
-        digests = {name: file.sha256 for name, file in self.found.items()}
-        digest = joint_digest(digests) if "*" in self.file.name else next(iter(digests.values()))
-        for known in self.file.known:
-            if known.sha256 == digest and not (self.by_argument and known.name not in ("", self.file.name)):
-                return known
+        digests = {name: file.sha256 for name, file in self.present.items()}
+        digest = join_digests(digests) if "*" in self.file.name else next(iter(digests.values()))
+        for version in self.file.known:
+            is_other_file = self.by_argument and version.name not in ("", self.file.name)
+            if version.sha256 == digest and not is_other_file:
+                return version
         return None
 
 
 def find_entries(folder: Path, files: Sequence[DataFile], arguments: Mapping[str, str]) -> list[FolderEntry]:
-    """Look for each entry's files under its own name, else under that of one of its further versions.
+    """Look for each entry's files under its name, else under the name of one of its further versions.
 
     Raises:
         BenchmarkError: a file is a link out of the folder, or lies below a folder named `keys`.
@@ -58,19 +60,31 @@ def find_entries(folder: Path, files: Sequence[DataFile], arguments: Mapping[str
     """
     entries = []
     for file in files:
-        own_fields = _FIELD.findall(file.name)
-        # A version's name that holds fewer arguments belongs to one value of them: it says which file that is,
-        # and is no other place to look for this one.
-        others = [v.name for v in file.versions if v.name and _FIELD.findall(v.name) == own_fields]
-        names = [_filled(name, arguments) for name in (file.name, *others)]
-        found = next((paths for name in names if (paths := _matching(folder, name))), {})
-        versions = tuple(_named(version, arguments) for version in file.versions)
-        hashed = {name: Hashed(path, file_digest(path, name)) for name, path in found.items()}
-        entries.append(FolderEntry(_renamed(file, names[0], versions), hashed, bool(own_fields)))
+        fields = _FIELD.findall(file.name)
+        names = [_fill_name(name, arguments) for name in _possible_names(file)]
+        paths = _find_first(folder, names)
+        versions = [replace(version, name=_fill_name(version.name, arguments)) for version in file.versions]
+        entry = FolderEntry(
+            file=replace(file, name=names[0], versions=tuple(versions)),
+            present={name: HashedFile(path, hash_file(path, name)) for name, path in paths.items()},
+            by_argument=bool(fields),
+        )
+        entries.append(entry)
     return entries
 
 
-def file_digest(path: Path, name: str) -> str:
+def _possible_names(file: DataFile) -> list[str]:
+    """Return the names under which an entry may lie in the folder, arguments not filled in."""
+    names = [file.name]
+    fields = _FIELD.findall(file.name)
+    for version in file.versions:
+        # A name with fewer arguments belongs to one value of them: it names that file, and is not another name of this.
+        if version.name and _FIELD.findall(version.name) == fields:
+            names.append(version.name)
+    return names
+
+
+def hash_file(path: Path, name: str) -> str:
     """Return the SHA-256 of a file that is not a key; `name` is for messages.
 
     Raises:
@@ -87,22 +101,34 @@ def file_digest(path: Path, name: str) -> str:
         raise BenchmarkError(f"{name}: {why}") from None
 
 
-def joint_digest(digests: Mapping[str, str]) -> str:
+def join_digests(digests: Mapping[str, str]) -> str:
     """Return the SHA-256 of the lines "digest  name" of several files, in their order."""
-    return hashlib.sha256("".join(f"{digest}  {name}\n" for name, digest in digests.items()).encode()).hexdigest()
+    lines = "".join(f"{digest}  {name}\n" for name, digest in digests.items())
+    return hashlib.sha256(lines.encode()).hexdigest()
 
 
-def folder_digest(folder: Path) -> str:
-    """Return the joint digest of all files below a folder but hidden ones, by name: what `data.sample` notes.
+def hash_folder(folder: Path) -> str:
+    """Return the joint digest of all files below a folder but hidden ones, by name, as `data.sample` notes it.
 
     Raises:
         BenchmarkError: a file cannot be read, or is a link out of the folder.
     """
-    names = {name: inside(folder, folder / name) for name in _below(folder, "**/*")}
-    return joint_digest({name: file_digest(path, name) for name, path in names.items()})
+    paths = {name: check_inside(folder, folder / name) for name in _list_names(folder, "**/*")}
+    return join_digests({name: hash_file(path, name) for name, path in paths.items()})
 
 
-def inside(folder: Path, path: Path) -> Path:
+def list_data_files(folder: Path) -> list[Path]:
+    """Return all files below a folder whose names do not begin with a dot, sorted."""
+    return [path for path in sorted(folder.rglob("*")) if path.is_file() and not path.name.startswith(".")]
+
+
+def read_stamp(path: Path) -> list[int]:
+    """Return a file's size and the time of its last change (nanoseconds), as records note them."""
+    status = path.stat()
+    return [status.st_size, status.st_mtime_ns]
+
+
+def check_inside(folder: Path, path: Path) -> Path:
     """Return the path of a file below `folder`.
 
     Raises:
@@ -118,34 +144,40 @@ def inside(folder: Path, path: Path) -> Path:
     return path
 
 
-def _matching(folder: Path, name: str) -> dict[str, Path]:
+def _find_first(folder: Path, names: Sequence[str]) -> dict[str, Path]:
+    """Return the files of the first of the names that has any."""
+    for name in names:
+        paths = _find_matching(folder, name)
+        if paths:
+            return paths
+    return {}
+
+
+def _find_matching(folder: Path, name: str) -> dict[str, Path]:
     if "*" not in name:
         path = folder / name
-        return {name: inside(folder, path)} if path.is_file() else {}
+        return {name: check_inside(folder, path)} if path.is_file() else {}
     pattern = "*".join(glob.escape(part) for part in name.split("*"))
-    return {name: inside(folder, folder / name) for name in _below(folder, pattern)}
+    return {match: check_inside(folder, folder / match) for match in _list_names(folder, pattern)}
 
 
-def _below(folder: Path, pattern: str) -> list[str]:
-    """Names of the files that match, sorted; what begins with a dot is left out."""
-    paths = [path.relative_to(folder) for path in folder.glob(pattern) if path.is_file()]
-    return sorted(path.as_posix() for path in paths if not any(part.startswith(".") for part in path.parts))
+def _list_names(folder: Path, pattern: str) -> list[str]:
+    """Return the names of the files that match, sorted, without hidden files and files in hidden folders."""
+    names = []
+    for path in folder.glob(pattern):
+        name = path.relative_to(folder)
+        is_hidden = any(part.startswith(".") for part in name.parts)
+        if path.is_file() and not is_hidden:
+            names.append(name.as_posix())
+    return sorted(names)
 
 
-def _filled(name: str, arguments: Mapping[str, str]) -> str:
+def _fill_name(name: str, arguments: Mapping[str, str]) -> str:
     for field in _FIELD.findall(name):
         value = arguments.get(field, "")
         if not value:
             raise ConfigError(f"the data's files are named by the argument {field}, and the run entry gives none")
-        if not _PLAIN.fullmatch(value) or ".." in value:
+        if not _SAFE_VALUE.fullmatch(value) or ".." in value:
             raise ConfigError(f"{field} is {value!r}: expected a part of a file's name")
-    return compile_template(name, arguments)[0].render(arguments)
-
-
-def _named(version: Version, arguments: Mapping[str, str]) -> Version:
-    name = _filled(version.name, arguments)
-    return replace(version, name=name)
-
-
-def _renamed(file: DataFile, name: str, versions: Iterable[Version]) -> DataFile:
-    return replace(file, name=name, versions=tuple(versions))
+    template, _ = compile_template(name, arguments)
+    return template.render(arguments)

@@ -1,4 +1,4 @@
-"""Frozen copies of a benchmark's data: what a registered version holds, whatever becomes of the data itself.
+"""Frozen copies of a benchmark's data: a registered version keeps its files when the data itself changes.
 
 `data/.frozen/<benchmark id>/0001/` is one copy, for its owner alone:
 
@@ -7,8 +7,8 @@
     .frozen.json   which benchmark and definition it is of, the digest of each file, and, once the copy is registered,
                    the version's commitment
 
-A copy grows beside its place and gets its name when it is whole, so that a crash leaves none. Without a commitment it
-is no version yet: runs pass over it, and the next registration finishes it or takes it away.
+A copy is written under a temporary name and renamed when it is whole, so that a crash leaves none. Without a commitment
+it is no version yet: runs pass over it, and the next registration finishes or removes it.
 """
 
 import hashlib
@@ -23,16 +23,17 @@ from pathlib import Path
 from typing import Any, Final
 
 from agent.catalog.benchmark import Benchmark
-from agent.datasets.folder import Hashed, file_digest, joint_digest
+from agent.datasets.folder import HashedFile, hash_file, join_digests, list_data_files, read_stamp
 from agent.datasets.load import Dataset, Known, iter_instances, locate_dataset
 from agent.datasets.manage.examine import Choice, required_choices
-from agent.datasets.manage.register import attested
+from agent.datasets.manage.register import is_attested
 from agent.errors import AgentError, BenchmarkError, ConfigError, StoreError
 from agent.io.atomic_files import locked, open_plain, read_bounded, sync_directory, write_atomically
 
 _RECORD: Final = ".frozen.json"
 _LARGEST_RECORD: Final = 16 * 2**20  # bytes
 _CHUNK: Final = 2**20  # bytes
+_FILES: Final = "files"
 _EXAMPLES: Final = "examples"
 _RESTORE: Final = (
     "Nothing was read. Restore the folder data/.frozen from a back-up; or register the data anew with `intramural "
@@ -42,42 +43,46 @@ _RESTORE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The files of a benchmark's data as they lie now, those of all its required arguments together.
+    """The files of a benchmark's data as they are now, for all values of its required arguments together.
 
     Attributes:
         files: by the name that the benchmark reads, in order of these names.
         examples: the file of solved examples, if the definition names one.
-        known: "official" if all of them are of versions that the benchmark knows.
-        attested: whether the data needs no agreement, or somebody attested one.
+        known: "official" if all files are of versions that the benchmark knows.
+        attested: whether the data needs no agreement, or a person attested one.
     """
 
-    files: Mapping[str, Hashed]
-    examples: Hashed | None
+    files: Mapping[str, HashedFile]
+    examples: HashedFile | None
     known: Known
     attested: bool
 
     @property
     def digest(self) -> str:
         """One digest of all files."""
-        digests = {name: file.sha256 for name, file in self.files.items()}
-        return _data_digest(digests, self.examples.sha256 if self.examples else "")
+        return _digest_data(self.digests, self.examples.sha256 if self.examples else "")
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """SHA-256 of each file, by name."""
+        return {name: file.sha256 for name, file in self.files.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class FrozenVersion:
-    """One copy, whole.
+    """One complete copy. All fields but the folder are the keys of `.frozen.json`.
 
     Attributes:
-        folder: where it lies.
+        folder: of the copy.
         number: from 1, in the order in which the benchmark's data was frozen.
-        benchmark, definition: id, and digest of the definition that reads it.
+        benchmark, definition: the benchmark's id, and the digest of the definition that reads the copy.
         data: one digest of all files.
         files: SHA-256 by name.
         examples: name and SHA-256 of the file of solved examples; empty if there is none.
         known, attested: as `Sources` has them.
         stamps: size and time of the last change (nanoseconds) of the files that were copied, by name.
         commitment: names the registered version; "" until it is registered.
-        instances: how many it gives; 0 until it is registered.
+        instances: number of instances; 0 until it is registered.
     """
 
     folder: Path
@@ -93,13 +98,18 @@ class FrozenVersion:
     commitment: str = ""
     instances: int = 0
 
+    @property
+    def examples_digest(self) -> str:
+        """SHA-256 of the file of solved examples; empty if there is none."""
+        return self.examples[1] if self.examples else ""
+
 
 @dataclass(frozen=True, slots=True)
 class NewerData:
-    """How the data as it lies differs from a version.
+    """How the data as it is now differs from a version.
 
     Attributes:
-        differs: whether any file is another one.
+        differs: whether any file differs.
         rows: instances that the data gives beyond the version's; negative if fewer; None if it cannot be read now.
     """
 
@@ -113,19 +123,17 @@ class NewerData:
             return "the data as it lies cannot be read"
         if not self.rows:
             return "as many rows lie there now, and not the same"
-        count = f"{abs(self.rows):,} {'row' if abs(self.rows) == 1 else 'rows'}"
-        return f"{count} fewer lie there now" if self.rows < 0 else _waiting(self.rows)
-
-
-def _waiting(rows: int) -> str:
-    return f"{rows:,} newer {'row waits' if rows == 1 else 'rows wait'}"
+        if self.rows > 0:
+            return f"{self.rows:,} newer {'row waits' if self.rows == 1 else 'rows wait'}"
+        missing = -self.rows
+        return f"{missing:,} {'row' if missing == 1 else 'rows'} fewer lie there now"
 
 
 def find_sources(benchmark: Benchmark, site_data: Path) -> Sources:
-    """Return the files that all required arguments of a benchmark read together, hashed.
+    """Find and hash the files that a benchmark reads for all values of its required arguments.
 
     Raises:
-        ConfigError: a required argument takes any value, so that nobody can say which files all of them are.
+        ConfigError: a required argument takes any value, so that its files cannot be listed.
         BenchmarkError: data is missing or cannot be read, or it is the sample that travels with the agent.
     """
     choices = required_choices(benchmark)
@@ -134,10 +142,10 @@ def find_sources(benchmark: Benchmark, site_data: Path) -> Sources:
             f"{benchmark.id}: a required argument may have any value, so its data has no end",
             "List the argument's values in the benchmark's definition.",
         )
-    files: dict[str, Hashed] = {}
+    files: dict[str, HashedFile] = {}
     known: set[Known] = set()
-    examples: Hashed | None = None
-    is_attested = True
+    examples: HashedFile | None = None
+    all_attested = True
     for choice in choices:
         dataset = locate_dataset(benchmark, site_data, choice)
         if dataset.known in ("sample", "invented"):
@@ -146,47 +154,46 @@ def find_sources(benchmark: Benchmark, site_data: Path) -> Sources:
                 f"Add the site's own data with `intramural datasets add {benchmark.id} PATH`.",
             )
         for name, path, digest in zip(dataset.names, dataset.paths, dataset.file_digests, strict=True):
-            files[name] = Hashed(path, digest)
+            files[name] = HashedFile(path, digest)
         known.add(dataset.known)
         examples = dataset.examples
-        is_attested = is_attested and attested(benchmark, dataset, site_data)
+        all_attested = all_attested and is_attested(benchmark, dataset, site_data)
     return Sources(
         files=dict(sorted(files.items())),
         examples=examples,
         known=known.pop() if len(known) == 1 else "unknown",
-        attested=is_attested,
+        attested=all_attested,
     )
 
 
-def frozen_versions(site_data: Path, benchmark_id: str) -> list[FrozenVersion]:
+def read_frozen_versions(site_data: Path, benchmark_id: str) -> list[FrozenVersion]:
     """Return all copies of a benchmark's data, registered or not, oldest first.
 
     Raises:
         BenchmarkError: the record of one is damaged.
     """
-    place = _place(site_data, benchmark_id)
-    if not place.is_dir():
+    copies = _copies_folder(site_data, benchmark_id)
+    if not copies.is_dir():
         return []
-    folders = [path for path in place.iterdir() if path.name.isdecimal() and path.is_dir()]
+    # Temporary copies have a name that begins with a dot.
+    folders = [path for path in copies.iterdir() if path.name.isdecimal() and path.is_dir()]
     return [_read_record(folder, benchmark_id) for folder in sorted(folders)]
 
 
-def newest_frozen(benchmark: Benchmark, site_data: Path) -> FrozenVersion | None:
+def find_newest_frozen(benchmark: Benchmark, site_data: Path) -> FrozenVersion | None:
     """Return the newest registered version that exactly this definition reads; None if there is none.
 
     Raises:
         BenchmarkError: the record of a copy is damaged.
     """
-    registered = [
-        version
-        for version in frozen_versions(site_data, benchmark.id)
-        if version.commitment and version.definition == benchmark.digest
-    ]
-    return registered[-1] if registered else None
+    for version in reversed(read_frozen_versions(site_data, benchmark.id)):
+        if version.commitment and version.definition == benchmark.digest:
+            return version
+    return None
 
 
 def freeze(benchmark: Benchmark, site_data: Path) -> FrozenVersion:
-    """Copy a benchmark's data as it lies now. The newest copy is returned instead where it holds the same bytes.
+    """Copy a benchmark's data as it is now, or return the newest copy where it already holds the same bytes.
 
     Raises:
         ConfigError, BenchmarkError: see `find_sources`; or a file changed while it was copied.
@@ -194,26 +201,29 @@ def freeze(benchmark: Benchmark, site_data: Path) -> FrozenVersion:
     """
     with locked(site_data):
         sources = find_sources(benchmark, site_data)
-        versions = frozen_versions(site_data, benchmark.id)
-        if versions and (versions[-1].definition, versions[-1].data) == (benchmark.digest, sources.digest):
-            return versions[-1]
-        number = versions[-1].number + 1 if versions else 1
-        with _grown(_place(site_data, benchmark.id), f"{number:04d}") as growing:
-            stamps = _copy_sources(sources, growing)
+        versions = read_frozen_versions(site_data, benchmark.id)
+        newest = versions[-1] if versions else None
+        if newest and newest.definition == benchmark.digest and newest.data == sources.digest:
+            return newest
+        number = newest.number + 1 if newest else 1
+        copies = _copies_folder(site_data, benchmark.id)
+        name = f"{number:04d}"
+        with _create_copy(copies, name) as folder:
+            stamps = _copy_sources(sources, folder)
             version = FrozenVersion(
-                folder=growing,
+                folder=folder,
                 number=number,
                 benchmark=benchmark.id,
                 definition=benchmark.digest,
                 data=sources.digest,
-                files={name: file.sha256 for name, file in sources.files.items()},
+                files=sources.digests,
                 examples=(sources.examples.path.name, sources.examples.sha256) if sources.examples else (),
                 known=sources.known,
                 attested=sources.attested,
                 stamps=stamps,
             )
             _write_record(version)
-        return replace(version, folder=_place(site_data, benchmark.id) / f"{number:04d}")
+        return replace(version, folder=copies / name)
 
 
 def mark_registered(version: FrozenVersion, commitment: str, instances: int) -> FrozenVersion:
@@ -224,53 +234,58 @@ def mark_registered(version: FrozenVersion, commitment: str, instances: int) -> 
 
 
 def drop_frozen(version: FrozenVersion) -> None:
-    """Take a copy away that was not registered."""
-    # First out of sight in one step, so that a crash leaves no copy with half its files.
-    away = version.folder.with_name(f".new-{secrets.token_hex(8)}")
-    version.folder.rename(away)
-    shutil.rmtree(away, ignore_errors=True)
+    """Remove a copy that was not registered."""
+    # Renamed first, in one step, so that a crash leaves no version with half its files.
+    discarded = version.folder.with_name(f".new-{secrets.token_hex(8)}")
+    version.folder.rename(discarded)
+    shutil.rmtree(discarded, ignore_errors=True)
 
 
-def covers(version: FrozenVersion, benchmark: Benchmark, arguments: Mapping[str, str]) -> bool:
-    """Whether a copy has the files that a run entry asks for: of an optional argument, its default's are frozen."""
+def has_files_for(version: FrozenVersion, benchmark: Benchmark, arguments: Mapping[str, str]) -> bool:
+    """Tell whether a copy has the files of a run entry: of an optional argument, those of its default are frozen."""
+    if version.benchmark != benchmark.id or version.definition != benchmark.digest:
+        return False
     for name, argument in benchmark.arguments.items():
-        chooses_file = any(f"{{{name}}}" in file.name for file in benchmark.files)
-        if chooses_file and not argument.required and arguments.get(name, argument.default) != argument.default:
+        if argument.required or not benchmark.names_files_by(name):
+            continue
+        if arguments.get(name, argument.default) != argument.default:
             return False
-    return (version.benchmark, version.definition) == (benchmark.id, benchmark.digest)
+    return True
 
 
 def locate_frozen(benchmark: Benchmark, version: FrozenVersion, arguments: Mapping[str, str]) -> Dataset:
     """Return the files of a copy that a run reads, after hashing them.
 
     Raises:
-        BenchmarkError: a file was changed, added or taken away since the data was frozen.
+        BenchmarkError: a file was changed, added or removed since the data was frozen.
         ConfigError: an argument is unknown, or missing.
     """
-    folder = version.folder / "files"
-    if any(not (folder / name).is_file() for name in version.files):
-        raise _changed_copy(version)
-    place = folder / next(iter(version.files)) if benchmark.dataset_file is not None else folder
-    own_arguments = {name: value for name, value in arguments.items() if name in benchmark.arguments}
+    folder = version.folder / _FILES
+    for name in version.files:
+        if not (folder / name).is_file():
+            raise _changed_copy(version)
+    data_path = folder if benchmark.dataset_file is None else folder / next(iter(version.files))
+    run_arguments = {name: value for name, value in arguments.items() if name in benchmark.arguments}
+    run_arguments["data_path"] = str(data_path)
     try:
-        dataset = locate_dataset(benchmark, None, {**own_arguments, "data_path": str(place)})
+        dataset = locate_dataset(benchmark, None, run_arguments)
     except BenchmarkError:
         raise _changed_copy(version) from None  # the message may name a file
-    for name, digest in zip(dataset.names, dataset.file_digests, strict=True):
+    digests = dict(zip(dataset.names, dataset.file_digests, strict=True))
+    for name, digest in digests.items():
         if version.files.get(name) != digest:
             raise _changed_copy(version)
-    digests = dict(zip(dataset.names, dataset.file_digests, strict=True))
-    return replace(
-        dataset,
-        examples=_frozen_examples(version),
-        digest=_joint(digests, version.examples[1] if version.examples else ""),
-    )
+    examples = _locate_examples(version)
+    return replace(dataset, examples=examples, digest=_digest_dataset(digests, version.examples_digest))
 
 
-def newer_data(benchmark: Benchmark, site_data: Path, version: FrozenVersion) -> NewerData:
-    """Return how the data as it lies differs from a version; files with the size and time they had are not read."""
+def find_newer_data(benchmark: Benchmark, site_data: Path, version: FrozenVersion) -> NewerData:
+    """Return how the data as it is now differs from a version.
+
+    If all files have the size and time that they had when they were copied, none is read.
+    """
     try:
-        if _stamps_are(benchmark, site_data, version):
+        if _has_same_stamps(benchmark, site_data, version):
             return NewerData(differs=False)
         sources = find_sources(benchmark, site_data)
         if sources.digest == version.data:
@@ -282,55 +297,49 @@ def newer_data(benchmark: Benchmark, site_data: Path, version: FrozenVersion) ->
 
 
 def count_instances(benchmark: Benchmark, locate: Callable[[Choice], Dataset]) -> int:
-    """Return how many instances the data gives for all required arguments together. Raises BenchmarkError."""
-    return sum(
-        1
-        for choice in required_choices(benchmark)
-        for _ in iter_instances(benchmark, locate(choice), arguments=choice, examples=0)
-    )
+    """Return the number of instances of all required arguments together. Raises BenchmarkError."""
+    count = 0
+    for choice in required_choices(benchmark):
+        for _ in iter_instances(benchmark, locate(choice), arguments=choice, examples=0):
+            count += 1
+    return count
 
 
-def _place(site_data: Path, benchmark_id: str) -> Path:
+def _copies_folder(site_data: Path, benchmark_id: str) -> Path:
     return site_data / ".frozen" / benchmark_id
 
 
-def _data_digest(files: Mapping[str, str], examples: str) -> str:
-    """Return the digest of files by name; the same for one file as for several, so that no name is needed to tell."""
-    return joint_digest({**files, _EXAMPLES: examples} if examples else files)
+def _digest_data(files: Mapping[str, str], examples: str) -> str:
+    """Return one digest of all files, made in the same way for one file as for several."""
+    return join_digests({**files, _EXAMPLES: examples} if examples else files)
 
 
-def _joint(digests: Mapping[str, str], examples: str) -> str:
-    """Return the digest that a located dataset has, see `Dataset.digest`."""
-    together = {**digests, _EXAMPLES: examples} if examples else digests
-    return joint_digest(together) if len(together) > 1 else next(iter(together.values()))
+def _digest_dataset(files: Mapping[str, str], examples: str) -> str:
+    """Return the digest that a located dataset has: see `Dataset.digest`."""
+    if len(files) == 1 and not examples:
+        return next(iter(files.values()))
+    return _digest_data(files, examples)
 
 
-def _stamps_are(benchmark: Benchmark, site_data: Path, version: FrozenVersion) -> bool:
-    """Whether exactly the files that were copied lie there, as old and as large as they were."""
+def _has_same_stamps(benchmark: Benchmark, site_data: Path, version: FrozenVersion) -> bool:
+    """Tell whether the data is exactly the files that were copied, judged by their sizes and times alone."""
     if version.examples:
-        return False  # they lie elsewhere
+        return False  # the file of solved examples is not in the data's folder
     if benchmark.dataset_file is not None:
-        found = [benchmark.dataset_file]
+        paths = [benchmark.dataset_file]
     else:
-        folder = site_data / benchmark.id
-        found = [path for path in sorted(folder.rglob("*")) if path.is_file() and not path.name.startswith(".")]
-    present = sorted(_stamp(path) for path in found)
-    return present == sorted(version.stamps.values())
+        paths = list_data_files(site_data / benchmark.id)
+    return sorted(map(read_stamp, paths)) == sorted(version.stamps.values())
 
 
-def _stamp(path: Path) -> list[int]:
-    state = path.stat()
-    return [state.st_size, state.st_mtime_ns]
-
-
-def _frozen_examples(version: FrozenVersion) -> Hashed | None:
+def _locate_examples(version: FrozenVersion) -> HashedFile | None:
     if not version.examples:
         return None
     name, digest = version.examples
     path = version.folder / _EXAMPLES / name
-    if not path.is_file() or file_digest(path, "the frozen examples") != digest:
+    if not path.is_file() or hash_file(path, "the frozen examples") != digest:
         raise _changed_copy(version)
-    return Hashed(path, digest)
+    return HashedFile(path, digest)
 
 
 def _changed_copy(version: FrozenVersion) -> BenchmarkError:
@@ -342,47 +351,49 @@ def _changed_copy(version: FrozenVersion) -> BenchmarkError:
 
 
 @contextmanager
-def _grown(place: Path, name: str) -> Iterator[Path]:
-    """Yield an empty folder that gets its name in `place` at the end of the `with` block, unless it raises.
+def _create_copy(copies: Path, name: str) -> Iterator[Path]:
+    """Yield an empty folder that is renamed to `name` in `copies` at the end of the `with` block, unless it raises.
 
-    What an interrupted command left behind is taken away first.
+    The remains of an interrupted command are removed first.
     """
     try:
-        for folder in (place.parent, place):
+        for folder in (copies.parent, copies):
             folder.mkdir(mode=0o700, exist_ok=True)
-        for left in place.glob(".new-*"):
-            shutil.rmtree(left, ignore_errors=True)
-        growing = place / f".new-{secrets.token_hex(8)}"
-        growing.mkdir(mode=0o700)
+        for interrupted in copies.glob(".new-*"):
+            shutil.rmtree(interrupted, ignore_errors=True)
+        temporary = copies / f".new-{secrets.token_hex(8)}"
+        temporary.mkdir(mode=0o700)
         try:
-            yield growing
-            for folder in (path for path in growing.rglob("*") if path.is_dir()):
-                sync_directory(folder)
-            sync_directory(growing)
-            growing.rename(place / name)
+            yield temporary
+            for path in temporary.rglob("*"):
+                if path.is_dir():
+                    sync_directory(path)
+            sync_directory(temporary)
+            temporary.rename(copies / name)
         except BaseException:
-            shutil.rmtree(growing, ignore_errors=True)
+            shutil.rmtree(temporary, ignore_errors=True)
             raise
-        for folder in (place, place.parent, place.parent.parent):
+        # Each of these may be new, and a folder is on the disk once its parent is.
+        for folder in (copies, copies.parent, copies.parent.parent):
             sync_directory(folder)
     except OSError as why:
         reason = why.strerror or type(why).__name__
         raise StoreError(f"the data cannot be frozen ({reason})", "Nothing was registered.") from None
 
 
-def _copy_sources(sources: Sources, growing: Path) -> dict[str, list[int]]:
-    """Copy all files; return size and time of each original."""
+def _copy_sources(sources: Sources, folder: Path) -> dict[str, list[int]]:
+    """Copy all files; return the size and time of each original."""
     stamps = {}
     for name, source in sources.files.items():
-        stamps[name] = _stamp(source.path)
-        _copy(source, growing / "files" / name)
+        stamps[name] = read_stamp(source.path)
+        _copy_file(source, folder / _FILES / name)
     if sources.examples:
-        _copy(sources.examples, growing / _EXAMPLES / sources.examples.path.name)
+        _copy_file(sources.examples, folder / _EXAMPLES / sources.examples.path.name)
     return stamps
 
 
-def _copy(source: Hashed, target: Path) -> None:
-    """Copy a file, mode 0600. Raises BenchmarkError if it is not the one that was hashed any more."""
+def _copy_file(source: HashedFile, target: Path) -> None:
+    """Copy a file, mode 0600. Raises BenchmarkError if it changed since it was hashed."""
     _make_private(target.parent)
     handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     digest = hashlib.sha256()
@@ -404,7 +415,8 @@ def _make_private(folder: Path) -> None:
 
 
 def _write_record(version: FrozenVersion) -> None:
-    body = {name: value for name, value in asdict(version).items() if name != "folder"}
+    body = asdict(version)
+    del body["folder"]
     write_atomically(version.folder / _RECORD, (json.dumps(body, indent=2, sort_keys=True) + "\n").encode())
 
 
@@ -414,26 +426,38 @@ def _read_record(folder: Path, benchmark_id: str) -> FrozenVersion:
         body: Any = json.loads(content)
         examples = tuple(body.pop("examples"))
         version = FrozenVersion(folder=folder, examples=examples, **body)
-        is_whole = _is_whole(version) and (version.number, version.benchmark) == (int(folder.name), benchmark_id)
+        is_valid = (
+            version.number == int(folder.name)
+            and version.benchmark == benchmark_id
+            and _has_valid_types(version)
+            and _has_safe_names(version)
+            and version.data == _digest_data(version.files, version.examples_digest)
+        )
     except (StoreError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        is_whole = False
-    if not is_whole:
+        is_valid = False
+    if not is_valid:
         raise BenchmarkError(
             f"{benchmark_id}: the record of the frozen copy of version {int(folder.name)} is damaged", _RESTORE
         )
     return version
 
 
-def _is_whole(version: FrozenVersion) -> bool:
-    """Whether a record has the form of one, and its digest is that of its files."""
-    texts = (version.definition, version.data, version.commitment, *version.files, *version.files.values())
-    names = [*version.files, *version.examples[:1]]
+def _has_valid_types(version: FrozenVersion) -> bool:
+    texts = [version.definition, version.data, version.commitment]
+    texts += [*version.files, *version.files.values(), *version.examples]
     return (
-        all(isinstance(text, str) for text in (*texts, *version.examples))
+        all(isinstance(text, str) for text in texts)
         and len(version.examples) in (0, 2)
         and bool(version.files)
-        and not any(Path(name).is_absolute() or ".." in Path(name).parts for name in names)
         and isinstance(version.instances, int)
         and isinstance(version.stamps, dict)
-        and version.data == _data_digest(version.files, version.examples[1] if version.examples else "")
     )
+
+
+def _has_safe_names(version: FrozenVersion) -> bool:
+    """Tell whether all names stay inside the copy: a record from elsewhere must not make a run read other files."""
+    for name in (*version.files, *version.examples[:1]):
+        path = Path(name)
+        if path.is_absolute() or ".." in path.parts:
+            return False
+    return True

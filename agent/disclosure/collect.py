@@ -69,8 +69,8 @@ def collect(
         DisclosureError: a run was asked or scored otherwise than the benchmark says, by another version or another
             jury, or its units have no names.
     """
-    store.require_suite(suite)
-    runs = [run for run in store.runs(suite) if not models or run.model in models]
+    store.runs.require_suite(suite)
+    runs = [run for run in store.runs.select(suite) if not models or run.model in models]
     lacking = sorted(set(models) - {run.model for run in runs})
     if lacking:
         raise ConfigError(
@@ -222,8 +222,8 @@ class _Groups:
     def __init__(self, store: Store, runs: Sequence[Run]) -> None:
         self._names: dict[bytes, set[str]] = {}  # of each unit, over all its instances
         for run in runs:
-            units = [unit for unit, _ in store.unit_and_instance_keys(run.run_id)]
-            for attribute, values in store.subgroups(run.run_id).items():
+            units = [unit for unit, _ in store.answers.read_unit_and_instance_keys(run.run_id)]
+            for attribute, values in store.answers.read_subgroups(run.run_id).items():
                 for unit, value in zip(units, values, strict=True):
                     if value is not None:
                         self._names.setdefault(unit, set()).add(subgroup_name(attribute, value))
@@ -277,7 +277,7 @@ def _finding(store: Store, runs: Sequence[Run], metric: KeptMetric) -> Finding:
 
 def _scores(store: Store, run: Run, metric: str, *, alone: bool) -> list[UnitScore]:
     """Return the run's scores. Parts of a benchmark number their rows alike, so each gets instances of its own."""
-    scores = store.unit_scores(run.run_id, metric)
+    scores = store.scores.read_units(run.run_id, metric)
     if alone:
         return scores
     own, rows = run.run_id.encode(), not run.details.unit_named
@@ -317,5 +317,5 @@ def check_parts(store: Store, runs: Sequence[Run]) -> None:
             f"{name}: {len(lacking)} of its parts were not run ({keys}: {'; '.join(map(', '.join, lacking[:5]))})",
             _ALL_PARTS,
         )
-    if store.shared_instances([run.run_id for run in runs]):
+    if store.runs.share_a_request([run.run_id for run in runs]):
         raise DisclosureError(f"{name}: two of its parts hold the same instance, which would count twice", _ALL_PARTS)

@@ -103,7 +103,7 @@ def read_version(
             )
         for instance in instances:
             unit = instance.unit
-            keys[unit] = store.unit_key(of_units, unit)
+            keys[unit] = store.identities.unit_key(of_units, unit)
             records.append(_record(benchmark, choice, instance, keys[unit]))
             texts = _without_identifiers(instance)
             contents.setdefault(unit, []).append(_digest(texts))

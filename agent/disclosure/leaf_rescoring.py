@@ -83,7 +83,7 @@ def _locate_instances(store: Store, runs: Sequence[Run], benchmarks: set[str]) -
     for run in runs:
         if run.benchmark not in benchmarks:
             continue
-        for position, (_, key) in enumerate(store.unit_and_instance_keys(run.run_id)):
+        for position, (_, key) in enumerate(store.answers.read_unit_and_instance_keys(run.run_id)):
             place = _Place(run, position)
             places[run.benchmark, key] = place
             # In records of a benchmark that was run in parts, an instance is named by its run too.

@@ -110,7 +110,7 @@ def find_basis(store: Store, gate: Gate, submission: Submission, own_benchmarks:
     findings = select_findings(found, scorecard)
     return Basis(
         scorecard=scorecard,
-        runs=[run for run in store.runs(suite) if run.model == model.name],
+        runs=[run for run in store.runs.select(suite) if run.model == model.name],
         findings=findings,
         records=list_records(
             findings, model=result.model, scorecard=result.scorecard, site_secret=record_key(gate.data_key)

@@ -51,7 +51,7 @@ def make_release(site: Site, suites: Sequence[str], release: str) -> list[str]:
     if twice := sorted({suite for suite in suites if list(suites).count(suite) > 1}):
         raise ConfigError(f"the release names a suite twice: {', '.join(twice)}")
     with site.store() as store:
-        known = [*store.suites(), *(board.name for board in store.leaderboards())]
+        known = [*store.runs.list_suites(), *(board.name for board in store.releases.read_leaderboards())]
         if missing := [suite for suite in suites if suite not in known]:
             raise ConfigError(
                 f"there is no suite or imported leaderboard {', '.join(missing)} "
@@ -60,7 +60,7 @@ def make_release(site: Site, suites: Sequence[str], release: str) -> list[str]:
             )
         if not suites:
             raise ConfigError("a release needs at least one suite", "Name suites with --suites.")
-        store.keep_release(release, suites)
+        store.releases.keep(release, suites)
         return joined_release(store, release, _catalogue(site)).notes()
 
 
@@ -87,22 +87,22 @@ def joined_release(store: Store, name: str, catalogue: Mapping[str, Benchmark]) 
     Raises:
         ConfigError: there is no such release; names those that are there.
     """
-    release = store.release(name)
+    release = store.releases.find(name)
     if release is None:
-        known = ", ".join(one.name for one in store.releases()) or "none yet"
+        known = ", ".join(one.name for one in store.releases.read_all()) or "none yet"
         raise ConfigError(
             f"there is no release {name} (releases here: {known})",
             "Make one with `intramural summarize --suites A B --release R`.",
         )
-    boards = {board.name: board for board in store.leaderboards()}
+    boards = {board.name: board for board in store.releases.read_leaderboards()}
     standing: dict[str, Run] = {}
     replaced: dict[str, str] = {}
     cells: list[RunSummary] = []
     for part in release.parts:
         if part in boards:
-            cells += leaderboard_summaries(boards[part], store.leaderboard_cells(part), catalogue)
+            cells += leaderboard_summaries(boards[part], store.releases.read_leaderboard_cells(part), catalogue)
             continue
-        for run in store.runs(part):
+        for run in store.runs.select(part):
             if run.name in standing:
                 replaced[run.name] = part
             standing[run.name] = run

@@ -40,7 +40,7 @@ class ShownNames:
 
     def label(self, kind: str, name: str) -> str:
         """Return what stands for the name: equal for equal names, and nothing to anyone without the site's key."""
-        return f"{kind}_{self._store.request_key(name, f'{kind} label'.encode()).hex()[:8]}"
+        return f"{kind}_{self._store.identities.request_key(name, f'{kind} label'.encode()).hex()[:8]}"
 
     def summary(self, summary: RunSummary) -> RunSummary:
         """Return the summary with its runs as they are shown."""

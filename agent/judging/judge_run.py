@@ -69,7 +69,7 @@ def unjudged(store: Store, run_id: str, rules: Rules) -> list[int]:
     if not measures or not measures[0].use.judges:
         return []
     use = measures[0].use
-    return store.unjudged(run_id, use.name, [measure.name for measure in measures], len(use.judges))
+    return store.juries.find_unjudged(run_id, use.name, [measure.name for measure in measures], len(use.judges))
 
 
 def jury_measures(rules: Rules) -> list[Measure]:
@@ -144,7 +144,7 @@ def _note_what_leaves(
     outside = sorted({judge.deployment.name for judge in jury if judge.outside})
     if outside:
         assert redactor is not None
-        store.audit(
+        store.audit.record(
             "outside judges",
             f"run={run_id} answers={answers} judges={','.join(outside)} redacted under policy {redactor.policy}",
         )
@@ -224,7 +224,7 @@ class _Hearing:
 
     async def ask(self, positions: Sequence[int], limits: HttpLimits) -> None:
         """Ask every judge at once, each within the limit of its server."""
-        stored = self._store.seats(self._run_id, self._use.name)
+        stored = self._store.juries.read_seats(self._run_id, self._use.name)
         for position in positions:
             self._given[position] = {
                 seat.seat: seat for seat in stored.get(position, ()) if not (is_open(seat) and seat.seat in self._now)
@@ -268,7 +268,7 @@ class _Hearing:
 
     def _questions(self, server: _Server, positions: Sequence[int]) -> Iterator[_Question]:
         """Yield what this judge has to be asked; texts come from the store page by page."""
-        for stored in self._store.each_instance(self._run_id, positions):
+        for stored in self._store.answers.read_each_instance(self._run_id, positions):
             given = self._given.get(stored.position)
             seats = [] if given is None else [seat for seat in server.seats if seat not in given]
             if not seats:
@@ -311,7 +311,7 @@ class _Hearing:
 
     def _question(self, server: _Server, matter: Matter, waiting: list[tuple[int, int]]) -> _Question | None:
         """Return the question if it has to be asked; None if its reply is there, or is on its way."""
-        marker = unused_marker(self._store.fence_marker(json.dumps(matter.texts).encode()), matter.texts)
+        marker = unused_marker(self._store.identities.fence_marker(json.dumps(matter.texts).encode()), matter.texts)
         deployment, capabilities = server.judge.deployment, server.capabilities
         more = dict(capabilities.extra_body) | (
             {"response_format": response_format(self._rubric)}
@@ -324,7 +324,7 @@ class _Hearing:
             room_for_verdict(window_of(deployment, capabilities)),
             extra_body=more,
         )
-        key = self._store.judgement_key(deployment.name, request_identity(asked))
+        key = self._store.identities.judgement_key(deployment.name, request_identity(asked))
         if key in self._open:
             self._open[key].waiting += waiting
             return None
@@ -405,9 +405,9 @@ def _score_by_helm(store: Store, run_id: str, rules: Rules, positions: Sequence[
     metric = jury_measures(rules)[0].use.name
     for start in range(0, len(positions), PAGE):
         page = positions[start : start + PAGE]
-        found = store.every_seat(run_id, page)
+        found = store.juries.read_every_seat(run_id, page)
         scores: list[tuple[int, str, float | Unscored]] = []
-        for stored in store.each_instance(run_id, page):
+        for stored in store.answers.read_each_instance(run_id, page):
             seats = [(seat, judgement) for of, seat, judgement in found.get(stored.position, ()) if of == metric]
             if stored.response is not None:
                 scores += [
@@ -415,4 +415,4 @@ def _score_by_helm(store: Store, run_id: str, rules: Rules, positions: Sequence[
                     for verdict in jury_verdicts(rules, stored.response, seats)
                     if verdict.measure.rules == "helm" and isinstance(verdict.value, float | Unscored)
                 ]
-        store.keep_scores(run_id, scores)
+        store.scores.keep(run_id, scores)

@@ -27,7 +27,7 @@ from agent.judging.jury_selection import SeatedJudge, judges_itself, jury_of, ow
 from agent.judging.probe_judges import judge_notes, meet_judges
 from agent.jury.rubric import rubric_of
 from agent.metrics import JUDGED, MetricUse
-from agent.results.purged import purged_words
+from agent.results.purged import describe_purged
 from agent.results.summarize import RunSummary, summarise_run
 from agent.scoring.measures import Rules
 from agent.site.directory import Site
@@ -144,7 +144,7 @@ def docket(site: Site, store: Store, options: JudgeOptions) -> Docket:
             "--replace lets a jury go, and no other is named",
             "Name it with --judges FILE; without both, each run goes on with the jury that it has.",
         )
-    store.require_suite(options.suite)
+    store.runs.require_suite(options.suite)
     defined = _defined(site)
     heard: dict[str, Heard] = {}
     cases: list[Case] = []
@@ -163,7 +163,7 @@ def docket(site: Site, store: Store, options: JudgeOptions) -> Docket:
             if case.changed or unjudged(store, run.run_id, case.rules):
                 cases.append(case)
             elif any(metric.unscored.get(Reason.NOT_JUDGED) for metric in summary.metrics):
-                case = purged_words(store, run.run_id)
+                case = describe_purged(store, run.run_id)
         heard[run.run_id] = Heard(summary, left=case if isinstance(case, str) else "")
     if forgotten and not cases:
         raise ConfigError(_forgotten_words(forgotten), _RUN_AGAIN)
@@ -192,7 +192,7 @@ def _naming_the_others(juries: Sequence[Sequence[SeatedJudge]]) -> Iterator[None
 
 def _runs(store: Store, options: JudgeOptions) -> list[Run]:
     """Return the suite's runs, of the benchmarks that were named."""
-    runs = store.runs(options.suite)
+    runs = store.runs.select(options.suite)
     there = {run.benchmark for run in runs}
     if unknown := [name for name in options.benchmarks if name not in there]:
         raise ConfigError(
@@ -297,8 +297,8 @@ def _case(
             f"Write {site.judges.name} into the site directory, or name a file with --judges.",
         )
     changed = (use.judges, use.quorum) != (kept.judges, kept.quorum)
-    if changed and store.has_seats(run.run_id, use.name):
-        if purged := purged_words(store, run.run_id):
+    if changed and store.juries.has_seats(run.run_id, use.name):
+        if purged := describe_purged(store, run.run_id):
             return purged  # nobody could grade those answers again
         if not options.replace:
             raise ConfigError(f"{run.name} holds judgements of another jury, and they would go", _OTHER_JURY)
@@ -314,28 +314,32 @@ def _case(
 
 def _judge(site: Site, store: Store, case: Case, options: JudgeOptions, ways: Ways) -> Heard:
     run_id = case.run.run_id
-    with store.run_lock(run_id):
-        run = store.run(run_id)
+    with store.runs.lock(run_id):
+        run = store.runs.find(run_id)
         assert run is not None
         # Another command may have given it a jury since it was looked at.
-        if run.details != case.run.details or (case.changed and store.has_seats(run_id, case.use.name)):
+        if run.details != case.run.details or (case.changed and store.juries.has_seats(run_id, case.use.name)):
             defined = _defined(site)
             again = _case(site, store, run, _rules(run, defined) or case.rules, options, defined)
             if isinstance(again, str):
                 return Heard(summarise_run(store, run), left=again)
             case = again
         if case.changed:
-            store.change_jury(
+            store.juries.change(
                 run_id,
                 replace(case.run.details, metrics=case.rules.metrics_to_keep()),
-                store.plan_digest(
-                    ((one.instance, one.request_key) for one in store.each_instance(run_id) if one.instance),
+                store.identities.plan_digest(
+                    (
+                        (one.instance, one.request_key)
+                        for one in store.answers.read_each_instance(run_id)
+                        if one.instance
+                    ),
                     case.rules.identity(),
                 ),
                 case.use.name,
                 [measure.name for measure in jury_measures(case.rules)],
             )
         judged = judge_run(store, run_id, case.rules, case.jury, case.run.model, ways)
-        now = store.run(run_id)
+        now = store.runs.find(run_id)
         assert now is not None
         return Heard(summarise_run(store, now), judged, asked=tuple(one.deployment.name for one in case.asked))

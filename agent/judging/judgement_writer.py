@@ -37,7 +37,7 @@ class BenchKeeper:
 
     def judgement(self, key: bytes) -> Judgement | None:
         """Return the replies that are there, written or not."""
-        return self._judgements.get(key) or self._store.judgement(key)
+        return self._judgements.get(key) or self._store.juries.find_judgement(key)
 
     def keep_judgement(self, key: bytes, judgement: Judgement) -> None:
         """Keep a judge's replies; those of a repair stand with the first."""
@@ -70,7 +70,7 @@ class BenchKeeper:
             self._timer = None
         if not self._waiting:
             return
-        self._store.keep_scores(self._run_id, self._scores, self._judgements.items(), self._seats)
+        self._store.scores.keep(self._run_id, self._scores, self._judgements.items(), self._seats)
         self._judgements, self._seats, self._scores, self._waiting = {}, [], [], 0
 
     def _write_in_time(self) -> None:

@@ -56,7 +56,7 @@ def judge_messages(use: MetricUse, matter: Matter, marker: str, *, marked: bool 
         use: the jury, with criteria or with a prompt of its own.
         matter: what is judged.
         marker: at least 8 letters and digits that who wrote these texts cannot have known
-            (`Store.fence_marker`); the same for the same texts, so that the request is the same. It is lengthened
+            (`Identities.fence_marker`); the same for the same texts, so that the request is the same. It is lengthened
             where a text holds it (`unused_marker`).
         marked: the judge is asked to put the marker into its verdict. Not where nobody will know it again.
 

@@ -59,7 +59,7 @@ class Chart:
     what: str = "mean"
 
 
-def chart_of(summaries: Sequence[RunSummary], title: str) -> Chart:
+def build_chart(summaries: Sequence[RunSummary], title: str) -> Chart:
     """Say what to draw of a leaderboard, benchmarks in order and the best model of each first."""
     served = Counter(model for model, _ in {(one.run.model, one.run.deployment) for one in summaries})
     groups: dict[tuple[str, str], list[RunSummary]] = {}

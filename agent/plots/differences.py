@@ -1,13 +1,13 @@
 """What is drawn of two models that meet: their difference in each benchmark, no difference in the middle."""
 
 from agent.plots.charts import Chart, Grid, Panel, Point
-from agent.results.compare_models import Duel, Versus
+from agent.results.compare_models import BenchmarkComparison, ModelComparison
 from agent.statistics.resampling import FEWEST_UNITS
 
 FEWEST_REACH = 0.05  # of the metric's range: a smaller difference does not fill the scale
 
 
-def differences_chart(found: Versus, a: str, b: str) -> Chart:
+def build_differences_chart(found: ModelComparison, a: str, b: str) -> Chart:
     """Say what to draw: one panel, whose scale reaches as far to A's side as to B's. All as shares of metrics' ranges.
 
     The scale holds the interval of every benchmark of ten units or more. Wider ones are cut at its ends, and so are
@@ -26,16 +26,16 @@ def differences_chart(found: Versus, a: str, b: str) -> Chart:
     return Chart(f"A is {a}, B is {b}", (panel,), Grid((), (), ()), "difference")
 
 
-def _range(duel: Duel) -> float:
+def _range(duel: BenchmarkComparison) -> float:
     return float(duel.paired.metric.high - duel.paired.metric.low)
 
 
-def _ends(duel: Duel) -> list[float]:
+def _ends(duel: BenchmarkComparison) -> list[float]:
     found = duel.difference
     return [end / _range(duel) for end in (found.value, found.low, found.high) if end is not None]
 
 
-def _point(duel: Duel, reach: float) -> Point:
+def _point(duel: BenchmarkComparison, reach: float) -> Point:
     found, bounds = duel.difference, duel.bounds
 
     def place(value: float | None) -> float | None:

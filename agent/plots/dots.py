@@ -11,12 +11,12 @@ LEGEND = (
 )
 
 
-def dots_file(chart: Chart) -> bytes:
+def render_dots_svg(chart: Chart) -> bytes:
     """Return an SVG file with nothing but the dot plot: the same bytes for the same figures."""
-    return (dot_plot(chart).markup("dots", alone=True) + "\n").encode()
+    return (draw_dot_plot(chart).markup("dots", alone=True) + "\n").encode()
 
 
-def dot_plot(chart: Chart) -> Drawing:
+def draw_dot_plot(chart: Chart) -> Drawing:
     """Draw a panel for each benchmark, its models below each other."""
     height = TOP + sum(map(_height, chart.panels)) + BOTTOM
     parts = [text(0, 22, shortened(chart.title, WIDTH), size=16, font_weight=650)]

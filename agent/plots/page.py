@@ -1,16 +1,16 @@
 """Both drawings as one SVG file: the dot plot, and the heatmap below it."""
 
 from agent.plots.charts import Chart
-from agent.plots.dots import dot_plot
+from agent.plots.dots import draw_dot_plot
 from agent.plots.heatmap import heatmap
 from agent.plots.svg import Drawing, element
 
 MARGIN = 20
 
 
-def svg_file(chart: Chart) -> bytes:
+def render_svg(chart: Chart) -> bytes:
     """Return a file with everything that is drawn of the leaderboard: the same bytes for the same figures."""
-    dots, grid = dot_plot(chart), heatmap(chart)
+    dots, grid = draw_dot_plot(chart), heatmap(chart)
     parts = [
         element("g", dots.markup("dots"), transform=f"translate({MARGIN} {MARGIN})"),
         element("g", grid.markup("heatmap"), transform=f"translate({MARGIN} {dots.height + 2 * MARGIN:.2f})"),

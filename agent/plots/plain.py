@@ -7,7 +7,7 @@ LABEL = 36
 LEGEND = "o {what}, - its 95 % interval, . where it could be were all unscored wrong or right; scales end to end."
 
 
-def plain_plot(chart: Chart) -> str:
+def draw_plain_plot(chart: Chart) -> str:
     """Draw each benchmark's models below each other, on the metric's whole scale."""
     width = min(LABEL, max((len(point.label) for panel in chart.panels for point in panel.points), default=0))
     lines = [chart.title]

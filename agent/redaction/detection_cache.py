@@ -24,11 +24,11 @@ Detections = tuple[tuple[Span, ...], ...]
 class DetectionStore(Protocol):
     """Keeps detections between processes, sealed. Names are digests of text and rules together."""
 
-    def findings(self, name: bytes) -> bytes | None:
+    def find(self, name: bytes) -> bytes | None:
         """Return the detections stored under `name`."""
         ...
 
-    def keep_findings(self, found: Mapping[bytes, bytes]) -> None:
+    def keep(self, findings: Mapping[bytes, bytes]) -> None:
         """Store detections by name."""
         ...
 
@@ -55,7 +55,7 @@ class DetectionCache:
         key = self._key(text)
         if key in self._detections:
             self._detections.move_to_end(key)
-        elif self._store is not None and (stored := self._store.findings(key)) is not None:
+        elif self._store is not None and (stored := self._store.find(key)) is not None:
             self._add(key, tuple(tuple(Span(*span) for span in view) for view in json.loads(stored)))
         return self._detections.get(key)
 
@@ -73,7 +73,7 @@ class DetectionCache:
     def flush(self) -> None:
         """Write new detections to the store."""
         if self._store is not None and self._unwritten:
-            self._store.keep_findings(self._unwritten)
+            self._store.keep(self._unwritten)
             self._unwritten = {}
 
     def _add(self, key: bytes, detections: Detections) -> None:

@@ -12,24 +12,24 @@ DATA = "data"  # how a name says that the entry named its data: by the digest, w
 Part = tuple[frozenset[tuple[str, str]], str | None]
 
 
-def part_of(run: Run) -> Part:
+def identify_part(run: Run) -> Part:
     """Return which part of the benchmark a run asked, of which data: its arguments, and what else its entry says."""
     asked = {key: value for key, value in run.pairs if key not in OF_MODEL and key != DATA}
     return frozenset((asked | dict(run.details.arguments)).items()), run.details.data.digest
 
 
-def units_apart(run: Run) -> bytes:
+def build_unit_prefix(run: Run) -> bytes:
     """Return what goes before the units of a run, to tell them from other parts': the same for all models.
 
     Units without a name are numbers of rows, of which every part of a benchmark's data has its own.
     """
     if run.details.unit_named:
         return b""
-    asked, digest = part_of(run)
+    asked, digest = identify_part(run)
     return repr((sorted(asked), digest)).encode() + b" "
 
 
-def asked_of(run: Run) -> dict[str, Hashable]:
+def list_question_traits(run: Run) -> dict[str, Hashable]:
     """Return what two runs must share besides their part to have asked the same, by the words that say it differs."""
     origin = run.details.origin
     return {
@@ -39,22 +39,22 @@ def asked_of(run: Run) -> dict[str, Hashable]:
     }
 
 
-def measured_by(run: Run, metric: KeptMetric) -> dict[str, Hashable]:
+def list_metric_traits(run: Run, metric: KeptMetric) -> dict[str, Hashable]:
     """Return what a metric of two runs must share to mean the same, by the words that say it differs."""
     version = "" if run.imported else run.details.agent_version
     return {
         "other scoring rules": (metric.scoring or run.details.scoring, version),
-        "another encoder or other options of the metric": options_of(metric),
-        "another jury": jury_of(run, metric),
+        "another encoder or other options of the metric": encode_options(metric),
+        "another jury": encode_jury(run, metric),
     }
 
 
-def options_of(metric: KeptMetric) -> str:
+def encode_options(metric: KeptMetric) -> str:
     """Return a metric's options; those of an encoder name its files."""
     return json.dumps(dict(metric.options), sort_keys=True)
 
 
-def jury_of(run: Run, metric: KeptMetric) -> str | None:
+def encode_jury(run: Run, metric: KeptMetric) -> str | None:
     """Return who graded by what. Of a jury made elsewhere that is its judges: the rest is read off their replies."""
     if metric.jury is None:
         return None

@@ -5,21 +5,21 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from agent.results.paired_models import Paired, Pairing
-from agent.statistics.bounds import Bounds, difference_bounds
+from agent.statistics.bounds import Bounds, bound_difference
 from agent.statistics.multiple import holm
 from agent.statistics.paired import (
     MeanDifference,
     Overall,
     Pair,
-    figure_difference,
-    overall_difference,
-    paired_difference,
+    estimate_figure_difference,
+    estimate_overall_difference,
+    estimate_paired_difference,
 )
 from agent.statistics.power import ALPHA
 
 
 @dataclass(frozen=True, slots=True)
-class Duel:
+class BenchmarkComparison:
     """One benchmark's comparison.
 
     Attributes:
@@ -43,7 +43,7 @@ class Duel:
     @property
     def sure(self) -> bool:
         """Whether one model is better, also beside the other benchmarks."""
-        return found_in(self.difference, self.holm_p)
+        return shows_difference(self.difference, self.holm_p)
 
     def words(self) -> str:
         """Say what was found, with A and B for the models."""
@@ -51,7 +51,7 @@ class Duel:
         better = "A" if (found.value or 0.0) > 0 else "B"
         if self.sure:
             said = f"{better} better"
-        elif found_in(found, found.p):
+        elif shows_difference(found, found.p):
             said = f"{better} better here, but not sure among several benchmarks"
         elif found.value == 0 and found.better_a == found.better_b == 0 and self.paired.figure is None:
             said = "all scores equal"
@@ -79,19 +79,19 @@ class Duel:
 
 
 @dataclass(frozen=True, slots=True)
-class Versus:
+class ModelComparison:
     """Everything that two models differ in.
 
     `overall` is over benchmarks with enough units and a score for each instance, what a model left without a score
     by itself as the lowest: nobody wins by leaving questions out. `in_overall` names them.
     """
 
-    duels: tuple[Duel, ...]
+    duels: tuple[BenchmarkComparison, ...]
     overall: Overall | None
     in_overall: tuple[str, ...]
 
 
-def meet(pairing: Pairing) -> Versus:
+def compare_models(pairing: Pairing) -> ModelComparison:
     """Compare the two models of a pairing."""
     tests = len(pairing.benchmarks)
     differences = [_difference(paired, tests) for paired in pairing.benchmarks]
@@ -99,15 +99,15 @@ def meet(pairing: Pairing) -> Versus:
     without_family = [_without_family(paired, tests) for paired in pairing.benchmarks]
     corrected, floors, others = (_corrected(differences, instead) for instead in ((), at_floor, without_family))
     duels = tuple(
-        Duel(
+        BenchmarkComparison(
             *(paired, differences[n], at_floor[n], without_family[n], _bounds(paired)),
             *(table.get(n, 1.0) for table in (corrected, floors, others)),
         )
         for n, paired in enumerate(pairing.benchmarks)
     )
-    overall = overall_difference([_shares(paired) for paired in pairing.benchmarks])
+    overall = estimate_overall_difference([_shares(paired) for paired in pairing.benchmarks])
     counted = overall.counted if overall else ()
-    return Versus(duels, overall, tuple(pairing.benchmarks[place].benchmark for place in counted))
+    return ModelComparison(duels, overall, tuple(pairing.benchmarks[place].benchmark for place in counted))
 
 
 def _corrected(differences: Sequence[MeanDifference], instead: Sequence[MeanDifference | None]) -> dict[int, float]:
@@ -118,14 +118,14 @@ def _corrected(differences: Sequence[MeanDifference], instead: Sequence[MeanDiff
 
 def _difference(paired: Paired, tests: int) -> MeanDifference:
     if paired.figure is not None:
-        return figure_difference(paired.figure.items, paired.figure.compute, reach=_reach(paired), tests=tests)
+        return estimate_figure_difference(paired.figure.items, paired.figure.compute, reach=_reach(paired), tests=tests)
     return _of_pairs(paired, paired.pairs, tests)
 
 
 def _at_floor(paired: Paired, tests: int) -> MeanDifference | None:
     figure = paired.figure
     if figure is not None and len(figure.items) < len(figure.at_floor):
-        return figure_difference(figure.at_floor, figure.compute, reach=_reach(paired), tests=tests)
+        return estimate_figure_difference(figure.at_floor, figure.compute, reach=_reach(paired), tests=tests)
     return None if paired.pairs == paired.at_floor else _of_pairs(paired, paired.at_floor, tests)
 
 
@@ -134,7 +134,7 @@ def _without_family(paired: Paired, tests: int) -> MeanDifference | None:
 
 
 def _of_pairs(paired: Paired, pairs: Sequence[Pair], tests: int) -> MeanDifference:
-    return paired_difference(pairs, binary=paired.metric.binary, reach=_reach(paired), tests=tests)
+    return estimate_paired_difference(pairs, binary=paired.metric.binary, reach=_reach(paired), tests=tests)
 
 
 def _reach(paired: Paired) -> float:
@@ -142,7 +142,7 @@ def _reach(paired: Paired) -> float:
 
 
 def _bounds(paired: Paired) -> Bounds | None:
-    return difference_bounds(((pair.a, pair.b) for pair in paired.pairs), paired.metric.low, paired.metric.high)
+    return bound_difference(((pair.a, pair.b) for pair in paired.pairs), paired.metric.low, paired.metric.high)
 
 
 def _shares(paired: Paired) -> Sequence[Pair]:
@@ -155,10 +155,10 @@ def _shares(paired: Paired) -> Sequence[Pair]:
 
 
 def _same_finding(found: MeanDifference, p: float, better: str) -> bool:
-    return found_in(found, p) and ((found.value or 0.0) > 0) == (better == "A")
+    return shows_difference(found, p) and ((found.value or 0.0) > 0) == (better == "A")
 
 
-def found_in(found: MeanDifference | Overall, p: float | None) -> bool:
+def shows_difference(found: MeanDifference | Overall, p: float | None) -> bool:
     """Whether p and interval both say that there is a difference; close to their limits they may disagree."""
     holds_none = found.low is not None and found.high is not None and found.low <= 0 <= found.high
     return p is not None and p <= ALPHA and not holds_none

@@ -11,11 +11,11 @@ from typing import Literal
 from agent.jury.family import same_family
 from agent.jury.seats import seat_names
 from agent.metrics import Judge
-from agent.results.comparability import units_apart
-from agent.statistics.agreement import Icc, IccForm, Ratings, icc, mean_icc, stepped_up
-from agent.statistics.alpha_interval import Alpha, alpha_with_interval
-from agent.statistics.correlation import rank_correlation
-from agent.statistics.intervals import Mean, figure_with_interval, mean_with_interval
+from agent.results.comparability import build_unit_prefix
+from agent.statistics.agreement import Icc, IccForm, Ratings, estimate_mean_icc, icc, stepped_up
+from agent.statistics.alpha_interval import Alpha, estimate_alpha
+from agent.statistics.correlation import estimate_rank_correlation
+from agent.statistics.intervals import Mean, estimate_figure, estimate_mean
 from agent.store import KeptJury, Run, Store
 
 OVERALL = "(all)"  # a judge's mean over the criteria
@@ -118,7 +118,7 @@ class _Panel:
         return [*found, OVERALL] if len(found) > 1 else list(found)
 
 
-def asked_alike(jury: KeptJury) -> str:
+def identify_jury(jury: KeptJury) -> str:
     """Return what tells one jury from another: its judges, and all that decides what they are asked.
 
     Not the fields: of an imported jury they are those that its verdicts happen to share.
@@ -126,7 +126,7 @@ def asked_alike(jury: KeptJury) -> str:
     return repr((jury.judges, jury.scale, jury.criteria, jury.prompt, jury.gold_shown))
 
 
-def suite_agreement(store: Store, suite: str, benchmark: str | None = None) -> tuple[list[Agreement], list[Bias]]:
+def measure_agreement(store: Store, suite: str, benchmark: str | None = None) -> tuple[list[Agreement], list[Bias]]:
     """Say of every jury of a suite how far it agrees and what its grades go with.
 
     Runs of one benchmark that were graded by the same judges in the same way are taken together.
@@ -138,7 +138,7 @@ def suite_agreement(store: Store, suite: str, benchmark: str | None = None) -> t
     """
     agreements: list[Agreement] = []
     biases: list[Bias] = []
-    for panel in _panels(store, [run for run in store.runs(suite) if benchmark in (None, run.benchmark)]):
+    for panel in _panels(store, [run for run in store.runs.select(suite) if benchmark in (None, run.benchmark)]):
         agreements += [_agreement(panel, criterion) for criterion in panel.criteria]
         biases += [bias for bias in _biases(panel) if bias.figure.n]
     return agreements, biases
@@ -149,7 +149,7 @@ def _panels(store: Store, runs: Sequence[Run]) -> Iterator[_Panel]:
     for run in runs:
         judged = next((metric for metric in run.details.metrics if metric.judges), None)
         if judged is not None and judged.jury is not None:
-            key = repr((run.benchmark, run.imported, asked_alike(judged.jury)))
+            key = repr((run.benchmark, run.imported, identify_jury(judged.jury)))
             of_jury.setdefault(key, []).append((run, judged.name, judged.jury))
     numbers: Counter[str] = Counter()
     for found in of_jury.values():
@@ -162,13 +162,13 @@ def _panels(store: Store, runs: Sequence[Run]) -> Iterator[_Panel]:
 
 
 def _graded(store: Store, run: Run, metric: str, seats: int) -> Iterator[_Graded]:
-    found = store.seats(run.run_id, metric)
+    found = store.juries.read_seats(run.run_id, metric)
     if not found:
         return
-    units = [row.unit_key for row in store.unit_scores(run.run_id, metric)]
-    apart = units_apart(run)
+    units = [row.unit_key for row in store.scores.read_units(run.run_id, metric)]
+    apart = build_unit_prefix(run)
     graded = [position for position, given in found.items() if any(seat.grades for seat in given)]
-    for stored in store.each_instance(run.run_id, graded):
+    for stored in store.answers.read_each_instance(run.run_id, graded):
         by_seat = {seat.seat: seat.grades for seat in found[stored.position]}
         length = None if stored.response is None else len(stored.response.text.strip())
         grades = tuple(by_seat.get(seat) for seat in range(seats))
@@ -187,8 +187,8 @@ def _agreement(panel: _Panel, criterion: str) -> Agreement:
         complete=len(whole),
         units=len(set(units)),
         complete_units=len(set(whole)),
-        interval=alpha_with_interval(table, "interval", units),
-        ordinal=alpha_with_interval(table, "ordinal", units),
+        interval=estimate_alpha(table, "interval", units),
+        ordinal=estimate_alpha(table, "ordinal", units),
         icc=_of_clusters(table, units, len(panel.judges)) if clustered else icc(table),
         method="percentile" if clustered else "F",
     )
@@ -201,7 +201,7 @@ def _of_clusters(table: Ratings, units: Sequence[bytes], judges: int) -> dict[Ic
     """
     found = icc(table)
     for one, of_mean in _FORMS.items():
-        limits = mean_icc(table, [range(judges)], one, units=units)
+        limits = estimate_mean_icc(table, [range(judges)], one, units=units)
         found[one] = Icc(found[one].value, limits.low, limits.high)
         stepped = (None if limit is None else stepped_up(limit, judges) for limit in (limits.low, limits.high))
         found[of_mean] = Icc(found[of_mean].value, *stepped)
@@ -222,9 +222,7 @@ def _biases(panel: _Panel) -> Iterator[Bias]:
         yield Bias("length", panel.benchmark, panel.number, name, "", _against_length(own))
     for seat, name in enumerate(panel.names):
         apart = [(answer.unit, above) for answer, row in rows if (above := _above(row, {seat})) is not None]
-        yield Bias(
-            "judge", panel.benchmark, panel.number, name, "", mean_with_interval(apart, binary=False, within=within)
-        )
+        yield Bias("judge", panel.benchmark, panel.number, name, "", estimate_mean(apart, binary=False, within=within))
     for model in dict.fromkeys(answer.model for answer in panel.answers):
         kin = {seat for seat, judge in enumerate(panel.judges) if same_family(judge.model_name, model)}
         apart = [
@@ -233,13 +231,13 @@ def _biases(panel: _Panel) -> Iterator[Bias]:
             if answer.model == model and (above := _above(row, kin)) is not None
         ]
         yield Bias(
-            "family", panel.benchmark, panel.number, "", model, mean_with_interval(apart, binary=False, within=within)
+            "family", panel.benchmark, panel.number, "", model, estimate_mean(apart, binary=False, within=within)
         )
     for seat, name in enumerate(panel.names):
         both = list(_beside_strangers(panel, seat, rows))
         if len({kin for _, kin, _, _ in both}) == 2:
             items = [(unit, (kin, own - others)) for unit, kin, own, others in both]
-            figure = figure_with_interval(items, _difference, within=(2 * within[0], 2 * within[1]))
+            figure = estimate_figure(items, _difference, within=(2 * within[0], 2 * within[1]))
             if _apart([(kin, others) for _, kin, _, others in both]):
                 figure = Mean(figure.n, figure.units, None, None, None, "none")
             yield Bias("favour", panel.benchmark, panel.number, name, "", figure)
@@ -280,7 +278,7 @@ def _against_length(of: "Iterator[tuple[_Graded, float | None]]") -> Mean:
         for answer, grade in of
         if answer.length is not None and grade is not None
     ]
-    return rank_correlation(items)
+    return estimate_rank_correlation(items)
 
 
 def _mean(row: Sequence[float | None]) -> float | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from agent.jury.family import same_family
 from agent.jury.seats import least_verdicts, seat_names
-from agent.statistics.intervals import Mean, mean_with_interval
+from agent.statistics.intervals import Mean, estimate_mean
 from agent.store import KeptMetric, Seat
 from agent.vocabulary import Reason
 
@@ -71,7 +71,7 @@ class JurySummary:
         return [self.judges[seat] for seat in self.family]
 
 
-def jury_summary(metric: KeptMetric, model: str, answers: Iterable[JudgedAnswer]) -> JurySummary | None:
+def summarise_jury(metric: KeptMetric, model: str, answers: Iterable[JudgedAnswer]) -> JurySummary | None:
     """Summarise a jury's seats over instances.
 
     Args:
@@ -117,11 +117,11 @@ def jury_summary(metric: KeptMetric, model: str, answers: Iterable[JudgedAnswer]
         filled=sum(one.filled for one in each),
         repaired=sum(one.repaired for one in each),
         faults=_in_order(faults),
-        criteria={name: mean_with_interval(found, binary=False, within=within) for name, found in criteria.items()},
+        criteria={name: estimate_mean(found, binary=False, within=within) for name, found in criteria.items()},
         family=tuple(sorted(own)),
         itself=tuple(place for place, judge in enumerate(judges) if judge.model_name == model),
         each=each,
-        without_family=mean_with_interval(without, binary=False, within=within) if 0 < len(own) < len(judges) else None,
+        without_family=estimate_mean(without, binary=False, within=within) if 0 < len(own) < len(judges) else None,
     )
 
 

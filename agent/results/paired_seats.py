@@ -1,25 +1,39 @@
-"""Two answers before one jury: graded by the judges that graded both, so that an empty seat favours nobody. Pure."""
+"""Score two answers before one jury by the judges that graded both, so that an empty seat favours neither. Pure."""
 
 import math
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from agent.store import Seat
 
 
-def filled(seats: Sequence[Seat]) -> frozenset[int]:
-    """Return the seats that gave a valid verdict."""
+@dataclass(frozen=True, slots=True)
+class SharedScores:
+    """Two answers' scores by the same judges."""
+
+    a: float
+    b: float
+
+
+def list_filled_seats(seats: Sequence[Seat]) -> frozenset[int]:
+    """Return the numbers of the seats that gave a valid verdict."""
     return frozenset(seat.seat for seat in seats if seat.grades)
 
 
-def score_by(seats: Sequence[Seat], who: Collection[int]) -> float:
-    """Return the mean over these seats, all filled, of each one's mean grade."""
-    means = [math.fsum(seat.grades.values()) / len(seat.grades) for seat in seats if seat.seat in who and seat.grades]
+def score_by_judges(seats: Sequence[Seat], judges: Collection[int]) -> float:
+    """Return the mean over these judges, whose seats are all filled, of each one's mean grade."""
+    means = []
+    for seat in seats:
+        if seat.seat in judges and seat.grades:
+            means.append(math.fsum(seat.grades.values()) / len(seat.grades))
     return math.fsum(means) / len(means)
 
 
-def scores_by_both(
-    one: Sequence[Seat], other: Sequence[Seat], judges: Collection[int], least: int = 1
-) -> tuple[float, float] | None:
-    """Return both answers' scores by those of `judges` who gave both a verdict; None where they are under `least`."""
-    who = filled(one) & filled(other) & frozenset(judges)
-    return (score_by(one, who), score_by(other, who)) if len(who) >= max(1, least) else None
+def score_by_shared_judges(
+    seats_a: Sequence[Seat], seats_b: Sequence[Seat], judges: Collection[int], least: int = 1
+) -> SharedScores | None:
+    """Return both answers' scores by those of `judges` that graded both; None where they are fewer than `least`."""
+    shared = list_filled_seats(seats_a) & list_filled_seats(seats_b) & frozenset(judges)
+    if len(shared) < max(1, least):
+        return None
+    return SharedScores(a=score_by_judges(seats_a, shared), b=score_by_judges(seats_b, shared))

@@ -13,10 +13,10 @@ _NEEDS_NO_ANSWER = frozenset(Reason) - {
 }
 
 
-def purged_words(store: Store, run_id: str) -> str:
+def describe_purged(store: Store, run_id: str) -> str:
     """Say how many instances of a run have texts that were purged; nothing where all are there."""
-    settled = store.settled_positions(run_id)
-    purged = sum(is_purged(stored, settled) for stored in store.each_instance(run_id))
+    settled = store.answers.read_settled_positions(run_id)
+    purged = sum(is_purged(stored, settled) for stored in store.answers.read_each_instance(run_id))
     return f"the texts of {counted(purged, 'instance')} were purged" if purged else ""
 
 

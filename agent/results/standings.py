@@ -3,23 +3,23 @@
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 
-from agent.results.summarize import RunSummary, comparison, unit_scores
-from agent.statistics.ranking import BenchmarkScores, standings_and_ranks
+from agent.results.summarize import RunSummary, compare_summaries, read_unit_scores
+from agent.statistics.ranking import BenchmarkScores, rank_models
 from agent.store import Store
 from agent.vocabulary import OWN_MAKING
 
 
-def with_standings(store: Store, summaries: Sequence[RunSummary]) -> list[RunSummary]:
+def add_standings(store: Store, summaries: Sequence[RunSummary]) -> list[RunSummary]:
     """Return the summaries with the ranks and standings of their models.
 
-    Everything is over floors, in columns of like results, as `comparison` compares them: a single model stands nowhere.
+    Everything is over floors, in columns of like results, as `compare_summaries` compares them: a single model stands nowhere.
     """
-    compared = comparison(summaries).members
+    compared = compare_summaries(summaries).members
     columns = [
         _column(store, {model: [summaries[place] for place in places] for model, places in members.items()})
         for members in compared
     ]
-    over_all, by_column = standings_and_ranks(columns)
+    over_all, by_column = rank_models(columns)
     ranks: dict[int, tuple[int, int]] = {}
     for found, members in zip(by_column, compared, strict=True):
         for model, rank in found.items():
@@ -42,7 +42,7 @@ def _column(store: Store, models: Mapping[str, Sequence[RunSummary]]) -> Benchma
 
 
 def _fixed(summaries: Sequence[RunSummary]) -> float:
-    """Return what the summaries come to, by their instances: as `comparison` weighs them."""
+    """Return what the summaries come to, by their instances: as `compare_summaries` weighs them."""
     found = [(one.main.share(one.main.floor) or 0.0, one.main.weight or 1) for one in summaries]
     return sum(value * weight for value, weight in found) / sum(weight for _, weight in found)
 
@@ -53,7 +53,7 @@ def _units(store: Store, summaries: Sequence[RunSummary]) -> dict[Hashable, tupl
     for summary in summaries:
         metric = summary.main
         for run in summary.runs or (summary.run,):
-            for unit, score in unit_scores(store, run, metric.metric):
+            for unit, score in read_unit_scores(store, run, metric.metric):
                 if isinstance(score, str) and score not in OWN_MAKING:
                     continue
                 total, n = units.get(unit, (0.0, 0))

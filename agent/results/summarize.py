@@ -6,12 +6,19 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain
 
-from agent.results.comparability import asked_of, jury_of, measured_by, options_of, part_of, units_apart
-from agent.results.jury_summary import JurySummary, jury_summary
+from agent.results.comparability import (
+    build_unit_prefix,
+    encode_jury,
+    encode_options,
+    identify_part,
+    list_metric_traits,
+    list_question_traits,
+)
+from agent.results.jury_summary import JurySummary, summarise_jury
 from agent.results.leaderboard import Result, WinRateTable, compare
 from agent.scoring.measures import HELM_TWIN
 from agent.statistics.bounds import Bounds, bounds
-from agent.statistics.intervals import Mean, mean_with_interval
+from agent.statistics.intervals import Mean, estimate_mean
 from agent.statistics.ranking import ModelStanding
 from agent.store import KeptMetric, Run, RunScore, Store
 from agent.vocabulary import OWN_MAKING, Reason
@@ -188,13 +195,13 @@ class RunSummary:
 
 def summarise_run(store: Store, run: Run) -> RunSummary:
     """Compute every metric of a run from its stored scores."""
-    metrics = paired([_metric(store, [run], metric) for metric in run.details.metrics])
+    metrics = attach_twins([_metric(store, [run], metric) for metric in run.details.metrics])
     return RunSummary(run, metrics, cut_off=_cut_off(store, [run]))
 
 
 def summarise_suite(store: Store, suite: str) -> list[RunSummary]:
     """Summarise every run of a suite, by benchmark and model."""
-    return [summarise_run(store, run) for run in store.runs(suite)]
+    return [summarise_run(store, run) for run in store.runs.select(suite)]
 
 
 def summarise_benchmarks(store: Store, suite: str) -> list[RunSummary]:
@@ -202,7 +209,7 @@ def summarise_benchmarks(store: Store, suite: str) -> list[RunSummary]:
 
     Pooled are runs that differ in the benchmark's own arguments alone, and only where no instance is in two of them.
     """
-    return pool_runs(store, store.runs(suite))
+    return pool_runs(store, store.runs.select(suite))
 
 
 def pool_runs(store: Store, of: Sequence[Run], known: Iterable[RunSummary] = ()) -> list[RunSummary]:
@@ -215,7 +222,7 @@ def pool_runs(store: Store, of: Sequence[Run], known: Iterable[RunSummary] = ())
     for runs in groups.values():
         # Of runs made elsewhere no question is known to be the same: two of one part are never taken together.
         parts = {tuple(sorted(run.details.arguments.items())) for run in runs}
-        if len(parts) == len(runs) > 1 and not store.shared_instances([run.run_id for run in runs]):
+        if len(parts) == len(runs) > 1 and not store.runs.share_a_request([run.run_id for run in runs]):
             summaries.append(_pooled(store, runs))
         else:
             summaries += [each.get(run.run_id) or summarise_run(store, run) for run in runs]
@@ -245,7 +252,7 @@ def _pool_of(run: Run) -> object:
         tuple(sorted(details.arguments)),
         tuple(sorted(set(details.overrides) - details.arguments.keys())),
         run.imported,
-        tuple((metric.name, options_of(metric), jury_of(run, metric)) for metric in details.metrics),
+        tuple((metric.name, encode_options(metric), encode_jury(run, metric)) for metric in details.metrics),
     )
 
 
@@ -265,12 +272,12 @@ def _pooled(store: Store, runs: Sequence[Run]) -> RunSummary:
         started_at=min(run.started_at for run in runs),
         ended_at=None if any(run.ended_at is None for run in runs) else max(run.ended_at or 0 for run in runs),
     )
-    metrics = paired([_metric(store, runs, metric) for metric in first.details.metrics])
+    metrics = attach_twins([_metric(store, runs, metric) for metric in first.details.metrics])
     return RunSummary(whole, metrics, tuple(runs), _cut_off(store, runs))
 
 
 def _cut_off(store: Store, runs: Sequence[Run]) -> float | None:
-    counts = [store.cut_off(run.run_id) for run in runs]
+    counts = [store.answers.count_truncated(run.run_id) for run in runs]
     known = sum(of for _, of in counts)
     return sum(cut for cut, _ in counts) / known if known else None
 
@@ -278,24 +285,24 @@ def _cut_off(store: Store, runs: Sequence[Run]) -> float | None:
 def _metric(store: Store, runs: Sequence[Run], metric: KeptMetric) -> MetricSummary:
     """Summarise one metric over the instances of all `runs`. Units without a name are rows: each run has its own."""
     if metric.whole_run:
-        return _whole_run(metric, [store.run_score(run.run_id, metric.name) for run in runs])
-    each = [list(unit_scores(store, run, metric.name)) for run in runs]
-    summary = summary_of_scores(metric, chain.from_iterable(each))
+        return _whole_run(metric, [store.scores.read_whole_run(run.run_id, metric.name) for run in runs])
+    each = [list(read_unit_scores(store, run, metric.name)) for run in runs]
+    summary = summarise_scores(metric, chain.from_iterable(each))
     if metric.jury is None or metric.name.endswith(HELM_TWIN):
         return summary
     seats = [
         (unit, score, here.get(position, ()))
         for run, scores in zip(runs, each, strict=True)
-        for here in (store.seats(run.run_id, metric.name),)
+        for here in (store.juries.read_seats(run.run_id, metric.name),)
         for position, (unit, score) in enumerate(scores)
     ]
-    jury = jury_summary(metric, runs[0].model, seats)
+    jury = summarise_jury(metric, runs[0].model, seats)
     if jury is not None and runs[0].imported:  # HELM has no quorum
         jury = replace(jury, quorum=None)
     return replace(summary, jury=jury)
 
 
-def unit_scores(store: Store, run: Run, metric: str) -> Iterator[tuple[bytes, float | str]]:
+def read_unit_scores(store: Store, run: Run, metric: str) -> Iterator[tuple[bytes, float | str]]:
     """Yield (unit, score or reason why there is none) of every instance of a run, in order.
 
     Args:
@@ -303,13 +310,13 @@ def unit_scores(store: Store, run: Run, metric: str) -> Iterator[tuple[bytes, fl
         run: one of those that are summarised.
         metric: as the store names it.
     """
-    before = units_apart(run)
-    for row in store.unit_scores(run.run_id, metric):
+    before = build_unit_prefix(run)
+    for row in store.scores.read_units(run.run_id, metric):
         yield before + row.unit_key, row.reason or "" if row.value is None else row.value
 
 
-def summary_of_scores(metric: KeptMetric, scores: Iterable[tuple[bytes, float | str]]) -> MetricSummary:
-    """Summarise what `unit_scores` yields."""
+def summarise_scores(metric: KeptMetric, scores: Iterable[tuple[bytes, float | str]]) -> MetricSummary:
+    """Summarise what `read_unit_scores` yields."""
     scored: list[tuple[bytes, float]] = []
     unscored: Counter[str] = Counter()
     for unit, value in scores:
@@ -317,14 +324,14 @@ def summary_of_scores(metric: KeptMetric, scores: Iterable[tuple[bytes, float | 
             unscored[value] += 1
         else:
             scored.append((unit, value))
-    return metric_summary(metric, scored, unscored)
+    return summarise_metric(metric, scored, unscored)
 
 
-def metric_summary(
+def summarise_metric(
     metric: KeptMetric, scored: Sequence[tuple[bytes, float]], unscored: Mapping[str, int]
 ) -> MetricSummary:
     """Summarise the scores of instances."""
-    mean = mean_with_interval(scored, binary=metric.binary, within=(metric.low, metric.high))
+    mean = estimate_mean(scored, binary=metric.binary, within=(metric.low, metric.high))
     lacking = {reason: count for reason, count in unscored.items() if reason != Reason.NOT_APPLICABLE}
     return MetricSummary(
         metric=metric.name,
@@ -340,7 +347,7 @@ def metric_summary(
 
 def _whole_run(metric: KeptMetric, found: Sequence[tuple[RunScore | None, Mapping[str, int]]]) -> MetricSummary:
     unscored = sum((Counter(reasons) for _, reasons in found), Counter[str]())
-    summary = whole_run_summary(metric, [score for score, _ in found if score is not None], unscored)
+    summary = summarise_whole_run(metric, [score for score, _ in found if score is not None], unscored)
     floors = [
         (
             None if score is None else score.floor,
@@ -351,7 +358,7 @@ def _whole_run(metric: KeptMetric, found: Sequence[tuple[RunScore | None, Mappin
     return replace(summary, floor_of_run=_weighted(floors))
 
 
-def whole_run_summary(metric: KeptMetric, scores: Sequence[RunScore], unscored: Mapping[str, int]) -> MetricSummary:
+def summarise_whole_run(metric: KeptMetric, scores: Sequence[RunScore], unscored: Mapping[str, int]) -> MetricSummary:
     """Summarise a metric of the whole run. Of several runs it is their mean by instances, without an interval."""
     n, units = sum(score.n for score in scores), sum(score.units for score in scores)
     value = _weighted([(score.value, score.n) for score in scores])
@@ -376,7 +383,7 @@ def _weighted(values: Sequence[tuple[float | None, int]]) -> float | None:
     return sum(value * weight for value, weight in known) / sum(weight for _, weight in known) if known else None
 
 
-def paired(summaries: Iterable[MetricSummary]) -> tuple[MetricSummary, ...]:
+def attach_twins(summaries: Iterable[MetricSummary]) -> tuple[MetricSummary, ...]:
     """Put each metric by HELM's rules beside the one by ours."""
     by_name = {summary.metric: summary for summary in summaries}
     return tuple(
@@ -386,7 +393,7 @@ def paired(summaries: Iterable[MetricSummary]) -> tuple[MetricSummary, ...]:
     )
 
 
-def comparison(summaries: Sequence[RunSummary]) -> WinRateTable:
+def compare_summaries(summaries: Sequence[RunSummary]) -> WinRateTable:
     """Compare the models by the floor of each benchmark's main metric: nobody wins by leaving questions out.
 
     Nor by a metric that stands in for the main one. Compared are results of one kind only, see `_result`, of runs that
@@ -401,13 +408,13 @@ def _result(summary: RunSummary) -> Result:
     metric = summary.run.details.find_metric(main.metric) or KeptMetric(name=main.metric)
     traits: dict[str, Hashable] = {
         "another main metric": main.metric,
-        **measured_by(summary.run, metric),
-        **asked_of(summary.run),
+        **list_metric_traits(summary.run, metric),
+        **list_question_traits(summary.run),
         "another sample": frozenset(_sample(run) for run in runs),
     }
     return Result(
         *(summary.run.model, summary.run.benchmark, traits),
-        parts=frozenset(part_of(run) for run in runs),
+        parts=frozenset(identify_part(run) for run in runs),
         value=main.floor,
         weight=main.weight,
         barred=NOT_ENDED if summary.run.state != "ended" else LACKING if main.lacking else None,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent.statistics.intervals import Mean, mean_with_interval
+from agent.statistics.intervals import Mean, estimate_mean
 from agent.store import ReviewedText
 
 
@@ -40,4 +40,4 @@ def _estimate(texts: Sequence[ReviewedText], name: str, kinds: Sequence[str]) ->
             pairs += [(unit, 1.0)] * right + [(unit, 0.0)] * missed
             wrong += falsely
     missed = sum(1 for _, hit in pairs if not hit)
-    return Estimate(name, len(pairs) - missed, missed, wrong, mean_with_interval(pairs, binary=True))
+    return Estimate(name, len(pairs) - missed, missed, wrong, estimate_mean(pairs, binary=True))

@@ -82,9 +82,9 @@ def make_review(site: "Site", wanted: ReviewSampling) -> Sampled:
         if not kept:
             raise ConfigError("there is no text to review: all were withheld", "Look at the policy's limits.")
         plan = {"suite": wanted.suite, "seed": seed, "policy": engine.policy, "records": len(records)}
-        with store.whole():
-            store.keep_review(wanted.name, plan, kept)
-            store.audit("review made", f"name={wanted.name} records={len(records)} texts={len(kept)}")
+        with store.transaction():
+            store.reviews.keep(wanted.name, plan, kept)
+            store.audit.record("review made", f"name={wanted.name} records={len(records)} texts={len(kept)}")
     return Sampled(len(records), len(kept), withheld)
 
 
@@ -93,7 +93,7 @@ def _check_name(store: "Store", name: str) -> None:
         raise ConfigError(
             "the name of a review is 1 to 64 letters, digits, dots, dashes and underscores", "Choose another name."
         )
-    if store.review(name) is not None:
+    if store.reviews.find(name) is not None:
         raise ConfigError(
             f"there is a review {name} already",
             f"Choose another name, or let go of it with `intramural redact review delete {name}`.",
@@ -102,15 +102,19 @@ def _check_name(store: "Store", name: str) -> None:
 
 def _choose(store: "Store", wanted: ReviewSampling, seed: int) -> list[_Record]:
     """Return the chosen records, as many as there are texts of, in an order of chance."""
-    store.require_suite(wanted.suite)
+    store.runs.require_suite(wanted.suite)
     chance = random.Random(seed)  # noqa: S311 (a sample, no secret)
-    places = [(run.run_id, at) for run in store.runs(wanted.suite) for at in range(store.count_instances(run.run_id))]
+    places = [
+        (run.run_id, at)
+        for run in store.runs.select(wanted.suite)
+        for at in range(store.answers.count_instances(run.run_id))
+    ]
     chance.shuffle(places)
     chosen: dict[bytes, _Record] = {}
     for run_id, at in places:
         if len(chosen) == wanted.records:
             break
-        for stored in store.each_instance(run_id, [at]):
+        for stored in store.answers.read_each_instance(run_id, [at]):
             if stored.instance is not None and stored.response is not None:
                 chosen.setdefault(stored.instance_key, _record(stored.instance, stored.response))
     if not chosen:
@@ -133,7 +137,7 @@ def _record(instance: Instance, response: Response) -> _Record:
 
 def gold_rows(store: "Store", name: str) -> Iterator[dict[str, Any]]:
     """Yield the reviewed texts of a sample with every identifier in them, in the form that `redact bench` reads."""
-    for text in store.reviewed_texts(name):
+    for text in store.reviews.read_texts(name):
         if text.figures is None or text.content is None:
             continue
         content = text.content
@@ -148,8 +152,8 @@ def gold_rows(store: "Store", name: str) -> Iterator[dict[str, Any]]:
 
 def require_review(store: "Store", name: str) -> None:
     """Raise ConfigError unless there is such a review."""
-    if store.review(name) is None:
-        known = ", ".join(review.name for review in store.reviews()) or "none"
+    if store.reviews.find(name) is None:
+        known = ", ".join(review.name for review in store.reviews.read_all()) or "none"
         raise ConfigError(
             f"there is no review {name} (known: {known})", "Make one with `intramural redact review new`."
         )

@@ -12,7 +12,7 @@ from itertools import islice
 from agent.errors import BenchmarkError
 from agent.jury.prompts import matter_of
 from agent.metrics import Labelled, Means
-from agent.results.purged import is_purged, purged_words
+from agent.results.purged import describe_purged, is_purged
 from agent.results.summarize import summarise_run
 from agent.scoring.deferred import later_scores, measured_by
 from agent.scoring.jury_scores import Judged, judged_answer, jury_verdicts, regraded
@@ -63,12 +63,12 @@ def rescore_suite(
     Raises:
         StoreError: another process is working on one of the runs.
     """
-    return [_rescore(store, run, scoring, means) for run in store.runs(suite)]
+    return [_rescore(store, run, scoring, means) for run in store.runs.select(suite)]
 
 
 def lost_rules(store: Store, suite: str, scoring: ScoringChoice | None) -> dict[Scoring, int]:
     """Return by whose rules figures would go that stand beside others now, and of how many runs."""
-    both = sum(run.details.scoring == "both" and not run.imported for run in store.runs(suite))
+    both = sum(run.details.scoring == "both" and not run.imported for run in store.runs.select(suite))
     others: dict[ScoringChoice, Scoring] = {"intramural": "helm", "helm": "intramural"}
     return {others[scoring]: both} if scoring in others and both else {}
 
@@ -80,28 +80,32 @@ def _rescore(store: Store, run: Run, scoring: ScoringChoice | None, means: Means
         rules = measured_by(Rules.of_run(run.details, scoring), means)
     except BenchmarkError as lacking:
         return Rescored(run, left=str(lacking))
-    with store.run_lock(run.run_id):
+    with store.runs.lock(run.run_id):
         before = _values(store, run)
-        if purged := purged_words(store, run.run_id):
+        if purged := describe_purged(store, run.run_id):
             return Rescored(run, left=purged)
         lost = _lost_judgements(store, run.run_id)
         if lost:
             return Rescored(run, left=f"what judges replied about {lost} answers was purged")
         changed = _draft(store, run.run_id, rules, means)
-        store.put_in_place(
+        store.scores.put_draft_in_place(
             run.run_id,
             rules.put_into(run.details),
             # The plan as `run` would make it now: the same command then finds nothing left to do.
-            store.plan_digest(
-                ((one.instance, one.request_key) for one in store.each_instance(run.run_id) if one.instance),
+            store.identities.plan_digest(
+                (
+                    (one.instance, one.request_key)
+                    for one in store.answers.read_each_instance(run.run_id)
+                    if one.instance
+                ),
                 rules.identity(),
             ),
             run_scores(rules, _answered(store, run.run_id)),
         )
-        now = store.run(run.run_id)
+        now = store.runs.find(run.run_id)
         assert now is not None
         after = _values(store, now)
-        instances = store.count_instances(run.run_id)
+        instances = store.answers.count_instances(run.run_id)
     names = dict.fromkeys((*after, *before))
     return Rescored(
         now, tuple(ScoreChange(name, before.get(name), after.get(name), changed[name], instances) for name in names)
@@ -135,13 +139,13 @@ def score_again(
             f"{run.benchmark}: it was measured with another encoder than the one that is set",
             "Set bertscore_model and bertscore_layer in site.yaml to those of the run.",
         )
-    settled = store.settled_positions(run.run_id)
+    settled = store.answers.read_settled_positions(run.run_id)
     measured_later: dict[int, dict[str, float | Unscored]] = {}
     cases: list[tuple[int, Instance, Response]] = []
     for start in range(0, len(positions), BATCH):
         page = positions[start : start + BATCH]
         kept = _jury_seats(store, run.run_id, rules, page)
-        for stored in store.each_instance(run.run_id, page):
+        for stored in store.answers.read_each_instance(run.run_id, page):
             seats = kept.get(stored.position, [])
             if stored.instance is None or is_purged(stored, settled) or _rests_on_lost_reply(seats):
                 yield stored.position, None
@@ -182,25 +186,25 @@ def _lost_judgements(store: Store, run_id: str) -> int:
     return sum(
         any(seat.judgement_key is not None and not judgement.replies for _, seat, judgement in seats)
         for page in _pages(store, run_id)
-        for seats in store.every_seat(run_id, page).values()
+        for seats in store.juries.read_every_seat(run_id, page).values()
     )
 
 
 def _pages(store: Store, run_id: str) -> Iterator[range]:
-    positions = range(store.count_instances(run_id))
+    positions = range(store.answers.count_instances(run_id))
     return (positions[start : start + BATCH] for start in range(0, len(positions), BATCH))
 
 
 def _draft(store: Store, run_id: str, rules: Rules, means: Means) -> Counter[str]:
     """Draft the new score of every instance that has an answer or a reason; return how many changed, by metric."""
-    store.drop_draft(run_id)
+    store.scores.drop_draft(run_id)
     changed: Counter[str] = Counter()
     for page in _pages(store, run_id):
         scores: list[tuple[int, str, float | Unscored]] = []
         labelled: list[tuple[int, str, Unscored | None]] = []
         seats: list[tuple[int, str, Seat]] = []
         kept = _jury_seats(store, run_id, rules, page)
-        for stored in store.each_instance(run_id, page):
+        for stored in store.answers.read_each_instance(run_id, page):
             result = _result(stored)
             if result is None or stored.instance is None:
                 continue
@@ -213,7 +217,7 @@ def _draft(store: Store, run_id: str, rules: Rules, means: Means) -> Counter[str
                 elif not isinstance(value, Labelled):
                     scores.append((stored.position, name, value))
                     changed[name] += stored.scores.get(name) != value
-        store.draft_scores(run_id, scores, labelled, seats)
+        store.scores.draft(run_id, scores, labelled, seats)
     _draft_later(store, run_id, rules, means, changed)
     return changed
 
@@ -223,7 +227,7 @@ def _draft_later(store: Store, run_id: str, rules: Rules, means: Means, changed:
     before: dict[int, Mapping[str, float | Unscored]] = {}  # of the cases that are being measured
 
     def cases() -> Iterator[tuple[int, Instance, Response]]:
-        for stored in store.each_instance(run_id):
+        for stored in store.answers.read_each_instance(run_id):
             if stored.instance is not None and stored.response is not None:
                 before[stored.position] = stored.scores
                 yield stored.position, stored.instance, stored.response
@@ -236,14 +240,14 @@ def _draft_later(store: Store, run_id: str, rules: Rules, means: Means, changed:
             changed[name] += before[position].get(name) != value
         for position in [position for position in before if position < found[-1][0]]:
             del before[position]
-        store.draft_scores(run_id, found)
+        store.scores.draft(run_id, found)
 
 
 def _jury_seats(store: Store, run_id: str, rules: Rules, page: Sequence[int]) -> dict[int, list[tuple[str, Judged]]]:
     """Return the metric and the stored seat of every seat of these answers, by position."""
     if not any(measure.of_jury for measure in rules.measures):
         return {}
-    found = store.every_seat(run_id, page)
+    found = store.juries.read_every_seat(run_id, page)
     return {place: [(metric, (seat, said)) for metric, seat, said in seats] for place, seats in found.items()}
 
 
@@ -284,7 +288,7 @@ def _result(stored: StoredInstance) -> Response | Failure | None:
 
 
 def _answered(store: Store, run_id: str) -> Iterator[tuple[Instance, Response]]:
-    for stored in store.each_instance(run_id):
+    for stored in store.answers.read_each_instance(run_id):
         if stored.instance is not None and stored.response is not None:
             yield stored.instance, stored.response
 

@@ -137,13 +137,15 @@ def _settled(store: Store, plan: Plan) -> RunOutcome | None:
         return None  # written by another version: probe again
     if plan.details(capabilities, run.details.workarounds) != run.details:
         return None
-    if len(store.settled_positions(run.run_id)) < len(plan.instances):
+    if len(store.answers.read_settled_positions(run.run_id)) < len(plan.instances):
         return None
-    if store.unmeasured(run.run_id):
+    if store.scores.find_unmeasured(run.run_id):
         return None
     if plan.jury and unjudged(store, run.run_id, plan.rules):
         return None
-    if not store.holds_plan(run.run_id, store.plan_digest(planned(store, plan, capabilities), plan.scored_by())):
+    if not store.runs.holds_plan(
+        run.run_id, store.identities.plan_digest(planned(store, plan, capabilities), plan.scored_by())
+    ):
         return None
     return RunOutcome(summarise_run(store, run), asked=0, kept=len(plan.instances), failed=0)
 
@@ -168,10 +170,10 @@ def _refuse_to_lose(store: Store, plan: Plan) -> None:
     registered = run.details.data.registered
     if registered and registered != plan.registered:
         changed.append("another version of the data" if plan.registered else "data that is not registered")
-    lost = store.left_out(run.run_id, plan.benchmark.id, (instance.id for instance in plan.instances))
+    lost = store.runs.count_left_out(run.run_id, plan.benchmark.id, (instance.id for instance in plan.instances))
     if lost:
         changed.append(f"without {lost} of the instances scored there")
-    if changed and store.settled_positions(run.run_id):
+    if changed and store.answers.read_settled_positions(run.run_id):
         raise ConfigError(
             f"suite {plan.suite} holds {plan.name} already, and this command would replace it: {', '.join(changed)}",
             "Name another --suite to keep both, or give --replace.",
@@ -181,21 +183,21 @@ def _refuse_to_lose(store: Store, plan: Plan) -> None:
 def _has_other_jury(store: Store, run: Run, plan: Plan) -> bool:
     """Whether judgements of another jury than the plan's are in the run."""
     before, now = jury_measures(Rules.of_run(run.details)), jury_measures(plan.rules)
-    if not before or not store.has_seats(run.run_id, before[0].use.name):
+    if not before or not store.juries.has_seats(run.run_id, before[0].use.name):
         return False
     return not now or (before[0].use.judges, before[0].use.quorum) != (now[0].use.judges, now[0].use.quorum)
 
 
 def stored_run(store: Store, plan: Plan) -> Run | None:
     """Return the run that the suite holds under the plan's name."""
-    return store.run(store.run_id(plan.suite, plan.name))
+    return store.runs.find(store.identities.run_id(plan.suite, plan.name))
 
 
 def planned(store: Store, plan: Plan, capabilities: Capabilities) -> Iterator[tuple[Instance, bytes]]:
     """Walk the plan's instances, each with the key of its request."""
     for instance in plan.instances:
         identity = request_identity(plan.request(instance, capabilities.extra_body), plan.prompt_limit)
-        yield instance, store.request_key(plan.deployment.name, identity)
+        yield instance, store.identities.request_key(plan.deployment.name, identity)
 
 
 def _evaluate(
@@ -206,8 +208,8 @@ def _evaluate(
     ways: Ways,
 ) -> RunOutcome:
     limits, progress = ways.limits, ways.progress
-    with store.run_lock(store.run_id(plan.suite, plan.name)):
-        run_id = store.begin_run(
+    with store.runs.lock(store.identities.run_id(plan.suite, plan.name)):
+        run_id = store.runs.begin(
             suite=plan.suite,
             name=plan.name,
             benchmark=plan.benchmark.id,
@@ -229,7 +231,7 @@ def _evaluate(
         progress.end()
         _measure(store, run_id, plan.rules, ways.means)
         judged = judge_run(store, run_id, plan.rules, plan.jury, plan.model, ways) if plan.jury else JudgingOutcome()
-        store.end_run(run_id, stored_run_scores(store, run_id, plan.rules))
+        store.runs.end(run_id, stored_run_scores(store, run_id, plan.rules))
         run = stored_run(store, plan)
         assert run is not None
         return RunOutcome(
@@ -244,19 +246,21 @@ def _evaluate(
 
 def _measure(store: Store, run_id: str, rules: Rules, means: Means) -> None:
     """Score what is measured when the answers are there, batch by batch."""
-    positions = store.unmeasured(run_id)
-    texts = store.each_instance(run_id, positions)
+    positions = store.scores.find_unmeasured(run_id)
+    texts = store.answers.read_each_instance(run_id, positions)
     cases = ((one.position, one.instance, one.response) for one in texts if one.instance and one.response)
     scores = later_scores(rules, cases, means) if positions else iter(())
     while batch := list(islice(scores, SCORES_AT_ONCE)):
-        store.keep_scores(run_id, batch)
+        store.scores.keep(run_id, batch)
 
 
 def _score_what_is_stored(store: Store, run_id: str, instances: int, keeper: Keeper) -> dict[bytes, list[int]]:
     """Score stored answers; return the positions that still have to be asked, by request: equal ones are asked once."""
-    unsettled = store.unsettled(run_id)
+    unsettled = store.answers.find_unsettled(run_id)
     keeper.progress.advance(instances - len(unsettled))
-    for stored in store.each_instance(run_id, [position for position, _, answered in unsettled if answered]):
+    for stored in store.answers.read_each_instance(
+        run_id, [position for position, _, answered in unsettled if answered]
+    ):
         assert stored.instance is not None
         assert stored.response is not None
         keeper.score(stored.position, stored.instance, stored.response)
@@ -280,7 +284,7 @@ async def _ask(
     in_flight: dict[bytes, Instance] = {}
 
     def requests() -> Iterator[tuple[bytes, ChatRequest]]:
-        firsts = store.each_instance(run_id, [positions[0] for positions in unanswered.values()])
+        firsts = store.answers.read_each_instance(run_id, [positions[0] for positions in unanswered.values()])
         for key, stored in zip(unanswered, firsts, strict=True):
             assert stored.instance is not None
             in_flight[key] = stored.instance
@@ -289,7 +293,9 @@ async def _ask(
     def keep(key: bytes, result: Response | Failure) -> None:
         first, *others = unanswered[key]
         cases = [(first, in_flight.pop(key))]
-        cases += [(one.position, one.instance) for one in store.each_instance(run_id, others) if one.instance]
+        cases += [
+            (one.position, one.instance) for one in store.answers.read_each_instance(run_id, others) if one.instance
+        ]
         keeper.keep(key, cases, result)
 
     with keeper.asking():

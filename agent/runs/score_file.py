@@ -20,8 +20,8 @@ from agent.jury.prompts import judge_messages, matter_of
 from agent.jury.rubric import rubric_of
 from agent.jury.seats import fill_seat
 from agent.metrics import JUDGED, Judge, Labelled, Means, MetricUse, check_available, measurable
-from agent.results.jury_summary import JudgedAnswer, jury_summary
-from agent.results.summarize import MetricSummary, RunSummary, metric_summary, paired, whole_run_summary
+from agent.results.jury_summary import JudgedAnswer, summarise_jury
+from agent.results.summarize import MetricSummary, RunSummary, attach_twins, summarise_metric, summarise_whole_run
 from agent.runs.answers_file import AnswersFile
 from agent.runs.definition import lineage, parser_of
 from agent.runs.judgements_file import JudgementsFile
@@ -106,7 +106,7 @@ def score_answers(
         for place, name, value in later_scores(rules, answered, means):
             tally.add_later(place, name, value)
         run = _run(benchmark, dataset, rules, len(ids))
-        return ScoredAnswers(RunSummary(run, paired(tally.summaries(run))), tuple(missing))
+        return ScoredAnswers(RunSummary(run, attach_twins(tally.summaries(run))), tuple(missing))
 
 
 def write_template(own: Path | None, description: str, data: Path | None, path: Path) -> int:
@@ -313,11 +313,11 @@ class _Tally:
         for metric in run.details.metrics:
             name = metric.name
             if name in of_run:
-                yield whole_run_summary(metric, [of_run[name]], self._unscored[name])
+                yield summarise_whole_run(metric, [of_run[name]], self._unscored[name])
                 continue
-            summary = metric_summary(metric, self._scored[name], self._unscored[name])
+            summary = summarise_metric(metric, self._scored[name], self._unscored[name])
             if metric.jury is not None and not name.endswith(HELM_TWIN):
-                summary = replace(summary, jury=jury_summary(metric, "", self._judged[name]))
+                summary = replace(summary, jury=summarise_jury(metric, "", self._judged[name]))
             yield summary
 
 

@@ -90,7 +90,7 @@ class Keeper:
         if not self._waiting:
             return
         now, began = time.perf_counter(), self._asked_until
-        self._store.settle(
+        self._store.answers.settle(
             self._run_id,
             self._answers,
             self._scores,

@@ -7,7 +7,7 @@ from functools import partial
 from agent.metrics import METRICS, Labelled, figure, labels
 from agent.scoring.measures import Measure, Rules
 from agent.scoring.score import MeasuredScore, score_response
-from agent.statistics.intervals import Mean, figure_with_interval
+from agent.statistics.intervals import Mean, estimate_figure
 from agent.store import RunScore, Store
 from agent.vocabulary import OWN_MAKING, Instance, Response, Unscored
 
@@ -19,11 +19,13 @@ def stored_run_scores(store: Store, run_id: str, rules: Rules) -> list[RunScore]
     """
     if not any(measure.of_whole_run for measure in rules.measures):
         return []
-    texts = ((one.instance, one.response) for one in store.each_instance(run_id))
+    texts = ((one.instance, one.response) for one in store.answers.read_each_instance(run_id))
     answered = ((instance, response) for instance, response in texts if instance and response)
     found = run_scores(rules, answered)
-    instances = store.count_instances(run_id)
-    return [one for one in found if one.n >= instances - sum(store.run_score(run_id, one.metric)[1].values())]
+    instances = store.answers.count_instances(run_id)
+    return [
+        one for one in found if one.n >= instances - sum(store.scores.read_whole_run(run_id, one.metric)[1].values())
+    ]
 
 
 def run_scores(rules: Rules, answered: Iterable[tuple[Instance, Response]]) -> list[RunScore]:
@@ -78,7 +80,7 @@ def blank_labels(measure: Measure, instance: Instance) -> Labelled | None:
 def _mean(measure: Measure, items: Sequence[Labelled]) -> Mean:
     spec = METRICS[measure.use.name]
     units = [(item.unit, item) for item in items]
-    return figure_with_interval(units, partial(_figure, measure), within=(spec.low, spec.high))
+    return estimate_figure(units, partial(_figure, measure), within=(spec.low, spec.high))
 
 
 def _figure(measure: Measure, items: Sequence[Labelled]) -> float | None:

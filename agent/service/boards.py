@@ -7,8 +7,8 @@ from itertools import groupby
 from string import ascii_lowercase
 
 from agent.exchange.imported import ELSEWHERE
-from agent.plots.charts import Chart, chart_of
-from agent.results.summarize import MetricSummary, Note, RunSummary, comparison
+from agent.plots.charts import Chart, build_chart
+from agent.results.summarize import MetricSummary, Note, RunSummary, compare_summaries
 from agent.service.heads import MetricHead, RunHead, run_figure, run_head
 from agent.statistics.ranking import ModelStanding
 from agent.store import Run
@@ -93,7 +93,7 @@ def leaderboard_of(summaries: Sequence[RunSummary]) -> LeaderboardView:
         )
         twins = any(row.main.metric.twin is not None for row in rows)
         boards.append(Board(benchmark, details.display_name, category, details.access, main.display_name, twins, rows))
-    compared = comparison(summaries)
+    compared = compare_summaries(summaries)
     noted = {note for board in boards for row in board.rows for note in row.main.notes}
     return LeaderboardView(
         tuple(boards),
@@ -101,7 +101,7 @@ def leaderboard_of(summaries: Sequence[RunSummary]) -> LeaderboardView:
         compared.left_out,
         dict(zip((note for note in Note if note in noted), ascii_lowercase, strict=False)),
         any(row.run.imported for board in boards for row in board.rows),
-        chart_of(ordered, "Local leaderboard"),
+        build_chart(ordered, "Local leaderboard"),
     )
 
 

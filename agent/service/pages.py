@@ -20,8 +20,8 @@ from agent.catalog.deployments import Prices
 from agent.exchange.releases import joined_release
 from agent.exchange.shown_names import ShownNames
 from agent.redaction.gateway.cases import Clearer
-from agent.results.standings import with_standings
-from agent.results.subgroups import subgroup_summaries
+from agent.results.standings import add_standings
+from agent.results.subgroups import summarise_subgroups
 from agent.results.summarize import RunSummary, pool_runs, summarise_run, summarise_suite
 from agent.service.render import Renderer
 from agent.service.run_views import RunPage, instances_page, page_count, run_page
@@ -123,7 +123,7 @@ class SitePages:
             name = next((name for name in self._suites() if suite_slug(name) == match[1]), None)
             return None if name is None else self._suite_page(name, summarise_suite(self._store, name))
         if match := _RUN.fullmatch(stem):
-            run = self._store.run(match[1])
+            run = self._store.runs.find(match[1])
             if run is None or run.suite not in self._suites():
                 return None
             if match[2] is None:
@@ -151,32 +151,32 @@ class SitePages:
         return site_page(self._runs(), self._releases())
 
     def _releases(self) -> list[LocalRelease]:
-        return [one for one in self._store.releases() if self._release in (None, one.name)]
+        return [one for one in self._store.releases.read_all() if self._release in (None, one.name)]
 
     def _suites(self) -> list[str]:
-        suites = self._store.suites()
+        suites = self._store.runs.list_suites()
         if self._release is None:
             return suites
         parts = [part for release in self._releases() for part in release.parts]
         return [suite for suite in suites if suite in parts]
 
     def _runs(self) -> list[Run]:
-        return [run for suite in self._suites() for run in self._store.runs(suite)]
+        return [run for suite in self._suites() for run in self._store.runs.select(suite)]
 
     def _suite_page(self, suite: str, runs: list[RunSummary]) -> SuitePage:
-        pooled = with_standings(self._store, pool_runs(self._store, [one.run for one in runs], runs))
+        pooled = add_standings(self._store, pool_runs(self._store, [one.run for one in runs], runs))
         return suite_page(suite, list(map(self._names.summary, pooled)), list(map(self._names.summary, runs)))
 
     def _release_page(self, release: str) -> ReleasePage:
-        called = {board.name: board.details["release"] for board in self._store.leaderboards()}
+        called = {board.name: board.details["release"] for board in self._store.releases.read_leaderboards()}
         joined = joined_release(self._store, release, self._catalogue)
-        joined = replace(joined, summaries=tuple(with_standings(self._store, joined.summaries)))
+        joined = replace(joined, summaries=tuple(add_standings(self._store, joined.summaries)))
         return release_page(self._names.release(joined), called)
 
     def _run_page(self, summary: RunSummary) -> RunPage:
         run = summary.run
-        usage, prices = self._store.usage(run.run_id), self._prices.get(run.deployment)
-        subgroups = subgroup_summaries(self._store, summary, summary.shown)
+        usage, prices = self._store.answers.sum_usage(run.run_id), self._prices.get(run.deployment)
+        subgroups = summarise_subgroups(self._store, summary, summary.shown)
         return run_page(self._names.summary(summary), usage, prices, subgroups)
 
 

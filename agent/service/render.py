@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from agent.plots.charts import Chart
-from agent.plots.dots import dot_plot
+from agent.plots.dots import draw_dot_plot
 from agent.plots.heatmap import heatmap
 from agent.redaction import Redacted
 from agent.redaction.replacements.tags import TAG
@@ -118,7 +118,7 @@ def _case(text: object) -> Markup:
 
 def _drawn(chart: Chart, kind: str) -> Markup:
     """Draw a leaderboard's dot plot ("dots") or heatmap; the drawing escapes what it writes."""
-    drawing = dot_plot(chart) if kind == "dots" else heatmap(chart)
+    drawing = draw_dot_plot(chart) if kind == "dots" else heatmap(chart)
     return Markup(drawing.markup(kind))  # noqa: S704
 
 

@@ -102,7 +102,7 @@ def instances_page(store: Store, run: Run, page: int, clearer: Clearer, names: S
     if not 1 <= page <= pages:
         return None
     before = clearer.withheld
-    instances = store.instances(run.run_id, (page - 1) * INSTANCES_A_PAGE, INSTANCES_A_PAGE)
+    instances = store.answers.read_instances(run.run_id, (page - 1) * INSTANCES_A_PAGE, INSTANCES_A_PAGE)
     shown = names.run(run)
     cases = clearer.clear(run.run_id, instances, judged(store, shown, instances))
     views = tuple(CaseView(case, _status(case)) for case in cases)
@@ -111,7 +111,7 @@ def instances_page(store: Store, run: Run, page: int, clearer: Clearer, names: S
 
 def page_count(store: Store, run: Run) -> int:
     """How many pages a run's instances take; at least one."""
-    return max(1, -(-store.count_instances(run.run_id) // INSTANCES_A_PAGE))
+    return max(1, -(-store.answers.count_instances(run.run_id) // INSTANCES_A_PAGE))
 
 
 def _settings(run: Run) -> Iterator[tuple[str, str]]:

@@ -181,7 +181,7 @@ def create_site(directory: Path, site_name: str) -> Site:
         folder.mkdir(mode=0o700)
     site.deployments.write_text(DEPLOYMENTS_TEMPLATE, "utf-8")
     with closing(site._open_store()) as store:
-        store.audit("site created", "")
+        store.audit.record("site created", "")
     # Last, because its presence makes the directory a site.
     write_settings(directory / "site.yaml", Settings.model_validate({"site_name": site_name}))
     return site

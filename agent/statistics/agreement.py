@@ -9,8 +9,8 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from agent.statistics.f_distribution import f_quantile
-from agent.statistics.resampling import FEWEST_UNITS, figure_interval, weighted_figures
+from agent.statistics.f_distribution import compute_f_quantile
+from agent.statistics.resampling import FEWEST_UNITS, compute_figure_interval, resample_weighted_figures
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,7 +38,7 @@ class Icc:
 NO_ICC = Icc(None, None, None)
 
 
-def krippendorff_alpha(ratings: Ratings, level: Level) -> float | None:
+def compute_krippendorff_alpha(ratings: Ratings, level: Level) -> float | None:
     """Return Krippendorff's alpha: 1 is full agreement, 0 what chance gives, below 0 less than that.
 
     One less the ratio of observed to expected disagreement over all pairs of ratings of one item (Krippendorff 2011,
@@ -156,7 +156,7 @@ def _ratio_interval(between: float, noise: float, d1: int, d2: int) -> tuple[flo
     if noise == 0:
         return math.inf, math.inf
     ratio = between / noise
-    return ratio / f_quantile(_TAIL, d1, d2), ratio * f_quantile(_TAIL, d2, d1)
+    return ratio / compute_f_quantile(_TAIL, d1, d2), ratio * compute_f_quantile(_TAIL, d2, d1)
 
 
 def _single(ratio: float, k: int) -> float:
@@ -186,7 +186,7 @@ def _agreement_interval(squares: _MeanSquares) -> tuple[float, float]:
     if degrees < 1e-6:
         return math.nan, math.nan
     noise = k * msc + (k * n - k - n) * mse
-    lower, upper = f_quantile(_TAIL, n - 1, degrees), f_quantile(_TAIL, degrees, n - 1)
+    lower, upper = compute_f_quantile(_TAIL, n - 1, degrees), compute_f_quantile(_TAIL, degrees, n - 1)
     below = lower * noise + n * msr, noise + n * upper * msr
     if not all(0 < part < math.inf for part in below):
         return math.nan, math.nan
@@ -198,7 +198,7 @@ def _number(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def mean_icc(
+def estimate_mean_icc(
     ratings: Ratings,
     groups: Sequence[Sequence[int]],
     form: IccForm,
@@ -227,13 +227,13 @@ def mean_icc(
     return _resampled(ratings, groups, lambda squares: squares(slice(None)).icc(form).clip(-1), units, standardised)
 
 
-def icc_above(
+def estimate_icc_gain(
     ratings: Ratings, who: int, pairs: Sequence[tuple[int, int]], *, units: Sequence[Hashable] | None = None
 ) -> Icc:
     """Return by how much rater `who` agrees better with the two of a pair than they do with each other.
 
     Of each pair: the mean of the two's ICC3 of z scores with `who`, less theirs, over the items that all three rated;
-    then the mean over the pairs, and its interval, as `mean_icc` makes them.
+    then the mean over the pairs, and its interval, as `estimate_mean_icc` makes them.
     """
 
     def above(squares: "Callable[[Any], _MeanSquares]") -> "np.ndarray":
@@ -276,8 +276,8 @@ def _resampled(
     value = _number(figures(np.ones((1, len(places))))[0])
     if value is None or len(places) < FEWEST_UNITS:
         return Icc(value, None, None)
-    drawn = weighted_figures(len(places), RESAMPLES, figures)
-    return Icc(value, *(figure_interval(value, drawn, len(places)) or (None, None)))
+    drawn = resample_weighted_figures(len(places), RESAMPLES, figures)
+    return Icc(value, *(compute_figure_interval(value, drawn, len(places)) or (None, None)))
 
 
 def _unit_sums(

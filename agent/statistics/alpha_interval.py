@@ -4,8 +4,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from agent.statistics.agreement import Level, Ratings, krippendorff_alpha
-from agent.statistics.resampling import BLOCK, FEWEST_UNITS, figure_interval, weighted_figures
+from agent.statistics.agreement import Level, Ratings, compute_krippendorff_alpha
+from agent.statistics.resampling import BLOCK, FEWEST_UNITS, compute_figure_interval, resample_weighted_figures
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,7 +22,7 @@ class Alpha:
     high: float | None
 
 
-def alpha_with_interval(ratings: Ratings, level: Level, units: Sequence[Hashable] | None = None) -> Alpha:
+def estimate_alpha(ratings: Ratings, level: Level, units: Sequence[Hashable] | None = None) -> Alpha:
     """Return alpha with the percentile bootstrap over units, seeded; ranks are taken again in each resample.
 
     Fewer than FEWEST_UNITS have no interval.
@@ -32,7 +32,7 @@ def alpha_with_interval(ratings: Ratings, level: Level, units: Sequence[Hashable
         level: what the numbers are.
         units: of each row: what it is of; None: each row is its own.
     """
-    value = krippendorff_alpha(ratings, level)
+    value = compute_krippendorff_alpha(ratings, level)
     keys = list(range(len(ratings))) if units is None else list(units)
     counted = [(key, row) for key, row in zip(keys, ratings, strict=True) if sum(one is not None for one in row) > 1]
     places = {key: place for place, key in enumerate(dict.fromkeys(key for key, _ in counted))}
@@ -44,13 +44,13 @@ def alpha_with_interval(ratings: Ratings, level: Level, units: Sequence[Hashable
     there = ~np.isnan(table)
     unit_of = np.array([places[key] for key, _ in counted])
     figure = _Ordinal(table, there) if level == "ordinal" else _Interval(table, there)
-    drawn = weighted_figures(
+    drawn = resample_weighted_figures(
         len(places),
         RESAMPLES,
         lambda times: figure.alphas(times[:, unit_of]),
         at_once=BLOCK * len(places) // table.size,  # ratings, not units
     )
-    return Alpha(value, *(figure_interval(value, drawn, len(places)) or (None, None)))
+    return Alpha(value, *(compute_figure_interval(value, drawn, len(places)) or (None, None)))
 
 
 class _Interval:

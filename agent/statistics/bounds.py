@@ -38,7 +38,7 @@ def bounds(value: float | None, n: int, unscored: int, low: float = 0.0, high: f
     return Bounds(least, most, (most - least) / (high - low) > MATTERS)
 
 
-def difference_bounds(
+def bound_difference(
     pairs: Iterable[tuple[float | None, float | None]], low: float = 0.0, high: float = 1.0
 ) -> Bounds | None:
     """Return the bounds of a difference of two means over the same instances; None without any instance.

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from agent.statistics.intervals import Mean
-from agent.statistics.resampling import BLOCK, FEWEST_UNITS, figure_interval, weighted_figures
+from agent.statistics.resampling import BLOCK, FEWEST_UNITS, compute_figure_interval, resample_weighted_figures
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,7 +15,7 @@ RESAMPLES = 1_000
 Pair = tuple[float, float]
 
 
-def stratified_spearman(pairs: Sequence[tuple[Hashable, Pair]]) -> float | None:
+def compute_stratified_spearman(pairs: Sequence[tuple[Hashable, Pair]]) -> float | None:
     """Return the rank correlation within strata: ranks are taken, and centred, in each by itself.
 
     What differs between strata (a model that is better and also writes more) is no part of it. With one stratum it is
@@ -42,8 +42,8 @@ def stratified_spearman(pairs: Sequence[tuple[Hashable, Pair]]) -> float | None:
     return None if spread == 0 else max(-1.0, min(1.0, float(first @ second) / spread))
 
 
-def rank_correlation(items: Sequence[tuple[Hashable, Hashable, Pair]]) -> Mean:
-    """Return `stratified_spearman` with the percentile bootstrap over units, seeded.
+def estimate_rank_correlation(items: Sequence[tuple[Hashable, Hashable, Pair]]) -> Mean:
+    """Return `compute_stratified_spearman` with the percentile bootstrap over units, seeded.
 
     Units are drawn as wholes, over all strata; ranks are taken again in each resample. Fewer than
     FEWEST_UNITS have no interval.
@@ -52,7 +52,7 @@ def rank_correlation(items: Sequence[tuple[Hashable, Hashable, Pair]]) -> Mean:
         items: unit, stratum and the two values of each item.
     """
     units = {unit: place for place, unit in enumerate(dict.fromkeys(unit for unit, _, _ in items))}
-    value = stratified_spearman([(stratum, pair) for _, stratum, pair in items])
+    value = compute_stratified_spearman([(stratum, pair) for _, stratum, pair in items])
     none = Mean(len(items), len(units), value, None, None, "none")
     if value is None or len(units) < FEWEST_UNITS:
         return none
@@ -82,8 +82,8 @@ def rank_correlation(items: Sequence[tuple[Hashable, Hashable, Pair]]) -> Mean:
             found: NDArray[Any] = np.where((xx > 0) & (yy > 0), xy / np.sqrt(xx * yy), np.nan)
         return found
 
-    drawn = weighted_figures(len(units), RESAMPLES, figures, at_once=BLOCK * len(units) // len(items))
-    interval = figure_interval(value, drawn, len(units), (-1.0, 1.0))
+    drawn = resample_weighted_figures(len(units), RESAMPLES, figures, at_once=BLOCK * len(units) // len(items))
+    interval = compute_figure_interval(value, drawn, len(units), (-1.0, 1.0))
     return none if interval is None else replace(none, low=interval[0], high=interval[1], method="percentile")
 
 

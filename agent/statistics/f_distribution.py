@@ -8,7 +8,7 @@ _STEPS = 200  # of the bisection, and of the continued fraction where it converg
 
 
 @lru_cache(1_000)
-def f_quantile(p: float, d1: float, d2: float) -> float:
+def compute_f_quantile(p: float, d1: float, d2: float) -> float:
     """Return the `p` quantile of F with `d1` and `d2` degrees of freedom, which need not be whole.
 
     By bisection on log F, to 12 digits.
@@ -21,7 +21,7 @@ def f_quantile(p: float, d1: float, d2: float) -> float:
     low, high = -_WIDEST, _WIDEST
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        if f_cdf(math.exp(middle), d1, d2) < p:
+        if compute_f_cdf(math.exp(middle), d1, d2) < p:
             low = middle
         else:
             high = middle
@@ -30,7 +30,7 @@ def f_quantile(p: float, d1: float, d2: float) -> float:
     return math.exp((low + high) / 2)
 
 
-def f_cdf(value: float, d1: float, d2: float) -> float:
+def compute_f_cdf(value: float, d1: float, d2: float) -> float:
     """Return the probability that an F variable with `d1` and `d2` degrees of freedom is at most `value`."""
     if value <= 0:
         return 0.0

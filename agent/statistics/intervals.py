@@ -11,13 +11,13 @@ from typing import Literal, TypeVar
 
 from agent.statistics.resampling import (
     ANYWHERE,
-    bca_interval,
+    compute_bca_interval,
+    compute_figure_interval,
+    compute_student_quantile,
     cut,
-    figure_interval,
-    resampled_figures,
-    resampled_means,
-    student_quantile,
-    unit_sums,
+    resample_figures,
+    resample_means,
+    sum_by_unit,
 )
 from protocol.figures import wilson
 
@@ -48,14 +48,14 @@ class Mean:
     method: Literal["wilson", "bca", "percentile", "none"]
 
 
-def mean_with_interval(
+def estimate_mean(
     scores: Sequence[tuple[bytes, float]], *, binary: bool, within: tuple[float, float] = ANYWHERE
 ) -> Mean:
     """Return the mean of (unit, score) pairs and its 95 % interval.
 
     Binary scores get Wilson's interval, with the effective number of instances where units have several (Korn and
     Graubard 1998; Franco et al. 2019 compare such intervals). Others get the BCa bootstrap over units, see
-    `bca_interval`; none where all units agree, because then the sample says nothing about how much they differ.
+    `compute_bca_interval`; none where all units agree, because then the sample says nothing about how much they differ.
 
     Args:
         scores: one pair an instance; binary scores are 0 or 1.
@@ -73,10 +73,10 @@ def mean_with_interval(
         effective = _effective_n(list(clusters.values()), value, n)
         low, high = wilson(value * effective, effective)
         return Mean(n, len(clusters), value, low, high, "wilson")
-    sums, sizes = unit_sums(scores)
+    sums, sizes = sum_by_unit(scores)
     if len({math.fsum(group) / len(group) for group in clusters.values()}) < 2:
         return Mean(n, len(clusters), value, None, None, "none")
-    interval = bca_interval(value, resampled_means(sums, sizes, RESAMPLES), sums, sizes)
+    interval = compute_bca_interval(value, resample_means(sums, sizes, RESAMPLES), sums, sizes)
     return Mean(n, len(clusters), value, *cut(interval, value, within), "bca")
 
 
@@ -95,10 +95,10 @@ def _effective_n(clusters: Sequence[Sequence[float]], p: float, n: int) -> float
         return m
     between = m / (m - 1) * math.fsum((math.fsum(c) - p * len(c)) ** 2 for c in clusters) / n**2
     known = min(n, n * binomial / between) if between > 0 else n
-    return max(1.0, known * (student_quantile(0.975, n - 1) / student_quantile(0.975, m - 1)) ** 2)
+    return max(1.0, known * (compute_student_quantile(0.975, n - 1) / compute_student_quantile(0.975, m - 1)) ** 2)
 
 
-def figure_with_interval(
+def estimate_figure(
     items: Sequence[tuple[Hashable, Item]],
     figure: Callable[[Sequence[Item]], float | None],
     *,
@@ -121,6 +121,6 @@ def figure_with_interval(
     if value is None or len(clusters) < 2:
         return nothing
     resamples = max(FEWEST_RESAMPLES, min(RESAMPLES, MOST_WORK // len(items)))
-    drawn = resampled_figures(list(clusters.values()), figure, resamples)
-    interval = figure_interval(value, drawn, len(clusters), within)
+    drawn = resample_figures(list(clusters.values()), figure, resamples)
+    interval = compute_figure_interval(value, drawn, len(clusters), within)
     return nothing if interval is None else replace(nothing, low=interval[0], high=interval[1], method="percentile")

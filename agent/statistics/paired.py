@@ -9,19 +9,19 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from agent.statistics.power import ALPHA, detectable_difference, units_needed
+from agent.statistics.power import ALPHA, find_detectable_difference, units_needed
 from agent.statistics.resampling import (
     FEWEST_UNITS,
     LEAST,
-    bca_interval,
+    compute_bca_interval,
+    compute_percentile_interval,
+    compute_student_p,
+    compute_student_quantile,
     expanded,
-    percentile_interval,
     percentiles,
-    resampled_figures,
-    resampled_means,
-    student_p,
-    student_quantile,
-    unit_sums,
+    resample_figures,
+    resample_means,
+    sum_by_unit,
 )
 from protocol.figures import Z95, wilson
 
@@ -87,14 +87,14 @@ class MeanDifference:
 NOTHING = MeanDifference(0, 0, None, None, None, None, None, "none", 0, 0, None, "none", None, None, None)
 
 
-def paired_difference(
+def estimate_paired_difference(
     pairs: Iterable[Pair], *, binary: bool, reach: float = math.inf, tests: int = 1
 ) -> MeanDifference:
     """Compare two models on the same instances.
 
     Binary scores of independent instances get Newcombe's interval (1998, paired data, method 10) and McNemar's mid-p
     (Fagerland, Lydersen and Laake 2013). Everything else, also binary scores where units have several instances, gets
-    the BCa bootstrap over units, and the p value of `bootstrap_p`. The interval holds 0 where p is above 0.05: what one
+    the BCa bootstrap over units, and the p value of `compute_bootstrap_p`. The interval holds 0 where p is above 0.05: what one
     of the two does not exclude is not excluded.
 
     Args:
@@ -112,9 +112,9 @@ def paired_difference(
     better_a, better_b = sum(a > b for _, a, b in both), sum(b > a for _, a, b in both)
     if binary and units == n:
         table = Counter((a, b) for _, a, b in both)
-        low, high = newcombe_paired(table[1, 1], table[1, 0], table[0, 1], table[0, 0])
-        error = smoothed_error(better_a, better_b, n)
-        p, exact_p = mcnemar_mid_p(better_a, better_b), mcnemar_exact_p(better_a, better_b)
+        low, high = compute_newcombe_interval(table[1, 1], table[1, 0], table[0, 1], table[0, 0])
+        error = estimate_smoothed_error(better_a, better_b, n)
+        p, exact_p = compute_mcnemar_mid_p(better_a, better_b), compute_mcnemar_exact_p(better_a, better_b)
         return MeanDifference(
             *(n, units, mean_a, mean_b, value, *_as_p_says((low, high), p, reach)),
             method="newcombe",
@@ -123,17 +123,17 @@ def paired_difference(
             p=p,
             test="mcnemar mid-p",
             exact_p=exact_p,
-            detectable=detectable_difference(error, units, tests, reach),
+            detectable=find_detectable_difference(error, units, tests, reach),
             needed=units_needed(error * math.sqrt(units), abs(value), tests),
         )
-    sums, sizes = unit_sums((unit, a - b) for unit, a, b in both)
+    sums, sizes = sum_by_unit((unit, a - b) for unit, a, b in both)
     error = _standard_error(sums, sizes)
     seen = MeanDifference(
         *(n, units, mean_a, mean_b, value, None, None),
         method="none",
         better_a=better_a,
         better_b=better_b,
-        p=least_p(sums),
+        p=compute_least_p(sums),
         test="bootstrap",
         exact_p=None,
         detectable=None,
@@ -141,16 +141,16 @@ def paired_difference(
     )
     if error <= LEAST:
         return seen
-    drawn = resampled_means(sums, sizes, resamples_for(units))
-    p = bootstrap_p(value, drawn, sums)
-    low, high = _as_p_says(bca_interval(value, drawn, sums, sizes), p, reach)
+    drawn = resample_means(sums, sizes, choose_resamples(units))
+    p = compute_bootstrap_p(value, drawn, sums)
+    low, high = _as_p_says(compute_bca_interval(value, drawn, sums, sizes), p, reach)
     return replace(
         seen,
         low=low,
         high=high,
         method="bca",
         p=p,
-        detectable=detectable_difference(error, units, tests, reach),
+        detectable=find_detectable_difference(error, units, tests, reach),
         needed=units_needed(error * math.sqrt(units), abs(value), tests),
     )
 
@@ -163,7 +163,7 @@ def _as_p_says(interval: tuple[float, float], p: float, reach: float) -> tuple[f
     return max(low, -reach), min(high, reach)
 
 
-def figure_difference(
+def estimate_figure_difference(
     items: Sequence[tuple[Hashable, Item, Item]],
     figure: Callable[[Sequence[Item]], float | None],
     *,
@@ -172,14 +172,14 @@ def figure_difference(
 ) -> MeanDifference:
     """Compare two models by a figure that only all items together have, as macro F1 is.
 
-    The percentile bootstrap over units draws both models' items together; see `figure_with_interval` for how often.
+    The percentile bootstrap over units draws both models' items together; see `estimate_figure` for how often.
     Where no resample lies as far from the difference as 0 does, p is by Student's t: resamples of many items are too
     few to say how small it is.
 
     Args:
         items: unit, the first model's item, the second's, an instance each.
         figure: computes it from one model's items; None where it has no value.
-        reach, tests: as in `paired_difference`.
+        reach, tests: as in `estimate_paired_difference`.
     """
     import numpy as np
 
@@ -196,18 +196,18 @@ def figure_difference(
         return replace(NOTHING, n=len(items), units=len(units))
     value, groups = mean_a - mean_b, list(units.values())
     resamples = max(FEWEST_FIGURES, min(FEWEST_RESAMPLES, MOST_WORK // len(items)))
-    drawn = resampled_figures(groups, both, resamples)
+    drawn = resample_figures(groups, both, resamples)
     drawn = drawn[np.isfinite(drawn)]
     seen = replace(NOTHING, n=len(items), units=len(units), mean_a=mean_a, mean_b=mean_b, value=value)
     differing = np.array([float(any(one != other for one, other in group)) for group in groups])
     m = len(groups)
     error = math.sqrt(m / (m - 1)) * float(np.std(drawn)) if len(drawn) > 1 and m > 1 else 0.0
     if error <= LEAST:
-        return replace(seen, p=least_p(differing), test="bootstrap")
-    p = bootstrap_p(value, drawn, differing)
+        return replace(seen, p=compute_least_p(differing), test="bootstrap")
+    p = compute_bootstrap_p(value, drawn, differing)
     if p <= 1 / (1 + len(drawn)):
-        p = max(least_p(differing), min(p, student_p(value / error, m - 1)))
-    low, high = _as_p_says(percentile_interval(value, drawn, m, apart=int(differing.sum())), p, reach)
+        p = max(compute_least_p(differing), min(p, compute_student_p(value / error, m - 1)))
+    low, high = _as_p_says(compute_percentile_interval(value, drawn, m, apart=int(differing.sum())), p, reach)
     return replace(
         seen,
         low=low,
@@ -215,7 +215,7 @@ def figure_difference(
         method="percentile",
         p=p,
         test="bootstrap",
-        detectable=detectable_difference(error, m, tests, reach),
+        detectable=find_detectable_difference(error, m, tests, reach),
         needed=units_needed(error * math.sqrt(m), abs(value), tests),
     )
 
@@ -234,7 +234,7 @@ class Overall:
     p: float
 
 
-def overall_difference(tables: Sequence[Sequence[Pair]]) -> Overall | None:
+def estimate_overall_difference(tables: Sequence[Sequence[Pair]]) -> Overall | None:
     """Compare two models over several benchmarks, whose scores must all be on the scale from 0 to 1.
 
     The percentile bootstrap over units, benchmarks drawn independently of each other, at the levels of Student's t with
@@ -248,31 +248,31 @@ def overall_difference(tables: Sequence[Sequence[Pair]]) -> Overall | None:
     counted = tuple(n for n, found in enumerate(scored) if len({unit for unit, _ in found}) >= FEWEST_UNITS)
     if not counted:
         return None
-    benchmarks = [unit_sums(scored[n]) for n in counted]
+    benchmarks = [sum_by_unit(scored[n]) for n in counted]
     value = math.fsum(float(sums.sum() / sizes.sum()) for sums, sizes in benchmarks) / len(benchmarks)
     drawn = np.full(FEWEST_RESAMPLES, value)
     variances = []
     for number, (sums, sizes) in enumerate(benchmarks):
-        again, m = resampled_means(sums, sizes, FEWEST_RESAMPLES, stream=number), len(sums)
+        again, m = resample_means(sums, sizes, FEWEST_RESAMPLES, stream=number), len(sums)
         drawn += (again - float(sums.sum() / sizes.sum())) * math.sqrt(m / (m - 1)) / len(benchmarks)
         variances.append(_standard_error(sums, sizes) ** 2)
     everything = np.concatenate([sums for sums, _ in benchmarks])
     if float(drawn.std()) <= LEAST:
-        return Overall(counted, value, None, None, least_p(everything))
+        return Overall(counted, value, None, None, compute_least_p(everything))
     freedom = sum(variances) ** 2 / sum(
         v**2 / (len(sums) - 1) for v, (sums, _) in zip(variances, benchmarks, strict=True)
     )
-    errors = student_quantile(0.975, freedom)
-    p = bootstrap_p(value, drawn, everything, errors)
+    errors = compute_student_quantile(0.975, freedom)
+    p = compute_bootstrap_p(value, drawn, everything, errors)
     return Overall(counted, value, *_as_p_says(percentiles(value, drawn, errors), p, 1.0), p)
 
 
-def mcnemar_exact_p(b: int, c: int) -> float:
+def compute_mcnemar_exact_p(b: int, c: int) -> float:
     """Return the exact two-sided p of McNemar's test: the binomial one of `b` among b + c discordant pairs."""
     return min(1.0, 2 * _tail(b, c))
 
 
-def mcnemar_mid_p(b: int, c: int) -> float:
+def compute_mcnemar_mid_p(b: int, c: int) -> float:
     """Return the mid-p of McNemar's test: what was seen counts half, so that it is not as timid as the exact test."""
     if b == c == 0:
         return 1.0
@@ -290,7 +290,7 @@ def _tail(b: int, c: int) -> float:
     return found
 
 
-def newcombe_paired(both: int, only_a: int, only_b: int, neither: int) -> tuple[float, float]:
+def compute_newcombe_interval(both: int, only_a: int, only_b: int, neither: int) -> tuple[float, float]:
     """Return the 95 % interval of a difference of paired proportions (Newcombe 1998, paired data, method 10).
 
     Wilson's intervals of the two proportions, put together with their correlation, which is corrected towards none.
@@ -314,11 +314,11 @@ def _joined(one: float, other: float, phi: float) -> float:
     return math.sqrt(max(0.0, one**2 - 2 * phi * one * other + other**2))
 
 
-def bootstrap_p(value: float, drawn: "Numbers", sums: "Numbers", errors: float | None = None) -> float:
+def compute_bootstrap_p(value: float, drawn: "Numbers", sums: "Numbers", errors: float | None = None) -> float:
     """Return the two-sided p of a difference: how often resamples lie as far from it as it lies from 0.
 
     Counted as if there were one resample more, which is as far (Davison and Hinkley 1997, section 4.4), and as wide as
-    an interval is for so few units, see `expanded`. It is never less than `least_p`, since few units cannot be surer.
+    an interval is for so few units, see `expanded`. It is never less than `compute_least_p`, since few units cannot be surer.
 
     Args:
         value: the difference.
@@ -330,10 +330,10 @@ def bootstrap_p(value: float, drawn: "Numbers", sums: "Numbers", errors: float |
 
     widened = (errors or expanded(len(sums))) / Z95
     as_far = int((np.abs(drawn - value) * widened >= abs(value) - LEAST).sum())
-    return max(least_p(sums), (1 + as_far) / (1 + len(drawn)))
+    return max(compute_least_p(sums), (1 + as_far) / (1 + len(drawn)))
 
 
-def least_p(sums: "Numbers") -> float:
+def compute_least_p(sums: "Numbers") -> float:
     """Return the smallest p that any test of signs could give: all units that differ would have to agree."""
     import numpy as np
 
@@ -341,12 +341,12 @@ def least_p(sums: "Numbers") -> float:
     return min(1.0, math.ldexp(2.0, -differing))
 
 
-def resamples_for(units: int) -> int:
+def choose_resamples(units: int) -> int:
     """Return how many resamples of so many units are drawn."""
     return max(FEWEST_RESAMPLES, min(RESAMPLES, MOST_DRAWN // units))
 
 
-def smoothed_error(only_a: int, only_b: int, n: int) -> float:
+def estimate_smoothed_error(only_a: int, only_b: int, n: int) -> float:
     """Return the standard error of a difference of paired proportions, with half an instance added to each cell.
 
     So few or no discordant pairs do not look like certainty (Agresti and Min 2005).

@@ -3,14 +3,14 @@
 import math
 from statistics import NormalDist
 
-from agent.statistics.resampling import student_quantile
+from agent.statistics.resampling import compute_student_quantile
 
 POWER = 0.8  # how often a true difference of the detectable size is seen
 MOST_UNITS = 10_000_000
 ALPHA = 0.05  # p up to here says that there is a difference
 
 
-def detectable_difference(error: float, units: int, tests: int = 1, most: float = math.inf) -> float | None:
+def find_detectable_difference(error: float, units: int, tests: int = 1, most: float = math.inf) -> float | None:
     """Return the smallest true difference that is seen (two-sided, 5 %) in four of five such comparisons.
 
     (t_0.975 + t_0.8) standard errors, by Student's t with units - 1 degrees of freedom, which follows the noncentral t
@@ -25,17 +25,17 @@ def detectable_difference(error: float, units: int, tests: int = 1, most: float 
 
     Returns:
         None where no difference could be seen: it would be larger than `most`, or p is not small enough even where all
-        units agree, see `paired.least_p`.
+        units agree, see `paired.compute_least_p`.
     """
     alpha = ALPHA / tests
     if units < 2 or math.ldexp(2.0, -units) > alpha:
         return None
-    found = (student_quantile(1 - alpha / 2, units - 1) + student_quantile(POWER, units - 1)) * error
+    found = (compute_student_quantile(1 - alpha / 2, units - 1) + compute_student_quantile(POWER, units - 1)) * error
     return found if found <= most else None
 
 
 def units_needed(spread: float, difference: float, tests: int = 1) -> int | None:
-    """Return how many units it takes to see a true difference, with the power of `detectable_difference`.
+    """Return how many units it takes to see a true difference, with the power of `find_detectable_difference`.
 
     Args:
         spread: standard deviation of the differences between units.
@@ -59,4 +59,4 @@ def units_needed(spread: float, difference: float, tests: int = 1) -> int | None
 
 
 def _seen(spread: float, units: int, tests: int) -> float:
-    return detectable_difference(spread / math.sqrt(units), units, tests) or math.inf
+    return find_detectable_difference(spread / math.sqrt(units), units, tests) or math.inf

@@ -9,7 +9,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from agent.statistics.resampling import FEWEST_UNITS, SEED, expanded, percentile_interval, times_drawn
+from agent.statistics.resampling import FEWEST_UNITS, SEED, compute_percentile_interval, count_draws, expanded
 from protocol.figures import DECIMALS, Z95, mean_win_rates
 
 if TYPE_CHECKING:
@@ -58,13 +58,13 @@ class ModelStanding:
     macro_high: float | None
 
 
-def standings_and_ranks(
+def rank_models(
     columns: Sequence[BenchmarkScores],
 ) -> tuple[Mapping[str, ModelStanding], list[dict[str, tuple[int, int]]]]:
     """Return every model's standing, and for each column the best and the worst rank that it alone allows each model.
 
     Units are resampled with a seed, each column's independently of the others'. An interval is the hull of
-    `percentile_interval` and of the normal interval by the resamples' standard error: drawing anew moves win rates
+    `compute_percentile_interval` and of the normal interval by the resamples' standard error: drawing anew moves win rates
     towards the middle, so that percentiles alone miss at both ends of the table. It says where the figure would lie
     with other sets of as many questions; with ever more questions, win rates of models that differ at all go further
     apart. A model's ranks are those left by the others that are surely better and surely worse: whose win rate (in one
@@ -191,7 +191,7 @@ def _drawn(column: BenchmarkScores, value: Mapping[str, float], models: Sequence
         sums[rows, at], sizes[rows, at] = np.array(list(mine.values()), dtype=float).T
     both, width = np.hstack([sums, sizes]), len(resampled)
     start = 0
-    for times in times_drawn(len(units), RESAMPLES, generator):
+    for times in count_draws(len(units), RESAMPLES, generator):
         totals = times @ both
         with np.errstate(invalid="ignore"):
             means = np.round(totals[:, :width] / totals[:, width:], DECIMALS)
@@ -209,7 +209,7 @@ def _interval(value: float | None, drawn: "Numbers", units: int) -> tuple[float 
     known = drawn[~np.isnan(drawn)]
     if len(known) < 2:
         return None, None
-    low, high = percentile_interval(value, known, units)
+    low, high = compute_percentile_interval(value, known, units)
     half = expanded(units) * float(known.std(ddof=1))
     return max(0.0, min(value - half, low)), min(1.0, max(value + half, high))
 

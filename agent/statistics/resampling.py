@@ -9,7 +9,7 @@ from functools import lru_cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from agent.statistics.f_distribution import f_cdf, f_quantile
+from agent.statistics.f_distribution import compute_f_cdf, compute_f_quantile
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +28,7 @@ _NORMAL = NormalDist()
 Item = TypeVar("Item")
 
 
-def drawn_units(
+def draw_units(
     units: int, resamples: int, generator: Any = None, at_once: int = BLOCK
 ) -> "Iterator[NDArray[np.int64]]":
     """Yield the places of the units that are drawn, a row a resample, in blocks of about `at_once` places.
@@ -46,25 +46,25 @@ def drawn_units(
         yield generator.integers(0, units, (min(step, resamples - start), units))
 
 
-def times_drawn(units: int, resamples: int, generator: Any = None, at_once: int = BLOCK) -> "Iterator[Numbers]":
-    """Yield how often each unit is drawn, a row a resample: `drawn_units`, counted."""
+def count_draws(units: int, resamples: int, generator: Any = None, at_once: int = BLOCK) -> "Iterator[Numbers]":
+    """Yield how often each unit is drawn, a row a resample: `draw_units`, counted."""
     import numpy as np
 
-    for drawn in drawn_units(units, resamples, generator, at_once):
+    for drawn in draw_units(units, resamples, generator, at_once):
         cells = drawn + np.arange(len(drawn))[:, None] * units
         yield np.bincount(cells.ravel(), minlength=drawn.size).reshape(drawn.shape).astype(float)
 
 
-def weighted_figures(
+def resample_weighted_figures(
     units: int, resamples: int, figures: "Callable[[Numbers], Numbers]", at_once: int = BLOCK
 ) -> "Numbers":
     """Return a figure of every resample; `figures` computes those of a block from how often each unit is in them."""
     import numpy as np
 
-    return np.concatenate([figures(times) for times in times_drawn(units, resamples, at_once=at_once)])
+    return np.concatenate([figures(times) for times in count_draws(units, resamples, at_once=at_once)])
 
 
-def resampled_figures(
+def resample_figures(
     groups: Sequence[Sequence[Item]], figure: Callable[[Sequence[Item]], float | None], resamples: int
 ) -> "Numbers":
     """Return a figure of every resample that only all items together have, not a number where it has no value.
@@ -78,13 +78,13 @@ def resampled_figures(
 
     found = (
         figure([item for place in chosen for item in groups[place]])
-        for drawn in drawn_units(len(groups), resamples)
+        for drawn in draw_units(len(groups), resamples)
         for chosen in drawn.tolist()
     )
     return np.array([math.nan if value is None else value for value in found])
 
 
-def resampled_means(sums: "Numbers", sizes: "Numbers", resamples: int, stream: int | None = None) -> "Numbers":
+def resample_means(sums: "Numbers", sizes: "Numbers", resamples: int, stream: int | None = None) -> "Numbers":
     """Return the mean over instances in each resample of units, which have these sums of so many instances.
 
     Args:
@@ -99,12 +99,12 @@ def resampled_means(sums: "Numbers", sizes: "Numbers", resamples: int, stream: i
     each = float(sizes[0]) if (sizes == sizes[0]).all() else None
     means = [
         sums.take(drawn).sum(axis=1) / (units * each if each is not None else sizes.take(drawn).sum(axis=1))
-        for drawn in drawn_units(units, resamples, generator, BLOCK)
+        for drawn in draw_units(units, resamples, generator, BLOCK)
     ]
     return np.concatenate(means)
 
 
-def bca_interval(value: float, drawn: "Numbers", sums: "Numbers", sizes: "Numbers") -> tuple[float, float]:
+def compute_bca_interval(value: float, drawn: "Numbers", sums: "Numbers", sizes: "Numbers") -> tuple[float, float]:
     """Return the 95 % interval of a mean by the BCa bootstrap, at the levels of `expanded`.
 
     Bias-corrected and accelerated (Efron 1987; Efron and Tibshirani 1993, chapter 14), the acceleration by leaving
@@ -112,7 +112,7 @@ def bca_interval(value: float, drawn: "Numbers", sums: "Numbers", sizes: "Number
 
     Args:
         value: the mean.
-        drawn: from `resampled_means`.
+        drawn: from `resample_means`.
         sums, sizes: of the units, at least two of them.
     """
     import numpy as np
@@ -129,7 +129,7 @@ def bca_interval(value: float, drawn: "Numbers", sums: "Numbers", sizes: "Number
     return min(value - far, float(low)), max(value + far, float(high))
 
 
-def percentile_interval(
+def compute_percentile_interval(
     value: float, drawn: "Numbers | Sequence[float]", units: int, apart: int | None = None
 ) -> tuple[float, float]:
     """Return the 95 % interval by the percentiles of resamples, at the levels of `expanded`. It holds the value.
@@ -147,10 +147,10 @@ def percentile_interval(
     return min(value - far, low), max(value + far, high)
 
 
-def figure_interval(
+def compute_figure_interval(
     value: float, drawn: "Numbers", units: int, within: tuple[float, float] = ANYWHERE
 ) -> tuple[float, float] | None:
-    """Return `percentile_interval` of a figure that not every resample has.
+    """Return `compute_percentile_interval` of a figure that not every resample has.
 
     None where most resamples have none, or nothing varies: then they do not say how sure it is.
 
@@ -165,7 +165,7 @@ def figure_interval(
     known = drawn[np.isfinite(drawn)]
     if len(known) < max(2, len(drawn) / 2) or float(np.ptp(known)) <= LEAST:
         return None
-    return cut(percentile_interval(value, known, units), value, within)
+    return cut(compute_percentile_interval(value, known, units), value, within)
 
 
 def cut(interval: tuple[float, float], value: float, within: tuple[float, float]) -> tuple[float, float]:
@@ -198,7 +198,7 @@ def _reach_of_few(spread: float, units: int, apart: int) -> float:
     telling = max(2, min(units, apart + 1))  # differences that are but rounding are no reason to stop
     if telling >= FEW_UNITS or spread == 0:
         return 0.0
-    return math.sqrt(units / (units - 1)) * spread * student_quantile(0.975, telling - 1)
+    return math.sqrt(units / (units - 1)) * spread * compute_student_quantile(0.975, telling - 1)
 
 
 def _most_alike(values: "Numbers") -> int:
@@ -221,18 +221,18 @@ def expanded(units: int) -> float:
     """
     if units < 2:
         raise ValueError("need at least two units")
-    return math.sqrt(units / (units - 1)) * student_quantile(0.975, units - 1)
+    return math.sqrt(units / (units - 1)) * compute_student_quantile(0.975, units - 1)
 
 
 @lru_cache(maxsize=4096)
-def student_quantile(p: float, freedom: float) -> float:
+def compute_student_quantile(p: float, freedom: float) -> float:
     """Return the `p` quantile, 0.5 or more, of Student's t: its square has an F distribution."""
-    return math.sqrt(f_quantile(2 * p - 1, 1, freedom)) if p > 0.5 else 0.0
+    return math.sqrt(compute_f_quantile(2 * p - 1, 1, freedom)) if p > 0.5 else 0.0
 
 
-def student_p(ratio: float, freedom: float) -> float:
+def compute_student_p(ratio: float, freedom: float) -> float:
     """Return the two-sided p of so many standard errors, by Student's t."""
-    return 1 - f_cdf(ratio**2, 1, freedom)
+    return 1 - compute_f_cdf(ratio**2, 1, freedom)
 
 
 def _level(reach: float, bias: float, acceleration: float) -> float:
@@ -242,7 +242,7 @@ def _level(reach: float, bias: float, acceleration: float) -> float:
     return _NORMAL.cdf(bias + (bias + reach) / moved)
 
 
-def unit_sums(scores: Iterable[tuple[Hashable, float]]) -> "tuple[Numbers, Numbers]":
+def sum_by_unit(scores: Iterable[tuple[Hashable, float]]) -> "tuple[Numbers, Numbers]":
     """Return the sum and the number of scores of each unit, from (unit, score) pairs."""
     import numpy as np
 

@@ -29,10 +29,15 @@ _STOPPED = (
 )
 
 
-class AuditLog(Database):
-    """What was revealed, purged and made here. Events never hold text of a case."""
+class AuditLog:
+    """Events of the site: texts revealed, purged and exported. Events never hold text of a case."""
 
-    def audit(self, event: str, detail: str) -> None:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._connection = database.connection
+        self._audit_key = database.audit_key
+
+    def record(self, event: str, detail: str) -> None:
         """Append an event. `detail` never holds text of a case.
 
         The new event follows the head, whatever became of the events before it: what is missing stays missing.
@@ -40,24 +45,24 @@ class AuditLog(Database):
         Raises:
             StoreError: the log's head was changed or put back, or the disk refuses.
         """
-        with self._transaction():
-            head = self._read_head()
+        with self._database.transaction():
+            head = self._open_head()
             new = AuditEvent(head.number + 1, int(time.time()), event, detail, head.link, "")
-            record = encode_event(new)
-            link = seal_event(record, self._audit_key)
+            encoded = encode_event(new)
+            link = seal_event(encoded, self._audit_key)
             self._require_free_place(new.number)
-            self._db.execute("INSERT INTO audit_events VALUES (?, ?, ?)", (new.number, record, link))
-            self._write_head(AuditHead(new.number, link))
+            self._connection.execute("INSERT INTO audit_events VALUES (?, ?, ?)", (new.number, encoded, link))
+            self._database.write_head(AuditHead(new.number, link))
 
-    def audit_log(self) -> list[AuditEvent]:
+    def read_events(self) -> list[AuditEvent]:
         """Return all events, oldest first.
 
         Raises:
             StoreError: events were changed, moved, added or removed; says which. That the whole store was put back
-                from an older copy is seen by `check_audit_head` alone.
+                from an older copy is seen by `compare_head` alone.
         """
-        with self._snapshot():
-            head = self._read_head()
+        with self._database.snapshot():
+            head = self._open_head()
             rows = self._read_rows()
         changes = find_changes(rows, head, self._audit_key)
         if changes:
@@ -68,15 +73,15 @@ class AuditLog(Database):
         events = (open_event(row, self._audit_key) for row in rows)
         return [event for event in events if event is not None]
 
-    def audit_head(self) -> AuditHead:
+    def read_head(self) -> AuditHead:
         """Return number and link of the last event, to be kept by somebody else.
 
         Raises:
             StoreError: the log's head was changed.
         """
-        return self._read_head()
+        return self._open_head()
 
-    def check_audit_head(self, number: int, link: str) -> str:
+    def compare_head(self, number: int, link: str) -> str:
         """Compare the log with a head that somebody else kept.
 
         Args:
@@ -91,17 +96,17 @@ class AuditLog(Database):
         """
         if number < 1:
             raise StoreError("the number of an event begins with 1", "Give a head as `intramural audit` prints it.")
-        return compare_head(AuditHead(number, link), self.audit_log())
+        return compare_head(AuditHead(number, link), self.read_events())
 
     def _require_free_place(self, number: int) -> None:
         """Refuse to write over a row after the head: it was added, or it is genuine and the head was put back."""
-        taken = self._db.execute("SELECT 1 FROM audit_events WHERE number = ?", (number,)).fetchone()
+        taken = self._connection.execute("SELECT 1 FROM audit_events WHERE number = ?", (number,)).fetchone()
         if taken is not None:
             raise StoreError(f"the audit log was changed: an event {number} stands after the log's last", _STOPPED)
 
     def _read_rows(self) -> list[StoredRow]:
         """Return the rows of all events. They are read as bytes: an attacker's need not be text."""
-        rows = self._db.execute(
+        rows = self._connection.execute(
             "SELECT number, CAST(record AS BLOB), CAST(link AS BLOB) FROM audit_events ORDER BY number"
         ).fetchall()
         return [
@@ -109,9 +114,11 @@ class AuditLog(Database):
             for place, record, link in rows
         ]
 
-    def _read_head(self) -> AuditHead:
+    def _open_head(self) -> AuditHead:
         """Return the head after checking its seal."""
-        row = self._db.execute("SELECT number, CAST(link AS BLOB), CAST(seal AS BLOB) FROM audit_head").fetchone()
+        row = self._connection.execute(
+            "SELECT number, CAST(link AS BLOB), CAST(seal AS BLOB) FROM audit_head"
+        ).fetchone()
         if row is not None:
             number, link, seal = row
             head = AuditHead(number, link.decode("utf-8", "replace"))

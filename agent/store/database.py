@@ -30,7 +30,14 @@ ADVICE = {
 
 
 class Database:
-    """The site's database file, open under one data key and one audit key. Not for several threads."""
+    """The site's database file, open under one data key and one audit key. Not for several threads.
+
+    Attributes:
+        connection: of SQLite.
+        vault: seals texts and makes keyed hashes under the data key.
+        audit_key: 32 bytes, which chain the audit log.
+        path: of the file.
+    """
 
     def __init__(self, path: Path, vault: Vault, audit_key: bytes) -> None:
         """Open or create the store at `path` and bring its tables up to date.
@@ -45,9 +52,9 @@ class Database:
         """
         if len(audit_key) != 32:
             raise StoreError("the key of the audit log must be 32 bytes long")
-        self._path = path
-        self._vault = vault
-        self._audit_key = audit_key
+        self.path = path
+        self.vault = vault
+        self.audit_key = audit_key
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not path.exists():
             os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
@@ -56,25 +63,25 @@ class Database:
                 "the store can be read by other accounts", "chmod 600 the files of the site's store folder."
             )
         with said_plainly("opened"):
-            self._db = sqlite3.connect(path, isolation_level=None, timeout=_PATIENCE_S)
+            self.connection = sqlite3.connect(path, isolation_level=None, timeout=_PATIENCE_S)
             self._write_ahead()
-            self._db.execute("PRAGMA synchronous=NORMAL")
-            self._db.execute("PRAGMA temp_store=MEMORY")  # no temporary files
-            self._db.execute("PRAGMA secure_delete=ON")
-            self._db.execute("PRAGMA foreign_keys=ON")
+            self.connection.execute("PRAGMA synchronous=NORMAL")
+            self.connection.execute("PRAGMA temp_store=MEMORY")  # no temporary files
+            self.connection.execute("PRAGMA secure_delete=ON")
+            self.connection.execute("PRAGMA foreign_keys=ON")
             self._migrate()
         self._check_keys()
 
     def close(self) -> None:
         """Close the connection; a clean close folds the write-ahead log into the file."""
-        self._db.close()
+        self.connection.close()
 
     def _write_ahead(self) -> None:
         """Switch a new store to write-ahead logging. SQLite does not wait there while another command switches it."""
         until = time.monotonic() + _PATIENCE_S
         while True:
             try:
-                self._db.execute("PRAGMA journal_mode=WAL")
+                self.connection.execute("PRAGMA journal_mode=WAL")
                 return
             except sqlite3.OperationalError as error:
                 if error.sqlite_errorname != "SQLITE_BUSY" or time.monotonic() > until:
@@ -85,85 +92,85 @@ class Database:
         scripts = sorted((Path(__file__).parent / "migrations").glob("*.sql"))
         if self._version() == len(scripts):
             return
-        with self._transaction():
+        with self.transaction():
             done = self._version()  # another command may have brought it up to date while this one waited
             if done > len(scripts):
                 raise StoreError("the store was written by a newer version of the agent", "Install the newer version.")
             for script in scripts[done:]:
                 for statement in _statements(script.read_text("utf-8")):
-                    self._db.execute(statement)
+                    self.connection.execute(statement)
             if done == 0:
                 # Only a new file gets a head: in any other, a missing head shows that somebody removed it.
                 self._begin_audit_log()
-            self._db.execute(f"PRAGMA user_version={len(scripts)}")
+            self.connection.execute(f"PRAGMA user_version={len(scripts)}")
 
     def _version(self) -> int:
-        return int(self._db.execute("PRAGMA user_version").fetchone()[0])
+        return int(self.connection.execute("PRAGMA user_version").fetchone()[0])
 
     def _begin_audit_log(self) -> None:
         """Write the head of a log without events."""
         head = AuditHead(0, GENESIS_LINK)
-        seal, key_check = seal_head(head, self._audit_key), seal_key_check(self._audit_key)
-        self._db.execute("INSERT INTO audit_head VALUES (1, ?, ?, ?, ?)", (*head, seal, key_check))
+        seal, key_check = seal_head(head, self.audit_key), seal_key_check(self.audit_key)
+        self.connection.execute("INSERT INTO audit_head VALUES (1, ?, ?, ?, ?)", (*head, seal, key_check))
 
-    def _write_head(self, head: AuditHead) -> None:
+    def write_head(self, head: AuditHead) -> None:
         """Put a head in the place of the one before it."""
-        self._db.execute(
-            "UPDATE audit_head SET number = ?, link = ?, seal = ?", (*head, seal_head(head, self._audit_key))
+        self.connection.execute(
+            "UPDATE audit_head SET number = ?, link = ?, seal = ?", (*head, seal_head(head, self.audit_key))
         )
 
     def _check_keys(self) -> None:
         """Refuse keys that this store was not made with, before anything is written under them."""
-        row = self._db.execute("SELECT CAST(key_check AS BLOB) FROM audit_head").fetchone()
-        if row is not None and not hmac.compare_digest(row[0], seal_key_check(self._audit_key).encode()):
+        row = self.connection.execute("SELECT CAST(key_check AS BLOB) FROM audit_head").fetchone()
+        if row is not None and not hmac.compare_digest(row[0], seal_key_check(self.audit_key).encode()):
             raise StoreError(
                 "the seal key is not the one that this store was made with",
                 "Put the right keys/seal.key back from a back-up; nothing was read or written.",
             )
         sealed = self._seal("key check")
         if sealed is None:
-            with self._transaction():
+            with self.transaction():
                 self._set_seal("key check", KEY_CHECK)
-        elif not self._vault.opens(b"seal\0key check", sealed):
+        elif not self.vault.opens(b"seal\0key check", sealed):
             raise StoreError(
                 "the data key is not the one that this store was made with",
                 "Put the right keys/data.key back from a back-up; nothing was read or written.",
             )
 
     def _seal(self, name: str) -> bytes | None:
-        row = self._db.execute("SELECT sealed FROM seals WHERE name = ?", (name,)).fetchone()
+        row = self.connection.execute("SELECT sealed FROM seals WHERE name = ?", (name,)).fetchone()
         return None if row is None else bytes(row[0])
 
     def _set_seal(self, name: str, value: bytes) -> None:
-        sealed = self._vault.seal(b"seal\0" + name.encode(), value)
-        self._db.execute("INSERT OR REPLACE INTO seals VALUES (?, ?)", (name, sealed))
+        sealed = self.vault.seal(b"seal\0" + name.encode(), value)
+        self.connection.execute("INSERT OR REPLACE INTO seals VALUES (?, ?)", (name, sealed))
 
     @contextmanager
-    def _snapshot(self) -> Iterator[None]:
+    def snapshot(self) -> Iterator[None]:
         """Read one state of the file, whatever other commands write in the meantime."""
-        if self._db.in_transaction:
+        if self.connection.in_transaction:
             yield
             return
-        self._db.execute("BEGIN")
+        self.connection.execute("BEGIN")
         try:
             yield
         finally:
-            self._db.execute("ROLLBACK")
+            self.connection.execute("ROLLBACK")
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
+    def transaction(self) -> Iterator[None]:
         """One transaction, or a part of the one that is open."""
-        if self._db.in_transaction:
+        if self.connection.in_transaction:
             yield
             return
         with said_plainly("written"):
-            self._db.execute("BEGIN IMMEDIATE")
+            self.connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
-                self._db.execute("COMMIT")
+                self.connection.execute("COMMIT")
             except BaseException:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
+                if self.connection.in_transaction:
+                    self.connection.execute("ROLLBACK")
                 raise
 
 

@@ -5,20 +5,25 @@ from collections.abc import Mapping
 from agent.store.database import Database
 
 
-class Findings(Database):
-    """The part of the store that holds findings. `name` says which text by which rules, without the text."""
+class Findings:
+    """Findings of redaction by name, which says which text was searched by which rules, without the text."""
 
-    def findings(self, name: bytes) -> bytes | None:
-        """Return what was kept under `name`."""
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._connection = database.connection
+        self._vault = database.vault
+
+    def find(self, name: bytes) -> bytes | None:
+        """Return the findings kept under `name`, None where there are none."""
         key = self._vault.keyed_hash("findings", name)
-        row = self._db.execute("SELECT sealed FROM findings WHERE text_key = ?", (key,)).fetchone()
+        row = self._connection.execute("SELECT sealed FROM findings WHERE text_key = ?", (key,)).fetchone()
         return None if row is None else self._vault.open(b"findings\0" + key, row[0])
 
-    def keep_findings(self, found: Mapping[bytes, bytes]) -> None:
+    def keep(self, findings: Mapping[bytes, bytes]) -> None:
         """Keep findings by name, in one transaction."""
-        keys = {self._vault.keyed_hash("findings", name): value for name, value in found.items()}
-        with self._transaction():
-            self._db.executemany(
+        keys = {self._vault.keyed_hash("findings", name): value for name, value in findings.items()}
+        with self._database.transaction():
+            self._connection.executemany(
                 "INSERT OR REPLACE INTO findings VALUES (?, ?)",
                 [(key, self._vault.seal(b"findings\0" + key, value)) for key, value in keys.items()],
             )

@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterable, Sequence
 
 from agent.store.codec import encode_instance
-from agent.store.database import Database
+from agent.store.vault import Vault
 from agent.vocabulary import Instance
 
 
@@ -24,8 +24,11 @@ class PlanDigest:
         return self._whole.digest()
 
 
-class Identities(Database):
-    """The store's names for things."""
+class Identities:
+    """Keyed hashes under the site's data key. Without the key none can be computed or inverted."""
+
+    def __init__(self, vault: Vault) -> None:
+        self._vault = vault
 
     def run_id(self, suite: str, name: str) -> str:
         """Return the run's id: the same for the same suite and run name on this site."""
@@ -35,6 +38,10 @@ class Identities(Database):
         """Return the keyed hash of the exact request `body` to `deployment`."""
         return self._vault.keyed_hash("request", deployment.encode() + b"\0" + body)
 
+    def judgement_key(self, deployment: str, body: bytes) -> bytes:
+        """Return the keyed hash of the exact first request `body` to the judge served as `deployment`."""
+        return self._vault.keyed_hash("judgement", deployment.encode() + b"\0" + body)
+
     def instance_key(self, benchmark: str, instance_id: str) -> bytes:
         """Return the keyed hash that stands for an instance wherever a person can see it."""
         return self._vault.keyed_hash("instance", f"{benchmark}\0{instance_id}".encode())
@@ -43,12 +50,30 @@ class Identities(Database):
         """Return the keyed hash that stands for a patient or document; the same in all benchmarks of a lineage."""
         return self._vault.keyed_hash("unit", f"{lineage}\0{unit}".encode())
 
+    def rater_key(self, calibration: str, rater: str) -> bytes:
+        """Return the keyed hash that stands for a clinician's name within one calibration."""
+        return self._vault.keyed_hash("rater", calibration.encode() + b"\0" + rater.encode("utf-8", "surrogatepass"))
+
+    def answer_mark(self, answer: str) -> str:
+        """Return 64 hex digits that tell an answer from every other one."""
+        return self._vault.keyed_hash("calibrated answer", answer.encode("utf-8", "surrogatepass")).hex()
+
+    def fence_marker(self, text: bytes) -> str:
+        """Return 16 hex digits that only this site can compute for `text`, unknown to its author."""
+        return self._vault.keyed_hash("fence", text).hex()[:16]
+
     def plan_digest(self, planned: Iterable[tuple[Instance, bytes]], scored_by: Sequence[str]) -> bytes:
-        """Return the keyed hash of what a run asks and how it is scored: equal plans need nothing done twice."""
+        """Return the keyed hash of what a run asks and how it is scored: equal plans need nothing done twice.
+
+        Args:
+            planned: each instance with its request key, in order.
+            scored_by: names of the metrics and the scoring rules.
+        """
         plan = PlanDigest(scored_by)
         for instance, request_key in planned:
             plan.add(encode_instance(instance), request_key)
-        return self._plan_key(plan)
+        return self.key_plan(plan)
 
-    def _plan_key(self, plan: PlanDigest) -> bytes:
+    def key_plan(self, plan: PlanDigest) -> bytes:
+        """Return the keyed hash of a plan that was digested already."""
         return self._vault.keyed_hash("plan", plan.digest())

@@ -6,33 +6,34 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from agent.store.codec import decode_response, encode_response
 from agent.store.database import Database
+from agent.store.run_details import RunDetails, write_details
 from agent.store.stored import RETRIED, Judgement, Seat, Usage
 from agent.vocabulary import Reason
 
 FiledSeat = tuple[int, str, Seat]  # (position, metric, what the seat gave)
 
 
-class Juries(Database):
+class Juries:
     """Judgements by the exact request they are replies to, and seats by run, instance and metric."""
 
-    def judgement_key(self, deployment: str, body: bytes) -> bytes:
-        """Return the keyed hash of the exact first request `body` to the judge served as `deployment`."""
-        return self._vault.keyed_hash("judgement", deployment.encode() + b"\0" + body)
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._connection = database.connection
+        self._vault = database.vault
 
-    def fence_marker(self, text: bytes) -> str:
-        """Return 16 hex digits that only this site can compute for `text`: nobody who wrote it can have known them."""
-        return self._vault.keyed_hash("fence", text).hex()[:16]
-
-    def judgement(self, judgement_key: bytes) -> Judgement | None:
+    def find_judgement(self, judgement_key: bytes) -> Judgement | None:
         """Return the stored replies to exactly this request, if there are any."""
-        row = self._db.execute("SELECT sealed FROM judgements WHERE judgement_key = ?", (judgement_key,)).fetchone()
+        row = self._connection.execute(
+            "SELECT sealed FROM judgements WHERE judgement_key = ?", (judgement_key,)
+        ).fetchone()
         if row is None:
             return None
         return _decode(self._vault.open(b"judgement\0" + judgement_key, row[0]))
 
-    def _write_judgements(self, judgements: Iterable[tuple[bytes, Judgement]]) -> None:
+    def write_judgements(self, judgements: Iterable[tuple[bytes, Judgement]]) -> None:
+        """Write judgements by their keys, within the transaction that is open."""
         now = int(time.time())
-        self._db.executemany(
+        self._connection.executemany(
             "INSERT OR REPLACE INTO judgements VALUES (?, ?, ?, ?, ?, ?, ?)",
             (
                 (
@@ -48,45 +49,50 @@ class Juries(Database):
             ),
         )
 
-    def _write_seats(self, run_id: str, seats: Iterable[FiledSeat]) -> None:
-        self._db.executemany(
+    def write_seats(self, run_id: str, seats: Iterable[FiledSeat]) -> None:
+        """Write the grades of seats, within the transaction that is open."""
+        self._connection.executemany(
             "INSERT OR REPLACE INTO seats VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 (
-                    *(run_id, position, metric, seat.seat, seat.judgement_key),
+                    run_id,
+                    position,
+                    metric,
+                    seat.seat,
+                    seat.judgement_key,
                     None if seat.grades is None else json.dumps(dict(seat.grades)),
-                    *(seat.reason, int(seat.repaired)),
+                    seat.reason,
+                    int(seat.repaired),
                 )
                 for position, metric, seat in seats
             ),
         )
 
-    def seats(self, run_id: str, metric: str) -> dict[int, list[Seat]]:
-        """Return what every seat gave under `metric`, by the instance's position, in the order of the jury."""
-        found: dict[int, list[Seat]] = {}
-        rows = self._db.execute(
+    def read_seats(self, run_id: str, metric: str) -> dict[int, list[Seat]]:
+        """Return the seats of every instance under `metric`, by the instance's position, in the order of the jury."""
+        seats: dict[int, list[Seat]] = {}
+        rows = self._connection.execute(
             "SELECT position, seat, grades, reason, repaired, judgement_key FROM seats "
             "WHERE run_id = ? AND metric = ? ORDER BY position, seat",
             (run_id, metric),
         )
         for position, seat, grades, reason, repaired, key in rows:
-            given = None if grades is None else json.loads(grades)
-            found.setdefault(position, []).append(Seat(seat, given, reason, bool(repaired), key))
-        return found
+            seats.setdefault(position, []).append(_read_seat(seat, grades, reason, repaired, key))
+        return seats
 
-    def unjudged(self, run_id: str, seats_of: str, metrics: Sequence[str], seats: int) -> list[int]:
-        """Return the positions whose answers a jury has yet to grade, or of which a seat is yet to be asked, or again.
+    def find_unjudged(self, run_id: str, seats_of: str, metrics: Sequence[str], seats: int) -> list[int]:
+        """Return the positions whose answers lack a grade, or whose jury has a seat to ask for the first time or again.
 
-        Answers that were purged are left out: nobody can grade them any more.
+        Purged answers are left out: they cannot be graded any more.
 
         Args:
-            run_id: whose.
+            run_id: of the run.
             seats_of: the metric that the seats are kept under.
             metrics: those that rest on them.
-            seats: of the jury.
+            seats: number of seats of the jury.
         """
         marks, retried = ", ".join("?" for _ in metrics), ", ".join("?" for _ in RETRIED)
-        rows = self._db.execute(
+        rows = self._connection.execute(
             "SELECT i.position FROM run_instances i JOIN answers a ON a.request_key = i.request_key "  # noqa: S608
             "JOIN records r ON r.record_key = i.record_key WHERE i.run_id = ? AND i.position IN ("
             f"SELECT position FROM scores WHERE run_id = ? AND metric IN ({marks}) AND reason = ? UNION "
@@ -97,24 +103,24 @@ class Juries(Database):
         return [position for (position,) in rows]
 
     def has_seats(self, run_id: str, metric: str) -> bool:
-        """Whether any seat of a jury was asked about the run's answers."""
-        row = self._db.execute("SELECT 1 FROM seats WHERE run_id = ? AND metric = ? LIMIT 1", (run_id, metric))
+        """Return whether any seat of a jury was asked about the run's answers."""
+        row = self._connection.execute("SELECT 1 FROM seats WHERE run_id = ? AND metric = ? LIMIT 1", (run_id, metric))
         return row.fetchone() is not None
 
     def forget_seats(self, run_id: str, seats_of: str, metrics: Sequence[str]) -> None:
-        """Let another jury begin: what the seats gave goes, and with it every score that rests on them."""
+        """Delete the grades of every seat and each score that rests on them, within the transaction that is open."""
         marks = ", ".join("?" for _ in metrics)
-        self._db.execute("DELETE FROM seats WHERE run_id = ? AND metric = ?", (run_id, seats_of))
-        self._db.execute(
+        self._connection.execute("DELETE FROM seats WHERE run_id = ? AND metric = ?", (run_id, seats_of))
+        self._connection.execute(
             f"UPDATE scores SET value = NULL, reason = ? WHERE run_id = ? AND metric IN ({marks}) "  # noqa: S608
             "AND (value IS NOT NULL OR reason = ?)",
             (Reason.NOT_JUDGED.value, run_id, *metrics, Reason.NO_QUORUM.value),
         )
 
-    def judging_usage(self, run_id: str, seats: Sequence[int]) -> Usage:
+    def sum_usage(self, run_id: str, seats: Sequence[int]) -> Usage:
         """Sum up what the judgements of these seats of a run cost, each counted once however many of them share it."""
         marks = ", ".join("?" for _ in seats)
-        row = self._db.execute(
+        row = self._connection.execute(
             "SELECT COUNT(*), COALESCE(SUM(prompt_tokens), 0), COALESCE(SUM(completion_tokens), 0), "  # noqa: S608
             "COALESCE(SUM(prompt_tokens IS NULL OR completion_tokens IS NULL), 0), COALESCE(SUM(attempts), 0), 0, 0, "
             "COALESCE(SUM(seconds), 0.0), 0.0 FROM judgements "
@@ -123,24 +129,47 @@ class Juries(Database):
         ).fetchone()
         return Usage(*row)
 
-    def every_seat(self, run_id: str, positions: Sequence[int]) -> Mapping[int, list[tuple[str, Seat, Judgement]]]:
+    def read_every_seat(self, run_id: str, positions: Sequence[int]) -> Mapping[int, list[tuple[str, Seat, Judgement]]]:
         """Return (metric, seat, replies) of every seat that these instances of a run have, by position.
 
-        Where no reply came, or it was purged, there are none.
+        Replies are empty where none came and after a purge.
         """
         marks = ", ".join("?" for _ in positions)
-        rows = self._db.execute(
+        rows = self._connection.execute(
             "SELECT s.position, s.metric, s.seat, s.grades, s.reason, s.repaired, s.judgement_key, j.sealed "  # noqa: S608
             "FROM seats s LEFT JOIN judgements j ON j.judgement_key = s.judgement_key "
             f"WHERE s.run_id = ? AND s.position IN ({marks}) ORDER BY s.position, s.metric, s.seat",
             (run_id, *positions),
         )
-        found: dict[int, list[tuple[str, Seat, Judgement]]] = {}
+        seats: dict[int, list[tuple[str, Seat, Judgement]]] = {}
         for position, metric, seat, grades, reason, repaired, key, sealed in rows:
-            given = None if grades is None else json.loads(grades)
             judgement = Judgement(()) if sealed is None else _decode(self._vault.open(b"judgement\0" + key, sealed))
-            found.setdefault(position, []).append((metric, Seat(seat, given, reason, bool(repaired), key), judgement))
-        return found
+            graded = _read_seat(seat, grades, reason, repaired, key)
+            seats.setdefault(position, []).append((metric, graded, judgement))
+        return seats
+
+    def change(
+        self, run_id: str, details: RunDetails, plan_digest: bytes, seats_of: str, metrics: Sequence[str]
+    ) -> None:
+        """Give a run another jury in one transaction; its answers and other scores stay.
+
+        Args:
+            run_id: of the run.
+            details: of the run from now on.
+            plan_digest: of its plan with the new jury, so that the same `run` finds nothing left to do.
+            seats_of: the metric that seats are kept under.
+            metrics: those that rest on them.
+        """
+        with self._database.transaction():
+            self.forget_seats(run_id, seats_of, metrics)
+            self._connection.execute(
+                "UPDATE runs SET details = ?, plan_digest = ? WHERE run_id = ?",
+                (write_details(details), plan_digest, run_id),
+            )
+
+
+def _read_seat(seat: int, grades: str | None, reason: str | None, repaired: int, key: bytes | None) -> Seat:
+    return Seat(seat, None if grades is None else json.loads(grades), reason, bool(repaired), key)
 
 
 def _encode(judgement: Judgement) -> bytes:
@@ -149,13 +178,14 @@ def _encode(judgement: Judgement) -> bytes:
 
 
 def _decode(sealed: bytes) -> Judgement:
-    found = json.loads(sealed)
-    if isinstance(found, list):  # as it was kept before judges were asked for a mark
-        found = {"replies": found}
-    replies = tuple(decode_response(reply.encode()) for reply in found["replies"])
-    return Judgement(replies, found.get("marker", ""), tuple(found.get("shown", ())))
+    content = json.loads(sealed)
+    if isinstance(content, list):  # as it was kept before judges were asked for a mark
+        content = {"replies": content}
+    replies = tuple(decode_response(reply.encode()) for reply in content["replies"])
+    return Judgement(replies, content.get("marker", ""), tuple(content.get("shown", ())))
 
 
 def _total(counts: Sequence[int | None]) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if len(known) == len(counts) else None
+    """Return the sum, None where a count is unknown."""
+    known_counts = [count for count in counts if count is not None]
+    return sum(known_counts) if len(known_counts) == len(counts) else None

@@ -2,8 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,65 +40,73 @@ class ImportedLeaderboard:
     imported_at: int  # seconds since 1970
 
 
-class Releases(Database):
-    """The part of the store that holds releases and imported leaderboards."""
+class Releases:
+    """Named releases of this site, and leaderboards imported from elsewhere."""
 
-    @contextmanager
-    def whole(self) -> Iterator[None]:
-        """Keep everything written inside the `with` block, or nothing of it."""
-        with self._transaction():
-            yield
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._connection = database.connection
 
-    def keep_release(self, name: str, parts: Sequence[str]) -> None:
+    def keep(self, name: str, parts: Sequence[str]) -> None:
         """Keep a release; one of the same name is replaced."""
-        with self._transaction():
-            self._db.execute("DELETE FROM release_parts WHERE release = ?", (name,))
-            self._db.execute("INSERT OR REPLACE INTO releases VALUES (?, ?)", (name, int(time.time())))
-            self._db.executemany(
-                "INSERT INTO release_parts VALUES (?, ?, ?)", ((name, at, part) for at, part in enumerate(parts))
+        with self._database.transaction():
+            self._connection.execute("DELETE FROM release_parts WHERE release = ?", (name,))
+            self._connection.execute("INSERT OR REPLACE INTO releases VALUES (?, ?)", (name, int(time.time())))
+            self._connection.executemany(
+                "INSERT INTO release_parts VALUES (?, ?, ?)",
+                ((name, position, part) for position, part in enumerate(parts)),
             )
 
-    def releases(self) -> list[LocalRelease]:
+    def read_all(self) -> list[LocalRelease]:
         """Return every release, by name."""
         return [
-            LocalRelease(name, self._parts(name), made_at)
-            for name, made_at in self._db.execute("SELECT name, made_at FROM releases ORDER BY name").fetchall()
+            LocalRelease(name, self._read_parts(name), made_at)
+            for name, made_at in self._connection.execute("SELECT name, made_at FROM releases ORDER BY name").fetchall()
         ]
 
-    def release(self, name: str) -> LocalRelease | None:
+    def find(self, name: str) -> LocalRelease | None:
         """Return one release."""
-        return next((release for release in self.releases() if release.name == name), None)
+        return next((release for release in self.read_all() if release.name == name), None)
 
-    def _parts(self, release: str) -> tuple[str, ...]:
-        rows = self._db.execute("SELECT part FROM release_parts WHERE release = ? ORDER BY position", (release,))
+    def _read_parts(self, release: str) -> tuple[str, ...]:
+        rows = self._connection.execute(
+            "SELECT part FROM release_parts WHERE release = ? ORDER BY position", (release,)
+        )
         return tuple(part for (part,) in rows)
 
     def keep_leaderboard(self, name: str, details: Mapping[str, Any], cells: Sequence[LeaderboardCell]) -> None:
         """Keep an imported leaderboard whole; one of the same name is replaced."""
-        with self._transaction():
-            self._db.execute("DELETE FROM leaderboard_cells WHERE leaderboard = ?", (name,))
-            self._db.execute(
+        with self._database.transaction():
+            self._connection.execute("DELETE FROM leaderboard_cells WHERE leaderboard = ?", (name,))
+            self._connection.execute(
                 "INSERT OR REPLACE INTO leaderboards VALUES (?, ?, ?)", (name, json.dumps(details), int(time.time()))
             )
-            self._db.executemany(
+            self._connection.executemany(
                 "INSERT INTO leaderboard_cells VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     (
-                        *(name, at, cell.benchmark, cell.benchmark_name, cell.model),
-                        *(cell.metric, cell.metric_name, cell.value, cell.instances),
+                        name,
+                        position,
+                        cell.benchmark,
+                        cell.benchmark_name,
+                        cell.model,
+                        cell.metric,
+                        cell.metric_name,
+                        cell.value,
+                        cell.instances,
                     )
-                    for at, cell in enumerate(cells)
+                    for position, cell in enumerate(cells)
                 ),
             )
 
-    def leaderboards(self) -> list[ImportedLeaderboard]:
+    def read_leaderboards(self) -> list[ImportedLeaderboard]:
         """Return every imported leaderboard, by name."""
-        rows = self._db.execute("SELECT name, details, imported_at FROM leaderboards ORDER BY name")
-        return [ImportedLeaderboard(name, json.loads(details), at) for name, details, at in rows]
+        rows = self._connection.execute("SELECT name, details, imported_at FROM leaderboards ORDER BY name")
+        return [ImportedLeaderboard(name, json.loads(details), imported_at) for name, details, imported_at in rows]
 
-    def leaderboard_cells(self, name: str) -> list[LeaderboardCell]:
+    def read_leaderboard_cells(self, name: str) -> list[LeaderboardCell]:
         """Return an imported leaderboard's figures, in its order."""
-        rows = self._db.execute(
+        rows = self._connection.execute(
             "SELECT benchmark, benchmark_name, model, metric, metric_name, value, instances FROM leaderboard_cells "
             "WHERE leaderboard = ? ORDER BY position",
             (name,),

@@ -37,15 +37,20 @@ class ReviewedText:
     figures: Mapping[str, tuple[int, int, int]] | None
 
 
-class Reviews(Database):
-    """The part of the store that holds reviews of redaction."""
+class Reviews:
+    """Samples of texts whose redaction a person reviews."""
 
-    def keep_review(self, name: str, plan: Mapping[str, Any], texts: Sequence[tuple[int, Mapping[str, Any]]]) -> None:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._connection = database.connection
+        self._vault = database.vault
+
+    def keep(self, name: str, plan: Mapping[str, Any], texts: Sequence[tuple[int, Mapping[str, Any]]]) -> None:
         """Keep a new sample of (record, content)."""
-        with self._transaction():
+        with self._database.transaction():
             sealed = self._vault.seal(_of(name), json.dumps(plan).encode())
-            self._db.execute("INSERT INTO reviews VALUES (?, ?, ?)", (name, sealed, int(time.time())))
-            self._db.executemany(
+            self._connection.execute("INSERT INTO reviews VALUES (?, ?, ?)", (name, sealed, int(time.time())))
+            self._connection.executemany(
                 "INSERT INTO reviewed_texts VALUES (?, ?, ?, ?, NULL)",
                 (
                     (name, item, record, self._sealed_text(name, item, content))
@@ -53,9 +58,9 @@ class Reviews(Database):
                 ),
             )
 
-    def reviews(self) -> list[Review]:
+    def read_all(self) -> list[Review]:
         """Return every sample, by name."""
-        rows = self._db.execute(
+        rows = self._connection.execute(
             "SELECT name, sealed, made_at, (SELECT count(*) FROM reviewed_texts WHERE review = name),"
             " (SELECT count(figures) FROM reviewed_texts WHERE review = name) FROM reviews ORDER BY name"
         ).fetchall()
@@ -64,13 +69,13 @@ class Reviews(Database):
             for name, sealed, made_at, texts, reviewed in rows
         ]
 
-    def review(self, name: str) -> Review | None:
+    def find(self, name: str) -> Review | None:
         """Return one sample."""
-        return next((review for review in self.reviews() if review.name == name), None)
+        return next((review for review in self.read_all() if review.name == name), None)
 
-    def reviewed_texts(self, name: str) -> list[ReviewedText]:
+    def read_texts(self, name: str) -> list[ReviewedText]:
         """Return the texts of a sample, in order."""
-        rows = self._db.execute(
+        rows = self._connection.execute(
             "SELECT item, record, sealed, figures FROM reviewed_texts WHERE review = ? ORDER BY item", (name,)
         ).fetchall()
         return [
@@ -83,21 +88,21 @@ class Reviews(Database):
             for item, record, sealed, figures in rows
         ]
 
-    def keep_reviewed(
+    def keep_text(
         self, name: str, item: int, content: Mapping[str, Any], figures: Mapping[str, tuple[int, int, int]]
     ) -> None:
         """Keep what the reviewer marked in one text, in place of what was marked before."""
-        with self._transaction():
-            self._db.execute(
+        with self._database.transaction():
+            self._connection.execute(
                 "UPDATE reviewed_texts SET sealed = ?, figures = ? WHERE review = ? AND item = ?",
                 (self._sealed_text(name, item, content), json.dumps(figures, sort_keys=True), name, item),
             )
 
-    def delete_review(self, name: str) -> None:
+    def delete(self, name: str) -> None:
         """Delete a sample with its texts, marks and figures."""
-        with self._transaction():
-            self._db.execute("DELETE FROM reviewed_texts WHERE review = ?", (name,))
-            self._db.execute("DELETE FROM reviews WHERE name = ?", (name,))
+        with self._database.transaction():
+            self._connection.execute("DELETE FROM reviewed_texts WHERE review = ?", (name,))
+            self._connection.execute("DELETE FROM reviews WHERE name = ?", (name,))
 
     def _sealed_text(self, name: str, item: int, content: Mapping[str, Any]) -> bytes:
         return self._vault.seal(_of(name, item), json.dumps(content).encode())

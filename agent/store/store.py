@@ -1,42 +1,97 @@
 """The site's encrypted store: SQLite (WAL), texts sealed, identities as keyed hashes.
 
-A run is written in three steps, each safe to repeat: `begin_run` (its instances), `settle` (answers and scores, in
-small transactions as they arrive) and `end_run`. A killed run leaves whole transactions only.
+A run is written in three steps, each safe to repeat: `runs.begin` (its instances), `answers.settle` (answers and
+scores, in small transactions as they arrive) and `runs.end`. A killed run leaves whole transactions only.
 """
 
 import time
+from contextlib import AbstractContextManager
+from pathlib import Path
 
+from agent.store.answers import Answers
 from agent.store.audit import AuditLog
 from agent.store.calibrations import Calibrations
-from agent.store.database import said_plainly
+from agent.store.database import Database, said_plainly
 from agent.store.findings import Findings
+from agent.store.identities import Identities
+from agent.store.juries import Juries
 from agent.store.releases import Releases
 from agent.store.reviews import Reviews
-from agent.store.writing import RunWriter
+from agent.store.runs import Runs
+from agent.store.scores import Scores
+from agent.store.vault import Vault
 
 DAY_S = 86_400
 
 
-class Store(RunWriter, AuditLog, Releases, Findings, Calibrations, Reviews):
-    """One open connection to the site's store. Not for several threads."""
+class Store:
+    """One open connection to the site's store. Not for several threads.
+
+    Attributes:
+        identities: keyed hashes that stand for runs, requests, instances, units and raters.
+        runs: runs by suite and name.
+        answers: instances of runs with their texts, and the models' answers.
+        scores: of instances and of whole runs.
+        juries: replies of judges, and the grades of each seat.
+        calibrations: samples that clinicians graded.
+        reviews: samples of texts whose redaction a person reviews.
+        releases: named releases of this site, and imported leaderboards.
+        findings: of redaction, by text and rules.
+        audit: the chained log of events.
+    """
+
+    def __init__(self, path: Path, vault: Vault, audit_key: bytes) -> None:
+        """Open or create the store at `path` and bring its tables up to date.
+
+        Args:
+            path: the file; its folder is made where it is missing.
+            vault: seals and hashes under the data key.
+            audit_key: 32 bytes, which chain the audit log; they derive from the seal key, not from the data key.
+
+        Raises:
+            StoreError: the file is readable by others, damaged, of a newer version, or was made with other keys.
+        """
+        self.database = Database(path, vault, audit_key)
+        self.identities = Identities(vault)
+        self.juries = Juries(self.database)
+        self.scores = Scores(self.database, self.juries)
+        self.answers = Answers(self.database, self.scores)
+        self.runs = Runs(self.database, self.identities, self.scores)
+        self.calibrations = Calibrations(self.database, self.identities)
+        self.reviews = Reviews(self.database)
+        self.releases = Releases(self.database)
+        self.findings = Findings(self.database)
+        self.audit = AuditLog(self.database)
+
+    def close(self) -> None:
+        """Close the connection; a clean close folds the write-ahead log into the file."""
+        self.database.close()
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """Return a context that keeps everything written inside it, or nothing of it."""
+        return self.database.transaction()
 
     def purge(self, older_than_days: int, now: float | None = None) -> int:
-        """Delete texts that no run has used for `older_than_days` times 24 hours; scores stay. Returns how many went.
+        """Delete texts that no run has used for `older_than_days` times 24 hours; scores stay.
 
-        0 deletes every text that there is.
+        0 deletes every stored text.
+
+        Returns:
+            How many texts were deleted.
         """
         last = int(time.time() if now is None else now) - older_than_days * DAY_S
-        with self._transaction():
-            gone = self._db.execute("DELETE FROM answers WHERE created_at <= ?", (last,)).rowcount
-            gone += self._db.execute("DELETE FROM judgements WHERE created_at <= ?", (last,)).rowcount
-            gone += self._db.execute("DELETE FROM records WHERE last_used_at <= ?", (last,)).rowcount
-            gone += self._db.execute(
+        connection = self.database.connection
+        with self.transaction():
+            deleted = connection.execute("DELETE FROM answers WHERE created_at <= ?", (last,)).rowcount
+            deleted += connection.execute("DELETE FROM judgements WHERE created_at <= ?", (last,)).rowcount
+            deleted += connection.execute("DELETE FROM records WHERE last_used_at <= ?", (last,)).rowcount
+            deleted += connection.execute(
                 "UPDATE reviewed_texts SET sealed = NULL WHERE sealed IS NOT NULL"
                 " AND review IN (SELECT name FROM reviews WHERE made_at <= ?)",
                 (last,),
             ).rowcount
-            self._db.execute("DELETE FROM findings")  # made again from texts that are still there
+            connection.execute("DELETE FROM findings")  # made again from texts that are still there
         with said_plainly("written"):
-            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            self._db.execute("VACUUM")
-        return gone
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            connection.execute("VACUUM")
+        return deleted

@@ -56,8 +56,8 @@ class UserSite:
 
     def stored(self) -> list[StoredInstance]:
         with Site(self.directory).store() as store:
-            runs = store.runs("s")
-            return [one for run in runs for one in store.instances(run.run_id, 0, 10_000)]
+            runs = store.runs.select("s")
+            return [one for run in runs for one in store.answers.read_instances(run.run_id, 0, 10_000)]
 
 
 def write_benchmark(folder: Path, rows: Sequence[Mapping[str, str]]) -> Path:

@@ -331,7 +331,7 @@ def list_decisions(parties: Parties) -> list[tuple[str, str]]:
 def check_audit_log(parties: Parties) -> None:
     """Check that the events are whole; they may tell of a step twice, and never of one that did not happen."""
     with Site(parties.site).store() as store:
-        assert store.audit_log()
+        assert store.audit.read_events()
 
 
 def found_parties(folder: Path, nursery: Nursery) -> Parties:

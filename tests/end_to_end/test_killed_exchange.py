@@ -60,10 +60,10 @@ def state(site: UserSite, suite: str) -> dict[str, object]:
         return {
             run.name: (
                 run.state,
-                [dict(one.scores) for one in store.instances(run.run_id, 0, 10_000)],
+                [dict(one.scores) for one in store.answers.read_instances(run.run_id, 0, 10_000)],
                 [metric.to_json() for metric in run.details.metrics],
             )
-            for run in store.runs(suite)
+            for run in store.runs.select(suite)
         }
 
 

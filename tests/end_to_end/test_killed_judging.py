@@ -41,8 +41,8 @@ def digest(asked: Asked) -> str:
 def replies_kept(site: Site) -> set[str]:
     """Which requests the store holds the replies to."""
     with site.store() as store:
-        keys = [key for (key,) in store._db.execute("SELECT judgement_key FROM judgements")]
-        judgements = [store.judgement(key) for key in keys]
+        keys = [key for (key,) in store.database.connection.execute("SELECT judgement_key FROM judgements")]
+        judgements = [store.juries.find_judgement(key) for key in keys]
     return {reply.text.split()[1].rstrip(".") for one in judgements if one for reply in one.replies}
 
 

@@ -511,10 +511,10 @@ def test_the_encrypted_store_holds_the_cases_for_who_has_the_key(left: Left) -> 
     life, suite = left.hospital.life, left.hospital.suite
     kept = ""
     with Site(life.site).store() as store:
-        for run in store.runs(suite):
-            for one in store.instances(run.run_id, 0, 10_000):
+        for run in store.runs.select(suite):
+            for one in store.answers.read_instances(run.run_id, 0, 10_000):
                 kept += repr(one)
-            for seats in store.every_seat(run.run_id, range(ROWS)).values():
+            for seats in store.juries.read_every_seat(run.run_id, range(ROWS)).values():
                 kept += repr(seats)
     carriers = set(left.case_finder.search_named(kept.encode()).values())
     assert carriers >= {"note", "question", "gold", "answer", "thought", "explanation", "first reply", "weighing"}

@@ -62,8 +62,8 @@ def run(site: Site) -> tuple[Result, int]:
 
 def scores(site: Site, metric: str) -> list[float | None]:
     with site.store() as store:
-        (found,) = store.runs("s")
-        return [one.value for one in store.unit_scores(found.run_id, metric)]
+        (found,) = store.runs.select("s")
+        return [one.value for one in store.scores.read_units(found.run_id, metric)]
 
 
 def test_a_run_is_asked_and_then_measured_and_another_encoder_measures_it_again(site: Site, encoder: Path):
@@ -83,11 +83,11 @@ def test_a_run_is_asked_and_then_measured_and_another_encoder_measures_it_again(
 
     (encoder / "vocab.txt").write_text((encoder / "vocab.txt").read_text() + "\n")
     with site.store() as store:
-        before = store.runs("s")[0].details.metrics[0].options
+        before = store.runs.select("s")[0].details.metrics[0].options
     done, asked = run(Site(site.directory))
     assert (done.exit_code, asked) == (0, 0)  # stored answers are measured again
     with site.store() as store:
-        after = store.runs("s")[0].details.metrics[0].options
+        after = store.runs.select("s")[0].details.metrics[0].options
     assert before["encoder"] != after["encoder"]
     assert before["layer"] == after["layer"] == "3"
     assert scores(site, "BERTScore-F") == pytest.approx(first, abs=1e-5)

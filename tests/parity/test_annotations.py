@@ -153,8 +153,8 @@ def test_what_helms_annotator_wrote_is_kept_as_seats(site: FilledSite, run_folde
     by_helm(ANNOTATE, str(run_folder), json.dumps(replies))
     import_helm(site.site, run_folder, "theirs")
     with site.site.store() as store:
-        (run,) = store.runs("theirs")
-        found = judged(store, run, store.instances(run.run_id, 0, 9))
+        (run,) = store.runs.select("theirs")
+        found = judged(store, run, store.answers.read_instances(run.run_id, 0, 9))
     assert [[(one.judge, one.seat.grades, one.seat.reason) for one in found[at]] for at in sorted(found)] == [
         [("gpt", dict.fromkeys(CRITERIA, 5.0), None), ("llama", None, "not_imported")],
         [("gpt", None, "not_imported"), ("llama", dict.fromkeys(CRITERIA, 2.5), None)],

@@ -209,12 +209,12 @@ def test_what_helm_run_writes_is_imported_with_helms_own_figures(site: FilledSit
     runs = import_helm(site.site, tmp_path / "work" / "benchmark_output")
     assert len(runs) == 2
     with site.site.store() as store:
-        for run in store.runs("helm"):
+        for run in store.runs.select("helm"):
             folder = next(p for p in (tmp_path / "work/benchmark_output/runs/helm").iterdir() if p.name == run.name)
             stats = json.loads((folder / "stats.json").read_text("utf-8"))
             for kept in run.details.metrics:
                 theirs = [s["mean"] for s in stats if s["name"] == {"name": kept.helm_name, "split": "test"}]
-                scores = [score.value for score in store.unit_scores(run.run_id, kept.name)]
+                scores = [score.value for score in store.scores.read_units(run.run_id, kept.name)]
                 assert [sum(s or 0.0 for s in scores) / len(scores)] == pytest.approx(theirs), kept.name
 
 

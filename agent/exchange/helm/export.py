@@ -41,8 +41,8 @@ def export_helm(site: Site, suite: str, folder: Path, *, reveal: bool, progress:
     catalogue, _ = survey_benchmarks(site.own_benchmarks)
     with site.store() as store:
         clearer = open_clearer(site, store, reveal=reveal, purpose="export")
-        runs = store.runs(suite)
-        progress.begin("instances", sum(store.count_instances(run.run_id) for run in runs))
+        runs = store.runs.select(suite)
+        progress.begin("instances", sum(store.answers.count_instances(run.run_id) for run in runs))
         written: list[tuple[HelmSpec, RunSummary]] = []
         names, taken, count = ShownNames(store, reveal=reveal), set[str](), 0
         for run in runs:
@@ -66,7 +66,7 @@ def _write_run(
     """Write the run's files into the new folder `target`; return how many instances they hold."""
     run = summary.run
     stats = RunStats(spec.helm_names, spec.split)
-    units = [row.unit_key.hex()[:16] for row in store.unit_scores(run.run_id, summary.main.metric)]
+    units = [row.unit_key.hex()[:16] for row in store.scores.read_units(run.run_id, summary.main.metric)]
     multiple_choice = _is_multiple_choice(store, run)
     adapter = spec.adapter_spec(multiple_choice=multiple_choice)
     count = 0
@@ -90,14 +90,14 @@ def _write_run(
 
 
 def _cases(store: Store, clearer: Clearer, run: Run) -> Iterator[tuple[Response | None, ClearedCase]]:
-    for offset in range(0, store.count_instances(run.run_id), PAGE):
-        page = store.instances(run.run_id, offset, PAGE)
+    for offset in range(0, store.answers.count_instances(run.run_id), PAGE):
+        page = store.answers.read_instances(run.run_id, offset, PAGE)
         for stored, case in zip(page, clearer.clear(run.run_id, page, judged(store, run, page)), strict=True):
             yield stored.response, case
 
 
 def _is_multiple_choice(store: Store, run: Run) -> bool:
-    first = next((stored.instance for stored in store.each_instance(run.run_id) if stored.instance), None)
+    first = next((stored.instance for stored in store.answers.read_each_instance(run.run_id) if stored.instance), None)
     return first is not None and first.multiple_choice
 
 

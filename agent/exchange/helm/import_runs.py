@@ -86,7 +86,7 @@ def _named(folders: Sequence[tuple[str, Path]], suite: str | None) -> dict[tuple
 
 
 def _refuse_own(store: Store, suite: str, name: str) -> None:
-    there = store.run(store.run_id(suite, name))
+    there = store.runs.find(store.identities.run_id(suite, name))
     if there is not None and not there.imported:
         raise ConfigError(
             f"the suite {suite} holds a run of its own under the name {printable(name)}",
@@ -96,7 +96,7 @@ def _refuse_own(store: Store, suite: str, name: str) -> None:
 
 def _refuse_other(store: Store, suite: str, name: str, digest: str, *, replace: bool) -> None:
     """Refuse a run in the place of another that was imported; the same again is the same as once."""
-    there = store.run(store.run_id(suite, name))
+    there = store.runs.find(store.identities.run_id(suite, name))
     origin = None if there is None else there.details.origin
     if origin is not None and not replace and origin.digest != digest:
         raise ConfigError(
@@ -109,15 +109,16 @@ def _keep(store: Store, suite: str, run: HelmRun, catalogue: Mapping[str, Benchm
     benchmark = benchmark_called(run.names, catalogue)
     identity = benchmark.id if benchmark else run.names[0]
     details = _details(run, benchmark, identity)
-    run_id = store.run_id(suite, run.name)
+    run_id = store.identities.run_id(suite, run.name)
     # Answers of another place are never taken for a local deployment's.
     keys = [
-        store.request_key(f"imported {run_id}", json.dumps([run.digest, at]).encode()) for at in range(len(run.cases))
+        store.identities.request_key(f"imported {run_id}", json.dumps([run.digest, at]).encode())
+        for at in range(len(run.cases))
     ]
     names = [(metric.name, metric.helm_name) for metric in details.metrics if not metric.whole_run]
     whole = [(metric.name, metric.helm_name) for metric in details.metrics if metric.whole_run]
-    with store.whole():
-        store.begin_run(
+    with store.transaction():
+        store.runs.begin(
             suite=suite,
             name=run.name,
             benchmark=identity,
@@ -128,7 +129,7 @@ def _keep(store: Store, suite: str, run: HelmRun, catalogue: Mapping[str, Benchm
             planned=[(case.instance, key) for case, key in zip(run.cases, keys, strict=True)],
             scored_by=["helm", run.digest],
         )
-        store.settle(
+        store.answers.settle(
             run_id,
             [(key, case.response) for case, key in zip(run.cases, keys, strict=True) if case.response is not None],
             [
@@ -139,14 +140,14 @@ def _keep(store: Store, suite: str, run: HelmRun, catalogue: Mapping[str, Benchm
             [(at, name, _reason(run, case, name)) for at, case in enumerate(run.cases) for name, _ in whole],
         )
         judgements, seats = _judged(store, run_id, run, details.metrics)
-        store.keep_scores(run_id, (), judgements, seats)
-        store.end_run(
+        store.scores.keep(run_id, (), judgements, seats)
+        store.runs.end(
             run_id, [_run_score(run, name, run.whole_run[helm]) for name, helm in whole if helm in run.whole_run]
         )
         answers = sum(case.response is not None for case in run.cases)
         counts = f"instances={len(run.cases)} answers={answers} metrics={len(details.metrics)}"
         said = f" judgements={len(judgements)}" if judgements else ""
-        store.audit("imported", f"run={run_id} {counts}{said}")
+        store.audit.record("imported", f"run={run_id} {counts}{said}")
     return ImportedRun(suite, run.name, identity, benchmark is not None, len(run.cases))
 
 
@@ -194,7 +195,7 @@ def _judged(
             for seat in noted.get(name, () if run.record else case.seats.get(helm, ())):
                 key = None
                 if reply := words.get(seat.seat):
-                    key = store.judgement_key(
+                    key = store.identities.judgement_key(
                         f"imported {run_id}", json.dumps([run.digest, at, name, seat.seat]).encode()
                     )
                     judgements.append((key, Judgement((Response(reply, "", "other", None, None, 0.0),))))

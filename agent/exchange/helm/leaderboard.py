@@ -68,11 +68,11 @@ def import_leaderboard(site: Site, directory: Path, name: str | None = None) -> 
     date = summary.maybe("date")
     details = {"release": origin, "date": "" if date is None else date.name(), "digest": whole.hexdigest()}
     with site.store() as store:
-        if name in store.suites():
+        if name in store.runs.list_suites():
             raise ConfigError(f"there is a suite of the name {name}", "Give the leaderboard another with --release.")
-        with store.whole():
-            store.keep_leaderboard(name, details, cells)
-            store.audit("imported", f"leaderboard figures={len(cells)}")
+        with store.transaction():
+            store.releases.keep_leaderboard(name, details, cells)
+            store.audit.record("imported", f"leaderboard figures={len(cells)}")
     return name, len(cells)
 
 

@@ -33,13 +33,13 @@ def export_tables(
     count = 0
     with site.store() as store:
         clearer = open_clearer(site, store, reveal=reveal, purpose="export")
-        runs = store.runs(suite)
+        runs = store.runs.select(suite)
         names = ShownNames(store, reveal=reveal)
         with table_file(folder / f"runs.{form}", form, RUNS) as add:
             for run in runs:
                 for row in run_rows(store, run, names):
                     add(row)
-        progress.begin("instances", sum(store.count_instances(run.run_id) for run in runs))
+        progress.begin("instances", sum(store.answers.count_instances(run.run_id) for run in runs))
         with table_file(folder / f"instances.{form}", form, INSTANCES) as add:
             for run in runs:
                 for row in instance_rows(store, run, clearer, names.run(run)):
@@ -55,7 +55,7 @@ def run_rows(store: Store, run: Run, names: ShownNames) -> Iterator[dict[str, An
     summary = names.summary(summarise_run(store, run))
     run = summary.run
     kept_metrics = {metric.name: metric for metric in run.details.metrics}
-    usage = store.usage(run.run_id)
+    usage = store.answers.sum_usage(run.run_id)
     for metric in each_metric(summary):
         kept_metric = kept_metrics[metric.metric]
         yield {
@@ -125,8 +125,8 @@ def _jury(metric: MetricSummary) -> dict[str, Any]:
 
 def instance_rows(store: Store, run: Run, clearer: Clearer, shown: Run) -> Iterator[dict[str, Any]]:
     """Yield a row an instance of the run, in benchmark order; `shown` is the run as the export calls it."""
-    for offset in range(0, store.count_instances(run.run_id), PAGE):
-        page = store.instances(run.run_id, offset, PAGE)
+    for offset in range(0, store.answers.count_instances(run.run_id), PAGE):
+        page = store.answers.read_instances(run.run_id, offset, PAGE)
         for stored, case in zip(page, clearer.clear(run.run_id, page, judged(store, shown, page)), strict=True):
             yield {**_of_run(shown), **_case(case), **_tokens(stored.response)}
 

@@ -207,10 +207,10 @@ def open_clearer(site: "Site", store: "Store", *, reveal: bool, purpose: str) ->
     from agent.redaction import open_redactor
 
     if reveal:
-        return Revealing(lambda event: store.audit("reveal", event), purpose)
+        return Revealing(lambda event: store.audit.record("reveal", event), purpose)
     # What is written out once is often written again; pages that are only looked at leave the store as it is.
-    shelf = store if purpose == "export" else None
-    return Redacting(open_redactor(site.settings.redaction_policy, site.directory, shelf, site.surrogate_key()))
+    findings = store.findings if purpose == "export" else None
+    return Redacting(open_redactor(site.settings.redaction_policy, site.directory, findings, site.surrogate_key()))
 
 
 def _texts(stored: "StoredInstance", judged: Sequence[SeatJudgement], *, reveals: bool) -> Iterator[str]:

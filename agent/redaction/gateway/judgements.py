@@ -49,7 +49,7 @@ def judged(store: "Store", run: "Run", instances: "Sequence[StoredInstance]") ->
     names = {metric: seat_names(jury.judges) for metric, jury in juries.items()}
     cases = {stored.position: stored for stored in instances}
     found: dict[int, list[SeatJudgement]] = {}
-    for position, seats in store.every_seat(run.run_id, list(cases)).items():
+    for position, seats in store.juries.read_every_seat(run.run_id, list(cases)).items():
         texts = _texts(cases[position])
         for metric, seat, judgement in seats:
             jury, named = juries.get(metric), names.get(metric, ())

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from agent.statistics.intervals import Mean, mean_with_interval
+from agent.statistics.intervals import Mean, estimate_mean
 
 Place = tuple[int, int, str]  # start, end (exclusive), kind
 
@@ -135,10 +135,10 @@ def _marked(text: str, places: Iterable[Place]) -> bytearray:
 
 def _recall(found: Sequence[tuple[bytes, str, bool, bool]]) -> Recall:
     return Recall(
-        mean_with_interval([(unit, float(core)) for unit, _, core, _ in found], binary=True),
-        mean_with_interval([(unit, float(full)) for unit, _, _, full in found], binary=True),
+        estimate_mean([(unit, float(core)) for unit, _, core, _ in found], binary=True),
+        estimate_mean([(unit, float(full)) for unit, _, _, full in found], binary=True),
     )
 
 
 def _share(truths: Iterable[bool]) -> Mean:
-    return mean_with_interval([(number.to_bytes(8), float(is_so)) for number, is_so in enumerate(truths)], binary=True)
+    return estimate_mean([(number.to_bytes(8), float(is_so)) for number, is_so in enumerate(truths)], binary=True)

@@ -1,5 +1,6 @@
 """A detection: where an identifier stands in a text, and of which kind it is."""
 
+import re
 from dataclasses import dataclass
 
 
@@ -10,3 +11,8 @@ class Span:
     start: int
     end: int
     entity: str
+
+    @classmethod
+    def for_match(cls, match: re.Match[str], entity: str) -> "Span":
+        """Return the detection of all that a pattern matched."""
+        return cls(match.start(), match.end(), entity)

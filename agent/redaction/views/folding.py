@@ -11,6 +11,7 @@ import unicodedata
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 import regex
 
@@ -21,19 +22,20 @@ _QUOTES = dict.fromkeys("‘’‚‛′`´ʼ＇", "'") | dict.fromkeys("“”�
 _SIGNS = {"\u2122": "\u2122", "\u2120": "\u2120", "\u2026": "...", "\u2044": "/", "\u2215": "/"}
 
 
-def _letters(first: int, characters: str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ") -> dict[str, str]:
-    return {chr(first + place): character for place, character in enumerate(characters)}
+def _map_block(first: int, letters: str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ") -> dict[str, str]:
+    """Return the letters by the characters of a block of Unicode that stand for them, from code point `first` on."""
+    return {chr(code): letter for code, letter in enumerate(letters, first)}
 
 
 # Letters that NFKC leaves alone: small capitals, those in black circles and squares, flags, turned and barred ones.
 _DRAWN = (
-    _letters(0x1F110) | _letters(0x249C, "abcdefghijklmnopqrstuvwxyz")
-    | _letters(0x1F150) | _letters(0x1F170) | _letters(0x1F1E6)
+    _map_block(0x1F110) | _map_block(0x249C, "abcdefghijklmnopqrstuvwxyz")
+    | _map_block(0x1F150) | _map_block(0x1F170) | _map_block(0x1F1E6)
     | dict(zip("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡʏᴢ", "abcdefghijklmnopqrstuvwyz", strict=True))
     | dict(zip("ɐɔǝɟɓɥıɾʞɯɹʇʌʍʎ", "acefghijkmrtvwy", strict=True))
     | dict(zip("ɑɡᏻłøđħŧƀɨʉᵻƶꝁɫɩ", "agylodhtbiuizkli", strict=True))
     | dict(zip("ŁØĐĦŦɃƗɄƵꝀ", "LODHTBIUZK", strict=True))
-    | _letters(0x2776, "123456789") | _letters(0x2780, "123456789") | _letters(0x278A, "123456789")
+    | _map_block(0x2776, "123456789") | _map_block(0x2780, "123456789") | _map_block(0x278A, "123456789")
     | {"\u24ff": "0", "\U0001f10c": "0"}
 )  # fmt: skip
 
@@ -49,16 +51,19 @@ _LOOKALIKES = (
 )  # fmt: skip
 
 
-class _Plain(dict[int, str]):
-    """Characters by code point in their plainest form, worked out when first met."""
+class _PlainCharacters(dict[int, str]):
+    """Plain forms by code point. Each is looked up in Unicode's tables once, when it is first asked for."""
 
     def __missing__(self, code: int) -> str:
-        plain = self[code] = _plain(chr(code))
+        plain = _find_plain(chr(code))
+        self[code] = plain
         return plain
 
 
-def _plain(character: str) -> str:
-    if plain := _QUOTES.get(character) or _SIGNS.get(character) or _DRAWN.get(character):
+def _find_plain(character: str) -> str:
+    """Return the plainest form of a character: one character or several, or none."""
+    plain = _QUOTES.get(character) or _SIGNS.get(character) or _DRAWN.get(character)
+    if plain:
         return plain
     category = unicodedata.category(character)
     if category == "Nd":
@@ -68,29 +73,35 @@ def _plain(character: str) -> str:
     if category == "Zs":
         return " "
     if unicodedata.decomposition(character).startswith("<fraction>"):
-        return character
+        return character  # NFKC reads "1\u00bd" as "11/2"
     return unicodedata.normalize("NFKC", character)
 
 
-_PLAIN = _Plain({code: chr(code) for code in range(0x80)} | {ord("`"): "'"})
+_PLAIN = _PlainCharacters({code: chr(code) for code in range(0x80)} | {ord("`"): "'"})
 
-# What one character cannot be read by itself: marks, invisible ones, and those that are drawn as one with them. What
-# is not here, and has a plain form of one character, keeps its place.
-_SIMPLE = "".join(
-    character
-    for character in map(
-        chr, [*range(0xA0, 0x250), *range(0x370, 0x3FF), *range(0x2010, 0x23FF), *range(0x25A0, 0x2600)]
-    )
-    if len(_PLAIN[ord(character)]) == 1
-    and not _INVISIBLE.match(character)
-    and unicodedata.category(character) not in ("Cn", "Mn", "Me", "Mc")
-)
+# Blocks of Unicode that are common in notes; characters of other blocks are read as clusters, which takes longer.
+_COMMON_BLOCKS = (range(0xA0, 0x250), range(0x370, 0x3FF), range(0x2010, 0x23FF), range(0x25A0, 0x2600))
+_MARKS_AND_UNASSIGNED = ("Cn", "Mn", "Me", "Mc")
+
+
+def _list_simple_characters() -> Iterator[str]:
+    """Yield characters that are read by themselves: visible, no marks, with a plain form of one character."""
+    for code in chain.from_iterable(_COMMON_BLOCKS):
+        character = chr(code)
+        if len(_PLAIN[code]) != 1 or _INVISIBLE.match(character):
+            continue
+        if unicodedata.category(character) not in _MARKS_AND_UNASSIGNED:
+            yield character
+
+
+_SIMPLE = "".join(_list_simple_characters())
+# A character that may have to be read together with its neighbours, or that is not read as one character.
 _HARD = re.compile(f"[^\x00-\x7f{re.escape(_SIMPLE)}]")
 _FLAG = re.compile("[\U0001f1e6-\U0001f1ff]{2}")
 _GRAPHEME = regex.compile(r"\X")
 _WORD = regex.compile(r"[\p{L}\p{M}]++")
 _DRAWN_LIKE_LATIN = regex.compile(r"[\p{Cyrillic}\p{Greek}\p{Armenian}\p{Cherokee}\p{Coptic}]")
-_COMPOSED = 4  # characters; a letter with more marks than two is not one that is printed
+_COMPOSED = 4  # characters; no printed letter has more than two marks
 _ESCAPED_BREAK = re.compile(r"(?<!\\)\\{1,4096}[nrt\"](?![a-z]{2,20}\{)")
 _BREAKS = {"n": "\n", "r": "\n", "t": "\t", '"': '"'}
 _LATIN = regex.compile(r"\p{Latin}")
@@ -107,8 +118,8 @@ class Folded:
     """A text in its plainest form.
 
     Attributes:
-        starts, ends: by character of `text`, the place in the original that it stands for, end exclusive. None: the
-            same place, for every character.
+        starts: by character of `text`, where it begins in the original; None: at the same position, all of them.
+        ends: by character of `text`, where it ends in the original, exclusive; None as for `starts`.
     """
 
     text: str
@@ -117,25 +128,31 @@ class Folded:
 
 
 @dataclass(slots=True)
-class _Writer:
+class _FoldedWriter:
+    """Writes a folded text stretch by stretch, and keeps where each character stood."""
+
     pieces: list[str] = field(default_factory=list)
     starts: "array[int]" = field(default_factory=lambda: array("I"))
     ends: "array[int]" = field(default_factory=lambda: array("I"))
 
-    def plain(self, text: str, start: int, end: int) -> None:
-        """Copy a stretch whose characters all keep their places."""
+    def write_simple(self, text: str, start: int, end: int) -> None:
+        """Write a stretch of simple characters, each read as one character."""
         self.pieces.append(text[start:end].translate(_PLAIN))
         self.starts.extend(range(start, end))
         self.ends.extend(range(start + 1, end + 1))
 
-    def read_as(self, plain: str, start: int, end: int) -> None:
-        """Write `plain` for one character of the original with its marks; nothing is drawn to the one before it."""
+    def write_cluster(self, plain: str, start: int, end: int) -> None:
+        """Write `plain` for a cluster of the original; a cluster that shows nothing belongs to the character before."""
         if plain:
             self.pieces.append(plain)
             self.starts.extend([start] * len(plain))
             self.ends.extend([end] * len(plain))
         elif self.ends:
             self.ends[-1] = end
+
+    def finish(self) -> Folded:
+        """Return the folded text."""
+        return Folded("".join(self.pieces), self.starts, self.ends)
 
 
 def fold(text: str) -> Folded:
@@ -144,46 +161,48 @@ def fold(text: str) -> Folded:
         return Folded(text.replace("`", "'"))
     if not _HARD.search(text):
         return Folded(text.translate(_PLAIN))
-    writer, done = _Writer(), 0
-    for start, end in _clusters(text):
-        writer.plain(text, done, start)
-        writer.read_as(_as_plain(text[start:end]), start, end)
-        done = end
-    writer.plain(text, done, len(text))
-    return Folded("".join(writer.pieces), writer.starts, writer.ends)
+    writer = _FoldedWriter()
+    position = 0
+    for start, end in _split_clusters(text):
+        writer.write_simple(text, position, start)
+        writer.write_cluster(_read_cluster(text[start:end]), start, end)
+        position = end
+    writer.write_simple(text, position, len(text))
+    return writer.finish()
 
 
-def _clusters(text: str) -> Iterator[tuple[int, int]]:
-    """Yield what is drawn as one character, wherever that is not one simple character."""
-    place = 0
-    while hard := _HARD.search(text, place):
-        begin = hard.start()
-        # A mark belongs to the character before it, simple or not.
-        if begin > place and not _INVISIBLE.match(text, begin) and unicodedata.category(text[begin])[0] == "M":
-            begin -= 1
-        place = (
-            begin + 2
-            if _FLAG.match(text, begin)
-            else end
-            if (end := _GRAPHEME.match(text, begin).end()) > begin
-            else begin + 1
-        )
-        yield begin, place
+def _split_clusters(text: str) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each cluster: characters that are drawn as one, or one that is not simple."""
+    position = 0
+    while hard := _HARD.search(text, position):
+        start = hard.start()
+        is_visible = not _INVISIBLE.match(text, start)
+        if start > position and is_visible and unicodedata.category(text[start])[0] == "M":
+            start -= 1  # a mark belongs to the character before it, simple or not
+        cluster_end = max(_GRAPHEME.match(text, start).end(), start + 1)
+        position = start + 2 if _FLAG.match(text, start) else cluster_end
+        yield start, position
 
 
-def _as_plain(cluster: str) -> str:
-    """Return what a reader takes `cluster` for: its letters, with the marks that some letter has in print."""
-    seen = _INVISIBLE.sub("", cluster)
-    if 1 < len(seen) < _COMPOSED:
-        seen = unicodedata.normalize("NFC", seen)
-    return "".join(_PLAIN[ord(c)] for c in seen if unicodedata.category(c)[0] != "M")
+def _read_cluster(cluster: str) -> str:
+    """Return a cluster as a reader sees it: its letters, with the marks that letters have in print."""
+    visible = _INVISIBLE.sub("", cluster)
+    if 1 < len(visible) < _COMPOSED:
+        visible = unicodedata.normalize("NFC", visible)
+    letters = [_PLAIN[ord(character)] for character in visible if unicodedata.category(character)[0] != "M"]
+    return "".join(letters)
 
 
 def unescape_breaks(text: str) -> str:
     """Return `text` with the line ends, tabs and quotes of JSON as those and spaces; same length."""
     if "\\" not in text:
         return text
-    return _ESCAPED_BREAK.sub(lambda found: " " * (len(found.group()) - 1) + _BREAKS[found.group()[-1]], text)
+    return _ESCAPED_BREAK.sub(_write_break, text)
+
+
+def _write_break(escape: re.Match[str]) -> str:
+    spaces = " " * (len(escape.group()) - 1)
+    return spaces + _BREAKS[escape.group()[-1]]
 
 
 def replace_lookalikes(text: str) -> str:
@@ -193,17 +212,19 @@ def replace_lookalikes(text: str) -> str:
     """
     if not _DRAWN_LIKE_LATIN.search(text):
         return text
-    latin: str = _WORD.sub(lambda word: _latin_word(word.group()), text)
-    return latin
+    replaced: str = _WORD.sub(_replace_in_word, text)
+    return replaced
 
 
-def _latin_word(word: str) -> str:
+def _replace_in_word(match: "regex.Match[str]") -> str:
+    word = match.group()
     if word.isascii() or not _DRAWN_LIKE_LATIN.search(word):
         return word
-    drawn = "".join(_LOOKALIKES.get(character, character) for character in word)
+    replaced = "".join([_LOOKALIKES.get(character, character) for character in word])
     if _LATIN.search(word):
-        return drawn
-    return drawn if len(word) > 2 and all(_LATIN.match(character) for character in drawn) else word
+        return replaced
+    is_latin = len(word) > 2 and all(_LATIN.match(character) for character in replaced)
+    return replaced if is_latin else word
 
 
 def is_text(text: str) -> bool:

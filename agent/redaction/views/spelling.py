@@ -1,7 +1,7 @@
-"""Text that people write so that it is not found: spaced out, broken up, spelled out, run together, digits for letters.
+"""Read text that is spaced out, broken up, spelled out, run together, or written with digits for letters.
 
-Each function finds the places of a text that can be read so, and yields what they read. None of it is certain, so it is
-read besides the plain text, never instead.
+Each reader searches a text for one such disguise, and yields the readings. No reading is certain, so it is read beside
+the plain text, never instead of it.
 """
 
 import codecs
@@ -21,11 +21,11 @@ _JOINED_BY = re.compile(r"(?<![^\W_])[^\W_](?P<by>[._*/|~·•,:+=-]{1,2} ?|\n)[
 _IN_RINGS = re.compile(r"(?:\([^\W\d_]\)){3,40}")  # what signs such as U+249C are folded to
 _LISTED = re.compile(r"\[?(?:(?P<by>[\"'])[^\"'\n](?P=by), ?){3,200}(?P<last>[\"'])[^\"'\n](?P=last)\]?")
 _GAP_OF_WORDS = re.compile(r"[ \t]{1,6}|[ \t]?[/|.,;_][ \t]?")
-_DIGITS_OF_SSN = 9  # nobody counts that far
-_CODE = 7  # letters and digits one by one that are no scale
-_SPELLED = 4  # letters one by one that are no abbreviation
+_DIGITS_OF_SSN = 9  # so many digits count nothing up
+_CODE = 7  # letters and digits one by one; a scale has fewer
+_SPELLED = 4  # letters one by one; an abbreviation has fewer
 
-# A sign, a tag of HTML or of Markdown in the middle of a word.
+# Signs and tags of HTML or Markdown in the middle of a word.
 _TAGS = re.compile(r"<(?P<name>/?[a-zA-Z][\w-]{0,20})(?:\s[^<>]{0,200})?/?>|<!--[^<>]{0,200}-->|<!?>")
 _COMMAND = re.compile(r"(?P<begin>\\[a-zA-Z]{2,20}\{)[^{}\\\n]{1,100}\}")
 _BLOCKS = frozenset([
@@ -113,7 +113,7 @@ _AS_IN = re.compile(
     r"(?:[,;.]? (?:and |then )?[a-z](?: as in | for | like )[a-z]+){2,60}\b"
 )
 
-# A word that says how what follows it is to be read.
+# Words that say how the text beside them is to be read.
 _CUE = re.compile(
     r"\b(?:(?P<backwards>reversed?|backwards?|mirror(?:ed)?|right[- ]to[- ]left|al rev[eé]s|invertid[oa])"
     r"|(?P<atbash>atbash)|(?P<cipher>rot[- ]?13|caesar|cipher(?:ed)?|encrypted|encoded|obfuscated|scrambled))\b"
@@ -160,79 +160,78 @@ _UNEVEN = re.compile(
 )
 
 
-def written_apart(text: str) -> Iterator[Substitution | Span]:
-    """Yield what stands between the letters of one word or the parts of one number."""
-    yield from _apart(text)
-    if "<" in text:
-        for tag in _TAGS.finditer(text):
-            block = (tag.group("name") or "").strip("/").lower() in _BLOCKS
-            yield Substitution(*tag.span(), "\n" if block else "")
-    if "\\" in text:
-        for command in _COMMAND.finditer(text):
-            yield Substitution(*command.span("begin"), "")
-            yield Substitution(command.end() - 1, command.end(), "")
-    for ringed in _IN_RINGS.finditer(text) if ")(" in text else ():
-        for ring in range(ringed.start(), ringed.end(), 3):
-            yield Substitution(ring, ring + 1, "")
-            yield Substitution(ring + 2, ring + 3, "")
-    for listed in _LISTED.finditer(text) if '","' in text or "', '" in text or '", "' in text or "','" in text else ():
-        yield Substitution(*listed.span(), "".join(re.findall(r"[\"']([^\"'])[\"']", listed.group())))
+def read_written_apart(text: str) -> Iterator[Substitution | Span]:
+    """Yield readings that join the letters of one word or the parts of one number."""
+    yield from _join_characters(text)
+    yield from _drop_markup(text)
+    yield from _drop_rings(text)
+    yield from _join_lists(text)
     for pattern in (_SIGN_INSIDE, _SIGN_IN_NUMBER, _EMPHASIS):
         for match in pattern.finditer(text):
-            yield Substitution(*match.span(), "")
-    for match in _PIECES.finditer(text):
-        if re.match("[A-Za-z]+", match.group()).group().lower() in _PREFIXES:  # type: ignore[union-attr]
-            continue
-        for place in re.finditer("[._/-]", match.group()):
-            yield Substitution(match.start() + place.start(), match.start() + place.end(), "", crossing=True)
+            yield Substitution.for_match(match, "")
+    yield from _join_pieces(text)
 
 
-def parted_by_tags(text: str) -> Iterator[Substitution]:
-    """Yield what looks like a tag between two letters or two digits: what it parts may belong together."""
-    if "[" in text:
-        for tag in _TAG_INSIDE.finditer(text):
-            if text[tag.start() - 1].isdigit() == text[tag.end()].isdigit():
-                yield Substitution(*tag.span(), "")
+def read_parted_by_tags(text: str) -> Iterator[Substitution]:
+    """Yield readings without a tag between two letters or two digits: the parts may belong together."""
+    if "[" not in text:
+        return
+    for tag in _TAG_INSIDE.finditer(text):
+        if text[tag.start() - 1].isdigit() == text[tag.end()].isdigit():
+            yield Substitution.for_match(tag, "")
 
 
-def _apart(text: str) -> Iterator[Substitution | Span]:
-    words = list[tuple[int, int]]()
+def _join_characters(text: str) -> Iterator[Substitution | Span]:
+    """Join letters and digits that are written one by one, and the words of them that stand side by side."""
+    words: list[tuple[int, int]] = []
     for match in _APART.finditer(text):
-        if _counted(match.group()):
+        if _counts_up(match.group()):
             continue
         words.append(match.span())
-        yield from _told(match)
-        places = list(re.finditer(r"[ \t]+", match.group()))
-        for gap in places:
-            before, after = match.group()[gap.start() - 1], match.group()[gap.end()]
-            new_word = gap.end() - gap.start() > 1 or (before.islower() and after.isupper())
-            yield Substitution(match.start() + gap.start(), match.start() + gap.end(), " " if new_word else "")
+        yield from _mark_spelled_name(match)
+        yield from _close_gaps(match)
     for match in _JOINED_BY.finditer(text):
-        if _counted(match.group()) or (match.group("by") == "." and match.group().isupper() and len(match.group()) < 8):
+        if _counts_up(match.group()) or _is_abbreviation(match):
             continue
         words.append(match.span())
-        yield from _told(match)
-        by = match.group("by")
-        for place in range(1, len(match.group()), 1 + len(by)):
-            yield Substitution(match.start() + place, match.start() + place + len(by), "")
+        yield from _mark_spelled_name(match)
+        joint_length = len(match.group("by"))
+        for joint in range(match.start() + 1, match.end(), 1 + joint_length):
+            yield Substitution(joint, joint + joint_length, "")
     for (_, end), (start, _) in pairwise(sorted(words)):
         if end < start and _GAP_OF_WORDS.fullmatch(text, end, start):
             yield Substitution(end, start, " ")
 
 
-def _told(match: re.Match[str]) -> Iterator[Span]:
-    """Yield the whole as a name when it is a word spelled letter by letter, which no abbreviation is."""
+def _close_gaps(match: re.Match[str]) -> Iterator[Substitution]:
+    """Join characters that blanks part; a wide gap, or one before a capital, separates two words."""
+    characters = match.group()
+    for gap in re.finditer(r"[ \t]+", characters):
+        before, after = characters[gap.start() - 1], characters[gap.end()]
+        is_new_word = len(gap.group()) > 1 or (before.islower() and after.isupper())
+        yield Substitution(match.start() + gap.start(), match.start() + gap.end(), " " if is_new_word else "")
+
+
+def _is_abbreviation(match: re.Match[str]) -> bool:
+    """Tell whether capitals with points are too few for a spelled name: "U.S.A."."""
+    return match.group("by") == "." and match.group().isupper() and len(match.group()) < 8
+
+
+def _mark_spelled_name(match: re.Match[str]) -> Iterator[Span]:
+    """Yield the whole as a name if it is a word spelled letter by letter, which no abbreviation is."""
     letters = [character for character in match.group() if character.isalpha()]
-    if len(letters) >= _SPELLED and letters[0].isupper() and sum(map(str.islower, letters)) >= len(letters) / 2:
-        yield Span(*match.span(), "NAME")
+    is_name = len(letters) >= _SPELLED and letters[0].isupper()
+    if is_name and sum(map(str.islower, letters)) >= len(letters) / 2:
+        yield Span.for_match(match, "NAME")
 
 
-def _counted(text: str) -> bool:
+def _counts_up(text: str) -> bool:
     """Tell whether the letters or digits only count up, as answers and scales do, or are too few."""
     letters = "".join(filter(str.isalnum, text))
     characters = list(letters.lower())
     digits = sum(map(str.isdigit, letters))
-    if digits < 5 and len(letters) - digits < 3 + (not letters.istitle()) and len(letters) < _CODE:
+    fewest_letters = 3 if letters.istitle() else 4
+    if digits < 5 and len(letters) - digits < fewest_letters and len(letters) < _CODE:
         return True
     if digits >= _DIGITS_OF_SSN:
         return False
@@ -241,146 +240,228 @@ def _counted(text: str) -> bool:
     return all(0 <= ord(after) - ord(before) <= 1 for before, after in pairwise(characters))
 
 
-def broken_lines(text: str) -> Iterator[Substitution]:
-    """Yield line breaks and wide gaps inside of what can belong together."""
-    if "\n" in text or "  " in text or "\t" in text:
-        for match in _BROKEN.finditer(text):
-            kind = match.lastgroup
-            if kind == "names" and _NAMED_WHOLLY.search(text, max(0, match.start() - 40), match.start()):
-                continue
-            if kind == "number":
-                yield Substitution(*match.span(), "-" if match.group().startswith("-") else "", crossing=True)
-            else:
-                yield Substitution(*match.span(), " " if kind in ("names", "wide") else "", crossing=True)
+def _drop_markup(text: str) -> Iterator[Substitution]:
+    """Drop tags of HTML and commands of LaTeX; a tag that ends a block reads as a line break."""
+    if "<" in text:
+        for tag in _TAGS.finditer(text):
+            name = (tag.group("name") or "").strip("/").lower()
+            yield Substitution.for_match(tag, "\n" if name in _BLOCKS else "")
+    if "\\" in text:
+        for command in _COMMAND.finditer(text):
+            yield Substitution.for_match(command, "", group="begin")
+            yield Substitution(command.end() - 1, command.end(), "")
 
 
-def in_words(text: str) -> Iterator[Substitution | Span]:
-    """Yield addresses, numbers and letters that are written in words, and what a word before says how to read."""
+def _drop_rings(text: str) -> Iterator[Substitution]:
+    """Drop the parentheses of letters in rings: "(J)(o)(h)(n)"."""
+    if ")(" not in text:
+        return
+    for ringed in _IN_RINGS.finditer(text):
+        for ring in range(ringed.start(), ringed.end(), 3):
+            yield Substitution(ring, ring + 1, "")
+            yield Substitution(ring + 2, ring + 3, "")
+
+
+def _join_lists(text: str) -> Iterator[Substitution]:
+    """Join the characters of a quoted list: ["J", "o", "h", "n"]."""
+    if not any(separator in text for separator in ('","', "', '", '", "', "','")):
+        return
+    for listed in _LISTED.finditer(text):
+        characters = re.findall(r"[\"']([^\"'])[\"']", listed.group())
+        yield Substitution.for_match(listed, "".join(characters))
+
+
+def _join_pieces(text: str) -> Iterator[Substitution]:
+    """Join syllables: "Hol-lo-way". Words with a usual prefix are left alone: "Non-fasting"."""
+    for match in _PIECES.finditer(text):
+        prefix = re.match("[A-Za-z]+", match.group())
+        if prefix is not None and prefix.group().lower() in _PREFIXES:
+            continue
+        for joint in re.finditer("[._/-]", match.group()):
+            yield Substitution(match.start() + joint.start(), match.start() + joint.end(), "", crossing=True)
+
+
+def read_broken_lines(text: str) -> Iterator[Substitution]:
+    """Yield readings without line breaks and wide gaps inside words, numbers and names."""
+    if "\n" not in text and "  " not in text and "\t" not in text:
+        return
+    for match in _BROKEN.finditer(text):
+        kind = match.lastgroup
+        if kind == "names" and _NAMED_WHOLLY.search(text, max(0, match.start() - 40), match.start()):
+            continue
+        plain = ""
+        if kind == "number" and match.group().startswith("-"):
+            plain = "-"
+        elif kind in ("names", "wide"):
+            plain = " "
+        yield Substitution.for_match(match, plain, crossing=True)
+
+
+def read_spelled_out(text: str) -> Iterator[Substitution | Span]:
+    """Yield readings of addresses, numbers and letters in words, and of text that a word beside says how to read."""
     lower = text.lower()
     if len(lower) != len(text):  # a letter that has no small form of one character
         lower = text
+    yield from _read_addresses(text, lower)
+    yield from _read_numbers(text, lower)
+    yield from _read_letters(lower)
+    yield from _read_by_cue(text, lower)
+
+
+def _read_addresses(text: str, lower: str) -> Iterator[Substitution]:
+    """Read the signs of e-mail and web addresses: "anna dot kowalski at ward dot org"."""
     if "dot" in lower or "punto" in lower or ".]" in text or ".)" in text or ".}" in text or "]." in text:
         for match in _DOT.finditer(text):
-            yield Substitution(*match.span(), ".")
+            yield Substitution.for_match(match, ".")
     if " at " in lower or "arroba" in lower or _AT_IN_BRACKETS.search(lower):
         for match in _AT.finditer(text):
-            yield Substitution(*match.span(), "@")
+            yield Substitution.for_match(match, "@")
     if "slash" in lower or "hxx" in lower or "[:]" in text:
         for match in _SLASHES.finditer(text):
-            yield Substitution(*match.span(), "https://")
+            yield Substitution.for_match(match, "https://")
+
+
+def _read_numbers(text: str, lower: str) -> Iterator[Substitution]:
+    """Read numbers that are said digit by digit."""
     for match in _IN_WORDS.finditer(lower):
-        said = match.group("letters")
-        before = "".join(filter(str.isalpha, said)).upper()
-        if number := _number(match.group()[len(said) :], bool(before)):
-            yield Substitution(*match.span(), before + number)
+        letters = match.group("letters")
+        prefix = "".join(filter(str.isalpha, letters)).upper()
+        number = _read_digits(match.group()[len(letters) :], after_letters=bool(prefix))
+        if number:
+            yield Substitution.for_match(match, prefix + number)
     if not text.isascii():
         for match in _HAN_NUMBER.finditer(text):
-            yield Substitution(*match.span(), match.group().translate(_HAN_DIGITS))
+            yield Substitution.for_match(match, match.group().translate(_HAN_DIGITS))
+
+
+def _read_letters(lower: str) -> Iterator[Substitution | Span]:
+    """Read words that are spelled by an alphabet: "alfa november", "a as in apple"."""
     for match in _BY_ALPHABET.finditer(lower):
         letters = [word[0] for word in re.findall(r"[a-z][a-z-]*", match.group())]
-        yield Substitution(*match.span(), "".join(letters).capitalize())
+        yield Substitution.for_match(match, "".join(letters).capitalize())
         if len(letters) >= _SPELLED:
-            yield Span(*match.span(), "NAME")
+            yield Span.for_match(match, "NAME")
     if " as in " in lower or " for " in lower or " like " in lower:
         for match in _AS_IN.finditer(lower):
             letters = re.findall(r"(?<![\w'])([a-z])(?= as in | for | like )", match.group())
-            yield Substitution(*match.span(), "".join(letters).capitalize())
-            yield Span(*match.span(), "NAME")
-    yield from _by_cue(text, lower)
+            yield Substitution.for_match(match, "".join(letters).capitalize())
+            yield Span.for_match(match, "NAME")
 
 
-def _number(words: str, after_letters: bool) -> str:
-    """Return the digits that are said one by one; nothing for what is rather a count ("one or two").
+def _read_digits(words: str, *, after_letters: bool) -> str:
+    """Return the digits that are said one by one; empty for a count ("one or two").
 
     Args:
         after_letters: whether letters said one by one come before: then it counts nothing.
     """
-    digits, times, tens = "", 1, ""
+    digits = ""
+    tens = ""  # of a word such as "twenty", which the next word may complete
+    repeats = 1
     for word in re.findall(r"[a-z]+|\d", words.lower()):
         if word in ("double", "triple"):
-            times = 2 if word == "double" else 3
-        elif word in _TENS:
-            digits, tens = digits + (tens + "0" if tens else ""), _TENS[word]
-        elif word in _JOINTS:
-            digits, tens = digits + (tens + "0" if tens else "") + _JOINTS[word], ""
-        elif word in _TEENS:
-            digits, tens = digits + (tens + "0" if tens else "") + _TEENS[word], ""
+            repeats = 2 if word == "double" else 3
+            continue
+        if word.isdigit() or word in _DIGITS:
+            digit = word if word.isdigit() else _DIGITS[word]
+            digits += tens + digit * repeats
+            tens = ""
+            repeats = 1
+            continue
+        if tens:
+            digits += tens + "0"
+            tens = ""
+        if word in _TENS:
+            tens = _TENS[word]
         else:
-            digits, tens = digits + tens + (word if word.isdigit() else _DIGITS[word]) * times, ""
-            times = 1
-    digits += tens + "0" if tens else ""
-    return digits if sum(map(str.isdigit, digits)) >= _SPELLED and (after_letters or not _counted(digits)) else ""
+            digits += _JOINTS[word] if word in _JOINTS else _TEENS[word]
+    if tens:
+        digits += tens + "0"
+    is_number = sum(map(str.isdigit, digits)) >= _SPELLED and (after_letters or not _counts_up(digits))
+    return digits if is_number else ""
 
 
-def _by_cue(text: str, lower: str) -> Iterator[Substitution]:
+def _read_by_cue(text: str, lower: str) -> Iterator[Substitution]:
+    """Read text that a word before or after it calls reversed or enciphered."""
     for cue in _CUE.finditer(lower):
-        for stretch in (
-            _AFTER_CUE.match(text, cue.end()),
-            _BEFORE_CUE.search(text, max(0, cue.start() - 80), cue.start()),
-        ):
-            if stretch is None:
+        after = _AFTER_CUE.match(text, cue.end())
+        before = _BEFORE_CUE.search(text, max(0, cue.start() - 80), cue.start())
+        for stretch in (after, before):
+            if stretch is None or len(stretch.group("text")) < _SPELLED:
                 continue
-            start, end = stretch.span("text")
-            if end - start < _SPELLED:
-                continue
-            told = text[start:end]
+            written = stretch.group("text")
             if cue.lastgroup == "backwards":
-                yield Substitution(start, end, told[::-1], backwards=True)
-            else:
-                yield Substitution(
-                    start, end, told.translate(_ATBASH) if cue.lastgroup == "atbash" else codecs.encode(told, "rot13")
-                )
+                start, end = stretch.span("text")
+                yield Substitution(start, end, written[::-1], backwards=True)
+            elif cue.lastgroup == "atbash":
+                yield Substitution.for_match(stretch, written.translate(_ATBASH), group="text")
+            else:  # ROT13 is the one cipher that people use in notes
+                yield Substitution.for_match(stretch, codecs.encode(written, "rot13"), group="text")
 
 
-def run_together(text: str) -> Iterator[Substitution]:
-    """Yield where words are run together ("JohnSmith", "john_smith")."""
+def read_run_together(text: str) -> Iterator[Substitution]:
+    """Yield readings with a blank between words that are run together ("JohnSmith", "john_smith")."""
     for match in _RUN_TOGETHER.finditer(text):
-        follows = text[match.end()]
-        yield Substitution(*match.span(), " ", crossing=match.lastgroup == "camel" or follows.islower())
+        crossing = match.lastgroup == "camel" or text[match.end()].islower()
+        yield Substitution.for_match(match, " ", crossing=crossing)
     for match in _DOTTED.finditer(text):
-        if match.group().rpartition(".")[2].lower() not in _ENDS_OF_SITES:
-            for place, character in enumerate(match.group(), match.start()):
-                if character == ".":
-                    yield Substitution(place, place + 1, " ", crossing=True)
+        if match.group().rpartition(".")[2].lower() in _ENDS_OF_SITES:
+            continue
+        for position, character in enumerate(match.group(), match.start()):
+            if character == ".":
+                yield Substitution(position, position + 1, " ", crossing=True)
 
 
-def drawn(text: str) -> Iterator[Substitution]:
-    """Yield digits and signs that stand for letters, letters that stand for digits, capitals in the wrong places."""
-    yield from _drawn(text, _LEET_LETTERS)
+def read_drawn(text: str) -> Iterator[Substitution]:
+    """Yield readings of digits and signs as letters, of letters as digits, and of capitals in the wrong positions."""
+    yield from _read_leet(text, _LEET_LETTERS)
     if not text.isascii():
-        for match in _ACCENTED.finditer(text):
-            if len(_ACUTE.findall(match.group())) > 1 or _FOREIGN_ACCENT.search(match.group()):
-                bare = "".join(unicodedata.normalize("NFD", character)[0] for character in match.group())
-                yield Substitution(*match.span(), bare)
+        yield from _drop_accents(text)
     for match in _LEET_DIGITS.finditer(text):
         word = match.group()
         if len(word) > 4 and sum(map(str.isdigit, word)) * 2 >= sum(map(str.isalnum, word)):
-            yield Substitution(*match.span(), word.translate(_DIGITS_DRAWN))
+            yield Substitution.for_match(match, word.translate(_DIGITS_DRAWN))
     for match in _UNEVEN.finditer(text):
         word = match.group()
-        changes = sum(one.isupper() != other.isupper() for one, other in pairwise(word))
-        if len(word) >= _SPELLED and (changes >= min(len(word) - 1, _UNEVEN_CHANGES) or word[1:].isupper()):
-            yield Substitution(*match.span(), word.capitalize())
+        changes = sum(before.isupper() != after.isupper() for before, after in pairwise(word))
+        is_uneven = changes >= min(len(word) - 1, _UNEVEN_CHANGES) or word[1:].isupper()
+        if len(word) >= _SPELLED and is_uneven:
+            yield Substitution.for_match(match, word.capitalize())
 
 
-def drawn_otherwise(text: str) -> Iterator[Substitution]:
-    """Yield digits and signs that stand for letters, each for the other of two that it may stand for."""
-    yield from _drawn(text, _LEET_ELSE)
+def read_drawn_otherwise(text: str) -> Iterator[Substitution]:
+    """Yield readings of digits and signs as letters, where two letters are possible as the other one."""
+    yield from _read_leet(text, _LEET_ELSE)
 
 
-def _drawn(text: str, letters: dict[int, int | None] | dict[int, str] | dict[int, int]) -> Iterator[Substitution]:
-    for match in _LEET.finditer(text):
+def _drop_accents(text: str) -> Iterator[Substitution]:
+    """Read words with accents that no Spanish word has as the same letters without them."""
+    for match in _ACCENTED.finditer(text):
         word = match.group()
-        trimmed = word.rstrip("!")
-        letters_in = "".join(filter(str.isalpha, trimmed))
-        one_case = letters_in[1:].islower() or letters_in.isupper()
-        if len(trimmed) < _SPELLED or not one_case or trimmed.rstrip("0123456789").isalpha():  # "HbA1c", "COVID19"
+        if len(_ACUTE.findall(word)) > 1 or _FOREIGN_ACCENT.search(word):
+            letters = [unicodedata.normalize("NFD", character)[0] for character in word]
+            yield Substitution.for_match(match, "".join(letters))
+
+
+def _read_leet(text: str, letters: dict[int, int]) -> Iterator[Substitution]:
+    """Read digits and signs as letters, by a table of `str.translate`."""
+    for match in _LEET.finditer(text):
+        word = match.group().rstrip("!")
+        if not _may_be_leet(word):
             continue
-        if letters_in.isupper() and "1" in trimmed and len(trimmed) == _SPELLED:  # "A1AT"
-            continue
-        if word[:2].isdigit() or len(letters_in) * 5 < len(trimmed) * (2 if letters_in[1:].islower() else 3):
-            continue  # a measure, a code
-        read = trimmed.replace("11", "ll").translate(letters)
-        yield Substitution(
-            match.start(), match.start() + len(trimmed), read.capitalize() if word[0] in "@$!|013457" else read
-        )
+        reading = word.replace("11", "ll").translate(letters)
+        if word[0] in "@$!|013457":
+            reading = reading.capitalize()
+        yield Substitution(match.start(), match.start() + len(word), reading)
+
+
+def _may_be_leet(word: str) -> bool:
+    """Tell whether a word with digits or signs may be a name in disguise, and no measure, code or abbreviation."""
+    letters = "".join(filter(str.isalpha, word))
+    has_one_case = letters[1:].islower() or letters.isupper()
+    if len(word) < _SPELLED or not has_one_case or word.rstrip("0123456789").isalpha():  # "HbA1c", "COVID19"
+        return False
+    if letters.isupper() and "1" in word and len(word) == _SPELLED:  # "A1AT"
+        return False
+    # Measures and codes begin with digits, or have few letters: under two fifths, under three fifths in capitals.
+    fewest_fifths = 2 if letters[1:].islower() else 3
+    return not word[:2].isdigit() and len(letters) * 5 >= len(word) * fewest_fifths

@@ -78,7 +78,7 @@ def forecast_case(store: Store, case: Case, met: MetJudges) -> list[JudgeForecas
     """Return what each judge that is asked now about a stored run would take, every reply being a verdict at once."""
     frame = _frame(case.use)
     sizes: dict[int, PromptSize] = {}
-    for stored in store.each_instance(case.run.run_id):
+    for stored in store.answers.read_each_instance(case.run.run_id):
         if stored.instance is None or stored.response is None:
             continue
         answer = judged_answer(case.rules, stored.response)

@@ -41,29 +41,29 @@ def left_to_do(store: Store, plan: Plan, capabilities: Capabilities | None) -> L
     known = capabilities or (_kept_capabilities(run) if run else None)
     if known is None:
         return LeftToDo(everything, [frozenset(everything)] * len(plan.jury))
-    if run is not None and store.holds_plan(
-        run.run_id, store.plan_digest(planned(store, plan, known), plan.scored_by())
+    if run is not None and store.runs.holds_plan(
+        run.run_id, store.identities.plan_digest(planned(store, plan, known), plan.scored_by())
     ):
-        unsettled = store.unsettled(run.run_id)
+        unsettled = store.answers.find_unsettled(run.run_id)
         first = {key: position for position, key, answered in reversed(unsettled) if not answered}
         pending = frozenset(position for position, _, _ in unsettled)
         judge = [seat | pending for seat in seats_left(store, run.run_id, plan.rules)] if plan.jury else []
         return LeftToDo(sorted(first.values()), judge)
     keys = [key for _, key in planned(store, plan, known)]
-    answered_keys = store.answered(keys)
+    answered_keys = store.answers.select_answered(keys)
     firsts: dict[bytes, int] = {}
     for position, key in enumerate(keys):
         if key not in answered_keys:
             firsts.setdefault(key, position)
     measures = jury_measures(plan.rules)
-    graded = bool(run and measures and plan.jury and store.has_seats(run.run_id, measures[0].use.name))
+    graded = bool(run and measures and plan.jury and store.juries.has_seats(run.run_id, measures[0].use.name))
     return LeftToDo(list(firsts.values()), [frozenset(everything)] * len(plan.jury), graded)
 
 
 def seats_left(store: Store, run_id: str, rules: Rules) -> list[frozenset[int]]:
     """Return, by seat of a stored run's jury, the positions whose answers it has yet to judge, or to judge again."""
     use = jury_measures(rules)[0].use
-    stored = store.seats(run_id, use.name)
+    stored = store.juries.read_seats(run_id, use.name)
     closed = {(position, seat.seat) for position, seats in stored.items() for seat in seats if not is_open(seat)}
     positions = unjudged(store, run_id, rules)
     return [frozenset(one for one in positions if (one, number) not in closed) for number in range(len(use.judges))]

@@ -39,7 +39,7 @@ def site(tmp_path: Path) -> Site:
 def log(site: Site, count: int) -> None:
     with site.store() as store:
         for number in range(count):
-            store.audit("reveal", f"view run=1 page={number}")
+            store.audit.record("reveal", f"view run=1 page={number}")
 
 
 def head_of(site: Site) -> str:
@@ -201,9 +201,9 @@ def test_sample_of_an_honest_submission_matches_and_says_what_it_excludes(submit
     done = audit(submitted, "sample", "--digest", digest_of(submitted), "-k", "4", "--seed", "of the steward")
     assert done.returncode == 0, done.stdout + done.stderr
     with submitted.store() as store:
-        (stored,) = store.runs("s")
-        size = store.count_instances(stored.run_id)  # one metric of each; the other is of the whole run
-        assert store.audit_log()[-1].event == "leaves sampled"
+        (stored,) = store.runs.select("s")
+        size = store.answers.count_instances(stored.run_id)  # one metric of each; the other is of the whole run
+        assert store.audit.read_events()[-1].event == "leaves sampled"
     assert f"4 of {size} leaves drawn with seed of the steward" in done.stdout
     assert "4 match, 0 differ, 0 cannot be checked" in done.stdout
     bound = bound_wrong_leaves(size, 4, 0)
@@ -233,10 +233,10 @@ def test_answers_swapped_after_approval_are_found_by_a_sample(submitted: Site, t
     """Whoever holds the data key puts another answer in the place of one that was scored; scores stay."""
     site = copy_of(submitted, tmp_path)
     with site.store() as store:
-        (stored,) = store.runs("s")
-        keys = list(store.request_keys(stored.run_id))
+        (stored,) = store.runs.select("s")
+        keys = list(store.answers.read_request_keys(stored.run_id))
         answers = [(key, Response("The answer is (B).", "", "stop", 1, 1, 0.1)) for key in keys]
-        store.settle(stored.run_id, answers, [])
+        store.answers.settle(stored.run_id, answers, [])
     done = audit(site, "sample", "--digest", digest_of(site))
     assert done.returncode == 1
     assert "committed 1, from the stored answer 0" in done.stdout

@@ -141,7 +141,7 @@ def test_a_sheet_says_nothing_of_model_judge_or_score(graded: FilledSite):
     assert sorted(path.name for path in sheets.iterdir()) == ["instructions.txt", "rater-1.csv", "rater-2.csv"]
     everything = "".join(path.read_text("utf-8-sig") for path in sheets.iterdir())
     with graded.site.store() as store:
-        runs = [run.run_id for run in store.runs()]
+        runs = [run.run_id for run in store.runs.select()]
     names = [
         name for judge in JUDGES for name in (judge.model_deployment, judge.model_name, judge.name) if len(name) > 1
     ]
@@ -308,7 +308,7 @@ def test_a_sheet_comes_back_as_spreadsheets_save_it(graded: FilledSite, delimite
     done = calibrate(graded, "import", "may", path, "--rater", "Dr X")
     assert "R1: 6 of 6 answers graded, 6 on every criterion" in done.stdout, done.stderr
     with graded.site.store() as store:
-        (rater,) = store.raters("may")
+        (rater,) = store.calibrations.read_raters("may")
     assert {grade for given in rater.grades.values() for grade in given.values()} == {3.5}
 
 
@@ -330,7 +330,7 @@ def test_every_bad_cell_is_named_and_none_is_quoted_and_nothing_is_taken_in(grad
     assert named == [str(row) for row in range(2, 10)]
     assert "good" not in done.stderr
     with graded.site.store() as store:
-        assert store.raters("may") == []
+        assert store.calibrations.read_raters("may") == []
 
 
 def test_a_partly_filled_sheet_is_taken_in_and_blanks_are_missing(graded: FilledSite):
@@ -344,7 +344,7 @@ def test_a_partly_filled_sheet_is_taken_in_and_blanks_are_missing(graded: Filled
     done = calibrate(graded, "import", "may", path, "--rater", "Dr X")
     assert "R1: 2 of 6 answers graded, 0 on every criterion" in done.stdout, done.stderr
     with graded.site.store() as store:
-        (rater,) = store.raters("may")
+        (rater,) = store.calibrations.read_raters("may")
     assert rater.grades == {rows[0][ITEM]: {"accuracy": 4.0}, rows[1][ITEM]: {"clarity": 5.0, "completeness": 3.0}}
 
 
@@ -385,7 +385,7 @@ def test_a_clinician_hands_in_again_only_on_purpose_and_keeps_the_number(graded:
     done = calibrate(graded, "import", "may", path, "--rater", "Dr Number 1", "--replace")
     assert "R1: 6 of 6" in done.stdout
     with graded.site.store() as store:
-        first, second = store.raters("may")
+        first, second = store.calibrations.read_raters("may")
     assert {grade for given in first.grades.values() for grade in given.values()} == {2.0}
     assert second.number == 2
 
@@ -519,7 +519,7 @@ def test_names_of_clinicians_stay_sealed(graded: FilledSite):
     assert not any("Quillfeather" in done.stdout + done.stderr for done in said)
     assert "R1: 6, R2: 6" in said[0].stdout
     with graded.site.store() as store:
-        assert not any("Quillfeather" in f"{event.event} {event.detail}" for event in store.audit_log())
+        assert not any("Quillfeather" in f"{event.event} {event.detail}" for event in store.audit.read_events())
     files = [path for path in graded.site.directory.rglob("*") if path.is_file()]
     assert files
     content = b"".join(path.read_bytes() for path in files)
@@ -586,7 +586,7 @@ def test_grades_of_two_juries_stand_in_rows_of_their_own(filled: FilledSite):
     alone = add_run(filled, MODELS[1], cases(MODELS[1], 20), judged=False, judges=JUDGES[:1])
     seats = [(n, "jury_score", Seat(0, dict.fromkeys(CRITERIA, 5.0 - n % 2), None)) for n in range(20)]
     with filled.site.store() as store:
-        store.keep_scores(alone, [], (), seats)
+        store.scores.keep(alone, [], (), seats)
     _, sheets = make(filled, "--items", "40")
     hand_in(filled, sheets)
     rows = report(filled)
@@ -609,8 +609,8 @@ def test_bertscore_stands_beside_clinicians_where_the_run_has_it_and_two_encoder
     for model, encoder, sign in zip(MODELS[:2], ("sha256:1", "sha256:2"), (1, -1), strict=True):
         run_id = add_run(filled, model, cases(model, 20), more=[MetricUse("BERTScore-F", {"encoder": encoder})])
         with filled.site.store() as store:
-            store.keep_scores(run_id, [(n, "BERTScore-F", 0.5 + sign * quality(model, n) / 10) for n in range(19)])
-            store.keep_scores(run_id, [(19, "BERTScore-F", Unscored(Reason.NOT_MEASURED))])
+            store.scores.keep(run_id, [(n, "BERTScore-F", 0.5 + sign * quality(model, n) / 10) for n in range(19)])
+            store.scores.keep(run_id, [(19, "BERTScore-F", Unscored(Reason.NOT_MEASURED))])
     _, sheets = make(filled, "--items", "40")
     hand_in(filled, sheets)
     rows = report(filled)
@@ -629,7 +629,7 @@ def test_what_is_written_beside_the_grades_is_not_taken_in(graded: FilledSite):
     path.write_text("\n".join(["item,accuracy,completeness,clarity,comment", *lines]))
     assert calibrate(graded, "import", "may", path, "--rater", "Dr X").returncode == 0
     with graded.site.store() as store:
-        (rater,) = store.raters("may")
+        (rater,) = store.calibrations.read_raters("may")
     assert {tuple(grades) for grades in rater.grades.values()} == {CRITERIA}
     assert "what you write elsewhere is" in (sheets / "instructions.txt").read_text("utf-8")
 
@@ -647,7 +647,7 @@ def test_a_clinician_who_spells_the_name_another_way_is_the_same(graded: FilledS
     done = calibrate(graded, "import", "may", path, "--rater", again, "--replace")
     assert "R1: 12 of 12 answers graded" in done.stdout, done.stderr
     with graded.site.store() as store:
-        assert [rater.number for rater in store.raters("may")] == [1]
+        assert [rater.number for rater in store.calibrations.read_raters("may")] == [1]
 
 
 def test_the_same_sheet_under_another_name_is_refused(graded: FilledSite):
@@ -658,7 +658,7 @@ def test_the_same_sheet_under_another_name_is_refused(graded: FilledSite):
     assert (done.returncode, "every grade is the same as R1's" in done.stderr) == (2, True), done.stderr
     assert "--same-grades" in done.stderr
     with graded.site.store() as store:
-        assert len(store.raters("may")) == 1
+        assert len(store.calibrations.read_raters("may")) == 1
     assert "R1: 12" in calibrate(graded, "import", "may", path, "--rater", "Dr A", "--replace").stdout  # her own
     done = calibrate(graded, "import", "may", path, "--rater", "Dr B", "--same-grades")
     assert "R2: 12 of 12 answers graded" in done.stdout, done.stderr
@@ -686,8 +686,8 @@ def test_one_clinicians_grades_are_let_go_and_the_others_keep_their_numbers(grad
     done = calibrate(graded, "delete", "may", "--rater", "r1", "--yes")
     assert (done.returncode, "The name and grades of R1 in calibration may are deleted." in done.stdout) == (0, True)
     with graded.site.store() as store:
-        assert [rater.number for rater in store.raters("may")] == [2]
-        last = store.audit_log()[-1]
+        assert [rater.number for rater in store.calibrations.read_raters("may")] == [2]
+        last = store.audit.read_events()[-1]
         assert (last.event, last.detail) == ("calibration ratings deleted", "name=may rater=R1")
     path = fill_in(sheets / "rater-1.csv", lambda row, criterion: near(3, row, criterion))
     assert "R3: 12" in calibrate(graded, "import", "may", path, "--rater", "Dr Number 3").stdout
@@ -709,8 +709,8 @@ def test_a_sample_is_deleted_with_names_and_grades_once_it_is_confirmed(graded: 
     (left,) = json.loads(calibrate(graded, "list", "--format", "json").stdout)
     assert (left["name"], left["grades"]) == ("june", "R1: 12")
     with graded.site.store() as store:
-        assert store.raters("may") == []
-        last = store.audit_log()[-1]
+        assert store.calibrations.read_raters("may") == []
+        last = store.audit.read_events()[-1]
         assert (last.event, last.detail) == ("calibration deleted", "name=may raters=2")
     assert "there is no calibration may" in calibrate(graded, "delete", "may", "--yes").stderr
     done, _ = make(graded, "--items", "12", out="again")

@@ -88,7 +88,7 @@ def test_every_text_shown_is_in_the_audit_log_and_none_is_in_the_clear(filled: F
     new(filled.site)
     call(filled.site, "mark", "spring", typed="q\n")
     with filled.site.store() as store:
-        events = [(event.event, event.detail) for event in store.audit_log()]
+        events = [(event.event, event.detail) for event in store.audit.read_events()]
     assert ("reveal", "review name=spring item=1") in events
     assert ("reveal", "review name=spring item=2") not in events
     kept = b"".join(path.read_bytes() for path in filled.site.directory.rglob("*") if path.is_file())
@@ -101,7 +101,7 @@ def test_a_purge_takes_the_texts_and_leaves_the_figures(filled: FilledSite, tmp_
     call(site, "mark", "spring", "--again", "1", typed="\n\n\n")
     with site.store() as store:
         store.purge(0)
-        assert all(text.content is None for text in store.reviewed_texts("spring"))
+        assert all(text.content is None for text in store.reviews.read_texts("spring"))
     assert call(site, "report", "spring").exit_code == 0
     assert "a purge took 2 texts" in call(site, "mark", "spring").output
     assert call(site, "gold", "spring", "--out", str(tmp_path / "gold")).exit_code != 0
@@ -126,13 +126,13 @@ def test_a_deleted_review_is_gone(filled: FilledSite):
     assert "spring" in call(filled.site, "list").output
     assert call(filled.site, "delete", "spring").exit_code == 0
     with filled.site.store() as store:
-        assert store.reviews() == []
-        assert store.reviewed_texts("spring") == []
+        assert store.reviews.read_all() == []
+        assert store.reviews.read_texts("spring") == []
 
 
 def test_control_characters_of_a_text_do_not_reach_the_terminal(filled: FilledSite):
     filled.add([case(9, prompt="Plain \x1b[2J words", references=())], suite="other")
     with filled.site.store() as store:
-        store.keep_review("odd", {"policy": "p", "records": 1}, [(1, {"text": "a\x1b[2Jb", "found": []})])
+        store.reviews.keep("odd", {"policy": "p", "records": 1}, [(1, {"text": "a\x1b[2Jb", "found": []})])
     shown = CliRunner().invoke(review, ["mark", "odd"], obj=filled.site, input="q\n", color=False)
     assert "\x1b[2J" not in shown.output

@@ -59,7 +59,7 @@ def judged_run(
         kept += [(number, "jury_score", seat) for seat in seats]
     run_id = filled.add(cases, entry=f"{benchmark}:model={model}", **{"metrics": [jury_metric(judges)], **details})
     with filled.site.store() as store:
-        store.keep_scores(run_id, [], [], kept)
+        store.scores.keep(run_id, [], [], kept)
 
 
 @pytest.fixture
@@ -148,7 +148,7 @@ def test_verdicts_that_wait_for_another_judge_are_seen_before_there_is_a_score(f
     metrics = [jury_metric(JUDGES), rouge]
     run_id = filled.add(cases, entry="medication_qa:model=a/waits", metrics=metrics)
     with filled.site.store() as store:
-        store.keep_scores(run_id, [(number, "rouge_1", 0.5) for number in range(4)])
+        store.scores.keep(run_id, [(number, "rouge_1", 0.5) for number in range(4)])
     waits = row(summarized(filled).stdout, "medication_qa", "a/waits")
     assert "0.500" in waits
     assert "no jury has graded" in summarized(filled).stdout
@@ -158,7 +158,7 @@ def test_verdicts_that_wait_for_another_judge_are_seen_before_there_is_a_score(f
     )
     given = [(number, "jury_score", Seat(0, dict.fromkeys(CRITERIA, 4.0), None)) for number in range(4)]
     with filled.site.store() as store:
-        store.keep_scores(run_id, [], [], given)
+        store.scores.keep(run_id, [], [], given)
     told = summarized(filled).stdout
     assert "no jury has graded" not in told
     assert "seats of the jury are still open" in told
@@ -263,7 +263,7 @@ def test_the_published_table_has_its_published_standings_and_nobody_knows_how_su
         for model, value in row.items()
     ]
     with filled.site.store() as store:
-        store.keep_leaderboard("paper", {"release": "paper", "date": "", "digest": ""}, cells)
+        store.releases.keep_leaderboard("paper", {"release": "paper", "date": "", "digest": ""}, cells)
     words = ["--suites", "paper", "--release", "R"]
     told = CliRunner().invoke(summarize, [*words, "--plot", "-"], obj=filled.site).stdout
     table = told.partition("Mean win rate")[2].partition("Win rates and macro-averages")[0]

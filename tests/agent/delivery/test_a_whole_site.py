@@ -61,7 +61,7 @@ def test_from_invite_to_receipt_no_text_of_a_case_is_written_or_sent(
     assert len(wire.bytes) == before
 
     with site.store() as store:
-        events = [(event.event, event.detail) for event in store.audit_log()]
+        events = [(event.event, event.detail) for event in store.audit.read_events()]
     assert [event for event, _ in events if event == "submission approved"] == ["submission approved"] * 4
     assert all(CANARY not in detail for _, detail in events)
 
@@ -82,7 +82,7 @@ def test_from_invite_to_receipt_no_text_of_a_case_is_written_or_sent(
                 assert CANARY.encode() not in base64.b64decode(json.loads(content)["payload"])
             # Nor the store's own keyed hashes: they would tie a submission to records.
             with site.store() as store:
-                for found in store.unit_scores(store.runs(SUITE)[0].run_id, "exact_match")[:5]:
+                for found in store.scores.read_units(store.runs.select(SUITE)[0].run_id, "exact_match")[:5]:
                     assert found.unit_key.hex().encode() not in content
                     assert found.instance_key.hex().encode() not in content
     assert seen > 10
@@ -276,7 +276,7 @@ def test_a_draft_is_discarded_with_those_after_it_and_what_was_approved_is_not(
     with pytest.raises(DisclosureError, match="no submission with this digest"):
         ok(site, submission, "approve", "--signed", signed)
     with site.store() as store:
-        events = [(event.event, event.detail) for event in store.audit_log()]
+        events = [(event.event, event.detail) for event in store.audit.read_events()]
     assert sorted(events[-2:]) == sorted(("submission discarded", f"digest={digest}") for digest in (first, second))
     ok(site, submission, "prepare", "--suite", SUITE)
     ok(site, submission, "approve", "--signed", signed)  # the same bytes as before

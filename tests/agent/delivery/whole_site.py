@@ -138,7 +138,7 @@ def fill(
         "unit_named": True,
     }
     with site.store() as store:
-        run_id = store.begin_run(
+        run_id = store.runs.begin(
             suite=suite,
             name=f"{benchmark}:data={CANARY},model={model}",
             benchmark=benchmark,
@@ -152,8 +152,8 @@ def fill(
         scores: list[tuple[int, str, float | Unscored]] = [
             (i, metric, float(i < right) if cell.binary else 0.2 + 0.005 * i) for i in range(UNITS - 1)
         ]
-        store.settle(run_id, [], [*scores, (UNITS - 1, metric, Unscored(Reason.UNPARSED))])
-        store.end_run(run_id)
+        store.answers.settle(run_id, [], [*scores, (UNITS - 1, metric, Unscored(Reason.UNPARSED))])
+        store.runs.end(run_id)
 
 
 def run(site: Site, command: click.Command, *words: object, answer: str | None = None) -> Result:
@@ -219,8 +219,8 @@ def _dataset_of(site: Site, entry: BenchmarkEntry) -> DatasetEntry:
     metric = next(cell.metric for cell in CARD.cells if cell.benchmark == entry.id)
     fingerprints = open_gate(site).secrets.fingerprints
     with site.store() as store:
-        run_id = next(run.run_id for run in store.runs(SUITE) if run.benchmark == entry.id)
-        units = [fingerprints.of_unit(score.unit_key) for score in store.unit_scores(run_id, metric)]
+        run_id = next(run.run_id for run in store.runs.select(SUITE) if run.benchmark == entry.id)
+        units = [fingerprints.of_unit(score.unit_key) for score in store.scores.read_units(run_id, metric)]
     records = {unit: UnitRecord(unit, unit, unit, "") for unit in units}
     commitment = commitment_of(entry.id)
     return DatasetEntry(entry.id, entry.definition, commitment, commitment, "", "da" * 32, UNITS, records)

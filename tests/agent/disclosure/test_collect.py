@@ -88,7 +88,7 @@ def fill(
         )
         for n, unit in enumerate(units)
     ]
-    run_id = store.begin_run(
+    run_id = store.runs.begin(
         suite=suite,
         name=f"{benchmark}:{part and f'ward={part},'}model={MODEL}",
         benchmark=benchmark,
@@ -99,8 +99,8 @@ def fill(
         planned=planned,
         scored_by=["exact_match"],
     )
-    store.settle(run_id, [], [(n, "exact_match", float(n >= len(units) - right)) for n in range(len(units))])
-    store.end_run(run_id)
+    store.answers.settle(run_id, [], [(n, "exact_match", float(n >= len(units) - right)) for n in range(len(units))])
+    store.runs.end(run_id)
 
 
 def patients(count: int, first: int = 0) -> list[str]:

@@ -40,7 +40,7 @@ def site(tmp_path: Path) -> Site:
 
 def commit(store: Store) -> tuple[Run, list[OpenedLeaf], str]:
     """Commit to the scores as the store has them now; return every leaf, opened, and the root."""
-    (stored,) = store.runs("s")
+    (stored,) = store.runs.select("s")
     findings = [
         Finding(
             benchmark="own",
@@ -50,7 +50,7 @@ def commit(store: Store) -> tuple[Run, list[OpenedLeaf], str]:
             binary=metric == "exact_match",
             low=0,
             high=1,
-            scores=store.unit_scores(stored.run_id, metric),
+            scores=store.scores.read_units(stored.run_id, metric),
             dataset="",
             known="own",
             available=PATIENTS,

@@ -52,7 +52,7 @@ def gate(tmp_path: Path, store: Store) -> Gate:
     """Return the gate of an enrolled site whose ward is registered and approved."""
     registry = replace(REGISTRY, scorecards={CARD.digest: RegisteredScorecard(CARD)})
     gate = site_gate(tmp_path, registry=registry)
-    keys = [store.unit_key("site", patient) for patient in patients(PATIENTS)]
+    keys = [store.identities.unit_key("site", patient) for patient in patients(PATIENTS)]
     units = {}
     for key in keys:
         person = FINGERPRINTS.of_unit(key)

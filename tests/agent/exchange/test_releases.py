@@ -12,7 +12,7 @@ from agent.cli.main import intramural
 from agent.errors import BenchmarkError, ConfigError
 from agent.exchange.helm.leaderboard import import_leaderboard
 from agent.exchange.releases import make_release, release_summaries
-from agent.results.summarize import Note, comparison
+from agent.results.summarize import Note, compare_summaries
 from agent.site.directory import Site
 from tests.agent.exchange.conftest import DATA
 from tests.agent.service.filled_site import MODEL, FilledSite, graded
@@ -75,7 +75,7 @@ def test_a_release_of_nothing_or_of_a_wrong_name_is_refused(
     with pytest.raises(ConfigError, match=told):
         make_release(joined.site, suites, release)
     with joined.site.store() as store:
-        assert store.releases() == []
+        assert store.releases.read_all() == []
 
 
 def test_a_leaderboards_figures_are_those_of_its_files_marked_and_without_intervals(joined: FilledSite):
@@ -94,22 +94,22 @@ def test_a_leaderboards_figures_are_those_of_its_files_marked_and_without_interv
 def test_what_was_measured_here_is_not_averaged_with_what_was_imported(joined: FilledSite):
     joined.add(graded(40, 40), entry=f"pubmed_qa:model={BASELINE}", suite="december", language_model=False)
     make_release(joined.site, ["december", "medhelm"], "R1")
-    rates = comparison(release_summaries(joined.site, "R1")).rates
+    rates = compare_summaries(release_summaries(joined.site, "R1")).rates
     assert rates[BASELINE] is not None
     assert rates[BASELINE] > rates["baseline/random"]  # type: ignore[operator]
     # The imported 0.56 would put it below the 0.75 of the other model.
     pubmed = [s for s in release_summaries(joined.site, "R1") if s.run.benchmark == "pubmed_qa"]
-    assert comparison(pubmed).rates[BASELINE] == 1.0
-    assert comparison(pubmed).rates[MODEL] == 0.0
+    assert compare_summaries(pubmed).rates[BASELINE] == 1.0
+    assert compare_summaries(pubmed).rates[MODEL] == 0.0
 
 
 def test_the_same_leaderboard_again_is_the_same_as_once(joined: FilledSite):
     with joined.site.store() as store:
-        before = store.leaderboard_cells("medhelm")
+        before = store.releases.read_leaderboard_cells("medhelm")
     import_leaderboard(joined.site, RELEASE, "medhelm")
     with joined.site.store() as store:
-        assert store.leaderboard_cells("medhelm") == before
-        assert len(store.leaderboards()) == 1
+        assert store.releases.read_leaderboard_cells("medhelm") == before
+        assert len(store.releases.read_leaderboards()) == 1
 
 
 def test_a_leaderboard_never_takes_the_name_of_a_suite(joined: FilledSite):
@@ -127,7 +127,9 @@ def test_many_jury_scores_under_one_heading_are_not_mistaken_for_each_other(join
     edit(board / "schema.json", two_of_one_heading)
     import_leaderboard(joined.site, board, "medhelm")
     with joined.site.store() as store:
-        metrics = {cell.metric for cell in store.leaderboard_cells("medhelm") if cell.benchmark == "pubmed_qa"}
+        metrics = {
+            cell.metric for cell in store.releases.read_leaderboard_cells("medhelm") if cell.benchmark == "pubmed_qa"
+        }
     assert metrics == {"exact_match"}
 
 
@@ -205,7 +207,7 @@ def test_a_spoilt_leaderboard_is_refused_by_place_and_nothing_is_kept(
         import_leaderboard(filled.site, board)
     assert "SECRETWORD" not in str(refused.value)
     with filled.site.store() as store:
-        assert store.leaderboards() == []
+        assert store.releases.read_leaderboards() == []
 
 
 def test_the_commands_join_show_and_view_a_release(joined: FilledSite, tmp_path: Path):

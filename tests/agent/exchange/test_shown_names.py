@@ -109,7 +109,7 @@ def test_listed_values_and_defaults_keep_their_names(filled: FilledSite, tmp_pat
     entry = "clear:condition=homelessness,max_train_instances=0,model=a/b"
     run_id = filled.add([case(0)], entry=entry)
     with filled.site.store() as store:
-        (run,) = store.runs("november")
+        (run,) = store.runs.select("november")
     assert (run.run_id, run.details.free_arguments) == (run_id, ())
     exported(filled, tmp_path / "out", "jsonl", "november")
     assert {row["run"] for row in json.loads((tmp_path / "out" / "summary.json").read_text("utf-8"))} == {run.name}
@@ -224,14 +224,14 @@ def test_a_metric_group_or_scenario_in_free_text_is_refused_by_place(
         import_helm(filled.site, folder)
     assert planted_in(str(refused.value) + refused.value.advice, "John", NUMBER) == []
     with filled.site.store() as store:
-        assert store.runs() == []
-        assert [event.event for event in store.audit_log()] == ["site created"]
+        assert store.runs.select() == []
+        assert [event.event for event in store.audit.read_events()] == ["site created"]
 
 
 def test_each_imported_run_is_in_the_audit_log_by_counts(filled: FilledSite, folder: Path):
     plant(folder)
     import_helm(filled.site, folder)
     with filled.site.store() as store:
-        (run,) = store.runs()
-        (_, last) = store.audit_log()
+        (run,) = store.runs.select()
+        (_, last) = store.audit.read_events()
     assert (last.event, last.detail) == ("imported", f"run={run.run_id} instances=4 answers=4 metrics=2")

@@ -92,6 +92,6 @@ def write_jury(path: Path, names: Sequence[str], more: str = "") -> Path:
 def kept(site: Site, suite: str = "s") -> tuple[list[float | Unscored], dict[int, list[Seat]]]:
     """The jury's score of every instance of the suite's one run, and what the seats gave."""
     with site.store() as store:
-        (run,) = store.runs(suite)
-        scores = [one.scores["jury_score"] for one in store.instances(run.run_id, 0, 10_000)]
-        return scores, store.seats(run.run_id, "jury_score")
+        (run,) = store.runs.select(suite)
+        scores = [one.scores["jury_score"] for one in store.answers.read_instances(run.run_id, 0, 10_000)]
+        return scores, store.juries.read_seats(run.run_id, "jury_score")

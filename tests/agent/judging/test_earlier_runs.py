@@ -47,10 +47,10 @@ def ask(site: Site, model: FaultServer, benchmark: str = "open") -> None:
 def forget(site: Site) -> None:
     """Leave of every run's details what an earlier version kept."""
     with site.store() as store:
-        for one in store.runs("s"):
+        for one in store.runs.select("s"):
             metrics = tuple(replace(metric, jury=None) for metric in one.details.metrics)
             details = write_details(replace(one.details, metrics=metrics))
-            store._db.execute(
+            store.database.connection.execute(
                 "UPDATE runs SET details = ?, plan_digest = x'00' WHERE run_id = ?", (details, one.run_id)
             )
 
@@ -83,10 +83,10 @@ def test_a_jury_that_the_definition_names_is_kept_with_them(site: Site, model: F
     done = judge(site, "-b", "named")
     assert done.returncode == 0, done.stderr
     with site.store() as store:
-        (one,) = (one for one in store.runs("s") if one.benchmark == "named")
+        (one,) = (one for one in store.runs.select("s") if one.benchmark == "named")
         assert one.details.metrics[0].jury.scale == Scale(0, 10)
         assert one.details.metrics[0].high == 10
-        assert [row.scores["jury_score"] for row in store.instances(one.run_id, 0, 9)] == [3.0, 3.0]
+        assert [row.scores["jury_score"] for row in store.answers.read_instances(one.run_id, 0, 9)] == [3.0, 3.0]
 
 
 def test_where_the_definition_has_changed_one_line_says_so_for_all_and_nothing_is_done(
@@ -120,4 +120,4 @@ def test_the_others_are_judged_and_it_is_said_which_are_not(site: Site, model: F
 
 def kept_of_all(site: Site) -> list[object]:
     with site.store() as store:
-        return [(one.details, store.seats(one.run_id, "jury_score")) for one in store.runs("s")]
+        return [(one.details, store.juries.read_seats(one.run_id, "jury_score")) for one in store.runs.select("s")]

@@ -20,7 +20,7 @@ from agent.judging.judge_suite import Heard, JudgeOptions, judge_suite
 from agent.judging.jury_selection import SeatedJudge
 from agent.metrics import Judge
 from agent.site.directory import Site, create_site
-from agent.store import Store
+from agent.store.scores import Scores
 from agent.vocabulary import Reason, Unscored
 from tests.agent.fault_server import Action, Asked, FaultServer, Message, Status
 from tests.agent.judging.juries import (
@@ -90,8 +90,8 @@ def test_a_reply_that_is_no_verdict_is_repaired_once_and_both_replies_are_kept(s
         assert seats[0][0].repaired
         assert len(judged(a)) == 2
     with site.store() as store:
-        (one,) = store.runs("s")
-        ((_, _, judgement),) = store.every_seat(one.run_id, [0])[0]
+        (one,) = store.runs.select("s")
+        ((_, _, judgement),) = store.juries.read_every_seat(one.run_id, [0])[0]
         assert [reply.text for reply in judgement.replies] == ["Good!", verdict(1, 2)]
 
 
@@ -337,8 +337,8 @@ def test_helms_rule_reads_first_replies_and_stands_beside_ours(site: Site):
         write_jury(site.judges, "a")
         run(site, model.url, ENTRY, scoring="both")
         with site.store() as store:
-            (one,) = store.runs("s")
-            (instance,) = store.instances(one.run_id, 0, 1)
+            (one,) = store.runs.select("s")
+            (instance,) = store.answers.read_instances(one.run_id, 0, 1)
         assert instance.scores == {"jury_score": 3.0, "jury_score@helm": (2 + 9) / 2}
 
 
@@ -453,7 +453,7 @@ def test_a_run_entry_names_its_jury_and_a_deployment_map_finds_it_here(site: Sit
         run(site, None, entry, deployment_map=mapping)  # type: ignore[arg-type]
         assert kept(site)[0] == [2.0] * 3
         with site.store() as store:
-            (one,) = store.runs("s")
+            (one,) = store.runs.select("s")
         assert one.details.metrics[0].judges == (Judge("local/a", "test/a"),)
         assert str(tmp_path) not in one.name
         assert "data=" not in one.name  # the same data: another jury is the same run, and refused without --replace
@@ -520,9 +520,9 @@ def test_a_store_that_refuses_ends_the_judging_and_the_next_time_completes_it(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ):
     open_benchmark(site, instances=200)
-    real, calls = Store.keep_scores, 0
+    real, calls = Scores.keep, 0
 
-    def refuses(self: Store, *given: Any, **more: Any) -> None:
+    def refuses(self: Scores, *given: Any, **more: Any) -> None:
         nonlocal calls
         calls += 1
         if calls == 2:
@@ -533,7 +533,7 @@ def test_a_store_that_refuses_ends_the_judging_and_the_next_time_completes_it(
         deploy(site, {"a": a.url})
         write_jury(site.judges, "a")
         run(site, model.url, ENTRY, no_judging=True)
-        monkeypatch.setattr(Store, "keep_scores", refuses)
+        monkeypatch.setattr(Scores, "keep", refuses)
         with pytest.raises(StoreError, match="SQLITE_FULL"):
             judge(site)
         asked = len(judged(a))

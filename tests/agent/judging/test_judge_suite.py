@@ -93,7 +93,9 @@ def test_some_answers_purged_the_jury_that_there_is_goes_on_with_the_rest(
     run(site, model.url, ENTRY, no_judging=True)
     judge(site, only=["a"])
     with site.store() as store:
-        store._db.execute("DELETE FROM answers WHERE request_key = (SELECT MIN(request_key) FROM answers)")
+        store.database.connection.execute(
+            "DELETE FROM answers WHERE request_key = (SELECT MIN(request_key) FROM answers)"
+        )
     (heard,), _ = judge(site)
     assert (heard.left, heard.judged.answers) == ("", 2)
     three = write_jury(tmp_path / "three.yaml", "abc")
@@ -149,7 +151,7 @@ def test_the_quorum_of_a_jury_that_left_does_not_bind_the_next(
     judge(site, judges=write_jury(tmp_path / "one.yaml", "a"), replace=True)
     assert kept(site)[0] == [4.0] * 3
     with site.store() as store:
-        (one,) = store.runs("s")
+        (one,) = store.runs.select("s")
     assert one.details.metrics[0].jury.quorum is None
 
 

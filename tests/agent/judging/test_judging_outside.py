@@ -89,7 +89,7 @@ def test_what_a_judge_outside_receives_is_redacted_and_the_audit_log_says_so(sit
     assert "[NAME-1]" in sent
     assert kept(site)[0] == [3.0, 3.0]
     with site.store() as store:
-        entries = [event.detail for event in store.audit_log() if event.event == "outside judges"]
+        entries = [event.detail for event in store.audit.read_events() if event.event == "outside judges"]
     assert len(entries) == 1
     assert "answers=2" in entries[0]
     assert "judges=local/a " in entries[0]

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.plots.charts import Chart, chart_of
-from agent.plots.dots import dot_plot
+from agent.plots.charts import Chart, build_chart
+from agent.plots.dots import draw_dot_plot
 from agent.plots.heatmap import heatmap
-from agent.plots.page import svg_file
-from agent.plots.plain import plain_plot
+from agent.plots.page import render_svg
+from agent.plots.plain import draw_plain_plot
 from agent.results.summarize import MetricSummary, RunSummary
 from agent.statistics.intervals import Mean
 from agent.store import Run, RunDetails
@@ -41,7 +41,7 @@ def summary(
 
 
 def chart(*summaries: RunSummary) -> Chart:
-    return chart_of(summaries, "Suite s")
+    return build_chart(summaries, "Suite s")
 
 
 ORDINARY = chart(
@@ -58,13 +58,13 @@ def texts(drawn: str) -> list[str]:
 
 
 def test_a_dot_stands_at_its_value_and_a_band_spans_its_interval():
-    root = ElementTree.fromstring(dot_plot(ORDINARY).markup("d"))
+    root = ElementTree.fromstring(draw_dot_plot(ORDINARY).markup("d"))
     at = [float(dot.attrib["cx"]) for dot in root.iter(f"{SVG}circle")]
     assert at == [300 + 0.9 * 410, 300 + 0.5 * 410, 300 + 0.3 * 410, 300 + 0.75 * 410]
     bands = [rect for rect in root.iter(f"{SVG}rect") if rect.attrib["class"] == "plot-band"]
     first = bands[0].attrib
     assert (float(first["x"]), float(first["width"])) == (pytest.approx(300 + 0.85 * 410), pytest.approx(0.1 * 410))
-    words = texts(dot_plot(ORDINARY).markup("d"))
+    words = texts(draw_dot_plot(ORDINARY).markup("d"))
     assert "0.900 (0.850 to 0.950), n 40" in words
     assert "4.00 (3.80 to 4.20), n 40" in words  # a jury's on its own scale, and drawn at its share
     assert "no score" in words
@@ -124,7 +124,7 @@ HOSTILE = [
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_name_that_holds_markup_is_text_in_every_drawing(name: str):
     found = chart(summary(name, name, 0.5), summary(name, "b", 0.4, unscored=30))
-    for drawn in (dot_plot(found).markup("d"), heatmap(found).markup("h"), svg_file(found).decode()):
+    for drawn in (draw_dot_plot(found).markup("d"), heatmap(found).markup("h"), render_svg(found).decode()):
         root = ElementTree.fromstring(drawn)
         assert {one.tag.removeprefix(SVG) for one in root.iter()} <= {
             *("svg", "g", "text", "rect", "circle", "title", "desc")
@@ -137,13 +137,13 @@ def test_a_name_that_holds_markup_is_text_in_every_drawing(name: str):
 @given(st.text(max_size=60), st.floats(0, 1), st.integers(0, 100))
 def test_any_name_and_value_gives_well_formed_drawings(name: str, value: float, unscored: int):
     found = chart(summary(name, name, value, unscored=unscored), summary("x", name, None))
-    ElementTree.fromstring(svg_file(found))
-    assert plain_plot(found).endswith("\n")
+    ElementTree.fromstring(render_svg(found))
+    assert draw_plain_plot(found).endswith("\n")
 
 
 def test_the_same_figures_give_the_same_bytes_and_nothing_is_fetched():
-    assert svg_file(ORDINARY) == svg_file(ORDINARY)
-    drawn = svg_file(ORDINARY).decode()
+    assert render_svg(ORDINARY) == render_svg(ORDINARY)
+    drawn = render_svg(ORDINARY).decode()
     assert re.findall(r"https?://[^\"]+", drawn) == ["http://www.w3.org/2000/svg"] * 3
     assert "url(" not in drawn
     assert "@import" not in drawn
@@ -152,18 +152,18 @@ def test_the_same_figures_give_the_same_bytes_and_nothing_is_fetched():
 
 
 def test_who_does_not_see_a_drawing_is_told_its_name_and_figures():
-    root = ElementTree.fromstring(svg_file(ORDINARY))
+    root = ElementTree.fromstring(render_svg(ORDINARY))
     for drawn in root.iter(f"{SVG}svg"):
         title, described = drawn.find(f"{SVG}title"), drawn.find(f"{SVG}desc")
         assert title is not None
         assert described is not None
         assert drawn.attrib["aria-labelledby"] == title.attrib["id"]
         assert drawn.attrib["aria-describedby"] == described.attrib["id"]
-    assert "a/good 0.900 (0.850 to 0.950), n 40" in dot_plot(ORDINARY).description
+    assert "a/good 0.900 (0.850 to 0.950), n 40" in draw_dot_plot(ORDINARY).description
 
 
 def test_a_plot_in_the_terminal_fits_120_columns_and_is_plain():
-    plain = plain_plot(ORDINARY)
+    plain = draw_plain_plot(ORDINARY)
     assert plain.isascii()
     assert max(map(len, plain.splitlines())) <= 120
     line = next(line for line in plain.splitlines() if "a/good" in line)
@@ -174,7 +174,7 @@ def test_a_plot_in_the_terminal_fits_120_columns_and_is_plain():
 
 
 def test_a_file_in_a_narrow_window_shrinks_and_loses_nothing_at_its_right():
-    root = ElementTree.fromstring(svg_file(ORDINARY))
+    root = ElementTree.fromstring(render_svg(ORDINARY))
     assert root.attrib["viewBox"].startswith("0 0 ")
     assert "width" not in root.attrib
     assert "height" not in root.attrib

@@ -152,11 +152,11 @@ def test_a_finding_in_doubt_still_gets_its_context(engine: Engine, text: str):
 class MemoryStore(dict[bytes, bytes]):
     """A store in memory."""
 
-    def findings(self, name: bytes) -> bytes | None:
+    def find(self, name: bytes) -> bytes | None:
         return self.get(name)
 
-    def keep_findings(self, found: Mapping[bytes, bytes]) -> None:
-        self.update(found)
+    def keep(self, findings: Mapping[bytes, bytes]) -> None:
+        self.update(findings)
 
 
 def test_the_next_export_takes_detections_from_the_store_unless_a_rule_has_changed():
@@ -177,7 +177,7 @@ def test_another_policy_is_another_set_of_rules():
 
 def test_the_self_test_never_reads_the_store():
     class Poisoned(MemoryStore):
-        def findings(self, name: bytes) -> bytes | None:
+        def find(self, name: bytes) -> bytes | None:
             raise AssertionError("the self-test read the store")
 
     open_engine("hipaa_safe_harbor", store=Poisoned())

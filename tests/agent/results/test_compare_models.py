@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from agent.plots.differences import differences_chart
-from agent.results.compare_models import found_in, meet
+from agent.plots.differences import build_differences_chart
+from agent.results.compare_models import compare_models, shows_difference
 from agent.results.paired_models import Paired, Pairing
 from agent.statistics.paired import NOTHING, Pair
 from agent.store import KeptMetric
@@ -28,7 +28,7 @@ def noisy(seed: int, above: float, n: int, reach: float = 1.0) -> list[tuple[flo
 
 def test_a_jurys_points_and_shares_weigh_the_same_together():
     jury, rouge = paired("open", JURY, noisy(1, 0.4, 50, 4.0)), paired("closed", SHARE, noisy(2, 0.1, 80))
-    found = meet(Pairing("a", "b", (jury, rouge), {}))
+    found = compare_models(Pairing("a", "b", (jury, rouge), {}))
     points, share = (duel.difference.value for duel in found.duels)
     assert points == pytest.approx(0.4, abs=0.2)  # on its own scale
     assert found.overall.value == pytest.approx((points / 4 + share) / 2)
@@ -38,8 +38,8 @@ def test_a_jurys_points_and_shares_weigh_the_same_together():
 def test_a_drawing_puts_benchmarks_of_all_scales_beside_each_other():
     jury, rouge = paired("open", JURY, noisy(1, 0.4, 50, 4.0)), paired("closed", SHARE, noisy(2, 0.1, 80))
     tiny = paired("tiny", SHARE, [(1.0, 0.0), (0.0, 0.0), (1.0, 0.1)])
-    found = meet(Pairing("a", "b", (jury, rouge, tiny), {}))
-    (panel,) = differences_chart(found, "a", "b").panels
+    found = compare_models(Pairing("a", "b", (jury, rouge, tiny), {}))
+    (panel,) = build_differences_chart(found, "a", "b").panels
     reach = max(
         abs(end) / r for d, r in zip(found.duels, (4, 1), strict=False) for end in (d.difference.low, d.difference.high)
     )
@@ -53,7 +53,7 @@ def test_a_drawing_puts_benchmarks_of_all_scales_beside_each_other():
 
 def test_p_values_are_corrected_for_the_benchmarks_that_have_one():
     tables = [paired(f"b{n}", SHARE, noisy(n, 0.05 if n == 3 else 0.0, 60)) for n in range(6)]
-    found = meet(Pairing("a", "b", tuple(tables), {}))
+    found = compare_models(Pairing("a", "b", tuple(tables), {}))
     ps = [duel.difference.p for duel in found.duels]
     assert found.duels[3].holm_p == pytest.approx(min(1.0, 6 * ps[3]))
     assert all(duel.holm_p >= duel.difference.p for duel in found.duels)
@@ -62,7 +62,7 @@ def test_p_values_are_corrected_for_the_benchmarks_that_have_one():
 
 def test_two_models_in_a_pairing_win_as_a_leaderboard_of_two_says():
     tables = [paired(f"b{n}", SHARE, noisy(n, above, 60)) for n, above in enumerate((0.2, 0.2, -0.2))]
-    found = meet(Pairing("a", "b", tuple(tables), {}))
+    found = compare_models(Pairing("a", "b", tuple(tables), {}))
     rows = {m: {d.paired.benchmark: getattr(d.difference, f"mean_{m}") for d in found.duels} for m in "ab"}
     assert mean_win_rates(rows)["a"] == pytest.approx(2 / 3)
     assert [duel.words() for duel in found.duels] == ["A better", "A better", "B better"]
@@ -70,10 +70,10 @@ def test_two_models_in_a_pairing_win_as_a_leaderboard_of_two_says():
 
 def test_where_interval_and_p_disagree_nothing_was_found():
     unsure = replace(NOTHING, n=40, units=40, value=0.04, low=-0.001, high=0.08, p=0.049)
-    assert not found_in(unsure, unsure.p)
-    assert found_in(replace(unsure, low=0.001), 0.049)
-    assert not found_in(replace(unsure, low=0.001), 0.06)
-    assert found_in(replace(unsure, low=None, high=None), 0.01)
+    assert not shows_difference(unsure, unsure.p)
+    assert shows_difference(replace(unsure, low=0.001), 0.049)
+    assert not shows_difference(replace(unsure, low=0.001), 0.06)
+    assert shows_difference(replace(unsure, low=None, high=None), 0.01)
 
 
 def unanswered(name: str, right: tuple[int, int], shy: int, n: int = 60) -> Paired:
@@ -88,31 +88,35 @@ def unanswered(name: str, right: tuple[int, int], shy: int, n: int = 60) -> Pair
 
 def test_a_doubt_about_what_was_left_unanswered_goes_by_p_as_the_finding_does():
     table = unanswered("one", (26, 2), 8)
-    (alone,) = meet(Pairing("a", "b", (table,), {})).duels
+    (alone,) = compare_models(Pairing("a", "b", (table,), {})).duels
     assert alone.at_floor.p < 0.05
     assert "left unanswered" not in alone.words()
     others = [paired(f"b{n}", SHARE, noisy(n, 0.0, 20)) for n in range(36)]
-    among = meet(Pairing("a", "b", (table, *others), {})).duels[0]
+    among = compare_models(Pairing("a", "b", (table, *others), {})).duels[0]
     assert among.words().startswith("A better; not if what a model left unanswered counts as wrong")
 
 
 def test_bounds_that_nearly_reach_no_difference_raise_the_doubt_of_their_own_sampling():
     table = unanswered("one", (26, 4), 12)
-    (duel,) = meet(Pairing("a", "b", (table,), {})).duels
+    (duel,) = compare_models(Pairing("a", "b", (table,), {})).duels
     assert duel.bounds.low > 0  # whatever A's missing answers are worth it was better on these questions
     assert "what is unscored could turn it" in duel.words()
     still = [Pair(n, 0.9, 0.1) for n in range(40)]
     lacking = paired("one", SHARE, [])
     same = replace(lacking, pairs=(*still, Pair(40, None, 0.5)), at_floor=(*still, Pair(40, 0.0, 0.5)))
-    assert meet(Pairing("a", "b", (same,), {})).duels[0].words() == "A better"  # it varies in nothing: no interval
+    assert (
+        compare_models(Pairing("a", "b", (same,), {})).duels[0].words() == "A better"
+    )  # it varies in nothing: no interval
     sure = unanswered("one", (40, 1), 2)
-    assert meet(Pairing("a", "b", (sure,), {})).duels[0].words() == "A better"
+    assert compare_models(Pairing("a", "b", (sure,), {})).duels[0].words() == "A better"
 
 
 def test_what_could_be_seen_shrinks_among_many_benchmarks():
     table = paired("one", SHARE, noisy(1, 0.0, 60))
-    (alone,) = meet(Pairing("a", "b", (table,), {})).duels
-    many = meet(Pairing("a", "b", (table, *(paired(f"b{n}", SHARE, noisy(n, 0.0, 20)) for n in range(36))), {}))
+    (alone,) = compare_models(Pairing("a", "b", (table,), {})).duels
+    many = compare_models(
+        Pairing("a", "b", (table, *(paired(f"b{n}", SHARE, noisy(n, 0.0, 20)) for n in range(36))), {})
+    )
     assert many.duels[0].difference.detectable > 1.3 * alone.difference.detectable
     few = paired("few", SHARE, [(0.9, 0.1), (0.8, 0.7)])
-    assert meet(Pairing("a", "b", (few,), {})).duels[0].difference.detectable is None
+    assert compare_models(Pairing("a", "b", (few,), {})).duels[0].difference.detectable is None

@@ -16,7 +16,7 @@ from agent.results.judge_agreement import OVERALL
 from agent.runs.plan import RunOptions
 from agent.runs.run import run_entries
 from agent.site.directory import Site
-from agent.statistics.agreement import icc, krippendorff_alpha
+from agent.statistics.agreement import compute_krippendorff_alpha, icc
 from agent.store import Seat
 from tests.agent.calibration.graded_site import MODELS as KNOWN
 from tests.agent.calibration.graded_site import add_run, cases
@@ -63,8 +63,8 @@ def test_agreement_is_that_of_the_grades_by_criterion_and_over_all(site: Site):
     row, twice = found["accuracy"], ratings * 2  # two models gave the same answers
     assert (row["answers"], row["complete"], row["units"], row["seats"]) == (12, 10, 3, 3)
     assert row["judges"] == list(JUDGES)
-    assert row["alpha_interval"] == pytest.approx(krippendorff_alpha(twice, "interval"))
-    assert row["alpha_ordinal"] == pytest.approx(krippendorff_alpha(twice, "ordinal"))
+    assert row["alpha_interval"] == pytest.approx(compute_krippendorff_alpha(twice, "interval"))
+    assert row["alpha_ordinal"] == pytest.approx(compute_krippendorff_alpha(twice, "ordinal"))
     for form, expected in icc(twice).items():
         assert row[form.lower()] == pytest.approx(expected.value)
     assert row["icc_limits"] == "percentile"  # six answers of three patients are not six patients
@@ -143,7 +143,7 @@ def seated(filled: FilledSite, model: str, grades: Sequence[Grades], units: int)
         for seat, grade in enumerate(row)
     ]
     with filled.site.store() as store:
-        store.keep_scores(run_id, [], (), seats)
+        store.scores.keep(run_id, [], (), seats)
 
 
 def test_a_judge_that_was_down_for_most_leaves_no_interval_of_two_patients(tmp_path: Path):
@@ -203,13 +203,13 @@ def test_longer_answers_that_get_better_grades_are_noticed(site: Site):
         for seat in range(3)
     ]
     with site.store() as store:
-        ids = [run.run_id for run in store.runs("s")]
-        before = {one: store.seats(one, "jury_score") for one in ids}
+        ids = [run.run_id for run in store.runs.select("s")]
+        before = {one: store.juries.read_seats(one, "jury_score") for one in ids}
         for one in ids:
-            store.keep_scores(one, [], (), better)
+            store.scores.keep(one, [], (), better)
         found = [row for row in rows_of(site) if row["kind"] == "length"]
         for one in ids:
-            store.keep_scores(
+            store.scores.keep(
                 one, [], (), [(n, "jury_score", seat) for n, seats in before[one].items() for seat in seats]
             )
     assert found[0]["judge"] == ""
@@ -316,7 +316,7 @@ def test_a_terminal_of_100_columns_breaks_no_line(tmp_path: Path):
         (n, "jury_score", Seat(seat, {"accuracy": 5.0 - n % (2 + seat)}, None)) for n in range(20) for seat in (0, 1)
     ]
     with filled.site.store() as store:
-        store.keep_scores(run_id, [], (), seats)
+        store.scores.keep(run_id, [], (), seats)
     done = said(filled.site)
     assert "jury 2" in done.stdout
     assert [line for line in done.stdout.splitlines() if len(line) > 100] == []

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.results.jury_summary import JudgedAnswer, jury_summary
-from agent.results.summarize import MetricSummary, Note, RunSummary, metric_summary
+from agent.results.jury_summary import JudgedAnswer, summarise_jury
+from agent.results.summarize import MetricSummary, Note, RunSummary, summarise_metric
 from agent.site.directory import create_site
 from agent.statistics.intervals import Mean
 from agent.store import KeptData, KeptJury, KeptMetric, Run, RunDetails, Seat
@@ -37,7 +37,7 @@ def seat(number: int, *grades: float, reason: str | None = None, repaired: bool 
 
 
 def test_seats_are_counted_of_all_that_answers_could_be_judged_by():
-    found = jury_summary(
+    found = summarise_jury(
         kept(),
         MODEL,
         [
@@ -63,30 +63,30 @@ def test_a_judge_of_the_models_family_is_named_and_the_score_without_it_is_there
         (b"a", 13 / 3, [seat(0, 5, 5), seat(1, 4, 4), seat(2, 4, 4)]),
         (b"b", 4.0, [seat(0, 5, 5), seat(1, 3, 3), seat(2)]),  # one of two others is no majority of them
     ]
-    found = jury_summary(kept(), "meta/llama-3.1-8b-instruct", answers)
+    found = summarise_jury(kept(), "meta/llama-3.1-8b-instruct", answers)
     assert found is not None
     assert (found.family, found.of_family) == ((0,), ["llama"])
     assert found.without_family is not None
     assert (found.without_family.value, found.without_family.n) == (4.0, 1)
-    other = jury_summary(kept(), MODEL, answers)
+    other = summarise_jury(kept(), MODEL, answers)
     assert other is not None
     assert (other.family, other.without_family) == ((), None)
 
 
 def test_a_jury_of_the_family_alone_has_no_score_without_it():
-    found = jury_summary(kept(JUDGES[:1]), "llama-2-7b", [(b"a", 5.0, [seat(0, 5, 5)])])
+    found = summarise_jury(kept(JUDGES[:1]), "llama-2-7b", [(b"a", 5.0, [seat(0, 5, 5)])])
     assert found is not None
     assert (found.family, found.without_family) == ((0,), None)
 
 
 def test_two_seats_of_one_judge_are_told_apart():
-    found = jury_summary(kept([JUDGES[2], JUDGES[0], JUDGES[2]]), MODEL, [])
+    found = summarise_jury(kept([JUDGES[2], JUDGES[0], JUDGES[2]]), MODEL, [])
     assert found is not None
     assert found.judges == ("phi (1)", "llama", "phi (2)")
 
 
 def test_a_metric_without_judges_has_no_jury():
-    assert jury_summary(kept([]), MODEL, [(b"a", Reason.NOT_JUDGED, [])]) is None
+    assert summarise_jury(kept([]), MODEL, [(b"a", Reason.NOT_JUDGED, [])]) is None
 
 
 @given(st.lists(st.lists(st.sampled_from(["good", "bad", "open", "absent"]), min_size=3, max_size=3), max_size=12))
@@ -99,7 +99,7 @@ def test_every_seat_is_filled_or_has_a_reason(answers: list[list[str]]):
             if state != "absent"
         ]
 
-    found = jury_summary(kept(), MODEL, [(b"u", Reason.NOT_JUDGED, seats(states)) for states in answers])
+    found = summarise_jury(kept(), MODEL, [(b"u", Reason.NOT_JUDGED, seats(states)) for states in answers])
     assert found is not None
     assert found.seats == 3 * len(answers)
     assert found.filled + sum(found.faults.values()) == found.seats
@@ -117,24 +117,24 @@ def test_more_than_a_tenth_of_the_seats_without_a_verdict_is_a_warning(empty: in
         for n in range(10)
     ]
     metric = MetricSummary("m", "M", 1, 5, Mean(10, 10, 3.5, 3.2, 3.8, "bca"), {}, None, False, 0, None)
-    told = MetricSummary("m", "M", 1, 5, metric.mean, {}, jury=jury_summary(kept(), MODEL, answers))
+    told = MetricSummary("m", "M", 1, 5, metric.mean, {}, jury=summarise_jury(kept(), MODEL, answers))
     assert (Note.SEATS_EMPTY in summary(told).notes(told)) is warned
     assert Note.SEATS_EMPTY not in summary(metric).notes(metric)
 
 
 def test_a_normalised_score_begins_at_the_scales_own_low_end():
-    metric = metric_summary(kept(), [(b"a", 4.0), (b"b", 2.0)], {})
+    metric = summarise_metric(kept(), [(b"a", 4.0), (b"b", 2.0)], {})
     assert (metric.mean.value, metric.normalised) == (3.0, 0.5)
-    assert metric_summary(kept(low=0), [(b"a", 4.0), (b"b", 2.0)], {}).normalised == 0.6
+    assert summarise_metric(kept(low=0), [(b"a", 4.0), (b"b", 2.0)], {}).normalised == 0.6
 
 
 def test_unscored_answers_bound_the_mean_by_all_wrong_and_all_right():
-    metric = metric_summary(kept(), [(b"a", 4.0), (b"b", 3.0)], {Reason.NO_QUORUM: 1, Reason.NOT_APPLICABLE: 5})
+    metric = summarise_metric(kept(), [(b"a", 4.0), (b"b", 3.0)], {Reason.NO_QUORUM: 1, Reason.NOT_APPLICABLE: 5})
     assert metric.bounds is not None
     assert (metric.bounds.low, metric.bounds.high, metric.bounds.matters) == (8 / 3, 4.0, True)
-    nothing = metric_summary(kept(), [], {Reason.NOT_JUDGED: 9})
+    nothing = summarise_metric(kept(), [], {Reason.NOT_JUDGED: 9})
     assert nothing.bounds is None
-    all_there = metric_summary(kept(), [(b"a", 4.0)], {})
+    all_there = summarise_metric(kept(), [(b"a", 4.0)], {})
     assert all_there.bounds is not None
     assert not all_there.bounds.matters
 
@@ -143,7 +143,7 @@ def test_unscored_answers_bound_the_mean_by_all_wrong_and_all_right():
     ("cut_off", "by_length", "warned"), [(0.21, 0, True), (0.2, 0, False), (None, 3, True), (None, 2, False)]
 )
 def test_more_than_a_fifth_cut_off_by_length_is_a_warning(cut_off: float | None, by_length: int, warned: bool):
-    metric = metric_summary(kept(), [(bytes([n]), 3.0) for n in range(10 - by_length)], {Reason.LENGTH: by_length})
+    metric = summarise_metric(kept(), [(bytes([n]), 3.0) for n in range(10 - by_length)], {Reason.LENGTH: by_length})
     one = summary(metric, cut_off=cut_off)
     assert (Note.MANY_CUT_OFF in one.notes(metric)) is warned
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agent.cli.compare import compare
 from agent.io.progress import Progress
-from agent.results.paired_seats import scores_by_both
+from agent.results.paired_seats import score_by_shared_judges
 from agent.runs.run import run_entries
 from agent.site.directory import Site, create_site
 from agent.store import Seat
@@ -115,7 +115,7 @@ def test_how_harsh_judges_are_never_shifts_a_difference(
         moved = [None if grade is None else grade + shift * n for n, grade in enumerate(one)]
         theirs = [None if grade is None else grade + shift * n for n, grade in enumerate(other)]
         sides = ([seat(n, grade) for n, grade in enumerate(grades)] for grades in (moved, theirs))
-        return scores_by_both(*sides, range(5))
+        return score_by_shared_judges(*sides, range(5))
 
     plain, shifted = scored(0.0), scored(harsh)
     if plain is None or shifted is None:
@@ -126,6 +126,6 @@ def test_how_harsh_judges_are_never_shifts_a_difference(
 
 def test_too_few_judges_of_both_give_no_scores():
     one, other = [seat(0, 4.0), seat(1, 3.0), seat(2, None)], [seat(0, 5.0), seat(1, None), seat(2, 2.0)]
-    assert scores_by_both(one, other, range(3)) == (4.0, 5.0)
-    assert scores_by_both(one, other, range(3), least=2) is None
-    assert scores_by_both(one, other, [1, 2]) is None
+    assert score_by_shared_judges(one, other, range(3)) == (4.0, 5.0)
+    assert score_by_shared_judges(one, other, range(3), least=2) is None
+    assert score_by_shared_judges(one, other, [1, 2]) is None

@@ -9,12 +9,12 @@ import pytest
 
 from agent.catalog.benchmark import survey_benchmarks
 from agent.metrics import AnswerParser, Judge
-from agent.results.standings import with_standings
+from agent.results.standings import add_standings
 from agent.results.summarize import (
     LACKING,
     NOT_ENDED,
     RunSummary,
-    comparison,
+    compare_summaries,
     summarise_benchmarks,
     summarise_suite,
 )
@@ -33,7 +33,7 @@ def filled(tmp_path: Path) -> FilledSite:
 
 def standing(filled: FilledSite) -> list[RunSummary]:
     with filled.site.store() as store:
-        return with_standings(store, summarise_benchmarks(store, "november"))
+        return add_standings(store, summarise_benchmarks(store, "november"))
 
 
 def by_chance(right: int, of: int, seed: int) -> list[Case]:
@@ -57,7 +57,7 @@ def test_win_rates_with_intervals_are_those_of_the_comparison_and_lie_in_them(fi
             cases = [*by_chance(right, 80, 10 * seed + number), *map(unscored, range(80, 80 + 5 * number))]
             filled.add(cases, entry=f"{benchmark}:model={model}")
     summaries = standing(filled)
-    rates = comparison(summaries).rates
+    rates = compare_summaries(summaries).rates
     for one in summaries:
         found = one.standing
         assert found is not None
@@ -98,7 +98,7 @@ def test_three_lucky_answers_of_two_hundred_win_against_nobody(
     summaries = standing(filled)
     lucky = next(one for one in summaries if one.run.model == "b/lucky")
     assert (lucky.rank, lucky.standing) == (None, None)
-    found = comparison(summaries)
+    found = compare_summaries(summaries)
     assert (found.rates["b/lucky"], found.left_out) == (None, {why: 1})
     assert {one.rank for one in summaries if one is not lucky} == {(1, 2)}
 
@@ -114,7 +114,7 @@ def test_models_with_equal_floors_are_tied_though_one_has_its_floor_by_an_unscor
     filled.add(graded(15, 23), entry="pubmed_qa:model=a/a")
     filled.add([*graded(15, 22), unscored(22)], entry="pubmed_qa:model=b/b")
     summaries = standing(filled)
-    assert comparison(summaries).rates == {"a/a": 0.5, "b/b": 0.5}
+    assert compare_summaries(summaries).rates == {"a/a": 0.5, "b/b": 0.5}
     for one in summaries:
         assert one.standing is not None
         assert (one.standing.win_rate, one.rank) == (0.5, (1, 2))
@@ -132,11 +132,11 @@ def test_models_that_two_juries_graded_are_not_ranked_against_each_other(filled:
     judged(filled, "medication_qa:model=a/one", JUDGES)
     judged(filled, "medication_qa:model=b/two", LENIENT)
     summaries = standing(filled)
-    found = comparison(summaries)
+    found = compare_summaries(summaries)
     assert (found.rates, found.left_out) == ({"a/one": None, "b/two": None}, {"another jury": 2})
     assert [one.rank for one in summaries] == [None, None]
     judged(filled, "medication_qa:model=c/three", JUDGES)
-    assert comparison(standing(filled)).rates == {"a/one": 0.5, "b/two": None, "c/three": 0.5}
+    assert compare_summaries(standing(filled)).rates == {"a/one": 0.5, "b/two": None, "c/three": 0.5}
 
 
 @pytest.mark.parametrize(("second", "rows"), [(JUDGES, 1), (LENIENT, 2)])
@@ -172,7 +172,7 @@ def test_runs_of_parts_that_a_table_shows_as_one_row_count_as_one_value(filled: 
         filled.add(graded(right, 20), entry=f"pubmed_qa:model={model}")
         filled.add(graded(right // 2, 20), entry=f"pubmed_qa:model={model},temperature=0.5")
     summaries = standing(filled)
-    assert len(comparison(summaries).members) == 1
+    assert len(compare_summaries(summaries).members) == 1
     assert {one.run.model: one.rank for one in summaries} == {"a/a": (1, 1), "b/b": (2, 2)}
 
 
@@ -188,7 +188,7 @@ def test_rows_without_names_are_other_units_in_another_part_and_the_same_for_ano
             filled.add(cases, entry=entry, **details)
     with filled.site.store() as store:
         for each in (summarise_suite(store, "november"), summarise_benchmarks(store, "november")):
-            found = {one.run.model: (one.rank, one.standing) for one in with_standings(store, each)}
+            found = {one.run.model: (one.rank, one.standing) for one in add_standings(store, each)}
             rank, over_all = found["a/a"]
             assert over_all is not None
             assert (rank, over_all.macro) == ((1, 1), 34 / 40)
@@ -202,10 +202,10 @@ def test_a_run_knows_how_many_of_its_answers_were_cut_off_after_a_purge_too(fill
         cases[number] = replace(cases[number], result=replace(result, finish_reason="length"))
     run_id = filled.add([*cases, failed(10)])
     with filled.site.store() as store:
-        assert store.cut_off(run_id) == (3, 10)
+        assert store.answers.count_truncated(run_id) == (3, 10)
         (found,) = summarise_benchmarks(store, "november")
         assert found.cut_off == 0.3
         assert store.purge(0) > 0
-        assert store.cut_off(run_id) == (3, 10)
+        assert store.answers.count_truncated(run_id) == (3, 10)
         (found,) = summarise_benchmarks(store, "november")
     assert found.cut_off == 0.3

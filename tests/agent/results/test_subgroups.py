@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 from agent.cli.summarize import summarize
 from agent.site.directory import Site, create_site
-from agent.store import Store
+from agent.store.answers import Answers
 from tests.agent.fault_server import Asked, FaultServer, Message
 from tests.agent.runs.suites import run, write_benchmark
 
@@ -54,7 +54,7 @@ def shown(site: Site, *words: str) -> Result:
 
 def test_the_main_metric_is_shown_by_each_value(site: Site, monkeypatch: pytest.MonkeyPatch):
     ask(site)
-    monkeypatch.setattr(Store, "each_instance", None)  # no record is opened
+    monkeypatch.setattr(Answers, "read_each_instance", None)  # no record is opened
     rows = json.loads(shown(site, "--format", "json").stdout)
     assert [(row["attribute"], row["value"], row["n"], row["mean"], row["floor"]) for row in rows] == [
         ("sex", "female", 15, 1.0, 0.75),

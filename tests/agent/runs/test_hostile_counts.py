@@ -58,8 +58,8 @@ def ask(site: Site, lie: OnCount) -> tuple[RunOutcome, CountingServer, Any]:
     with CountingServer(window=WINDOW, models=["a/b"], answer="yes", on_count=lying(lie)) as server:
         (outcome,) = run(site, server.url, "own:model=a/b")
     with site.store() as store:
-        (stored,) = store.runs("s")
-        long, short = store.instances(stored.run_id, 0, 9)
+        (stored,) = store.runs.select("s")
+        long, short = store.answers.read_instances(stored.run_id, 0, 9)
     assert short.scores == {"exact_match": 1.0}  # whatever is said of another
     assert len(server.counted) < 40
     return outcome, server, long

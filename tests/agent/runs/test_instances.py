@@ -56,9 +56,9 @@ def test_writing_a_run_of_many_long_notes_takes_no_memory_for_them(tmp_path: Pat
         "store = Store(Path(sys.argv[1]), Vault(bytes(32)), bytes(32))\n"
         "before = peak()\n"
         "found = instances.Instances(lambda: made(6_000, 4_000))\n"
-        "store.begin_run(suite='s', name='n', benchmark='b', lineage='l', model='m', deployment='d',\n"
+        "store.runs.begin(suite='s', name='n', benchmark='b', lineage='l', model='m', deployment='d',\n"
         "    details=RunDetails(), planned=((one, one.id.encode().ljust(32)) for one in found), scored_by=[])\n"
-        "assert sum(1 for _ in store.each_instance(store.run_id('s', 'n'))) == 6_000\n"
+        "assert sum(1 for _ in store.answers.read_each_instance(store.identities.run_id('s', 'n'))) == 6_000\n"
         "print(peak() - before)\n"
     )
     grown = int(run_measured(script, tmp_path / "x" / "s.sqlite3"))

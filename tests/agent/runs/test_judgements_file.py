@@ -142,8 +142,12 @@ def test_a_reply_that_is_too_long_is_cut_before_it_is_kept_and_not_asked_for_aga
     assert reasons == [[Fault.TOO_LONG]] * 2
     assert asked == [2]
     with site.store() as store:
-        (one,) = store.runs("s")
-        texts = [said.replies[0].text for of in store.every_seat(one.run_id, [0, 1]).values() for _, _, said in of]
+        (one,) = store.runs.select("s")
+        texts = [
+            said.replies[0].text
+            for of in store.juries.read_every_seat(one.run_id, [0, 1]).values()
+            for _, _, said in of
+        ]
     assert [len(text) for text in texts] == [MOST_CHARACTERS + 1] * 2
     before = kept(site)
     assert CliRunner().invoke(rescore, ["--suite", "s"], obj=site).exit_code == 0
@@ -184,8 +188,8 @@ def test_helms_rule_reads_a_marked_verdict_as_if_no_mark_had_been_asked_for(site
         write_jury(site.judges, "ab")
         run(site, model.url, ENTRY, scoring="both")
     with site.store() as store:
-        (one,) = store.runs("s")
-        assert store.instances(one.run_id, 0, 1)[0].scores == {"jury_score": 3.0, "jury_score@helm": 3.0}
+        (one,) = store.runs.select("s")
+        assert store.answers.read_instances(one.run_id, 0, 1)[0].scores == {"jury_score": 3.0, "jury_score@helm": 3.0}
 
 
 def redact_today(site: Site) -> None:

@@ -8,6 +8,7 @@ from agent.runs import rescore as module
 from agent.runs.rescore import rescore_suite
 from agent.site.directory import Site, create_site
 from agent.store import Store
+from agent.store.scores import Scores
 from tests.agent.fault_server import Asked, FaultServer, Message
 from tests.agent.runs.suites import run, write_benchmark
 
@@ -31,8 +32,8 @@ def site(tmp_path: Path) -> Site:
 
 
 def scores(store: Store) -> list[dict[str, object]]:
-    (stored,) = store.runs("s")
-    return [dict(one.scores) for one in store.instances(stored.run_id, 0, 99)]
+    (stored,) = store.runs.select("s")
+    return [dict(one.scores) for one in store.answers.read_instances(stored.run_id, 0, 99)]
 
 
 def test_more_instances_than_a_batch_all_have_their_new_scores(site: Site, monkeypatch: pytest.MonkeyPatch):
@@ -40,9 +41,9 @@ def test_more_instances_than_a_batch_all_have_their_new_scores(site: Site, monke
     with site.store() as store:
         before = scores(store)
         (done,) = rescore_suite(store, "s", "both")
-        (stored,) = store.runs("s")
+        (stored,) = store.runs.select("s")
         after = scores(store)
-        counted = store.run_score(stored.run_id, "classification_macro_f1")[0]
+        counted = store.scores.read_whole_run(stored.run_id, "classification_macro_f1")[0]
     assert [one["exact_match"] for one in after] == [one["exact_match"] for one in before]
     assert [one["exact_match@helm"] for one in after] == [0.0] * 7  # HELM wants the bare letter
     assert {change.metric: change.changed for change in done.changes}["exact_match@helm"] == 7
@@ -54,9 +55,9 @@ def test_drafts_of_a_killed_attempt_by_more_metrics_are_not_taken_by_the_next(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(module, "BATCH", 2)
-    real, drafted = Store.draft_scores, 0
+    real, drafted = Scores.draft, 0
 
-    def killed_in_mid_draft(self: Store, *given: object) -> None:
+    def killed_in_mid_draft(self: Scores, *given: object) -> None:
         nonlocal drafted
         if drafted == 2:
             raise KeyboardInterrupt
@@ -66,7 +67,7 @@ def test_drafts_of_a_killed_attempt_by_more_metrics_are_not_taken_by_the_next(
     with site.store() as store:
         before = scores(store)
         with monkeypatch.context() as patch:
-            patch.setattr(Store, "draft_scores", killed_in_mid_draft)
+            patch.setattr(Scores, "draft", killed_in_mid_draft)
             with pytest.raises(KeyboardInterrupt):
                 rescore_suite(store, "s", "both")
         assert scores(store) == before

@@ -20,6 +20,7 @@ from agent.scoring import jury_scores
 from agent.site.directory import Site
 from agent.store import Judgement, Seat, Store, juries
 from agent.store.codec import encode_response
+from agent.store.scores import Scores
 from agent.vocabulary import Reason
 from tests.agent.fault_server import FaultServer
 from tests.agent.judging.judged_runs import JUDGES, ROWS, judged_site, judges, serve, verdict
@@ -60,8 +61,10 @@ def run(site: Site, **options: object) -> RunOutcome:
 
 
 def kept(store: Store) -> tuple[list[dict[str, object]], dict[int, list[Seat]]]:
-    (stored,) = store.runs("s")
-    return [dict(one.scores) for one in store.instances(stored.run_id, 0, 99)], store.seats(stored.run_id, "jury_score")
+    (stored,) = store.runs.select("s")
+    return [dict(one.scores) for one in store.answers.read_instances(stored.run_id, 0, 99)], store.juries.read_seats(
+        stored.run_id, "jury_score"
+    )
 
 
 def test_scoring_again_changes_nothing_of_what_the_same_rules_made(site: Site, server: FaultServer):
@@ -115,9 +118,9 @@ def test_killed_in_mid_draft_it_leaves_seats_and_scores_of_one_making(site: Site
     monkeypatch.setattr(
         jury_scores, "fill_seat", lambda seat, key, *_: Seat(seat, None, Fault.OUT_OF_RANGE, judgement_key=key)
     )
-    real, drafted = Store.draft_scores, 0
+    real, drafted = Scores.draft, 0
 
-    def killed(self: Store, *given: object) -> None:
+    def killed(self: Scores, *given: object) -> None:
         nonlocal drafted
         drafted += 1
         if drafted == 3:
@@ -126,7 +129,7 @@ def test_killed_in_mid_draft_it_leaves_seats_and_scores_of_one_making(site: Site
 
     with site.store() as store:
         before = kept(store)
-        monkeypatch.setattr(Store, "draft_scores", killed)
+        monkeypatch.setattr(Scores, "draft", killed)
         with pytest.raises(KeyboardInterrupt):
             rescore_suite(store, "s")
         assert kept(store) == before
@@ -155,9 +158,9 @@ def test_killed_outright_it_has_taken_nothing_away(site: Site, at: str):
 
 def test_seats_without_a_reply_stay_open_and_are_asked_by_the_next_run(site: Site):
     with site.store() as store:
-        (stored,) = store.runs("s")
+        (stored,) = store.runs.select("s")
         missing = [(n, "jury_score", Seat(seat, None, Reason.TIMEOUT)) for n in range(len(ROWS)) for seat in (1, 2)]
-        store.keep_scores(stored.run_id, [], (), missing)
+        store.scores.keep(stored.run_id, [], (), missing)
         rescore_suite(store, "s", "both")
         scores, seats = kept(store)
     assert [[seat.reason for seat in given] for given in seats.values()] == [[None, "timeout", "timeout"]] * len(ROWS)
@@ -175,7 +178,7 @@ def test_where_replies_were_purged_the_run_is_left_as_it_was(site: Site, all_of_
             assert store.purge(0) > len(ROWS)
         else:
             oldest = "SELECT judgement_key FROM judgements LIMIT 1"
-            store._db.execute(f"UPDATE judgements SET created_at = 0 WHERE judgement_key IN ({oldest})")
+            store.database.connection.execute(f"UPDATE judgements SET created_at = 0 WHERE judgement_key IN ({oldest})")
             assert store.purge(1) == 1
         (done,) = rescore_suite(store, "s")
         assert kept(store) == before
@@ -189,10 +192,10 @@ def test_judgements_that_were_kept_before_marks_are_read_as_ever(site: Site, mon
     with site.store() as store:
         before = kept(store)
         keys = {seat.judgement_key for seats in before[1].values() for seat in seats} - {None}
-        judgements = {key: store.judgement(key) for key in keys}
+        judgements = {key: store.juries.find_judgement(key) for key in keys}
         monkeypatch.setattr(juries, "_encode", as_before)
-        store.keep_scores(store.runs("s")[0].run_id, (), judgements.items(), ())
-        again = {key: store.judgement(key) for key in keys}
+        store.scores.keep(store.runs.select("s")[0].run_id, (), judgements.items(), ())
+        again = {key: store.juries.find_judgement(key) for key in keys}
         assert again == {key: Judgement(one.replies) for key, one in judgements.items()}
         rescore_suite(store, "s")
         assert kept(store) == before

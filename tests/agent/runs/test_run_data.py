@@ -99,7 +99,7 @@ def test_the_units_of_a_run_are_those_that_were_registered(ward: Ward):
     with FaultServer(models=["a/b"], answer="yes") as server:
         (outcome,) = run(ward.site, server.url, ENTRY)
     with ward.site.store() as store:
-        scores = store.unit_scores(outcome.summary.run.run_id, "exact_match")
+        scores = store.scores.read_units(outcome.summary.run.run_id, "exact_match")
     fingerprints = ward.gate.secrets.fingerprints
     units = {fingerprints.of_unit(score.unit_key) for score in scores}
     assert units == ward.gate.ledger().datasets()[0].units.keys()

@@ -9,13 +9,14 @@ from click.testing import CliRunner, Result
 
 from agent.cli.score import rescore
 from agent.cli.summarize import summarize
-from agent.results.summarize import Note, comparison, summarise_benchmarks, summarise_suite
+from agent.results.summarize import Note, compare_summaries, summarise_benchmarks, summarise_suite
 from agent.runs.rescore import rescore_suite
 from agent.runs.run import RunOutcome
 from agent.scoring.whole_run import stored_run_scores
 from agent.site.directory import Site, create_site
-from agent.store import RunOrigin, Store
+from agent.store import RunOrigin
 from agent.store.run_details import write_details
+from agent.store.scores import Scores
 from tests.agent.fault_server import Asked, FaultServer, Message
 from tests.agent.runs.suites import plan, run, write_benchmark
 
@@ -77,7 +78,7 @@ def test_both_rules_stand_side_by_side(site: Site):
     assert "HELM's mean" in table
     assert f"{row['helm']['mean']:.3f}" in table
     with site.store() as store:
-        (stored,) = store.runs("s")
+        (stored,) = store.runs.select("s")
         assert [m.name for m in stored.details.metrics] == ["exact_match", "exact_match@helm"]
         assert [m.scoring for m in stored.details.metrics] == ["intramural", "helm"]
 
@@ -101,7 +102,7 @@ def test_a_metric_of_the_whole_run_counts_what_could_not_be_read(site: Site):
     assert main.mean.value is not None
     assert main.mean.low < main.mean.value < main.mean.high
     with site.store() as store:
-        (stored,) = store.runs("s")
+        (stored,) = store.runs.select("s")
         assert stored_run_scores(store, stored.run_id, plan(site, "own:model=a/b").rules)[0].value == main.mean.value
         store.purge(0)
         (after,) = summarise_suite(store, "s")
@@ -132,7 +133,7 @@ def test_a_jurys_metric_waits_and_the_next_one_stands_in_with_a_note(site: Site)
     (row,) = json.loads(shown(site, "--format", "json").stdout)
     assert row["metric"] == "rouge_l"
     assert str(Note.NOT_MAIN) in row["notes"]
-    assert comparison([outcome.summary]).rates == {"a/b": None}
+    assert compare_summaries([outcome.summary]).rates == {"a/b": None}
 
 
 def test_answers_that_say_nothing_are_not_hidden_behind_another_metric(site: Site):
@@ -199,7 +200,7 @@ def test_scoring_again_asks_nobody_and_says_what_changed(site: Site):
     assert change["changed"] >= 2
     assert "no model was asked" in done.stderr
     with site.store() as store:
-        (stored,) = store.runs("s")
+        (stored,) = store.runs.select("s")
         assert stored.details.scoring == "helm"
     # The same command with those rules finds nothing left to do, though no server is there.
     (again,) = run(site, None, "own:model=a/b", scoring="helm")  # type: ignore[arg-type]
@@ -225,47 +226,47 @@ def test_imported_and_purged_runs_are_left_as_they_are(site: Site):
     write(site, BOTH)
     ask(site)
     with site.store() as store:
-        (stored,) = store.runs("s")
-        before = store.unit_scores(stored.run_id, "exact_match")
-        store._db.execute(
+        (stored,) = store.runs.select("s")
+        before = store.scores.read_units(stored.run_id, "exact_match")
+        store.database.connection.execute(
             "UPDATE runs SET details = ?", (write_details(replace(stored.details, origin=RunOrigin(kind="helm"))),)
         )
         (imported,) = rescore_suite(store, "s", "helm")
         assert "imported" in imported.left
-        store._db.execute("UPDATE runs SET details = ?", (write_details(stored.details),))
+        store.database.connection.execute("UPDATE runs SET details = ?", (write_details(stored.details),))
         store.purge(0)
         (purged,) = rescore_suite(store, "s", "helm")
         assert purged.left == "the texts of 6 instances were purged"
-        assert store.unit_scores(stored.run_id, "exact_match") == before
+        assert store.scores.read_units(stored.run_id, "exact_match") == before
 
 
 def test_scoring_again_that_is_killed_leaves_the_old_scores(site: Site, monkeypatch: pytest.MonkeyPatch):
     write(site, BOTH)
     ask(site)
     with site.store() as store:
-        (stored,) = store.runs("s")
-        before = store.unit_scores(stored.run_id, "exact_match")
+        (stored,) = store.runs.select("s")
+        before = store.scores.read_units(stored.run_id, "exact_match")
 
         def killed(*_: object) -> None:
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:
-            patch.setattr(Store, "put_in_place", killed)
+            patch.setattr(Scores, "put_draft_in_place", killed)
             with pytest.raises(KeyboardInterrupt):
                 rescore_suite(store, "s", "helm")
-        assert store.unit_scores(stored.run_id, "exact_match") == before
+        assert store.scores.read_units(stored.run_id, "exact_match") == before
         (done,) = rescore_suite(store, "s", "helm")
         assert done.changes[0].changed >= 2
-        assert [row.reason for row in store.unit_scores(stored.run_id, "exact_match")] == [None] * 6
+        assert [row.reason for row in store.scores.read_units(stored.run_id, "exact_match")] == [None] * 6
 
 
 def test_an_imported_run_is_not_replaced_by_asking(site: Site):
     write(site, BOTH)
     ask(site)
     with site.store() as store:
-        (stored,) = store.runs("s")
+        (stored,) = store.runs.select("s")
         details = replace(stored.details, origin=RunOrigin(kind="helm"))
-        store._db.execute("UPDATE runs SET details = ?", (write_details(details),))
+        store.database.connection.execute("UPDATE runs SET details = ?", (write_details(details),))
         (summary,) = summarise_suite(store, "s")
         assert Note.IMPORTED in summary.notes(summary.main)
     with pytest.raises(Exception, match="as it was imported"):

@@ -135,8 +135,8 @@ def test_a_run_that_stops_while_it_measures_measures_the_rest_when_it_is_given_a
 
     def measured(site: Site) -> list[float | None]:
         with site.store() as store:
-            (found,) = store.runs("s")
-            return [one.value for one in store.unit_scores(found.run_id, "rouge_l")]
+            (found,) = store.runs.select("s")
+            return [one.value for one in store.scores.read_units(found.run_id, "rouge_l")]
 
     def stops(*given):
         yield from islice(later_scores(*given), 11)

@@ -25,7 +25,7 @@ def test_a_site_without_an_encoder_measures_the_rest_and_is_told_what_is_left_ou
     assert "not measured: BERTScore-F of notes; they need an encoder, see bertscore_model" in done.stderr
     assert "rouge_l" in done.stdout
     with site.store() as store:
-        (run,) = store.runs("s")
+        (run,) = store.runs.select("s")
     assert [metric.name for metric in run.details.metrics] == ["rouge_l"]
     assert run.details.left_out == ("BERTScore-F",)
 

@@ -68,4 +68,4 @@ def pages(november: FilledSite, open_pages: OpenPages) -> SitePages:
 def run_id(november: FilledSite) -> str:
     """The run with three pages of instances."""
     with november.site.store() as store:
-        return next(run.run_id for run in store.runs("november") if "qwen" in run.model)
+        return next(run.run_id for run in store.runs.select("november") if "qwen" in run.model)

@@ -88,8 +88,8 @@ class FilledSite:
         kept = RunDetails.from_json({**plan.details(found, []).to_json(), **details})
         with self.site.store() as store:
             bodies = [request_identity(plan.request(c.instance, {})) for c in cases]
-            keys = [store.request_key(f"{plan.deployment.name} {entry}", body) for body in bodies]
-            run_id = store.begin_run(
+            keys = [store.identities.request_key(f"{plan.deployment.name} {entry}", body) for body in bodies]
+            run_id = store.runs.begin(
                 suite=suite,
                 name=plan.name,
                 benchmark=plan.benchmark.id,
@@ -100,7 +100,7 @@ class FilledSite:
                 planned=[(c.instance, key) for c, key in zip(cases, keys, strict=True)],
                 scored_by=plan.scored_by(),
             )
-            store.settle(
+            store.answers.settle(
                 run_id,
                 [(key, c.result) for c, key in zip(cases, keys, strict=True) if isinstance(c.result, Response)],
                 [
@@ -119,13 +119,13 @@ class FilledSite:
                 ],
             )
             if ended:
-                store.end_run(run_id)
+                store.runs.end(run_id)
         return run_id
 
     def audited(self) -> list[str]:
         """What the audit log says was revealed, in order."""
         with self.site.store() as store:
-            return [event.detail for event in store.audit_log() if event.event == "reveal"]
+            return [event.detail for event in store.audit.read_events() if event.event == "reveal"]
 
 
 def filled_site(folder: Path, name: str = "St. Example Hospital") -> FilledSite:

@@ -53,7 +53,7 @@ def add_judged(
 
 def keep_seats(store: Store, run_id: str, cases: Sequence[Case], replies: Mapping[int, Sequence[Replies]]) -> None:
     """Keep what the seats of the run's jury gave, by position."""
-    run = store.run(run_id)
+    run = store.runs.find(run_id)
     assert run is not None
     (use,) = [measure.use for measure in Rules.of_run(run.details).measures if measure.of_jury]
     judgements: list[tuple[bytes, Judgement]] = []
@@ -67,11 +67,11 @@ def keep_seats(store: Store, run_id: str, cases: Sequence[Case], replies: Mappin
             if isinstance(given, Reason):
                 own.append(Seat(seat, None, given.value))
                 continue
-            key = store.judgement_key(f"seat {seat}", f"{run_id} {position}".encode())
+            key = store.identities.judgement_key(f"seat {seat}", f"{run_id} {position}".encode())
             sent = (one if isinstance(one, Response) else Response(one, "", "stop", 9, 9, 0.1) for one in given)
             judgement = Judgement(tuple(sent))
             judgements.append((key, judgement))
             own.append(fill_seat(seat, key, judgement, rubric_of(use), (result.text,)))
         seats += [(position, "jury_score", seat) for seat in own]
         scores.append((position, "jury_score", jury_score(own, use)))
-    store.keep_scores(run_id, scores, judgements, seats)
+    store.scores.keep(run_id, scores, judgements, seats)

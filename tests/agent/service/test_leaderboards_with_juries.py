@@ -57,7 +57,7 @@ def test_the_suite_page_says_what_is_in_no_rank_and_why(filled: FilledSite, open
 
 def test_a_run_page_shows_its_jury_too(filled: FilledSite, open_pages: OpenPages):
     with filled.site.store() as store:
-        run = next(run for run in store.runs("november") if run.benchmark == "mtsamples_replicate")
+        run = next(run for run in store.runs.select("november") if run.benchmark == "mtsamples_replicate")
     assert "Seats filled" in shown(open_pages(filled.site), f"runs/{run.run_id}/index.html")
 
 
@@ -79,8 +79,8 @@ def test_drawings_on_the_page_are_the_figures_of_its_json(filled: FilledSite, op
 def test_a_model_whose_name_is_markup_is_text_in_a_drawing(filled: FilledSite, open_pages: OpenPages):
     name = "<script>alert(1)</script>"
     with filled.site.store() as store:
-        store._db.execute("UPDATE runs SET model = ? WHERE model LIKE 'google%'", (name,))
-        store._db.commit()
+        store.database.connection.execute("UPDATE runs SET model = ? WHERE model LIKE 'google%'", (name,))
+        store.database.connection.commit()
     page = shown(open_pages(filled.site))
     assert "<script" not in page
     assert html.escape(name) in page.partition("<h2>Drawn</h2>")[2]

@@ -21,7 +21,7 @@ from agent.exchange.releases import make_release
 from agent.io.progress import Progress
 from agent.redaction import Redactor
 from agent.redaction.gateway.cases import Redacting
-from agent.results.summarize import Note, comparison, summarise_suite
+from agent.results.summarize import Note, compare_summaries, summarise_suite
 from agent.service.files import write_pages
 from agent.service.pages import SitePages, suite_slug
 from agent.vocabulary import Reason, Reference
@@ -196,7 +196,7 @@ def test_runs_of_one_model_are_told_apart(filled: FilledSite, open_pages: OpenPa
     assert page is not None
     apart = [line["apart"] for line in json.loads(page.content)["leaderboard"]["boards"][0]["rows"]]
     with filled.site.store() as store:
-        deployments = {run.model: run.deployment for run in store.runs() if run.name.endswith("0.5")}
+        deployments = {run.model: run.deployment for run in store.runs.select() if run.name.endswith("0.5")}
     first = f"deployment {deployments['qwen/qwen2.5-7b-instruct']}"
     assert apart[0] == [first, "plain"]
     assert apart[1] == [first, "temperature=0.5"]
@@ -213,7 +213,7 @@ def test_the_suite_page_has_the_mean_win_rates_of_the_command_line(filled: Fille
     filled.add(graded(7, 10), entry="med_qa:model=a/fair")
     filled.add(graded(1, 10), entry="med_qa:model=baseline/random", language_model=False)
     with filled.site.store() as store:
-        rates = comparison(summarise_suite(store, "november")).rates
+        rates = compare_summaries(summarise_suite(store, "november")).rates
     page = html(open_pages(filled.site), SUITE)
     table = page[page.index("Mean win rates") :]
     for model, rate in rates.items():
@@ -419,7 +419,7 @@ def test_an_imported_run_says_so_on_each_of_its_pages(filled: FilledSite, open_p
     import_helm(filled.site, DATA / "helm_output")
     pages = open_pages(filled.site)
     with filled.site.store() as store:
-        run_id = store.runs("real")[0].run_id
+        run_id = store.runs.select("real")[0].run_id
     for path in (f"runs/{run_id}/index.html", f"runs/{run_id}/instances-1.html"):
         assert "Imported from HELM." in html(pages, path)
     assert ">imported</span>" in html(pages, "suites/real/index.html")
@@ -429,7 +429,7 @@ def test_an_imported_run_says_so_on_each_of_its_pages(filled: FilledSite, open_p
 def test_a_run_page_says_what_the_run_took_and_cost(filled: FilledSite, redacting: Redacting):
     run_id = filled.add([case(0), case(1)])
     with filled.site.store() as store:
-        deployment = store.runs()[0].deployment
+        deployment = store.runs.select()[0].deployment
         page = html(SitePages("s", store, redacting), f"runs/{run_id}/index.html")
         assert "2 answers, 2 requests (0 retries), 20 tokens in, 4 tokens out" in page
         assert "cost" not in page
@@ -440,7 +440,7 @@ def test_a_run_page_says_what_the_run_took_and_cost(filled: FilledSite, redactin
 def test_helms_figures_stand_beside_ours(filled: FilledSite, open_pages: OpenPages):
     run_id = filled.add(graded(3, 4), scoring="both", metrics=twin_metrics())
     with filled.site.store() as store:
-        store.settle(run_id, [], [(0, "exact_match@helm", 0.0)])
+        store.answers.settle(run_id, [], [(0, "exact_match@helm", 0.0)])
     pages = open_pages(filled.site)
     for path in (SUITE, f"runs/{run_id}/index.html"):
         page = html(pages, path)

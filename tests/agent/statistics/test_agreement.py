@@ -18,12 +18,12 @@ from agent.statistics.agreement import (
     IccForm,
     Level,
     Ratings,
+    compute_krippendorff_alpha,
+    estimate_icc_gain,
+    estimate_mean_icc,
     icc,
-    icc_above,
-    krippendorff_alpha,
-    mean_icc,
 )
-from agent.statistics.f_distribution import f_cdf, f_quantile
+from agent.statistics.f_distribution import compute_f_cdf, compute_f_quantile
 
 # Shrout and Fleiss 1979, table 2: six targets, four judges.
 SHROUT_FLEISS = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
@@ -158,13 +158,15 @@ def test_nominal_95_percent_of_intervals_hold_the_truth(form: IccForm, between: 
 
 def test_the_bootstrapped_mean_of_one_group_is_the_correlation_of_that_group():
     for form in ICC_FORMS:
-        assert mean_icc(SHROUT_FLEISS, [(0, 1, 2, 3)], form).value == pytest.approx(icc(SHROUT_FLEISS)[form].value)
+        assert estimate_mean_icc(SHROUT_FLEISS, [(0, 1, 2, 3)], form).value == pytest.approx(
+            icc(SHROUT_FLEISS)[form].value
+        )
 
 
 def test_z_scores_of_a_pair_give_pearsons_correlation_on_any_scale():
     table = [[row[0], 1000 - 3.5 * row[1]] for row in drawn(1, 40, 2, 1.0)]
     pearson = stats.pearsonr([row[0] for row in table], [row[1] for row in table]).statistic
-    found = mean_icc(table, [(0, 1)], "ICC3", standardised=True)
+    found = estimate_mean_icc(table, [(0, 1)], "ICC3", standardised=True)
     assert found.value == pytest.approx(pearson)
     assert found.low is not None
     assert found.high is not None
@@ -176,7 +178,7 @@ def test_missing_ratings_take_an_item_out_of_their_own_pairs_only():
     for place in range(0, 30, 3):
         table[place][2] = None
     alone = [icc([[row[a], row[b]] for row in table])["ICC2"].value or 0 for a, b in ((0, 1), (0, 2), (1, 2))]
-    found = mean_icc(table, [(0, 1), (0, 2), (1, 2)], "ICC2")
+    found = estimate_mean_icc(table, [(0, 1), (0, 2), (1, 2)], "ICC2")
     assert found.value == pytest.approx((30 * alone[0] + 20 * alone[1] + 20 * alone[2]) / 70)
 
 
@@ -184,15 +186,17 @@ def test_far_from_zero_nothing_is_lost():
     near = drawn(3, 30, 2, 1.0)
     far = [[1e6 + value for value in row] for row in near]
     for form in ICC_FORMS:
-        assert mean_icc(far, [(0, 1)], form).value == pytest.approx(mean_icc(near, [(0, 1)], form).value, abs=1e-6)
+        assert estimate_mean_icc(far, [(0, 1)], form).value == pytest.approx(
+            estimate_mean_icc(near, [(0, 1)], form).value, abs=1e-6
+        )
 
 
 def test_copies_of_a_patients_items_make_nothing_surer():
     items = drawn(4, 30, 2, 1.0)
-    once = mean_icc(items, [(0, 1)], "ICC3")
+    once = estimate_mean_icc(items, [(0, 1)], "ICC3")
     units = [place for place in range(30) for _ in range(5)]
-    again = mean_icc([row for row in items for _ in range(5)], [(0, 1)], "ICC3", units=units)
-    as_if_free = mean_icc([row for row in items for _ in range(5)], [(0, 1)], "ICC3")
+    again = estimate_mean_icc([row for row in items for _ in range(5)], [(0, 1)], "ICC3", units=units)
+    as_if_free = estimate_mean_icc([row for row in items for _ in range(5)], [(0, 1)], "ICC3")
     assert once.low is not None
     assert again.low == pytest.approx(once.low, abs=0.02)
     assert as_if_free.low is not None
@@ -201,12 +205,12 @@ def test_copies_of_a_patients_items_make_nothing_surer():
 
 def test_a_jury_that_copies_one_clinician_stands_above_the_two_and_the_interval_says_so():
     table = [[a, b, a] for a, b in drawn(5, 60, 2, 1.0)]
-    found = icc_above(table, 2, [(0, 1)])
+    found = estimate_icc_gain(table, 2, [(0, 1)])
     pearson = stats.pearsonr([row[0] for row in table], [row[1] for row in table]).statistic
     assert found.value == pytest.approx((1 - pearson) / 2)
     assert found.low is not None
     assert found.low > 0
-    none = icc_above([[a, a, a] for a, _ in drawn(5, 60, 2, 1.0)], 2, [(0, 1)])
+    none = estimate_icc_gain([[a, a, a] for a, _ in drawn(5, 60, 2, 1.0)], 2, [(0, 1)])
     assert none == Icc(pytest.approx(0), None, None)  # whatever is resampled: nothing varies
 
 
@@ -221,7 +225,7 @@ def test_a_colleague_stands_neither_above_nor_below_whichever_answers_a_clinicia
         table: list[list[float | None]] = (qualities[:, None] + random.normal(0, 0.5, (120, 3))).tolist()
         for row in table[20:]:
             row[1] = None
-        found = icc_above(table, 2, [(0, 1)])
+        found = estimate_icc_gain(table, 2, [(0, 1)])
         assert found.low is not None
         assert found.high is not None
         hold += found.low <= 0 <= found.high
@@ -232,44 +236,44 @@ def test_a_rater_with_few_items_weighs_little_and_one_who_never_varies_not_at_al
     table: list[list[float | None]] = [[*row, None, 3.0] for row in drawn(2, 60, 2, 1.0)]
     for row in table[:12]:
         row[2] = -(row[0] or 0)
-    alone = mean_icc(table, [(0, 1)], "ICC3", standardised=True)
-    at_odds = mean_icc(table, [(0, 2)], "ICC3", standardised=True)
+    alone = estimate_mean_icc(table, [(0, 1)], "ICC3", standardised=True)
+    at_odds = estimate_mean_icc(table, [(0, 2)], "ICC3", standardised=True)
     assert at_odds.value == pytest.approx(-1)
-    both = mean_icc(table, [(0, 1), (0, 2), (0, 3)], "ICC3", standardised=True)
+    both = estimate_mean_icc(table, [(0, 1), (0, 2), (0, 3)], "ICC3", standardised=True)
     assert both.value == pytest.approx((60 * (alone.value or 0) - 12) / 72)
 
 
 def test_no_correlation_is_below_minus_one():
     table = [[value, noise - value] for value, noise in drawn(3, 12, 2, 0.0)]
     assert (icc([[row[0], row[1]] for row in table])["ICC3k"].value or 0) < -1
-    found = mean_icc(table, [(0, 1)], "ICC3k", standardised=True)
+    found = estimate_mean_icc(table, [(0, 1)], "ICC3k", standardised=True)
     assert found.value == -1
     assert found.low == -1
 
 
 def test_nothing_is_said_of_one_unit():
-    found = mean_icc([[1, 2], [2, 2], [4, 5]], [(0, 1)], "ICC2", units=["p", "p", "p"])
+    found = estimate_mean_icc([[1, 2], [2, 2], [4, 5]], [(0, 1)], "ICC2", units=["p", "p", "p"])
     assert found.value is not None
     assert (found.low, found.high) == (None, None)
-    assert mean_icc([], [(0, 1)], "ICC2") == NO_ICC
-    assert mean_icc([[1, 1], [1, 1]], [(0, 1)], "ICC3") == NO_ICC
-    assert mean_icc([[1, 1], [1, 2]], [(0, 1)], "ICC3", standardised=True) == NO_ICC
-    assert mean_icc([[1, 2], [3, 4]], [], "ICC3") == NO_ICC
+    assert estimate_mean_icc([], [(0, 1)], "ICC2") == NO_ICC
+    assert estimate_mean_icc([[1, 1], [1, 1]], [(0, 1)], "ICC3") == NO_ICC
+    assert estimate_mean_icc([[1, 1], [1, 2]], [(0, 1)], "ICC3", standardised=True) == NO_ICC
+    assert estimate_mean_icc([[1, 2], [3, 4]], [], "ICC3") == NO_ICC
 
 
 def test_fewer_than_ten_units_that_count_have_no_interval_whatever_others_there_are():
     table: list[list[float | None]] = [[*row] for row in drawn(6, 40, 2, 1.0)]
     for row in table[9:]:
         row[1] = None
-    assert mean_icc(table, [(0, 1)], "ICC3").low is None
+    assert estimate_mean_icc(table, [(0, 1)], "ICC3").low is None
     table[9] = [1.0, 2.0]
-    assert mean_icc(table, [(0, 1)], "ICC3").low is not None
+    assert estimate_mean_icc(table, [(0, 1)], "ICC3").low is not None
 
 
 def test_bootstrapped_intervals_of_a_sample_of_the_usual_size_hold_the_truth(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(agreement, "RESAMPLES", 400)
     runs = 300
-    found = [mean_icc(drawn(seed, 60, 2, 1.0), [(0, 1)], "ICC3") for seed in range(runs)]
+    found = [estimate_mean_icc(drawn(seed, 60, 2, 1.0), [(0, 1)], "ICC3") for seed in range(runs)]
     hit = sum(one.low is not None and one.high is not None and one.low <= 0.5 <= one.high for one in found) / runs
     assert 0.93 <= hit <= 0.97
 
@@ -279,14 +283,14 @@ def test_bootstrapped_intervals_of_a_sample_of_the_usual_size_hold_the_truth(mon
 
 @pytest.mark.parametrize(("level", "published"), [("ordinal", 0.815), ("interval", 0.849)])
 def test_krippendorffs_example_gives_his_figures(level: Level, published: float):
-    assert krippendorff_alpha(KRIPPENDORFF, level) == pytest.approx(published, abs=0.0005)
+    assert compute_krippendorff_alpha(KRIPPENDORFF, level) == pytest.approx(published, abs=0.0005)
 
 
 def test_krippendorffs_binary_example_of_two_observers():
     # Part A of the same paper: ten units, 0.095.
     first, second = [0, 1, 0, 0, 0, 0, 0, 0, 1, 0], [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]
     for level in get_args(Level):
-        found = krippendorff_alpha(list(zip(first, second, strict=True)), level)
+        found = compute_krippendorff_alpha(list(zip(first, second, strict=True)), level)
         assert found == pytest.approx(0.095, abs=0.0005)
 
 
@@ -315,14 +319,14 @@ def by_coincidences(table: Ratings, level: Level) -> float | None:
 
 @given(tables(RATING), st.sampled_from(["ordinal", "interval"]))
 def test_alpha_is_what_the_matrix_of_coincidences_gives(table: list[list[float | None]], level: Level):
-    found, expected = krippendorff_alpha(table, level), by_coincidences(table, level)
+    found, expected = compute_krippendorff_alpha(table, level), by_coincidences(table, level)
     assert found == (None if expected is None else pytest.approx(expected, abs=1e-9))
     assert found is None or found <= 1
 
 
 @pytest.mark.parametrize("table", [[], [[1, None], [None, 2]], [[2, 2], [2, 2]]], ids=["none", "no pair", "constant"])
 def test_ratings_that_say_nothing_have_no_alpha(table: Ratings):
-    assert krippendorff_alpha(table, "interval") is None
+    assert compute_krippendorff_alpha(table, "interval") is None
 
 
 # quantiles
@@ -335,13 +339,13 @@ def test_ratings_that_say_nothing_have_no_alpha(table: Ratings):
 )
 def test_quantiles_of_f_are_scipys(p: float, d1: float, d2: float):
     expected = stats.f.ppf(p, d1, d2)
-    found = f_quantile(p, d1, d2)
+    found = compute_f_quantile(p, d1, d2)
     if 1e-200 < expected < 1e200:
         assert found == pytest.approx(expected, rel=1e-7)
-        assert f_cdf(found, d1, d2) == pytest.approx(p, rel=1e-7)
+        assert compute_f_cdf(found, d1, d2) == pytest.approx(p, rel=1e-7)
 
 
 def test_quantiles_of_f_refuse_what_is_no_distribution():
     for p, d1, d2 in ((0.0, 1, 1), (1.0, 1, 1), (0.5, 0, 1), (0.5, 1, -1)):
         with pytest.raises(ValueError, match="need 0 < p < 1"):
-            f_quantile(p, d1, d2)
+            compute_f_quantile(p, d1, d2)

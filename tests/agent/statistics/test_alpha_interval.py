@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from agent.statistics import alpha_interval
-from agent.statistics.agreement import krippendorff_alpha
-from agent.statistics.alpha_interval import Alpha, _Interval, _Ordinal, alpha_with_interval
+from agent.statistics.agreement import compute_krippendorff_alpha
+from agent.statistics.alpha_interval import Alpha, _Interval, _Ordinal, estimate_alpha
 
 RATINGS: list[list[float | None]] = [
     [1, 1, None], [2, 2, 3], [3, 3, 3], [3, 3.5, 3], [2, 2, 2], [1, 2, 3], [4, 4, 4], [1, 1, 2], [2, 2, 2],
@@ -25,14 +25,14 @@ def test_each_resample_has_the_alpha_of_its_rows_written_out(level: Literal["ord
     kept = [row for row in RATINGS if row != [None, None, 1]]
     for times, alpha in zip(weights, ours, strict=True):
         written_out = [row for row, count in zip(kept, times, strict=True) for _ in range(count)]
-        assert alpha == pytest.approx(krippendorff_alpha(written_out, level))
+        assert alpha == pytest.approx(compute_krippendorff_alpha(written_out, level))
 
 
 def test_answers_of_one_patient_are_drawn_together_so_that_the_interval_is_wider():
     rows = RATINGS * 8
-    alone = alpha_with_interval(rows, "interval")
-    patients = alpha_with_interval(rows, "interval", [place % len(RATINGS) for place in range(len(rows))])
-    assert alone.value == patients.value == krippendorff_alpha(rows, "interval")
+    alone = estimate_alpha(rows, "interval")
+    patients = estimate_alpha(rows, "interval", [place % len(RATINGS) for place in range(len(rows))])
+    assert alone.value == patients.value == compute_krippendorff_alpha(rows, "interval")
     assert alone.low is not None
     assert alone.high is not None
     assert patients.low is not None
@@ -41,9 +41,9 @@ def test_answers_of_one_patient_are_drawn_together_so_that_the_interval_is_wider
 
 
 def test_what_the_ratings_do_not_say_is_left_empty():
-    assert alpha_with_interval([], "interval") == Alpha(None, None, None)
-    assert alpha_with_interval([[1, 1], [1, 1]], "ordinal") == Alpha(None, None, None)
-    assert alpha_with_interval([[1, 2], [None, 1]], "ordinal").low is None
+    assert estimate_alpha([], "interval") == Alpha(None, None, None)
+    assert estimate_alpha([[1, 1], [1, 1]], "ordinal") == Alpha(None, None, None)
+    assert estimate_alpha([[1, 2], [None, 1]], "ordinal").low is None
 
 
 def test_it_covers_the_truth_as_often_as_it_says(monkeypatch: pytest.MonkeyPatch):
@@ -51,7 +51,7 @@ def test_it_covers_the_truth_as_often_as_it_says(monkeypatch: pytest.MonkeyPatch
     generator, covered, tries = np.random.default_rng(7), 0, 200
     for _ in range(tries):  # an item's value of variance 2, a judge's error of variance 1: alpha 2/3
         table = generator.normal(0, np.sqrt(2), (80, 1)) + generator.normal(0, 1, (80, 3))
-        found = alpha_with_interval(table.tolist(), "interval")
+        found = estimate_alpha(table.tolist(), "interval")
         assert found.low is not None
         assert found.high is not None
         covered += found.low < 2 / 3 < found.high

@@ -12,19 +12,19 @@ from scipy.stats import binomtest, bootstrap, nct, norm, sem
 from scipy.stats import t as student
 
 from agent.statistics import paired, resampling
-from agent.statistics.bounds import bounds, difference_bounds
+from agent.statistics.bounds import bound_difference, bounds
 from agent.statistics.multiple import holm
 from agent.statistics.paired import (
     Pair,
-    figure_difference,
-    mcnemar_exact_p,
-    mcnemar_mid_p,
-    newcombe_paired,
-    overall_difference,
-    paired_difference,
+    compute_mcnemar_exact_p,
+    compute_mcnemar_mid_p,
+    compute_newcombe_interval,
+    estimate_figure_difference,
+    estimate_overall_difference,
+    estimate_paired_difference,
 )
-from agent.statistics.power import detectable_difference, units_needed
-from agent.statistics.resampling import bca_interval, expanded, resampled_means, student_quantile
+from agent.statistics.power import find_detectable_difference, units_needed
+from agent.statistics.resampling import compute_bca_interval, compute_student_quantile, expanded, resample_means
 
 
 def pairs(differences, units=None):
@@ -46,45 +46,45 @@ def table(both: int, only_a: int, only_b: int, neither: int) -> list[Pair]:
     ],
 )
 def test_mcnemars_tests_give_the_published_examples(cells, exact, mid):
-    found = paired_difference(table(*cells), binary=True)
+    found = estimate_paired_difference(table(*cells), binary=True)
     assert found.test == "mcnemar mid-p"
     assert (round(found.exact_p, 4), round(found.p, 4)) == (exact, mid)
 
 
 def test_newcombes_interval_gives_the_published_example():
     """Complete responses before and after consolidation: Fagerland, Lydersen and Laake 2017, chapter 8."""
-    found = paired_difference(table(59, 6, 16, 80), binary=True)
+    found = estimate_paired_difference(table(59, 6, 16, 80), binary=True)
     assert (round(found.value, 4), round(found.low, 4), round(found.high, 4)) == (-0.0621, -0.1186, -0.0046)
 
 
 @given(st.integers(0, 40), st.integers(0, 40))
 def test_mcnemars_exact_test_is_the_binomial_one_and_the_mid_p_is_below_it(b, c):
-    exact = mcnemar_exact_p(b, c)
+    exact = compute_mcnemar_exact_p(b, c)
     assert exact == pytest.approx(binomtest(b, b + c).pvalue if b + c else 1.0, abs=1e-12)
-    assert exact == mcnemar_exact_p(c, b)
-    assert 0 < mcnemar_mid_p(b, c) <= exact
+    assert exact == compute_mcnemar_exact_p(c, b)
+    assert 0 < compute_mcnemar_mid_p(b, c) <= exact
 
 
 def test_ten_thousand_discordant_pairs_overflow_nothing():
-    assert mcnemar_mid_p(6_000, 4_000) < 1e-80
-    assert mcnemar_exact_p(5_000, 5_000) == 1.0
+    assert compute_mcnemar_mid_p(6_000, 4_000) < 1e-80
+    assert compute_mcnemar_exact_p(5_000, 5_000) == 1.0
 
 
 @given(st.tuples(*[st.integers(0, 30)] * 4).filter(lambda cells: sum(cells) > 0))
 def test_newcombes_interval_holds_the_difference_and_turns_round_with_the_models(cells):
     both, a, b, neither = cells
     n = sum(cells)
-    low, high = newcombe_paired(*cells)
+    low, high = compute_newcombe_interval(*cells)
     assert -1 - 1e-9 <= low <= (a - b) / n + 1e-9
     assert (a - b) / n - 1e-9 <= high <= 1 + 1e-9
-    assert newcombe_paired(both, b, a, neither) == pytest.approx((-high, -low), abs=1e-9)
+    assert compute_newcombe_interval(both, b, a, neither) == pytest.approx((-high, -low), abs=1e-9)
 
 
 def test_newcombes_interval_covers_as_often_as_it_says():
     """4,000 comparisons of 60 instances; the second model is right in 70 %, the first in 60 %, often on the same."""
     draw = np.random.default_rng(4)
     counts = draw.multinomial(60, [0.52, 0.08, 0.18, 0.22], 4_000)
-    inside = [low <= -0.1 <= high for low, high in (newcombe_paired(*map(int, row)) for row in counts)]
+    inside = [low <= -0.1 <= high for low, high in (compute_newcombe_interval(*map(int, row)) for row in counts)]
     assert 0.93 <= np.mean(inside) <= 0.97
 
 
@@ -93,7 +93,7 @@ def test_resampled_means_are_those_of_all_possible_resamples():
     every = [
         sum(sums[i] for i in drawn) / sum(sizes[i] for i in drawn) for drawn in itertools.product(range(4), repeat=4)
     ]
-    found = resampled_means(sums, sizes, 40_000)
+    found = resample_means(sums, sizes, 40_000)
     assert set(np.round(found, 9)) == set(np.round(every, 9))
     for level in (5, 25, 50, 75, 95):
         assert np.percentile(found, level) == pytest.approx(np.percentile(every, level), abs=0.02)
@@ -101,17 +101,17 @@ def test_resampled_means_are_those_of_all_possible_resamples():
 
 def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch):
     sums, sizes = np.random.default_rng(1).random(300), np.ones(300)
-    whole = resampled_means(sums, sizes, 500)
+    whole = resample_means(sums, sizes, 500)
     monkeypatch.setattr(resampling, "BLOCK", 1_000)
-    assert np.allclose(resampled_means(sums, sizes, 500), whole)
+    assert np.allclose(resample_means(sums, sizes, 500), whole)
 
 
 @pytest.mark.parametrize("units", [20, 60])
 def test_the_bca_interval_is_scipys_from_the_same_draws_at_the_levels_for_so_many_units(units: int):
     """Skewed, so that bias and acceleration both move it: by 7 and 12 % of its length where there are 20 units."""
     values = np.random.default_rng(2).exponential(1, units) ** 2
-    drawn = resampled_means(values, np.ones(units), 5_000)
-    found = bca_interval(float(values.mean()), drawn, values, np.ones(units))
+    drawn = resample_means(values, np.ones(units), 5_000)
+    found = compute_bca_interval(float(values.mean()), drawn, values, np.ones(units))
     expected = bootstrap(
         (values,),
         np.mean,
@@ -131,18 +131,18 @@ def test_bias_and_acceleration_of_documents_with_several_answers_are_those_of_le
     draw = np.random.default_rng(4)
     sizes = draw.integers(1, 6, 25).astype(float)
     sums = sizes * draw.exponential(1, 25)
-    value, drawn = float(sums.sum() / sizes.sum()), resampled_means(sums, sizes, 4_000)
+    value, drawn = float(sums.sum() / sizes.sum()), resample_means(sums, sizes, 4_000)
     left_out = [(sums.sum() - s) / (sizes.sum() - n) for s, n in zip(sums, sizes, strict=True)]
     away = np.mean(left_out) - np.array(left_out)
     acceleration, bias = (away**3).sum() / (6 * (away**2).sum() ** 1.5), norm.ppf((drawn < value).mean())
     levels = [norm.cdf(bias + (bias + z) / (1 - acceleration * (bias + z))) for z in (-expanded(25), expanded(25))]
-    assert bca_interval(value, drawn, sums, sizes) == pytest.approx(np.quantile(drawn, levels), abs=1e-6)
+    assert compute_bca_interval(value, drawn, sums, sizes) == pytest.approx(np.quantile(drawn, levels), abs=1e-6)
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 9, 30, 1_000, 100_000])
 @pytest.mark.parametrize("p", [0.8, 0.975])
 def test_students_quantiles_are_scipys(p: float, freedom: int):
-    assert student_quantile(p, freedom) == pytest.approx(student.ppf(p, freedom), rel=1e-7)
+    assert compute_student_quantile(p, freedom) == pytest.approx(student.ppf(p, freedom), rel=1e-7)
 
 
 def test_an_interval_of_few_units_reaches_further():
@@ -155,10 +155,10 @@ def test_an_interval_of_few_units_reaches_further():
 def test_the_paired_interval_is_of_the_differences_not_of_the_models():
     draw = np.random.default_rng(3)
     hard = draw.random(200)
-    found = paired_difference([Pair(n, h * 0.9 + 0.05, h * 0.9) for n, h in enumerate(hard)], binary=False)
+    found = estimate_paired_difference([Pair(n, h * 0.9 + 0.05, h * 0.9) for n, h in enumerate(hard)], binary=False)
     assert found.value == pytest.approx(0.05)
     assert (found.low, found.high, found.method) == (None, None, "none")  # nothing but rounding varies
-    noisy = paired_difference(
+    noisy = estimate_paired_difference(
         [Pair(n, h + e, h) for n, (h, e) in enumerate(zip(hard, draw.normal(0.02, 0.05, 200), strict=True))],
         binary=False,
     )
@@ -168,8 +168,8 @@ def test_the_paired_interval_is_of_the_differences_not_of_the_models():
 
 def test_instances_of_one_patient_make_nothing_surer():
     differences = np.random.default_rng(5).normal(0.1, 0.3, 40).tolist()
-    alone = paired_difference(pairs(differences * 5), binary=False)
-    together = paired_difference(pairs(differences * 5, [n % 40 for n in range(200)]), binary=False)
+    alone = estimate_paired_difference(pairs(differences * 5), binary=False)
+    together = estimate_paired_difference(pairs(differences * 5, [n % 40 for n in range(200)]), binary=False)
     assert (together.n, together.units) == (200, 40)
     assert together.high - together.low > 1.8 * (alone.high - alone.low)
     assert together.p > alone.p
@@ -178,23 +178,23 @@ def test_instances_of_one_patient_make_nothing_surer():
 
 def test_right_and_wrong_of_one_patients_questions_are_no_mcnemar_table():
     asked = [Pair(n // 4, 1.0, float(n % 8 > 3)) for n in range(40)]
-    found = paired_difference(asked, binary=True)
+    found = estimate_paired_difference(asked, binary=True)
     assert (found.test, found.exact_p, found.method) == ("bootstrap", None, "bca")
     assert found.p >= 2 ** (1 - 5)  # five patients differ
 
 
 @pytest.mark.parametrize(("units", "least"), [(1, 1.0), (2, 0.5), (5, 0.0625)])
 def test_few_units_that_agree_are_not_sure(units: int, least: float):
-    assert paired_difference(pairs([0.3] * units), binary=False).p == least
-    varied = paired_difference(pairs([0.3 + 0.001 * n for n in range(units)]), binary=False)
+    assert estimate_paired_difference(pairs([0.3] * units), binary=False).p == least
+    varied = estimate_paired_difference(pairs([0.3 + 0.001 * n for n in range(units)]), binary=False)
     assert varied.p >= least
 
 
 def test_no_number_of_resamples_makes_a_p_of_nothing():
     """All of 60 patients differ the same way, none of the resamples comes near 0: p is of one resample more."""
     differences = np.random.default_rng(14).uniform(0.2, 0.4, 60)
-    found = paired_difference(pairs(differences.tolist()), binary=False)
-    drawn = resampled_means(differences, np.ones(60), paired.resamples_for(60))
+    found = estimate_paired_difference(pairs(differences.tolist()), binary=False)
+    drawn = resample_means(differences, np.ones(60), paired.choose_resamples(60))
     assert not (np.abs(drawn - differences.mean()) >= differences.mean() / 2).any()
     assert found.p == 1 / (1 + len(drawn))
 
@@ -202,18 +202,18 @@ def test_no_number_of_resamples_makes_a_p_of_nothing():
 def test_a_p_counts_the_resamples_that_lie_as_far_and_one_more():
     sums = np.arange(1.0, 101.0)
     drawn = sums.mean() + np.array([60.0, -60.0, 10.0, 0.0, 1.0])
-    assert paired.bootstrap_p(float(sums.mean()), drawn, sums) == pytest.approx((1 + 2) / (1 + 5))
+    assert paired.compute_bootstrap_p(float(sums.mean()), drawn, sums) == pytest.approx((1 + 2) / (1 + 5))
 
 
 def test_equal_scores_are_no_difference():
-    found = paired_difference(pairs([0.0] * 50), binary=False)
+    found = estimate_paired_difference(pairs([0.0] * 50), binary=False)
     assert (found.value, found.p, found.low, found.better_a, found.better_b) == (0.0, 1.0, None, 0, 0)
 
 
 def test_instances_that_one_model_has_no_score_for_do_not_count():
-    found = paired_difference([Pair(1, None, 0.4), Pair(2, 0.3, None), Pair(3, None, None)], binary=False)
+    found = estimate_paired_difference([Pair(1, None, 0.4), Pair(2, 0.3, None), Pair(3, None, None)], binary=False)
     assert (found.n, found.value, found.p) == (0, None, None)
-    assert paired_difference([Pair(1, None, 1.0), *table(1, 1, 0, 0)], binary=True).n == 2
+    assert estimate_paired_difference([Pair(1, None, 1.0), *table(1, 1, 0, 0)], binary=True).n == 2
 
 
 def test_where_there_is_no_difference_the_bootstrap_seldom_sees_one():
@@ -225,8 +225,8 @@ def test_where_there_is_no_difference_the_bootstrap_seldom_sees_one():
     sums = apart.sum(axis=2) + draw.normal(0, 0.5, sizes.shape) * sizes
     low = 0
     for study, n in zip(sums, sizes, strict=True):
-        drawn = resampled_means(study, n, 500)
-        low += paired.bootstrap_p(float(study.sum() / n.sum()), drawn, study) <= 0.05
+        drawn = resample_means(study, n, 500)
+        low += paired.compute_bootstrap_p(float(study.sum() / n.sum()), drawn, study) <= 0.05
     assert 0.035 <= low / 2_000 <= 0.06
 
 
@@ -242,7 +242,7 @@ def test_a_jury_that_grades_few_answers_differently_leaves_doubt():
     draw, covered, shown = np.random.default_rng(11), 0, 0
     for _ in range(400):
         differences = (draw.random(50) < 0.05) * draw.exponential(0.5, 50)
-        found = paired_difference(pairs(differences.tolist()), binary=False)
+        found = estimate_paired_difference(pairs(differences.tolist()), binary=False)
         if found.low is not None:
             shown += 1
             covered += found.low <= 0.025 <= found.high
@@ -250,7 +250,7 @@ def test_a_jury_that_grades_few_answers_differently_leaves_doubt():
 
 
 def test_two_patients_do_not_exclude_what_their_p_does_not():
-    found = paired_difference(pairs([0.1, 0.2]), binary=False, reach=1)
+    found = estimate_paired_difference(pairs([0.1, 0.2]), binary=False, reach=1)
     assert found.p >= 0.5
     assert found.low <= 0 <= found.high
     assert found.high - found.low > 0.5
@@ -259,7 +259,7 @@ def test_two_patients_do_not_exclude_what_their_p_does_not():
 
 @given(st.tuples(*[st.integers(0, 12)] * 4).filter(lambda cells: sum(cells) > 0))
 def test_an_interval_never_excludes_what_mcnemars_test_does_not(cells):
-    found = paired_difference(table(*cells), binary=True)
+    found = estimate_paired_difference(table(*cells), binary=True)
     assert found.p <= 0.05 or found.low <= 0 <= found.high
     assert found.low <= found.value + 1e-9
     assert found.value - 1e-9 <= found.high
@@ -268,7 +268,7 @@ def test_an_interval_never_excludes_what_mcnemars_test_does_not(cells):
 @pytest.mark.parametrize("units", [10, 30, 200])
 def test_a_difference_of_the_detectable_size_is_seen_four_times_in_five(units: int):
     error = 1 / math.sqrt(units)
-    effect = detectable_difference(error, units) / error
+    effect = find_detectable_difference(error, units) / error
     critical = student.ppf(0.975, units - 1)
     power = 1 - nct.cdf(critical, units - 1, effect) + nct.cdf(-critical, units - 1, effect)
     assert power == pytest.approx(0.8, abs=0.01)
@@ -276,33 +276,33 @@ def test_a_difference_of_the_detectable_size_is_seen_four_times_in_five(units: i
 
 def test_what_is_detectable_among_many_benchmarks_is_seen_by_holms_p_four_times_in_five():
     units, tests = 200, 37
-    effect = detectable_difference(1.0, units, tests)
+    effect = find_detectable_difference(1.0, units, tests)
     critical = student.ppf(1 - 0.05 / tests / 2, units - 1)  # what Holm's first step asks for
     assert 1 - nct.cdf(critical, units - 1, effect) == pytest.approx(0.8, abs=0.01)
-    assert effect > 1.4 * detectable_difference(1.0, units)
+    assert effect > 1.4 * find_detectable_difference(1.0, units)
     assert units_needed(1.0, 0.1, tests) > 1.8 * units_needed(1.0, 0.1)
 
 
 def test_a_difference_that_cannot_be_or_that_no_test_would_believe_is_not_detectable():
-    assert detectable_difference(0.4, 20, most=1.0) is None  # larger than the metric's range
-    assert detectable_difference(0.01, 5) is None  # five patients that agree: p is 0.0625
-    assert detectable_difference(0.01, 6) is not None
-    assert detectable_difference(0.01, 10, tests=37) is None
+    assert find_detectable_difference(0.4, 20, most=1.0) is None  # larger than the metric's range
+    assert find_detectable_difference(0.01, 5) is None  # five patients that agree: p is 0.0625
+    assert find_detectable_difference(0.01, 6) is not None
+    assert find_detectable_difference(0.01, 10, tests=37) is None
 
 
 def test_units_needed_are_those_from_which_on_it_is_seen():
-    assert detectable_difference(0.1, 1) is None
+    assert find_detectable_difference(0.1, 1) is None
     assert units_needed(0.0, 0.1) is None
     assert units_needed(1.0, 0.0) is None
     assert units_needed(1.0, 1e-9) is None
     needed = units_needed(0.5, 0.1)
     assert needed == pytest.approx((1.959964 + 0.841621) ** 2 * 25, rel=0.02)  # the textbook's normal approximation
-    assert detectable_difference(0.5 / math.sqrt(needed), needed) <= 0.1
-    assert detectable_difference(0.5 / math.sqrt(needed - 1), needed - 1) > 0.1
+    assert find_detectable_difference(0.5 / math.sqrt(needed), needed) <= 0.1
+    assert find_detectable_difference(0.5 / math.sqrt(needed - 1), needed - 1) > 0.1
 
 
 def test_no_discordant_pair_is_not_certainty():
-    found = paired_difference(table(30, 0, 0, 10), binary=True)
+    found = estimate_paired_difference(table(30, 0, 0, 10), binary=True)
     assert (found.value, found.p) == (0.0, 1.0)
     assert found.low < -0.05 < 0.05 < found.high
     assert found.detectable > 0.05
@@ -333,8 +333,10 @@ def accuracy(items):
 def test_a_figure_of_all_items_that_is_a_mean_differs_as_means_do():
     draw = np.random.default_rng(8)
     a, b = draw.random(80).tolist(), draw.random(80).tolist()
-    by_figure = figure_difference(list(zip(range(80), a, b, strict=True)), accuracy)
-    by_pair = paired_difference([Pair(n, x, y) for n, (x, y) in enumerate(zip(a, b, strict=True))], binary=False)
+    by_figure = estimate_figure_difference(list(zip(range(80), a, b, strict=True)), accuracy)
+    by_pair = estimate_paired_difference(
+        [Pair(n, x, y) for n, (x, y) in enumerate(zip(a, b, strict=True))], binary=False
+    )
     assert by_figure.value == pytest.approx(by_pair.value)
     assert (by_figure.low, by_figure.high) == pytest.approx((by_pair.low, by_pair.high), abs=0.015)
     assert by_figure.p == pytest.approx(by_pair.p, abs=0.04)
@@ -342,18 +344,18 @@ def test_a_figure_of_all_items_that_is_a_mean_differs_as_means_do():
 
 
 def test_a_figure_of_equal_items_or_of_none_has_no_interval():
-    same = figure_difference([(n, 1.0, 1.0) for n in range(5)], accuracy)
+    same = estimate_figure_difference([(n, 1.0, 1.0) for n in range(5)], accuracy)
     assert (same.value, same.low, same.p) == (0.0, None, 1.0)
-    assert figure_difference([], accuracy).value is None
+    assert estimate_figure_difference([], accuracy).value is None
 
 
 def test_a_clear_difference_of_a_large_runs_figure_survives_the_correction_for_many_benchmarks():
     draw = np.random.default_rng(12)
     items = [(n, 1.0, b) for n, b in enumerate((draw.random(5_000) < 0.3).astype(float).tolist())]
-    found = figure_difference(items, accuracy)
+    found = estimate_figure_difference(items, accuracy)
     assert found.value == pytest.approx(0.7, abs=0.03)
     assert 37 * found.p < 1e-6
-    unclear = figure_difference([(n, float(n % 2), float(n % 3 > 0)) for n in range(6)], accuracy)
+    unclear = estimate_figure_difference([(n, float(n % 2), float(n % 3 > 0)) for n in range(6)], accuracy)
     assert unclear.p >= 2 ** (1 - 4)
 
 
@@ -361,7 +363,7 @@ def test_few_noisy_patients_are_not_surer_for_many_quiet_ones_of_another_benchma
     """Where one benchmark of ten makes the doubt, it is Student's t of nine degrees that holds; not of 508."""
     draw = np.random.default_rng(13)
     noisy, quiet = draw.normal(0.1, 0.3, 10), draw.normal(0, 0.02, 500)
-    found = overall_difference([pairs(noisy.tolist()), pairs(quiet.tolist())])
+    found = estimate_overall_difference([pairs(noisy.tolist()), pairs(quiet.tolist())])
     errors = sem(noisy), sem(quiet)
     freedom = (errors[0] ** 2 + errors[1] ** 2) ** 2 / (errors[0] ** 4 / 9 + errors[1] ** 4 / 499)
     reach = student.ppf(0.975, freedom) * math.hypot(*errors) / 2
@@ -373,7 +375,7 @@ def test_all_benchmarks_weigh_the_same_whatever_their_size():
     draw = np.random.default_rng(9)
     large = pairs(draw.normal(0.1, 0.2, 900).tolist())
     small = pairs(draw.normal(-0.1, 0.2, 30).tolist())
-    found = overall_difference([large, small])
+    found = estimate_overall_difference([large, small])
     means = [np.mean([pair.a - pair.b for pair in table]) for table in (large, small)]
     assert found.value == pytest.approx(np.mean(means))
     spreads = [np.std([pair.a - pair.b for pair in table], ddof=1) for table in (large, small)]
@@ -384,19 +386,19 @@ def test_all_benchmarks_weigh_the_same_whatever_their_size():
 
 def test_a_benchmark_of_one_question_does_not_decide_over_all():
     sure = [Pair(1, 1.0, 0.0)]
-    found = overall_difference([sure, pairs(np.random.default_rng(1).normal(0, 0.2, 100).tolist())])
+    found = estimate_overall_difference([sure, pairs(np.random.default_rng(1).normal(0, 0.2, 100).tolist())])
     assert found.counted == (1,)
     assert found.p > 0.05
-    assert overall_difference([sure]) is None
+    assert estimate_overall_difference([sure]) is None
 
 
 @pytest.mark.parametrize(("units", "counts"), [(9, False), (10, True)])
 def test_fewer_than_ten_patients_do_not_count_over_all_however_many_their_answers(units: int, counts: bool):
     draw = np.random.default_rng(15)
     few = pairs(draw.normal(0.2, 0.1, 60).tolist(), [n % units for n in range(60)])
-    found = overall_difference([few, pairs(draw.normal(0, 0.2, 100).tolist())])
+    found = estimate_overall_difference([few, pairs(draw.normal(0, 0.2, 100).tolist())])
     assert found.counted == ((0, 1) if counts else (1,))
-    assert (overall_difference([few]) is not None) is counts
+    assert (estimate_overall_difference([few]) is not None) is counts
 
 
 def test_what_is_unscored_is_bounded_by_all_wrong_and_all_right():
@@ -409,10 +411,10 @@ def test_what_is_unscored_is_bounded_by_all_wrong_and_all_right():
 
 
 def test_a_differences_bounds_count_each_models_gaps_against_it_and_for_it():
-    found = difference_bounds([(1.0, 0.0), (None, 1.0), (0.0, None), (None, None)])
+    found = bound_difference([(1.0, 0.0), (None, 1.0), (0.0, None), (None, None)])
     assert (found.low, found.high) == ((1 - 1 - 1 - 1) / 4, (1 + 0 + 0 + 1) / 4)
-    assert difference_bounds([]) is None
-    assert not difference_bounds([(1.0, 0.0)]).matters
+    assert bound_difference([]) is None
+    assert not bound_difference([(1.0, 0.0)]).matters
 
 
 @pytest.mark.parametrize(("unscored", "told"), [(1, False), (2, True), (4, True)])
@@ -420,12 +422,12 @@ def test_bounds_are_told_from_a_hundredth_of_the_range_on(unscored: int, told: b
     for low, high in ((0.0, 1.0), (1.0, 5.0)):
         assert bounds((low + high) / 2, 150 - unscored, unscored, low, high).matters is told
         scores = [((low + high) / 2, low)] * (150 - unscored) + [(None, low)] * unscored
-        assert difference_bounds(scores, low, high).matters is told
+        assert bound_difference(scores, low, high).matters is told
 
 
 @given(st.lists(st.tuples(*[st.one_of(st.none(), st.floats(0, 1))] * 2), min_size=1, max_size=20))
 def test_no_filling_in_of_gaps_leaves_the_bounds(scores):
-    found = difference_bounds(scores)
+    found = bound_difference(scores)
     for fill_a, fill_b in itertools.product((0.0, 0.3, 1.0), repeat=2):
         filled = [(fill_a if a is None else a, fill_b if b is None else b) for a, b in scores]
         value = sum(a - b for a, b in filled) / len(filled)

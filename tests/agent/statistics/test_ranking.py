@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.statistics import ranking
-from agent.statistics.ranking import BenchmarkScores, ModelStanding, standings_and_ranks
+from agent.statistics.ranking import BenchmarkScores, ModelStanding, rank_models
 from agent.statistics.resampling import FEWEST_UNITS, expanded
 from protocol.figures import mean_win_rates
 
@@ -35,11 +35,11 @@ PUBLISHED = {
 
 
 def standings(columns: list[BenchmarkScores]) -> Mapping[str, ModelStanding]:
-    return standings_and_ranks(columns)[0]
+    return rank_models(columns)[0]
 
 
 def column_ranks(column: BenchmarkScores) -> dict[str, tuple[int, int]]:
-    (found,) = standings_and_ranks([column])[1]
+    (found,) = rank_models([column])[1]
     return found
 
 
@@ -131,7 +131,7 @@ def test_resamples_of_all_columns_are_what_a_plain_computation_gives(columns, se
             return [np.array([[Counter(row)[unit] for unit in range(units)] for row in drawn[number]], dtype=float)]
 
         patch.setattr(ranking, "RESAMPLES", 5)
-        patch.setattr(ranking, "times_drawn", times)
+        patch.setattr(ranking, "count_draws", times)
         patch.setattr(ranking, "_widened", lambda column, value, models, here, drawn: drawn)
         models = list(dict.fromkeys(model for one in columns for model in (*one.scores, *one.fixed)))
         won, averaged, _ = ranking._resampled(columns, [ranking._values(one) for one in columns], models)
@@ -148,8 +148,8 @@ def test_gaps_of_every_kind_bring_no_warning_and_no_nonsense(columns):
     with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
         warnings.simplefilter("error")
         patch.setattr(ranking, "RESAMPLES", 40)
-        found, ranked = standings_and_ranks(columns)
-        assert standings_and_ranks(columns) == (found, ranked)
+        found, ranked = rank_models(columns)
+        assert rank_models(columns) == (found, ranked)
     for one, ranks in zip(columns, ranked, strict=True):
         for low, high in ranks.values():
             assert 1 <= low <= high <= len({*one.scores, *one.fixed})
@@ -294,7 +294,7 @@ def test_equal_models_seldom_get_a_range_that_leaves_out_a_rank(
         patch.setattr(ranking, "RESAMPLES", 300)
         for _ in range(leaderboards):
             values = draw.normal(0.5, 0.1, (columns, 5, units)) if graded else draw.random((columns, 5, units)) < 0.7
-            found, ranks = standings_and_ranks(
+            found, ranks = rank_models(
                 [
                     BenchmarkScores(
                         {f"m{k}": {unit: (float(x), 1) for unit, x in enumerate(row)} for k, row in enumerate(one)}
@@ -339,6 +339,6 @@ def test_a_leaderboard_of_medhelms_size_is_ready_in_seconds():
         for rows in right
     ]
     before = time.process_time()
-    found, ranks = standings_and_ranks(columns)
+    found, ranks = rank_models(columns)
     assert (len(found), len(ranks)) == (10, 37)
     assert time.process_time() - before < 6  # 2 s on two cores; a neighbour on them may double it

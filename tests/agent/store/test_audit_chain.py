@@ -36,7 +36,7 @@ def store(path: Path) -> Iterator[Store]:
     """Return a store whose log has 24 events; event 21 is an approval, and so is event 22."""
     store = Store(path, Vault(DATA_KEY), AUDIT_KEY)
     for number in range(1, EVENTS + 1):
-        store.audit("submission approved" if number in (21, 22) else "reveal", f"run={number}")
+        store.audit.record("submission approved" if number in (21, 22) else "reveal", f"run={number}")
     yield store
     store.close()
 
@@ -51,15 +51,15 @@ def attack(path: Path, *statements: str) -> None:
 def finding(store: Store) -> str:
     """Return what reading the log says of its changes."""
     with pytest.raises(StoreError, match="the audit log was changed") as caught:
-        store.audit_log()
+        store.audit.read_events()
     return str(caught.value).removeprefix("the audit log was changed: ")
 
 
 def test_untouched_log_is_read_with_its_numbers(store: Store) -> None:
-    events = store.audit_log()
+    events = store.audit.read_events()
     assert [event.number for event in events] == list(range(1, EVENTS + 1))
     assert (events[20].event, events[20].detail) == ("submission approved", "run=21")
-    assert store.audit_head() == (EVENTS, events[-1].link)
+    assert store.audit.read_head() == (EVENTS, events[-1].link)
 
 
 def test_deleted_events_in_the_middle_are_located(store: Store, path: Path) -> None:
@@ -84,7 +84,7 @@ def test_deleted_last_events_are_located(store: Store, path: Path) -> None:
 
 def test_deleted_last_events_stay_missing_when_the_site_logs_on(store: Store, path: Path) -> None:
     attack(path, "DELETE FROM audit_events WHERE number > 22")
-    store.audit("purge", "texts=0")
+    store.audit.record("purge", "texts=0")
     assert finding(store) == "events 23 to 24 are missing"
 
 
@@ -142,24 +142,24 @@ def test_invented_event_is_located(store: Store, path: Path) -> None:
     attack(path, "INSERT INTO audit_events SELECT 25, 'x', link FROM audit_events WHERE number = 3")
     assert finding(store) == "event 25 was added without the seal key"
     with pytest.raises(StoreError, match="an event 25 stands after the log's last"):
-        store.audit("purge", "")
+        store.audit.record("purge", "")
 
 
 def test_changed_head_stops_reading_and_writing(store: Store, path: Path) -> None:
     attack(path, "DELETE FROM audit_events WHERE number > 20", "UPDATE audit_head SET number = 20")
-    for use in (store.audit_log, store.audit_head, lambda: store.audit("purge", "")):
+    for use in (store.audit.read_events, store.audit.read_head, lambda: store.audit.record("purge", "")):
         with pytest.raises(StoreError, match="head of the audit log is missing or was changed"):
             use()
     attack(path, "DELETE FROM audit_head")
     with pytest.raises(StoreError, match="head of the audit log is missing or was changed"):
-        store.audit("purge", "")
+        store.audit.record("purge", "")
 
 
 def test_head_of_an_older_copy_over_newer_events_is_noticed(store: Store, path: Path, tmp_path: Path) -> None:
     store.close()
     shutil.copy(path, tmp_path / "older.sqlite3")
     store = Store(path, Vault(DATA_KEY), AUDIT_KEY)
-    store.audit("reveal", "run=25")
+    store.audit.record("reveal", "run=25")
     attack(
         path,
         f"ATTACH '{tmp_path / 'older.sqlite3'}' AS older",
@@ -168,7 +168,7 @@ def test_head_of_an_older_copy_over_newer_events_is_noticed(store: Store, path: 
     )
     assert finding(store) == "event 25 is newer than the log's head: the head was put back"
     with pytest.raises(StoreError, match="an event 25 stands after the log's last"):
-        store.audit("purge", "")  # it would take the place of the genuine event
+        store.audit.record("purge", "")  # it would take the place of the genuine event
     store.close()
 
 
@@ -178,10 +178,10 @@ def test_event_of_another_copy_of_the_log_is_located(store: Store, path: Path, t
     shutil.copy(path, tmp_path / "other.sqlite3")
     with closing(Store(tmp_path / "other.sqlite3", Vault(DATA_KEY), AUDIT_KEY)) as other:
         for number in range(25, 28):
-            other.audit("reveal", f"harmless={number}")
+            other.audit.record("reveal", f"harmless={number}")
     store = Store(path, Vault(DATA_KEY), AUDIT_KEY)
     for number in range(25, 28):
-        store.audit("reveal", f"run={number}")
+        store.audit.record("reveal", f"run={number}")
     attack(
         path,
         f"ATTACH '{tmp_path / 'other.sqlite3'}' AS other",
@@ -219,15 +219,15 @@ def test_log_is_read_whole_while_another_command_writes_to_it(store: Store, path
     def write() -> None:
         with closing(Store(path, Vault(DATA_KEY), AUDIT_KEY)) as other:
             for number in range(200):
-                other.audit("reveal", f"page={number}")
+                other.audit.record("reveal", f"page={number}")
 
     writer = threading.Thread(target=write)
     writer.start()
     lengths = []
     while writer.is_alive():
-        lengths.append(len(store.audit_log()))
+        lengths.append(len(store.audit.read_events()))
     writer.join()
-    assert len(store.audit_log()) == EVENTS + 200
+    assert len(store.audit.read_events()) == EVENTS + 200
     assert lengths == sorted(lengths)
 
 
@@ -254,7 +254,7 @@ def test_rewriting_the_log_with_the_data_key_is_noticed(store: Store, path: Path
     for key in (DATA_KEY, derive_key(DATA_KEY, "audit-log/v2"), derive_key(DATA_KEY, "keyed-hash/v1")):
         rewrite_without_approvals(path, key)
         with pytest.raises(StoreError, match="head of the audit log is missing or was changed"):
-            store.audit_log()
+            store.audit.read_events()
 
 
 def test_rewriting_events_alone_with_the_data_key_is_located(store: Store, path: Path) -> None:
@@ -273,9 +273,9 @@ def test_without_a_seal_key_of_its_own_the_rewriting_would_succeed(tmp_path: Pat
     path, key = tmp_path / "store" / "site.sqlite3", derive_key(DATA_KEY, "audit-log/v2")
     with closing(Store(path, Vault(DATA_KEY), key)) as store:
         for event in ("site created", "submission approved", "submission approved", "purge"):
-            store.audit(event, "")
+            store.audit.record(event, "")
         rewrite_without_approvals(path, key)
-        assert [event.event for event in store.audit_log()] == ["site created", "purge"]
+        assert [event.event for event in store.audit.read_events()] == ["site created", "purge"]
 
 
 # Attack 5: the whole store is put back, and what was revealed since is gone.
@@ -311,15 +311,15 @@ def test_store_put_back_loses_reveals_and_a_head_kept_elsewhere_shows_it(site: S
     put_back = copy_of_store(site, tmp_path)
     reveal(site, 20)
     with site.store() as store:
-        kept_by_the_steward = store.audit_head()
-        events = store.audit_log()
+        kept_by_the_steward = store.audit.read_head()
+        events = store.audit.read_events()
         assert [event.event for event in events].count("reveal") == 22
-        assert store.check_audit_head(*kept_by_the_steward) == ""
+        assert store.audit.compare_head(*kept_by_the_steward) == ""
     put_back()
     with site.store() as store:
         # The rule removed: without a head that somebody else kept, the store that was put back looks whole.
-        assert [event.event for event in store.audit_log()].count("reveal") == 2
-        assert store.check_audit_head(*kept_by_the_steward) == (
+        assert [event.event for event in store.audit.read_events()].count("reveal") == 2
+        assert store.audit.compare_head(*kept_by_the_steward) == (
             f"20 events after event {kept_by_the_steward.number - 20} are missing: the store was put back"
         )
 
@@ -327,32 +327,32 @@ def test_store_put_back_loses_reveals_and_a_head_kept_elsewhere_shows_it(site: S
 def test_store_put_back_is_noticed_though_the_log_went_on_since(site: Site, tmp_path: Path) -> None:
     put_back = copy_of_store(site, tmp_path)
     with site.store() as store:
-        first = store.audit_head()
+        first = store.audit.read_head()
     reveal(site, 3)
     with site.store() as store:
-        second = store.audit_head()
+        second = store.audit.read_head()
     put_back()
     with site.store() as store:
         for _ in range(9):
-            store.audit("purge", "texts=0")
-        assert store.check_audit_head(*first) == ""
-        assert store.check_audit_head(*second) == (
+            store.audit.record("purge", "texts=0")
+        assert store.audit.compare_head(*first) == ""
+        assert store.audit.compare_head(*second) == (
             f"event {second.number} is not the one of that time: the store was put back to before it and went on since"
         )
 
 
 def test_head_of_another_site_or_of_no_event_is_no_match(site: Site, store: Store) -> None:
     with site.store() as mine:
-        assert "is not the one of that time" in mine.check_audit_head(1, store.audit_log()[0].link)
+        assert "is not the one of that time" in mine.audit.compare_head(1, store.audit.read_events()[0].link)
         with pytest.raises(StoreError, match="number of an event begins with 1"):
-            mine.check_audit_head(0, "0" * 64)
+            mine.audit.compare_head(0, "0" * 64)
 
 
 def test_head_is_not_compared_with_a_log_that_was_changed(store: Store, path: Path) -> None:
-    head = store.audit_head()
+    head = store.audit.read_head()
     attack(path, "DELETE FROM audit_events WHERE number = 7")
     with pytest.raises(StoreError, match="event 7 is missing"):
-        store.check_audit_head(*head)
+        store.audit.compare_head(*head)
 
 
 def test_deleted_store_is_not_replaced_by_an_empty_one_in_silence(site: Site) -> None:
@@ -371,4 +371,4 @@ def test_emptied_tables_are_not_taken_for_a_new_log(store: Store, path: Path) ->
         pytest.raises(StoreError, match="head of the audit log is missing or was changed"),
         closing(Store(path, Vault(DATA_KEY), AUDIT_KEY)) as again,
     ):
-        again.audit("site created", "")
+        again.audit.record("site created", "")

@@ -34,29 +34,29 @@ def in_the_open(path: Path) -> list[tuple[str, bytes, bytes]]:
 
 def test_one_clinician_in_two_samples_cannot_be_linked_by_what_is_not_sealed(store: Store, path: Path):
     for sample in ("may", "june"):
-        store.keep_calibration(sample, {})
-        assert store.keep_ratings(sample, NAME, GRADES) == 1
+        store.calibrations.keep(sample, {})
+        assert store.calibrations.keep_ratings(sample, NAME, GRADES) == 1
     (_, one, sealed), (_, two, again) = in_the_open(path)
     assert one != two
     assert NAME.encode() not in one + two + sealed + again
 
 
 def test_ratings_moved_to_another_sample_do_not_open(store: Store, path: Path):
-    store.keep_calibration("may", {})
-    store.keep_calibration("june", {})
-    store.keep_ratings("may", NAME, GRADES)
+    store.calibrations.keep("may", {})
+    store.calibrations.keep("june", {})
+    store.calibrations.keep_ratings("may", NAME, GRADES)
     other = sqlite3.connect(path)
     other.execute("UPDATE ratings SET calibration = 'june'")
     other.commit()
     other.close()
     with pytest.raises(StoreError):
-        store.raters("june")
+        store.calibrations.read_raters("june")
 
 
 def test_who_hands_in_again_has_one_number_and_one_row(store: Store, path: Path):
-    store.keep_calibration("may", {})
-    store.keep_ratings("may", NAME, GRADES)
-    assert store.keep_ratings("may", "Dr Other", GRADES) == 2
-    assert store.keep_ratings("may", " dr  QUILLFEATHER", {"item": {"accuracy": 1.0}}) == 1
+    store.calibrations.keep("may", {})
+    store.calibrations.keep_ratings("may", NAME, GRADES)
+    assert store.calibrations.keep_ratings("may", "Dr Other", GRADES) == 2
+    assert store.calibrations.keep_ratings("may", " dr  QUILLFEATHER", {"item": {"accuracy": 1.0}}) == 1
     assert len(in_the_open(path)) == 2
-    assert [rater.grades["item"]["accuracy"] for rater in store.raters("may")] == [1.0, 4.0]
+    assert [rater.grades["item"]["accuracy"] for rater in store.calibrations.read_raters("may")] == [1.0, 4.0]

@@ -31,8 +31,8 @@ def reply(text: str) -> Response:
 
 def judged(store: Store) -> tuple[str, bytes, bytes]:
     """Keep an answer with its score and a judge's first reply and repair; return run and keys."""
-    key = store.request_key("local/m", b"request")
-    run_id = store.begin_run(
+    key = store.identities.request_key("local/m", b"request")
+    run_id = store.runs.begin(
         suite="s",
         name="b:model=m",
         benchmark="b",
@@ -43,9 +43,9 @@ def judged(store: Store) -> tuple[str, bytes, bytes]:
         planned=[(Instance("1", "1", (Message("user", "a prompt"),), ()), key)],
         scored_by=("jury_score",),
     )
-    store.settle(run_id, [(key, reply("an answer"))], [])
-    judgement_key = store.judgement_key("local/a", b"question")
-    store.keep_scores(
+    store.answers.settle(run_id, [(key, reply("an answer"))], [])
+    judgement_key = store.identities.judgement_key("local/a", b"question")
+    store.scores.keep(
         run_id,
         [(0, "jury_score", 4.0)],
         [(judgement_key, Judgement((reply("first " * 50), reply("repair " * 50)), "marker0123", ("shown " * 50,)))],
@@ -56,20 +56,20 @@ def judged(store: Store) -> tuple[str, bytes, bytes]:
 
 def test_replies_go_with_the_texts_and_the_seat_keeps_its_grades(store: Store):
     run_id, key, judgement_key = judged(store)
-    assert store.judgement(judgement_key) is not None
+    assert store.juries.find_judgement(judgement_key) is not None
     assert store.purge(0) == 3  # prompt, answer and replies
-    assert (store.answer(key), store.judgement(judgement_key)) == (None, None)
-    (seat,) = store.seats(run_id, "jury_score")[0]
+    assert (store.answers.find(key), store.juries.find_judgement(judgement_key)) == (None, None)
+    (seat,) = store.juries.read_seats(run_id, "jury_score")[0]
     assert (seat.grades, seat.repaired) == ({"accuracy": 4.0}, True)
-    assert [one.scores for one in store.instances(run_id, 0, 9)] == [{"jury_score": 4.0}]
+    assert [one.scores for one in store.answers.read_instances(run_id, 0, 9)] == [{"jury_score": 4.0}]
 
 
 def test_replies_younger_than_the_days_stay(store: Store):
     _, _, judgement_key = judged(store)
     assert store.purge(30, now=time.time() + 29 * DAY) == 0
-    assert store.judgement(judgement_key) is not None
+    assert store.juries.find_judgement(judgement_key) is not None
     assert store.purge(30, now=time.time() + 31 * DAY) == 3
-    assert store.judgement(judgement_key) is None
+    assert store.juries.find_judgement(judgement_key) is None
 
 
 def test_not_even_sealed_replies_are_left_in_a_file(store: Store, path: Path):

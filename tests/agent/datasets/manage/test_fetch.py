@@ -82,7 +82,7 @@ def test_a_public_set_is_fetched_checked_and_recorded(site: Site, source: Desk):
     assert (site.data / "own" / "data.csv").read_bytes() == DATA
     assert json.loads((site.data / "own" / ".dataset.json").read_text())["known"] == "official"
     with site.store() as store:
-        assert store.audit_log()[-1].event == "data fetched"
+        assert store.audit.read_events()[-1].event == "data fetched"
     again = fetch(site)
     assert again.returncode == 2
     assert "there is data already" in again.stderr

@@ -161,9 +161,9 @@ def test_one_instance_has_one_id_in_every_run_and_it_tells_nothing(filled: Fille
 def test_no_name_of_a_run_leads_out_of_the_folder_or_collides(filled: FilledSite, tmp_path: Path):
     names = ["../../etc/passwd", "a/b:model=m", "a_b:model=m", ".hidden\\x\u202e", "x" * 400, "x" * 400 + "y"]
     with filled.site.store() as store:
-        details = store.run(filled.add([case(0)])).details  # type: ignore[union-attr]
+        details = store.runs.find(filled.add([case(0)])).details  # type: ignore[union-attr]
         for name in names:
-            store.begin_run(
+            store.runs.begin(
                 suite="odd", name=name, benchmark="pubmed_qa", lineage="x", model="m", deployment="m",
                 details=details, planned=[(case(0).instance, b"k" * 32)], scored_by=[name],
             )  # fmt: skip

@@ -28,7 +28,7 @@ def imported(filled: FilledSite, tmp_path: Path, figures: list[dict[str, Any]]) 
     (folder / "stats.json").write_text(json.dumps([*others, *figures]), "utf-8")
     import_helm(filled.site, folder, "real")
     with filled.site.store() as store:
-        (run,) = store.runs("real")
+        (run,) = store.runs.select("real")
         found = {metric.metric: metric.mean.value for metric in summarise_run(store, run).metrics}
     return found.get(MACRO)
 

@@ -19,6 +19,7 @@ from agent.exchange.helm.own_record import RECORD
 from agent.exchange.json_path import MOST_BYTES, MOST_VALUES
 from agent.results.summarize import Note, summarise_benchmarks, summarise_run
 from agent.store import Store
+from agent.store.runs import Runs
 from agent.vocabulary import Reason, Unscored
 from tests.agent.exchange.conftest import DATA
 from tests.agent.service.filled_site import MODEL, FilledSite, case, failed, filled_site, unscored
@@ -27,7 +28,7 @@ HELM_OUTPUT = DATA / "helm_output"
 
 
 def the_run(store: Store, suite: str, part: str) -> Any:
-    return next(run for run in store.runs(suite) if part in run.name)
+    return next(run for run in store.runs.select(suite) if part in run.name)
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def test_what_helm_run_wrote_is_read_with_its_prompts_answers_and_scores(filled:
     state = json.loads((HELM_OUTPUT / "runs/real/simple_mcqa/scenario_state.json").read_text("utf-8"))
     with filled.site.store() as store:
         run = the_run(store, "real", "simple_mcqa")
-        stored = store.instances(run.run_id, 0, 10)
+        stored = store.answers.read_instances(run.run_id, 0, 10)
         assert [s.instance.id for s in stored] == [r["instance"]["id"] for r in state["request_states"]]  # type: ignore[union-attr]
         assert stored[0].instance.messages[0].content == state["request_states"][0]["request"]["prompt"]  # type: ignore[union-attr]
         assert stored[0].instance.multiple_choice  # type: ignore[union-attr]
@@ -91,8 +92,12 @@ def test_what_was_exported_comes_back_with_the_same_scores_and_texts(filled: Fil
     (imported,) = import_helm(filled.site, tmp_path / "out", "back")
     assert (imported.benchmark, imported.known) == ("pubmed_qa", True)
     with filled.site.store() as store:
-        (before,), (after,) = store.runs("november"), store.runs("back")
-        for old, new in zip(store.instances(before.run_id, 0, 9), store.instances(after.run_id, 0, 9), strict=True):
+        (before,), (after,) = store.runs.select("november"), store.runs.select("back")
+        for old, new in zip(
+            store.answers.read_instances(before.run_id, 0, 9),
+            store.answers.read_instances(after.run_id, 0, 9),
+            strict=True,
+        ):
             assert old.instance is not None
             assert new.instance is not None
             assert (new.instance.id, new.instance.messages) == (old.instance.id, old.instance.messages)
@@ -142,7 +147,8 @@ def test_an_export_that_comes_back_has_the_same_standings(filled: FilledSite, tm
     assert standings(other, "november") == before
     with other.site.store() as store:
         assert all(
-            Note.IMPORTED in summarise_run(store, run).notes(summarise_run(store, run).main) for run in store.runs()
+            Note.IMPORTED in summarise_run(store, run).notes(summarise_run(store, run).main)
+            for run in store.runs.select()
         )
 
 
@@ -169,9 +175,9 @@ def test_answers_of_another_place_never_answer_a_local_run(filled: FilledSite, t
     export_helm(filled.site, "november", tmp_path / "out", reveal=True)
     import_helm(filled.site, tmp_path / "out", "back")
     with filled.site.store() as store:
-        (own,) = store.request_keys(run_id)
-        (back,) = store.runs("back")
-        (other,) = store.request_keys(back.run_id)
+        (own,) = store.answers.read_request_keys(run_id)
+        (back,) = store.runs.select("back")
+        (other,) = store.answers.read_request_keys(back.run_id)
     assert own != other
 
 
@@ -183,14 +189,14 @@ def test_the_same_folder_again_is_the_same_as_once_and_another_needs_to_be_told(
         import_helm(filled.site, folder)
     import_helm(filled.site, folder, replace=True)
     with filled.site.store() as store:
-        (run,) = store.runs("real")
-        assert Unscored(Reason.NOT_IMPORTED) in store.instances(run.run_id, 0, 1)[0].scores.values()
+        (run,) = store.runs.select("real")
+        assert Unscored(Reason.NOT_IMPORTED) in store.answers.read_instances(run.run_id, 0, 1)[0].scores.values()
 
 
 def test_a_run_of_the_sites_own_is_never_replaced(filled: FilledSite, folder: Path):
     filled.add([case(0)], suite="real", entry="pubmed_qa:model=m")
     with filled.site.store() as store:
-        (own,) = store.runs("real")
+        (own,) = store.runs.select("real")
     edit(folder, "run_spec.json", lambda spec: spec.update(name=own.name))
     with pytest.raises(ConfigError, match="a run of its own"):
         import_helm(filled.site, folder, "real", replace=True)
@@ -372,7 +378,7 @@ def test_a_spoilt_folder_is_refused_by_place_and_nothing_is_kept(
     assert "SECRETWORD" not in str(refused.value) + refused.value.advice
     assert str(refused.value).isprintable()
     with filled.site.store() as store:
-        assert store.runs() == []
+        assert store.runs.select() == []
 
 
 def test_a_kill_in_the_middle_of_writing_leaves_no_run(
@@ -381,34 +387,35 @@ def test_a_kill_in_the_middle_of_writing_leaves_no_run(
     def killed(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Store, "end_run", killed)
+    monkeypatch.setattr(Runs, "end", killed)
     with pytest.raises(KeyboardInterrupt):
         import_helm(filled.site, folder)
     monkeypatch.undo()
     with filled.site.store() as store:
-        assert store.runs() == []
+        assert store.runs.select() == []
     import_helm(filled.site, folder)
 
 
 def test_a_full_disk_leaves_no_run(filled: FilledSite, folder: Path, monkeypatch: pytest.MonkeyPatch):
-    begin = Store.begin_run
+    begin = Runs.begin
 
-    def on_a_full_disk(store: Store, **words: Any) -> str:
-        (pages,) = store._db.execute("PRAGMA page_count").fetchone()
-        store._db.execute(f"PRAGMA max_page_count={pages}")
-        return begin(store, **words)
+    def on_a_full_disk(runs: Runs, **words: Any) -> str:
+        connection = runs._database.connection
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        connection.execute(f"PRAGMA max_page_count={pages}")
+        return begin(runs, **words)
 
     edit(
         folder,
         "scenario_state.json",
         lambda s: s["request_states"][0]["instance"]["references"][0]["output"].update(text="x" * 99_999),
     )
-    monkeypatch.setattr(Store, "begin_run", on_a_full_disk)
+    monkeypatch.setattr(Runs, "begin", on_a_full_disk)
     with pytest.raises(StoreError, match="SQLITE_FULL"):
         import_helm(filled.site, folder)
     monkeypatch.undo()
     with filled.site.store() as store:
-        assert store.runs() == []
+        assert store.runs.select() == []
 
 
 def test_a_folder_that_changes_while_it_is_read_never_takes_another_runs_name(
@@ -422,7 +429,7 @@ def test_a_folder_that_changes_while_it_is_read_never_takes_another_runs_name(
     with pytest.raises(BenchmarkError, match="changed while it was read"):
         import_helm(filled.site, folder)
     with filled.site.store() as store:
-        assert store.runs() == []
+        assert store.runs.select() == []
 
 
 def test_runs_before_a_spoilt_one_are_whole_and_the_next_attempt_continues(filled: FilledSite, tmp_path: Path):
@@ -433,8 +440,8 @@ def test_runs_before_a_spoilt_one_are_whole_and_the_next_attempt_continues(fille
     with pytest.raises(BenchmarkError):
         import_helm(filled.site, output)
     with filled.site.store() as store:
-        assert {run.state for run in store.runs("real")} == {"ended"}
-        assert len(store.runs("real")) == 2
+        assert {run.state for run in store.runs.select("real")} == {"ended"}
+        assert len(store.runs.select("real")) == 2
     (last / "stats.json").write_bytes(right)
     assert len(import_helm(filled.site, output)) == 3
 

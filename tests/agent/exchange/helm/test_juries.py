@@ -122,7 +122,7 @@ def test_helms_own_reading_of_an_exported_annotation_gives_its_cut_score(filled:
 
 
 def seats(store: Store, run: Run) -> list[list[tuple[Any, ...]]]:
-    found = store.every_seat(run.run_id, range(10))
+    found = store.juries.read_every_seat(run.run_id, range(10))
     return [
         [(metric, seat.seat, seat.grades, seat.reason, seat.repaired) for metric, seat, _ in found[position]]
         for position in sorted(found)
@@ -130,7 +130,7 @@ def seats(store: Store, run: Run) -> list[list[tuple[Any, ...]]]:
 
 
 def words(store: Store, run: Run) -> list[Any]:
-    found = judged(store, run, store.instances(run.run_id, 0, 10))
+    found = judged(store, run, store.answers.read_instances(run.run_id, 0, 10))
     return [(one.judge, dict(one.words)) for position in sorted(found) for one in found[position]]
 
 
@@ -150,13 +150,13 @@ def test_what_was_exported_comes_back_with_the_same_seats_grades_and_words(
     export_helm(filled.site, "november", tmp_path / "out", reveal=True)
     import_helm(filled.site, tmp_path / "out", "back")
     with filled.site.store() as store:
-        (before,), (after,) = store.runs("november"), store.runs("back")
+        (before,), (after,) = store.runs.select("november"), store.runs.select("back")
         assert seats(store, after) == seats(store, before)
         assert words(store, after) == words(store, before)
-        assert [one.scores for one in store.instances(after.run_id, 0, 9)] == [
-            one.scores for one in store.instances(before.run_id, 0, 9)
+        assert [one.scores for one in store.answers.read_instances(after.run_id, 0, 9)] == [
+            one.scores for one in store.answers.read_instances(before.run_id, 0, 9)
         ]
-        audit = [event.detail for event in store.audit_log() if event.event == "imported"]
+        audit = [event.detail for event in store.audit.read_events() if event.event == "imported"]
         assert audit[0].endswith("judgements=3")
     raw = b"".join(path.read_bytes() for path in filled.site.directory.rglob("*.sqlite3*"))
     assert b"Nearly." not in raw
@@ -222,7 +222,7 @@ def test_what_helms_judges_gave_is_kept_as_seats_with_their_words_sealed(filled:
     (imported,) = import_helm(filled.site, helm_run(tmp_path, notes, [4.5, 4.0, 1.0, 1.0, 1.0]))
     assert imported.benchmark == "medication_qa"
     with filled.site.store() as store:
-        (run,) = store.runs("theirs")
+        (run,) = store.runs.select("theirs")
         (metric,) = run.details.metrics
         assert (metric.name, metric.low, metric.high) == ("jury_score", 1, 5)
         assert metric.judges == (Judge("stanford/gpt", "m/gpt", "gpt"), Judge("stanford/llama", "m/llama", "llama"))
@@ -237,7 +237,13 @@ def test_what_helms_judges_gave_is_kept_as_seats_with_their_words_sealed(filled:
         assert set(found[1][1][2]) == set(CRITERIA)
         assert words(store, run)[0] == ("gpt", {name: {"explanation": "Marzipan."} for name in CRITERIA})
         # The score is HELM's, with its default where no judge came out: it was not made here.
-        assert [one.scores["jury_score"] for one in store.instances(run.run_id, 0, 9)] == [4.5, 4.0, 1.0, 1.0, 1.0]
+        assert [one.scores["jury_score"] for one in store.answers.read_instances(run.run_id, 0, 9)] == [
+            4.5,
+            4.0,
+            1.0,
+            1.0,
+            1.0,
+        ]
     raw = b"".join(path.read_bytes() for path in filled.site.directory.rglob("*.sqlite3*"))
     assert b"Marzipan" not in raw
 
@@ -251,7 +257,7 @@ def test_a_key_that_one_judge_made_up_of_a_patients_name_is_no_criterion(filled:
     notes = [{"medication_qa": note} for note in (both, named, both)]
     import_helm(filled.site, helm_run(tmp_path, notes, [4.5, 4.5, 4.5]))
     with filled.site.store() as store:
-        (run,) = store.runs("theirs")
+        (run,) = store.runs.select("theirs")
         found = seats(store, run)
         assert set(run.details.metrics[0].jury.criteria) == set(CRITERIA)
         assert found[1][0][2] == dict.fromkeys(CRITERIA, 5.0)
@@ -273,7 +279,7 @@ def test_a_key_that_one_judge_made_up_of_a_patients_name_is_no_criterion(filled:
 def test_a_verdict_of_any_other_form_is_an_empty_seat(filled: FilledSite, tmp_path: Path, hostile: Any):
     import_helm(filled.site, helm_run(tmp_path, [{"medication_qa": hostile}], [3.0]))
     with filled.site.store() as store:
-        (run,) = store.runs("theirs")
+        (run,) = store.runs.select("theirs")
         assert [(grades, reason) for (_, _, grades, reason, _) in seats(store, run)[0]] == [(None, "not_imported")] * 2
 
 
@@ -283,7 +289,7 @@ def test_annotations_that_are_no_map_are_refused_by_their_place(filled: FilledSi
         import_helm(filled.site, helm_run(tmp_path, [hostile], [3.0]))
     assert "Holloway" not in str(caught.value)
     with filled.site.store() as store:
-        assert store.runs() == []
+        assert store.runs.select() == []
 
 
 @pytest.mark.parametrize(
@@ -317,10 +323,10 @@ def test_a_score_without_a_jury_that_is_named_stays_a_score(filled: FilledSite, 
     path.write_text(json.dumps(spec), "utf-8")
     import_helm(filled.site, folder)
     with filled.site.store() as store:
-        (run,) = store.runs("theirs")
+        (run,) = store.runs.select("theirs")
         assert seats(store, run) == []
-        assert store.instances(run.run_id, 0, 1)[0].scores["jury_score"] == 5.0
-        assert not isinstance(store.instances(run.run_id, 0, 1)[0].scores["jury_score"], Unscored)
+        assert store.answers.read_instances(run.run_id, 0, 1)[0].scores["jury_score"] == 5.0
+        assert not isinstance(store.answers.read_instances(run.run_id, 0, 1)[0].scores["jury_score"], Unscored)
 
 
 def test_judges_of_one_name_and_one_named_like_helms_prompt_are_told_apart():

@@ -195,4 +195,4 @@ def test_a_second_export_searches_no_text_again_and_a_purge_leaves_nothing_of_it
     assert (tmp_path / "first/instances.jsonl").read_bytes() == (tmp_path / "second/instances.jsonl").read_bytes()
     with filled.site.store() as store:
         store.purge(0)
-        assert store._db.execute("SELECT COUNT(*) FROM findings").fetchone() == (0,)
+        assert store.database.connection.execute("SELECT COUNT(*) FROM findings").fetchone() == (0,)

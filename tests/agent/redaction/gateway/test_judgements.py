@@ -24,9 +24,9 @@ def cleared(folder: Path, engine: Engine, *replies: Replies, prompt: str = NOTE,
     cases = [case(0, prompt=prompt, answer=answer, references=(Reference("Rest.", True),))]
     run_id = add_judged(filled, cases, {0: replies})
     with filled.site.store() as store:
-        run = store.run(run_id)
+        run = store.runs.find(run_id)
         assert run is not None
-        page = store.instances(run_id, 0, 1)
+        page = store.answers.read_instances(run_id, 0, 1)
         (found,) = Redacting(engine).clear(run_id, page, judged(store, run, page))
     return found
 
@@ -111,9 +111,9 @@ def test_a_purge_leaves_grades_and_takes_every_word(tmp_path: Path, engine: Engi
     run_id = add_judged(filled, [case(0)], {0: [[verdict(4, "quicksilver")], ["no verdict", "nor here"]]})
     with filled.site.store() as store:
         store.purge(0)
-        run = store.run(run_id)
+        run = store.runs.find(run_id)
         assert run is not None
-        page = store.instances(run_id, 0, 1)
+        page = store.answers.read_instances(run_id, 0, 1)
         (shown,) = Redacting(engine).clear(run_id, page, judged(store, run, page))
     assert [(one.grades is not None, one.reason) for one in shown.judgements] == [(True, None), (False, "no_verdict")]
     assert [(one.words, one.replies) for one in shown.judgements] == [({}, ()), ({}, ())]
@@ -124,13 +124,13 @@ def test_words_of_another_reading_do_not_stand_beside_a_seats_grades(tmp_path: P
     run_id = add_judged(filled, [case(0)], {0: [[verdict(2, "poor"), verdict(4, "better")], [verdict(5, "fine")]]})
     with filled.site.store() as store:
         # As a version that read replies by other rules left them: the first one counted, and the other seat's was cut.
-        was = store.seats(run_id, "jury_score")[0]
+        was = store.juries.read_seats(run_id, "jury_score")[0]
         other = [dict.fromkeys(was[0].grades or {}, grade) for grade in (2.0, 3.0)]
         seats = [replace(seat, grades=grades) for seat, grades in zip(was, other, strict=True)]
-        store.keep_scores(run_id, [], [], [(0, "jury_score", seat) for seat in seats])
-        run = store.run(run_id)
+        store.scores.keep(run_id, [], [], [(0, "jury_score", seat) for seat in seats])
+        run = store.runs.find(run_id)
         assert run is not None
-        page = store.instances(run_id, 0, 1)
+        page = store.answers.read_instances(run_id, 0, 1)
         (shown,) = Redacting(engine).clear(run_id, page, judged(store, run, page))
     assert [set((one.grades or {}).values()) for one in shown.judgements] == [{2.0}, {3.0}]
     assert shown.judgements[0].words["accuracy"]["explanation"] == "poor"
@@ -144,9 +144,9 @@ def test_revealed_replies_are_as_the_judge_wrote_them_and_are_in_the_audit_log_f
     run_id = add_judged(filled, [case(0)], {0: [[reply]]})
     events: list[str] = []
     with filled.site.store() as store:
-        run = store.run(run_id)
+        run = store.runs.find(run_id)
         assert run is not None
-        page = store.instances(run_id, 0, 1)
+        page = store.answers.read_instances(run_id, 0, 1)
         (shown,) = Revealing(events.append, "look").clear(run_id, page, judged(store, run, page))
         with pytest.raises(OSError, match="disk"):
             Revealing(_full, "look").clear(run_id, page, judged(store, run, page))

@@ -58,7 +58,7 @@ def test_a_record_is_cleared_of_what_its_dataset_says(tmp_path: Path, engine: En
     }
     run_id = filled.add([named(0, *of_one, **texts)])
     with filled.site.store() as store:
-        (one,) = Redacting(engine).clear(run_id, store.instances(run_id, 0, 1))
+        (one,) = Redacting(engine).clear(run_id, store.answers.read_instances(run_id, 0, 1))
     shown = "\n".join(
         [m.text for m in one.prompt or ()]
         + [r.text for r in one.references or ()]
@@ -91,7 +91,7 @@ def test_each_record_goes_with_its_own_people_and_no_others(tmp_path: Path, engi
     filled, listener = filled_site(tmp_path), Listener(engine)
     run_id = filled.add([named(0, Identifier("NAME", "Ottoline Vale"), unit="PX-88-12"), named(1, unit="ward")])
     with filled.site.store() as store:
-        Redacting(listener).clear(run_id, store.instances(run_id, 0, 2))
+        Redacting(listener).clear(run_id, store.answers.read_instances(run_id, 0, 2))
     assert listener.heard == [(["Ottoline Vale", "PX-88-12-0"], "PX-88-12-0"), ([], "ward-1")]
 
 
@@ -99,7 +99,7 @@ def test_a_patients_number_is_gone_though_no_text_says_what_it_is(tmp_path: Path
     filled = filled_site(tmp_path)
     run_id = filled.add([named(0, unit="PX-88-123", prompt="so px881230 has gout")])
     with filled.site.store() as store:
-        (found,) = Redacting(engine).clear(run_id, store.instances(run_id, 0, 1))
+        (found,) = Redacting(engine).clear(run_id, store.answers.read_instances(run_id, 0, 1))
     assert found.prompt is not None
     assert "88" not in found.prompt[0].text
 

@@ -1,0 +1,220 @@
+"""Runs as they are planned, begun and ended, in steps that are safe to repeat."""
+
+import fcntl
+import os
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+
+from agent.errors import ConfigError, StoreError
+from agent.store.codec import encode_instance
+from agent.store.database import Database
+from agent.store.identities import Identities, PlanDigest
+from agent.store.run_details import RunDetails, read_details, write_details
+from agent.store.scores import Scores
+from agent.store.stored import Run, RunScore
+from agent.store.subgroups import SubgroupLabels
+from agent.vocabulary import Instance
+
+BATCH = 500  # records sealed in one transaction
+_RUNS = "SELECT run_id, suite, name, benchmark, model, deployment, details, state, started_at, ended_at FROM runs"
+
+
+class Runs:
+    """Runs by suite and name."""
+
+    def __init__(self, database: Database, identities: Identities, scores: Scores) -> None:
+        self._database = database
+        self._connection = database.connection
+        self._vault = database.vault
+        self._identities = identities
+        self._scores = scores
+
+    def list_suites(self) -> list[str]:
+        """Return the names of all suites, oldest first."""
+        rows = self._connection.execute("SELECT suite FROM runs GROUP BY suite ORDER BY MIN(started_at), suite")
+        return [suite for (suite,) in rows]
+
+    def require_suite(self, suite: str) -> None:
+        """Refuse a suite that has no run.
+
+        Raises:
+            ConfigError: it has none; names the suites that have.
+        """
+        suites = self.list_suites()
+        if suite not in suites:
+            raise ConfigError(
+                f"there is no suite {suite} (suites here: {', '.join(suites) or 'none yet'})",
+                "Name a suite with --suite.",
+            )
+
+    def select(self, suite: str | None = None) -> list[Run]:
+        """Return the runs of a suite, or all, ordered by benchmark and model.
+
+        Raises:
+            StoreError: the details of a run are damaged, or of another version; names the key.
+        """
+        return self._select("? IS NULL OR suite = ?", suite, suite)
+
+    def find(self, run_id: str) -> Run | None:
+        """Return one run, None where there is none of this id."""
+        return next(iter(self._select("run_id = ?", run_id)), None)
+
+    def _select(self, condition: str, *values: str | None) -> list[Run]:
+        rows = self._connection.execute(f"{_RUNS} WHERE {condition} ORDER BY suite, benchmark, model, name", values)
+        return [
+            Run(run_id, suite, name, benchmark, model, deployment, read_details(details), state, started_at, ended_at)
+            for run_id, suite, name, benchmark, model, deployment, details, state, started_at, ended_at in rows
+        ]
+
+    def holds_plan(self, run_id: str, plan_digest: bytes) -> bool:
+        """Return whether the stored run has exactly this plan."""
+        row = self._connection.execute("SELECT plan_digest FROM runs WHERE run_id = ?", (run_id,)).fetchone()
+        return row is not None and row[0] == plan_digest
+
+    def share_a_request(self, run_ids: Sequence[str]) -> bool:
+        """Return whether two of the runs asked the same request, byte for byte."""
+        marks = ", ".join("?" for _ in run_ids)
+        row = self._connection.execute(
+            f"SELECT 1 FROM run_instances WHERE run_id IN ({marks}) "  # noqa: S608 (marks are placeholders)
+            "GROUP BY request_key HAVING COUNT(DISTINCT run_id) > 1 LIMIT 1",
+            tuple(run_ids),
+        ).fetchone()
+        return row is not None
+
+    @contextmanager
+    def lock(self, run_id: str) -> Iterator[None]:
+        """Hold the run for this process, so that two processes never ask the same questions.
+
+        Raises:
+            StoreError: another process holds it.
+        """
+        path = self._database.path.parent / f"run-{run_id}.lock"
+        descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+        try:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise StoreError("another process is working on this run", "Wait for it, or end it.") from None
+            yield
+        finally:
+            os.close(descriptor)
+
+    def begin(
+        self,
+        *,
+        suite: str,
+        name: str,
+        benchmark: str,
+        lineage: str,
+        model: str,
+        deployment: str,
+        details: RunDetails,
+        planned: Iterable[tuple[Instance, bytes]],
+        scored_by: Sequence[str],
+    ) -> str:
+        """Write the run and its instances; return its id.
+
+        The same plan again changes nothing but `details` and keeps every score; another plan under the same name
+        starts over, with the answers that are still fitting.
+
+        Args:
+            suite: that the run belongs to.
+            name: of the run, unique in its suite: its run entry.
+            benchmark: name of the benchmark.
+            lineage: the dataset that the units come from; a patient has one unit key in all benchmarks of it.
+            model: name of the model.
+            deployment: name of the deployment that serves it.
+            details: of the run.
+            planned: each instance with its request key, in order; walked once, few at a time in memory.
+            scored_by: names of the metrics and the scoring rules, part of the plan's identity.
+        """
+        run_id = self._identities.run_id(suite, name)
+        plan = PlanDigest(scored_by)
+        subgroups = SubgroupLabels()
+        keys: list[bytes] = []  # of one instance each: instance, unit, record and request key in one
+        walk = iter(planned)
+        while batch := list(islice(walk, BATCH)):
+            encoded = [encode_instance(instance) for instance, _ in batch]
+            record_keys = self._keep_records(encoded)
+            for (instance, request_key), data, record_key in zip(batch, encoded, record_keys, strict=True):
+                plan.add(data, request_key)
+                subgroups.add(instance.subgroups)
+                instance_key = self._identities.instance_key(benchmark, instance.id)
+                unit_key = self._identities.unit_key(lineage, instance.unit)
+                keys.append(instance_key + unit_key + record_key + request_key)
+        plan_digest = self._identities.key_plan(plan)
+        with self._database.transaction():
+            is_same_plan = self.holds_plan(run_id, plan_digest)
+            self._connection.execute(
+                "INSERT INTO runs (run_id, suite, name, benchmark, model, deployment, details, plan_digest, state, "
+                "started_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'asking', ?) "
+                "ON CONFLICT (run_id) DO UPDATE SET benchmark = excluded.benchmark, model = excluded.model, "
+                "deployment = excluded.deployment, details = excluded.details, plan_digest = excluded.plan_digest, "
+                "state = 'asking'",
+                (run_id, suite, name, benchmark, model, deployment, write_details(details), plan_digest, _now()),
+            )
+            if not is_same_plan:
+                self._start_over(run_id, keys)
+            self._connection.execute(
+                "INSERT OR REPLACE INTO subgroups VALUES (?, ?)",
+                (run_id, self._vault.seal(b"subgroups\0" + run_id.encode(), subgroups.encode())),
+            )
+        return run_id
+
+    def _start_over(self, run_id: str, keys: Iterable[bytes]) -> None:
+        """Delete every score of the run and write its instances anew."""
+        for table in ("scores", "labelled", "run_scores", "seats", "run_instances"):
+            self._connection.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))  # noqa: S608 (from above)
+        self._connection.executemany(
+            "INSERT INTO run_instances VALUES (?, ?, ?, ?, ?, ?, NULL)",
+            ((run_id, position, key[:32], key[32:64], key[64:96], key[96:]) for position, key in enumerate(keys)),
+        )
+        # Time spent on answers that this plan has no use for is not its own.
+        self._connection.execute(
+            "UPDATE runs SET asked_seconds = NULL WHERE run_id = ? AND NOT EXISTS (SELECT 1 FROM run_instances i "
+            "JOIN answers a ON a.request_key = i.request_key WHERE i.run_id = runs.run_id)",
+            (run_id,),
+        )
+
+    def _keep_records(self, encoded: Sequence[bytes]) -> list[bytes]:
+        """Seal records that are not stored yet, mark the rest as used today; return the record keys, in order."""
+        keys = [self._vault.keyed_hash("record", data) for data in encoded]
+        marks = ", ".join("?" for _ in keys)
+        now = _now()
+        with self._database.transaction():
+            rows = self._connection.execute(
+                f"SELECT record_key FROM records WHERE record_key IN ({marks})",  # noqa: S608 (marks)
+                keys,
+            )
+            stored_keys = {key for (key,) in rows}
+            self._connection.executemany(
+                "UPDATE records SET last_used_at = ? WHERE record_key = ?", [(now, key) for key in stored_keys]
+            )
+            new_records = [pair for pair in zip(keys, encoded, strict=True) if pair[0] not in stored_keys]
+            self._connection.executemany(
+                "INSERT OR IGNORE INTO records VALUES (?, ?, ?)",
+                ((key, self._vault.seal(b"record\0" + key, data), now) for key, data in new_records),
+            )
+        return keys
+
+    def count_left_out(self, run_id: str, benchmark: str, instance_ids: Iterable[str]) -> int:
+        """Return how many scored instances of the stored run are not among `instance_ids`."""
+        planned_keys = {self._identities.instance_key(benchmark, instance_id) for instance_id in instance_ids}
+        scored_keys = self._connection.execute(
+            "SELECT DISTINCT i.instance_key FROM run_instances i JOIN scores s "
+            "ON s.run_id = i.run_id AND s.position = i.position WHERE i.run_id = ? AND s.value IS NOT NULL",
+            (run_id,),
+        )
+        return sum(key not in planned_keys for (key,) in scored_keys)
+
+    def end(self, run_id: str, run_scores: Iterable[RunScore] = ()) -> None:
+        """Mark the run as ended, with the metrics that only the whole run has."""
+        with self._database.transaction():
+            self._scores.write_whole_run(run_id, run_scores)
+            self._connection.execute("UPDATE runs SET state = 'ended', ended_at = ? WHERE run_id = ?", (_now(), run_id))
+
+
+def _now() -> int:
+    return int(time.time())
