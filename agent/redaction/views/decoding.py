@@ -1,7 +1,7 @@
-"""Text that stands for other text by rule: escapes of JSON, URLs, HTML and mail, base64, hexadecimal, Morse.
+"""Read text that stands for other text by rule: escapes of JSON, URLs, HTML and mail, base64, hexadecimal, Morse.
 
-Each function finds the places of a text that can be read so, and yields what they read. One layer at a time: what is
-decoded is looked at again by `agent.redaction.views.views`.
+Each reader searches a text for such encodings, and yields the readings. Readers decode one layer at a time:
+`agent.redaction.views.views` reads the decoded text again.
 """
 
 import base64
@@ -18,12 +18,12 @@ from agent.redaction.spans.span import Span
 
 @dataclass(frozen=True, slots=True)
 class Substitution:
-    """A place of a text that can be read otherwise.
+    """A stretch of a text that can be read otherwise.
 
     Attributes:
-        plain: what `text[start:end]` reads; may be empty.
-        crossing: whether a finding counts only when it reaches over this place on both sides. Otherwise it is enough
-            that it touches it.
+        plain: the reading of `text[start:end]`; may be empty.
+        crossing: whether a detection counts only when it reaches over this stretch on both sides. Otherwise it is
+            enough that it touches it.
         backwards: whether the characters of `plain` are those of the text in opposite order.
     """
 
@@ -32,6 +32,13 @@ class Substitution:
     plain: str
     crossing: bool = False
     backwards: bool = False
+
+    @classmethod
+    def for_match(
+        cls, match: re.Match[str], plain: str, *, group: int | str = 0, crossing: bool = False
+    ) -> "Substitution":
+        """Return the substitution that reads all that a pattern matched, or one group of it, as `plain`."""
+        return cls(match.start(group), match.end(group), plain, crossing)
 
 
 _HEX = "[0-9a-fA-F]"
@@ -62,7 +69,7 @@ _BITS = re.compile(r"(?<![0-9])(?:[01]{8}[ ,.;/-]?){3,}(?![0-9])")
 _DECIMAL = re.compile(r"(?<![\d.])(?:\d{2,3}(?:, ?| |; ?|-)){3,}\d{2,3}(?![\d.])")
 _DECIMAL_SLASHED = re.compile(r"(?<![\d./])(?:\d{2,3}[/.]){5,}\d{2,3}(?![\d./])")
 _IN_GROUPS = re.compile(r"(?<![\w+/=])(?:[A-Za-z0-9+/]{4} ){3,}[A-Za-z0-9+/]{2,4}={0,2}(?![\w+/=])")
-_WORDS_BESIDE = 3  # of four letters that are no part of what is in groups
+_WORDS_BESIDE = 3  # words of four letters that look like groups, and stand before or after them
 # Names as the character set of Western Europe has them, which is hardly ever so by chance.
 _NAMES_OF_THE_WEST = re.compile(
     "[A-Z\xc0-\xd6\xd8-\xde][a-z\xdf-\xf6\xf8-\xff]{1,20}"
@@ -78,264 +85,286 @@ _CELLS = dict(
     )
 )
 _MORSE = re.compile(r"(?<![.-])(?:[.-]{1,5}(?: {1,3}| ?[/|] ?)){3,}[.-]{1,5}(?![.-])")
-_MORSE_LETTERS = dict(
-    zip(
-        [
-            ".-",
-            "-...",
-            "-.-.",
-            "-..",
-            ".",
-            "..-.",
-            "--.",
-            "....",
-            "..",
-            ".---",
-            "-.-",
-            ".-..",
-            "--",
-            "-.",
-            "---",
-            ".--.",
-            "--.-",
-            ".-.",
-            "...",
-            "-",
-            "..-",
-            "...-",
-            ".--",
-            "-..-",
-            "-.--",
-            "--..",
-            "-----",
-            ".----",
-            "..---",
-            "...--",
-            "....-",
-            ".....",
-            "-....",
-            "--...",
-            "---..",
-            "----.",
-        ],
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
-        strict=True,
-    )
+_MORSE_CODES = (
+    ".- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- -. --- .--. --.- .-. ... - ..- ...- .-- -..- -.-- --.. "
+    "----- .---- ..--- ...-- ....- ..... -.... --... ---.. ----."
 )
-_TOLD_LETTERS = 4  # that decode to text: by chance this is as good as never so
-_OPAQUE = 32  # characters of encoded data that cannot be read: it may hold anybody
+_MORSE_LETTERS = dict(zip(_MORSE_CODES.split(), "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", strict=True))
+_CERTAIN_LETTERS = 4  # of decoded text; fewer may be decoded by chance
+_OPAQUE = 32  # characters of encoded data that cannot be read: they may hold a name
 
 
-def escapes(text: str) -> Iterator[Substitution]:
-    """Yield the escapes of JSON, URLs, HTML and quoted-printable mail."""
+def read_escapes(text: str) -> Iterator[Substitution]:
+    """Yield readings of the escapes of JSON, URLs, HTML and quoted-printable mail."""
     if "\\" in text:
-        for match in _JSON.finditer(text):
-            yield from _json(match)
-        for match in _NAMED.finditer(text):
-            with suppress(KeyError):
-                yield Substitution(*match.span(), _printable(unicodedata.lookup(match.group(1))))
+        yield from _read_backslashes(text)
     if "%" in text:
-        for match in _URL_UNITS.finditer(text):
-            units = re.findall(rf"%u({_HEX}{{4}})", match.group())
-            yield from _spread(match, bytes.fromhex("".join(units)).decode("utf-16-be", "ignore"), len(units))
-        for match in _URL.finditer(text):
-            codes = re.findall(rf"{_HEX}{{2}}(?=%|$)", match.group())
-            yield from _bytes(match, bytes.fromhex("".join(codes)), len(codes))
+        yield from _read_percents(text)
     if "&" in text:
-        for match in _HTML.finditer(text):
-            read = html.unescape("&" + match.group()[1:].replace("amp;", ""))
-            if not read.startswith("&") or match.group().startswith("&amp;"):
-                yield Substitution(*match.span(), _printable(read) or " ")
+        yield from _read_html(text)
     if "=" in text:
-        for match in _QUOTED.finditer(text):
-            codes = match.group().split("=")[1:]
-            if match.group().endswith("\n"):
-                yield Substitution(*match.span(), "")
-            elif len(codes) > 1 or text[match.end() : match.end() + 1].isalpha():
-                yield from _bytes(match, bytes.fromhex("".join(codes)), len(codes))
+        yield from _read_quoted_printable(text)
     if "+" in text:
         for match in _CODE_POINTS.finditer(text):
-            yield Substitution(
-                *match.span(), "".join(_character(code) for code in re.findall(r"\+(\w+)", match.group()))
-            )
+            codes = re.findall(r"\+(\w+)", match.group())
+            yield Substitution.for_match(match, "".join(map(_read_code_point, codes)))
 
 
-def _json(match: re.Match[str]) -> Iterator[Substitution]:
+def _read_backslashes(text: str) -> Iterator[Substitution]:
+    for match in _JSON.finditer(text):
+        yield from _read_json(match)
+    for match in _NAMED.finditer(text):
+        with suppress(KeyError):  # Unicode has no character of this name
+            yield Substitution.for_match(match, _keep_printable(unicodedata.lookup(match.group(1))))
+
+
+def _read_json(match: re.Match[str]) -> Iterator[Substitution]:
     escaped = match.group().lstrip("\\")
     if escaped in ("'", "/"):
-        yield Substitution(*match.span(), escaped)
-    elif escaped[:2] == "u{" or escaped[0] == "U":
-        yield Substitution(*match.span(), _character(escaped.strip("uU{}")))
+        yield Substitution.for_match(match, escaped)
+        return
+    if escaped[:2] == "u{" or escaped[0] == "U":
+        yield Substitution.for_match(match, _read_code_point(escaped.strip("uU{}")))
+        return
+    units = [unit.group(unit.lastindex or 0) for unit in _JSON_UNITS.finditer(match.group())]
+    if escaped[0] == "u":
+        raw = b"".join(int(unit, 16).to_bytes(2, "big") for unit in units)
+        yield from _substitute_units(match, raw.decode("utf-16-be", "ignore"), len(units))
     else:
-        units = [unit for found in _JSON_UNITS.findall(match.group()) for unit in found if unit]
-        if escaped[0] == "u":
-            raw = b"".join(int(unit, 16).to_bytes(2, "big") for unit in units)
-            yield from _spread(match, raw.decode("utf-16-be", "ignore"), len(units))
-        else:
-            yield from _bytes(match, bytes(int(unit, 16 if escaped[0] == "x" else 8) for unit in units), len(units))
+        base = 16 if escaped[0] == "x" else 8
+        yield from _substitute_bytes(match, bytes(int(unit, base) for unit in units), len(units))
 
 
-def _bytes(match: re.Match[str], raw: bytes, units: int) -> Iterator[Substitution]:
+def _read_percents(text: str) -> Iterator[Substitution]:
+    for match in _URL_UNITS.finditer(text):
+        units = re.findall(rf"%u({_HEX}{{4}})", match.group())
+        raw = bytes.fromhex("".join(units))
+        yield from _substitute_units(match, raw.decode("utf-16-be", "ignore"), len(units))
+    for match in _URL.finditer(text):
+        codes = re.findall(rf"{_HEX}{{2}}(?=%|$)", match.group())
+        yield from _substitute_bytes(match, bytes.fromhex("".join(codes)), len(codes))
+
+
+def _read_html(text: str) -> Iterator[Substitution]:
+    for match in _HTML.finditer(text):
+        entity = match.group()
+        character = html.unescape("&" + entity[1:].replace("amp;", ""))
+        if not character.startswith("&") or entity.startswith("&amp;"):
+            yield Substitution.for_match(match, _keep_printable(character) or " ")
+
+
+def _read_quoted_printable(text: str) -> Iterator[Substitution]:
+    for match in _QUOTED.finditer(text):
+        if match.group().endswith("\n"):
+            yield Substitution.for_match(match, "")
+            continue
+        codes = match.group().split("=")[1:]
+        # One code alone may be a formula ("T=37"), unless a letter follows.
+        if len(codes) > 1 or text[match.end() : match.end() + 1].isalpha():
+            yield from _substitute_bytes(match, bytes.fromhex("".join(codes)), len(codes))
+
+
+def _substitute_bytes(match: re.Match[str], raw: bytes, units: int) -> Iterator[Substitution]:
     try:
-        read = raw.decode()
+        reading = raw.decode()
     except UnicodeDecodeError:
-        read = raw.decode("latin-1")
-    yield from _spread(match, read, units)
+        reading = raw.decode("latin-1")
+    yield from _substitute_units(match, reading, units)
 
 
-def _spread(match: re.Match[str], read: str, units: int) -> Iterator[Substitution]:
-    """Give each character its own escape where there are as many of one as of the other."""
-    if _printable(read) != read:
+def _substitute_units(match: re.Match[str], reading: str, units: int) -> Iterator[Substitution]:
+    """Substitute each escape by its character, where there are as many characters as escapes; else all at once."""
+    if _keep_printable(reading) != reading:
         return
     start, end = match.span()
-    if len(read) == units and (end - start) % units == 0:
+    if len(reading) == units and (end - start) % units == 0:
         width = (end - start) // units
-        for place, character in enumerate(read):
-            yield Substitution(start + place * width, start + (place + 1) * width, character)
-    elif read:
-        yield Substitution(start, end, read)
+        for index, character in enumerate(reading):
+            yield Substitution(start + index * width, start + (index + 1) * width, character)
+    elif reading:
+        yield Substitution(start, end, reading)
 
 
-def _character(code: str) -> str:
+def _read_code_point(code: str) -> str:
+    """Return the character of a hexadecimal code point; empty if it is none, or cannot be printed."""
     number = int(code, 16)
-    return _printable(chr(number)) if number <= 0x10FFFF and not 0xD800 <= number < 0xE000 else ""
+    if number > 0x10FFFF or 0xD800 <= number < 0xE000:
+        return ""
+    return _keep_printable(chr(number))
 
 
-def _printable(text: str) -> str:
-    return "".join(character for character in text if character.isprintable() or character in "\t\n")
+def _keep_printable(text: str) -> str:
+    return "".join([character for character in text if character.isprintable() or character in "\t\n"])
 
 
-def encoded(text: str) -> Iterator[Substitution | Span]:
-    """Yield whole words of encoded text, and as identifiers those that hide text or cannot be read at all."""
-    done = 0
-    for match in _WRAPPED.finditer(text):
-        if read := _from_base64("".join(match.group().split())):
-            yield from _hidden(match, read)
-            done = match.end()
-    for match in _BASE64.finditer(text, done):
-        if read := _from_base64(match.group()):
-            yield from _hidden(match, read)
-        elif len(match.group()) >= _OPAQUE and _scrambled(match.group()):
-            yield Span(*match.span(), "ID")
-    for match in _IN_GROUPS.finditer(text):
-        yield from _grouped(match)
+def read_encoded(text: str) -> Iterator[Substitution | Span]:
+    """Yield readings of encoded words; as identifiers, words that hide text or that cannot be read at all."""
+    yield from _read_base64(text)
     if not text.isascii():
         for match in _BRAILLE.finditer(text):
-            read = "".join(_CELLS.get(cell, " ") for cell in match.group())
-            yield from _hidden(match, read.capitalize())
+            letters = [_CELLS.get(cell, " ") for cell in match.group()]
+            yield from _reveal(match, "".join(letters).capitalize())
     for pattern, decode in _DECODERS:
         for match in pattern.finditer(text):
-            if read := decode(match.group()):
-                yield from _hidden(match, read)
-            elif pattern is _HEX_BYTES and len(match.group()) >= _OPAQUE and " " not in match.group():
-                yield Span(*match.span(), "ID")
+            word = match.group()
+            reading = decode(word)
+            if reading:
+                yield from _reveal(match, reading)
+            elif pattern is _HEX_BYTES and len(word) >= _OPAQUE and " " not in word:
+                yield Span.for_match(match, "ID")
     if "," in text or " " in text:
         for match in _DECIMAL.finditer(text):
-            if read := _from_decimal(match.group()):
-                yield Substitution(*match.span(), read)
+            reading = _decode_decimal(match.group())
+            if reading:
+                yield Substitution.for_match(match, reading)
     if "/" in text or "." in text:
         for match in _DECIMAL_SLASHED.finditer(text):
-            if read := _from_decimal(match.group()):
-                yield Substitution(*match.span(), read.capitalize())
+            reading = _decode_decimal(match.group())
+            if reading:
+                yield Substitution.for_match(match, reading.capitalize())
 
 
-def _grouped(match: re.Match[str]) -> Iterator[Substitution | Span]:
-    """Yield base64 in groups of four, without words of four letters that stand before and after it."""
+def _read_base64(text: str) -> Iterator[Substitution | Span]:
+    """Read base64 in several lines, then in one word, then in groups of four."""
+    wrapped_end = 0
+    for match in _WRAPPED.finditer(text):
+        reading = _decode_base64("".join(match.group().split()))
+        if reading:
+            yield from _reveal(match, reading)
+            wrapped_end = match.end()
+    for match in _BASE64.finditer(text, wrapped_end):
+        word = match.group()
+        reading = _decode_base64(word)
+        if reading:
+            yield from _reveal(match, reading)
+        elif len(word) >= _OPAQUE and _is_scrambled(word):
+            yield Span.for_match(match, "ID")
+    for match in _IN_GROUPS.finditer(text):
+        yield from _read_groups(match)
+
+
+def _read_groups(match: re.Match[str]) -> Iterator[Substitution | Span]:
+    """Read base64 in groups of four, without words of four letters that stand before and after it."""
     groups = match.group().split()
-    if not any(any(map(str.isupper, group[1:])) or any(map(str.isdigit, group)) for group in groups):
+    if not any(_has_digit_or_late_capital(group) for group in groups):
         return
     for before in range(min(_WORDS_BESIDE, len(groups) - _WORDS_BESIDE)):
         for after in range(min(_WORDS_BESIDE, len(groups) - before - _WORDS_BESIDE)):
-            inside = groups[before : len(groups) - after]
-            if read := _from_base64("".join(inside)):
+            encoded = groups[before : len(groups) - after]
+            reading = _decode_base64("".join(encoded))
+            if reading:
                 start = match.start() + sum(len(group) + 1 for group in groups[:before])
-                end = start + len(" ".join(inside))
-                yield Substitution(start, end, read)
+                end = start + len(" ".join(encoded))
+                yield Substitution(start, end, reading)
                 yield Span(start, end, "ID")
                 return
 
 
-def _hidden(match: re.Match[str], read: str) -> Iterator[Substitution | Span]:
-    yield Substitution(*match.span(), read)
-    if sum(map(str.isalnum, read)) >= _TOLD_LETTERS:
-        yield Span(*match.span(), "ID")
+def _has_digit_or_late_capital(group: str) -> bool:
+    return any(map(str.isupper, group[1:])) or any(map(str.isdigit, group))
 
 
-def _scrambled(word: str) -> bool:
+def _reveal(match: re.Match[str], reading: str) -> Iterator[Substitution | Span]:
+    """Yield the reading of an encoded word, and the word as an identifier if it was certainly encoded."""
+    yield Substitution.for_match(match, reading)
+    if sum(map(str.isalnum, reading)) >= _CERTAIN_LETTERS:
+        yield Span.for_match(match, "ID")
+
+
+def _is_scrambled(word: str) -> bool:
     """Tell encoded data from a long name of a file or a chemical: its kinds of characters change all the time."""
-    kinds = ["d" if c.isdigit() else "u" if c.isupper() else "l" if c.islower() else "" for c in word]
-    return "d" in kinds and sum(one != other for one, other in pairwise(kinds)) * 3 > len(word)
+    kinds = [_find_kind(character) for character in word]
+    changes = sum(kind != following for kind, following in pairwise(kinds))
+    return "d" in kinds and changes * 3 > len(word)
 
 
-def _from_base64(word: str) -> str:
+def _find_kind(character: str) -> str:
+    if character.isdigit():
+        return "d"
+    if character.isupper():
+        return "u"
+    return "l" if character.islower() else ""
+
+
+def _decode_base64(word: str) -> str:
     plain = word.rstrip("=").replace("-", "+").replace("_", "/")
     if len(plain) % 4 == 1:
         return ""
     try:
-        return _readable(base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True))
+        return _read_bytes(base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True))
     except ValueError:
         return ""
 
 
-def _from_base32(word: str) -> str:
+def _decode_base32(word: str) -> str:
     plain = word.rstrip("=")
     try:
-        return _readable(base64.b32decode(plain + "=" * (-len(plain) % 8)))
+        return _read_bytes(base64.b32decode(plain + "=" * (-len(plain) % 8)))
     except ValueError:
         return ""
 
 
-def _from_hex(word: str) -> str:
-    codes = re.findall(rf"{_HEX}{{2}}", word.replace("0x", ""))
-    read = _readable(bytes.fromhex("".join(codes)))
-    # Numbers, as of a chart, are no bytes.
-    if not re.search("[a-fA-F]", word.replace("0x", "")):
-        told = len(read) > _TOLD_LETTERS and (read.replace(" ", "").isalpha() or (" " in word and read.isdigit()))
-        return read if told else ""
-    return read
+def _decode_hex(word: str) -> str:
+    digits = word.replace("0x", "")
+    codes = re.findall(rf"{_HEX}{{2}}", digits)
+    reading = _read_bytes(bytes.fromhex("".join(codes)))
+    if re.search("[a-fA-F]", digits):
+        return reading
+    # Without letters it may be the number of a chart: it is encoded only if it reads as a long word or a number.
+    is_word = reading.replace(" ", "").isalpha()
+    is_number = " " in word and reading.isdigit()
+    return reading if len(reading) > _CERTAIN_LETTERS and (is_word or is_number) else ""
 
 
-def _from_bits(word: str) -> str:
-    return _readable(bytes(int(bits, 2) for bits in re.findall("[01]{8}", word)))
+def _decode_bits(word: str) -> str:
+    return _read_bytes(bytes(int(bits, 2) for bits in re.findall("[01]{8}", word)))
 
 
-def _from_morse(word: str) -> str:
+def _decode_morse(word: str) -> str:
     if "." not in word or "-" not in word:
         return ""
-    letters = [
-        "".join(_MORSE_LETTERS.get(letter, "?") for letter in part.split())
-        for part in re.split(r" {2,}| ?[/|] ?", word)
-        if part.strip()
-    ]
-    joined = "".join(letters) if all(len(part) == 1 for part in letters) else " ".join(letters)
+    parts: list[str] = []
+    for part in re.split(r" {2,}| ?[/|] ?", word):
+        codes = part.split()
+        if codes:
+            parts.append("".join([_MORSE_LETTERS.get(code, "?") for code in codes]))
+    # Wide gaps stand between letters or between words.
+    are_letters = all(len(part) == 1 for part in parts)
+    joined = ("" if are_letters else " ").join(parts)
     return "" if "?" in joined else joined.title()
 
 
-def _from_decimal(word: str) -> str:
+def _decode_decimal(word: str) -> str:
     codes = [int(code) for code in re.findall(r"\d+", word)]
-    if all(code == 32 or 65 <= code <= 90 or 97 <= code <= 122 for code in codes):
+    if all(code == 32 or 65 <= code <= 90 or 97 <= code <= 122 for code in codes):  # blanks and letters of ASCII
         return "".join(map(chr, codes))
     return ""
 
 
-def _readable(raw: bytes) -> str:
-    """Return the text that `raw` is, or nothing when it is none."""
+def _read_bytes(raw: bytes) -> str:
+    """Return the text that `raw` encodes; empty if it encodes none."""
     if len(raw) > 2 and not any(raw[1::2]):
         raw = raw[::2]  # UTF-16
     try:
-        read = raw.decode()
+        reading = raw.decode()
     except UnicodeDecodeError:
-        read = raw.decode("latin-1")
-        return read if len(read) > _TOLD_LETTERS and _NAMES_OF_THE_WEST.fullmatch(read) else ""
-    ascii_letters = sum(c.isascii() and (c.isalnum() or c in " \n.,:;-/@'\"{}()[]<>=&_+#?!%*") for c in read)
-    other_letters = sum("\xc0" <= c < "\u0250" or "\u1e00" <= c < "\u1f00" for c in read)
-    common = ascii_letters + other_letters > 0.9 * len(read) and other_letters <= len(read) / 4
-    return read if len(read) > 2 and common and _printable(read) == read else ""
+        reading = raw.decode("latin-1")
+        is_name = len(reading) > _CERTAIN_LETTERS and _NAMES_OF_THE_WEST.fullmatch(reading)
+        return reading if is_name else ""
+    ascii_characters = sum(map(_is_of_prose, reading))
+    accented = sum("\xc0" <= character < "\u0250" or "\u1e00" <= character < "\u1f00" for character in reading)
+    is_prose = ascii_characters + accented > 0.9 * len(reading) and accented <= len(reading) / 4
+    return reading if len(reading) > 2 and is_prose and _keep_printable(reading) == reading else ""
+
+
+def _is_of_prose(character: str) -> bool:
+    """Tell whether a character is one of ASCII that stands in prose, data or code."""
+    return character.isascii() and (character.isalnum() or character in " \n.,:;-/@'\"{}()[]<>=&_+#?!%*")
 
 
 _DECODERS: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = (
-    (_BASE32, _from_base32),
-    (_HEX_BYTES, _from_hex),
-    (_BITS, _from_bits),
-    (_MORSE, _from_morse),
+    (_BASE32, _decode_base32),
+    (_HEX_BYTES, _decode_hex),
+    (_BITS, _decode_bits),
+    (_MORSE, _decode_morse),
 )

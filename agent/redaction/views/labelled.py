@@ -1,7 +1,7 @@
-"""Data and tables in which the word for a value is no part of a sentence: keys, attributes, the heads of columns.
+"""Read data and tables as forms: the keys, attributes and column heads of values, as "label: value" on lines.
 
-Read as forms are written, "word: value", one a line, so that what a value is called tells what it is. Only words for
-what identifies are read so: a table of laboratory values has no second reading.
+The rules know the labels of forms. Only labels of identifying values are read so: a table of laboratory values has no
+second reading.
 """
 
 import re
@@ -21,35 +21,17 @@ _IDENTIFYING_WORDS = (
     "admission discharge died death date number num no nr certificate caregiver client pt face template specimen "
     "badge lot"
 )
-# With one of these a name, a date or a number is that of a thing.
+# A label with one of these words is the name, date or number of a thing.
 _WORDS_OF_THINGS = (
     "drug test generic brand medication medicine gene file disease diagnosis column field model product class "
     "variable procedure organism species lab dataset table function tool event metric unit units count total mean "
     "per of"
 )
-# Of data these may be the name, the date, the picture of anything.
-_ALONE = frozenset(
-    [
-        "name",
-        "names",
-        "date",
-        "image",
-        "link",
-        "record",
-        "device",
-        "death",
-        "country",
-        "number",
-        "num",
-        "no",
-        "nr",
-        "lot",
-        "client",
-        "face",
-        "template",
-    ]
-)
-_IDENTIFYING, _OF_THINGS = frozenset(_IDENTIFYING_WORDS.split()), frozenset(_WORDS_OF_THINGS.split())
+# As keys of data these may be the name, the date, the picture of anything.
+_AMBIGUOUS_WORDS = "name names date image link record device death country number num no nr lot client face template"
+_IDENTIFYING = frozenset(_IDENTIFYING_WORDS.split())
+_OF_THINGS = frozenset(_WORDS_OF_THINGS.split())
+_AMBIGUOUS_KEYS = frozenset(_AMBIGUOUS_WORDS.split())
 
 _KEY = r"[A-Za-z][\w .-]{0,38}\w"
 _PAIR = re.compile(
@@ -71,128 +53,155 @@ _ASSIGNED = re.compile(
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _SEPARATORS = ("\t", "|", ",", ";")
 _RULE_OF_TABLE = re.compile(r"[\s|:+=-]+")
-_MOST_CELLS = 60
+_MOST_CELLS = 60  # of a line; more are no table of people
 _MOST_WORDS = 5  # of a label
 _LONGEST_LABEL = 40  # characters
 
 
 @dataclass(frozen=True, slots=True)
 class _Cell:
-    """Where the content of a cell stands, without what surrounds it."""
+    """Where the content of a cell stands, without the blanks and quotes around it."""
 
     start: int
     end: int
 
 
-def labelled(text: str) -> Iterator[Substitution]:
-    """Yield what stands around values that are told by a key, an attribute or the head of a column."""
+def read_labelled(text: str) -> Iterator[Substitution]:
+    """Yield readings of the keys, attributes and column heads of values as labels of a form."""
     if '":' in text or "':" in text or '" :' in text:
         for match in _PAIR.finditer(text):
-            yield from _value(match, "value" if match.group("value") else "number", _of_data(match.group("key")))
+            group = "value" if match.group("value") else "number"
+            yield from _write_as_line(match, group, _label_key(match.group("key")))
     if "</" in text:
         for match in _ROW_OF_HTML.finditer(text):
-            yield from _value(match, "value", _label(match.group("key")))
+            yield from _write_as_line(match, "value", _label(match.group("key")))
         for match in _ELEMENT.finditer(text):
-            yield from _value(match, "value", _of_data(match.group("key")))
+            yield from _write_as_line(match, "value", _label_key(match.group("key")))
     if "=" in text or "_" in text or ": " in text:
         for match in _ASSIGNED.finditer(text):
-            if label := _of_data(match.group("key").rstrip("=:\"' ")):
+            label = _label_key(match.group("key").rstrip("=:\"' "))
+            if label:
                 yield Substitution(match.start(), match.start("value"), f"\n{label}: ")
     for separator in _SEPARATORS:
         if separator in text and (separator == "|" or "\n" in text):
-            yield from _table(text, separator)
+            yield from _read_table(text, separator)
 
 
-def _value(match: re.Match[str], group: str, label: str) -> Iterator[Substitution]:
-    if label:
-        start, end = match.span(group)
-        yield Substitution(match.start(), start, f"\n{label}: ")
-        yield Substitution(end, match.end(), "\n") if match.end() > end else Substitution(end, end, "\n")
+def _write_as_line(match: re.Match[str], group: str, label: str) -> Iterator[Substitution]:
+    """Write the value in `group` as a line of its own, if it has a label."""
+    if not label:
+        return
+    start, end = match.span(group)
+    yield Substitution(match.start(), start, f"\n{label}: ")
+    yield Substitution(end, match.end(), "\n")
 
 
 def _label(written: str) -> str:
-    """Return `written` as a form would say it; empty when it is no word for what identifies."""
+    """Return `written` as the label of a form; empty if it is no label of an identifying value."""
     if len(written) > _LONGEST_LABEL:
         return ""
-    said = [word.lower() for word in _WORDS.findall(written)]
-    known = not _IDENTIFYING.isdisjoint([*said, "".join(said)])  # "post code"
-    if not (known and len(said) <= _MOST_WORDS and (_OF_THINGS.isdisjoint(said) or "birth" in said or "kin" in said)):
+    words = [word.lower() for word in _WORDS.findall(written)]
+    is_identifying = not _IDENTIFYING.isdisjoint([*words, "".join(words)])  # "post code"
+    is_of_thing = not _OF_THINGS.isdisjoint(words) and "birth" not in words and "kin" not in words
+    if not is_identifying or is_of_thing or len(words) > _MOST_WORDS:
         return ""
-    return " ".join(said)
+    return " ".join(words)
 
 
-def _word_for(cell: str) -> str:
-    """Return the label that the first cell of a row of two is."""
-    return "" if any(character.isdigit() or character in "<>=" for character in cell) else _label(cell)
-
-
-def _of_data(key: str) -> str:
-    """Return the label that a key of data is; a key that may be of anything is none."""
+def _label_key(key: str) -> str:
+    """Return the label of a key of data; empty if the key may name a thing as well as a person."""
     label = _label(key.rpartition(":")[2])
-    return "" if label in _ALONE else label
+    return "" if label in _AMBIGUOUS_KEYS else label
 
 
-def _table(text: str, separator: str) -> Iterator[Substitution]:
-    """Yield what stands around cells below the head of their column, or beside the word for them in a row of two."""
+def _label_cell(cell: str) -> str:
+    """Return the label of the first cell of a row of two."""
+    is_value = any(character.isdigit() or character in "<>=" for character in cell)
+    return "" if is_value else _label(cell)
+
+
+def _read_table(text: str, separator: str) -> Iterator[Substitution]:
+    """Yield readings of the cells below an identifying column head, or beside a label in a row of two."""
     head: Sequence[str] = ()
-    for start, end in _lines(text):
+    for start, end in _split_lines(text):
         if separator not in text[start:end]:
             head = ()
             continue
-        cells = _cells(text, start, end, separator)
+        cells = _split_cells(text, start, end, separator)
         if separator == "|" and _RULE_OF_TABLE.fullmatch(text, start, end):
             continue
-        written = [text[cell.start : cell.end] for cell in cells]
-        if len(cells) == 2 and separator in "\t|" and (label := _word_for(written[0].rstrip(": "))):
+        contents = [text[cell.start : cell.end] for cell in cells]
+        label = _label_cell(contents[0].rstrip(": ")) if len(cells) == 2 and separator in "\t|" else ""
+        if label:
             yield Substitution(cells[0].start, cells[1].start, f"\n{label}: ")
             yield Substitution(cells[1].end, end, "\n")
         elif len(head) == len(cells) > 1:
-            for column, cell in enumerate(cells):
-                if head[column] and cell.end > cell.start:
-                    before = cells[column - 1].end if column and not head[column - 1] else cell.start
-                    follows = cells[column + 1].start if column + 1 < len(cells) else end
-                    yield Substitution(before, cell.start, f"\n{head[column]}: ")
-                    yield Substitution(cell.end, follows, "\n")
+            yield from _read_row(cells, head, end)
         else:
-            head = _head(written)
+            head = _read_head(contents)
 
 
-def _head(written: Sequence[str]) -> Sequence[str]:
-    """Return the labels of a row that is the head of a table, empty where one is no word for what identifies."""
-    plain = all(len(cell) <= _LONGEST_LABEL and not any(map(str.isdigit, cell)) for cell in written)
-    labels = [_label(cell) for cell in written]
-    return labels if len(written) > 1 and plain and any(labels) else ()
+def _read_row(cells: Sequence[_Cell], head: Sequence[str], line_end: int) -> Iterator[Substitution]:
+    """Yield each cell below a label as a line of its own. A cell before it that has no label goes with the line."""
+    for column, cell in enumerate(cells):
+        if not head[column] or cell.end == cell.start:
+            continue
+        start = cells[column - 1].end if column and not head[column - 1] else cell.start
+        next_start = cells[column + 1].start if column + 1 < len(cells) else line_end
+        yield Substitution(start, cell.start, f"\n{head[column]}: ")
+        yield Substitution(cell.end, next_start, "\n")
 
 
-def _lines(text: str) -> Iterator[tuple[int, int]]:
+def _read_head(contents: Sequence[str]) -> Sequence[str]:
+    """Return the labels of the columns, empty for columns that do not identify; no labels if it is no table head."""
+    if len(contents) < 2:
+        return ()
+    if any(len(cell) > _LONGEST_LABEL or any(map(str.isdigit, cell)) for cell in contents):
+        return ()
+    labels = [_label(cell) for cell in contents]
+    return labels if any(labels) else ()
+
+
+def _split_lines(text: str) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each line."""
     start = 0
     while start < len(text):
         end = text.find("\n", start)
-        end = len(text) if end < 0 else end
+        if end < 0:
+            end = len(text)
         yield start, end
         start = end + 1
 
 
-def _cells(text: str, start: int, end: int, separator: str) -> list[_Cell]:
-    """Return the cells of a line; none when there are too many."""
+def _split_cells(text: str, start: int, end: int, separator: str) -> list[_Cell]:
+    """Return the cells of a line; none if there are too many."""
     if text.count(separator, start, end) >= _MOST_CELLS:
         return []
-    cells, place = [], start
-    while place <= end:
-        quoted = separator != "|" and text.startswith('"', place)
-        closing = text.find('"', place + 1, end) if quoted else -1
-        stop = text.find(separator, max(place, closing), end)
-        stop = end if stop < 0 else stop
-        first, last = place, stop
-        while first < last and text[first] in ' \t\r"':
-            first += 1
-        while last > first and text[last - 1] in ' \t\r"':
-            last -= 1
-        cells.append(_Cell(first, last))
-        place = stop + 1
+    cells: list[_Cell] = []
+    while start <= end:
+        stop = _find_separator(text, start, end, separator)
+        cells.append(_trim_cell(text, start, stop))
+        start = stop + 1
     if separator == "|":  # the line begins and ends with it
         while cells and cells[0].start == cells[0].end:
             cells.pop(0)
         while cells and cells[-1].start == cells[-1].end:
             cells.pop()
     return cells
+
+
+def _find_separator(text: str, start: int, end: int, separator: str) -> int:
+    """Return where the cell that begins at `start` ends. A separator between quotes is part of the cell."""
+    closing_quote = -1
+    if separator != "|" and text.startswith('"', start):
+        closing_quote = text.find('"', start + 1, end)
+    stop = text.find(separator, max(start, closing_quote), end)
+    return end if stop < 0 else stop
+
+
+def _trim_cell(text: str, start: int, end: int) -> _Cell:
+    while start < end and text[start] in ' \t\r"':
+        start += 1
+    while end > start and text[end - 1] in ' \t\r"':
+        end -= 1
+    return _Cell(start, end)

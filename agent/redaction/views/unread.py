@@ -1,5 +1,6 @@
-"""What nobody here can read: words in scripts of no language of the policies, and text shown from right to left."""
+"""Find text that cannot be read as it is: scripts and languages of no policy, and text shown from right to left."""
 
+import math
 import re
 import unicodedata
 from bisect import bisect_left
@@ -17,11 +18,11 @@ _FOREIGN = regex.compile(
     r"(?:(?=[\p{L}\p{M}])[^\p{Latin}\p{Greek}\p{Common}\p{Inherited}][\p{M}'’-]*)+|[\p{Greek}]{3,}"
 )
 _UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]")
-_BETWEEN = 3  # characters between words that are one finding
-_WORD = 2  # characters of a script without spaces
+_BETWEEN = 3  # characters between words that are one detection
+_WORD = 2  # characters of a script without spaces that count as one word
 _FEW = 5  # words: a name, a street
 
-# Words that prose cannot do without: of English and Spanish, and of others what those two do not have.
+# Frequent words of English and Spanish; then of other languages, without those that English or Spanish have too.
 _OURS, *_OTHERS = (
     frozenset(words.split())
     for words in (
@@ -37,59 +38,66 @@ _OURS, *_OTHERS = (
         "och att är på för inte till ett av som det",
     )
 )
-_PROSE = 40  # words, at least, of which a language is told
-_LOOKED_AT = 4_000  # characters
-_SHARE = 0.08  # of the words that are such words: prose has 0.2 and more
+_PROSE = 40  # words that are enough to recognise a language
+_EXAMINED = 4_000  # characters at the beginning of a text: its language is seldom decided later
+_SHARE = 0.08  # of a text's words that are words of that language: prose has 0.2 and more
 
 _LATIN_WORD = re.compile(r"[a-z\u00df-\u024f]+")
 _OVERRIDDEN = regex.compile(r"\u202e([^\u202c\u202d\n]{1,200})")
 
 
-def unread(text: str) -> list[Span] | None:
-    """Return the stretches of `text` that cannot be read, which may be anything; None: there are more than a few words.
+def find_unreadable(text: str) -> list[Span] | None:
+    """Return the stretches of `text` that cannot be read, which may name a person; None if they are many words.
 
     Args:
         text: with compatibility characters folded, and letters of other scripts as they are.
     """
-    words, found = 0, list[Span]()
+    words = 0
+    spans: list[Span] = []
     for match in _FOREIGN.finditer(text):
-        if _with_latin(text, match.start(), match.end()):
+        if _is_beside_latin(text, match.start(), match.end()):
             continue
         unspaced = sum(1 for _ in _UNSPACED.finditer(match.group()))
-        words += max(1, -(-unspaced // _WORD))
+        words += max(1, math.ceil(unspaced / _WORD))
         if words > _FEW:
             return None
-        if found and match.start() - found[-1].end <= _BETWEEN:
-            found[-1] = Span(found[-1].start, match.end(), "UNKNOWN_WORD")
-        else:
-            found.append(Span(match.start(), match.end(), "UNKNOWN_WORD"))
-    return found
+        start = match.start()
+        if spans and start - spans[-1].end <= _BETWEEN:
+            start = spans.pop().start
+        spans.append(Span(start, match.end(), "UNKNOWN_WORD"))
+    return spans
 
 
-def in_other_language(text: str) -> bool:
+def is_in_other_language(text: str) -> bool:
     """Tell whether `text` is prose in a language of Latin letters that no policy has."""
-    words = Counter(_LATIN_WORD.findall(text[:_LOOKED_AT].lower()))
+    words = Counter(_LATIN_WORD.findall(text[:_EXAMINED].lower()))
     if words.total() < _PROSE:
         return False
-    most = max(sum(words[word] for word in language) for language in _OTHERS)
-    return most > _SHARE * words.total() and most > sum(words[word] for word in _OURS)
+    ours = _count_words(words, _OURS)
+    most = max(_count_words(words, language) for language in _OTHERS)
+    return most > ours and most > _SHARE * words.total()
 
 
-def _with_latin(text: str, start: int, end: int) -> bool:
+def _count_words(words: Counter[str], language: frozenset[str]) -> int:
+    return sum(words[word] for word in language)
+
+
+def _is_beside_latin(text: str, start: int, end: int) -> bool:
     """Tell whether the stretch is part of a word with Latin letters: a disguise, which is read as Latin."""
     near = text[start - 1 : start] + text[end : end + 1]
     return any(unicodedata.name(character, "").startswith("LATIN") for character in near)
 
 
-def overridden(text: str, plain: str, starts: Sequence[int]) -> Iterator[Substitution]:
-    """Yield what a control character shows from right to left.
+def read_reversed(text: str, plain: str, starts: Sequence[int]) -> Iterator[Substitution]:
+    """Yield readings of text that a control character shows from right to left.
 
     Args:
-        text: as it is.
+        text: the original.
         plain: its plain view.
-        starts: by character of `plain`, its place in `text`.
+        starts: by character of `plain`, its position in `text`.
     """
     for match in _OVERRIDDEN.finditer(text):
-        start, end = bisect_left(starts, match.start(1)), bisect_left(starts, match.end(1))
+        start = bisect_left(starts, match.start(1))
+        end = bisect_left(starts, match.end(1))
         if end > start:
             yield Substitution(start, end, plain[start:end][::-1], backwards=True)

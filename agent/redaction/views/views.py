@@ -15,33 +15,43 @@ from dataclasses import dataclass, field, replace
 from agent.redaction.redacted import Withheld
 from agent.redaction.replacements.tags import TAG
 from agent.redaction.spans.span import Span
-from agent.redaction.views.decoding import Substitution, encoded, escapes
+from agent.redaction.views.decoding import Substitution, read_encoded, read_escapes
 from agent.redaction.views.folding import fold, is_text, replace_lookalikes, unescape_breaks
-from agent.redaction.views.labelled import labelled
+from agent.redaction.views.labelled import read_labelled
 from agent.redaction.views.spelling import (
-    broken_lines,
-    drawn,
-    drawn_otherwise,
-    in_words,
-    parted_by_tags,
-    run_together,
-    written_apart,
+    read_broken_lines,
+    read_drawn,
+    read_drawn_otherwise,
+    read_parted_by_tags,
+    read_run_together,
+    read_spelled_out,
+    read_written_apart,
 )
-from agent.redaction.views.unread import in_other_language, overridden, unread
+from agent.redaction.views.unread import find_unreadable, is_in_other_language, read_reversed
 
 _Reader = Callable[[str], Iterator[Substitution | Span]]
 
 _READERS: tuple[_Reader, ...] = (
-    escapes, encoded, written_apart, broken_lines, in_words, run_together, drawn, drawn_otherwise,
-    labelled, parted_by_tags,
-)  # fmt: skip
+    read_escapes,
+    read_encoded,
+    read_written_apart,
+    read_broken_lines,
+    read_spelled_out,
+    read_run_together,
+    read_drawn,
+    read_drawn_otherwise,
+    read_labelled,
+    read_parted_by_tags,
+)
 # The readers of a view by the reader that made it, where these are not all: letters that were guessed are not decoded.
 _NEXT_READERS: dict[_Reader, tuple[_Reader, ...]] = {
-    run_together: (drawn, drawn_otherwise), drawn: (run_together,), drawn_otherwise: (run_together,),
-    labelled: (encoded, written_apart, run_together, drawn, drawn_otherwise),
-}  # fmt: skip
+    read_run_together: (read_drawn, read_drawn_otherwise),
+    read_drawn: (read_run_together,),
+    read_drawn_otherwise: (read_run_together,),
+    read_labelled: (read_encoded, read_written_apart, read_run_together, read_drawn, read_drawn_otherwise),
+}
 _LEVELS = 3  # of disguises in disguises
-_MOST_VIEWS = 24
+_MOST_VIEWS = 24  # of one text, so that disguises in disguises do not take minutes
 _BEFORE = 80  # characters of context before a change: the words that introduce an identifier
 _AFTER = 50
 _WORD = 40  # characters by which the context grows to the end of a word
@@ -61,7 +71,7 @@ class View:
             the plain view.
         ends: by character of `text`, where it ends in the original, exclusive.
         changes: stretches of `text` that read otherwise than in the view before: only a detection that reaches one of
-            them is new. None: all are.
+            them is new. None: every detection is.
         marked: spans of the original that are identifiers by the way they are written (encoded text, unread scripts);
             the plain view has all of them.
     """
@@ -157,12 +167,14 @@ def build_views(text: str) -> tuple[View, ...] | Withheld:
     if not is_text(text):
         return Withheld.UNDECODABLE
     folded = fold(text)
-    unread_scripts = [] if folded.text.isascii() else unread(folded.text)
-    if unread_scripts is None or in_other_language(folded.text):
+    is_ascii = folded.text.isascii()
+    unreadable = [] if is_ascii else find_unreadable(folded.text)
+    if unreadable is None or is_in_other_language(folded.text):
         return Withheld.LANGUAGE
-    latin = folded.text if folded.text.isascii() else replace_lookalikes(folded.text)
+    latin = folded.text if is_ascii else replace_lookalikes(folded.text)
     builder = _ViewBuilder(View(unescape_breaks(latin), folded.starts, folded.ends))
-    builder.marked += map(builder.plain.to_original, unread_scripts)
+    for span in unreadable:
+        builder.marked.append(builder.plain.to_original(span))
     return builder.build(text)
 
 
@@ -179,7 +191,8 @@ class _ViewBuilder:
         """Return all views, the plain one first."""
         level: list[tuple[View, tuple[_Reader, ...]]] = [(self.plain, _READERS)]
         if self.plain.starts is not None:  # the original may say in which direction it is shown
-            shown = self._derive(self.plain, overridden(original, self.plain.text, self.plain.starts), (TAG, OPAQUE))
+            readings = read_reversed(original, self.plain.text, self.plain.starts)
+            shown = self._derive(self.plain, readings, (TAG, OPAQUE))
             if shown is not None:
                 self._further.append(shown)
                 self._texts.add(shown.text)
@@ -196,7 +209,7 @@ class _ViewBuilder:
         """Yield the new views that the readers make of the views of one level, each with its own readers."""
         for before, readers in level:
             for reader in readers:
-                unchanged = (OPAQUE,) if reader is parted_by_tags else (TAG, OPAQUE)
+                unchanged = (OPAQUE,) if reader is read_parted_by_tags else (TAG, OPAQUE)
                 view = self._derive(before, reader(before.text), unchanged)
                 if view is not None and view.text not in self._texts and len(self._further) < _MOST_VIEWS:
                     self._texts.add(view.text)
@@ -226,13 +239,13 @@ class _ViewBuilder:
         return _write_excerpts(before, _drop_overlapping(substitutions)) if substitutions else None
 
 
-def _drop_touching(substitutions: Iterable[Substitution], places: Sequence[tuple[int, int]]) -> list[Substitution]:
-    """Return the substitutions that touch none of the places."""
-    ends = [end for _, end in places]
+def _drop_touching(substitutions: Iterable[Substitution], stretches: Sequence[tuple[int, int]]) -> list[Substitution]:
+    """Return the substitutions that touch none of the stretches, which are in order."""
+    ends = [end for _, end in stretches]
     remaining = []
     for substitution in substitutions:
         following = bisect_right(ends, substitution.start)
-        if following == len(places) or substitution.end <= places[following][0]:
+        if following == len(stretches) or substitution.end <= stretches[following][0]:
             remaining.append(substitution)
     return remaining
 
@@ -264,7 +277,9 @@ class _ViewWriter:
 
     def substitute(self, substitution: Substitution) -> None:
         start_in_view = len(self._starts)
-        start, end, plain = substitution.start, substitution.end, substitution.plain
+        start = substitution.start
+        end = substitution.end
+        plain = substitution.plain
         if substitution.backwards and len(plain) == end - start:
             for position in range(end - 1, start - 1, -1):
                 self.copy(position, position + 1)
@@ -296,31 +311,35 @@ class _ViewWriter:
 
 def _write_excerpts(before: View, substitutions: Sequence[Substitution]) -> View:
     """Write the view that has each substitution with its context."""
-    writer, done = _ViewWriter(before), -1
-    for index, substitution in enumerate(substitutions):
-        begin = _start_of_word(before.text, max(0, substitution.start - _BEFORE))
-        if done < 0 or begin > done:
-            if done >= 0:
+    writer = _ViewWriter(before)
+    written_end = -1  # of the last excerpt, in the text before
+    following_starts = [substitution.start for substitution in substitutions[1:]]
+    for substitution, next_start in zip(substitutions, [*following_starts, len(before.text)], strict=True):
+        start = _find_word_start(before.text, max(0, substitution.start - _BEFORE))
+        if start > written_end:
+            if written_end >= 0:
                 writer.separate()
-            done = begin
-        writer.copy(done, substitution.start)
+            written_end = start
+        writer.copy(written_end, substitution.start)
         writer.substitute(substitution)
-        is_last = index + 1 == len(substitutions)
-        end = min(
-            len(before.text) if is_last else substitutions[index + 1].start,
-            _end_of_word(before.text, substitution.end + _AFTER),
-        )
-        writer.copy(substitution.end, end)
-        done = end
+        written_end = min(next_start, _find_word_end(before.text, substitution.end + _AFTER))
+        writer.copy(substitution.end, written_end)
     return writer.finish()
 
 
-def _start_of_word(text: str, position: int) -> int:
+def _find_word_start(text: str, position: int) -> int:
     """Return where the word around `position` begins, if that is near."""
     first = max(0, position - _WORD)
-    return next((p for p in range(position, first, -1) if text[p - 1].isspace()), first)
+    for start in range(position, first, -1):
+        if text[start - 1].isspace():
+            return start
+    return first
 
 
-def _end_of_word(text: str, position: int) -> int:
+def _find_word_end(text: str, position: int) -> int:
+    """Return where the word around `position` ends, if that is near."""
     last = min(len(text), position + _WORD)
-    return next((p for p in range(position, last) if text[p].isspace()), last)
+    for end in range(position, last):
+        if text[end].isspace():
+            return end
+    return last

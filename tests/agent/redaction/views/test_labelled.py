@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.redaction.views.labelled import labelled
+from agent.redaction.views.labelled import read_labelled
 from agent.redaction.views.views import build_views
 
 
@@ -33,4 +33,4 @@ def test_a_value_is_read_beside_the_word_for_it(text: str, read: str):
     ],
 )
 def test_words_for_things_are_no_labels(text: str):
-    assert list(labelled(text)) == []
+    assert list(read_labelled(text)) == []
