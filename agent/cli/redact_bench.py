@@ -61,8 +61,7 @@ def bench(
     used from then on, unless they find less.
     """
     from agent.cli.redact_tables import COLUMNS, bench_rows
-    from agent.redaction.measuring.bench import bench as run_bench
-    from agent.redaction.measuring.bench import judge_all, read_gold
+    from agent.redaction.measuring.bench import measure_texts, read_gold, run_bench
     from agent.redaction.models.admission import admit as note_admission
     from agent.redaction.policy.policy import load_policy
 
@@ -76,7 +75,7 @@ def bench(
         )
     texts = read_gold(gold)
     costs = {name: run_bench(texts, replace(choice, models=models)) for name, models in measured.items()}
-    found = {name: judge_all(texts, cost.found) for name, cost in costs.items()}
+    found = {name: measure_texts(texts, cost.detections) for name, cost in costs.items()}
     show_rows(bench_rows(found, costs), COLUMNS, form)
     if IN_PLACE in found and admit:
         figures = (len(texts), found[IN_PLACE].all.core.n)

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from agent.redaction.measuring.bench import Bench
-    from agent.redaction.measuring.measures import Measured
+    from agent.redaction.measuring.measures import RedactionFigures
     from agent.statistics.intervals import Mean
 
 COLUMNS = {"engine": "Engine", "measure": "Measure", "n": "n", "value": "Figure", "low": "Low", "high": "High"}
 
 
-def bench_rows(found: Mapping[str, "Measured"], costs: Mapping[str, "Bench"]) -> list[dict[str, Any]]:
+def bench_rows(found: Mapping[str, "RedactionFigures"], costs: Mapping[str, "Bench"]) -> list[dict[str, Any]]:
     """Return one row a figure, by engine: recalls by kind with their intervals first, then what it costs."""
     rows = []
     for engine, figures in found.items():

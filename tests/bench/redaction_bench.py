@@ -29,8 +29,8 @@ from agent.cli.redact_tables import COLUMNS, bench_rows
 from agent.redaction.files.rows import RowTask
 from agent.redaction.files.streaming import WorkerPool, redact_stream
 from agent.redaction.files.worker import EngineChoice, peak_mb
-from agent.redaction.measuring.bench import Bench, GoldText, bench, judge_all, read_gold
-from agent.redaction.measuring.measures import Measured
+from agent.redaction.measuring.bench import Bench, GoldText, measure_texts, read_gold, run_bench
+from agent.redaction.measuring.measures import RedactionFigures
 from agent.statistics.intervals import Mean
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -161,10 +161,10 @@ def grown(rows: int, choice: EngineChoice) -> tuple[float | None, float | None]:
     return peaks[0], last
 
 
-def own(texts: Sequence[GoldText], choice: EngineChoice) -> tuple[Measured, Bench]:
+def own(texts: Sequence[GoldText], choice: EngineChoice) -> tuple[RedactionFigures, Bench]:
     """Let an engine find, and judge it."""
-    done = bench(list(texts), choice)
-    return judge_all(list(texts), done.found), done
+    done = run_bench(list(texts), choice)
+    return measure_texts(list(texts), done.detections), done
 
 
 def corpus(folder: Path, name: str) -> list[GoldText]:
@@ -187,8 +187,8 @@ def quality(folder: Path, others: dict[str, EngineChoice | None]) -> list[Aim]:
         ours, cost = own(texts, choice)
         found, costs = {"intramural": ours}, {"intramural": cost}
         for peer, other in others.items() if choice.language is None else ():
-            costs[peer] = by_presidio(texts) if other is None else bench(texts, other)
-            found[peer] = judge_all(texts, costs[peer].found)
+            costs[peer] = by_presidio(texts) if other is None else run_bench(texts, other)
+            found[peer] = measure_texts(texts, costs[peer].detections)
         print(f"\n{name}: {len(texts)} texts, {choice.policy}")
         show_rows([row for row in bench_rows(found, costs) if shown(row)], COLUMNS, "table")
         for what, figure, floor, goal, least in wanted:
@@ -204,10 +204,10 @@ def shown(row: Mapping[str, Any]) -> bool:
     return row["engine"] == "intramural" or "recall, " not in row["measure"]
 
 
-def kinds(*names: str) -> Callable[[Measured], float | Mean | None]:
+def kinds(*names: str) -> Callable[[RedactionFigures], float | Mean | None]:
     """Return the core recall of these kinds together, by how many there are of each."""
 
-    def figure(found: Measured) -> float | Mean | None:
+    def figure(found: RedactionFigures) -> float | Mean | None:
         there = [found.kinds[name].core for name in names if name in found.kinds]
         if len(there) == 1:
             return there[0]
@@ -220,7 +220,7 @@ def cost() -> list[Aim]:
     """Measure speed, memory and start-up, with nothing of a corpus."""
     choice = EngineChoice("hipaa_safe_harbor")
     records = [GoldText(record(number), ()) for number in range(RECORDS)]
-    runs = [bench(records, choice) for _ in range(STARTS)]
+    runs = [run_bench(records, choice) for _ in range(STARTS)]
     speed = statistics.median(run.kchar_s for run in runs)
     peak = max((run.peak_mb for run in runs if run.peak_mb is not None), default=None)
     peer = by_presidio(records)
@@ -243,7 +243,9 @@ def memory(rows: int) -> list[Aim]:
     ]
 
 
-CORPORA: list[tuple[str, EngineChoice, list[tuple[str, Callable[[Measured], float | Mean | None], float, float, bool]]]]
+CORPORA: list[
+    tuple[str, EngineChoice, list[tuple[str, Callable[[RedactionFigures], float | Mean | None], float, float, bool]]]
+]
 CORPORA = [
     (
         "asq_phi.fifth.jsonl",

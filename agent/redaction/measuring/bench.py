@@ -1,4 +1,4 @@
-"""Measuring an engine on texts whose identifiers are known, in a process of its own."""
+"""Measure an engine on texts whose identifiers are known, in a process of its own."""
 
 import json
 import time
@@ -11,7 +11,7 @@ from agent.io.atomic_files import open_plain
 from agent.redaction.files.rows import RowTask
 from agent.redaction.files.streaming import Portion, WorkerPool, lines_of, redact_stream
 from agent.redaction.files.worker import EngineChoice
-from agent.redaction.measuring.measures import Measured, Place, judged, measured
+from agent.redaction.measuring.measures import LabelledSpan, RedactionFigures, compare_text, summarise_texts
 
 _TASK = RowTask(("text",), spans=True, others="drop")
 
@@ -21,7 +21,7 @@ class GoldText:
     """A text and its identifiers."""
 
     text: str
-    spans: tuple[Place, ...]
+    spans: tuple[LabelledSpan, ...]
 
     def row(self) -> bytes:
         """Return the text as a row."""
@@ -30,18 +30,19 @@ class GoldText:
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What an engine did on a corpus, and what that cost.
+    """The detections of an engine on a corpus, and their cost.
 
     Attributes:
-        found: places by text, in order; a text withheld counts as taken whole.
+        detections: by text, in order; a withheld text counts as one detection of all of it.
         withheld: texts, by reason.
         characters: of all texts.
-        cpu_s: seconds of a processor for all texts, the engine being open.
-        start_s: seconds from the start of the process to the first text cleared; start_cpu_s: those of a processor.
+        cpu_s: processor seconds for all texts, the engine being open.
+        start_s: seconds from the start of the process to the first redacted text.
+        start_cpu_s: processor seconds from the start of the process to the first redacted text.
         peak_mb: most memory that the process held; None where the system does not say.
     """
 
-    found: tuple[tuple[Place, ...], ...]
+    detections: tuple[tuple[LabelledSpan, ...], ...]
     withheld: Counter[str]
     characters: int
     cpu_s: float
@@ -51,64 +52,81 @@ class Bench:
 
     @property
     def kchar_s(self) -> float:
-        """Thousands of characters a second of one processor."""
+        """Thousands of characters per second of one processor."""
         return self.characters / max(1e-9, self.cpu_s) / 1000
 
 
 def read_gold(path: Path) -> list[GoldText]:
-    """Read {"text": ..., "spans": [[start, end, kind], ...]}, one a line.
+    """Read {"text": ..., "spans": [[start, end, kind], ...]}, one text per line.
 
     Raises:
-        RedactionError: the file cannot be read, or a row is something else; names the row.
+        RedactionError: the file cannot be read, or a row of it; names the row.
     """
     try:
         with open_plain(path) as file:
-            return [_gold(line, path, number) for number, line in enumerate(lines_of(file), 1) if line.strip()]
+            texts: list[GoldText] = []
+            for number, line in enumerate(lines_of(file), 1):
+                if line.strip():
+                    texts.append(_read_gold_text(line, path, number))
+            return texts
     except OSError as error:
         raise RedactionError(f"{path.name} cannot be read ({error.strerror})", "Name a plain file.") from error
 
 
-def bench(texts: list[GoldText], choice: EngineChoice) -> Bench:
-    """Let an engine find what it can in each text.
+def run_bench(texts: list[GoldText], choice: EngineChoice) -> Bench:
+    """Let an engine redact each text, and measure its cost.
 
     Raises:
         RedactionError: the engine cannot be opened.
     """
     if not texts:
         raise RedactionError("there is no text to measure on", "Give a file with one object a line.")
-    found: list[tuple[Place, ...]] = []
+    detections: list[tuple[LabelledSpan, ...]] = []
     withheld: Counter[str] = Counter()
-    cpu_s, peak = 0.0, None
-    with WorkerPool(choice, _TASK, 1) as process:
-        began = time.monotonic()
-        first = process.begin(Portion(1, (texts[0].row(),))).result()
-        start_s, start_cpu_s = time.monotonic() - began, process.opening_cpu_s + first.cpu_s
-        for part in redact_stream((text.row() for text in texts), lambda row: found.append(_places(row)), process):
-            withheld.update(part.tally.withheld)
-            cpu_s, peak = cpu_s + part.cpu_s, part.peak_mb
-    return Bench(tuple(found), withheld, sum(len(text.text) for text in texts), cpu_s, start_s, start_cpu_s, peak)
+    cpu_s = 0.0
+    peak_mb: float | None = None
+    with WorkerPool(choice, _TASK, 1) as worker:
+        started = time.monotonic()
+        first = worker.begin(Portion(1, (texts[0].row(),))).result()
+        start_s = time.monotonic() - started
+        start_cpu_s = worker.opening_cpu_s + first.cpu_s
+        rows = (text.row() for text in texts)
+        for portion in redact_stream(rows, lambda row: detections.append(_read_spans(row)), worker):
+            withheld.update(portion.tally.withheld)
+            cpu_s += portion.cpu_s
+            peak_mb = portion.peak_mb
+    return Bench(
+        detections=tuple(detections),
+        withheld=withheld,
+        characters=sum(len(text.text) for text in texts),
+        cpu_s=cpu_s,
+        start_s=start_s,
+        start_cpu_s=start_cpu_s,
+        peak_mb=peak_mb,
+    )
 
 
-def judge_all(texts: list[GoldText], found: tuple[tuple[Place, ...], ...]) -> Measured:
-    """Set what was found beside what there is."""
-    return measured([judged(text.text, text.spans, places) for text, places in zip(texts, found, strict=True)])
+def measure_texts(texts: list[GoldText], detections: tuple[tuple[LabelledSpan, ...], ...]) -> RedactionFigures:
+    """Compare the detections in each text with its identifiers, and compute the figures of all."""
+    compared = [compare_text(text.text, text.spans, spans) for text, spans in zip(texts, detections, strict=True)]
+    return summarise_texts(compared)
 
 
-def _places(row: bytes) -> tuple[Place, ...]:
+def _read_spans(row: bytes) -> tuple[LabelledSpan, ...]:
     return tuple((start, end, kind) for start, end, kind in json.loads(row)["spans"])
 
 
-def _gold(line: bytes, path: Path, number: int) -> GoldText:
-    wrong = RedactionError(
+def _read_gold_text(line: bytes, path: Path, number: int) -> GoldText:
+    error = RedactionError(
         f'{path.name}: row {number}: expected {{"text": "...", "spans": [[start, end, "KIND"], ...]}}',
         "Offsets count characters from 0; the end is exclusive and within the text.",
     )
     try:
         row = json.loads(line)
-        text, spans = row["text"], row["spans"]
-        places = tuple((int(start), int(end), str(kind)) for start, end, kind in spans)
+        text = row["text"]
+        spans = tuple((int(start), int(end), str(kind)) for start, end, kind in row["spans"])
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise wrong from None
-    if not isinstance(text, str) or not all(0 <= start < end <= len(text) for start, end, _ in places):
-        raise wrong
-    return GoldText(text, places)
+        raise error from None
+    if not isinstance(text, str) or not all(0 <= start < end <= len(text) for start, end, _ in spans):
+        raise error
+    return GoldText(text, spans)

@@ -1,4 +1,4 @@
-"""Going on with the training of a named-entity model on a site's own reviewed texts. Measured on texts kept back."""
+"""Train a named-entity model further on a site's own reviewed texts, and measure it on texts held out of training."""
 
 import hashlib
 from collections.abc import Sequence
@@ -8,8 +8,8 @@ from pathlib import Path
 from agent.errors import RedactionError
 from agent.io.new_folder import new_folder
 from agent.redaction.engine import Engine, build_engine
-from agent.redaction.measuring.bench import GoldText, judge_all
-from agent.redaction.measuring.measures import Measured, Place
+from agent.redaction.measuring.bench import GoldText, measure_texts
+from agent.redaction.measuring.measures import LabelledSpan, RedactionFigures
 from agent.redaction.models.model import shipped_model
 from agent.redaction.models.network import OTHER, read_network
 from agent.redaction.models.other.labels import KNOWN
@@ -19,7 +19,7 @@ from agent.redaction.redacted import Withheld
 
 FEWEST_TEXTS = 20
 FEWEST_IDENTIFIERS = 50
-_KEPT_BACK = 5  # one text in so many is measured on, and not learned from
+_HELD_OUT = 5  # one text in five is measured on, and not learned from
 _PASSES = 4  # over the texts that are learned from
 _BATCH_WORDS = 2_000
 _RATE = 0.0004  # a fifth of that of a new model: it is to learn, not to forget
@@ -27,21 +27,23 @@ _RATE = 0.0004  # a fifth of that of a new model: it is to learn, not to forget
 
 @dataclass(frozen=True, slots=True)
 class FineTuned:
-    """What came of it, on the texts kept back.
+    """The result of a training, measured on the texts held out.
 
     Attributes:
-        learned, kept_back: texts.
-        before, after: rules and the package's own model; rules and the new one in its place.
+        learned: number of texts learned from.
+        held_out: number of texts measured on.
+        before: figures of the rules and the package's own model.
+        after: figures of the rules and the new model in its place.
     """
 
     learned: int
-    kept_back: int
-    before: Measured
-    after: Measured
+    held_out: int
+    before: RedactionFigures
+    after: RedactionFigures
 
     @property
     def finds_less(self) -> bool:
-        """Whether the new model leaves more identifiers than the package's own."""
+        """Whether the new model leaves more identifiers than the package's own model."""
         return self.after.leaks > self.before.leaks
 
 
@@ -61,17 +63,19 @@ def fine_tune(texts: Sequence[GoldText], policy: RedactionPolicy, folder: Path, 
     base = shipped_model(language)
     if base is None:
         raise RedactionError(f"there is no model for texts in {language} to go on from", "Known: en, es.")
-    kept_back = [text for text in texts if _is_kept_back(text)]
-    learned = [text for text in texts if not _is_kept_back(text)]
+    held_out: list[GoldText] = []
+    learned: list[GoldText] = []
+    for text in texts:
+        (held_out if _is_held_out(text) else learned).append(text)
     identifiers = sum(len(text.spans) for text in texts)
-    if len(texts) < FEWEST_TEXTS or identifiers < FEWEST_IDENTIFIERS or not any(text.spans for text in kept_back):
+    if len(texts) < FEWEST_TEXTS or identifiers < FEWEST_IDENTIFIERS or not any(text.spans for text in held_out):
         raise RedactionError(
             f"{len(texts)} texts with {identifiers} identifiers are too few to learn from: expected {FEWEST_TEXTS} and "
             f"{FEWEST_IDENTIFIERS}",
             "Review more records (`intramural redact review`).",
         )
     kinds = set(read_network(base).meta.kinds) - {OTHER}
-    examples = [_example(text, kinds) for text in learned]
+    examples = [_make_example(text, kinds) for text in learned]
     words = sum(len(text.text.split()) for text in learned)
     with new_folder(folder) as made:
         train_model(
@@ -86,10 +90,10 @@ def fine_tune(texts: Sequence[GoldText], policy: RedactionPolicy, folder: Path, 
         )
         new = OtherModel(kind="intramural", path=str(made))
         result = FineTuned(
-            len(learned),
-            len(kept_back),
-            _measured(kept_back, policy.model_copy(update={"models": ("shipped",)})),
-            _measured(kept_back, policy.model_copy(update={"models": (new,)})),
+            learned=len(learned),
+            held_out=len(held_out),
+            before=_measure_policy(held_out, policy.model_copy(update={"models": ("shipped",)})),
+            after=_measure_policy(held_out, policy.model_copy(update={"models": (new,)})),
         )
         if result.finds_less and not force:
             raise RedactionError(
@@ -100,39 +104,41 @@ def fine_tune(texts: Sequence[GoldText], policy: RedactionPolicy, folder: Path, 
     return result
 
 
-def _is_kept_back(text: GoldText) -> bool:
+def _is_held_out(text: GoldText) -> bool:
     """Decide by the text itself, so that it is never learned from when it comes again."""
-    return hashlib.sha256(text.text.encode("utf-8", "surrogatepass")).digest()[0] % _KEPT_BACK == 0
+    return hashlib.sha256(text.text.encode("utf-8", "surrogatepass")).digest()[0] % _HELD_OUT == 0
 
 
-def _example(text: GoldText, kinds: set[str]) -> Example:
-    places = [(start, end, kind) for start, end, label in text.spans if (kind := _kind(label, kinds))]
-    return text.text, places
+def _make_example(text: GoldText, kinds: set[str]) -> Example:
+    spans: list[LabelledSpan] = []
+    for start, end, label in text.spans:
+        kind = _find_kind(label, kinds)
+        if kind is not None:
+            spans.append((start, end, kind))
+    return text.text, spans
 
 
-def _kind(label: str, kinds: set[str]) -> str | None:
-    """Return what the model calls `label`; None: what it leaves to the rules.
+def _find_kind(label: str, kinds: set[str]) -> str | None:
+    """Return the model's kind for `label`; None if the rules alone detect it.
 
     Raises:
         RedactionError: the label is unknown; it is not quoted, for it is a text of the file.
     """
     entity = label if label in kinds else KNOWN.get(label.upper(), "")
     if entity == "":
-        raise RedactionError(
-            "a kind of identifier in the texts is unknown",
-            f"Known: {', '.join(sorted(filter(None, set(KNOWN.values()))))}.",
-        )
+        known_kinds = sorted(filter(None, set(KNOWN.values())))
+        raise RedactionError("a kind of identifier in the texts is unknown", f"Known: {', '.join(known_kinds)}.")
     if entity in kinds:
         return entity
-    return {"ZIP": "ADDRESS"}.get(entity or "")
+    return "ADDRESS" if entity == "ZIP" else None  # models learn a postal code as part of its address
 
 
-def _measured(texts: list[GoldText], policy: RedactionPolicy) -> Measured:
+def _measure_policy(texts: list[GoldText], policy: RedactionPolicy) -> RedactionFigures:
     engine = build_engine(policy)
-    return judge_all(texts, tuple(_found(engine, text.text) for text in texts))
+    return measure_texts(texts, tuple(_detect(engine, text.text) for text in texts))
 
 
-def _found(engine: Engine, text: str) -> tuple[Place, ...]:
+def _detect(engine: Engine, text: str) -> tuple[LabelledSpan, ...]:
     (spans,) = engine.find_record([text])
     if isinstance(spans, Withheld):
         return ((0, len(text), "WITHHELD"),)

@@ -1,9 +1,9 @@
-"""How well redaction works on texts whose identifiers are known. Pure.
+"""Measure how well redaction works on texts whose identifiers are known. Pure.
 
-Whatever kind a redaction gives, it counts when it takes the right characters; letters and digits count, nothing else.
+A redaction of any kind counts where it takes the right characters; only letters and digits count.
 
     core recall     identifiers of which every identifying letter and digit is taken: titles, prepositions and labels of
-                    fields within one ("Dr.", "in", "Patient ID") may stay, unless it consists of nothing else
+                    fields within one ("Dr.", "in", "Patient ID") may stay, unless it consists of these alone
     full recall     identifiers of which every letter and digit is taken
     clean           texts with identifiers of which none leaks, in the sense of core
     over-redaction  texts without identifiers in which anything is taken
@@ -11,12 +11,13 @@ Whatever kind a redaction gives, it counts when it takes the right characters; l
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from agent.statistics.intervals import Mean, estimate_mean
 
-Place = tuple[int, int, str]  # start, end (exclusive), kind
+LabelledSpan = tuple[int, int, str]  # start, end (exclusive), kind
 
 # Not identifying by themselves, in lower case.
 _SOFT = frozenset({
@@ -28,18 +29,38 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
-class MeasuredText:
-    """One text: what was to be taken of it, and what was.
+class ComparedIdentifier:
+    """An identifier with a letter or digit, and whether it was taken.
 
     Attributes:
-        identifiers: by identifier with a letter or digit: kind, whether core and whether all of it was taken.
-        any_to_take: whether the text has identifiers at all; any_taken: whether anything was taken.
-        gold, taken, right: letters and digits that identify, that were taken, and that are both.
+        core_taken: whether its identifying letters and digits were taken.
+        all_taken: whether all of its letters and digits were taken.
     """
 
-    identifiers: tuple[tuple[str, bool, bool], ...]
-    any_to_take: bool
-    any_taken: bool
+    kind: str
+    core_taken: bool
+    all_taken: bool
+
+
+_OfText = tuple[bytes, ComparedIdentifier]  # the number of the text, which is the unit of intervals
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedText:
+    """One text: its identifiers beside the redactions.
+
+    Attributes:
+        identifiers: those with a letter or digit.
+        has_identifiers: whether there is anything to take.
+        has_redactions: whether anything was taken.
+        gold: letters and digits that identify.
+        taken: letters and digits that were taken.
+        right: letters and digits that identify and were taken.
+    """
+
+    identifiers: tuple[ComparedIdentifier, ...]
+    has_identifiers: bool
+    has_redactions: bool
     gold: int
     taken: int
     right: int
@@ -54,15 +75,16 @@ class Recall:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class RedactionFigures:
     """Figures of one engine on one corpus.
 
     Attributes:
         all: of every kind together.
         kinds: by kind, the most frequent first.
         leaks: identifiers of which a core letter or digit was left.
-        clean: of the texts with identifiers; over: of those without.
-        recall, precision, f2: of characters; 0 where there is nothing to divide by.
+        clean: share of the texts with identifiers of which none leaks.
+        over: share of the texts without identifiers in which anything is taken.
+        recall: of characters, as for `precision` and `f2`; 0 where there is no character to divide by.
     """
 
     texts: int
@@ -76,69 +98,81 @@ class Measured:
     f2: float
 
 
-def judged(text: str, gold: Iterable[Place], taken: Iterable[Place]) -> MeasuredText:
-    """Set what was taken of a text beside what identifies; places past its end are cut off there."""
-    gold, taken = list(gold), list(taken)
-    is_taken, is_gold = _marked(text, taken), _marked(text, gold)
-    identifiers = []
+def compare_text(text: str, gold: Iterable[LabelledSpan], taken: Iterable[LabelledSpan]) -> ComparedText:
+    """Compare the redactions of a text with its identifiers; spans are cut off at its end."""
+    gold = list(gold)
+    taken = list(taken)
+    is_taken = _mark_characters(text, taken)
+    is_gold = _mark_characters(text, gold)
+    identifiers: list[ComparedIdentifier] = []
     for start, end, kind in gold:
-        alike = [place for place in range(start, min(end, len(text))) if text[place].isalnum()]
-        if not alike:
-            continue
-        words = list(_WORD.finditer(text, start, end))
-        core = [word for word in words if word.group().lower() not in _SOFT] or words
-        identifiers.append(
-            (
-                kind,
-                all(is_taken[place] for word in core for place in range(*word.span())),
-                all(is_taken[place] for place in alike),
-            )
-        )
-    counted = [place for place, character in enumerate(text) if character.isalnum()]
-    return MeasuredText(
-        tuple(identifiers),
-        bool(gold),
-        bool(taken),
-        sum(is_gold[place] for place in counted),
-        sum(is_taken[place] for place in counted),
-        sum(is_gold[place] & is_taken[place] for place in counted),
+        counted = [position for position in range(start, min(end, len(text))) if text[position].isalnum()]
+        if counted:
+            core_taken = all(all(is_taken[word.start() : word.end()]) for word in _find_core(text, start, end))
+            all_taken = all(is_taken[position] for position in counted)
+            identifiers.append(ComparedIdentifier(kind, core_taken, all_taken))
+    counted = [position for position, character in enumerate(text) if character.isalnum()]
+    return ComparedText(
+        identifiers=tuple(identifiers),
+        has_identifiers=bool(gold),
+        has_redactions=bool(taken),
+        gold=sum(is_gold[position] for position in counted),
+        taken=sum(is_taken[position] for position in counted),
+        right=sum(is_gold[position] & is_taken[position] for position in counted),
     )
 
 
-def measured(texts: Sequence[MeasuredText]) -> Measured:
-    """Put the figures of many texts together."""
-    found = [(number.to_bytes(8), *one) for number, text in enumerate(texts) for one in text.identifiers]
-    by_kind: dict[str, list[tuple[bytes, str, bool, bool]]] = {}
-    for one in found:
-        by_kind.setdefault(one[1], []).append(one)
-    right, gold, taken = (sum(getattr(text, name) for text in texts) for name in ("right", "gold", "taken"))
-    recall, precision = right / max(1, gold), right / max(1, taken)
-    return Measured(
+def _find_core(text: str, start: int, end: int) -> list[re.Match[str]]:
+    """Return the identifying words of an identifier: all of its words if none identifies by itself."""
+    words = list(_WORD.finditer(text, start, end))
+    core = [word for word in words if word.group().lower() not in _SOFT]
+    return core or words
+
+
+def summarise_texts(texts: Sequence[ComparedText]) -> RedactionFigures:
+    """Compute the figures of a corpus."""
+    identifiers: list[_OfText] = []
+    by_kind: dict[str, list[_OfText]] = defaultdict(list)
+    for number, text in enumerate(texts):
+        for identifier in text.identifiers:
+            of_text = (number.to_bytes(8), identifier)
+            identifiers.append(of_text)
+            by_kind[identifier.kind].append(of_text)
+    most_frequent_first = sorted(by_kind.items(), key=lambda item: -len(item[1]))
+    right = sum(text.right for text in texts)
+    recall = right / max(1, sum(text.gold for text in texts))
+    precision = right / max(1, sum(text.taken for text in texts))
+    return RedactionFigures(
         texts=len(texts),
-        all=_recall(found),
-        kinds={kind: _recall(ones) for kind, ones in sorted(by_kind.items(), key=lambda item: -len(item[1]))},
-        leaks=sum(not core for _, _, core, _ in found),
-        clean=_share(all(core for _, core, _ in text.identifiers) for text in texts if text.any_to_take),
-        over=_share(text.any_taken for text in texts if not text.any_to_take),
+        all=_estimate_recall(identifiers),
+        kinds={kind: _estimate_recall(of_kind) for kind, of_kind in most_frequent_first},
+        leaks=sum(not identifier.core_taken for _, identifier in identifiers),
+        clean=_estimate_share(_is_clean(text) for text in texts if text.has_identifiers),
+        over=_estimate_share(text.has_redactions for text in texts if not text.has_identifiers),
         recall=recall,
         precision=precision,
         f2=5 * recall * precision / max(1e-9, 4 * precision + recall),
     )
 
 
-def _marked(text: str, places: Iterable[Place]) -> bytearray:
+def _is_clean(text: ComparedText) -> bool:
+    return all(identifier.core_taken for identifier in text.identifiers)
+
+
+def _mark_characters(text: str, spans: Iterable[LabelledSpan]) -> bytearray:
+    """Return 1 for each character within a span, and 0 for the others."""
     marked = bytearray(len(text))
-    for start, end, _ in places:
+    for start, end, _ in spans:
         marked[start:end] = b"\1" * (min(end, len(text)) - start)
     return marked
 
 
-def _recall(found: Sequence[tuple[bytes, str, bool, bool]]) -> Recall:
-    return Recall(
-        estimate_mean([(unit, float(core)) for unit, _, core, _ in found], binary=True),
-        estimate_mean([(unit, float(full)) for unit, _, _, full in found], binary=True),
-    )
+def _estimate_recall(identifiers: Sequence[_OfText]) -> Recall:
+    core = [(text, float(identifier.core_taken)) for text, identifier in identifiers]
+    full = [(text, float(identifier.all_taken)) for text, identifier in identifiers]
+    return Recall(core=estimate_mean(core, binary=True), full=estimate_mean(full, binary=True))
 
 
-def _share(truths: Iterable[bool]) -> Mean:
-    return estimate_mean([(number.to_bytes(8), float(is_so)) for number, is_so in enumerate(truths)], binary=True)
+def _estimate_share(truths: Iterable[bool]) -> Mean:
+    values = [(number.to_bytes(8), float(is_true)) for number, is_true in enumerate(truths)]
+    return estimate_mean(values, binary=True)

@@ -35,7 +35,7 @@ def house_texts(count: int, seed: int = 0) -> list[GoldText]:
 def test_it_finds_what_it_was_shown_and_the_packages_own_does_not(tmp_path: Path):
     made = fine_tune(house_texts(400), POLICY, tmp_path / "ours", seed=1, force=False)
     assert made.after.leaks < made.before.leaks
-    assert made.learned + made.kept_back == 400
+    assert made.learned + made.held_out == 400
     new = OtherModel(kind="intramural", path=str(tmp_path / "ours"))
     both = build_engine(POLICY.model_copy(update={"models": ("shipped", new)}))
     shown = both.redact("3 tablets given, plan unchanged, bed moved to kettle corner, seen by Dr. Anna Kowalski.")
@@ -51,8 +51,8 @@ def test_one_that_forgets_is_not_written(tmp_path: Path):
         names = [
             (text.index(name), text.index(name) + len(name), "NAME") for name in ("Zbysko Quatrell", "Ilva Thornquay")
         ]
-        kept_back = fine_tuning._is_kept_back(GoldText(text, ()))
-        taught.append(GoldText(text, tuple(names) if kept_back else ()))
+        held_out = fine_tuning._is_held_out(GoldText(text, ()))
+        taught.append(GoldText(text, tuple(names) if held_out else ()))
     with pytest.raises(RedactionError, match="refused: of the identifiers in texts kept back it leaves"):
         fine_tune(taught, POLICY, tmp_path / "ours", seed=1, force=False)
     assert list(tmp_path.iterdir()) == []

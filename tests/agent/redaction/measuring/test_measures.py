@@ -5,7 +5,7 @@ import re
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agent.redaction.measuring.measures import judged, measured
+from agent.redaction.measuring.measures import compare_text, summarise_texts
 
 # As the published measures have them: what may stay of "Dr. Anna Kowalski" or "Patient ID 4471".
 SOFT = re.findall(
@@ -86,7 +86,7 @@ def mean(truths: list[bool]) -> float | None:
 def test_the_figures_are_those_of_a_second_writing(
     texts: list[tuple[str, list[tuple[int, int, str]], list[tuple[int, int, str]]]],
 ):
-    found = measured([judged(*document) for document in texts])
+    found = summarise_texts([compare_text(*document) for document in texts])
     expected = reference(texts)
     core, full = expected["core"], expected["full"]
     assert isinstance(core, list)
@@ -103,15 +103,17 @@ def test_the_figures_are_those_of_a_second_writing(
 def test_a_title_may_stay_and_a_letter_of_the_name_may_not():
     text = "Seen by Dr. Anna Kowalski."
     name = [(8, 25, "NAME")]
-    assert measured([judged(text, name, [(12, 25, "NAME")])]).leaks == 0
-    assert measured([judged(text, name, [(12, 25, "NAME")])]).all.full.value == 0
-    assert measured([judged(text, name, [(12, 24, "NAME")])]).leaks == 1
-    assert measured([judged(text, name, [(8, 25, "DATE")])]).leaks == 0
+    assert summarise_texts([compare_text(text, name, [(12, 25, "NAME")])]).leaks == 0
+    assert summarise_texts([compare_text(text, name, [(12, 25, "NAME")])]).all.full.value == 0
+    assert summarise_texts([compare_text(text, name, [(12, 24, "NAME")])]).leaks == 1
+    assert summarise_texts([compare_text(text, name, [(8, 25, "DATE")])]).leaks == 0
 
 
 def test_intervals_are_wilsons_and_a_text_without_identifiers_counts_for_over_redaction_alone():
-    texts = [judged("Anna", [(0, 4, "NAME")], [(0, 4, "NAME")] if taken else []) for taken in [True] * 18 + [False] * 2]
-    found = measured([*texts, judged("gout", [], []), judged("gout", [], [(0, 4, "NAME")])])
+    texts = [
+        compare_text("Anna", [(0, 4, "NAME")], [(0, 4, "NAME")] if taken else []) for taken in [True] * 18 + [False] * 2
+    ]
+    found = summarise_texts([*texts, compare_text("gout", [], []), compare_text("gout", [], [(0, 4, "NAME")])])
     # Wilson 1927 for 18 of 20, as published calculators give it.
     assert round(found.all.core.low or 0, 4) == 0.6990
     assert round(found.all.core.high or 0, 4) == 0.9721
