@@ -60,7 +60,7 @@ class Version:
     """One known version of a file.
 
     Attributes:
-        sha256: of its bytes; of several files (a pattern), see `agent.datasets.folder.joint_digest`.
+        sha256: of its bytes; of several files (a pattern), see `agent.datasets.folder.join_digests`.
         rows: instances it gives; None if unknown, 0 if it gives none by itself.
         url: pinned address; empty if there is none.
         label: what its publisher calls it (v1.2); empty if nothing.

@@ -3,7 +3,7 @@
 import hashlib
 from pathlib import Path
 
-from agent.catalog.named_file import named_file, refuse_key_text
+from agent.catalog.named_file import find_named_file, refuse_key_text
 from agent.errors import BenchmarkError
 from agent.io.small_file import decode, read_bytes
 from agent.io.yaml_map import YamlMap
@@ -27,7 +27,7 @@ class DefinitionFiles:
         """Return the file named under a required key; it need not exist."""
         name = m.name(key)
         try:
-            return named_file(name, self._folder, absolute=self._absolute_paths) if name else None
+            return find_named_file(name, self._folder, absolute=self._absolute_paths) if name else None
         except BenchmarkError as why:
             m.note(key, str(why))
             return None

@@ -11,7 +11,7 @@ KEY_TEXT_BYTES = 4096
 """How much of a file's beginning `refuse_key_text` needs."""
 
 
-def named_file(name: str, folder: Path, *, absolute: bool = False) -> Path:
+def find_named_file(name: str, folder: Path, *, absolute: bool = False) -> Path:
     """Find a file that a definition in `folder` names: beside it, else (as MedHELM does) in the working directory.
 
     Args:

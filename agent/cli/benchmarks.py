@@ -19,7 +19,7 @@ from agent.site.directory import Site
 if TYPE_CHECKING:
     from agent.catalog.arguments import Argument
     from agent.catalog.benchmark import Benchmark
-    from agent.datasets.manage.examine import Examined
+    from agent.datasets.manage.examine import DatasetContents
     from agent.metrics import MetricUse
     from agent.vocabulary import Instance, Message
 
@@ -65,9 +65,9 @@ def list_benchmarks(site: Site, form: str) -> None:
 
 
 def _row(site: Site, benchmark: "Benchmark") -> dict[str, Any]:
-    from agent.datasets.manage.register import data_state
+    from agent.datasets.manage.register import check_data
 
-    state = data_state(benchmark, site.data)
+    state = check_data(benchmark, site.data)
     return {
         "id": benchmark.id,
         "display_name": benchmark.display_name,
@@ -248,10 +248,10 @@ def check_benchmark(site: Site, place: Path, rows: int) -> None:
     are the records themselves, not redacted: this command is for their author, at the author's own terminal.
     """
     from agent.catalog.run_entries import benchmark_named
-    from agent.datasets.manage.check import check, read_data
+    from agent.datasets.manage.check import check_benchmark, read_data
 
     if place.exists():
-        benchmark, examined = check(place, site.data, site.own_benchmarks, keep=rows)
+        benchmark, examined = check_benchmark(place, site.data, site.own_benchmarks, keep=rows)
     else:
         try:
             benchmark = benchmark_named(str(place), site.own_benchmarks)
@@ -291,7 +291,7 @@ def _origin(benchmark: "Benchmark", known: str) -> str:
     return words.get(known, "from the invented sample")
 
 
-def _balance(benchmark: "Benchmark", examined: "Examined") -> str:
+def _balance(benchmark: "Benchmark", examined: "DatasetContents") -> str:
     counts = examined.letters
     if benchmark.choices and benchmark.choices.texts:
         counts = {f"{letter} ({benchmark.choices.texts[ord(letter) - 65]})": n for letter, n in counts.items()}

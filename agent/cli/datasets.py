@@ -16,7 +16,7 @@ from agent.site.directory import Site
 
 if TYPE_CHECKING:
     from agent.catalog.benchmark import Benchmark
-    from agent.datasets.manage.register import Added, Attestation, Progress
+    from agent.datasets.manage.register import AddedData, Attestation, Progress
     from agent.disclosure.registration import DatasetCandidate, Registered
 
 
@@ -37,12 +37,12 @@ def list_datasets(site: Site, form: str, verify: bool) -> None:
     version is registered, and how many newer rows wait.
     """
     from agent.catalog.benchmark import survey_benchmarks
-    from agent.datasets.manage.register import data_state
+    from agent.datasets.manage.register import check_data
 
     found, broken = survey_benchmarks(site.own_benchmarks)
     rows: list[Mapping[str, object]] = []
     for benchmark in found.values():
-        state = data_state(benchmark, site.data, verify=verify)
+        state = check_data(benchmark, site.data, verify=verify)
         rows.append(
             {
                 "id": benchmark.id,
@@ -85,13 +85,13 @@ def add_dataset(
     A benchmark with an argument that must be given, such as ehrshot with its 14 subjects, is read once for each value.
     """
     from agent.catalog.run_entries import benchmark_named
-    from agent.datasets.manage.register import put_in
+    from agent.datasets.manage.register import add_data
 
     _ = site.settings  # refuses a directory that is no site, before anything is read
     benchmark = benchmark_named(benchmark_id, site.own_benchmarks)
     attestation = _attestation(agreement, attested_by)
     with site.store() as store:
-        added = put_in(
+        added = add_data(
             benchmark, source, site.data, attestation=attestation, replace=replace, progress=_say_part(benchmark)
         )
         store.audit.record(
@@ -132,32 +132,32 @@ def fetch_dataset(site: Site, benchmark_id: str, replace: bool) -> None:
     """
     from agent.catalog.run_entries import benchmark_named
     from agent.datasets.manage.fetch import Way, fetch_files, pinned_files
-    from agent.datasets.manage.register import Added, accept, staged
+    from agent.datasets.manage.register import AddedData, record_data, stage_data
 
     settings = site.settings
     benchmark = benchmark_named(benchmark_id, site.own_benchmarks)
     files = pinned_files(benchmark)
     way = Way(settings.proxy, settings.ca_bundle, settings.connect_timeout_s)
     with site.store() as store:
-        with staged(benchmark, site.data, replace=replace) as folder:
+        with stage_data(benchmark, site.data, replace=replace) as folder:
             fetch_files(files, folder, way, _Bar())
-            record, found = accept(benchmark, folder, None, progress=_say_part(benchmark))
+            record, contents = record_data(benchmark, folder, None, progress=_say_part(benchmark))
         store.audit.record("data fetched", _audit_detail(benchmark, record.known, record.instances, None))
-    _report(benchmark, Added(record, found, 0))
+    _report(benchmark, AddedData(record, contents, left_out=0))
 
 
 def _registered_text(benchmark: "Benchmark", site: Site) -> str | None:
-    from agent.datasets.frozen import newer_data, newest_frozen
+    from agent.datasets.frozen import find_newer_data, find_newest_frozen
 
     if benchmark.access == "public":
         return None
     try:
-        version = newest_frozen(benchmark, site.data)
+        version = find_newest_frozen(benchmark, site.data)
     except BenchmarkError as why:
         return str(why)
     if version is None:
         return "no"
-    return f"version {version.number}; {newer_data(benchmark, site.data, version)}"
+    return f"version {version.number}; {find_newer_data(benchmark, site.data, version)}"
 
 
 @datasets.command("register")
@@ -251,20 +251,20 @@ class _Bar:
         self._shown = line
 
 
-def _report(benchmark: "Benchmark", added: "Added") -> None:
-    from agent.datasets.manage.register import version_text
+def _report(benchmark: "Benchmark", added: "AddedData") -> None:
+    from agent.datasets.manage.register import describe_version
 
-    record, found = added.record, added.found
-    version = version_text(benchmark, found.known)
+    record, contents = added.record, added.contents
+    version = describe_version(benchmark, contents.known)
     click.echo(f"{benchmark.id}: {record.instances} instances in {_files(len(record.files))}, {version}")
-    for part, count in found.parts.items() if any(found.parts) else ():
+    for part, count in contents.parts.items() if any(contents.parts) else ():
         click.echo(f"  {part}  {count}")
-    if found.letters:
-        counts = ", ".join(f"{letter} {count}" for letter, count in found.letters.items())
+    if contents.letters:
+        counts = ", ".join(f"{letter} {count}" for letter, count in contents.letters.items())
         click.echo(f"  right options: {counts}")
     if added.left_out:
         click.echo(f"  left out, because this benchmark does not read it: {_files(added.left_out)}")
-    for problem in found.problems:
+    for problem in contents.problems:
         if benchmark.access == "private" and "published digest" in problem:
             continue  # nobody publishes what is a hospital's own
         click.secho(f"warning: {problem}; results say so", fg="yellow", err=True)

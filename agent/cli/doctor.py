@@ -12,19 +12,19 @@ from agent.catalog.benchmark import Benchmark, survey_benchmarks
 from agent.catalog.deployments import Deployment, ad_hoc, read_deployments
 from agent.catalog.judges import read_jury
 from agent.datasets.manage.check import read_data
-from agent.datasets.manage.register import data_state
+from agent.datasets.manage.register import check_data
 from agent.errors import AgentError, ConfigError, InferenceError
 from agent.inference.capabilities import Capabilities
 from agent.inference.client import ask_all
 from agent.inference.limits import HttpLimits
 from agent.inference.probe import probe
 from agent.inference.window import window_of
-from agent.judging.judge_run import jury_measures
-from agent.judging.jury_selection import judges_itself, own_judge_words, seated
-from agent.jury.seats import quorum_of
+from agent.judging.judge_run import select_jury_measures
+from agent.judging.jury_selection import is_on_own_jury, describe_own_judge, seat_judges
+from agent.jury.seats import compute_quorum
 from agent.keys import KeyRole, load_signer, read_data_key, read_seal_key
 from agent.metrics import Judge, MetricUse
-from agent.runs.plan import reachable
+from agent.runs.plan import check_reachable
 from agent.scoring.measures import Rules
 from agent.site.directory import Site
 from agent.site.http_limits import http_limits
@@ -135,7 +135,7 @@ def _check_benchmarks(site: Site) -> Iterator[Check]:
 
 def _check_dataset(subject: str, site: Site, benchmark: Benchmark) -> Check:
     """Report the same state as `datasets list`; data that was never read is read now, so that its faults show."""
-    state = data_state(benchmark, site.data)
+    state = check_data(benchmark, site.data)
     if state.state == "sample only":
         return Check(subject, "ok", f"sample only: {state.detail}")
     if state.state != "ready":
@@ -307,8 +307,8 @@ def _check_server(site: Site, deployment: Deployment) -> Iterator[Check]:
 def _resolve_deployment(deployment: Deployment, site: Site) -> Deployment:
     """Return the deployment as it is asked: as a model's, or as that of a judge outside."""
     if urlsplit(deployment.base_url).hostname not in site.settings.outside_judge_hosts:
-        return reachable(deployment, site)
-    (seat,) = seated([Judge(deployment.name, deployment.model_name)], site, {deployment.name: deployment})
+        return check_reachable(deployment, site)
+    (seat,) = seat_judges([Judge(deployment.name, deployment.model_name)], site, {deployment.name: deployment})
     return seat.deployment
 
 
@@ -317,8 +317,8 @@ def _check_jury(site: Site) -> Check:
     if not site.judges.is_file():
         return Check("jury", "ok", "none; answers in free text are judged only where a run or a benchmark names judges")
     jury = read_jury(site.judges)
-    seats = seated(jury.judges, site, read_deployments(site.deployments))
-    quorum = quorum_of(MetricUse("jury_score", judges=jury.judges, quorum=jury.quorum))
+    seats = seat_judges(jury.judges, site, read_deployments(site.deployments))
+    quorum = compute_quorum(MetricUse("jury_score", judges=jury.judges, quorum=jury.quorum))
     outside = sum(seat.outside for seat in seats)
     sent = f"; {outside} of them outside, which are sent redacted text only" if outside else ""
     names = ", ".join(dict.fromkeys(seat.deployment.name for seat in seats))
@@ -327,14 +327,14 @@ def _check_jury(site: Site) -> Check:
         return Check("jury", "warning", finding, "Name at least three judges of different families.")
     with site.store() as store:
         judged = {run.deployment for run in store.runs.select() if _has_jury(run)}
-    if own := [name for name in sorted(judged) if judges_itself(name, seats)]:
-        told = "; ".join(own_judge_words(name) for name in own)
+    if own := [name for name in sorted(judged) if is_on_own_jury(name, seats)]:
+        told = "; ".join(describe_own_judge(name) for name in own)
         return Check("jury", "warning", f"{finding}; {told}", "Name a jury without it with --judges for its runs.")
     return Check("jury", "ok", finding)
 
 
 def _has_jury(run: Run) -> bool:
-    return not run.imported and bool(jury_measures(Rules.of_run(run.details)))
+    return not run.imported and bool(select_jury_measures(Rules.of_run(run.details)))
 
 
 def _name_deployment(deployment: Deployment) -> str:

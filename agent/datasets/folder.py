@@ -15,7 +15,7 @@ from agent.errors import BenchmarkError, ConfigError
 from agent.io.atomic_files import open_plain
 
 _FIELD = re.compile(r"\{(\w+)\}")
-# An argument that is part of a file's name holds no separators and no patterns, so that it cannot lead out of the folder.
+# Without separators and patterns, so that an argument in a file's name cannot lead out of the folder.
 _SAFE_VALUE = re.compile(r"\w[\w .,+=-]*")
 
 

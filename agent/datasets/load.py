@@ -1,4 +1,4 @@
-"""The main path of loading: from a benchmark's located files to instances, one after the other."""
+"""Turn a benchmark's located files into instances, one after the other: the main path of loading."""
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
@@ -9,6 +9,7 @@ from agent.datasets.instances import InstanceMaker
 from agent.datasets.locate import Dataset, Known, locate_dataset
 from agent.datasets.prompt import Instructions
 from agent.datasets.readers.files import Files
+from agent.datasets.readers.table import Problems, Table
 from agent.datasets.sources.formats import FORMATS
 from agent.errors import BenchmarkError
 from agent.vocabulary import Instance
@@ -41,34 +42,35 @@ def iter_instances(
 ) -> Iterator[Instance]:
     """Read the files and render every instance, in dataset order, a row at a time.
 
-    Walk it to its end before anything is asked: what is wrong with the files is told, all of it, behind the last row.
+    Read it to its end before anything is asked: all problems of the files are raised after the last row.
 
     Args:
         benchmark: says how rows become prompts and references.
-        dataset: what `locate_dataset` found.
+        dataset: from `locate_dataset`.
         instructions: HELM's expander: leave them out, or put an expert's role before them.
         arguments: of the run entry, where they differ from those the dataset was located with.
-        examples: how many solved examples come before the question; None: as many as the benchmark says.
-        fault_of: says of an instance what else is wrong with it, to be told with its row.
+        examples: number of solved examples before the question; None: as many as the benchmark says.
+        fault_of: returns any further problem of an instance, to be listed with its row; "" for none.
 
     Raises:
         BenchmarkError: lists every problem of the files (row and column; never a cell's text), or says that the
             file changed since it was located.
         ConfigError: an argument is unknown, or missing.
     """
-    given = benchmark.fill_arguments({**dataset.arguments, **(arguments or {})})
-    solved = _solved_examples(benchmark, dataset, given, examples)
-    maker = InstanceMaker(benchmark, given, instructions, solved, fault_of)
-    count, wrong = 0, dict[str, None]()
-    for table, problems in FORMATS[benchmark.loader](_files(benchmark, dataset, given, maker)):
+    all_arguments = benchmark.fill_arguments({**dataset.arguments, **(arguments or {})})
+    solved = _read_examples(benchmark, dataset, all_arguments, examples)
+    maker = InstanceMaker(benchmark, all_arguments, instructions, solved, fault_of)
+    count = 0
+    messages: dict[str, None] = {}  # each once, in order
+    for table, problems in _read_tables(benchmark, dataset, all_arguments, maker):
         for instance in maker.make(table, problems):
             count += 1
             yield instance
-        wrong |= dict.fromkeys(problems.told)
-        if len(wrong) >= _ENOUGH:
+        messages |= dict.fromkeys(problems.messages)
+        if len(messages) >= _ENOUGH:
             break
-    if wrong:
-        raise BenchmarkError("\n".join(wrong))
+    if messages:
+        raise BenchmarkError("\n".join(messages))
     expected = dataset.expected_instances
     if not count:
         raise BenchmarkError(f"{benchmark.id}: the dataset has no rows{maker.filtered}")
@@ -76,11 +78,13 @@ def iter_instances(
         raise BenchmarkError(f"{benchmark.id}: {count} instances, and the known version has {expected}")
 
 
-def _solved_examples(
-    benchmark: Benchmark, dataset: Dataset, arguments: Mapping[str, str], wanted: int | None
+def _read_examples(
+    benchmark: Benchmark, dataset: Dataset, arguments: Mapping[str, str], count: int | None
 ) -> tuple[str, ...]:
+    """Return the first `count` solved examples; None: as many as the benchmark says."""
     few_shot = benchmark.few_shot
-    count = wanted if wanted is not None else few_shot.count if few_shot else 0
+    if count is None:
+        count = few_shot.count if few_shot else 0
     if not count:
         return ()
     if few_shot is None:
@@ -91,23 +95,26 @@ def _solved_examples(
         files = Files({path.name: path}, {path.name: digest}, arguments, named=maker.named)
         tables = FORMATS[loader_by_ending(path)](files)
     else:
-        tables = FORMATS[benchmark.loader](_files(benchmark, dataset, arguments, maker))
-    found: list[str] = []
+        tables = _read_tables(benchmark, dataset, arguments, maker)
+    examples: list[str] = []
     for table, problems in tables:
-        found += islice(maker.solve(table, problems), count - len(found))
+        examples += islice(maker.solve(table, problems), count - len(examples))
         problems.check()
-        if len(found) == count:
+        if len(examples) == count:
             break
-    if len(found) < count:
-        raise BenchmarkError(f"{benchmark.id}: {len(found)} rows to show as examples, and {count} are wanted")
-    return tuple(found)
+    if len(examples) < count:
+        raise BenchmarkError(f"{benchmark.id}: {len(examples)} rows to show as examples, and {count} are wanted")
+    return tuple(examples)
 
 
-def _files(benchmark: Benchmark, dataset: Dataset, arguments: Mapping[str, str], maker: InstanceMaker) -> Files:
-    return Files(
-        dict(zip(dataset.names, dataset.paths, strict=True)),
-        dict(zip(dataset.names, dataset.file_digests, strict=True)),
-        arguments,
-        benchmark.data_options,
-        maker.named,
+def _read_tables(
+    benchmark: Benchmark, dataset: Dataset, arguments: Mapping[str, str], maker: InstanceMaker
+) -> Iterator[tuple[Table, Problems]]:
+    files = Files(
+        paths=dict(zip(dataset.names, dataset.paths, strict=True)),
+        digests=dict(zip(dataset.names, dataset.file_digests, strict=True)),
+        arguments=arguments,
+        options=benchmark.data_options,
+        named=maker.named,
     )
+    return FORMATS[benchmark.loader](files)

@@ -1,4 +1,4 @@
-"""Which files a run reads: the run entry's, the site's own, or the sample that travels with the agent."""
+"""Locate the files that a run reads: the run entry's, the site's, or the sample that travels with the agent."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,7 +8,15 @@ from typing import Literal
 from agent.catalog.benchmark import Benchmark
 from agent.catalog.data_section import DataFile, Version
 from agent.catalog.named_file import refuse_keys_folder
-from agent.datasets.folder import FolderEntry, Hashed, file_digest, find_entries, folder_digest, inside, joint_digest
+from agent.datasets.folder import (
+    FolderEntry,
+    HashedFile,
+    check_inside,
+    find_entries,
+    hash_file,
+    hash_folder,
+    join_digests,
+)
 from agent.errors import BenchmarkError
 
 Known = Literal["official", "sample", "unknown", "invented"]
@@ -21,13 +29,13 @@ class Dataset:
     Attributes:
         paths: in instance order.
         digest: SHA-256 of the file; of several, SHA-256 of the "digest  name" lines.
-        known: "official": a version that the benchmark knows; "sample" and "invented": what travels with the agent;
-            "unknown": anything else, shown beside every result.
-        problems: what a person should know (files missing, another version), in plain words.
+        known: "official": a version that the benchmark knows; "sample" and "invented": data that travels with the
+            agent; "unknown": anything else, shown beside every result.
+        problems: notes for a person (files missing, another version), in plain words.
         file_digests: SHA-256 of each path, in order.
-        expected_instances: how many the known version gives; None if unknown.
+        expected_instances: number of instances of the known version; None if unknown.
         names: of each path within the dataset's folder (`labels/x/labels.parquet`), in order.
-        versions: what their publishers call the known versions (v1.2), each once.
+        versions: the publishers' labels of the known versions (v1.2), each once.
         arguments: the benchmark's own, with defaults; a sample's where the run entry gives none.
         examples: the file of solved examples, if the benchmark has one.
     """
@@ -41,7 +49,7 @@ class Dataset:
     names: tuple[str, ...] = ()
     versions: tuple[str, ...] = ()
     arguments: Mapping[str, str] = field(default_factory=dict)
-    examples: Hashed | None = None
+    examples: HashedFile | None = None
 
 
 def locate_dataset(
@@ -56,148 +64,184 @@ def locate_dataset(
         ConfigError: an argument is unknown, or missing.
     """
     passed = arguments or {}
-    folder = site_data / benchmark.id if site_data else None
-    if given := passed.get("data_path"):
-        path = Path(given)
-        if path.is_dir():
-            refuse_keys_folder(path / "any file")
-            return _in_folder(benchmark, path, benchmark.fill_arguments(passed))
-        refuse_keys_folder(path)
-        return _single(benchmark, path, benchmark.fill_arguments(passed))
+    if data_path := passed.get("data_path"):
+        return _locate_data_path(benchmark, Path(data_path), passed)
     if benchmark.dataset_file is not None:
-        return _single(benchmark, benchmark.dataset_file, benchmark.fill_arguments(passed))
-    if (
-        site_data is not None
-        and not (site_data / benchmark.id).exists()
-        and set_aside(site_data, benchmark.id).exists()
-    ):
+        return _locate_single_file(benchmark, benchmark.dataset_file, benchmark.fill_arguments(passed))
+    folder = site_data / benchmark.id if site_data else None
+    if site_data and folder and not folder.exists() and locate_replaced_data(site_data, benchmark.id).exists():
         raise BenchmarkError(
             f"{benchmark.id}: replacing its data was interrupted, and the old data is still set aside",
             f"Give `intramural datasets add {benchmark.id} PATH --replace` again: it first puts the old data back.",
         )
-    if folder is not None and folder.is_dir() and any(not path.name.startswith(".") for path in folder.iterdir()):
-        return _in_folder(benchmark, folder, benchmark.fill_arguments(passed))
+    if folder and folder.is_dir() and any(not path.name.startswith(".") for path in folder.iterdir()):
+        return _locate_in_folder(benchmark, folder, benchmark.fill_arguments(passed))
     if benchmark.sample is None:
         names = ", ".join(file.name for file in benchmark.files)
         where = folder or f"data/{benchmark.id}"
         raise BenchmarkError(f"{benchmark.id}: no data here; expected {names or 'a file'} in {where}")
-    return _sample(benchmark, benchmark.sample, passed)
+    return _locate_sample(benchmark, benchmark.sample, passed)
 
 
-def set_aside(site_data: Path, benchmark_id: str) -> Path:
-    """Return where a benchmark's data waits while other data takes its place."""
+def locate_replaced_data(site_data: Path, benchmark_id: str) -> Path:
+    """Return the folder that holds a benchmark's old data while new data replaces it."""
     return site_data / f".{benchmark_id}.old"
 
 
-def _in_folder(benchmark: Benchmark, folder: Path, arguments: Mapping[str, str]) -> Dataset:
+def _locate_data_path(benchmark: Benchmark, path: Path, passed: Mapping[str, str]) -> Dataset:
+    if path.is_dir():
+        refuse_keys_folder(path / "any file")
+        return _locate_in_folder(benchmark, path, benchmark.fill_arguments(passed))
+    refuse_keys_folder(path)
+    return _locate_single_file(benchmark, path, benchmark.fill_arguments(passed))
+
+
+def _locate_in_folder(benchmark: Benchmark, folder: Path, arguments: Mapping[str, str]) -> Dataset:
     entries = find_entries(folder, benchmark.files, arguments)
-    present = [entry for entry in entries if entry.found]
+    present = [entry for entry in entries if entry.present]
     if present:
-        missing = sum(not entry.found and not entry.file.optional for entry in entries)
-        # Kept with the run and shown, so without names: a site's own file name may say whose data it is.
-        problems = (f"{missing} of {len(entries)} files are missing",) if missing else ()
-        return _official(benchmark, present, arguments, problems)
-    others = [path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith(".")]
-    if len(others) == 1 and not any(set("*/{") & set(file.name) for file in benchmark.files):
-        return _single(benchmark, inside(folder, others[0]), arguments)
+        missing = sum(not entry.present and not entry.file.optional for entry in entries)
+        # Stored with the run and shown, so without names: a site's own file name may say whose data it is.
+        problems = [f"{missing} of {len(entries)} files are missing"] if missing else []
+        return _describe_entries(benchmark, present, arguments, problems)
+    paths = [path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith(".")]
+    reads_one_name = not any(set("*/{") & set(file.name) for file in benchmark.files)
+    if len(paths) == 1 and reads_one_name:
+        return _locate_single_file(benchmark, check_inside(folder, paths[0]), arguments)
     names = ", ".join(entry.file.name for entry in entries)
-    raise BenchmarkError(f"{benchmark.id}: expected {names or 'one file'} in {folder}, found {len(others)} files")
+    raise BenchmarkError(f"{benchmark.id}: expected {names or 'one file'} in {folder}, found {len(paths)} files")
 
 
-def _official(
-    benchmark: Benchmark, entries: Sequence[FolderEntry], arguments: Mapping[str, str], problems: tuple[str, ...]
+def _describe_entries(
+    benchmark: Benchmark, entries: Sequence[FolderEntry], arguments: Mapping[str, str], problems: list[str]
 ) -> Dataset:
-    versions = [entry.version() for entry in entries]
-    labels = tuple(dict.fromkeys(version.label for version in versions if version and version.label))
-    if other := versions.count(None):
-        problems += (_not_known(benchmark, other, len(versions)),)
+    files: dict[str, HashedFile] = {}
+    for entry in entries:
+        files.update(entry.present)
+    versions = [entry.find_version() for entry in entries]
+    known_versions = [version for version in versions if version is not None]
+    labels = tuple(dict.fromkeys(version.label for version in known_versions if version.label))
+    unknown = len(versions) - len(known_versions)
+    if unknown:
+        problems.append(_describe_unknown(benchmark, unknown, len(versions)))
     if len(labels) > 1:
-        problems += (f"files of several versions: {', '.join(labels)}",)
-    files = {name: file for entry in entries for name, file in entry.found.items()}
-    known: Known = "unknown" if problems else "official"
-    problems += tuple(dict.fromkeys(version.note for version in versions if version and version.note))
-    return _dataset(benchmark, files, arguments, known, problems, _rows(benchmark, versions, arguments), labels)
-
-
-def _not_known(benchmark: Benchmark, other: int, files: int) -> str:
-    if not benchmark.has_known_files:
-        return "there is no published digest to compare with"
-    return f"{other} of {files} files is not a version this benchmark knows"
-
-
-def _single(benchmark: Benchmark, path: Path, arguments: Mapping[str, str]) -> Dataset:
-    """Take one file, whatever its name; it may still be the whole of a version that the benchmark knows."""
-    file = Hashed(path, file_digest(path, path.name))
-    version = next((known for entry in benchmark.files for known in entry.known if known.sha256 == file.sha256), None)
-    known: Known = "official" if version and len(benchmark.files) == 1 else "unknown"
-    wrong = _not_known(benchmark, 1, 1) if benchmark.files and not version else ""
-    problems = tuple(filter(None, (wrong, version.note if version else "")))
-    labels = (version.label,) if version and version.label else ()
-    return _dataset(
-        benchmark, {path.name: file}, arguments, known, problems, _rows(benchmark, [version], arguments), labels
-    )
-
-
-def _sample(benchmark: Benchmark, sample: DataFile, passed: Mapping[str, str]) -> Dataset:
-    arguments = benchmark.fill_arguments({**benchmark.sample_arguments, **passed})
-    place = benchmark.folder / sample.name
-    if benchmark.sample_is_folder:
-        digest = folder_digest(place)
-        entries = find_entries(place, benchmark.files, arguments)
-        files = {name: file for entry in entries for name, file in entry.found.items()}
-    else:
-        digest = file_digest(inside(benchmark.folder, place), place.name)
-        files = {place.name: Hashed(place, digest)}
-    if digest != sample.sha256:
-        raise BenchmarkError(f"{benchmark.id}: the sample {sample.name} was changed; install the agent again")
-    if not files:
-        given = ", ".join(f"{name}={value}" for name, value in benchmark.sample_arguments.items())
-        raise BenchmarkError(
-            f"{benchmark.id}: no data here, and the sample has only files of {given or 'another name'}"
-        )
-    usual = arguments == benchmark.fill_arguments(benchmark.sample_arguments)
-    return _dataset(
+        problems.append(f"files of several versions: {', '.join(labels)}")
+    notes = dict.fromkeys(version.note for version in known_versions if version.note)
+    return _build_dataset(
         benchmark,
         files,
         arguments,
-        "invented" if benchmark.sample_is_invented else "sample",
-        ("a sample, not the whole dataset",),
-        sample.rows if usual else None,
+        known="unknown" if problems else "official",
+        problems=(*problems, *notes),  # a publisher's note does not make a version unknown
+        expected_instances=_count_expected(benchmark, versions, arguments),
+        versions=labels,
     )
 
 
-def _rows(benchmark: Benchmark, versions: Sequence[Version | None], arguments: Mapping[str, str]) -> int | None:
-    """Return how many instances the known versions give together; None if an argument may change which rows are read.
+def _describe_unknown(benchmark: Benchmark, unknown: int, files: int) -> str:
+    if not benchmark.has_known_files:
+        return "there is no published digest to compare with"
+    return f"{unknown} of {files} files is not a version this benchmark knows"
+
+
+def _locate_single_file(benchmark: Benchmark, path: Path, arguments: Mapping[str, str]) -> Dataset:
+    """Take one file, whatever its name; it may still be the whole of a version that the benchmark knows."""
+    file = HashedFile(path, hash_file(path, path.name))
+    version = _find_version(benchmark, file.sha256)
+    problems = []
+    if benchmark.files and version is None:
+        problems.append(_describe_unknown(benchmark, 1, 1))
+    if version and version.note:
+        problems.append(version.note)
+    return _build_dataset(
+        benchmark,
+        {path.name: file},
+        arguments,
+        known="official" if version and len(benchmark.files) == 1 else "unknown",
+        problems=tuple(problems),
+        expected_instances=_count_expected(benchmark, [version], arguments),
+        versions=(version.label,) if version and version.label else (),
+    )
+
+
+def _find_version(benchmark: Benchmark, sha256: str) -> Version | None:
+    for file in benchmark.files:
+        for version in file.known:
+            if version.sha256 == sha256:
+                return version
+    return None
+
+
+def _locate_sample(benchmark: Benchmark, sample: DataFile, passed: Mapping[str, str]) -> Dataset:
+    arguments = benchmark.fill_arguments({**benchmark.sample_arguments, **passed})
+    path = benchmark.folder / sample.name
+    files: dict[str, HashedFile] = {}
+    if benchmark.sample_is_folder:
+        digest = hash_folder(path)
+        for entry in find_entries(path, benchmark.files, arguments):
+            files.update(entry.present)
+    else:
+        digest = hash_file(check_inside(benchmark.folder, path), path.name)
+        files[path.name] = HashedFile(path, digest)
+    if digest != sample.sha256:
+        raise BenchmarkError(f"{benchmark.id}: the sample {sample.name} was changed; install the agent again")
+    if not files:
+        expected = ", ".join(f"{name}={value}" for name, value in benchmark.sample_arguments.items())
+        raise BenchmarkError(
+            f"{benchmark.id}: no data here, and the sample has only files of {expected or 'another name'}"
+        )
+    has_usual_arguments = arguments == benchmark.fill_arguments(benchmark.sample_arguments)
+    return _build_dataset(
+        benchmark,
+        files,
+        arguments,
+        known="invented" if benchmark.sample_is_invented else "sample",
+        problems=("a sample, not the whole dataset",),
+        expected_instances=sample.rows if has_usual_arguments else None,
+    )
+
+
+def _count_expected(
+    benchmark: Benchmark, versions: Sequence[Version | None], arguments: Mapping[str, str]
+) -> int | None:
+    """Return the number of instances of the known versions; None if an argument may change which rows are read.
 
     A version's `rows` are those of the arguments' defaults. An argument that names a file is part of the version, and
     one in tokens shortens prompts; any other, given a value of its own, may take other rows or other parts of them.
     """
     for name, argument in benchmark.arguments.items():
-        in_names = any(f"{{{name}}}" in file.name for file in benchmark.files)
-        if argument.kind == "text" and not in_names and (arguments.get(name) or "") != (argument.default or ""):
+        if argument.kind != "text" or benchmark.names_files_by(name):
+            continue
+        if (arguments.get(name) or "") != (argument.default or ""):
             return None
-    counts = [version.rows if version else None for version in versions]
-    return sum(count for count in counts if count is not None) if None not in counts else None
+    count = 0
+    for version in versions:
+        if version is None or version.rows is None:
+            return None
+        count += version.rows
+    return count
 
 
-def _dataset(
+def _build_dataset(
     benchmark: Benchmark,
-    files: Mapping[str, Hashed],
+    files: Mapping[str, HashedFile],
     arguments: Mapping[str, str],
+    *,
     known: Known,
     problems: tuple[str, ...],
     expected_instances: int | None,
     versions: tuple[str, ...] = (),
 ) -> Dataset:
     digests = {name: file.sha256 for name, file in files.items()}
-    together, examples = dict(digests), None
+    all_digests = dict(digests)
+    examples = None
     if benchmark.few_shot and benchmark.few_shot.dataset_file:
         path = benchmark.few_shot.dataset_file
-        examples = Hashed(path, file_digest(path, path.name))
-        together["examples"] = examples.sha256
+        examples = HashedFile(path, hash_file(path, path.name))
+        all_digests["examples"] = examples.sha256
     return Dataset(
         paths=tuple(file.path for file in files.values()),
-        digest=joint_digest(together) if len(together) > 1 else next(iter(digests.values())),
+        digest=join_digests(all_digests) if len(all_digests) > 1 else next(iter(digests.values())),
         known=known,
         problems=problems,
         file_digests=tuple(digests.values()),

@@ -19,9 +19,9 @@ from agent.datasets.frozen import (
     drop_frozen,
     find_sources,
     freeze,
-    frozen_versions,
     locate_frozen,
     mark_registered,
+    read_frozen_versions,
 )
 from agent.datasets.load import Known, locate_dataset
 from agent.delivery.outbox import LIVE, State, Submission
@@ -32,12 +32,12 @@ from agent.disclosure.ledger import (
     DatasetEntry,
     Ledger,
     PersonDifference,
+    derive_fingerprint_key,
     difference_between,
-    fingerprint_key,
     share_persons,
 )
 from agent.disclosure.persons import identify_persons
-from agent.disclosure.prepare import Gate, draft_statement, effective_policy, enrolled_site
+from agent.disclosure.prepare import Gate, choose_policy, draft_statement, find_enrolled_site
 from agent.disclosure.sketches import Shingler
 from agent.errors import DisclosureError
 from agent.store import Store
@@ -119,7 +119,7 @@ def register(gate: Gate, benchmark: Benchmark, site_data: Path, store: Store, *,
         BenchmarkError, ConfigError: the data cannot be read, or is not attested.
         StoreError: a file cannot be written, or another command holds the outbox or the data.
     """
-    enrolled_site(gate.registry, gate.signer.public.keyid)
+    find_enrolled_site(gate.registry, gate.signer.public.keyid)
     check_benchmark(benchmark, gate.registry)
     with gate.outbox.held():
         ledger = gate.ledger()
@@ -194,7 +194,7 @@ def make_candidate(
         commitment: see `commit`.
         ledger: everything registered and prepared before.
         statements: the statements of datasets in the site's chain by digest, oldest first.
-        key: see `fingerprint_key`.
+        key: see `derive_fingerprint_key`.
 
     Raises:
         DisclosureError: the ledger lacks a version whose statement is in the chain.
@@ -327,7 +327,7 @@ def _judge(gate: Gate, read: ReadVersion, ledger: Ledger, site_data: Path) -> _J
         DisclosureError: see `check_version`; or it is registered already.
     """
     commitment = commit(read, gate.seal_key, ledger)
-    site = enrolled_site(gate.registry, gate.signer.public.keyid)
+    site = find_enrolled_site(gate.registry, gate.signer.public.keyid)
     check_ledger(ledger, gate.outbox.all(), gate.registry.sites[site])
     end = settle_chain(gate.outbox, gate.registry.sites[site], gate.outbox.all())
     submissions = gate.outbox.all()
@@ -346,8 +346,8 @@ def _judge(gate: Gate, read: ReadVersion, ledger: Ledger, site_data: Path) -> _J
     drafts = [s for s in submissions if s.state is State.PREPARED]
     kept, replaced = _split_drafts(drafts, end, read.definition, gate.registry.version)
     stated = live | {s.digest: s.dataset for s in kept if s.dataset is not None}
-    candidate = make_candidate(read, commitment, ledger, stated, fingerprint_key(gate.seal_key))
-    _, policy = effective_policy(gate.registry, gate.policy)
+    candidate = make_candidate(read, commitment, ledger, stated, derive_fingerprint_key(gate.seal_key))
+    _, policy = choose_policy(gate.registry, gate.policy)
     check_version(candidate, ledger, stated, policy, names)
     try:
         header = end.header(gate.registry, site, ledger.head)
@@ -392,7 +392,7 @@ def make_statement(candidate: DatasetCandidate, known: Known, header: Header) ->
 def _draft(gate: Gate, candidate: DatasetCandidate, known: Known) -> Submission:
     entry = candidate.entry
     difference = candidate.difference or PersonDifference(0, 0, 0)
-    _, policy = effective_policy(gate.registry, gate.policy)
+    _, policy = choose_policy(gate.registry, gate.policy)
     return draft_statement(
         gate,
         lambda header: make_statement(candidate, known, header),
@@ -427,7 +427,7 @@ def _split_drafts(
 def _read_sources(benchmark: Benchmark, site_data: Path, store: Store, seal_key: bytes) -> ReadVersion:
     sources = find_sources(benchmark, site_data)
     _check_attested(benchmark, attested=sources.attested)
-    shingler = Shingler(fingerprint_key(seal_key))
+    shingler = Shingler(derive_fingerprint_key(seal_key))
     return read_version(
         benchmark, sources.digest, lambda choice: locate_dataset(benchmark, site_data, choice), store, shingler
     )
@@ -435,7 +435,7 @@ def _read_sources(benchmark: Benchmark, site_data: Path, store: Store, seal_key:
 
 def _read_frozen(benchmark: Benchmark, version: FrozenVersion, store: Store, seal_key: bytes) -> ReadVersion:
     _check_attested(benchmark, attested=version.attested)
-    shingler = Shingler(fingerprint_key(seal_key))
+    shingler = Shingler(derive_fingerprint_key(seal_key))
     return read_version(
         benchmark, version.data, lambda choice: locate_frozen(benchmark, version, choice), store, shingler
     )
@@ -452,7 +452,7 @@ def _check_attested(benchmark: Benchmark, *, attested: bool) -> None:
 def _finish_copies(benchmark: Benchmark, site_data: Path, ledger: Ledger) -> None:
     """Finish what an earlier call was killed over: a copy of the newest version gets its commitment, any other goes."""
     newest = ledger.newest_dataset(benchmark.id, benchmark.digest)
-    versions = frozen_versions(site_data, benchmark.id)
+    versions = read_frozen_versions(site_data, benchmark.id)
     for version in versions:
         if version.commitment:
             continue
@@ -470,7 +470,7 @@ def _put_back_lost_copy(
     newest = ledger.newest_dataset(read.benchmark, read.definition)
     if version.commitment or newest is None or newest.commitment != commitment:
         return version
-    if any(one.commitment == commitment for one in frozen_versions(site_data, read.benchmark)):
+    if any(one.commitment == commitment for one in read_frozen_versions(site_data, read.benchmark)):
         return version
     return mark_registered(version, commitment, newest.instances)
 
@@ -479,7 +479,7 @@ def _version_names(ledger: Ledger, site_data: Path) -> dict[str, str]:
     """Return what people call each registered version: its benchmark, and the number of its frozen copy."""
     names: dict[str, str] = {}
     for benchmark in {entry.benchmark for entry in ledger.datasets()}:
-        numbers = {version.commitment: version.number for version in frozen_versions(site_data, benchmark)}
+        numbers = {version.commitment: version.number for version in read_frozen_versions(site_data, benchmark)}
         for entry in ledger.datasets():
             if entry.benchmark == benchmark:
                 number = numbers.get(entry.commitment)

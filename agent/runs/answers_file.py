@@ -42,7 +42,7 @@ class AnswersFile:
             if first[0] != number:
                 problems.add(f"line {number}", f"has the same instance_id as line {first[0]}")
         if said and not self._places and said <= {NOT_UTF8, NOT_JSON}:  # a table, say: once is enough
-            expected = f"expected is {form_of(_KEYS)} on each line (JSON lines)"
+            expected = f"expected is {write_form(_KEYS)} on each line (JSON lines)"
             raise Problems(name).stop("the whole file", f"has no line of JSON; {expected}")
         problems.check()
         if not self._places:
@@ -72,8 +72,8 @@ class AnswersFile:
         for identity, (number, _) in self._places.items():
             if identity not in known:
                 problems.add(f"line {number}", "has an instance_id that the data does not have")
-        if problems.told:
-            raise BenchmarkError("\n".join(problems.told), advice)
+        if problems.messages:
+            raise BenchmarkError("\n".join(problems.messages), advice)
 
     def has(self, identity: str) -> bool:
         """Whether there is an answer to an instance."""
@@ -121,7 +121,7 @@ def read_line(line: bytes, keys: Sequence[str]) -> dict[str, str] | str:
     except (ValueError, RecursionError):
         return NOT_JSON
     if not isinstance(value, dict) or not value.keys() >= set(keys):
-        return f"is not of the form {form_of(keys)}"
+        return f"is not of the form {write_form(keys)}"
     found = {key: value[key] for key in keys}
     identity = found[keys[0]]
     if isinstance(identity, int) and not isinstance(identity, bool):
@@ -133,7 +133,7 @@ def read_line(line: bytes, keys: Sequence[str]) -> dict[str, str] | str:
     return found if wrong is None else f"its {wrong} is not a text"
 
 
-def form_of(keys: Sequence[str]) -> str:
+def write_form(keys: Sequence[str]) -> str:
     """Write the form of a line for people."""
     return "{" + ", ".join(f'"{key}": ...' for key in keys) + "}"
 

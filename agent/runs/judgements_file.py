@@ -106,8 +106,8 @@ class JudgementsFile:
             if identity not in answered:
                 for number, _ in places:
                     problems.add(f"line {number}", "has an instance_id that the answers do not have")
-        if problems.told:
-            raise BenchmarkError("\n".join(problems.told), advice)
+        if problems.messages:
+            raise BenchmarkError("\n".join(problems.messages), advice)
 
     def replies(self, identity: str, judge: str) -> list[str]:
         """Return what a judge replied about an answer: nothing, its first reply, or that and the repaired one."""

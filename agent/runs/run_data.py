@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 
 from agent.catalog.arguments import DATA_ARGUMENTS
 from agent.catalog.benchmark import Benchmark
-from agent.datasets.frozen import FrozenVersion, covers, locate_frozen, newer_data, newest_frozen
+from agent.datasets.frozen import FrozenVersion, find_newer_data, find_newest_frozen, has_files_for, locate_frozen
 from agent.datasets.load import Dataset, locate_dataset
-from agent.datasets.manage.register import attested
 from agent.site.directory import Site
 
 _NOT_ATTESTED = "gated data for which nobody here has attested an agreement (`intramural datasets add` records it)"
@@ -57,9 +56,9 @@ def choose_data(site: Site, benchmark: Benchmark, arguments: Mapping[str, str], 
     if benchmark.access == "public":
         return _as_it_lies(site, benchmark, arguments)
     is_named = bool(DATA_ARGUMENTS & arguments.keys())
-    version = None if is_named or unregistered else newest_frozen(benchmark, site.data)
-    if version is not None and covers(version, benchmark, arguments):
-        newer = newer_data(benchmark, site.data, version)
+    version = None if is_named or unregistered else find_newest_frozen(benchmark, site.data)
+    if version is not None and has_files_for(version, benchmark, arguments):
+        newer = find_newer_data(benchmark, site.data, version)
         return RunData(
             dataset=locate_frozen(benchmark, version, arguments),
             attested=version.attested,
@@ -82,7 +81,7 @@ def choose_data(site: Site, benchmark: Benchmark, arguments: Mapping[str, str], 
 
 def _as_it_lies(site: Site, benchmark: Benchmark, arguments: Mapping[str, str]) -> RunData:
     dataset = locate_dataset(benchmark, site.data, arguments)
-    is_attested = attested(benchmark, dataset, site.data)
-    if not is_attested:
+    attested = is_attested(benchmark, dataset, site.data)
+    if not attested:
         dataset = replace(dataset, problems=(*dataset.problems, _NOT_ATTESTED))
-    return RunData(dataset, is_attested)
+    return RunData(dataset, attested)

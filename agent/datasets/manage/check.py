@@ -1,15 +1,15 @@
-"""Everything that is wrong with a benchmark and its data, at once, for its author."""
+"""Check a benchmark's definition and data, and list all their problems at once for its author."""
 
 from collections.abc import Mapping
 from pathlib import Path
 
 from agent.catalog.benchmark import Benchmark, load_benchmark, survey_benchmarks
 from agent.catalog.data_section import BY_ENDING
-from agent.catalog.named_file import named_file
+from agent.catalog.named_file import find_named_file
 from agent.catalog.template import compile_template
-from agent.datasets.folder import file_digest
+from agent.datasets.folder import hash_file
 from agent.datasets.load import locate_dataset
-from agent.datasets.manage.examine import Examined, examine, required_choices
+from agent.datasets.manage.examine import DatasetContents, examine, required_choices
 from agent.datasets.manage.register import holds_data, read_all
 from agent.datasets.readers.files import Files
 from agent.datasets.sources.formats import FORMATS
@@ -18,33 +18,44 @@ from agent.io.small_file import decode, read_bytes
 from agent.io.strict_yaml import parse_yaml
 
 
-def check(place: Path, site_data: Path, own: Path | None, *, keep: int) -> tuple[Benchmark, Examined]:
-    """Read a definition and all of its data; the first `keep` instances are kept.
+def check_benchmark(
+    definition: Path, site_data: Path, site_benchmarks: Path | None, *, keep: int
+) -> tuple[Benchmark, DatasetContents]:
+    """Read a definition and all of its data; keep the first `keep` instances.
 
-    Data of official files is taken from the site, else from the definition's sample. A definition in `own`, the site's
-    folder of benchmarks, is read as runs read it: without absolute paths, and under a name that is free.
+    Data of official files is taken from the site, else from the definition's sample. A definition in the folder
+    `site_benchmarks` is read as runs read it: without absolute paths, and under a name that is free.
 
     Raises:
-        BenchmarkError: lists what is wrong with the definition and with the data.
+        BenchmarkError: lists the problems of the definition and of the data.
     """
-    of_site = own is not None and place.resolve().is_relative_to(own.resolve())
     try:
-        benchmark = load_benchmark(place, absolute_paths=not of_site)
-        for definition in survey_benchmarks(own)[1] if of_site else ():
-            if definition.path.resolve() in (place.resolve(), place.resolve().parent):
-                raise definition.error
+        benchmark = _read_definition(definition, site_benchmarks)
     except BenchmarkError as why:
-        more = _data_problems(place / "benchmark.yaml" if place.is_dir() else place)
-        # A file that is no YAML at all is no better the second time.
-        raise BenchmarkError("\n".join(dict.fromkeys([*str(why).splitlines(), *more])), why.advice) from None
+        messages = str(why).splitlines()
+        messages += _find_data_problems(definition / "benchmark.yaml" if definition.is_dir() else definition)
+        # Each once: a file that is no YAML is read twice and has the same problem both times.
+        raise BenchmarkError("\n".join(dict.fromkeys(messages)), why.advice) from None
     return benchmark, read_data(benchmark, site_data, keep=keep)
 
 
-def read_data(benchmark: Benchmark, site_data: Path, *, keep: int = 0) -> Examined:
+def _read_definition(definition: Path, site_benchmarks: Path | None) -> Benchmark:
+    path = definition.resolve()
+    if site_benchmarks is None or not path.is_relative_to(site_benchmarks.resolve()):
+        return load_benchmark(definition, absolute_paths=True)
+    benchmark = load_benchmark(definition)
+    _, broken_definitions = survey_benchmarks(site_benchmarks)
+    for broken in broken_definitions:
+        if broken.path.resolve() in (path, path.parent):
+            raise broken.error
+    return benchmark
+
+
+def read_data(benchmark: Benchmark, site_data: Path, *, keep: int = 0) -> DatasetContents:
     """Read all data of a benchmark: of the site, else the definition's own or its sample.
 
     Raises:
-        BenchmarkError: lists what is wrong with it.
+        BenchmarkError: lists its problems.
     """
     folder = site_data / benchmark.id
     if benchmark.dataset_file is None and holds_data(folder):
@@ -53,35 +64,43 @@ def read_data(benchmark: Benchmark, site_data: Path, *, keep: int = 0) -> Examin
     return examine(benchmark, choices, lambda choice: locate_dataset(benchmark, None, choice), keep=keep)
 
 
-def _data_problems(definition: Path) -> list[str]:
-    """Return what can be said of prompt and data although the definition is wrong."""
+def _find_data_problems(definition: Path) -> list[str]:
+    """Return the problems of prompt and data that can be seen although the definition is wrong."""
     try:
         tree = parse_yaml(read_bytes(definition, BenchmarkError), definition, BenchmarkError)
         if not isinstance(tree, dict) or not isinstance(tree.get("dataset_file"), str):
             return []
-        path = named_file(tree["dataset_file"], definition.parent, absolute=True)
-        prompt = _prompt(tree, definition.parent)
-        _read(path, prompt, tree)
+        path = find_named_file(tree["dataset_file"], definition.parent, absolute=True)
+        prompt = _read_prompt(tree, definition.parent)
+        _check_rows(path, prompt, tree)
     except AgentError as why:
         return str(why).splitlines()
     return []
 
 
-def _prompt(tree: Mapping[str, object], folder: Path) -> str:
+def _read_prompt(tree: Mapping[str, object], folder: Path) -> str:
     name = tree.get("prompt_file")
-    path = named_file(name, folder, absolute=True) if isinstance(name, str) else None
-    return decode(read_bytes(path, BenchmarkError), path, BenchmarkError) if path and path.is_file() else ""
+    if not isinstance(name, str):
+        return ""
+    path = find_named_file(name, folder, absolute=True)
+    if not path.is_file():
+        return ""
+    return decode(read_bytes(path, BenchmarkError), path, BenchmarkError)
 
 
-def _read(path: Path, prompt: str, tree: Mapping[str, object]) -> None:
+def _check_rows(path: Path, prompt: str, tree: Mapping[str, object]) -> None:
     arguments = tree.get("arguments")
-    known = {"options", *(arguments if isinstance(arguments, dict | list) else ())}
+    placeholders = {"options"}
+    if isinstance(arguments, dict | list):
+        placeholders.update(arguments)
     loader = tree.get("loader")
-    loader = loader if isinstance(loader, str) and loader in FORMATS else BY_ENDING.get(path.suffix.lower(), "csv")
-    files = Files({path.name: path}, {path.name: file_digest(path, path.name)})
+    if not isinstance(loader, str) or loader not in FORMATS:
+        loader = BY_ENDING.get(path.suffix.lower(), "csv")
+    files = Files({path.name: path}, {path.name: hash_file(path, path.name)})
     for table, problems in FORMATS[loader](files):
-        for problem in compile_template(prompt, {*table.columns, *known})[1]:
+        _, prompt_problems = compile_template(prompt, placeholders.union(table.columns))
+        for problem in prompt_problems:
             problems.add("prompt", problem)
-        for _ in table.rows:
+        for _ in table.rows:  # reading a row notes its problems
             pass
         problems.check()

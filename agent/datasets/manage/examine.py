@@ -1,13 +1,14 @@
-"""Reading a whole dataset once, for a person: how much there is, what is right how often, and all that is wrong."""
+"""Read a whole dataset once and describe it for a person: its size, how often each answer is right, its problems."""
 
 import itertools
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from agent.catalog.benchmark import Benchmark
 from agent.datasets.load import Dataset, Known, iter_instances
-from agent.datasets.manage.usable_gold import gold_check
+from agent.datasets.manage.usable_gold import build_gold_check
+from agent.datasets.references import LETTERS
 from agent.errors import BenchmarkError
 from agent.vocabulary import Instance
 
@@ -17,17 +18,18 @@ Choice = Mapping[str, str]  # values of the arguments that a run entry must give
 
 
 @dataclass(frozen=True, slots=True)
-class Examined:
-    """What a dataset holds.
+class DatasetContents:
+    """The contents of a dataset, counted.
 
     Attributes:
         known: "official" if every file is of the version the benchmark was written for.
-        problems: what a person should know, in plain words.
-        parts: how many instances for each choice of required arguments, as "subset=icliniq" -> 120; "" for none.
+        problems: notes for a person, in plain words.
+        parts: number of instances for each choice of required arguments, as "subset=icliniq" -> 120; "" for none.
         letters: how often each option is the right one, by letter; empty where answers are not letters.
         gold: how often each text is a right answer; empty where there are very many. Texts of cases.
         first: the first instances.
-        characters: of all prompts together, and of the longest.
+        characters: of all prompts together.
+        longest: characters of the longest prompt.
     """
 
     known: Known
@@ -41,7 +43,7 @@ class Examined:
 
     @property
     def instances(self) -> int:
-        """How many in all."""
+        """Number of instances of all parts."""
         return sum(self.parts.values())
 
 
@@ -53,50 +55,75 @@ def required_choices(benchmark: Benchmark) -> list[Choice]:
 
 def examine(
     benchmark: Benchmark, choices: list[Choice], locate: Callable[[Choice], Dataset], *, keep: int = 0
-) -> Examined:
-    """Make every instance, one choice after the other, and count; the first `keep` are kept.
+) -> DatasetContents:
+    """Make and count every instance, one choice after the other; keep the first `keep` of them.
 
     Raises:
-        BenchmarkError: lists what is wrong with the files of all choices.
+        BenchmarkError: lists the problems of the files of all choices.
     """
     errors: list[str] = []
     known: set[Known] = set()
     problems: list[str] = []
     parts: dict[str, int] = {}
-    letters: Counter[str] = Counter()
-    gold: Counter[str] = Counter()
-    first: list[Instance] = []
-    characters = longest = 0
+    tally = _Tally(keep)
     for choice in choices:
-        count = 0
+        counted_before = tally.instances
         try:
             dataset = locate(choice)
             known.add(dataset.known)
             problems += dataset.problems
-            # A known version is as its publisher made it: what cannot be scored there is no fault of a person here.
-            fault_of = None if dataset.known == "official" else gold_check(benchmark)
+            # A known version is as its publisher made it: an answer that cannot be scored there is no user's mistake.
+            fault_of = None if dataset.known == "official" else build_gold_check(benchmark)
             for instance in iter_instances(benchmark, dataset, arguments=choice, fault_of=fault_of):
-                count += 1
-                if len(first) < keep:
-                    first.append(instance)
-                length = sum(len(message.content) for message in instance.messages)
-                characters, longest = characters + length, max(longest, length)
-                if instance.multiple_choice:
-                    letters.update(chr(ord("A") + i) for i, one in enumerate(instance.references) if one.correct)
-                elif len(gold) <= _MOST_GOLD:
-                    gold.update(reference.text for reference in instance.references if reference.correct)
+                tally.add(instance)
         except BenchmarkError as why:
             errors += str(why).splitlines()
-        parts[",".join(f"{name}={value}" for name, value in choice.items())] = count
+        part = ",".join(f"{name}={value}" for name, value in choice.items())
+        parts[part] = tally.instances - counted_before
     if errors:
         raise BenchmarkError("\n".join(dict.fromkeys(errors)))
-    return Examined(
+    return DatasetContents(
         known=known.pop() if len(known) == 1 else "unknown",
         problems=tuple(dict.fromkeys(problems)),
         parts=parts,
-        letters=dict(sorted(letters.items())),
-        gold=gold if len(gold) <= _MOST_GOLD else {},
-        first=tuple(first),
-        characters=characters,
-        longest=longest,
+        letters=dict(sorted(tally.letters.items())),
+        gold=tally.gold if len(tally.gold) <= _MOST_GOLD else {},
+        first=tuple(tally.first),
+        characters=tally.characters,
+        longest=tally.longest,
     )
+
+
+@dataclass(slots=True)
+class _Tally:
+    """Counts instances, their characters and their right answers."""
+
+    keep: int
+    instances: int = 0
+    characters: int = 0
+    longest: int = 0
+    letters: Counter[str] = field(default_factory=Counter)
+    gold: Counter[str] = field(default_factory=Counter)
+    first: list[Instance] = field(default_factory=list)
+
+    def add(self, instance: Instance) -> None:
+        self.instances += 1
+        if len(self.first) < self.keep:
+            self.first.append(instance)
+        length = sum(len(message.content) for message in instance.messages)
+        self.characters += length
+        self.longest = max(self.longest, length)
+        if instance.multiple_choice:
+            self._count_letters(instance)
+        elif len(self.gold) <= _MOST_GOLD:
+            self._count_texts(instance)
+
+    def _count_letters(self, instance: Instance) -> None:
+        for letter, reference in zip(LETTERS, instance.references, strict=False):
+            if reference.correct:
+                self.letters[letter] += 1
+
+    def _count_texts(self, instance: Instance) -> None:
+        for reference in instance.references:
+            if reference.correct:
+                self.gold[reference.text] += 1

@@ -1,6 +1,6 @@
-"""The files a person hands over, from a file, a folder or an archive, copied under the names that a benchmark reads.
+"""Copy a dataset's files from a file, a folder or an archive, under the names that a benchmark reads.
 
-Nothing else is copied: not what the benchmark does not name, no link's target outside, no device, no key.
+Only files that the benchmark names are copied: no target of a link outside the source, no device, no key.
 """
 
 import hashlib
@@ -13,6 +13,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
@@ -24,115 +25,129 @@ from agent.errors import BenchmarkError
 _ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 _CHUNK = 2**20  # bytes
 _MOST_FILES = 100_000
-_KEPT_FREE = 2**30  # bytes of the disk, for everybody else
+_FREE_BYTES = 2**30  # of the disk that stay free for other programs
 _FIELD = re.compile(r"\{([A-Za-z0-9_]+)\}")
 
 Opener = Callable[[], AbstractContextManager[BinaryIO]]
 
 
 @dataclass(frozen=True, slots=True)
-class TakenIn:
-    """What was copied: what each file was called where it came from, by its name here; and how many were left out."""
+class CopiedFiles:
+    """The files that were copied: their names in the source by their names here; and the number of files left out."""
 
-    given: Mapping[str, str]
+    source_names: Mapping[str, str]
     left_out: int
 
 
-def take_in(source: Path, benchmark: Benchmark, folder: Path) -> TakenIn:
-    """Copy from `source` into the empty `folder` what the benchmark reads.
+def copy_source(source: Path, benchmark: Benchmark, folder: Path) -> CopiedFiles:
+    """Copy the files that the benchmark reads from `source` into the empty `folder`.
 
-    A file of a known version gets that version's name, whatever it is called. Any other single file is taken for
-    another version of the benchmark's file, where it has one only.
+    A file of a known version gets that version's name, whatever its own. Any other single file counts as another
+    version of the benchmark's file, if the benchmark reads one file only.
 
     Raises:
-        BenchmarkError: there is nothing that the benchmark reads, or two versions of it; a link leads out; a file is
-            none, lies below a folder named `keys`, or cannot be read; the disk is full.
+        BenchmarkError: no file is one that the benchmark reads, or two are versions of one; a link leads out; a file
+            is no plain file, lies below a folder named `keys`, or cannot be read; the disk is full.
     """
     try:
         if source.is_dir():
             refuse_keys_folder(source / "any file")
-            return _from_members(_folder_members(source), benchmark, folder, source)
+            return _copy_members(_list_folder(source), benchmark, folder, source)
         refuse_keys_folder(source)
         if source.name.casefold().endswith(_ARCHIVES):
-            with _archive_members(source) as members:
-                return _from_members(members, benchmark, folder, source)
+            with _open_archive(source) as members:
+                return _copy_members(members, benchmark, folder, source)
         if source.is_symlink():
             raise BenchmarkError(f"{source.name} is a link; name the file itself")
-        opener = _file_opener(source)
-        name = _single_name(source.name, opener, benchmark)
-        _copy(opener, folder / name)
+        opener = partial(_open_file, source)
+        name = _name_single_file(source.name, opener, benchmark)
+        _copy_file(opener, folder / name)
     except (OSError, zipfile.BadZipFile, tarfile.TarError, EOFError, NotImplementedError, RuntimeError) as why:
         reason = getattr(why, "strerror", None) or "it is damaged, encrypted, or not what its name says"
         raise BenchmarkError(f"{source.name}: cannot be read or copied ({reason})", _ADVICE) from None
-    return TakenIn({name: source.name}, 0)
+    return CopiedFiles(source_names={name: source.name}, left_out=0)
 
 
 _ADVICE = "Nothing was added. Correct what is named above and add the data again."
 
 
-def _from_members(members: Mapping[str, Opener], benchmark: Benchmark, folder: Path, source: Path) -> TakenIn:
-    chosen = _choose(tuple(members), benchmark) or _known_by_digest(members, benchmark)
-    if not chosen:
+def _copy_members(members: Mapping[str, Opener], benchmark: Benchmark, folder: Path, source: Path) -> CopiedFiles:
+    targets = _choose_by_name(tuple(members), benchmark) or _choose_by_digest(members, benchmark)
+    if not targets:
         names = ", ".join(file.name for file in benchmark.files) or "one file"
         if len(members) != 1:
+            dataset = _guess_dataset(members, benchmark)
             raise BenchmarkError(
                 f"{source.name}: holds {len(members)} files and none that {benchmark.id} reads; expected {names}",
-                f"Nothing was added. If {_likely(members, benchmark)} is the dataset, give that file itself as PATH.",
+                f"Nothing was added. If {dataset} is the dataset, give that file itself as PATH.",
             )
         ((name, opener),) = members.items()
-        chosen = {name: _single_name(PurePosixPath(name).name, opener, benchmark)}
-    for name, target in chosen.items():
-        _copy(members[name], folder / target)
-    return TakenIn({target: name for name, target in chosen.items()}, len(members) - len(chosen))
+        targets = {name: _name_single_file(PurePosixPath(name).name, opener, benchmark)}
+    for name, target in targets.items():
+        _copy_file(members[name], folder / target)
+    source_names = {target: name for name, target in targets.items()}
+    return CopiedFiles(source_names, left_out=len(members) - len(targets))
 
 
-def _likely(members: Mapping[str, Opener], benchmark: Benchmark) -> str:
-    """Name the only file with an ending of the benchmark's files, if there is one."""
-    names = [name for name in members if PurePosixPath(name).suffix in _endings(benchmark)]
+def _guess_dataset(members: Mapping[str, Opener], benchmark: Benchmark) -> str:
+    """Return the name of the only file with an ending of the benchmark's files, if there is one."""
+    endings = _list_endings(benchmark)
+    names = [name for name in members if PurePosixPath(name).suffix in endings]
     return names[0] if len(names) == 1 else "one of them"
 
 
-def _endings(benchmark: Benchmark) -> set[str]:
-    return {PurePosixPath(name).suffix for file in benchmark.files for name in _names(file)}
+def _list_endings(benchmark: Benchmark) -> set[str]:
+    endings = set()
+    for file in benchmark.files:
+        endings |= {PurePosixPath(name).suffix for name in _list_names(file)}
+    return endings
 
 
-def _known_by_digest(members: Mapping[str, Opener], benchmark: Benchmark) -> dict[str, str]:
-    """Return where the files go that are known versions under names of their own; only likely ones are read."""
-    endings = _endings(benchmark)
-    chosen: dict[str, str] = {}  # target -> name: of two copies of one file either will do
+def _choose_by_digest(members: Mapping[str, Opener], benchmark: Benchmark) -> dict[str, str]:
+    """Return the target of each file that is a known version under another name.
+
+    Only files with an ending of the benchmark's are read.
+    """
+    endings = _list_endings(benchmark)
+    sources: dict[str, str] = {}  # target -> name: of two copies of one file, the first
     for name, opener in members.items():
-        if PurePosixPath(name).suffix in endings and (target := _known_name(opener, benchmark)):
-            chosen.setdefault(target, name)
-    _refuse_two_versions(benchmark, set(chosen))
-    return {name: target for target, name in chosen.items()}
+        if PurePosixPath(name).suffix not in endings:
+            continue
+        target = _find_known_name(opener, benchmark)
+        if target:
+            sources.setdefault(target, name)
+    _refuse_two_versions(benchmark, set(sources))
+    return {name: target for target, name in sources.items()}
 
 
-def _choose(names: Sequence[str], benchmark: Benchmark) -> dict[str, str]:
-    """Return where each of the wanted `names` goes: the benchmark's folder may lie below the source."""
-    found: dict[str, dict[str, str]] = {}  # prefix -> name -> target
+def _choose_by_name(names: Sequence[str], benchmark: Benchmark) -> dict[str, str]:
+    """Return the target of each file that the benchmark names, in the source or in one folder below it."""
+    targets: dict[str, dict[str, str]] = {}  # prefix (the folder) -> name -> target
     exact: set[str] = set()  # prefixes with a file that the benchmark names without a * or an argument
     for file in benchmark.files:
-        for wanted in dict.fromkeys(_names(file)):
-            pattern = re.compile(f"(?P<prefix>(?:.*/)?)(?P<target>{_as_regex(wanted, benchmark)})")
-            for name in names:
-                match = pattern.fullmatch(name)
-                if match:
-                    found.setdefault(match["prefix"], {})[name] = match["target"]
-                    if not _is_open(wanted):
-                        exact.add(match["prefix"])
-    if len(exact) > 1 or (len(found) > 1 and "" not in found):
+        for file_name in dict.fromkeys(_list_names(file)):
+            pattern = re.compile(f"(?P<prefix>(?:.*/)?)(?P<target>{_compile_name(file_name, benchmark)})")
+            for match in filter(None, map(pattern.fullmatch, names)):
+                prefix = match["prefix"]
+                targets.setdefault(prefix, {})[match[0]] = match["target"]
+                if not _is_pattern(file_name):
+                    exact.add(prefix)
+    if len(exact) > 1 or (len(targets) > 1 and "" not in targets):
         raise BenchmarkError(
-            f"{benchmark.id}: its files are there more than once, in {len(found)} folders; is it two versions?",
+            f"{benchmark.id}: its files are there more than once, in {len(targets)} folders; is it two versions?",
             "Nothing was added. Name the folder of one version.",
         )
-    chosen = found.get("", {}) if "" in found else next(iter(found.values()), {})
+    if not targets:
+        return {}
+    # The source itself comes first; without files there, a single folder is left.
+    chosen = targets[""] if "" in targets else next(iter(targets.values()))
     _refuse_two_versions(benchmark, set(chosen.values()))
     return chosen
 
 
 def _refuse_two_versions(benchmark: Benchmark, targets: set[str]) -> None:
     for file in benchmark.files:
-        present = sorted(set(_names(file)) & targets)
+        present = sorted(targets.intersection(_list_names(file)))
         if len(present) > 1:
             raise BenchmarkError(
                 f"{benchmark.id}: holds more than one version: {', '.join(present)}",
@@ -140,38 +155,45 @@ def _refuse_two_versions(benchmark: Benchmark, targets: set[str]) -> None:
             )
 
 
-def _as_regex(name: str, benchmark: Benchmark) -> str:
-    """Return the expression for a file's name: `{argument}` is one of its values, `*` any text within a folder."""
-    parts = _FIELD.split(name)
-    for index, part in enumerate(parts):
-        if index % 2:
-            values = benchmark.arguments[part].values if part in benchmark.arguments else ()
-            parts[index] = f"(?:{'|'.join(map(re.escape, values))})" if values else "[^/]+"
+def _compile_name(name: str, benchmark: Benchmark) -> str:
+    """Return the regular expression of a file's name: `{argument}` is one of its values, `*` any text but a slash."""
+    expression = ""
+    for index, part in enumerate(_FIELD.split(name)):
+        is_argument = index % 2 == 1
+        if is_argument:
+            argument = benchmark.arguments.get(part)
+            values = argument.values if argument else ()
+            expression += f"(?:{'|'.join(map(re.escape, values))})" if values else "[^/]+"
         else:
-            parts[index] = re.escape(part).replace(r"\*", "[^/]*")
-    return "".join(parts)
+            expression += re.escape(part).replace(r"\*", "[^/]*")
+    return expression
 
 
-def _names(file: DataFile) -> tuple[str, ...]:
-    return (file.name, *(version.name for version in file.known if version.name))
+def _list_names(file: DataFile) -> list[str]:
+    """Return the names of an entry of `data.files`: its own, then those of its known versions."""
+    return [file.name, *(version.name for version in file.known if version.name)]
 
 
-def _single_name(name: str, opener: Opener, benchmark: Benchmark) -> str:
+def _name_single_file(name: str, opener: Opener, benchmark: Benchmark) -> str:
     """Return the name that a single file gets in the site's folder."""
-    if known := _known_name(opener, benchmark):
-        return known
-    if any(re.fullmatch(_as_regex(wanted, benchmark), name) for file in benchmark.files for wanted in _names(file)):
-        return name
+    known_name = _find_known_name(opener, benchmark)
+    if known_name:
+        return known_name
+    for file in benchmark.files:
+        for file_name in _list_names(file):
+            if re.fullmatch(_compile_name(file_name, benchmark), name):
+                return name
     needed = [file.name for file in benchmark.files if not file.optional]
-    if len(needed) > 1 or any(_is_open(other) for other in needed):
+    if len(needed) > 1 or any(map(_is_pattern, needed)):
         raise BenchmarkError(
             f"{name}: {benchmark.id} reads {', '.join(needed)}; name the folder that holds them", _ADVICE
         )
-    same_kind = bool(needed) and PurePosixPath(needed[0]).suffix == PurePosixPath(name).suffix
-    return needed[0] if same_kind else name
+    if needed and PurePosixPath(needed[0]).suffix == PurePosixPath(name).suffix:
+        return needed[0]
+    return name
 
 
-def _known_name(opener: Opener, benchmark: Benchmark) -> str:
+def _find_known_name(opener: Opener, benchmark: Benchmark) -> str:
     """Return the name that a known version with these bytes has; empty for none."""
     with opener() as opened:
         digest = hashlib.sha256()
@@ -180,29 +202,29 @@ def _known_name(opener: Opener, benchmark: Benchmark) -> str:
     for file in benchmark.files:
         for version in file.known:
             known_name = version.name or file.name
-            if version.sha256 == digest.hexdigest() and not _is_open(known_name):
+            if version.sha256 == digest.hexdigest() and not _is_pattern(known_name):
                 return known_name
     return ""
 
 
-def _is_open(name: str) -> bool:
-    """Tell whether the name stands for several files."""
+def _is_pattern(name: str) -> bool:
+    """Tell whether a name stands for several files."""
     return "*" in name or bool(_FIELD.search(name))
 
 
-def _folder_members(folder: Path) -> dict[str, Opener]:
+def _list_folder(folder: Path) -> dict[str, Opener]:
     root = folder.resolve()
     members: dict[str, Opener] = {}
-    for place, folders, names in os.walk(root, onerror=_raise):
-        folders[:] = [name for name in folders if not name.startswith(".")]
+    for parent, folders, names in os.walk(root, onerror=_raise):
+        folders[:] = [name for name in folders if not name.startswith(".")]  # hidden folders are not entered
         for name in sorted((*folders, *names)):
-            path = Path(place) / name
+            path = Path(parent) / name
             relative = path.relative_to(root).as_posix()
             if path.is_symlink() and not path.resolve().is_relative_to(root):
                 raise BenchmarkError(f"{relative}: is a link out of its folder; put the file itself there", _ADVICE)
             if name in names and not name.startswith("."):
                 refuse_keys_folder(path, root)
-                members[relative] = _file_opener(path)
+                members[relative] = partial(_open_file, path)
         if len(members) > _MOST_FILES:
             raise BenchmarkError(
                 f"{folder.name}: holds more than {_MOST_FILES} files; name the dataset's folder", _ADVICE
@@ -214,13 +236,9 @@ def _raise(error: OSError) -> None:
     raise error
 
 
-def _file_opener(path: Path) -> Opener:
-    return lambda: _opened(path)
-
-
 @contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
-    # Without waiting: opening a named pipe would wait for somebody to write into it.
+def _open_file(path: Path) -> Iterator[BinaryIO]:
+    # O_NONBLOCK: opening a named pipe would wait until a program writes into it.
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     with os.fdopen(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -229,44 +247,39 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def _archive_members(path: Path) -> Iterator[dict[str, Opener]]:
-    with _opened(path) as file:
+def _open_archive(path: Path) -> Iterator[dict[str, Opener]]:
+    with _open_file(path) as file:
         if path.name.casefold().endswith(".zip"):
-            with zipfile.ZipFile(file) as archive:
-                yield _zip_members(archive)
+            with zipfile.ZipFile(file) as zip_archive:
+                yield _list_zip(zip_archive)
         else:
-            with tarfile.open(fileobj=file, mode="r:*") as archive:
-                yield _tar_members(archive)
+            with tarfile.open(fileobj=file, mode="r:*") as tar_archive:
+                yield _list_tar(tar_archive)
 
 
-def _zip_members(archive: zipfile.ZipFile) -> dict[str, Opener]:
+def _list_zip(archive: zipfile.ZipFile) -> dict[str, Opener]:
     members: dict[str, Opener] = {}
     for info in archive.infolist():
         if info.is_dir():
             continue
-        if stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG):
+        file_type = stat.S_IFMT(info.external_attr >> 16)  # 0 where the archive was made without Unix modes
+        if file_type not in (0, stat.S_IFREG):
             raise BenchmarkError(f"{info.filename}: is a link or a device in the archive", _ADVICE)
-        _add_member(members, info.filename, _zip_opener(archive, info))
+        opener = cast(Opener, partial(archive.open, info))
+        _add_member(members, info.filename, opener)
     return members
 
 
-def _tar_members(archive: tarfile.TarFile) -> dict[str, Opener]:
+def _list_tar(archive: tarfile.TarFile) -> dict[str, Opener]:
     members: dict[str, Opener] = {}
     for info in archive:
         if info.isdir():
             continue
         if not info.isreg():
             raise BenchmarkError(f"{info.name}: is a link or a device in the archive", _ADVICE)
-        _add_member(members, info.name, _tar_opener(archive, info))
+        opener = cast(Opener, partial(archive.extractfile, info))
+        _add_member(members, info.name, opener)
     return members
-
-
-def _zip_opener(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Opener:
-    return lambda: cast(AbstractContextManager[BinaryIO], archive.open(info))
-
-
-def _tar_opener(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Opener:
-    return lambda: cast(AbstractContextManager[BinaryIO], archive.extractfile(info))
 
 
 def _add_member(members: dict[str, Opener], name: str, opener: Opener) -> None:
@@ -282,11 +295,11 @@ def _add_member(members: dict[str, Opener], name: str, opener: Opener) -> None:
         raise BenchmarkError(f"the archive holds more than {_MOST_FILES} files", _ADVICE)
 
 
-def _copy(opener: Opener, target: Path) -> None:
-    """Copy, mode 0600, while the disk keeps some room: a small archive can hold a very large file."""
+def _copy_file(opener: Opener, target: Path) -> None:
+    """Copy a file, mode 0600, but never fill the disk: a small archive can hold a very large file."""
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     usage = shutil.disk_usage(target.parent)
-    room = usage.free - min(_KEPT_FREE, usage.total // 20)
+    room = usage.free - min(_FREE_BYTES, usage.total // 20)
     handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with opener() as source, os.fdopen(handle, "wb") as copy:
         while chunk := source.read(_CHUNK):

@@ -1,4 +1,4 @@
-"""The data that a site holds for each benchmark: added completely or not at all, after all of it was read, and recorded.
+"""The data of a site's benchmarks: added completely or not at all, after all of it was read, and recorded.
 
 `data/<benchmark id>/` holds the files under the names that the benchmark reads, and `.dataset.json`: their digests,
 sizes and times, the number of instances, and, for data that needs an agreement, the person who attested it.
@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Literal
 
 from agent.catalog.benchmark import Benchmark
-from agent.datasets.load import Dataset, Known, locate_dataset
 from agent.datasets.folder import list_data_files, read_stamp
+from agent.datasets.load import Dataset, Known, locate_dataset
 from agent.datasets.locate import locate_replaced_data
 from agent.datasets.manage.examine import Choice, DatasetContents, examine, required_choices
 from agent.datasets.manage.intake import copy_source
@@ -63,7 +63,7 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class AddedData:
-    """Data that `add_data` put into the site. `left_out` counts files of the source that the benchmark does not read."""
+    """Data that was added to the site. `left_out` counts files of the source that the benchmark does not read."""
 
     record: DatasetRecord
     contents: DatasetContents

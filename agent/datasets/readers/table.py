@@ -90,10 +90,10 @@ class Problems:
             BenchmarkError: lists the first 50 and counts the others.
         """
         if self._count:
-            raise BenchmarkError("\n".join(self.told))
+            raise BenchmarkError("\n".join(self.messages))
 
     @property
-    def told(self) -> list[str]:
+    def messages(self) -> list[str]:
         """The first 50, and how many others there are."""
         return [*self._shown, *([f"... and {self._count - _SHOWN} more"] if self._count > _SHOWN else [])]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from agent.catalog.new_benchmark import KINDS, write_new_benchmark
-from agent.datasets.manage.check import check
+from agent.datasets.manage.check import check_benchmark
 from agent.errors import BenchmarkError, ConfigError
 from agent.site.directory import Site, create_site
 from tests.agent.fault_server import FaultServer
@@ -201,8 +201,8 @@ def test_a_name_that_is_taken_is_refused_when_made_and_when_checked(site: Site):
     folder = site.directory / "benchmarks" / "mine"
     write_new_benchmark("med_qa", "yes-no", folder)
     with pytest.raises(BenchmarkError, match="the name 'med_qa' is already that of"):
-        check(folder, site.data, site.own_benchmarks, keep=0)
-    assert check(folder, site.data, None, keep=0), "elsewhere it may go by that name"
+        check_benchmark(folder, site.data, site.own_benchmarks, keep=0)
+    assert check_benchmark(folder, site.data, None, keep=0), "elsewhere it may go by that name"
 
 
 def test_a_definition_in_the_site_is_checked_as_runs_read_it(site: Site):
@@ -211,8 +211,8 @@ def test_a_definition_in_the_site_is_checked_as_runs_read_it(site: Site):
     definition = folder / "benchmark.yaml"
     definition.write_text(definition.read_text().replace("prompt.txt ", f"{folder}/prompt.txt "))
     with pytest.raises(BenchmarkError, match="not an absolute one"):
-        check(folder, site.data, site.own_benchmarks, keep=0)
-    assert check(folder, site.data, None, keep=0)
+        check_benchmark(folder, site.data, site.own_benchmarks, keep=0)
+    assert check_benchmark(folder, site.data, None, keep=0)
 
 
 def test_a_folder_that_is_there_is_never_written_over(tmp_path: Path):
@@ -247,7 +247,7 @@ def mine(tmp_path: Path, kind: str = "yes-no") -> Path:
 
 def refused(folder: Path) -> str:
     with pytest.raises(BenchmarkError) as caught:
-        check(folder, Path("no such site"), None, keep=1)
+        check_benchmark(folder, Path("no such site"), None, keep=1)
     assert "CANARY" not in str(caught.value)
     return str(caught.value)
 
@@ -402,7 +402,7 @@ def test_right_answers_that_the_metric_cannot_use_are_told_by_row(tmp_path: Path
     (folder / "prompt.txt").write_text("{question}\n")
     right = "question,answer,category,low,high\nCANARY?,5,lab,4,6\nCANARY?,7,risk,7,7\n"
     (folder / "data.csv").write_text(right)
-    assert check(folder, Path("no such site"), None, keep=0)
+    assert check_benchmark(folder, Path("no such site"), None, keep=0)
     (folder / "data.csv").write_text(
         right + "CANARY?,5,lab,abc,6\nCANARY?,5,foo,4,6\nCANARY?,not a number,lab,4,6\nCANARY?,9,lab,4,6\n"
     )
@@ -420,7 +420,7 @@ def test_a_long_reference_is_not_held_against_itself(tmp_path: Path):
     with (folder / "data.csv").open("a") as file:
         file.write(f"99,a note,{'many different words here ' * 4000}\n")
     began = time.monotonic()
-    check(folder, Path("no such site"), None, keep=0)
+    check_benchmark(folder, Path("no such site"), None, keep=0)
     assert time.monotonic() - began < 10
 
 

@@ -10,7 +10,7 @@ from agent.catalog.benchmark import find_benchmarks
 from agent.catalog.new_benchmark import write_new_benchmark
 from agent.cli import doctor
 from agent.cli.doctor import Check, examine
-from agent.datasets.manage.register import data_state, put_in
+from agent.datasets.manage.register import add_data, check_data
 from agent.inference.baselines import serve
 from agent.site.directory import Site, create_site
 from tests.agent.fault_server import FaultServer, Message
@@ -110,11 +110,11 @@ def test_the_doctor_sees_the_data_that_the_list_of_datasets_sees(site: Site):
     for name in ("clear", "med_qa"):
         sample = benchmarks[name].sample
         assert sample is not None
-        put_in(benchmarks[name], benchmarks[name].folder / sample.name, site.data, attestation=None)
+        add_data(benchmarks[name], benchmarks[name].folder / sample.name, site.data, attestation=None)
     (site.data / "med_qa" / "more.jsonl").write_text("")
     checks = {check.subject: check for check in examine(site)}
     for benchmark in benchmarks.values():
-        check, state = checks[f"benchmark {benchmark.id}"], data_state(benchmark, site.data)
+        check, state = checks[f"benchmark {benchmark.id}"], check_data(benchmark, site.data)
         assert state.detail in check.finding
         assert check.verdict == ("warning" if benchmark.id == "med_qa" else "ok")
         assert (state.state == "sample only") == (benchmark.id not in ("clear", "med_qa"))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.datasets.folder import folder_digest, joint_digest
+from agent.datasets.folder import hash_folder, join_digests
 from agent.datasets.load import load_instances, locate_dataset
 from agent.errors import BenchmarkError, ConfigError
 from tests.agent.datasets.own import own, problem
@@ -76,7 +76,7 @@ def test_what_lies_in_a_hidden_folder_is_no_data(tmp_path):
 
 def test_a_pattern_is_known_by_the_joint_digest_of_its_files(tmp_path):
     texts = {"a.csv": HEAD + "a,x\n", "b.csv": HEAD + "b,x\n"}
-    joint = joint_digest({name: sha(text) for name, text in texts.items()})
+    joint = join_digests({name: sha(text) for name, text in texts.items()})
     benchmark = described(tmp_path, f"[{{name: '*.csv', sha256: {joint}, rows: 2, version: v9}}]")
     data = site(tmp_path, a_csv=texts["a.csv"], b_csv=texts["b.csv"])
     dataset, _ = read(benchmark, data)
@@ -254,7 +254,7 @@ def with_sample(tmp_path: Path, extra: str = "", **files: str) -> str:
         path = tmp_path / "invented_sample" / name.replace("__", "/").replace("_", ".")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    digest = folder_digest(tmp_path / "invented_sample")
+    digest = hash_folder(tmp_path / "invented_sample")
     return (
         "data:\n  loader: csv\n  files: [{name: '{subset}/test.csv'}]\n"
         f"  sample: {{folder: invented_sample, sha256: {digest}, rows: 1, invented: true{extra}}}"

@@ -13,15 +13,15 @@ from agent.catalog.benchmark import Benchmark, load_benchmark
 from agent.datasets.frozen import (
     FrozenVersion,
     count_instances,
-    covers,
     drop_frozen,
+    find_newer_data,
+    find_newest_frozen,
     find_sources,
     freeze,
-    frozen_versions,
+    has_files_for,
     locate_frozen,
     mark_registered,
-    newer_data,
-    newest_frozen,
+    read_frozen_versions,
 )
 from agent.datasets.load import load_instances, locate_dataset
 from agent.errors import BenchmarkError, ConfigError, StoreError
@@ -106,9 +106,9 @@ def test_every_part_of_a_folder_is_copied(site: Site):
 def test_files_of_an_argument_that_nobody_must_give_are_not_in_a_copy(site: Site):
     benchmark = with_folder(site)
     version = registered(benchmark, site)
-    assert covers(version, benchmark, {"ward": "north"})
-    assert covers(version, benchmark, {"ward": "north", "year": "2024"})
-    assert not covers(version, benchmark, {"ward": "north", "year": "2023"})
+    assert has_files_for(version, benchmark, {"ward": "north"})
+    assert has_files_for(version, benchmark, {"ward": "north", "year": "2024"})
+    assert not has_files_for(version, benchmark, {"ward": "north", "year": "2023"})
 
 
 def test_a_part_that_is_missing_freezes_nothing(site: Site):
@@ -116,7 +116,7 @@ def test_a_part_that_is_missing_freezes_nothing(site: Site):
     (site.data / "own" / "south-2024.csv").unlink()
     with pytest.raises(BenchmarkError):
         freeze(benchmark, site.data)
-    assert frozen_versions(site.data, "own") == []
+    assert read_frozen_versions(site.data, "own") == []
 
 
 def test_data_of_an_argument_without_an_end_cannot_be_frozen(site: Site):
@@ -138,17 +138,17 @@ def test_the_same_bytes_are_frozen_once(site: Site):
 def test_a_copy_that_is_not_registered_is_no_version(site: Site):
     benchmark = with_file(site)
     version = freeze(benchmark, site.data)
-    assert newest_frozen(benchmark, site.data) is None
+    assert find_newest_frozen(benchmark, site.data) is None
     drop_frozen(version)
-    assert frozen_versions(site.data, "own") == []
+    assert read_frozen_versions(site.data, "own") == []
 
 
 def test_a_copy_of_another_definition_is_no_version_of_this_one(site: Site):
     benchmark = with_file(site)
     registered(benchmark, site)
     other = define(site, f"dataset_file: {SECRET_NAME}\nmax_tokens: 7\n")
-    assert newest_frozen(other, site.data) is None
-    assert newest_frozen(benchmark, site.data) is not None
+    assert find_newest_frozen(other, site.data) is None
+    assert find_newest_frozen(benchmark, site.data) is not None
 
 
 def benchmark_file(site: Site) -> Path:
@@ -185,7 +185,7 @@ def test_a_damaged_record_stops_rather_than_counts_as_none(site: Site, old: str,
     assert old in record.read_text()
     record.write_text(record.read_text().replace(old, new, 1))
     with pytest.raises(BenchmarkError, match="record of the frozen copy of version 1 is damaged"):
-        newest_frozen(benchmark, site.data)
+        find_newest_frozen(benchmark, site.data)
 
 
 def test_a_record_that_leads_out_of_its_folder_is_damaged(site: Site):
@@ -193,7 +193,7 @@ def test_a_record_that_leads_out_of_its_folder_is_damaged(site: Site):
     record = registered(benchmark, site).folder / ".frozen.json"
     record.write_text(record.read_text().replace(f'"{SECRET_NAME}"', '"../../../../../keys/data.key"'))
     with pytest.raises(BenchmarkError, match="is damaged"):
-        newest_frozen(benchmark, site.data)
+        find_newest_frozen(benchmark, site.data)
 
 
 @pytest.mark.parametrize(
@@ -209,18 +209,18 @@ def test_it_says_how_many_newer_rows_wait(site: Site, more: str, said: str):
     benchmark = with_file(site)
     version = registered(benchmark, site)
     benchmark_file(site).write_text(HEAD + ROWS + more)
-    assert str(newer_data(benchmark, site.data, version)) == said
+    assert str(find_newer_data(benchmark, site.data, version)) == said
 
 
 def test_it_says_that_rows_are_gone_or_others(site: Site):
     benchmark = with_file(site)
     version = registered(benchmark, site)
     edit(benchmark_file(site))
-    assert str(newer_data(benchmark, site.data, version)) == "as many rows lie there now, and not the same"
+    assert str(find_newer_data(benchmark, site.data, version)) == "as many rows lie there now, and not the same"
     benchmark_file(site).write_text(HEAD + "".join(ROWS.splitlines(keepends=True)[:18]))
-    assert str(newer_data(benchmark, site.data, version)) == "2 rows fewer lie there now"
+    assert str(find_newer_data(benchmark, site.data, version)) == "2 rows fewer lie there now"
     benchmark_file(site).unlink()
-    assert str(newer_data(benchmark, site.data, version)) == "the data as it lies cannot be read"
+    assert str(find_newer_data(benchmark, site.data, version)) == "the data as it lies cannot be read"
 
 
 def test_a_sample_is_no_data_of_the_site(site: Site):
@@ -256,6 +256,6 @@ def test_a_kill_leaves_no_copy_or_a_whole_one(site: Site, point: str):
         [sys.executable, "-c", KILLER, str(site.directory), point], cwd=ROOT, env=dict(os.environ), timeout=60
     )
     assert killed.returncode == -signal.SIGKILL
-    assert frozen_versions(site.data, "own") == []
+    assert read_frozen_versions(site.data, "own") == []
     assert registered(benchmark, site).number == 1
     assert [path.name for path in (site.data / ".frozen" / "own").iterdir()] == ["0001"]

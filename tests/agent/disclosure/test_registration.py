@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.datasets.frozen import frozen_versions, newest_frozen
+from agent.datasets.frozen import find_newest_frozen, read_frozen_versions
 from agent.delivery.outbox import State
 from agent.disclosure.preview import read_notes
 from agent.disclosure.registration import Registered
@@ -71,7 +71,7 @@ def test_one_more_patient_is_refused_while_the_old_version_stays_in_use(ward: Wa
     assert "1 units added, 0 removed, 0 changed" in str(error)
     assert "version 1 of ward" in str(error)
     assert "can be evaluated on version 1" in error.advice
-    newest = newest_frozen(benchmark_of(ward.site), ward.site.data)
+    newest = find_newest_frozen(benchmark_of(ward.site), ward.site.data)
     assert newest is not None
     assert newest.commitment == first.candidate.entry.commitment
 
@@ -299,7 +299,7 @@ def test_eleven_more_patients_make_the_next_version(ward: Ward):
     assert statement.previous == first.submission.digest
     ledger_entry = ward.gate.ledger().datasets()[-1]
     assert ledger_entry.previous == first.candidate.entry.commitment
-    newest = newest_frozen(benchmark_of(ward.site), ward.site.data)
+    newest = find_newest_frozen(benchmark_of(ward.site), ward.site.data)
     assert newest is not None
     assert (newest.number, newest.instances) == (2, 211)
     assert ward.approve(second).state is State.APPROVED
@@ -360,7 +360,7 @@ def test_a_lost_frozen_copy_is_made_again_from_the_same_data(ward: Ward):
     write_patients(ward.site, patients(200))
     first = ward.register()
     ward.approve(first)
-    newest = newest_frozen(benchmark_of(ward.site), ward.site.data)
+    newest = find_newest_frozen(benchmark_of(ward.site), ward.site.data)
     assert newest is not None
     (newest.folder / ".frozen.json").unlink()
     (newest.folder / "files" / "data.csv").unlink()
@@ -368,7 +368,7 @@ def test_a_lost_frozen_copy_is_made_again_from_the_same_data(ward: Ward):
     newest.folder.rmdir()
     with pytest.raises(DisclosureError, match="nothing new since version 1 of ward"):
         ward.register()
-    again = newest_frozen(benchmark_of(ward.site), ward.site.data)
+    again = find_newest_frozen(benchmark_of(ward.site), ward.site.data)
     assert again is not None
     assert again.commitment == first.candidate.entry.commitment
 
@@ -398,7 +398,7 @@ def test_a_broken_row_registers_nothing(ward: Ward):
     write_rows(ward.site, [*(one.row() for one in patients(20)), {"patient": "P", "note": "x y z", "answer": "maybe"}])
     with pytest.raises(AgentError, match="row 21"):
         ward.register()
-    assert frozen_versions(ward.site.data, "ward") == []
+    assert read_frozen_versions(ward.site.data, "ward") == []
 
 
 def test_two_registrations_at_once_do_not_both_happen(ward: Ward):
@@ -482,7 +482,7 @@ def test_whatever_a_kill_interrupts_registering_again_finishes_it_once(ward: War
     commitments = [dataset.commitment for dataset in ledger.datasets()]
     assert len(commitments) == len(set(commitments)) == 2
     assert [one.digest for one in ward.gate.outbox.all()] == [done.submission.digest]
-    versions = frozen_versions(ward.site.data, "ward")
+    versions = read_frozen_versions(ward.site.data, "ward")
     assert [version.commitment for version in versions] == commitments
     assert not list(ward.site.data.rglob(".new-*"))
     assert ward.approve(done).state is State.APPROVED
@@ -504,7 +504,7 @@ def test_a_kill_before_the_draft_and_a_patient_more_leave_one_version_to_approve
     assert done.candidate.difference is None
     assert done.submission is not None
     assert [one.digest for one in ward.gate.outbox.all()] == [done.submission.digest]
-    newest = newest_frozen(benchmark_of(ward.site), ward.site.data)
+    newest = find_newest_frozen(benchmark_of(ward.site), ward.site.data)
     assert newest is not None
     assert newest.commitment == done.candidate.entry.commitment
 

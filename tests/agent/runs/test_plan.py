@@ -12,12 +12,12 @@ from agent.catalog.benchmark import find_benchmarks
 from agent.catalog.deployments import Deployment
 from agent.catalog.run_entries import parse_run_entry
 from agent.datasets.load import Dataset
-from agent.datasets.manage.register import Attestation, data_state, put_in
+from agent.datasets.manage.register import Attestation, add_data, check_data
 from agent.errors import AgentError, BenchmarkError, ConfigError
 from agent.inference.capabilities import Capabilities
 from agent.inference.wire import request_identity
 from agent.metrics import AnswerParser, MetricUse
-from agent.runs.plan import RunOptions, plan_runs, reachable, run_name
+from agent.runs.plan import RunOptions, plan_runs, check_reachable, write_run_name
 from agent.scoring.measures import Rules
 from agent.scoring.score import score_response
 from agent.site.directory import Site, create_site
@@ -88,7 +88,7 @@ def test_no_two_conversations_share_an_identity(one: list[str], other: list[str]
 def test_a_runs_name_holds_no_file_name():
     benchmark = find_benchmarks()["pubmed_qa"]
     entry = parse_run_entry("pubmed_qa:model=a/b,data_path=/data/Mrs_Quackenbush.json,num_output_tokens=9")
-    name = run_name(entry, benchmark, Dataset((Path("x"),), "ab" * 32, "unknown"), DEPLOYMENT)
+    name = write_run_name(entry, benchmark, Dataset((Path("x"),), "ab" * 32, "unknown"), DEPLOYMENT)
     assert name == "pubmed_qa:data=abababababab,model=a/b,model_deployment=local/b,num_output_tokens=9"
 
 
@@ -99,7 +99,7 @@ def test_a_runs_name_holds_no_file_name():
 def test_two_runs_that_ask_something_else_have_two_names(other: str):
     benchmark, data = find_benchmarks()["pubmed_qa"], Dataset((Path("x"),), "ab" * 32, "unknown")
     one, two = (
-        run_name(parse_run_entry(f"pubmed_qa:{pairs}"), benchmark, data, DEPLOYMENT) for pairs in ("model=a/b", other)
+        write_run_name(parse_run_entry(f"pubmed_qa:{pairs}"), benchmark, data, DEPLOYMENT) for pairs in ("model=a/b", other)
     )
     assert one != two
 
@@ -238,7 +238,7 @@ def test_gated_data_runs_with_a_mark_until_somebody_attests_it(tmp_path: Path):
     shutil.copy(file, site.data / "mimic_bhc")
     assert marks() == (False, True)
     benchmark = find_benchmarks()["mimic_bhc"]
-    put_in(benchmark, file, site.data, attestation=Attestation("PhysioNet 1.5.0", "A. Name"), replace=True)
+    add_data(benchmark, file, site.data, attestation=Attestation("PhysioNet 1.5.0", "A. Name"), replace=True)
     assert marks() == (True, False)
     (site.data / "mimic_bhc" / file.name).write_text('{"note_id": "2-DS-1", "input": "other", "target": "a course"}\n')
     assert marks() == (False, True)
@@ -249,7 +249,7 @@ def test_data_whose_replacing_was_interrupted_is_not_taken_for_a_sample(tmp_path
     (site.data / ".med_qa.old").mkdir()
     with pytest.raises(BenchmarkError, match="replacing its data was interrupted"):
         plan(site, "med_qa:model=a/b")
-    state = data_state(find_benchmarks()["med_qa"], site.data)
+    state = check_data(find_benchmarks()["med_qa"], site.data)
     assert (state.state, "interrupted" in state.detail) == ("cannot be read", True)
 
 
@@ -315,9 +315,9 @@ def test_the_sites_limits_and_authorities_reach_the_client(tmp_path: Path):
         file.write("\n".join(lines) + "\n")
     site = Site(site.directory)
     assert {key: getattr(http_limits(site), key) for key in LIMITS} == numbers
-    assert reachable(DEPLOYMENT, site).ca_bundle == authority
+    assert check_reachable(DEPLOYMENT, site).ca_bundle == authority
     own = replace(DEPLOYMENT, ca_bundle=tmp_path / "own.pem")
-    assert reachable(own, site).ca_bundle == tmp_path / "own.pem"
+    assert check_reachable(own, site).ca_bundle == tmp_path / "own.pem"
 
 
 @pytest.mark.parametrize("suite", ["", "../x", "a b", "x" * 65, "[/x]", "a\n", "\udcff", ".hidden"])

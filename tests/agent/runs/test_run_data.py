@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.datasets.frozen import freeze, locate_frozen, mark_registered, newest_frozen
+from agent.datasets.frozen import find_newest_frozen, freeze, locate_frozen, mark_registered
 from agent.errors import BenchmarkError, ConfigError
 from tests.agent.disclosure.patients import (
     Ward,
@@ -51,7 +51,7 @@ def test_unregistered_reads_the_data_as_it_lies_and_says_that_it_never_leaves(wa
 
 
 def test_data_that_the_run_entry_names_is_not_the_registered_one(ward: Ward):
-    newest = newest_frozen(benchmark_of(ward.site), ward.site.data)
+    newest = find_newest_frozen(benchmark_of(ward.site), ward.site.data)
     assert newest is not None
     found = plan(ward.site, f"{ENTRY},data_path={newest.folder / 'files' / 'data.csv'}")
     assert found.registered == ""
@@ -123,7 +123,7 @@ def test_a_run_starts_when_the_data_itself_is_gone(ward: Ward):
 
 
 def test_a_damaged_copy_is_never_run(ward: Ward):
-    newest = newest_frozen(benchmark_of(ward.site), ward.site.data)
+    newest = find_newest_frozen(benchmark_of(ward.site), ward.site.data)
     assert newest is not None
     path = newest.folder / "files" / "data.csv"
     path.write_text(path.read_text().replace("yes", "no", 1))

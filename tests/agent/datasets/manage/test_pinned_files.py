@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.datasets.manage.register import data_state, fetchable
+from agent.datasets.manage.register import check_data, is_fetchable
 from tests.agent.datasets.own import own
 
 DIGEST = "ab" * 32
@@ -29,7 +29,7 @@ def files(*each: str) -> str:
 )
 def test_what_has_no_digest_or_address_is_not_fetched(tmp_path: Path, access: str, data: str, can: bool):
     benchmark = own(tmp_path, f"access: {access}\n", data=data)
-    assert fetchable(benchmark) is can
-    state = data_state(benchmark, tmp_path / "data")
+    assert is_fetchable(benchmark) is can
+    state = check_data(benchmark, tmp_path / "data")
     assert state.state == "missing"
     assert ("datasets fetch" in state.detail) is can

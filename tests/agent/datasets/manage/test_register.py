@@ -17,7 +17,7 @@ import pytest
 
 from agent.catalog.benchmark import Benchmark, find_benchmarks, load_benchmark
 from agent.datasets.load import iter_instances, locate_dataset
-from agent.datasets.manage.register import Attestation, data_state, put_in
+from agent.datasets.manage.register import Attestation, add_data, check_data
 from agent.errors import AgentError, BenchmarkError, ConfigError, StoreError
 from agent.io.atomic_files import locked
 from agent.site.directory import Site, create_site
@@ -75,7 +75,7 @@ def source(tmp_path: Path, text: str = GOOD, name: str = "given.csv") -> Path:
 
 
 def add(site: Site, own: Benchmark, path: Path, **more) -> None:
-    put_in(own, path, site.data, attestation=more.pop("attestation", None), **more)
+    add_data(own, path, site.data, attestation=more.pop("attestation", None), **more)
 
 
 def what_lies_there(site: Site) -> set[str]:
@@ -83,7 +83,7 @@ def what_lies_there(site: Site) -> set[str]:
 
 
 def test_a_file_is_put_in_under_its_official_name_for_its_owner_alone(site: Site, own: Benchmark, tmp_path: Path):
-    added = put_in(own, source(tmp_path), site.data, attestation=None)
+    added = add_data(own, source(tmp_path), site.data, attestation=None)
     assert added.found.instances == 3
     assert added.found.letters == {"A": 1, "B": 2}
     assert added.found.problems == ("there is no published digest to compare with",)
@@ -94,7 +94,7 @@ def test_a_file_is_put_in_under_its_official_name_for_its_owner_alone(site: Site
     record = json.loads((site.data / "own" / ".dataset.json").read_text())
     assert list(record["files"]) == ["official.csv"]
     assert (record["known"], record["instances"], record["attested_by"]) == ("unknown", 3, "")
-    assert data_state(own, site.data).state == "ready"
+    assert check_data(own, site.data).state == "ready"
 
 
 def broken(change: dict[str, str] | None = None, **cells: str) -> str:
@@ -144,9 +144,9 @@ def test_data_that_is_there_is_replaced_only_when_asked_and_only_by_data_that_is
     with pytest.raises(BenchmarkError):
         add(site, own, source(tmp_path, broken(answer="?")), replace=True)
     assert (site.data / "own" / "official.csv").read_text() == GOOD
-    assert data_state(own, site.data).instances == 3
+    assert check_data(own, site.data).instances == 3
     add(site, own, source(tmp_path, text_of(ROWS[:2])), replace=True)
-    assert data_state(own, site.data).instances == 2
+    assert check_data(own, site.data).instances == 2
     assert what_lies_there(site) == {"own", "own/official.csv", "own/.dataset.json"}
 
 
@@ -157,7 +157,7 @@ def test_what_a_killed_command_left_is_tidied_and_the_old_data_comes_back(site, 
     (site.data / ".own.new" / "half").touch()
     with pytest.raises(ConfigError, match="there is data already"):
         add(site, own, source(tmp_path))
-    assert data_state(own, site.data).state == "ready"
+    assert check_data(own, site.data).state == "ready"
     assert what_lies_there(site) == {"own", "own/official.csv", "own/.dataset.json"}
 
 
@@ -165,9 +165,9 @@ def test_what_a_version_is_noted_for_is_told_where_its_data_is_added_and_listed(
     note = "holds three patients"
     digest = hashlib.sha256(GOOD.encode()).hexdigest()
     own = define(site.directory / "benchmarks", files=f"[{{name: official.csv, sha256: {digest}, note: {note}}}]")
-    added = put_in(own, source(tmp_path), site.data, attestation=None)
+    added = add_data(own, source(tmp_path), site.data, attestation=None)
     assert (added.record.known, added.found.problems) == ("official", (note,))
-    state = data_state(own, site.data)
+    state = check_data(own, site.data)
     assert state.state == "ready"
     assert state.detail.startswith("a version this benchmark knows, added 20")
     assert state.detail.endswith(f"; {note}")
@@ -177,13 +177,13 @@ def test_data_that_changes_afterwards_is_told(site, own, tmp_path):
     add(site, own, source(tmp_path))
     official = site.data / "own" / "official.csv"
     official.write_text(text_of(ROWS[:2]))
-    assert data_state(own, site.data).detail.startswith("1 file changed")
+    assert check_data(own, site.data).detail.startswith("1 file changed")
     official.unlink()
     (site.data / "own" / "other.csv").write_text(GOOD)
-    state = data_state(own, site.data)
+    state = check_data(own, site.data)
     assert (state.state, state.detail[:25]) == ("changed", "1 file gone, 1 file new; ")
     (site.data / "own" / ".dataset.json").write_text("{")
-    assert data_state(own, site.data).state == "cannot be read"
+    assert check_data(own, site.data).state == "cannot be read"
 
 
 def test_files_of_the_recorded_size_and_time_are_not_read_to_say_that_nothing_changed(site, own, tmp_path, monkeypatch):
@@ -191,17 +191,17 @@ def test_files_of_the_recorded_size_and_time_are_not_read_to_say_that_nothing_ch
     official = site.data / "own" / "official.csv"
     stamp = official.stat()
     with monkeypatch.context() as patched:
-        patched.setattr(hashlib, "file_digest", None)
-        assert data_state(own, site.data).state == "ready"
+        patched.setattr(hashlib, "hash_file", None)
+        assert check_data(own, site.data).state == "ready"
     official.write_text(GOOD.replace("one", "ONE"))
     os.utime(official, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
-    assert data_state(own, site.data).state == "ready"
-    assert data_state(own, site.data, verify=True).state == "changed"
+    assert check_data(own, site.data).state == "ready"
+    assert check_data(own, site.data, verify=True).state == "changed"
     for verify, state in ((), "ready"), (("--verify",), "changed"):
         rows = json.loads(intramural(site, "datasets", "list", *verify, "--format", "json").stdout)
         assert [row["state"] for row in rows if row["id"] == "own"] == [state]
     os.utime(official)
-    assert data_state(own, site.data).state == "changed"
+    assert check_data(own, site.data).state == "changed"
 
 
 def test_a_record_of_an_earlier_version_holds_no_times_and_every_file_is_read(site, own, tmp_path):
@@ -210,17 +210,17 @@ def test_a_record_of_an_earlier_version_holds_no_times_and_every_file_is_read(si
     record = json.loads(path.read_text())
     del record["stamps"]
     path.write_text(json.dumps(record))
-    assert data_state(own, site.data).state == "ready"
+    assert check_data(own, site.data).state == "ready"
     (site.data / "own" / "official.csv").write_text(GOOD.replace("one", "ONE"))
-    assert data_state(own, site.data).state == "changed"
+    assert check_data(own, site.data).state == "changed"
 
 
 def test_data_put_there_by_hand_is_used_and_told_as_such(site, own):
-    assert data_state(own, site.data).state == "missing"
-    assert "official.csv" in data_state(own, site.data).detail
+    assert check_data(own, site.data).state == "missing"
+    assert "official.csv" in check_data(own, site.data).detail
     (site.data / "own").mkdir()
     (site.data / "own" / "official.csv").write_text(GOOD)
-    assert (data_state(own, site.data).state, data_state(own, site.data).detail[:21]) == (
+    assert (check_data(own, site.data).state, check_data(own, site.data).detail[:21]) == (
         "ready",
         "put there by hand, no",
     )
@@ -241,9 +241,9 @@ def test_gated_data_needs_somebody_who_attests_the_agreement(site, tmp_path):
     assert what_lies_there(site) == set()
     (site.data / "own").mkdir()
     (site.data / "own" / "official.csv").write_text(GOOD)
-    assert data_state(own, site.data).state == "not attested"
+    assert check_data(own, site.data).state == "not attested"
     add(site, own, source(tmp_path), attestation=WHO, replace=True)
-    state = data_state(own, site.data)
+    state = check_data(own, site.data)
     assert state.state == "ready"
     assert "Some Agreement 1.0, attested by Dr Example" in state.detail
     record = json.loads((site.data / "own" / ".dataset.json").read_text())
@@ -258,7 +258,7 @@ def test_data_put_there_by_hand_is_attested_by_adding_it_from_where_it_lies(site
     with pytest.raises(ConfigError, match="there is data already"):
         add(site, own, site.data / "own", attestation=WHO)
     add(site, own, site.data / "own", attestation=WHO, replace=True)
-    assert data_state(own, site.data).state == "ready"
+    assert check_data(own, site.data).state == "ready"
     assert (site.data / "own" / "official.csv").read_text() == GOOD
 
 
@@ -304,7 +304,7 @@ def packed(folder: Path, kind: str) -> Path:
 @pytest.mark.parametrize("kind", ["folder", "zip", "tar.gz", "tgz"])
 def test_what_the_benchmark_reads_is_taken_from_a_folder_or_an_archive(site, tmp_path, kind):
     own = with_parts(site)
-    added = put_in(own, packed(a_folder(tmp_path), kind), site.data, attestation=None)
+    added = add_data(own, packed(a_folder(tmp_path), kind), site.data, attestation=None)
     assert added.found.parts == {"ward=north": 2, "ward=south": 3}
     assert added.record.instances == 5
     assert added.left_out == 2
@@ -351,7 +351,7 @@ def test_a_known_version_is_found_in_a_folder_by_its_bytes_whatever_it_is_called
         ("copy.csv", GOOD),
     ):
         source(folder, text, name)
-    added = put_in(own, folder, site.data, attestation=None)
+    added = add_data(own, folder, site.data, attestation=None)
     assert (added.record.known, added.left_out) == ("official", 3)
     assert (site.data / "own" / "official.csv").read_text() == GOOD
 
@@ -565,8 +565,8 @@ def test_the_sample_of_every_benchmark_can_be_handed_over_as_data(tmp_path: Path
     """So that the official layout of each is what `datasets add` takes and what runs read."""
     benchmark = SHIPPED[name]
     assert benchmark.sample is not None
-    added = put_in(benchmark, benchmark.folder / benchmark.sample.name, tmp_path, attestation=WHO)
-    assert data_state(benchmark, tmp_path).state == "ready"
+    added = add_data(benchmark, benchmark.folder / benchmark.sample.name, tmp_path, attestation=WHO)
+    assert check_data(benchmark, tmp_path).state == "ready"
     assert len(list(iter_instances(benchmark, locate_dataset(benchmark, tmp_path, benchmark.sample_arguments)))) == (
         benchmark.sample.rows
     )

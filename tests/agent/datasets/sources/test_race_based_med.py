@@ -5,7 +5,7 @@ import zipfile
 import docx
 import pytest
 
-from agent.datasets.folder import file_digest
+from agent.datasets.folder import hash_file
 from agent.datasets.readers.files import Files
 from agent.datasets.sources.race_based_med import load_race_based_med
 from agent.errors import BenchmarkError
@@ -24,7 +24,7 @@ def read(tmp_path, part, change):
         for name in source.namelist():
             archive.writestr(name, change(source.read(name)) if name == part else source.read(name))
     path = tmp_path / "s.docx"
-    [(table, problems)] = load_race_based_med(Files({"s.docx": path}, {"s.docx": file_digest(path, "s.docx")}))
+    [(table, problems)] = load_race_based_med(Files({"s.docx": path}, {"s.docx": hash_file(path, "s.docx")}))
     problems.check()
     return list(table.rows)
 
