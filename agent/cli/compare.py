@@ -103,7 +103,7 @@ def comparison_rows(found: "ModelComparison") -> list[dict[str, Any]]:
     """Return a row a benchmark, as JSON shows it, and one for all together where there are several."""
     from agent.results.compare_models import shows_difference
 
-    rows = [_row(duel) for duel in found.duels]
+    rows = [_row(duel) for duel in found.benchmarks]
     overall = found.overall
     if overall is not None and len(overall.counted) > 1:
         nothing = dict.fromkeys(rows[0])
@@ -126,23 +126,23 @@ def _row(duel: "BenchmarkComparison") -> dict[str, Any]:
         "better_a": found.better_a,
         "better_b": found.better_b,
         "units_needed": found.needed,
-        "unscored_a": dict(paired.unscored_a),
-        "unscored_b": dict(paired.unscored_b),
-        "inapplicable_a": paired.inapplicable_a,
-        "inapplicable_b": paired.inapplicable_b,
-        "only_a": paired.only_a,
-        "only_b": paired.only_b,
-        "seats_empty_a": paired.seats_empty_a,
-        "seats_empty_b": paired.seats_empty_b,
+        "unscored_a": dict(paired.side_a.unscored),
+        "unscored_b": dict(paired.side_b.unscored),
+        "inapplicable_a": paired.side_a.inapplicable,
+        "inapplicable_b": paired.side_b.inapplicable,
+        "only_a": paired.side_a.only,
+        "only_b": paired.side_b.only,
+        "seats_empty_a": paired.side_a.seats_empty,
+        "seats_empty_b": paired.side_b.seats_empty,
         "floor": None if duel.at_floor is None else _figures(duel.at_floor),
         "without_family": None if duel.without_family is None else _figures(duel.without_family),
         "bounds": bounds_facts(duel.bounds),
         "stands_in": paired.stands_in,
-        "family_a": list(paired.family_a),
-        "family_b": list(paired.family_b),
-        "runs_a": list(paired.runs_a),
-        "runs_b": list(paired.runs_b),
-        "words": duel.words(),
+        "family_a": list(paired.side_a.family),
+        "family_b": list(paired.side_b.family),
+        "runs_a": list(paired.side_a.runs),
+        "runs_b": list(paired.side_b.runs),
+        "words": duel.describe(),
     }
 
 
@@ -194,19 +194,19 @@ def _show_table(rows: Sequence[Mapping[str, Any]], found: "ModelComparison", a: 
     columns = dict(COLUMNS)
     if all(row["units"] == row["n"] for row in rows):
         del columns["units"]
-    if len(found.duels) == 1:
+    if len(found.benchmarks) == 1:
         del columns["holm_p"]
-    fitted = fitting(shown, columns, SPARE if len(found.duels) > 1 else SPARE[:1], folds=True)
+    fitted = fitting(shown, columns, SPARE if len(found.benchmarks) > 1 else SPARE[:1], folds=True)
     show_rows(shown, fitted, "table", title=f"{title}: A is {a}, B is {b}", folds=True)
     if left_out := [words for key, words in columns.items() if key not in fitted]:
         click.echo(f"Shown in a wider terminal, and with --format csv or json: {', '.join(left_out)}.")
     click.echo("Over the instances that both have a score for. Low and High bound the 95 % interval of A - B.")
-    several = " among the benchmarks shown" if len(found.duels) > 1 else ""
+    several = " among the benchmarks shown" if len(found.benchmarks) > 1 else ""
     click.echo(
         f"MDD: four of five such comparisons see a true difference of this size{several}; smaller ones may stay "
         "unseen. Without one, no difference could be seen."
     )
-    if len(found.duels) > 1:
+    if len(found.benchmarks) > 1:
         click.echo(
             "Holm p: corrected for all benchmarks shown. Words go by it and the interval: up to 0.05 is a difference."
         )
@@ -216,15 +216,15 @@ def _show_table(rows: Sequence[Mapping[str, Any]], found: "ModelComparison", a: 
             f"metrics' ranges, what a model left without a score itself as the lowest ({', '.join(found.in_overall)})."
         )
     metrics: dict[str, list[str]] = {}
-    for duel in found.duels:
+    for duel in found.benchmarks:
         metric = duel.paired.metric
         scale = "" if (metric.low, metric.high) == (0, 1) else f" from {metric.low:g} to {metric.high:g}"
         metrics.setdefault(f"{metric.name}{scale}", []).append(duel.paired.benchmark)
     click.echo("Metrics: " + "; ".join(f"{name} ({', '.join(benchmarks)})" for name, benchmarks in metrics.items()))
-    for duel in found.duels:
+    for duel in found.benchmarks:
         if lines := _about(duel):
             click.echo(f"{duel.paired.benchmark}: {'; '.join(lines)}")
-    if stands_in := [duel.paired.benchmark for duel in found.duels if duel.paired.stands_in]:
+    if stands_in := [duel.paired.benchmark for duel in found.benchmarks if duel.paired.stands_in]:
         click.echo(f"Main metric yet to be judged or measured, another stands here: {', '.join(stands_in)}")
 
 
@@ -239,25 +239,27 @@ def _about(duel: "BenchmarkComparison") -> list[str]:
     paired, lines = duel.paired, []
     lacking = [
         f"{sum(reasons.values())} of {model} ({', '.join(f'{n} {why}' for why, n in Counter(reasons).most_common())})"
-        for model, reasons in (("A", paired.unscored_a), ("B", paired.unscored_b))
+        for model, reasons in (("A", paired.side_a.unscored), ("B", paired.side_b.unscored))
         if reasons
     ]
     if lacking:
         lines.append(f"unscored {' and '.join(lacking)}")
-    if paired.inapplicable_a or paired.inapplicable_b:
-        lines.append(f"left out as not applicable: {paired.inapplicable_a} of A, {paired.inapplicable_b} of B")
-    if paired.seats_empty_a or paired.seats_empty_b:
+    if paired.side_a.inapplicable or paired.side_b.inapplicable:
         lines.append(
-            f"without a verdict of some judge: {paired.seats_empty_a} of A, {paired.seats_empty_b} of B, of "
+            f"left out as not applicable: {paired.side_a.inapplicable} of A, {paired.side_b.inapplicable} of B"
+        )
+    if paired.side_a.seats_empty or paired.side_b.seats_empty:
+        lines.append(
+            f"without a verdict of some judge: {paired.side_a.seats_empty} of A, {paired.side_b.seats_empty} of B, of "
             f"{paired.scored} answers; each pair of answers is by the judges of both"
         )
     if duel.at_floor is not None and duel.at_floor.value is not None:
         lines.append(f"A - B is {_between(duel.at_floor)} if what a model left without a score itself is the lowest")
     if duel.bounds is not None and duel.bounds.matters:
         lines.append(f"whatever is unscored is worth, A - B is {duel.bounds.low:.3f} to {duel.bounds.high:.3f}")
-    if paired.only_a or paired.only_b:
-        lines.append(f"asked of one alone: {paired.only_a} of A, {paired.only_b} of B")
-    for model, judges in (("A", paired.family_a), ("B", paired.family_b)):
+    if paired.side_a.only or paired.side_b.only:
+        lines.append(f"asked of one alone: {paired.side_a.only} of A, {paired.side_b.only} of B")
+    for model, judges in (("A", paired.side_a.family), ("B", paired.side_b.family)):
         if judges:
             lines.append(f"of {model}'s own family are the judges {', '.join(judges)}")
     if duel.without_family is not None and duel.without_family.value is not None:

@@ -1,4 +1,6 @@
-"""What is drawn of two models that meet: their difference in each benchmark, no difference in the middle."""
+"""Chart the differences between two models in each benchmark, with no difference in the middle of the scale."""
+
+from dataclasses import dataclass
 
 from agent.plots.charts import Chart, Grid, Panel, Point
 from agent.results.compare_models import BenchmarkComparison, ModelComparison
@@ -7,50 +9,79 @@ from agent.statistics.resampling import FEWEST_UNITS
 FEWEST_REACH = 0.05  # of the metric's range: a smaller difference does not fill the scale
 
 
-def build_differences_chart(found: ModelComparison, a: str, b: str) -> Chart:
-    """Say what to draw: one panel, whose scale reaches as far to A's side as to B's. All as shares of metrics' ranges.
+def build_differences_chart(comparison: ModelComparison, a: str, b: str) -> Chart:
+    """Build one panel, whose scale reaches as far to A's side as to B's, in shares of the metrics' ranges.
 
     The scale holds the interval of every benchmark of ten units or more. Wider ones are cut at its ends, and so are
-    the bounds of what is unscored.
+    the bounds of unscored instances.
     """
-    told = [duel for duel in found.duels if duel.difference.units >= FEWEST_UNITS] or found.duels
-    reach = max([FEWEST_REACH, *(abs(end) for duel in told for end in _ends(duel))])
-    points = tuple(_point(duel, reach) for duel in found.duels)
-    ends = (f"B better by {reach:.3f}", f"A better by {reach:.3f}")
+    reach = _find_reach(comparison)
     panel = Panel(
-        "A - B",
-        "difference of means as a share of each metric's range, cut at the ends",
-        ends,
-        points,
+        title="A - B",
+        metric="difference of means as a share of each metric's range, cut at the ends",
+        ends=(f"B better by {reach:.3f}", f"A better by {reach:.3f}"),
+        points=tuple(_build_point(benchmark, reach) for benchmark in comparison.benchmarks),
     )
     return Chart(f"A is {a}, B is {b}", (panel,), Grid((), (), ()), "difference")
 
 
-def _range(duel: BenchmarkComparison) -> float:
-    return float(duel.paired.metric.high - duel.paired.metric.low)
+@dataclass(frozen=True, slots=True)
+class _Shares:
+    """A difference and its interval as shares of the metric's range."""
+
+    value: float | None
+    low: float | None
+    high: float | None
 
 
-def _ends(duel: BenchmarkComparison) -> list[float]:
-    found = duel.difference
-    return [end / _range(duel) for end in (found.value, found.low, found.high) if end is not None]
+def _find_reach(comparison: ModelComparison) -> float:
+    """Return how far the scale reaches to either side."""
+    large_enough = [each for each in comparison.benchmarks if each.difference.units >= FEWEST_UNITS]
+    reach = FEWEST_REACH
+    for benchmark in large_enough or comparison.benchmarks:
+        shares = _divide_by_range(benchmark)
+        for end in (shares.value, shares.low, shares.high):
+            if end is not None:
+                reach = max(reach, abs(end))
+    return reach
 
 
-def _point(duel: BenchmarkComparison, reach: float) -> Point:
-    found, bounds = duel.difference, duel.bounds
+def _divide_by_range(benchmark: BenchmarkComparison) -> _Shares:
+    difference, width = benchmark.difference, benchmark.scale_width
+    return _Shares(
+        value=None if difference.value is None else difference.value / width,
+        low=None if difference.low is None else difference.low / width,
+        high=None if difference.high is None else difference.high / width,
+    )
+
+
+def _build_point(benchmark: BenchmarkComparison, reach: float) -> Point:
+    difference, bounds, width = benchmark.difference, benchmark.bounds, benchmark.scale_width
 
     def place(value: float | None) -> float | None:
-        return None if value is None else min(1.0, max(0.0, (value / _range(duel) / reach + 1) / 2))
+        if value is None:
+            return None
+        return min(1.0, max(0.0, (value / width / reach + 1) / 2))
 
-    matters = bounds is not None and bounds.matters
-    value, low, high = (None if end is None else end / _range(duel) for end in (found.value, found.low, found.high))
-    said = "none" if value is None else f"{value:+.3f}"
-    if low is not None and high is not None:
-        said += f" ({low:+.3f} to {high:+.3f})"
+    least = most = None
+    if bounds is not None and bounds.matters:
+        least, most = place(bounds.low), place(bounds.high)
     return Point(
-        duel.paired.benchmark,
-        *(place(found.value), place(found.low), place(found.high)),
-        least=place(bounds.low) if bounds is not None and matters else None,
-        most=place(bounds.high) if bounds is not None and matters else None,
-        said=f"{said}, n {found.n}",
+        label=benchmark.paired.benchmark,
+        value=place(difference.value),
+        low=place(difference.low),
+        high=place(difference.high),
+        least=least,
+        most=most,
+        said=f"{_describe_shares(_divide_by_range(benchmark))}, n {difference.n}",
         baseline=False,
     )
+
+
+def _describe_shares(shares: _Shares) -> str:
+    if shares.value is None:
+        return "none"
+    words = f"{shares.value:+.3f}"
+    if shares.low is not None and shares.high is not None:
+        words += f" ({shares.low:+.3f} to {shares.high:+.3f})"
+    return words

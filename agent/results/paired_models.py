@@ -166,12 +166,14 @@ def _select_metrics(matched: Sequence[MatchedRuns], name: str | None) -> list[Ke
         difference = _find_difference(first, metric, others)
         if difference is None:
             alike.append(_widen_scale(metric, others))
-        elif name and difference != OTHER_METRIC:
-            return _LeftOut(difference)
-        elif not name and position == 0:
-            advice = "" if difference == OTHER_METRIC else "; --metric compares by another"
-            subject = "" if difference == OTHER_METRIC else f"{metric.name} "
-            return _LeftOut(f"{subject}{difference}{advice}")
+        elif name:
+            # A metric that some run lacks is reported as missing, not as measured otherwise.
+            if all(run.details.find_metric(name) for run in others):
+                return _LeftOut(difference)
+        elif position == 0:
+            if difference == OTHER_METRIC:
+                return _LeftOut(OTHER_METRIC)
+            return _LeftOut(f"{metric.name} {difference}; --metric compares by another")
     return alike or _LeftOut(NO_METRIC)
 
 

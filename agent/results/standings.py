@@ -12,7 +12,8 @@ from agent.vocabulary import OWN_MAKING
 def add_standings(store: Store, summaries: Sequence[RunSummary]) -> list[RunSummary]:
     """Return the summaries with the ranks and standings of their models.
 
-    Everything is over floors, in columns of like results, as `compare_summaries` compares them: a single model stands nowhere.
+    Everything is over floors, in columns of like results, as `compare_summaries` compares them: a single model has no
+    standing.
     """
     compared = compare_summaries(summaries).members
     columns = [

@@ -17,7 +17,7 @@ from agent.results.comparability import (
 from agent.results.jury_summary import JurySummary, summarise_jury
 from agent.results.leaderboard import Result, WinRateTable, compare
 from agent.scoring.measures import HELM_TWIN
-from agent.statistics.bounds import Bounds, bounds
+from agent.statistics.bounds import Bounds, bound_mean
 from agent.statistics.intervals import Mean, estimate_mean
 from agent.statistics.ranking import ModelStanding
 from agent.store import KeptMetric, Run, RunScore, Store
@@ -92,7 +92,7 @@ class MetricSummary:
         """
         if self.mean.value is None or self.mean.n == 0 or (self.whole_run and self.unscored):
             return None
-        return bounds(self.mean.value, self.mean.n, sum(self.unscored.values()), self.low, self.high)
+        return bound_mean(self.mean.value, self.mean.n, sum(self.unscored.values()), self.low, self.high)
 
     @property
     def weight(self) -> int:

@@ -1,5 +1,6 @@
-"""How sure an alpha is: Krippendorff's alpha of resampled units. Pure."""
+"""Estimate Krippendorff's alpha with an interval, from resampled units. Pure."""
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -28,80 +29,105 @@ def estimate_alpha(ratings: Ratings, level: Level, units: Sequence[Hashable] | N
     Fewer than FEWEST_UNITS have no interval.
 
     Args:
-        ratings: a row an item, a column a rater, None where there is none.
-        level: what the numbers are.
-        units: of each row: what it is of; None: each row is its own.
+        ratings: a row for each item, a column for each rater, None where there is no rating.
+        level: the scale of the numbers.
+        units: of each row: the unit that it belongs to; None: each row is its own.
     """
     value = compute_krippendorff_alpha(ratings, level)
-    keys = list(range(len(ratings))) if units is None else list(units)
-    counted = [(key, row) for key, row in zip(keys, ratings, strict=True) if sum(one is not None for one in row) > 1]
-    places = {key: place for place, key in enumerate(dict.fromkeys(key for key, _ in counted))}
-    if value is None or len(places) < FEWEST_UNITS:
+    keys = range(len(ratings)) if units is None else units
+    counted = [_RatedItem(key, row) for key, row in zip(keys, ratings, strict=True) if _count_ratings(row) > 1]
+    columns: dict[Hashable, int] = {}
+    for item in counted:
+        columns.setdefault(item.unit, len(columns))
+    if value is None or len(columns) < FEWEST_UNITS:
         return Alpha(value, None, None)
     import numpy as np
 
-    table = np.array([[np.nan if one is None else one for one in row] for _, row in counted], dtype=float)
-    there = ~np.isnan(table)
-    unit_of = np.array([places[key] for key, _ in counted])
-    figure = _Ordinal(table, there) if level == "ordinal" else _Interval(table, there)
+    table = np.array([[_replace_missing(rating) for rating in item.ratings] for item in counted], dtype=float)
+    is_rated = ~np.isnan(table)
+    unit_of_row = np.array([columns[item.unit] for item in counted])
+    figure = _Ordinal(table, is_rated) if level == "ordinal" else _Interval(table, is_rated)
     drawn = resample_weighted_figures(
-        len(places),
+        len(columns),
         RESAMPLES,
-        lambda times: figure.alphas(times[:, unit_of]),
-        at_once=BLOCK * len(places) // table.size,  # ratings, not units
+        lambda times: figure.compute_alphas(times[:, unit_of_row]),
+        at_once=BLOCK * len(columns) // table.size,  # ratings, not units
     )
-    return Alpha(value, *(compute_figure_interval(value, drawn, len(places)) or (None, None)))
+    interval = compute_figure_interval(value, drawn, len(columns))
+    if interval is None:
+        return Alpha(value, None, None)
+    low, high = interval
+    return Alpha(value, low, high)
+
+
+@dataclass(frozen=True, slots=True)
+class _RatedItem:
+    """One item's ratings, and the unit that it belongs to."""
+
+    unit: Hashable
+    ratings: Sequence[float | None]
+
+
+def _count_ratings(row: Sequence[float | None]) -> int:
+    return sum(rating is not None for rating in row)
+
+
+def _replace_missing(rating: float | None) -> float:
+    return math.nan if rating is None else rating
 
 
 class _Interval:
-    """Alpha of numbers: sums over rows are all it needs."""
+    """Alpha of numbers, from sums over rows."""
 
-    def __init__(self, table: "NDArray[Any]", there: "NDArray[Any]") -> None:
+    def __init__(self, table: "NDArray[Any]", is_rated: "NDArray[Any]") -> None:
         import numpy as np
 
-        values = np.where(there, table - table[there].mean(), 0.0)
-        self._rated, self._sums = there.sum(axis=1), values.sum(axis=1)
+        values = np.where(is_rated, table - table[is_rated].mean(), 0.0)
+        self._rated = is_rated.sum(axis=1)
+        self._sums = values.sum(axis=1)
         self._squares = np.square(values).sum(axis=1)
         self._within = 2 * (self._rated * self._squares - np.square(self._sums)) / (self._rated - 1)
         self._least = 1e-12 * max(1.0, float(self._squares.max()))
 
-    def alphas(self, weights: "NDArray[Any]") -> "NDArray[Any]":
+    def compute_alphas(self, weights: "NDArray[Any]") -> "NDArray[Any]":
         """Return alpha of every resample; `weights` says how often each row is in it. Not a number: nothing varies."""
         import numpy as np
 
         total = weights @ self._rated
         expected = 2 * (total * (weights @ self._squares) - np.square(weights @ self._sums))
         with np.errstate(divide="ignore", invalid="ignore"):
-            found: NDArray[Any] = 1 - (total - 1) * (weights @ self._within) / expected
-        return np.where(expected > self._least, found, np.nan)
+            alphas: NDArray[Any] = 1 - (total - 1) * (weights @ self._within) / expected
+        return np.where(expected > self._least, alphas, np.nan)
 
 
 class _Ordinal:
     """Alpha of mid-ranks, which are others in every resample."""
 
-    def __init__(self, table: "NDArray[Any]", there: "NDArray[Any]") -> None:
+    def __init__(self, table: "NDArray[Any]", is_rated: "NDArray[Any]") -> None:
         import numpy as np
 
-        values, flat = np.unique(table[there], return_inverse=True)
-        self._there, self._codes = there, np.zeros(table.shape, dtype=int)
-        self._codes[there] = flat
+        values, flat = np.unique(table[is_rated], return_inverse=True)
+        self._is_rated, self._codes = is_rated, np.zeros(table.shape, dtype=int)
+        self._codes[is_rated] = flat
         order = np.argsort(flat, kind="stable")
-        self._row_of = np.nonzero(there)[0][order]  # of each rating, by its value
+        self._row_of = np.nonzero(is_rated)[0][order]  # of each rating, by its value
         self._begins = np.searchsorted(flat[order], np.arange(len(values)))
-        self._rated = there.sum(axis=1)
+        self._rated = is_rated.sum(axis=1)
 
-    def alphas(self, weights: "NDArray[Any]") -> "NDArray[Any]":
-        """As `_Interval.alphas`."""
+    def compute_alphas(self, weights: "NDArray[Any]") -> "NDArray[Any]":
+        """Return alpha of every resample, as `_Interval.compute_alphas` does."""
         import numpy as np
 
         counts = np.add.reduceat(weights[:, self._row_of], self._begins, axis=1)
         ranks = np.cumsum(counts, axis=1) - counts / 2
-        placed = np.where(self._there, ranks[:, self._codes], 0.0)  # resample, row, rater
-        sums, squares = placed.sum(axis=2), np.square(placed).sum(axis=2)
+        rated_ranks = np.where(self._is_rated, ranks[:, self._codes], 0.0)  # resample, row, rater
+        sums, squares = rated_ranks.sum(axis=2), np.square(rated_ranks).sum(axis=2)
         within = 2 * (self._rated * squares - np.square(sums)) / (self._rated - 1)
         observed = (weights * within).sum(axis=1)
         total = counts.sum(axis=1)
-        expected = 2 * (total * (counts * np.square(ranks)).sum(axis=1) - np.square((counts * ranks).sum(axis=1)))
+        sum_of_squares = (counts * np.square(ranks)).sum(axis=1)
+        square_of_sum = np.square((counts * ranks).sum(axis=1))
+        expected = 2 * (total * sum_of_squares - square_of_sum)
         with np.errstate(divide="ignore", invalid="ignore"):
-            found: NDArray[Any] = 1 - (total - 1) * observed / expected
-        return np.where((counts > 0).sum(axis=1) > 1, found, np.nan)
+            alphas: NDArray[Any] = 1 - (total - 1) * observed / expected
+        return np.where((counts > 0).sum(axis=1) > 1, alphas, np.nan)

@@ -1,4 +1,4 @@
-"""What instances without a score could change: a figure between all of them wrong and all of them right. Pure."""
+"""Bounds of a figure between all unscored instances wrong and all of them right. Pure."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ MATTERS = 0.01  # of the metric's range: a difference that a table shows
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a mean would be if every unscored instance had the metric's lowest, or its highest, score.
+    """The values of a mean if every unscored instance had the metric's lowest, or its highest, score.
 
     Attributes:
         matters: whether the two lie more than MATTERS of the metric's range apart.
@@ -19,10 +19,10 @@ class Bounds:
     matters: bool
 
 
-def bounds(value: float | None, n: int, unscored: int, low: float = 0.0, high: float = 1.0) -> Bounds | None:
+def bound_mean(value: float | None, n: int, unscored: int, low: float = 0.0, high: float = 1.0) -> Bounds | None:
     """Return the bounds of a mean; None where nothing was asked at all.
 
-    No assumption is made about what is missing (Manski 1989), so that they hold whatever the reason is.
+    No assumption is made about what is missing (Manski 1989), so that they hold for any reason.
 
     Args:
         value: the mean over the scored instances; None when n is 0.
@@ -33,9 +33,10 @@ def bounds(value: float | None, n: int, unscored: int, low: float = 0.0, high: f
     total = n + unscored
     if total == 0 or high <= low:
         return None
-    known = 0.0 if value is None else value * n
-    least, most = (known + low * unscored) / total, (known + high * unscored) / total
-    return Bounds(least, most, (most - least) / (high - low) > MATTERS)
+    scored_sum = 0.0 if value is None else value * n
+    least = (scored_sum + low * unscored) / total
+    most = (scored_sum + high * unscored) / total
+    return _compare_to_range(least, most, high - low)
 
 
 def bound_difference(
@@ -50,9 +51,17 @@ def bound_difference(
         pairs: both models' scores of every instance that both were asked, None where there is none.
         low, high: the metric's range.
     """
-    known = list(pairs)
-    if not known or high <= low:
+    scores = list(pairs)
+    if not scores or high <= low:
         return None
-    least = sum((low if a is None else a) - (high if b is None else b) for a, b in known) / len(known)
-    most = sum((high if a is None else a) - (low if b is None else b) for a, b in known) / len(known)
-    return Bounds(least, most, (most - least) / (high - low) > MATTERS)
+    least = sum(_fill(a, low) - _fill(b, high) for a, b in scores) / len(scores)
+    most = sum(_fill(a, high) - _fill(b, low) for a, b in scores) / len(scores)
+    return _compare_to_range(least, most, high - low)
+
+
+def _fill(score: float | None, value: float) -> float:
+    return value if score is None else score
+
+
+def _compare_to_range(least: float, most: float, width: float) -> Bounds:
+    return Bounds(least, most, matters=(most - least) / width > MATTERS)

@@ -14,7 +14,7 @@ from agent.statistics.resampling import (
     compute_bca_interval,
     compute_figure_interval,
     compute_student_quantile,
-    cut,
+    limit_interval,
     resample_figures,
     resample_means,
     sum_by_unit,
@@ -77,7 +77,7 @@ def estimate_mean(
     if len({math.fsum(group) / len(group) for group in clusters.values()}) < 2:
         return Mean(n, len(clusters), value, None, None, "none")
     interval = compute_bca_interval(value, resample_means(sums, sizes, RESAMPLES), sums, sizes)
-    return Mean(n, len(clusters), value, *cut(interval, value, within), "bca")
+    return Mean(n, len(clusters), value, *limit_interval(interval, value, within), "bca")
 
 
 def _effective_n(clusters: Sequence[Sequence[float]], p: float, n: int) -> float:

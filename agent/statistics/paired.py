@@ -1,24 +1,24 @@
-"""Two models on the same instances: how much they differ, how sure that is, and what could have been seen. Pure.
+"""Estimate the difference between two models on the same instances, its interval and its p value. Pure.
 
-Pairs take out what makes instances hard or easy for both. Instances of one unit (a patient, a document) stay together.
+Pairs cancel how hard an instance is for both. Instances of one unit (a patient, a document) stay together.
 """
 
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
-from agent.statistics.power import ALPHA, find_detectable_difference, units_needed
+from agent.statistics.power import ALPHA, count_units_needed, find_detectable_difference
 from agent.statistics.resampling import (
     FEWEST_UNITS,
     LEAST,
     compute_bca_interval,
     compute_percentile_interval,
+    compute_percentiles,
+    compute_reach,
     compute_student_p,
     compute_student_quantile,
-    expanded,
-    percentiles,
     resample_figures,
     resample_means,
     sum_by_unit,
@@ -50,8 +50,17 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
+class ItemPair(Generic[Item]):
+    """One instance's items by both models: scores that are there, or labels that a figure is computed from."""
+
+    unit: Hashable
+    a: Item
+    b: Item
+
+
+@dataclass(frozen=True, slots=True)
 class MeanDifference:
-    """What the first model's mean is above the second's, over the instances that both have scores for.
+    """The first model's mean minus the second's, over the instances that both have scores for.
 
     Attributes:
         n, units: instances that count, and units behind them.
@@ -84,7 +93,23 @@ class MeanDifference:
     needed: int | None
 
 
-NOTHING = MeanDifference(0, 0, None, None, None, None, None, "none", 0, 0, None, "none", None, None, None)
+NOTHING = MeanDifference(
+    n=0,
+    units=0,
+    mean_a=None,
+    mean_b=None,
+    value=None,
+    low=None,
+    high=None,
+    method="none",
+    better_a=0,
+    better_b=0,
+    p=None,
+    test="none",
+    exact_p=None,
+    detectable=None,
+    needed=None,
+)
 
 
 def estimate_paired_difference(
@@ -94,8 +119,8 @@ def estimate_paired_difference(
 
     Binary scores of independent instances get Newcombe's interval (1998, paired data, method 10) and McNemar's mid-p
     (Fagerland, Lydersen and Laake 2013). Everything else, also binary scores where units have several instances, gets
-    the BCa bootstrap over units, and the p value of `compute_bootstrap_p`. The interval holds 0 where p is above 0.05: what one
-    of the two does not exclude is not excluded.
+    the BCa bootstrap over units, and the p value of `compute_bootstrap_p`. The interval holds 0 where p is above 0.05:
+    a value that one of the two does not exclude is not excluded.
 
     Args:
         pairs: those that lack a score by either model do not count.
@@ -103,59 +128,90 @@ def estimate_paired_difference(
         reach: from the lowest score to the highest: no difference is larger.
         tests: how many such comparisons are made together.
     """
-    both = [(pair.unit, pair.a, pair.b) for pair in pairs if pair.a is not None and pair.b is not None]
-    n, units = len(both), len({unit for unit, _, _ in both})
-    if not n:
+    complete = _select_complete(pairs)
+    if not complete:
         return NOTHING
-    mean_a, mean_b = math.fsum(a for _, a, _ in both) / n, math.fsum(b for _, _, b in both) / n
-    value = math.fsum(a - b for _, a, b in both) / n
-    better_a, better_b = sum(a > b for _, a, b in both), sum(b > a for _, a, b in both)
-    if binary and units == n:
-        table = Counter((a, b) for _, a, b in both)
-        low, high = compute_newcombe_interval(table[1, 1], table[1, 0], table[0, 1], table[0, 0])
-        error = estimate_smoothed_error(better_a, better_b, n)
-        p, exact_p = compute_mcnemar_mid_p(better_a, better_b), compute_mcnemar_exact_p(better_a, better_b)
-        return MeanDifference(
-            *(n, units, mean_a, mean_b, value, *_as_p_says((low, high), p, reach)),
-            method="newcombe",
-            better_a=better_a,
-            better_b=better_b,
-            p=p,
-            test="mcnemar mid-p",
-            exact_p=exact_p,
-            detectable=find_detectable_difference(error, units, tests, reach),
-            needed=units_needed(error * math.sqrt(units), abs(value), tests),
-        )
-    sums, sizes = sum_by_unit((unit, a - b) for unit, a, b in both)
-    error = _standard_error(sums, sizes)
-    seen = MeanDifference(
-        *(n, units, mean_a, mean_b, value, None, None),
-        method="none",
-        better_a=better_a,
-        better_b=better_b,
-        p=compute_least_p(sums),
-        test="bootstrap",
-        exact_p=None,
-        detectable=None,
-        needed=None,
+    n = len(complete)
+    units = len({pair.unit for pair in complete})
+    difference = replace(
+        NOTHING,
+        n=n,
+        units=units,
+        mean_a=math.fsum(pair.a for pair in complete) / n,
+        mean_b=math.fsum(pair.b for pair in complete) / n,
+        value=math.fsum(pair.a - pair.b for pair in complete) / n,
+        better_a=sum(pair.a > pair.b for pair in complete),
+        better_b=sum(pair.b > pair.a for pair in complete),
     )
-    if error <= LEAST:
-        return seen
-    drawn = resample_means(sums, sizes, choose_resamples(units))
-    p = compute_bootstrap_p(value, drawn, sums)
-    low, high = _as_p_says(compute_bca_interval(value, drawn, sums, sizes), p, reach)
-    return replace(
-        seen,
+    if binary and units == n:
+        return _test_proportions(difference, complete, reach, tests)
+    return _test_means(difference, complete, reach, tests)
+
+
+def _select_complete(pairs: Iterable[Pair]) -> list[ItemPair[float]]:
+    """Return the pairs that have a score by both models."""
+    complete = []
+    for pair in pairs:
+        if pair.a is not None and pair.b is not None:
+            complete.append(ItemPair(pair.unit, pair.a, pair.b))
+    return complete
+
+
+def _test_proportions(
+    difference: MeanDifference, pairs: Sequence[ItemPair[float]], reach: float, tests: int
+) -> MeanDifference:
+    """Add Newcombe's interval and McNemar's p to a difference of binary scores."""
+    better_a, better_b = difference.better_a, difference.better_b
+    table = Counter((pair.a, pair.b) for pair in pairs)
+    interval = compute_newcombe_interval(
+        both=table[1, 1],
+        only_a=table[1, 0],
+        only_b=table[0, 1],
+        neither=table[0, 0],
+    )
+    p = compute_mcnemar_mid_p(better_a, better_b)
+    low, high = _agree_with_p(interval, p, reach)
+    tested = replace(
+        difference,
         low=low,
         high=high,
-        method="bca",
+        method="newcombe",
         p=p,
+        test="mcnemar mid-p",
+        exact_p=compute_mcnemar_exact_p(better_a, better_b),
+    )
+    return _add_power(tested, estimate_smoothed_error(better_a, better_b, difference.n), reach, tests)
+
+
+def _test_means(
+    difference: MeanDifference, pairs: Sequence[ItemPair[float]], reach: float, tests: int
+) -> MeanDifference:
+    """Add the BCa interval and the bootstrap's p to a difference of means."""
+    value = difference.value
+    assert value is not None
+    sums, sizes = sum_by_unit((pair.unit, pair.a - pair.b) for pair in pairs)
+    error = _estimate_standard_error(sums, sizes)
+    if error <= LEAST:
+        return replace(difference, p=compute_least_p(sums), test="bootstrap")
+    drawn = resample_means(sums, sizes, choose_resamples(difference.units))
+    p = compute_bootstrap_p(value, drawn, sums)
+    low, high = _agree_with_p(compute_bca_interval(value, drawn, sums, sizes), p, reach)
+    tested = replace(difference, low=low, high=high, method="bca", p=p, test="bootstrap")
+    return _add_power(tested, error, reach, tests)
+
+
+def _add_power(difference: MeanDifference, error: float, reach: float, tests: int) -> MeanDifference:
+    """Add the smallest difference that could be seen, and the units to see one as large as this."""
+    units = difference.units
+    spread = error * math.sqrt(units)
+    return replace(
+        difference,
         detectable=find_detectable_difference(error, units, tests, reach),
-        needed=units_needed(error * math.sqrt(units), abs(value), tests),
+        needed=count_units_needed(spread, abs(difference.value or 0.0), tests),
     )
 
 
-def _as_p_says(interval: tuple[float, float], p: float, reach: float) -> tuple[float, float]:
+def _agree_with_p(interval: tuple[float, float], p: float, reach: float) -> tuple[float, float]:
     """Return the interval with 0 in it where p does not exclude that, and nothing that cannot be."""
     low, high = interval
     if p > ALPHA:
@@ -164,7 +220,7 @@ def _as_p_says(interval: tuple[float, float], p: float, reach: float) -> tuple[f
 
 
 def estimate_figure_difference(
-    items: Sequence[tuple[Hashable, Item, Item]],
+    items: Sequence[ItemPair[Item]],
     figure: Callable[[Sequence[Item]], float | None],
     *,
     reach: float = math.inf,
@@ -177,54 +233,67 @@ def estimate_figure_difference(
     few to say how small it is.
 
     Args:
-        items: unit, the first model's item, the second's, an instance each.
+        items: both models' items of each instance.
         figure: computes it from one model's items; None where it has no value.
         reach, tests: as in `estimate_paired_difference`.
     """
     import numpy as np
 
-    units: dict[Hashable, list[tuple[Item, Item]]] = {}
-    for unit, one, other in items:
-        units.setdefault(unit, []).append((one, other))
-
-    def both(pairs: Sequence[tuple[Item, Item]]) -> float | None:
-        a, b = figure([one for one, _ in pairs]), figure([other for _, other in pairs])
-        return None if a is None or b is None else a - b
-
-    mean_a, mean_b = figure([one for _, one, _ in items]), figure([other for _, _, other in items])
+    groups = _group_by_unit(items)
+    units = len(groups)
+    untested = replace(NOTHING, n=len(items), units=units)
+    mean_a = figure([pair.a for pair in items])
+    mean_b = figure([pair.b for pair in items])
     if mean_a is None or mean_b is None:
-        return replace(NOTHING, n=len(items), units=len(units))
-    value, groups = mean_a - mean_b, list(units.values())
-    resamples = max(FEWEST_FIGURES, min(FEWEST_RESAMPLES, MOST_WORK // len(items)))
-    drawn = resample_figures(groups, both, resamples)
-    drawn = drawn[np.isfinite(drawn)]
-    seen = replace(NOTHING, n=len(items), units=len(units), mean_a=mean_a, mean_b=mean_b, value=value)
-    differing = np.array([float(any(one != other for one, other in group)) for group in groups])
-    m = len(groups)
-    error = math.sqrt(m / (m - 1)) * float(np.std(drawn)) if len(drawn) > 1 and m > 1 else 0.0
+        return untested
+    value = mean_a - mean_b
+    drawn = _resample_figure_differences(groups, figure, len(items))
+    differing = np.array([float(any(pair.a != pair.b for pair in group)) for group in groups])
+    difference = replace(untested, mean_a=mean_a, mean_b=mean_b, value=value, test="bootstrap")
+    error = 0.0
+    if len(drawn) > 1 and units > 1:
+        error = math.sqrt(units / (units - 1)) * float(np.std(drawn))
     if error <= LEAST:
-        return replace(seen, p=compute_least_p(differing), test="bootstrap")
+        return replace(difference, p=compute_least_p(differing))
     p = compute_bootstrap_p(value, drawn, differing)
-    if p <= 1 / (1 + len(drawn)):
-        p = max(compute_least_p(differing), min(p, compute_student_p(value / error, m - 1)))
-    low, high = _as_p_says(compute_percentile_interval(value, drawn, m, apart=int(differing.sum())), p, reach)
-    return replace(
-        seen,
-        low=low,
-        high=high,
-        method="percentile",
-        p=p,
-        test="bootstrap",
-        detectable=find_detectable_difference(error, m, tests, reach),
-        needed=units_needed(error * math.sqrt(m), abs(value), tests),
-    )
+    smallest_by_counting = 1 / (1 + len(drawn))
+    if p <= smallest_by_counting:
+        p = max(compute_least_p(differing), min(p, compute_student_p(value / error, units - 1)))
+    interval = compute_percentile_interval(value, drawn, units, apart=int(differing.sum()))
+    low, high = _agree_with_p(interval, p, reach)
+    tested = replace(difference, low=low, high=high, method="percentile", p=p)
+    return _add_power(tested, error, reach, tests)
+
+
+def _group_by_unit(items: Sequence[ItemPair[Item]]) -> list[list[ItemPair[Item]]]:
+    groups: dict[Hashable, list[ItemPair[Item]]] = {}
+    for pair in items:
+        groups.setdefault(pair.unit, []).append(pair)
+    return list(groups.values())
+
+
+def _resample_figure_differences(
+    groups: Sequence[Sequence[ItemPair[Item]]], figure: Callable[[Sequence[Item]], float | None], items: int
+) -> "Numbers":
+    """Return the difference of the figure in each resample that has one."""
+    import numpy as np
+
+    def subtract(pairs: Sequence[ItemPair[Item]]) -> float | None:
+        figure_a = figure([pair.a for pair in pairs])
+        figure_b = figure([pair.b for pair in pairs])
+        return None if figure_a is None or figure_b is None else figure_a - figure_b
+
+    resamples = max(FEWEST_FIGURES, min(FEWEST_RESAMPLES, MOST_WORK // items))
+    drawn = resample_figures(groups, subtract, resamples)
+    finite: Numbers = drawn[np.isfinite(drawn)]
+    return finite
 
 
 @dataclass(frozen=True, slots=True)
 class Overall:
     """The mean over benchmarks of their differences, all weighing the same; interval and p as in `MeanDifference`.
 
-    `counted` are the places of the benchmarks that are in it.
+    `counted` are the numbers, from 0, of the benchmarks that are in it.
     """
 
     counted: tuple[int, ...]
@@ -244,50 +313,82 @@ def estimate_overall_difference(tables: Sequence[Sequence[Pair]]) -> Overall | N
     """
     import numpy as np
 
-    scored = [[(pair.unit, pair.a - pair.b) for pair in t if pair.a is not None and pair.b is not None] for t in tables]
-    counted = tuple(n for n, found in enumerate(scored) if len({unit for unit, _ in found}) >= FEWEST_UNITS)
-    if not counted:
+    counted: list[int] = []
+    benchmarks: list[_UnitDifferences] = []
+    for number, table in enumerate(tables):
+        pairs = _select_complete(table)
+        if len({pair.unit for pair in pairs}) >= FEWEST_UNITS:
+            counted.append(number)
+            benchmarks.append(_UnitDifferences(*sum_by_unit((pair.unit, pair.a - pair.b) for pair in pairs)))
+    if not benchmarks:
         return None
-    benchmarks = [sum_by_unit(scored[n]) for n in counted]
-    value = math.fsum(float(sums.sum() / sizes.sum()) for sums, sizes in benchmarks) / len(benchmarks)
+    value = math.fsum(benchmark.mean for benchmark in benchmarks) / len(benchmarks)
     drawn = np.full(FEWEST_RESAMPLES, value)
-    variances = []
-    for number, (sums, sizes) in enumerate(benchmarks):
-        again, m = resample_means(sums, sizes, FEWEST_RESAMPLES, stream=number), len(sums)
-        drawn += (again - float(sums.sum() / sizes.sum())) * math.sqrt(m / (m - 1)) / len(benchmarks)
-        variances.append(_standard_error(sums, sizes) ** 2)
-    everything = np.concatenate([sums for sums, _ in benchmarks])
+    for number, benchmark in enumerate(benchmarks):
+        means = resample_means(benchmark.sums, benchmark.sizes, FEWEST_RESAMPLES, stream=number)
+        # Resamples of few units vary less than new samples would, by (units - 1) / units.
+        widening = math.sqrt(benchmark.units / (benchmark.units - 1))
+        drawn += (means - benchmark.mean) * widening / len(benchmarks)
+    all_sums = np.concatenate([benchmark.sums for benchmark in benchmarks])
     if float(drawn.std()) <= LEAST:
-        return Overall(counted, value, None, None, compute_least_p(everything))
-    freedom = sum(variances) ** 2 / sum(
-        v**2 / (len(sums) - 1) for v, (sums, _) in zip(variances, benchmarks, strict=True)
-    )
-    errors = compute_student_quantile(0.975, freedom)
-    p = compute_bootstrap_p(value, drawn, everything, errors)
-    return Overall(counted, value, *_as_p_says(percentiles(value, drawn, errors), p, 1.0), p)
+        return Overall(tuple(counted), value, low=None, high=None, p=compute_least_p(all_sums))
+    errors = compute_student_quantile(0.975, _combine_freedom(benchmarks))
+    p = compute_bootstrap_p(value, drawn, all_sums, errors)
+    low, high = _agree_with_p(compute_percentiles(value, drawn, errors), p, 1.0)
+    return Overall(tuple(counted), value, low, high, p)
+
+
+@dataclass(frozen=True, slots=True)
+class _UnitDifferences:
+    """One benchmark's differences, summed by unit, and the number of instances of each unit."""
+
+    sums: "Numbers"
+    sizes: "Numbers"
+
+    @property
+    def units(self) -> int:
+        return len(self.sums)
+
+    @property
+    def mean(self) -> float:
+        return float(self.sums.sum() / self.sizes.sum())
+
+    @property
+    def variance(self) -> float:
+        """The variance of the mean."""
+        return _estimate_standard_error(self.sums, self.sizes) ** 2
+
+
+def _combine_freedom(benchmarks: Sequence[_UnitDifferences]) -> float:
+    """Return the degrees of freedom of a mean over benchmarks, by Welch and Satterthwaite."""
+    variances = [benchmark.variance for benchmark in benchmarks]
+    weights = (variance**2 / (benchmark.units - 1) for variance, benchmark in zip(variances, benchmarks, strict=True))
+    return sum(variances) ** 2 / sum(weights)
 
 
 def compute_mcnemar_exact_p(b: int, c: int) -> float:
     """Return the exact two-sided p of McNemar's test: the binomial one of `b` among b + c discordant pairs."""
-    return min(1.0, 2 * _tail(b, c))
+    return min(1.0, 2 * _sum_tail(b, c))
 
 
 def compute_mcnemar_mid_p(b: int, c: int) -> float:
-    """Return the mid-p of McNemar's test: what was seen counts half, so that it is not as timid as the exact test."""
+    """Return the mid-p of McNemar's test: the observed table counts half, so it is less timid than the exact test."""
     if b == c == 0:
         return 1.0
-    as_seen: float = math.comb(b + c, b) / 2 ** (b + c)
-    return 1 - as_seen / 2 if b == c else 2 * _tail(b, c) - as_seen
+    p_of_table: float = math.comb(b + c, b) / 2 ** (b + c)
+    if b == c:
+        return 1 - p_of_table / 2
+    return 2 * _sum_tail(b, c) - p_of_table
 
 
-def _tail(b: int, c: int) -> float:
+def _sum_tail(b: int, c: int) -> float:
     """Return the probability of at most min(b, c) of b + c tosses of a fair coin, in whole numbers until the end."""
     term = total = 1
     for k in range(1, min(b, c) + 1):
         term = term * (b + c - k + 1) // k
         total += term
-    found: float = total / 2 ** (b + c)
-    return found
+    probability: float = total / 2 ** (b + c)
+    return probability
 
 
 def compute_newcombe_interval(both: int, only_a: int, only_b: int, neither: int) -> tuple[float, float]:
@@ -299,36 +400,40 @@ def compute_newcombe_interval(both: int, only_a: int, only_b: int, neither: int)
         both, only_a, only_b, neither: pairs where both are right, the first alone, the second alone, none.
     """
     n = both + only_a + only_b + neither
-    one, other = both + only_a, both + only_b
-    a, b = one / n, other / n
-    (low_a, high_a), (low_b, high_b) = wilson(one, n), wilson(other, n)
-    product = one * (n - one) * other * (n - other)
+    right_a, right_b = both + only_a, both + only_b
+    a, b = right_a / n, right_b / n
+    low_a, high_a = wilson(right_a, n)
+    low_b, high_b = wilson(right_b, n)
+    product = right_a * (n - right_a) * right_b * (n - right_b)
     association: float = both * neither - only_a * only_b
     if association > 0:
         association = max(0.0, association - n / 2)
     phi = association / math.sqrt(product) if product else 0.0
-    return a - b - _joined(a - low_a, high_b - b, phi), a - b + _joined(high_a - a, b - low_b, phi)
+    low = a - b - _combine_reaches(a - low_a, high_b - b, phi)
+    high = a - b + _combine_reaches(high_a - a, b - low_b, phi)
+    return low, high
 
 
-def _joined(one: float, other: float, phi: float) -> float:
-    return math.sqrt(max(0.0, one**2 - 2 * phi * one * other + other**2))
+def _combine_reaches(reach_a: float, reach_b: float, phi: float) -> float:
+    return math.sqrt(max(0.0, reach_a**2 - 2 * phi * reach_a * reach_b + reach_b**2))
 
 
 def compute_bootstrap_p(value: float, drawn: "Numbers", sums: "Numbers", errors: float | None = None) -> float:
     """Return the two-sided p of a difference: how often resamples lie as far from it as it lies from 0.
 
     Counted as if there were one resample more, which is as far (Davison and Hinkley 1997, section 4.4), and as wide as
-    an interval is for so few units, see `expanded`. It is never less than `compute_least_p`, since few units cannot be surer.
+    an interval is for so few units, see `compute_reach`. It is never less than `compute_least_p`, since few units cannot
+    be surer.
 
     Args:
         value: the difference.
         drawn: it in each resample.
         sums: of the differences of each unit.
-        errors: how many standard errors an interval reaches; None: `expanded`.
+        errors: how many standard errors an interval reaches; None: `compute_reach`.
     """
     import numpy as np
 
-    widened = (errors or expanded(len(sums))) / Z95
+    widened = (errors or compute_reach(len(sums))) / Z95
     as_far = int((np.abs(drawn - value) * widened >= abs(value) - LEAST).sum())
     return max(compute_least_p(sums), (1 + as_far) / (1 + len(drawn)))
 
@@ -355,10 +460,10 @@ def estimate_smoothed_error(only_a: int, only_b: int, n: int) -> float:
     return math.sqrt(b + c - (b - c) ** 2 / total) / total
 
 
-def _standard_error(sums: "Numbers", sizes: "Numbers") -> float:
+def _estimate_standard_error(sums: "Numbers", sizes: "Numbers") -> float:
     """Return the standard error of a mean over instances, linearised over units; 0 for one unit."""
-    m, n = len(sums), float(sizes.sum())
-    if m < 2:
+    units, n = len(sums), float(sizes.sum())
+    if units < 2:
         return 0.0
-    away = sums - float(sums.sum()) / n * sizes
-    return math.sqrt(m / (m - 1) * float((away**2).sum())) / n
+    residuals = sums - float(sums.sum()) / n * sizes
+    return math.sqrt(units / (units - 1) * float((residuals**2).sum())) / n

@@ -1,4 +1,4 @@
-"""How small a difference a comparison can be expected to see, and how many units it takes to see one. Pure."""
+"""The smallest difference that a comparison can be expected to see, and the units it takes to see one. Pure."""
 
 import math
 from statistics import NormalDist
@@ -30,11 +30,13 @@ def find_detectable_difference(error: float, units: int, tests: int = 1, most: f
     alpha = ALPHA / tests
     if units < 2 or math.ldexp(2.0, -units) > alpha:
         return None
-    found = (compute_student_quantile(1 - alpha / 2, units - 1) + compute_student_quantile(POWER, units - 1)) * error
-    return found if found <= most else None
+    errors_to_reject = compute_student_quantile(1 - alpha / 2, units - 1)
+    errors_for_power = compute_student_quantile(POWER, units - 1)
+    detectable = (errors_to_reject + errors_for_power) * error
+    return detectable if detectable <= most else None
 
 
-def units_needed(spread: float, difference: float, tests: int = 1) -> int | None:
+def count_units_needed(spread: float, difference: float, tests: int = 1) -> int | None:
     """Return how many units it takes to see a true difference, with the power of `find_detectable_difference`.
 
     Args:
@@ -47,16 +49,19 @@ def units_needed(spread: float, difference: float, tests: int = 1) -> int | None
     """
     if spread <= 0 or difference <= 0:
         return None
+    # The normal distribution gives a few units too few, since Student's t reaches further: count on from there.
     normal = NormalDist()
-    errors = normal.inv_cdf(1 - ALPHA / tests / 2) + normal.inv_cdf(POWER)  # standard errors, of very many units
-    by_normal = (errors * spread / difference) ** 2  # a few too few, since Student's t reaches further
+    errors = normal.inv_cdf(1 - ALPHA / tests / 2) + normal.inv_cdf(POWER)
+    by_normal = (errors * spread / difference) ** 2
     if by_normal > MOST_UNITS:
         return None
     units = max(2, math.ceil(by_normal))
-    while _seen(spread, units, tests) > difference:
+    while _detect(spread, units, tests) > difference:
         units += 1
     return units
 
 
-def _seen(spread: float, units: int, tests: int) -> float:
-    return find_detectable_difference(spread / math.sqrt(units), units, tests) or math.inf
+def _detect(spread: float, units: int, tests: int) -> float:
+    """Return the smallest difference that so many units show; infinite where they show none."""
+    error = spread / math.sqrt(units)
+    return find_detectable_difference(error, units, tests) or math.inf

@@ -1,7 +1,7 @@
-"""Who leads, and how sure that is: mean win rates, macro-averages and ranks, by resampling all columns together. Pure.
+"""Rank models by mean win rates and macro-averages, with intervals from resampling all columns together. Pure.
 
-Every column's units are drawn anew, once for all its models: they answered the same questions, so what makes a draw
-hard makes it hard for all. What a resample changes is then what another set of such questions would change.
+Every column's units are drawn anew, once for all its models: they answered the same questions, so a hard draw is hard
+for all. A resample then changes figures as another set of such questions would.
 """
 
 import math
@@ -9,7 +9,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from agent.statistics.resampling import FEWEST_UNITS, SEED, compute_percentile_interval, count_draws, expanded
+from agent.statistics.resampling import FEWEST_UNITS, SEED, compute_percentile_interval, compute_reach, count_draws
 from protocol.figures import DECIMALS, Z95, mean_win_rates
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ RESAMPLES = 1_000
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkScores:
-    """One benchmark, with what its models came to: every value from 0 to 1, higher is better.
+    """One benchmark's scores of all its models: every value from 0 to 1, higher is better.
 
     Attributes:
         scores: model -> unit -> (sum of its instances' scores, number of them). A unit is the same for all models.
@@ -64,175 +64,234 @@ def rank_models(
     """Return every model's standing, and for each column the best and the worst rank that it alone allows each model.
 
     Units are resampled with a seed, each column's independently of the others'. An interval is the hull of
-    `compute_percentile_interval` and of the normal interval by the resamples' standard error: drawing anew moves win rates
-    towards the middle, so that percentiles alone miss at both ends of the table. It says where the figure would lie
-    with other sets of as many questions; with ever more questions, win rates of models that differ at all go further
-    apart. A model's ranks are those left by the others that are surely better and surely worse: whose win rate (in one
-    column: whose value) differs from its own beyond an interval that holds for all these differences at once (Mogstad,
-    Romano, Shaikh and Wilhelm 2024, "Inference for ranks", the marginal set). Percentiles of resampled ranks would
-    promise too much where models are close. All reach further by what few units make an interval wider, see
-    `expanded`, and models of fewer than FEWEST_UNITS units are never told apart: of models that are equal, one in
-    twenty has a range that leaves out a rank, whatever the number of units.
+    `compute_percentile_interval` and of the normal interval by the resamples' standard error: drawing anew moves win
+    rates towards the middle, so that percentiles alone miss at both ends of the table. It says where the figure would
+    lie with other sets of as many questions; with ever more questions, win rates of models that differ at all go
+    further apart.
+
+    A model's ranks are those left by the others that are surely better and surely worse: whose win rate (in one column:
+    whose value) differs from its own beyond an interval that holds for all these differences at once (Mogstad, Romano,
+    Shaikh and Wilhelm 2024, "Inference for ranks", the marginal set). Percentiles of resampled ranks would promise too
+    much where models are close. All reach further by what few units make an interval wider, see `compute_reach`, and
+    models of fewer than FEWEST_UNITS units are never told apart: of models that are equal, one in twenty has a range
+    that leaves out a rank, whatever the number of units.
 
     Ranks of a column are empty where nothing can be resampled, and for a single model.
     """
     models = list(dict.fromkeys(model for column in columns for model in (*column.scores, *column.fixed)))
-    values = [_values(column) for column in columns]
-    rates = mean_win_rates(
-        {model: {str(n): value[model] for n, value in enumerate(values) if model in value} for model in models}
-    )
-    macros = {
-        model: math.fsum(found) / len(found)
-        for model in models
-        if (found := [value[model] for value in values if model in value])
-    }
-    ranked = [model for model in models if rates[model] is not None]
-    won, averaged, drawn = _resampled(columns, values, models)
-    by_column = [_ranks_of(*one) for one in zip(columns, values, drawn, strict=True)]
-    contests = [place for place, value in enumerate(values) if len(value) > 1]
-    units = {model: _units([columns[place] for place in contests], model) for model in models}
+    values = [_compute_values(column) for column in columns]
+    rates = _compute_win_rates(models, values)
+    macros = _compute_macro_averages(models, values)
+    resamples = _resample_columns(columns, values, models)
+    ranks_by_column = []
+    for column, value, drawn in zip(columns, values, resamples.by_column, strict=True):
+        ranks_by_column.append(_rank_column(column, value, drawn))
+    contests = [number for number, value in enumerate(values) if len(value) > 1]
+    contested = [columns[number] for number in contests]
+    units = {model: _count_units(contested, model) for model in models}
+    ranks: Mapping[str, tuple[int, int]] = {}
     if len(contests) == 1:  # a win rate is then a rank, which a resample turns round or leaves as it is
-        ranks = by_column[contests[0]]
-    elif any(len(mine) > 1 for place in contests for mine in columns[place].scores.values()):
-        ranks = _ranks(ranked, rates, won[:, [models.index(model) for model in ranked]], units)
-    else:
-        ranks = {}
-    standing: dict[str, ModelStanding] = {}
-    unknown: tuple[int | None, int | None] = None, None
-    for place, model in enumerate(models):
+        ranks = ranks_by_column[contests[0]]
+    elif any(_can_resample(column) for column in contested):
+        ranked = [model for model in models if rates[model] is not None]
+        drawn_rates = resamples.win_rates[:, [models.index(model) for model in ranked]]
+        ranks = _rank_by_differences(ranked, rates, drawn_rates, units)
+    standings: dict[str, ModelStanding] = {}
+    no_rank: tuple[int | None, int | None] = None, None
+    for number, model in enumerate(models):
         rate, macro = rates[model], macros.get(model)
-        win_low, win_high = _interval(rate, won[:, place], units[model])
-        rank_low, rank_high = ranks.get(model, unknown)
-        macro_low, macro_high = _interval(macro, averaged[:, place], _units(columns, model))
-        standing[model] = ModelStanding(rate, win_low, win_high, rank_low, rank_high, macro, macro_low, macro_high)
-    return standing, by_column
+        win_low, win_high = _compute_interval(rate, resamples.win_rates[:, number], units[model])
+        macro_units = _count_units(columns, model)
+        macro_low, macro_high = _compute_interval(macro, resamples.macros[:, number], macro_units)
+        rank_low, rank_high = ranks.get(model, no_rank)
+        standings[model] = ModelStanding(
+            win_rate=rate,
+            win_low=win_low,
+            win_high=win_high,
+            rank_low=rank_low,
+            rank_high=rank_high,
+            macro=macro,
+            macro_low=macro_low,
+            macro_high=macro_high,
+        )
+    return standings, ranks_by_column
 
 
-def _ranks_of(column: BenchmarkScores, value: Mapping[str, float], drawn: "Numbers") -> dict[str, tuple[int, int]]:
-    if len(value) < 2 or all(len(units) < 2 for units in column.scores.values()):
-        return {}
-    return _ranks(list(value), value, drawn, {model: _units([column], model) for model in value})
-
-
-def _values(column: BenchmarkScores) -> dict[str, float]:
-    found = {}
+def _compute_values(column: BenchmarkScores) -> dict[str, float]:
+    """Return each model's value of a column."""
+    values = {model: round(value, DECIMALS) for model, value in column.fixed.items()}
     for model, units in column.scores.items():
         n = sum(count for _, count in units.values())
         if n:
-            found[model] = round(math.fsum(total for total, _ in units.values()) / n, DECIMALS)
-    return {model: round(value, DECIMALS) for model, value in column.fixed.items()} | found
+            values[model] = round(math.fsum(total for total, _ in units.values()) / n, DECIMALS)
+    return values
 
 
-def _units(columns: Sequence[BenchmarkScores], model: str) -> int:
-    """Return the units of the model in the column where it has fewest of those that say anything; 0 without any."""
-    counts = (sum(n > 0 for _, n in column.scores.get(model, {}).values()) for column in columns)
-    return min((count for count in counts if count >= FEWEST_UNITS), default=0)
+def _compute_win_rates(models: Sequence[str], values: Sequence[Mapping[str, float]]) -> Mapping[str, float | None]:
+    table: dict[str, dict[str, float]] = {model: {} for model in models}
+    for number, value in enumerate(values):
+        for model in value:
+            table[model][str(number)] = value[model]
+    return mean_win_rates(table)
 
 
-def _resampled(
-    columns: Sequence[BenchmarkScores], values: Sequence[Mapping[str, float]], models: Sequence[str]
-) -> "tuple[Numbers, Numbers, list[Numbers]]":
-    """Return the win rate and the macro-average of every model in every resample, NaN where there is none.
+def _compute_macro_averages(models: Sequence[str], values: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    macros = {}
+    for model in models:
+        model_values = [value[model] for value in values if model in value]
+        if model_values:
+            macros[model] = math.fsum(model_values) / len(model_values)
+    return macros
 
-    And each column's resampled values of its own models, in the order of `values`.
+
+def _can_resample(column: BenchmarkScores) -> bool:
+    """Whether any model has several units, so that resamples differ."""
+    return any(len(units) > 1 for units in column.scores.values())
+
+
+def _rank_column(column: BenchmarkScores, value: Mapping[str, float], drawn: "Numbers") -> dict[str, tuple[int, int]]:
+    if len(value) < 2 or not _can_resample(column):
+        return {}
+    units = {model: _count_units([column], model) for model in value}
+    return _rank_by_differences(list(value), value, drawn, units)
+
+
+def _count_units(columns: Sequence[BenchmarkScores], model: str) -> int:
+    """Return the model's units in the column where it has fewest, of those with FEWEST_UNITS or more; 0 without any."""
+    counts = []
+    for column in columns:
+        count = sum(n > 0 for _, n in column.scores.get(model, {}).values())
+        if count >= FEWEST_UNITS:
+            counts.append(count)
+    return min(counts, default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Resamples:
+    """The figures of every resample, NaN where a model has none.
+
+    Attributes:
+        win_rates, macros: a row for each resample, a column for each model.
+        by_column: of each benchmark the values of its own models, in the order of its values.
     """
+
+    win_rates: "Numbers"
+    macros: "Numbers"
+    by_column: "list[Numbers]"
+
+
+def _resample_columns(
+    columns: Sequence[BenchmarkScores], values: Sequence[Mapping[str, float]], models: Sequence[str]
+) -> _Resamples:
     import numpy as np
 
     generator = np.random.default_rng(SEED)
-    wins, macro = np.zeros((RESAMPLES, len(models))), np.zeros((RESAMPLES, len(models)))
-    contests, present = np.zeros(wins.shape), np.zeros(wins.shape)
-    each = []
+    shape = RESAMPLES, len(models)
+    wins, contests = np.zeros(shape), np.zeros(shape)
+    totals, present = np.zeros(shape), np.zeros(shape)
+    by_column = []
     for column, value in zip(columns, values, strict=True):
-        here = [models.index(model) for model in value]
-        drawn = _drawn(column, value, list(value), generator)
-        each.append(drawn)
-        there = ~np.isnan(drawn)
-        macro[:, here] += np.where(there, _widened(column, value, models, here, drawn), 0)
-        present[:, here] += there
-        others = there.sum(axis=1, keepdims=True) - 1
-        worse = (drawn[:, None, :] < drawn[:, :, None]).sum(axis=2)
+        places = [models.index(model) for model in value]
+        drawn = _draw_values(column, value, generator)
+        by_column.append(drawn)
+        has_value = ~np.isnan(drawn)
+        totals[:, places] += np.where(has_value, _widen_means(column, value, drawn), 0)
+        present[:, places] += has_value
+        opponents = has_value.sum(axis=1, keepdims=True) - 1
+        beaten = (drawn[:, None, :] < drawn[:, :, None]).sum(axis=2)
         tied = (drawn[:, None, :] == drawn[:, :, None]).sum(axis=2) - 1
-        counts = there & (others > 0)
-        wins[:, here] += np.where(counts, (worse + tied / 2) / np.maximum(others, 1), 0)
-        contests[:, here] += counts
+        counts = has_value & (opponents > 0)
+        wins[:, places] += np.where(counts, (beaten + tied / 2) / np.maximum(opponents, 1), 0)
+        contests[:, places] += counts
     with np.errstate(invalid="ignore"):
-        return wins / contests, macro / present, each
+        return _Resamples(wins / contests, totals / present, by_column)
 
 
-def _widened(
-    column: BenchmarkScores, value: Mapping[str, float], models: Sequence[str], here: Sequence[int], drawn: "Numbers"
-) -> "Numbers":
+def _widen_means(column: BenchmarkScores, value: Mapping[str, float], drawn: "Numbers") -> "Numbers":
     """Spread resampled means as new samples of so many units would lie, not as resamples do."""
     import numpy as np
 
-    centre = np.array([value[models[place]] for place in here])
-    units = np.array([max(2, len(column.scores.get(models[place], ()))) for place in here])
+    centre = np.array(list(value.values()))
+    units = np.array([max(2, len(column.scores.get(model, ()))) for model in value])
     widened: Numbers = centre + (drawn - centre) * np.sqrt(units / (units - 1))
     return widened
 
 
-def _drawn(column: BenchmarkScores, value: Mapping[str, float], models: Sequence[str], generator: Any) -> "Numbers":
+def _draw_values(column: BenchmarkScores, value: Mapping[str, float], generator: Any) -> "Numbers":
     """Return each model's value of this column in every resample, NaN where none of the drawn units is its own."""
     import numpy as np
 
-    found = np.tile(np.array([value[model] for model in models]), (RESAMPLES, 1))
-    counted = {model for model, mine in column.scores.items() if any(n for _, n in mine.values())}
-    resampled = [place for place, model in enumerate(models) if model in counted]
-    units: dict[Hashable, int] = {}
-    for place in resampled:
-        for unit in column.scores[models[place]]:
-            units.setdefault(unit, len(units))
-    if not units:
-        return found
-    sums, sizes = np.zeros((len(units), len(resampled))), np.zeros((len(units), len(resampled)))
-    for at, place in enumerate(resampled):
-        mine = column.scores[models[place]]
-        rows = [units[unit] for unit in mine]
-        sums[rows, at], sizes[rows, at] = np.array(list(mine.values()), dtype=float).T
-    both, width = np.hstack([sums, sizes]), len(resampled)
+    values = np.tile(np.array(list(value.values())), (RESAMPLES, 1))
+    resampled: dict[str, int] = {}  # model -> its place among all
+    for place, model in enumerate(value):
+        if any(n for _, n in column.scores.get(model, {}).values()):
+            resampled[model] = place
+    rows: dict[Hashable, int] = {}
+    for model in resampled:
+        for unit in column.scores[model]:
+            rows.setdefault(unit, len(rows))
+    if not rows:
+        return values
+    sums, sizes = np.zeros((len(rows), len(resampled))), np.zeros((len(rows), len(resampled)))
+    for number, model in enumerate(resampled):
+        units = column.scores[model]
+        unit_rows = [rows[unit] for unit in units]
+        sums[unit_rows, number] = [total for total, _ in units.values()]
+        sizes[unit_rows, number] = [n for _, n in units.values()]
+    sums_and_sizes, width = np.hstack([sums, sizes]), len(resampled)
     start = 0
-    for times in count_draws(len(units), RESAMPLES, generator):
-        totals = times @ both
+    for times in count_draws(len(rows), RESAMPLES, generator):
+        totals = times @ sums_and_sizes
         with np.errstate(invalid="ignore"):
             means = np.round(totals[:, :width] / totals[:, width:], DECIMALS)
-        found[start : start + len(times), resampled] = means
+        values[start : start + len(times), list(resampled.values())] = means
         start += len(times)
-    return found
+    return values
 
 
-def _interval(value: float | None, drawn: "Numbers", units: int) -> tuple[float | None, float | None]:
+def _compute_interval(value: float | None, drawn: "Numbers", units: int) -> tuple[float | None, float | None]:
     """Return the hull of the percentile interval and the normal one by the resamples' standard error."""
     import numpy as np
 
     if value is None or not units:
         return None, None
-    known = drawn[~np.isnan(drawn)]
-    if len(known) < 2:
+    finite = drawn[~np.isnan(drawn)]
+    if len(finite) < 2:
         return None, None
-    low, high = compute_percentile_interval(value, known, units)
-    half = expanded(units) * float(known.std(ddof=1))
+    low, high = compute_percentile_interval(value, finite, units)
+    half = compute_reach(units) * float(finite.std(ddof=1))
     return max(0.0, min(value - half, low)), min(1.0, max(value + half, high))
 
 
-def _ranks(
+def _rank_by_differences(
     models: Sequence[str], rates: Mapping[str, float | None], drawn: "Numbers", units: Mapping[str, int]
 ) -> dict[str, tuple[int, int]]:
+    """Return the best and the worst rank that the others leave to each model, by Mogstad and others (2024)."""
     import numpy as np
 
-    found = np.array([rates[model] or 0.0 for model in models])
-    difference = found - found[:, None]  # how far each other stands above a model, a row a model
-    again = drawn[:, None, :] - drawn[:, :, None]
-    again = np.where(np.isnan(again), difference, again)  # a resample without this model moves nothing
-    error, least = np.std(again, axis=0, ddof=1), 10.0**-DECIMALS
-    moved = error > least
-    far = np.max(np.abs(again - difference) / np.where(moved, error, math.inf), axis=2, initial=0.0)
-    reach = np.where(moved, np.maximum(np.percentile(far, 95, axis=0)[:, None] * error, least), least)
-    widening = np.array([_widening(units[model]) for model in models])
+    values = np.array([rates[model] or 0.0 for model in models])
+    difference = values - values[:, None]  # a row for each model: how far each other stands above it
+    resampled = drawn[:, None, :] - drawn[:, :, None]
+    resampled = np.where(np.isnan(resampled), difference, resampled)  # a resample without this model moves nothing
+    error, least = np.std(resampled, axis=0, ddof=1), 10.0**-DECIMALS
+    varies = error > least
+    # The largest of a model's standardised deviations in each resample: one limit holds for all its differences.
+    deviations = np.abs(resampled - difference) / np.where(varies, error, math.inf)
+    largest = np.max(deviations, axis=2, initial=0.0)
+    limits = np.percentile(largest, 95, axis=0)[:, None]
+    reach = np.where(varies, np.maximum(limits * error, least), least)
+    widening = np.array([_compute_widening(units[model]) for model in models])
     reach *= np.maximum(widening[:, None], widening)  # the one with fewer units says how sure it is
-    better, worse = (difference > reach).sum(axis=1), (difference < -reach).sum(axis=1)
-    return {model: (1 + int(better[n]), len(models) - int(worse[n])) for n, model in enumerate(models)}
+    better = (difference > reach).sum(axis=1)
+    worse = (difference < -reach).sum(axis=1)
+    ranks = {}
+    for number, model in enumerate(models):
+        ranks[model] = 1 + int(better[number]), len(models) - int(worse[number])
+    return ranks
 
 
-def _widening(units: int) -> float:
+def _compute_widening(units: int) -> float:
     """Return how much further than among many units a difference must reach to tell two models apart."""
-    return expanded(units) / Z95 if units >= FEWEST_UNITS else math.inf
+    if units < FEWEST_UNITS:
+        return math.inf
+    return compute_reach(units) / Z95

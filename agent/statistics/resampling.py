@@ -105,7 +105,7 @@ def resample_means(sums: "Numbers", sizes: "Numbers", resamples: int, stream: in
 
 
 def compute_bca_interval(value: float, drawn: "Numbers", sums: "Numbers", sizes: "Numbers") -> tuple[float, float]:
-    """Return the 95 % interval of a mean by the BCa bootstrap, at the levels of `expanded`.
+    """Return the 95 % interval of a mean by the BCa bootstrap, at the levels of `compute_reach`.
 
     Bias-corrected and accelerated (Efron 1987; Efron and Tibshirani 1993, chapter 14), the acceleration by leaving
     out one unit at a time. It always holds the value itself.
@@ -123,7 +123,7 @@ def compute_bca_interval(value: float, drawn: "Numbers", sums: "Numbers", sizes:
     acceleration = float((away**3).sum()) / (6 * cubed) if cubed > 0 else 0.0
     share = (float((drawn < value).sum()) + float((drawn == value).sum()) / 2) / len(drawn)
     bias = _NORMAL.inv_cdf(min(max(share, 1 / len(drawn)), 1 - 1 / len(drawn)))
-    reach = expanded(len(sums))
+    reach = compute_reach(len(sums))
     low, high = np.percentile(drawn, [100 * _level(end, bias, acceleration) for end in (-reach, reach)])
     far = _reach_of_few(float(drawn.std()), len(sums), len(sums) - _most_alike(sums / sizes))
     return min(value - far, float(low)), max(value + far, float(high))
@@ -132,7 +132,7 @@ def compute_bca_interval(value: float, drawn: "Numbers", sums: "Numbers", sizes:
 def compute_percentile_interval(
     value: float, drawn: "Numbers | Sequence[float]", units: int, apart: int | None = None
 ) -> tuple[float, float]:
-    """Return the 95 % interval by the percentiles of resamples, at the levels of `expanded`. It holds the value.
+    """Return the 95 % interval by the percentiles of resamples, at the levels of `compute_reach`. It holds the value.
 
     Args:
         value: the figure.
@@ -142,7 +142,7 @@ def compute_percentile_interval(
     """
     import numpy as np
 
-    low, high = percentiles(value, drawn, expanded(units))
+    low, high = compute_percentiles(value, drawn, compute_reach(units))
     far = _reach_of_few(float(np.std(drawn)), units, units if apart is None else apart)
     return min(value - far, low), max(value + far, high)
 
@@ -165,16 +165,16 @@ def compute_figure_interval(
     known = drawn[np.isfinite(drawn)]
     if len(known) < max(2, len(drawn) / 2) or float(np.ptp(known)) <= LEAST:
         return None
-    return cut(compute_percentile_interval(value, known, units), value, within)
+    return limit_interval(compute_percentile_interval(value, known, units), value, within)
 
 
-def cut(interval: tuple[float, float], value: float, within: tuple[float, float]) -> tuple[float, float]:
+def limit_interval(interval: tuple[float, float], value: float, within: tuple[float, float]) -> tuple[float, float]:
     """End an interval where the range ends; a value beside a range that was guessed stays in it."""
     low, high = interval
     return min(value, max(low, within[0])), max(value, min(high, within[1]))
 
 
-def percentiles(value: float, drawn: "Numbers | Sequence[float]", errors: float) -> tuple[float, float]:
+def compute_percentiles(value: float, drawn: "Numbers | Sequence[float]", errors: float) -> tuple[float, float]:
     """Return what resamples reach at the levels of so many standard errors to both sides. It holds the value."""
     import numpy as np
 
@@ -209,7 +209,7 @@ def _most_alike(values: "Numbers") -> int:
 
 
 @lru_cache(maxsize=4096)
-def expanded(units: int) -> float:
+def compute_reach(units: int) -> float:
     """Return how many standard deviations an interval reaches to hold 95 % with so many units.
 
     Resamples of few units vary less than new samples would, by the factor (units - 1) / units, and what is known of

@@ -7,7 +7,8 @@ import pytest
 
 from agent.plots.differences import build_differences_chart
 from agent.results.compare_models import compare_models, shows_difference
-from agent.results.paired_models import Paired, Pairing
+from agent.results.paired_instances import ModelSide, PairedBenchmark
+from agent.results.paired_models import Pairing
 from agent.statistics.paired import NOTHING, Pair
 from agent.store import KeptMetric
 from protocol.figures import mean_win_rates
@@ -16,9 +17,9 @@ JURY = KeptMetric(name="jury_score", low=1, high=5)
 SHARE = KeptMetric(name="rouge_1", low=0, high=1)
 
 
-def paired(name: str, metric: KeptMetric, scores: list[tuple[float, float]]) -> Paired:
+def paired(name: str, metric: KeptMetric, scores: list[tuple[float, float]]) -> PairedBenchmark:
     pairs = tuple(Pair(unit, a, b) for unit, (a, b) in enumerate(scores))
-    return Paired(name, metric, pairs, pairs)
+    return PairedBenchmark(name, metric, pairs, pairs)
 
 
 def noisy(seed: int, above: float, n: int, reach: float = 1.0) -> list[tuple[float, float]]:
@@ -29,7 +30,7 @@ def noisy(seed: int, above: float, n: int, reach: float = 1.0) -> list[tuple[flo
 def test_a_jurys_points_and_shares_weigh_the_same_together():
     jury, rouge = paired("open", JURY, noisy(1, 0.4, 50, 4.0)), paired("closed", SHARE, noisy(2, 0.1, 80))
     found = compare_models(Pairing("a", "b", (jury, rouge), {}))
-    points, share = (duel.difference.value for duel in found.duels)
+    points, share = (benchmark.difference.value for benchmark in found.benchmarks)
     assert points == pytest.approx(0.4, abs=0.2)  # on its own scale
     assert found.overall.value == pytest.approx((points / 4 + share) / 2)
     assert found.in_overall == ("open", "closed")
@@ -41,31 +42,33 @@ def test_a_drawing_puts_benchmarks_of_all_scales_beside_each_other():
     found = compare_models(Pairing("a", "b", (jury, rouge, tiny), {}))
     (panel,) = build_differences_chart(found, "a", "b").panels
     reach = max(
-        abs(end) / r for d, r in zip(found.duels, (4, 1), strict=False) for end in (d.difference.low, d.difference.high)
+        abs(end) / r
+        for d, r in zip(found.benchmarks, (4, 1), strict=False)
+        for end in (d.difference.low, d.difference.high)
     )
     assert panel.ends[1] == f"A better by {reach:.3f}"
-    for duel, point, scale in zip(found.duels, panel.points, (4, 1, 1), strict=True):
-        place = (duel.difference.value / scale / reach + 1) / 2
+    for benchmark, point, scale in zip(found.benchmarks, panel.points, (4, 1, 1), strict=True):
+        place = (benchmark.difference.value / scale / reach + 1) / 2
         assert point.value == pytest.approx(min(1.0, place))
         assert 0 <= point.low <= point.value <= point.high <= 1
-        assert point.said.startswith(f"{duel.difference.value / scale:+.3f} (")
+        assert point.said.startswith(f"{benchmark.difference.value / scale:+.3f} (")
 
 
 def test_p_values_are_corrected_for_the_benchmarks_that_have_one():
     tables = [paired(f"b{n}", SHARE, noisy(n, 0.05 if n == 3 else 0.0, 60)) for n in range(6)]
     found = compare_models(Pairing("a", "b", tuple(tables), {}))
-    ps = [duel.difference.p for duel in found.duels]
-    assert found.duels[3].holm_p == pytest.approx(min(1.0, 6 * ps[3]))
-    assert all(duel.holm_p >= duel.difference.p for duel in found.duels)
-    assert [duel.sure for duel in found.duels].count(True) == 1
+    ps = [benchmark.difference.p for benchmark in found.benchmarks]
+    assert found.benchmarks[3].holm_p == pytest.approx(min(1.0, 6 * ps[3]))
+    assert all(benchmark.holm_p >= benchmark.difference.p for benchmark in found.benchmarks)
+    assert [benchmark.sure for benchmark in found.benchmarks].count(True) == 1
 
 
 def test_two_models_in_a_pairing_win_as_a_leaderboard_of_two_says():
     tables = [paired(f"b{n}", SHARE, noisy(n, above, 60)) for n, above in enumerate((0.2, 0.2, -0.2))]
     found = compare_models(Pairing("a", "b", tuple(tables), {}))
-    rows = {m: {d.paired.benchmark: getattr(d.difference, f"mean_{m}") for d in found.duels} for m in "ab"}
+    rows = {m: {d.paired.benchmark: getattr(d.difference, f"mean_{m}") for d in found.benchmarks} for m in "ab"}
     assert mean_win_rates(rows)["a"] == pytest.approx(2 / 3)
-    assert [duel.words() for duel in found.duels] == ["A better", "A better", "B better"]
+    assert [benchmark.describe() for benchmark in found.benchmarks] == ["A better", "A better", "B better"]
 
 
 def test_where_interval_and_p_disagree_nothing_was_found():
@@ -76,47 +79,48 @@ def test_where_interval_and_p_disagree_nothing_was_found():
     assert shows_difference(replace(unsure, low=None, high=None), 0.01)
 
 
-def unanswered(name: str, right: tuple[int, int], shy: int, n: int = 60) -> Paired:
+def unanswered(name: str, right: tuple[int, int], shy: int, n: int = 60) -> PairedBenchmark:
     """A alone is right `right[0]` times and B alone `right[1]` times; A leaves the last `shy` without an answer."""
     scores = [(1.0, 0.0)] * right[0] + [(0.0, 1.0)] * right[1] + [(1.0, 1.0)] * (n - sum(right) - shy)
     both = [Pair(unit, *pair) for unit, pair in enumerate(scores)]
     lacking = [Pair(len(both) + unit, None, 1.0) for unit in range(shy)]
     floor = [replace(pair, a=0.0) for pair in lacking]
     metric = KeptMetric(name="exact_match", low=0, high=1, binary=True)
-    return Paired(name, metric, (*both, *lacking), (*both, *floor), unscored_a={"unparsed": shy})
+    side_a = ModelSide(unscored={"unparsed": shy})
+    return PairedBenchmark(name, metric, (*both, *lacking), (*both, *floor), side_a=side_a)
 
 
 def test_a_doubt_about_what_was_left_unanswered_goes_by_p_as_the_finding_does():
     table = unanswered("one", (26, 2), 8)
-    (alone,) = compare_models(Pairing("a", "b", (table,), {})).duels
+    (alone,) = compare_models(Pairing("a", "b", (table,), {})).benchmarks
     assert alone.at_floor.p < 0.05
-    assert "left unanswered" not in alone.words()
+    assert "left unanswered" not in alone.describe()
     others = [paired(f"b{n}", SHARE, noisy(n, 0.0, 20)) for n in range(36)]
-    among = compare_models(Pairing("a", "b", (table, *others), {})).duels[0]
-    assert among.words().startswith("A better; not if what a model left unanswered counts as wrong")
+    among = compare_models(Pairing("a", "b", (table, *others), {})).benchmarks[0]
+    assert among.describe().startswith("A better; not if what a model left unanswered counts as wrong")
 
 
 def test_bounds_that_nearly_reach_no_difference_raise_the_doubt_of_their_own_sampling():
     table = unanswered("one", (26, 4), 12)
-    (duel,) = compare_models(Pairing("a", "b", (table,), {})).duels
-    assert duel.bounds.low > 0  # whatever A's missing answers are worth it was better on these questions
-    assert "what is unscored could turn it" in duel.words()
+    (benchmark,) = compare_models(Pairing("a", "b", (table,), {})).benchmarks
+    assert benchmark.bounds.low > 0  # whatever A's missing answers are worth it was better on these questions
+    assert "what is unscored could turn it" in benchmark.describe()
     still = [Pair(n, 0.9, 0.1) for n in range(40)]
     lacking = paired("one", SHARE, [])
     same = replace(lacking, pairs=(*still, Pair(40, None, 0.5)), at_floor=(*still, Pair(40, 0.0, 0.5)))
     assert (
-        compare_models(Pairing("a", "b", (same,), {})).duels[0].words() == "A better"
+        compare_models(Pairing("a", "b", (same,), {})).benchmarks[0].describe() == "A better"
     )  # it varies in nothing: no interval
     sure = unanswered("one", (40, 1), 2)
-    assert compare_models(Pairing("a", "b", (sure,), {})).duels[0].words() == "A better"
+    assert compare_models(Pairing("a", "b", (sure,), {})).benchmarks[0].describe() == "A better"
 
 
 def test_what_could_be_seen_shrinks_among_many_benchmarks():
     table = paired("one", SHARE, noisy(1, 0.0, 60))
-    (alone,) = compare_models(Pairing("a", "b", (table,), {})).duels
+    (alone,) = compare_models(Pairing("a", "b", (table,), {})).benchmarks
     many = compare_models(
         Pairing("a", "b", (table, *(paired(f"b{n}", SHARE, noisy(n, 0.0, 20)) for n in range(36))), {})
     )
-    assert many.duels[0].difference.detectable > 1.3 * alone.difference.detectable
+    assert many.benchmarks[0].difference.detectable > 1.3 * alone.difference.detectable
     few = paired("few", SHARE, [(0.9, 0.1), (0.8, 0.7)])
-    assert compare_models(Pairing("a", "b", (few,), {})).duels[0].difference.detectable is None
+    assert compare_models(Pairing("a", "b", (few,), {})).benchmarks[0].difference.detectable is None

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agent.cli.compare import compare
 from agent.io.progress import Progress
-from agent.results.paired_seats import score_by_shared_judges
+from agent.results.paired_seats import SharedScores, score_by_shared_judges
 from agent.runs.run import run_entries
 from agent.site.directory import Site, create_site
 from agent.store import Seat
@@ -111,7 +111,7 @@ Grades = st.lists(st.one_of(st.none(), st.floats(1, 5)), min_size=5, max_size=5)
 def test_how_harsh_judges_are_never_shifts_a_difference(
     one: list[float | None], other: list[float | None], harsh: float
 ):
-    def scored(shift: float) -> tuple[float, float] | None:
+    def scored(shift: float) -> SharedScores | None:
         moved = [None if grade is None else grade + shift * n for n, grade in enumerate(one)]
         theirs = [None if grade is None else grade + shift * n for n, grade in enumerate(other)]
         sides = ([seat(n, grade) for n, grade in enumerate(grades)] for grades in (moved, theirs))
@@ -121,11 +121,11 @@ def test_how_harsh_judges_are_never_shifts_a_difference(
     if plain is None or shifted is None:
         assert not any(a is not None and b is not None for a, b in zip(one, other, strict=True))
     else:
-        assert shifted[0] - shifted[1] == pytest.approx(plain[0] - plain[1], abs=1e-9)
+        assert shifted.a - shifted.b == pytest.approx(plain.a - plain.b, abs=1e-9)
 
 
 def test_too_few_judges_of_both_give_no_scores():
     one, other = [seat(0, 4.0), seat(1, 3.0), seat(2, None)], [seat(0, 5.0), seat(1, None), seat(2, 2.0)]
-    assert score_by_shared_judges(one, other, range(3)) == (4.0, 5.0)
+    assert score_by_shared_judges(one, other, range(3)) == SharedScores(4.0, 5.0)
     assert score_by_shared_judges(one, other, range(3), least=2) is None
     assert score_by_shared_judges(one, other, [1, 2]) is None

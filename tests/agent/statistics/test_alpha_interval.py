@@ -21,7 +21,7 @@ def test_each_resample_has_the_alpha_of_its_rows_written_out(level: Literal["ord
     there = ~np.isnan(table)
     figure = _Ordinal(table, there) if level == "ordinal" else _Interval(table, there)
     weights = np.random.default_rng(1).integers(0, 4, (50, len(table)))
-    ours = figure.alphas(weights.astype(float))
+    ours = figure.compute_alphas(weights.astype(float))
     kept = [row for row in RATINGS if row != [None, None, 1]]
     for times, alpha in zip(weights, ours, strict=True):
         written_out = [row for row, count in zip(kept, times, strict=True) for _ in range(count)]

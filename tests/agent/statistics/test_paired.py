@@ -12,9 +12,10 @@ from scipy.stats import binomtest, bootstrap, nct, norm, sem
 from scipy.stats import t as student
 
 from agent.statistics import paired, resampling
-from agent.statistics.bounds import bound_difference, bounds
-from agent.statistics.multiple import holm
+from agent.statistics.bounds import bound_difference, bound_mean
+from agent.statistics.multiple import correct_by_holm
 from agent.statistics.paired import (
+    ItemPair,
     Pair,
     compute_mcnemar_exact_p,
     compute_mcnemar_mid_p,
@@ -23,8 +24,8 @@ from agent.statistics.paired import (
     estimate_overall_difference,
     estimate_paired_difference,
 )
-from agent.statistics.power import find_detectable_difference, units_needed
-from agent.statistics.resampling import compute_bca_interval, compute_student_quantile, expanded, resample_means
+from agent.statistics.power import count_units_needed, find_detectable_difference
+from agent.statistics.resampling import compute_bca_interval, compute_reach, compute_student_quantile, resample_means
 
 
 def pairs(differences, units=None):
@@ -117,11 +118,11 @@ def test_the_bca_interval_is_scipys_from_the_same_draws_at_the_levels_for_so_man
         np.mean,
         n_resamples=0,
         bootstrap_result=SimpleNamespace(bootstrap_distribution=drawn),
-        confidence_level=1 - 2 * norm.cdf(-expanded(units)),
+        confidence_level=1 - 2 * norm.cdf(-compute_reach(units)),
         method="BCa",
     ).confidence_interval
     assert found == pytest.approx((expected.low, expected.high), abs=1e-6)
-    plain = np.percentile(drawn, [100 * norm.cdf(-expanded(units)), 100 * norm.cdf(expanded(units))])
+    plain = np.percentile(drawn, [100 * norm.cdf(-compute_reach(units)), 100 * norm.cdf(compute_reach(units))])
     assert found[0] - plain[0] > 0.03 * (plain[1] - plain[0])
     assert found[1] - plain[1] > 0.03 * (plain[1] - plain[0])
 
@@ -135,7 +136,9 @@ def test_bias_and_acceleration_of_documents_with_several_answers_are_those_of_le
     left_out = [(sums.sum() - s) / (sizes.sum() - n) for s, n in zip(sums, sizes, strict=True)]
     away = np.mean(left_out) - np.array(left_out)
     acceleration, bias = (away**3).sum() / (6 * (away**2).sum() ** 1.5), norm.ppf((drawn < value).mean())
-    levels = [norm.cdf(bias + (bias + z) / (1 - acceleration * (bias + z))) for z in (-expanded(25), expanded(25))]
+    levels = [
+        norm.cdf(bias + (bias + z) / (1 - acceleration * (bias + z))) for z in (-compute_reach(25), compute_reach(25))
+    ]
     assert compute_bca_interval(value, drawn, sums, sizes) == pytest.approx(np.quantile(drawn, levels), abs=1e-6)
 
 
@@ -146,10 +149,10 @@ def test_students_quantiles_are_scipys(p: float, freedom: int):
 
 
 def test_an_interval_of_few_units_reaches_further():
-    assert expanded(100_000) == pytest.approx(1.96, abs=1e-3)
-    assert expanded(10) == pytest.approx(math.sqrt(10 / 9) * 2.2622, abs=1e-3)
+    assert compute_reach(100_000) == pytest.approx(1.96, abs=1e-3)
+    assert compute_reach(10) == pytest.approx(math.sqrt(10 / 9) * 2.2622, abs=1e-3)
     with pytest.raises(ValueError, match="two units"):
-        expanded(1)
+        compute_reach(1)
 
 
 def test_the_paired_interval_is_of_the_differences_not_of_the_models():
@@ -280,7 +283,7 @@ def test_what_is_detectable_among_many_benchmarks_is_seen_by_holms_p_four_times_
     critical = student.ppf(1 - 0.05 / tests / 2, units - 1)  # what Holm's first step asks for
     assert 1 - nct.cdf(critical, units - 1, effect) == pytest.approx(0.8, abs=0.01)
     assert effect > 1.4 * find_detectable_difference(1.0, units)
-    assert units_needed(1.0, 0.1, tests) > 1.8 * units_needed(1.0, 0.1)
+    assert count_units_needed(1.0, 0.1, tests) > 1.8 * count_units_needed(1.0, 0.1)
 
 
 def test_a_difference_that_cannot_be_or_that_no_test_would_believe_is_not_detectable():
@@ -292,10 +295,10 @@ def test_a_difference_that_cannot_be_or_that_no_test_would_believe_is_not_detect
 
 def test_units_needed_are_those_from_which_on_it_is_seen():
     assert find_detectable_difference(0.1, 1) is None
-    assert units_needed(0.0, 0.1) is None
-    assert units_needed(1.0, 0.0) is None
-    assert units_needed(1.0, 1e-9) is None
-    needed = units_needed(0.5, 0.1)
+    assert count_units_needed(0.0, 0.1) is None
+    assert count_units_needed(1.0, 0.0) is None
+    assert count_units_needed(1.0, 1e-9) is None
+    needed = count_units_needed(0.5, 0.1)
     assert needed == pytest.approx((1.959964 + 0.841621) ** 2 * 25, rel=0.02)  # the textbook's normal approximation
     assert find_detectable_difference(0.5 / math.sqrt(needed), needed) <= 0.1
     assert find_detectable_difference(0.5 / math.sqrt(needed - 1), needed - 1) > 0.1
@@ -317,11 +320,11 @@ def closed_testing(p_values: dict[str, float]) -> dict[str, float]:
 
 @given(st.dictionaries(st.sampled_from("abcdefg"), st.floats(0, 1), max_size=7))
 def test_holms_p_values_are_those_of_closed_testing(p_values):
-    assert holm(p_values) == pytest.approx(closed_testing(p_values), abs=1e-12)
+    assert correct_by_holm(p_values) == pytest.approx(closed_testing(p_values), abs=1e-12)
 
 
 def test_holms_published_example():
-    found = holm({"a": 0.01, "b": 0.04, "c": 0.03, "d": 0.005})  # as R's p.adjust gives them
+    found = correct_by_holm({"a": 0.01, "b": 0.04, "c": 0.03, "d": 0.005})  # as R's p.adjust gives them
     assert found == pytest.approx({"a": 0.03, "b": 0.06, "c": 0.06, "d": 0.02})
     assert list(found) == ["a", "b", "c", "d"]
 
@@ -333,7 +336,7 @@ def accuracy(items):
 def test_a_figure_of_all_items_that_is_a_mean_differs_as_means_do():
     draw = np.random.default_rng(8)
     a, b = draw.random(80).tolist(), draw.random(80).tolist()
-    by_figure = estimate_figure_difference(list(zip(range(80), a, b, strict=True)), accuracy)
+    by_figure = estimate_figure_difference(list(map(ItemPair, range(80), a, b)), accuracy)
     by_pair = estimate_paired_difference(
         [Pair(n, x, y) for n, (x, y) in enumerate(zip(a, b, strict=True))], binary=False
     )
@@ -344,18 +347,18 @@ def test_a_figure_of_all_items_that_is_a_mean_differs_as_means_do():
 
 
 def test_a_figure_of_equal_items_or_of_none_has_no_interval():
-    same = estimate_figure_difference([(n, 1.0, 1.0) for n in range(5)], accuracy)
+    same = estimate_figure_difference([ItemPair(n, 1.0, 1.0) for n in range(5)], accuracy)
     assert (same.value, same.low, same.p) == (0.0, None, 1.0)
     assert estimate_figure_difference([], accuracy).value is None
 
 
 def test_a_clear_difference_of_a_large_runs_figure_survives_the_correction_for_many_benchmarks():
     draw = np.random.default_rng(12)
-    items = [(n, 1.0, b) for n, b in enumerate((draw.random(5_000) < 0.3).astype(float).tolist())]
+    items = [ItemPair(n, 1.0, b) for n, b in enumerate((draw.random(5_000) < 0.3).astype(float).tolist())]
     found = estimate_figure_difference(items, accuracy)
     assert found.value == pytest.approx(0.7, abs=0.03)
     assert 37 * found.p < 1e-6
-    unclear = estimate_figure_difference([(n, float(n % 2), float(n % 3 > 0)) for n in range(6)], accuracy)
+    unclear = estimate_figure_difference([ItemPair(n, float(n % 2), float(n % 3 > 0)) for n in range(6)], accuracy)
     assert unclear.p >= 2 ** (1 - 4)
 
 
@@ -402,12 +405,12 @@ def test_fewer_than_ten_patients_do_not_count_over_all_however_many_their_answer
 
 
 def test_what_is_unscored_is_bounded_by_all_wrong_and_all_right():
-    found = bounds(0.8, 90, 10)
+    found = bound_mean(0.8, 90, 10)
     assert (found.low, found.high, found.matters) == (pytest.approx(0.72), pytest.approx(0.82), True)
-    assert not bounds(0.8, 995, 5).matters
-    assert bounds(None, 0, 4, 1, 5) == bounds(3.0, 0, 4, 1, 5)
-    assert bounds(None, 0, 0) is None
-    assert bounds(3.0, 1, 1, 1, 5).high == 4.0
+    assert not bound_mean(0.8, 995, 5).matters
+    assert bound_mean(None, 0, 4, 1, 5) == bound_mean(3.0, 0, 4, 1, 5)
+    assert bound_mean(None, 0, 0) is None
+    assert bound_mean(3.0, 1, 1, 1, 5).high == 4.0
 
 
 def test_a_differences_bounds_count_each_models_gaps_against_it_and_for_it():
@@ -420,7 +423,7 @@ def test_a_differences_bounds_count_each_models_gaps_against_it_and_for_it():
 @pytest.mark.parametrize(("unscored", "told"), [(1, False), (2, True), (4, True)])
 def test_bounds_are_told_from_a_hundredth_of_the_range_on(unscored: int, told: bool):
     for low, high in ((0.0, 1.0), (1.0, 5.0)):
-        assert bounds((low + high) / 2, 150 - unscored, unscored, low, high).matters is told
+        assert bound_mean((low + high) / 2, 150 - unscored, unscored, low, high).matters is told
         scores = [((low + high) / 2, low)] * (150 - unscored) + [(None, low)] * unscored
         assert bound_difference(scores, low, high).matters is told
 

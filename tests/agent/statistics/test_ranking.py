@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from agent.statistics import ranking
 from agent.statistics.ranking import BenchmarkScores, ModelStanding, rank_models
-from agent.statistics.resampling import FEWEST_UNITS, expanded
+from agent.statistics.resampling import FEWEST_UNITS, compute_reach
 from protocol.figures import mean_win_rates
 
 PAPER = json.loads((Path(__file__).parents[2] / "aggregator" / "paper_scores.json").read_text())
@@ -98,7 +98,7 @@ def plainly(columns: list[BenchmarkScores], drawn: list[list[list[int]]]) -> lis
     for resample in range(len(drawn[0])):
         table, values = {}, {}
         for number, one in enumerate(columns):
-            order = ranking._values(one)
+            order = ranking._compute_values(one)
             units = list(dict.fromkeys(unit for model in order for unit in one.scores.get(model, ())))
             for model in {*one.scores, *one.fixed}:
                 mine = one.scores.get(model, {})
@@ -132,14 +132,14 @@ def test_resamples_of_all_columns_are_what_a_plain_computation_gives(columns, se
 
         patch.setattr(ranking, "RESAMPLES", 5)
         patch.setattr(ranking, "count_draws", times)
-        patch.setattr(ranking, "_widened", lambda column, value, models, here, drawn: drawn)
+        patch.setattr(ranking, "_widen_means", lambda column, value, drawn: drawn)
         models = list(dict.fromkeys(model for one in columns for model in (*one.scores, *one.fixed)))
-        won, averaged, _ = ranking._resampled(columns, [ranking._values(one) for one in columns], models)
+        resamples = ranking._resample_columns(columns, [ranking._compute_values(one) for one in columns], models)
     for row, (rates, macros) in enumerate(plainly(columns, drawn)):
         for place, model in enumerate(models):
             rate, macro = rates.get(model), macros.get(model)
-            assert won[row, place] == pytest.approx(math.nan if rate is None else rate, nan_ok=True)
-            assert averaged[row, place] == pytest.approx(math.nan if macro is None else macro, nan_ok=True)
+            assert resamples.win_rates[row, place] == pytest.approx(math.nan if rate is None else rate, nan_ok=True)
+            assert resamples.macros[row, place] == pytest.approx(math.nan if macro is None else macro, nan_ok=True)
 
 
 @settings(max_examples=40, deadline=None)
@@ -267,7 +267,7 @@ def test_a_macro_average_with_a_benchmark_of_five_documents_reaches_as_far_as_fi
     ).values()
     error = math.hypot(np.std(few, ddof=1) / math.sqrt(5), np.std(many, ddof=1) / math.sqrt(200)) / 2
     assert found.macro == pytest.approx((few.mean() + many.mean()) / 2)
-    assert found.macro_high - found.macro_low == pytest.approx(2 * expanded(200) * error, rel=0.05)
+    assert found.macro_high - found.macro_low == pytest.approx(2 * compute_reach(200) * error, rel=0.05)
 
 
 def test_rank_ranges_of_a_single_column_follow_all_possible_resamples():
