@@ -184,7 +184,7 @@ def cluster() -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+@pytest.fixture(scope="module", params=["sqlite", pytest.param("postgresql", marks=pytest.mark.full)])
 def centre(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Centre]:
     """One aggregator for all cases: none of them leaves anything behind."""
     url = create_database(request.getfixturevalue("cluster")) if request.param == "postgresql" else None

@@ -48,7 +48,7 @@ def cluster() -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.full)])
 def make_home(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MakeHome]:
     """Return a function that founds one aggregator after another."""
     homes: list[Home] = []

@@ -116,6 +116,7 @@ def kill_at_every_step(home: Home, site: TestSite, kind: str, log: Path, every: 
     raise AssertionError("a post does not end")
 
 
+@pytest.mark.sample(1)
 def test_killed_at_any_step_the_service_loses_no_statement_and_gives_no_false_receipt(
     home: Home, tmp_path: Path
 ) -> None:

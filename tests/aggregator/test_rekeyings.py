@@ -480,6 +480,7 @@ def check_both_or_neither(home: Home, site: TestSite, digest: str, version: int)
     return is_in_force
 
 
+@pytest.mark.full
 def test_killed_again_and_again_a_reset_comes_into_force_once(home: Home, site: TestSite) -> None:
     """Each try is killed one step later than the one before, and begins where that one was killed."""
     fork(home, site)
@@ -499,6 +500,7 @@ def test_killed_again_and_again_a_reset_comes_into_force_once(home: Home, site: 
     submit(home, site, site.result(registry_of(home), scores(7)))
 
 
+@pytest.mark.full
 @pytest.mark.timeout(900)  # on PostgreSQL each step copies a database
 def test_killed_at_any_step_a_reset_is_in_log_and_registry_or_in_neither(home: Home, site: TestSite) -> None:
     fork(home, site)

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from agent.cli.demo_ward import BENCHMARK, write_benchmark
 from agent.delivery.outbox import Outbox
-from agent.disclosure.ledger import Ledger, ledger_key, read_ledger
+from agent.disclosure.ledger import Ledger, derive_ledger_key, read_ledger
 from agent.site.directory import Site
 from intramural_steward.approval_list import open_list
 from protocol.envelope import REGISTRY_TYPE, decode, decode_base64
@@ -151,7 +151,7 @@ class Parties:
 
     def ledger(self) -> Ledger:
         """Return the ledger, after checking its seals."""
-        return read_ledger(self.submissions / "ledger", ledger_key(Site(self.site).seal_key()))
+        return read_ledger(self.submissions / "ledger", derive_ledger_key(Site(self.site).seal_key()))
 
 
 @dataclass

@@ -189,6 +189,7 @@ def test_a_deployments_own_proxy_must_be_an_allowed_host(site: UserSite):
     assert "may not be sent to the proxy" in done.stderr
 
 
+@pytest.mark.full
 def test_a_smaller_run_does_not_take_scores_away_unless_told_so(site: UserSite):
     with FaultServer(models=["test/model"], fault=answer) as server:
         assert site.run(server.url).returncode == 0
@@ -209,6 +210,7 @@ def test_a_finished_run_needs_no_server_to_be_given_again(site: UserSite):
     assert "asked 0, kept 40" in again.stdout
 
 
+@pytest.mark.full
 def test_answers_of_one_server_are_not_passed_off_as_anothers(site: UserSite):
     with (
         FaultServer(models=["test/model"], answer="Yes") as one,
@@ -284,6 +286,7 @@ def test_a_disk_that_fills_up_ends_the_run_and_what_was_kept_stays(site: UserSit
     assert site.summary()["n"] == 40
 
 
+@pytest.mark.full
 def test_a_wrong_data_key_stops_every_command_and_spoils_nothing(site: UserSite, tmp_path: Path):
     other = intramural("init", tmp_path / "other", "--site-name", "Other")
     assert other.returncode == 0
@@ -323,6 +326,7 @@ def test_export_is_redacted_unless_revealed_and_revealing_is_written_down(tmp_pa
     assert again.returncode == 2
 
 
+@pytest.mark.full
 def test_purged_texts_are_gone_and_scores_stay(site: UserSite):
     with FaultServer(models=["test/model"], fault=answer) as server:
         assert site.run(server.url).returncode == 0
@@ -354,6 +358,7 @@ def test_a_servers_own_habits_are_undone_and_an_entrys_stop_arrives(make_site):
     assert [body["stop"] for body in bodies] == [["###"]] * 3
 
 
+@pytest.mark.full
 def test_a_stop_that_the_server_ignores_is_cut_here_and_said(make_site):
     site = make_site(instances=3)
     with FaultServer(models=["test/model"], ignores=["stop"], answer="Yes###and more") as server:
@@ -395,6 +400,7 @@ def test_doctor_on_a_healthy_site(site: UserSite):
     assert checks["server, model test/model, answer"]["verdict"] == "ok"
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("harm", "what", "code"),
     [
@@ -435,6 +441,7 @@ def test_doctor_warns_of_what_a_server_ignores(site: UserSite):
         assert f"server, model test/model, {feature}:" in done.stdout
 
 
+@pytest.mark.full
 def test_doctor_on_a_dead_server_fails_with_the_servers_code(site: UserSite):
     server = FaultServer()
     server.start()

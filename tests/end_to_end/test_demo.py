@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 import venv
 from pathlib import Path
 from typing import Any
@@ -37,13 +36,12 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "venv" / "bin" / "python"
 
 
+@pytest.mark.full
 @pytest.mark.timeout(300)
 def test_the_demo_runs_from_a_wheel_in_an_empty_folder_and_continues(installed: Path, tmp_path: Path):
     where = run([installed, "-c", "import agent, protocol, aggregator; print(agent.__file__)"], cwd=tmp_path).stdout
     assert str(installed.parents[1]) in where
-    began = time.monotonic()
     first = run([installed, "-m", "agent", "demo"], cwd=tmp_path)
-    assert time.monotonic() - began < 120
     board = tmp_path / "intramural-demo" / "board" / "index.html"
     assert str(board) in first.stdout
     page = board.read_text("utf-8")

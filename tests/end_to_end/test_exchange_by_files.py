@@ -83,6 +83,7 @@ def test_a_whole_life_by_files_opens_no_connection(life: Life) -> None:
     assert connections(life) == ""
 
 
+@pytest.mark.full
 def test_a_stick_that_is_carried_twice_changes_nothing(life: Life) -> None:
     exported, back = export(life), life.folder / "back"
     life.aggregator("accept", exported, exported, "--receipts", back)
@@ -98,6 +99,7 @@ def test_a_stick_that_is_carried_twice_changes_nothing(life: Life) -> None:
     assert connections(life) == ""
 
 
+@pytest.mark.full
 def test_a_damaged_stick_is_refused_on_both_sides_and_the_next_one_taken(life: Life) -> None:
     exported, back = export(life), life.folder / "back"
     whole = exported.read_bytes()
@@ -128,6 +130,7 @@ def test_one_refused_file_does_not_keep_out_the_others(life: Life) -> None:
     assert [path.suffix for path in back.iterdir()] == [".receipt"]
 
 
+@pytest.mark.full
 def test_a_refusal_is_carried_back_too_and_a_forged_one_is_not_believed(life: Life) -> None:
     exported, back = export(life), life.folder / "back"
     life.aggregator("register", "--retire-scorecard", "card")

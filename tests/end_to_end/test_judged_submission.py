@@ -65,6 +65,7 @@ def test_grades_of_the_registered_jury_reach_the_board_with_its_name(life: Life)
     assert life.aggregator("verify", "--board", board).startswith("Identical")
 
 
+@pytest.mark.full
 def test_grades_of_another_jury_do_not_leave(life: Life) -> None:
     write_jury(life.site / "judges.yaml", "ab")
     life.evaluate(8)

@@ -75,6 +75,7 @@ def done(site: UserSite, *words: str | Path) -> None:
 STORE = "agent.store.Store"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("at", ["begin_run:1", "settle:0", "end_run:1"])
 def test_an_import_that_is_killed_leaves_whole_runs_and_again_brings_all(make_site: Callable[..., UserSite], at: str):
     site, whole = make_site(instances=1), make_site("whole", instances=1)
@@ -113,6 +114,7 @@ def test_scoring_again_that_is_killed_leaves_the_old_scores_and_again_makes_the_
     assert state(asked, "s") == before
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("form", ["jsonl", "helm"])
 def test_an_export_that_is_killed_leaves_no_folder_of_its_name_and_again_writes_it(
     make_site: Callable[..., UserSite], tmp_path: Path, form: str

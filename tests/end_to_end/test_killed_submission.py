@@ -84,6 +84,7 @@ def test_killed_from_prepare_to_receipt(ready: Parties, tmp_path: Path) -> None:
     kill_everywhere(WITH_STEWARDS_TOOL, stages, tmp_path, check_one_release)
 
 
+@pytest.mark.full
 def test_killed_while_the_steward_approves_on_the_same_account(ready: Parties, tmp_path: Path) -> None:
     stages = rehearse(ready.copy(tmp_path / "rehearsal"), ON_ONE_ACCOUNT)
     approving = [stage for stage in stages if stage.command is APPROVED_HERE]

@@ -23,6 +23,7 @@ def serve(site: UserSite, url: str) -> None:
     )
 
 
+@pytest.mark.full
 def test_the_private_file_runs_whole_with_one_map_and_no_edit(site: UserSite):
     conf = ENTRIES / "run_entries_medhelm_private_stanford.conf"
     mapping = site.directory / "map.yaml"

@@ -34,6 +34,7 @@ def to_some_notes(action: Action) -> Fault:
     return fault
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("action", "reason"),
     [
@@ -90,6 +91,7 @@ def test_a_wrong_model_name_lists_what_is_served(make_site):
     assert site.stored() == []
 
 
+@pytest.mark.full
 def test_a_server_that_dies_in_the_middle_leaves_the_rest_for_later(make_site):
     site = make_site(instances=40)
     with (site.directory / "site.yaml").open("a") as file:
@@ -124,6 +126,7 @@ def test_a_cut_off_thought_is_unscored_and_not_an_answer(make_site):
     assert site.summary()["unscored_reasons"] == {"length": 4}
 
 
+@pytest.mark.full
 def test_a_busy_server_is_waited_for(make_site):
     site = make_site(instances=5)
     seen: set[str] = set()

@@ -26,6 +26,8 @@ from tests.end_to_end.conftest import ROOT
 from tests.end_to_end.life import Life
 from tests.end_to_end.wire import Front
 
+pytestmark = pytest.mark.full  # a minute and more; test_canaries.py plants fewer, in `make test` too
+
 IN_ALL = 1000
 ROWS = 60
 MORE = 43  # words more in notes, so that there are a thousand

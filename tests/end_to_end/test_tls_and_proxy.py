@@ -295,6 +295,7 @@ FORGED = {
 }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("forged", FORGED)
 def test_an_inspecting_proxy_that_answers_itself_changes_nothing(life: Life, outside: Outside, forged: str) -> None:
     kind, status, body, expected = FORGED[forged]

@@ -118,6 +118,7 @@ def test_13_of_26_is_never_said_to_be_few(policy: DisclosurePolicy):
     assert not values & {LOW_CODED, HIGH_CODED}
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
 @pytest.mark.parametrize("n", [11, 16, 21, 26, 60, 200])
 def test_a_code_is_true_of_every_count_that_the_noise_may_have_come_from(policy: DisclosurePolicy, n: int):
@@ -303,6 +304,7 @@ def published_share(n: int, policy: DisclosurePolicy) -> float:
     return given_out / asked
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["strict", "uk-tre", "cms"])
 def test_of_sound_figures_of_100_units_and_more_nine_in_ten_are_published(name: str):
     """The floor of usefulness: a gate that suppresses everything would pass every other test here."""

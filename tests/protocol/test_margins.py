@@ -129,6 +129,7 @@ def test_a_code_admits_what_it_says_and_no_more(value: int, low: int, high: int)
     assert (cell.low, cell.high, cell.hidden) == (low, high, True)
 
 
+@pytest.mark.full
 def test_without_the_audit_some_hidden_groups_have_fewer_than_11_counts():
     outcome = attack(range(2000), UNPERTURBED, close_by_counting)  # commit 56f8cdc: no noise, two groups withheld
     assert outcome.narrow > 0.03 * outcome.hidden
@@ -137,6 +138,7 @@ def test_without_the_audit_some_hidden_groups_have_fewer_than_11_counts():
     assert attack(range(2000), STRICT, close_by_counting).narrow > 0  # noise alone does not close margins
 
 
+@pytest.mark.sample(1)
 @POLICIES
 def test_with_the_audit_no_hidden_group_is_narrow(policy: DisclosurePolicy):
     outcome = attack(range(2000), policy)
@@ -145,6 +147,7 @@ def test_with_the_audit_no_hidden_group_is_narrow(policy: DisclosurePolicy):
     assert outcome.shown > 500
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("policy", [STRICT, UK_TRE], ids=["strict", "uk-tre"])
 def test_no_hidden_group_has_fewer_counts_than_events_are_wanted(policy: DisclosurePolicy):
     outcome = attack(range(2000), policy)
@@ -153,11 +156,13 @@ def test_no_hidden_group_has_fewer_counts_than_events_are_wanted(policy: Disclos
     assert outcome.narrowest >= policy.min_events
 
 
+@pytest.mark.full
 def test_the_audit_costs_few_figures():
     without, with_audit = attack(range(2000), STRICT, close_by_counting), attack(range(2000), STRICT)
     assert with_audit.shown >= 0.9 * without.shown
 
 
+@pytest.mark.sample(1)
 @POLICIES
 def test_the_board_accepts_whatever_the_site_closed(policy: DisclosurePolicy):
     for seed in range(1500):
@@ -179,6 +184,7 @@ def test_the_board_accepts_what_a_stricter_site_closed():
         check_margins(*closed.figures(), STRICT)
 
 
+@pytest.mark.full
 def test_the_board_refuses_some_open_margins_of_a_site_without_the_audit():
     """Some: it knows sizes by bucket only, and refuses what is open for all of them."""
     refusals = 0
@@ -199,6 +205,7 @@ def is_refused(release: Published) -> bool:
     return False
 
 
+@pytest.mark.sample(1)
 @POLICIES
 def test_a_repeat_suppresses_the_same_groups(policy: DisclosurePolicy):
     for seed in range(500):
@@ -209,6 +216,7 @@ def test_a_repeat_suppresses_the_same_groups(policy: DisclosurePolicy):
         assert again == suppressed, seed
 
 
+@pytest.mark.sample(1)
 @POLICIES
 def test_closing_a_closed_margin_changes_nothing(policy: DisclosurePolicy):
     for seed in range(500):

@@ -80,6 +80,7 @@ def test_places_are_where_they_say_and_hold_something(generated: list[Example]) 
     assert sum(not spans for _, spans in generated) > len(generated) / 10
 
 
+@pytest.mark.full
 def test_the_same_seed_gives_the_same_texts() -> None:
     assert list(english.examples(9, 20)) == list(english.examples(9, 20)) != list(english.examples(8, 20))
 

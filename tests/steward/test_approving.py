@@ -188,6 +188,7 @@ def test_a_result_without_registered_data_is_not_signed(steward: Steward) -> Non
     assert steward.approve(steward.ask(*chain()[:2], bare)).refuses(3, "never registered")
 
 
+@pytest.mark.full
 def test_killed_at_any_moment_the_list_and_what_was_given_out_agree(steward: Steward) -> None:
     """Whatever was given out stands on the list; and approving again gives what was, or would have been, given out."""
     file = steward.ask(*chain())

@@ -182,6 +182,7 @@ def damage(steward: Steward, edit: Callable[[list[bytes]], object]) -> None:
     steward.list_path.write_bytes(b"".join(lines))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("edit", "words"),
     [

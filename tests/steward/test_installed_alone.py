@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.steward import hospital
 from tests.steward.hospital import PASSWORD, Steward, chain
 
@@ -15,6 +17,7 @@ MOST_PACKAGES = 10
 TOOL = hospital.ROOT / "deploy/steward"
 
 
+@pytest.mark.full
 def test_it_installs_from_a_clone_with_few_packages_and_works_there(tmp_path: Path) -> None:
     """With the extra for tokens. Fetches packages from the registry, as whoever installs it does."""
     clone = tmp_path / "clone"

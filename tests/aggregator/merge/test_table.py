@@ -97,6 +97,7 @@ def check(board: Board) -> None:
                 assert 1 <= ranges.rank_low <= row.rank <= ranges.rank_high <= len(table.rows)
 
 
+@pytest.mark.full
 def test_a_thousand_orders_of_arrival_give_the_same_bytes() -> None:
     """The order in which results are given, not that of the log, which decides what steps were taken."""
     sites = random_log(7, length=20)

@@ -76,6 +76,7 @@ def test_the_page_has_a_drill_for_every_office() -> None:
     assert wanted <= BLOCKS.keys()
 
 
+@pytest.mark.full
 def test_the_thief_of_both_keys_of_a_machine_counts_for_nothing_and_the_site_goes_on(home: Home, folder: Path) -> None:
     """The thief had the agent's key, and tricked the steward into signing once."""
     site = ready(home)
@@ -105,6 +106,7 @@ def test_the_thief_of_both_keys_of_a_machine_counts_for_nothing_and_the_site_goe
     assert published(home, folder)["revoked_log_positions"] == [stolen_from]
 
 
+@pytest.mark.full
 def test_the_thief_of_a_stewards_key_signs_nothing_more_and_the_site_goes_on(home: Home, folder: Path) -> None:
     site = ready(home)
     submit(home, site, site.result(registry_of(home), scores(1)))
@@ -126,6 +128,7 @@ def test_the_thief_of_a_stewards_key_signs_nothing_more_and_the_site_goes_on(hom
     assert published(home, folder)["revoked_log_positions"] == []
 
 
+@pytest.mark.full
 def test_the_thief_of_the_logs_key_signs_no_larger_log_and_old_receipts_stay(home: Home, folder: Path) -> None:
     site = ready(home)
     before = registry_of(home)
@@ -197,6 +200,7 @@ def escape(files: dict[str, Path]) -> dict[str, object]:
     return {name.replace(".", r"\."): path for name, path in files.items()}
 
 
+@pytest.mark.full
 def test_two_of_three_roots_on_other_machines_change_the_registry_and_one_alone_does_not(
     home: Home, folder: Path
 ) -> None:
@@ -224,6 +228,7 @@ def test_two_of_three_roots_on_other_machines_change_the_registry_and_one_alone_
     published(home, folder)
 
 
+@pytest.mark.full
 def test_the_thief_of_one_root_of_three_is_taken_out_by_the_others(home: Home, folder: Path) -> None:
     site = ready(home)
     machines = make_roots(home, folder)

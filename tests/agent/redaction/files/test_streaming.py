@@ -86,6 +86,7 @@ def test_a_line_longer_than_any_is_withheld_without_being_held(engine: Engine, m
     assert tally.withheld == {"too long": 1}
 
 
+@pytest.mark.full
 def test_several_processes_write_what_one_writes_in_the_same_order(processes: WorkerPool, engine: Engine):
     cases = [
         *(case(number) for number in range(300)),
@@ -105,6 +106,7 @@ def test_several_processes_write_what_one_writes_in_the_same_order(processes: Wo
     assert tally.withheld == {"undecodable": 1, "too long": 1}
 
 
+@pytest.mark.full
 def test_a_process_that_is_killed_costs_time_and_no_row(processes: WorkerPool):
     cases = [case(number) for number in range(20)]
     for process in processes._all:
