@@ -1,5 +1,6 @@
 """Dates as they are written in notes: read, moved by days, and written again in the same form."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
@@ -51,26 +52,27 @@ class WrittenDate:
 
     Attributes:
         date: the day; the fifteenth where only the month is written.
-        text: the whole of what was read.
-        places: by part ("year", "month", "day"), where in `text` it is written.
+        text: the whole text that was read.
+        positions: by part ("year", "month", "day"), where in `text` it is written.
         language: "en" or "es", of a month's name that both languages have ("mar").
     """
 
     date: date
     text: str
-    places: dict[str, tuple[int, int]]
+    positions: dict[str, tuple[int, int]]
     language: str
 
-    def moved(self, days: int) -> str | None:
+    def move(self, days: int) -> str | None:
         """Return the text with the date `days` later; None where the calendar ends."""
         try:
-            then = self.date + timedelta(days)
+            moved = self.date + timedelta(days)
         except OverflowError:
             return None
-        parts = {"year": then.year, "month": then.month, "day": then.day}
+        numbers = {"year": moved.year, "month": moved.month, "day": moved.day}
         text = self.text
-        for part, (start, end) in sorted(self.places.items(), key=lambda item: -item[1][0]):
-            text = text[:start] + _like(text[start:end], parts[part], self.language) + text[end:]
+        last_first = sorted(self.positions.items(), key=lambda item: -item[1][0])  # so that offsets stay right
+        for part, (start, end) in last_first:
+            text = text[:start] + _write_like(text[start:end], numbers[part], self.language) + text[end:]
         return text
 
 
@@ -85,20 +87,21 @@ def read_date(text: str, *, language: str = "en", this_year: int = 2099) -> Writ
     if _WEEKDAY.search(text):
         return None  # the weekday would say by how many days the date was moved
     for form in _FORMS:
-        found = list(form.finditer(text))
-        if len(found) != 1:
-            if found:
-                return None
+        matches = list(form.finditer(text))
+        if not matches:
             continue
-        rest = _CLOCK.sub("", text[: found[0].start()] + " " + text[found[0].end() :])
-        if any(word.casefold() not in _LINKS for word in _WORD.findall(rest)):
+        if len(matches) > 1:
+            return None
+        match = matches[0]
+        beside = _CLOCK.sub("", text[: match.start()] + " " + text[match.end() :])
+        if any(word.casefold() not in _LINKS for word in _WORD.findall(beside)):
             return None  # a range of days, a day in words, or a number of another kind
-        return _read(found[0], text, language, this_year)
+        return _read_match(match, text, language, this_year)
     return None
 
 
 def read_year(text: str, *, this_year: int) -> int | None:
-    """Return the one year in `text`, written whole or as the end of a date; None when there is none, or several."""
+    """Return the one year in `text`, written whole or as the end of a date; None if it has no year, or several."""
     whole = {int(year) for year in _ANY_YEAR.findall(text)}
     if whole:
         return whole.pop() if len(whole) == 1 else None
@@ -106,49 +109,57 @@ def read_year(text: str, *, this_year: int) -> int | None:
     return None if written is None else written.date.year
 
 
-def _read(found: "regex.Match[str]", text: str, language: str, this_year: int) -> WrittenDate | None:
-    groups = {name: value for name, value in found.groupdict().items() if value is not None}
-    places = {part: found.span(part) for part in ("year", "month", "day") if part in groups}
-    if "first" in groups:
-        month_second = int(groups["first"]) > 12 or (language == "es" and int(groups["second"]) <= 12)
-        places["day"], places["month"] = found.span("first"), found.span("second")
-        if not month_second:
-            places["day"], places["month"] = places["month"], places["day"]
-    values = {part: text[start:end] for part, (start, end) in places.items()}
+def _read_match(match: "regex.Match[str]", text: str, language: str, this_year: int) -> WrittenDate | None:
+    positions = _locate_parts(match, language)
+    values = {part: text[start:end] for part, (start, end) in positions.items()}
+    year = _complete_year(values["year"], this_year)
     month = values["month"].casefold().rstrip(".")
+    month_number = int(month) if month.isdecimal() else _NUMBER[month]
     try:
-        day = date(
-            _whole_year(values["year"], this_year),
-            int(month) if month.isdecimal() else _NUMBER[month],
-            int(values.get("day", "15")),
-        )
+        day = date(year, month_number, int(values.get("day", "15")))
     except ValueError:
         return None  # no day of the calendar
-    return WrittenDate(day, text, places, language)
+    return WrittenDate(day, text, positions, language)
 
 
-def _whole_year(written: str, this_year: int) -> int:
-    year = int(written.lstrip("'"))
-    if len(written.lstrip("'")) > 2:
+def _locate_parts(match: "regex.Match[str]", language: str) -> dict[str, tuple[int, int]]:
+    """Return where year, month and day are written; which of two numbers is the day is a custom of the language."""
+    groups = match.groupdict()
+    positions = {part: match.span(part) for part in ("year", "month", "day") if groups.get(part) is not None}
+    if groups.get("first") is not None:
+        first, second = match.span("first"), match.span("second")
+        is_day_first = int(groups["first"]) > 12 or (language == "es" and int(groups["second"]) <= 12)
+        positions["day"] = first if is_day_first else second
+        positions["month"] = second if is_day_first else first
+    return positions
+
+
+def _complete_year(written: str, this_year: int) -> int:
+    """Return a year of two digits as the latest such year up to this one."""
+    digits = written.lstrip("'")
+    year = int(digits)
+    if len(digits) > 2:
         return year
-    century = this_year - this_year % 100
-    return year + century if year + century <= this_year else year + century - 100
+    year += this_year - this_year % 100
+    return year if year <= this_year else year - 100
 
 
-def _like(written: str, number: int, language: str) -> str:
+def _write_like(written: str, number: int, language: str) -> str:
     """Write `number` as its predecessor was: with as many digits, or as a month's name in the same case."""
     if written.startswith("'"):
         return f"'{number % 100:02d}"
     if written.isdecimal():
         return str(number).zfill(len(written))[-max(len(written), 2) :]
-    name = written.casefold()
-    table = next(
-        table
-        for of in (language, "en", "es")
-        for table in _TABLES[of]
-        if name.replace("sept", "sep") in table or name in table
-    )
-    name = table[number - 1]
+    name = _find_month_names(written.casefold(), language)[number - 1]
     if written.isupper():
         return name.upper()
     return name.capitalize() if written[0].isupper() else name
+
+
+def _find_month_names(name: str, language: str) -> Sequence[str]:
+    """Return the names of the months among which `name` is, in full or short, of `language` if both have it."""
+    for table_language in (language, "en", "es"):
+        for names in _TABLES[table_language]:
+            if name in names or name.replace("sept", "sep") in names:
+                return names
+    raise ValueError("no month is called so")  # read_date accepts only names of these tables

@@ -10,8 +10,8 @@ import regex
 
 from agent.redaction.policy.policy import RedactionPolicy
 from agent.redaction.replacements.date_values import read_date, read_year
-from agent.redaction.replacements.people import Gender, Person, RecordPeople, titled
-from agent.redaction.replacements.surrogates import GIVEN_NAMES, Keyed, Surrogates
+from agent.redaction.replacements.people import Gender, Person, RecordPeople, read_title_gender
+from agent.redaction.replacements.surrogates import GIVEN_NAMES, KeyedChoice, Surrogates
 from agent.redaction.replacements.tags import TagTable
 
 _MOST_WEEKS = 52  # dates are moved by 1 to this many weeks, back or forth: a weekday beside one stays true
@@ -75,16 +75,16 @@ class RecordOperators:
             return
         self._genders: dict[Person, Gender] = {}
         for name in reversed(names):  # so that the first title of a person counts
-            if gender := titled(name):
-                self._genders[self._people.who(name)] = gender
+            if gender := read_title_gender(name):
+                self._genders[self._people.find_person(name)] = gender
         # A surrogate is never a word of the record, which a reader could take for the original.
         words_in_use = {word.casefold() for text in texts for word in _WORD.findall(text)}
         words_in_use |= {"".join(_WORD.findall(value)).casefold() for _, value in detected}
-        surrogate_key = Keyed(operators.key, "" if unit is None else unit)
-        self._surrogates = Surrogates(surrogate_key, words_in_use, operators.given_names)
-        date_key = Keyed(operators.key, "\0".join(texts) if unit is None else unit)
+        surrogate_choice = KeyedChoice(operators.key, "" if unit is None else unit)
+        self._surrogates = Surrogates(surrogate_choice, words_in_use, operators.given_names)
+        date_choice = KeyedChoice(operators.key, "\0".join(texts) if unit is None else unit)
         # From -52 to 52 weeks without 0, which would leave dates as they are.
-        weeks = date_key.number(2 * _MOST_WEEKS, "weeks") - _MOST_WEEKS
+        weeks = date_choice.choose_number(2 * _MOST_WEEKS, "weeks") - _MOST_WEEKS
         self._days = 7 * (weeks if weeks < 0 else weeks + 1)
 
     def get_replacement(self, entity: str, value: str, after: str = "") -> str:
@@ -99,10 +99,10 @@ class RecordOperators:
         match self._operators.policy.operator(entity):
             case "surrogate" if self._surrogates is not None:
                 if entity == "NAME":
-                    person = self._people.who(value)
-                    replacement = self._surrogates.name(value, person.words, self._genders.get(person))
+                    person = self._people.find_person(value)
+                    replacement = self._surrogates.replace_name(value, person.words, self._genders.get(person))
                 else:
-                    replacement = self._surrogates.value(entity, value)
+                    replacement = self._surrogates.replace_value(entity, value)
             case "shift":
                 replacement = self._move_dates(value)
             case "year":
@@ -111,7 +111,7 @@ class RecordOperators:
                     replacement = str(year)
             case "cap":
                 replacement = "90" if after == "+" else "90+"
-        return replacement or self._tags.tag(entity, value)
+        return replacement or self._tags.write_tag(entity, value)
 
     def _move_dates(self, value: str) -> str | None:
         """Return a date, or several dates detected as one, moved; None unless each can be."""
@@ -127,7 +127,7 @@ class RecordOperators:
         date_value = read_date(value, language=self._operators.language, this_year=self._operators.this_year)
         if date_value is None or self._is_old(date_value.date.year - 1):
             return None
-        return date_value.moved(self._days)
+        return date_value.move(self._days)
 
     def _is_old(self, year: int) -> bool:
         return year < self._operators.this_year - _OLDEST

@@ -1,4 +1,4 @@
-"""Who is who in one record: names as they were found, and the person each of them means.
+"""Match the names of one record with the people they mean.
 
 "Margaret Holloway", "HOLLOWAY, Margaret", "M. Holloway", "Mrs. Holloway's" and "Hollowya" are one person. "Mr. Long"
 and "Mrs. Long" are two, as are "John Long, Jr." and "John Long Sr.", and all whose given names differ.
@@ -21,12 +21,12 @@ _MALE = frozenset(map(str.casefold, surrogate_words("given_male")))
 _WORD = regex.compile(r"[\p{L}\p{M}\d]+(?:['’][\p{L}\p{M}]+)*")
 _POSSESSIVE = regex.compile(r"['’]s?$", regex.IGNORECASE)
 _GENERATIONS = {"sr": "sr", "senior": "sr", "jr": "jr", "junior": "jr", "ii": "ii", "iii": "iii", "iv": "iv"}
-_MISSPELT_LETTERS = 5  # letters a word needs so that one typing error in it is forgiven
+_MISSPELT_LETTERS = 5  # fewest letters of a word that may hold a typing error
 _CONSIDERED = 50  # people a name is compared with
 
 
 class Person(NamedTuple):
-    """Who a name means.
+    """A person of a record.
 
     Attributes:
         words: of the fullest name, in small letters.
@@ -43,138 +43,168 @@ class _Name(NamedTuple):
     generation: str = ""  # "jr", "sr", "iii"
 
 
-def titled(name: str) -> Gender | None:
-    """Return the gender that a title in `name` says, if any does."""
-    return _name(name).gender
+def read_title_gender(name: str) -> Gender | None:
+    """Return the gender that a title in `name` gives; None if it has no such title."""
+    return _parse_name(name).gender
 
 
-def _name(name: str) -> _Name:
+def _parse_name(name: str) -> _Name:
     """Return a name's words in small letters, without titles and possessives (all of them if none is left)."""
-    words = [_POSSESSIVE.sub("", word.group()).casefold() for word in _WORD.finditer(name)]
-    own = tuple(word for word in words if word not in TITLES)
-    first = next((place for place, word in enumerate(words) if word not in TITLES), len(words))
+    words = [_POSSESSIVE.sub("", match.group()).casefold() for match in _WORD.finditer(name)]
+    name_words = tuple(word for word in words if word not in TITLES)
+    first = 0
+    while first < len(words) and words[first] in TITLES:
+        first += 1
     # "Sr. Pérez" is a man, "Tyrell Pérez Sr." a father.
     generation = next((_GENERATIONS[word] for word in words[first + 1 :] if word in _GENERATIONS), "")
-    said = {word for place, word in enumerate(words) if place < first or word not in _GENERATIONS}
-    gender: Gender | None = "female" if said & _FEMALE_TITLES else "male" if said & _MALE_TITLES else None
-    return _Name(own or tuple(words), gender, generation)
+    titles = set(words[:first]) | {word for word in words if word not in _GENERATIONS}
+    gender: Gender | None = None
+    if titles & _FEMALE_TITLES:
+        gender = "female"
+    elif titles & _MALE_TITLES:
+        gender = "male"
+    return _Name(name_words or tuple(words), gender, generation)
 
 
 class RecordPeople:
     """The people of one record.
 
     Args:
-        names: every name found in the record, in order. Of two people who could be meant, the first is.
+        names: all names detected in the record, in order. Where a name may mean two people, it means the first.
         usual: names, in small letters, that are no misspelling of another: Hansen is not Jansen.
     """
 
     def __init__(self, names: Iterable[str], usual: Set[str] = frozenset()) -> None:
         self._usual = usual
-        found = list(dict.fromkeys(map(_name, names)))
-        self._people: dict[str, list[Person]] = {}
+        self._people: dict[str, list[Person]] = {}  # by search key
         self._person: dict[_Name, Person] = {}
-        self._of_words: dict[tuple[str, ...], int] = {}  # people of the same words so far
+        self._same_words: dict[tuple[str, ...], int] = {}  # number of people of the same words so far
         self._gender: dict[Person, Gender | None] = {}
         self._generation: dict[Person, str] = {}
-        before: set[tuple[str, ...]] = set()
-        apart: set[_Name] = set()  # "John Long Sr.", where a "John Long" came first
-        for name in found:
-            if not name.generation:
-                before.add(name.words)
-            elif name.words in before:
-                apart.add(name)
-        for name in sorted(found, key=lambda one: _fullness(one, apart)):  # the sort keeps the order of the record
-            if self._known(name) is None:
+        parsed = list(dict.fromkeys(map(_parse_name, names)))
+        apart = _find_set_apart(parsed)
+        # The fullest names first, so that shorter ones are matched with them; the sort keeps the order of the record.
+        for name in sorted(parsed, key=lambda name: _rank_fullness(name, apart)):
+            if self._match(name) is None:
                 self._add(name)
 
     def _add(self, name: _Name) -> None:
-        number = self._of_words.get(name.words, 0)
-        self._of_words[name.words] = number + 1
+        number = self._same_words.get(name.words, 0)
+        self._same_words[name.words] = number + 1
         person = self._person[name] = Person(name.words, number)
-        self._gender[person] = name.gender or _usual_gender(name.words)
+        self._gender[person] = name.gender or _find_usual_gender(name.words)
         self._generation[person] = name.generation
-        for key in _keys(name.words):
+        for key in _list_search_keys(name.words):
             self._people.setdefault(key, []).append(person)
 
-    def who(self, name: str) -> Person:
-        """Return whoever `name` means; somebody of these very words, for a stranger."""
-        asked = _name(name)
-        return self._known(asked) or Person(asked.words)
+    def find_person(self, name: str) -> Person:
+        """Return the person that `name` means; a person of these very words if it means none of the record."""
+        parsed = _parse_name(name)
+        return self._match(parsed) or Person(parsed.words)
 
-    def person(self, name: str) -> tuple[str, ...]:
-        """Return the words of the fullest name of whoever `name` means; its own words for a stranger."""
-        return self.who(name).words
+    def _match(self, name: _Name) -> Person | None:
+        """Return the person of the record that `name` means, and remember it."""
+        if name in self._person:
+            return self._person[name]
+        candidates = (person for person in self._list_near(name.words) if self._may_mean(name, person))
+        person = next(candidates, None)
+        if person is None:
+            return None
+        if name.gender and self._gender[person] is None:
+            # A person for whom the title is known to be right comes before one of unknown gender.
+            person = next((later for later in candidates if self._gender[later] == name.gender), person)
+        self._person[name] = person
+        self._gender[person] = self._gender[person] or name.gender
+        return person
 
-    def _known(self, name: _Name) -> Person | None:
-        known = self._person.get(name)
-        if known is None:
-            words = name.words
-            longest = max(words, key=len, default="")
-            asked = ("=" + longest,) if len(words) == 1 else ()
-            if len(longest) > 1:
-                asked = (*asked, longest[:2] + "-", "-" + longest[-2:])
-            near = dict.fromkeys(person for key in asked for person in self._people.get(key, ())[:_CONSIDERED])
-            meant = (one for one in near if self._fits(name, one) and self._means(words, one.words))
-            known = next(meant, None)
-            if name.gender and known is not None and self._gender[known] is None:
-                # Rather somebody of whom it is known that the title is right.
-                known = next((one for one in meant if self._gender[one] == name.gender), known)
-            if known is not None:
-                self._person[name] = known
-                self._gender[known] = self._gender[known] or name.gender
-        return known
+    def _list_near(self, words: tuple[str, ...]) -> list[Person]:
+        """Return the people whose names share a search key with `words`."""
+        longest = max(words, key=len, default="")
+        keys: list[str] = []
+        if len(words) == 1:
+            keys.append("=" + longest)
+        if len(longest) > 1:
+            keys += [longest[:2] + "-", "-" + longest[-2:]]
+        near: dict[Person, None] = {}
+        for key in keys:
+            near.update(dict.fromkeys(self._people.get(key, ())[:_CONSIDERED]))
+        return list(near)
+
+    def _may_mean(self, name: _Name, person: Person) -> bool:
+        return self._fits(name, person) and self._has_words(name.words, person.words)
 
     def _fits(self, name: _Name, person: Person) -> bool:
-        """Whether what titles and suffixes say leaves it open that `name` is `person`."""
+        """Tell whether the titles and suffixes of `name` allow it to be `person`."""
         gender = self._gender[person]
         if name.gender and gender and name.gender != gender:
             return False
         return not name.generation or name.generation == self._generation[person]
 
-    def _means(self, name: tuple[str, ...], person: tuple[str, ...]) -> bool:
-        """Whether `name` can be `person`: written together, by initials alone, or by words of it and initials."""
-        if len(name) == 1 and len(person) > 1:
-            joined = "".join(person), "".join(reversed(person)), "".join(word[0] for word in person)
-            if name[0] in joined:
-                return True
-        left = list(person)
+    def _has_words(self, name: tuple[str, ...], person: tuple[str, ...]) -> bool:
+        """Tell whether `name` consists of words of `person`: written together, as initials, or words and initials."""
+        if len(name) == 1 and len(person) > 1 and name[0] in _join_words(person):
+            return True
+        remaining = list(person)
         for word in sorted(name, key=len, reverse=True):
-            meant = next((one for one in left if self._same(word, one)), None)
-            if meant is None:
+            matched = next((part for part in remaining if self._is_same(word, part)), None)
+            if matched is None:
                 return False
-            left.remove(meant)
+            remaining.remove(matched)
         return any(len(word) > 1 for word in name)
 
-    def _same(self, word: str, other: str) -> bool:
-        if len(word) == 1 or len(other) == 1:
-            return word[:1] == other[:1]
-        if word == other:
+    def _is_same(self, word: str, part: str) -> bool:
+        """Tell whether `word` is a part of a name, its initial, or a misspelling of it."""
+        if len(word) == 1 or len(part) == 1:
+            return word[:1] == part[:1]
+        if word == part:
             return True
-        return (
-            min(len(word), len(other)) >= _MISSPELT_LETTERS
-            and word not in self._usual
-            and differs_by_one_error(word, other)
-        )
+        if min(len(word), len(part)) < _MISSPELT_LETTERS or word in self._usual:
+            return False
+        return differs_by_one_error(word, part)
 
 
-def _usual_gender(words: tuple[str, ...]) -> Gender | None:
-    """Return whose given name it is, where the name has one and it is always a woman's or always a man's."""
+def _find_set_apart(names: Iterable[_Name]) -> set[_Name]:
+    """Return the names with a suffix of which the plain name came first: "John Long Sr." after "John Long"."""
+    plain: set[tuple[str, ...]] = set()
+    apart: set[_Name] = set()
+    for name in names:
+        if not name.generation:
+            plain.add(name.words)
+        elif name.words in plain:
+            apart.add(name)
+    return apart
+
+
+def _find_usual_gender(words: tuple[str, ...]) -> Gender | None:
+    """Return the gender of the given name, where the name has one and it is always a woman's or always a man's."""
     if len(words) < 2:
         return None
-    female = any(word in _FEMALE and word not in _MALE for word in words[:1])
-    male = any(word in _MALE and word not in _FEMALE for word in words[:1])
-    return "female" if female else "male" if male else None
+    given_name = words[0]
+    if given_name in _FEMALE and given_name not in _MALE:
+        return "female"
+    if given_name in _MALE and given_name not in _FEMALE:
+        return "male"
+    return None
 
 
-def _keys(name: tuple[str, ...]) -> set[str]:
-    """Return under what a name is looked up: one typing error leaves the begin or the end of a long word as it is."""
-    keys = {key for word in name if len(word) > 1 for key in (word[:2] + "-", "-" + word[-2:])}
-    if len(name) > 1:
-        keys |= {"=" + "".join(name), "=" + "".join(reversed(name)), "=" + "".join(word[0] for word in name)}
+def _join_words(words: tuple[str, ...]) -> tuple[str, str, str]:
+    """Return a name written together in both orders, and its initials."""
+    return "".join(words), "".join(reversed(words)), "".join(word[0] for word in words)
+
+
+def _list_search_keys(words: tuple[str, ...]) -> set[str]:
+    """Return the keys of a name. One typing error leaves the beginning or the end of a long word as it is."""
+    keys: set[str] = set()
+    for word in words:
+        if len(word) > 1:
+            keys |= {word[:2] + "-", "-" + word[-2:]}
+    if len(words) > 1:
+        keys |= {"=" + joined for joined in _join_words(words)}
     return keys
 
 
-def _fullness(name: _Name, apart: Set[_Name]) -> tuple[int, int, int]:
-    """Return what sorts the fullest name first. A suffix makes a name fuller, unless it sets somebody apart."""
-    whole = sum(len(word) > 1 for word in name.words)
-    return -whole, -len(name.words), -1 if name.generation and name not in apart else 0
+def _rank_fullness(name: _Name, apart: Set[_Name]) -> tuple[int, int, int]:
+    """Return a sort key, lowest for the fullest name. A suffix makes a name fuller, unless it sets a person apart."""
+    whole_words = sum(len(word) > 1 for word in name.words)
+    has_suffix = bool(name.generation) and name not in apart
+    return -whole_words, -len(name.words), -1 if has_suffix else 0

@@ -34,8 +34,8 @@ _FACILITY_WORDS = frozenset(surrogate_words("facilities"))
 _ORGANIZATION_WORDS = frozenset(surrogate_words("organizations"))
 
 
-class Keyed:
-    """Choices that the key decides: nobody without it can foresee them or trace them back.
+class KeyedChoice:
+    """Choices that the key decides: without it nothing can foresee them or trace them back.
 
     Args:
         key: 32 random bytes.
@@ -46,235 +46,273 @@ class Keyed:
         self._key = key
         self._scope = scope
 
-    def digest(self, *what: str) -> bytes:
-        """Return 32 bytes for `what`."""
-        parts = [part.encode() for part in (self._scope, *what)]
+    def digest(self, *subject: str) -> bytes:
+        """Return 32 bytes for `subject`."""
+        parts = [part.encode() for part in (self._scope, *subject)]
+        # With the length before each part, no two subjects are the same message.
         message = b"".join(len(part).to_bytes(4, "big") + part for part in parts)
         return hmac.digest(self._key, b"surrogate/" + message, "sha256")
 
-    def number(self, below: int, *what: str) -> int:
+    def choose_number(self, below: int, *subject: str) -> int:
         """Return a number from 0 to `below` - 1."""
-        return int.from_bytes(self.digest(*what), "big") % below
+        return int.from_bytes(self.digest(*subject), "big") % below
 
-    def bytes(self, *what: str) -> Iterator[int]:
+    def choose_bytes(self, *subject: str) -> Iterator[int]:
         """Yield bytes without end."""
         for block in itertools.count():
-            yield from self.digest(*what, str(block))
+            yield from self.digest(*subject, str(block))
 
 
 class Surrogates:
     """The surrogates of one record.
 
     Args:
-        keyed: decides which.
-        taken: words and values of the record, in small letters and without what joins them: none may come back.
+        choice: decides which.
+        taken: words and values of the record, in small letters and without punctuation: none may be a surrogate.
         given_names: given names, in small letters, that tell a name's first part from its last.
     """
 
-    def __init__(self, keyed: Keyed, taken: Set[str], given_names: Set[str] = GIVEN_NAMES) -> None:
-        self._keyed = keyed
+    def __init__(self, choice: KeyedChoice, taken: Set[str], given_names: Set[str] = GIVEN_NAMES) -> None:
+        self._choice = choice
         self._taken = taken
-        self._given = given_names
-        self._made: dict[tuple[str, ...], str] = {}
+        self._given_names = given_names
+        self._surrogates: dict[tuple[str, ...], str] = {}
         self._used: set[str] = set()
 
-    def name(self, name: str, person: Sequence[str], gender: Gender | None = None) -> str | None:
-        """Return `name` with every word of it that is a name replaced: same order, case, titles and initials.
+    def replace_name(self, name: str, person: Sequence[str], gender: Gender | None = None) -> str | None:
+        """Return `name` with each name word replaced: same order, case, titles and initials; None for a tag.
 
         Args:
-            person: words, in small letters, of the fullest name of whoever is meant. An initial becomes that of what
-                stands for its word, and a misspelt word gets the surrogate of the right one.
+            person: words, in small letters, of the fullest name of the person meant. An initial becomes that of the
+                surrogate of its word, and a misspelt word gets the surrogate of the right one.
             gender: as a title somewhere in the record says; None: as the given name says.
         """
-        words = [word.group() for word in _WORD.finditer(name)]
-        if any(map(str.isdecimal, name)) or not any(len(word) > 1 for word in words) or len(name) > _LONGEST:
+        matches = list(_WORD.finditer(name))
+        has_word = any(len(match.group()) > 1 for match in matches)
+        if any(map(str.isdecimal, name)) or not has_word or len(name) > _LONGEST:
             return None
-        gender = gender or _gender(person)
-        pieces, end = [], 0
-        for word in _WORD.finditer(name):
-            made = self._name_word(word.group(), person, gender)
-            if made is None:
+        gender = gender or _guess_gender(person)
+        pieces: list[str] = []
+        end = 0
+        for match in matches:
+            surrogate = self._replace_word(match.group(), person, gender)
+            if surrogate is None:
                 return None
-            pieces += [name[end : word.start()], made]
-            end = word.end()
+            pieces += [name[end : match.start()], surrogate]
+            end = match.end()
         return "".join([*pieces, name[end:]])
 
-    def value(self, entity: str, value: str) -> str | None:
+    def replace_value(self, entity: str, value: str) -> str | None:
         """Return a surrogate of a value that is no name, date or age; None where only a tag will do."""
         make = _MAKERS.get(entity)
         if make is None or len(value) > _LONGEST:
             return None
-        return self._once((entity, _joined(value)), lambda attempt: make(self, value, attempt))
+        return self._make_once((entity, _strip_punctuation(value)), lambda attempt: make(self, value, attempt))
 
-    def _name_word(self, word: str, person: Sequence[str], gender: Gender) -> str | None:
+    def _replace_word(self, word: str, person: Sequence[str], gender: Gender) -> str | None:
+        """Return the surrogate of one word of a name, which may be written as an initial, a login or initials."""
         small = word.casefold()
         if small in TITLES or small in _PARTICLES:
             return word
         if len(word) == 1:
-            whole = next((one for one in person if one[0] == small and len(one) > 1), None)
-            made = self._whole_word(whole, person, gender) if whole else None
-            return made[0].upper() if made else string.ascii_uppercase[self._keyed.number(26, "initial", small)]
+            return self._replace_initial(small, person, gender)
+        parts: list[str | None]
         if len(person) > 1 and small in ("".join(person), "".join(reversed(person))):
-            parts = [self._whole_word(one, person, gender) for one in person]
-            return None if None in parts else _cased(word, "".join(part or "" for part in parts))
-        if len(person) > 1 and small == "".join(one[0] for one in person):
-            initials = [self._name_word(letter, person[nth:], gender) for nth, letter in enumerate(small)]
-            return None if None in initials else _cased(word, "".join(one or "" for one in initials))
-        meant = next((one for one in person if one == small), None)
-        meant = meant or next((one for one in person if differs_by_one_error(one, small)), small)
-        made = self._whole_word(meant, person, gender)
-        return None if made is None else _cased(word, made)
+            parts = [self._replace_whole_word(part, person, gender) for part in person]
+        elif len(person) > 1 and small == "".join(part[0] for part in person):
+            parts = [self._replace_word(letter, person[index:], gender) for index, letter in enumerate(small)]
+        else:
+            parts = [self._replace_whole_word(_find_meant(small, person), person, gender)]
+        surrogates = [part for part in parts if part is not None]
+        if len(surrogates) < len(parts):
+            return None
+        return _match_case(word, "".join(surrogates))
 
-    def _whole_word(self, word: str, person: Sequence[str], gender: Gender) -> str | None:
-        given = self._is_given(word, person)
-        names = _FAMILY if not given else _GIVEN_FEMALE if gender == "female" else _GIVEN_MALE
-        return self._once(
-            ("NAME", word), lambda attempt: names[self._keyed.number(len(names), "NAME", word, str(attempt))]
-        )
+    def _replace_initial(self, letter: str, person: Sequence[str], gender: Gender) -> str:
+        """Return the initial of the surrogate of its word; of a word that is unknown, a letter that the key decides."""
+        word = next((part for part in person if part[0] == letter and len(part) > 1), None)
+        surrogate = self._replace_whole_word(word, person, gender) if word else None
+        if surrogate:
+            return surrogate[0].upper()
+        return string.ascii_uppercase[self._choice.choose_number(26, "initial", letter)]
 
-    def _is_given(self, word: str, person: Sequence[str]) -> bool:
-        known = [one in self._given for one in person]
-        if any(known) and not all(known):
-            return word in self._given
-        return word in self._given if len(person) < 2 else word in person[:-1]
+    def _replace_whole_word(self, word: str, person: Sequence[str], gender: Gender) -> str | None:
+        names = _FAMILY
+        if self._is_given_name(word, person):
+            names = _GIVEN_FEMALE if gender == "female" else _GIVEN_MALE
 
-    def _once(self, key: tuple[str, ...], make: Callable[[int], str | None]) -> str | None:
-        """Return what was made for `key`, or make it: the first try that is free in this record."""
-        if key not in self._made:
-            for attempt in range(_TRIES):
-                made = make(attempt)
-                if made is None:
-                    return None
-                if _joined(made) not in self._used and not self._is_taken(made):
-                    self._made[key] = made
-                    self._used.add(_joined(made))
-                    break
-            else:
+        def choose(attempt: int) -> str:
+            return names[self._choice.choose_number(len(names), "NAME", word, str(attempt))]
+
+        return self._make_once(("NAME", word), choose)
+
+    def _is_given_name(self, word: str, person: Sequence[str]) -> bool:
+        """Tell whether a word is a given name: by the list if it tells the words apart, else by its position."""
+        listed = sum(part in self._given_names for part in person)
+        if 0 < listed < len(person) or len(person) < 2:
+            return word in self._given_names
+        return word in person[:-1]
+
+    def _make_once(self, key: tuple[str, ...], make: Callable[[int], str | None]) -> str | None:
+        """Return the surrogate of `key`: the one made before, or the first attempt that is free in this record."""
+        if key in self._surrogates:
+            return self._surrogates[key]
+        for attempt in range(_TRIES):
+            surrogate = make(attempt)
+            if surrogate is None:
                 return None
-        return self._made[key]
+            plain = _strip_punctuation(surrogate)
+            if plain not in self._used and plain not in self._taken:
+                self._surrogates[key] = surrogate
+                self._used.add(plain)
+                return surrogate
+        return None
 
-    def _is_taken(self, made: str) -> bool:
-        return _joined(made) in self._taken
-
-    def _pick(self, names: Sequence[str], *what: str) -> str:
+    def _pick(self, names: Sequence[str], *subject: str) -> str:
         """Return one of `names` that is no word of the record."""
-        tries = (names[self._keyed.number(len(names), *what, str(attempt))] for attempt in range(_TRIES))
-        return next((name for name in tries if name.casefold() not in self._taken), names[0])
+        for attempt in range(_TRIES):
+            name = names[self._choice.choose_number(len(names), *subject, str(attempt))]
+            if name.casefold() not in self._taken:
+                return name
+        return names[0]
 
-    def like(self, entity: str, value: str, attempt: int) -> str | None:
+    def replace_characters(self, entity: str, value: str, attempt: int) -> str | None:
         """Return `value` with another digit for each digit, and another letter for each letter."""
         if not any(map(str.isdecimal, value)):
             return None
-        chosen = self._keyed.bytes(entity, _joined(value), str(attempt))
-        return "".join(_other(character, next(chosen)) if _ALNUM.match(character) else character for character in value)
+        chosen = self._choice.choose_bytes(entity, _strip_punctuation(value), str(attempt))
+        characters: list[str] = []
+        for character in value:
+            characters.append(_pick_other(character, next(chosen)) if _ALNUM.match(character) else character)
+        return "".join(characters)
 
-    def phone(self, value: str, attempt: int) -> str | None:
-        """As `like`; ten digits of North America are 555-01xx, which belong to nobody."""
-        made = self.like("PHONE", value, attempt)
+    def make_phone(self, value: str, attempt: int) -> str | None:
+        """Replace the digits; ten digits of North America are 555-01xx, which are nobody's."""
+        surrogate = self.replace_characters("PHONE", value, attempt)
         digits = sum(map(str.isdecimal, value))
-        if made is None or digits not in (10, 11) or not value.isascii():
-            return made
-        skip = digits - 10
-        if skip and not value.lstrip("+( ").startswith("1"):
-            return made
-        fixed = dict(zip(range(skip + 3, skip + 8), "55501", strict=True)) | ({0: "1"} if skip else {})
-        places = [place for place, character in enumerate(made) if character.isdecimal()]
-        letters = list(made)
-        for nth, digit in fixed.items():
-            letters[places[nth]] = digit
-        if letters[places[skip]] in "01":
-            letters[places[skip]] = "2"
-        return "".join(letters)
+        if surrogate is None or digits not in (10, 11) or not value.isascii():
+            return surrogate
+        has_country_code = digits == 11
+        if has_country_code and not value.lstrip("+( ").startswith("1"):
+            return surrogate
+        area = 1 if has_country_code else 0  # index of the first digit of the area code
+        positions = [position for position, character in enumerate(surrogate) if character.isdecimal()]
+        characters = list(surrogate)
+        if has_country_code:
+            characters[positions[0]] = "1"
+        for position, digit in zip(positions[area + 3 : area + 8], "55501", strict=True):
+            characters[position] = digit
+        if characters[positions[area]] in "01":  # no area code begins so
+            characters[positions[area]] = "2"
+        return "".join(characters)
 
-    def ssn(self, value: str, attempt: int) -> str | None:
-        """As `like`; nine digits begin with 666, which no social security number does."""
-        made = self.like("SSN", value, attempt)
-        if made is None or sum(map(str.isdecimal, value)) != 9:
-            return made
-        six = iter("666")
-        return "".join(next(six, character) if character.isdecimal() else character for character in made)
+    def make_ssn(self, value: str, attempt: int) -> str | None:
+        """Replace the digits; nine digits begin with 666, which no social security number does."""
+        surrogate = self.replace_characters("SSN", value, attempt)
+        if surrogate is None or sum(map(str.isdecimal, value)) != 9:
+            return surrogate
+        first_digits = iter("666")
+        characters: list[str] = []
+        for character in surrogate:
+            characters.append(next(first_digits, character) if character.isdecimal() else character)
+        return "".join(characters)
 
-    def email(self, value: str, attempt: int) -> str:
+    def make_email(self, value: str, attempt: int) -> str:
         """Return an address at a domain that is kept for examples."""
-        what = "EMAIL", _joined(value), str(attempt)
-        return f"{self._pick(_GIVEN, 'given', *what)}.{self._pick(_FAMILY, *what)}@mail.example".lower()
+        subject = "EMAIL", _strip_punctuation(value), str(attempt)
+        return f"{self._pick(_GIVEN, 'given', *subject)}.{self._pick(_FAMILY, *subject)}@mail.example".lower()
 
-    def url(self, value: str, attempt: int) -> str:
+    def make_url(self, value: str, attempt: int) -> str:
         """Return an address at a domain that is kept for examples."""
-        chosen = self._keyed.bytes("URL", _joined(value), str(attempt))
+        chosen = self._choice.choose_bytes("URL", _strip_punctuation(value), str(attempt))
         return "https://www.example/" + "".join(string.ascii_lowercase[next(chosen) % 26] for _ in range(8))
 
-    def ip(self, value: str, attempt: int) -> str:
+    def make_ip(self, value: str, attempt: int) -> str:
         """Return an address of the ranges kept for documents (RFC 5737, RFC 3849)."""
-        number = self._keyed.number(65_536, "IP", value.casefold(), str(attempt))
+        number = self._choice.choose_number(65_536, "IP", value.casefold(), str(attempt))
         return f"2001:db8::{number:x}" if ":" in value and "." not in value else f"192.0.2.{number % 254 + 1}"
 
-    def address(self, value: str, attempt: int) -> str:
+    def make_address(self, value: str, attempt: int) -> str:
         """Return a street with a number."""
-        what = "ADDRESS", _joined(value), str(attempt)
-        return f"{self._keyed.number(998, *what) + 1} {self._pick(_FAMILY, *what)} Street"
+        subject = "ADDRESS", _strip_punctuation(value), str(attempt)
+        return f"{self._choice.choose_number(998, *subject) + 1} {self._pick(_FAMILY, *subject)} Street"
 
-    def place(self, value: str, attempt: int) -> str:
-        """Return a town that is everywhere and nowhere."""
-        return _cased(value, self._pick(_PLACES, "LOCATION", _joined(value), str(attempt)))
+    def make_location(self, value: str, attempt: int) -> str:
+        """Return a town whose name many towns have."""
+        return _match_case(value, self._pick(_PLACES, "LOCATION", _strip_punctuation(value), str(attempt)))
 
-    def facility(self, value: str, attempt: int) -> str | None:
+    def make_facility(self, value: str, attempt: int) -> str | None:
         """Return a hospital, or a ward or room of another number."""
-        words = list(map(str, _WORD.findall(value)))
-        kind = next((word for word in reversed(words) if word.casefold() in _FACILITY_WORDS), None)
-        if kind is not None and words == [kind] and (made := self.like("FACILITY", value, attempt)):
-            return made[: value.index(kind)] + kind + made[value.index(kind) + len(kind) :]
-        return f"{self._pick(_FAMILY, 'FACILITY', _joined(value), str(attempt))} {kind or 'Hospital'}"
+        words = [match.group() for match in _WORD.finditer(value)]
+        kind = _find_last_in(words, _FACILITY_WORDS)
+        if kind is not None and words == [kind]:
+            numbered = self.replace_characters("FACILITY", value, attempt)
+            if numbered:  # the ward or room keeps its kind, and gets another number
+                start = value.index(kind)
+                return numbered[:start] + kind + numbered[start + len(kind) :]
+        family = self._pick(_FAMILY, "FACILITY", _strip_punctuation(value), str(attempt))
+        return f"{family} {kind or 'Hospital'}"
 
-    def organization(self, value: str, attempt: int) -> str:
+    def make_organization(self, value: str, attempt: int) -> str:
         """Return a company."""
-        words = [word.group() for word in _WORD.finditer(value)]
-        kind = next((word for word in reversed(words) if word.casefold() in _ORGANIZATION_WORDS), "Company")
-        return f"{self._pick(_FAMILY, 'ORGANIZATION', _joined(value), str(attempt))} {kind}"
+        kind = _find_last_in([match.group() for match in _WORD.finditer(value)], _ORGANIZATION_WORDS)
+        family = self._pick(_FAMILY, "ORGANIZATION", _strip_punctuation(value), str(attempt))
+        return f"{family} {kind or 'Company'}"
 
 
-def _maker(entity: str) -> Callable[[Surrogates, str, int], str | None]:
-    return lambda surrogates, value, attempt: surrogates.like(entity, value, attempt)
+def _make_replacer(entity: str) -> Callable[[Surrogates, str, int], str | None]:
+    return lambda surrogates, value, attempt: surrogates.replace_characters(entity, value, attempt)
 
 
+_REPLACED_BY_CHARACTER = ("ZIP", "MRN", "ENCOUNTER", "PLAN", "ACCOUNT", "LICENSE", "VEHICLE", "DEVICE", "ID")
 _MAKERS: dict[str, Callable[[Surrogates, str, int], str | None]] = {
-    **{
-        entity: _maker(entity)
-        for entity in ("ZIP", "MRN", "ENCOUNTER", "PLAN", "ACCOUNT", "LICENSE", "VEHICLE", "DEVICE", "ID")
-    },
-    "PHONE": Surrogates.phone,
-    "SSN": Surrogates.ssn,
-    "EMAIL": Surrogates.email,
-    "URL": Surrogates.url,
-    "IP": Surrogates.ip,
-    "ADDRESS": Surrogates.address,
-    "LOCATION": Surrogates.place,
-    "FACILITY": Surrogates.facility,
-    "ORGANIZATION": Surrogates.organization,
+    **{entity: _make_replacer(entity) for entity in _REPLACED_BY_CHARACTER},
+    "PHONE": Surrogates.make_phone,
+    "SSN": Surrogates.make_ssn,
+    "EMAIL": Surrogates.make_email,
+    "URL": Surrogates.make_url,
+    "IP": Surrogates.make_ip,
+    "ADDRESS": Surrogates.make_address,
+    "LOCATION": Surrogates.make_location,
+    "FACILITY": Surrogates.make_facility,
+    "ORGANIZATION": Surrogates.make_organization,
 }
 
 # Entities that have surrogates of their own kind; names have, too, and dates and ages have other operators.
 WITH_SURROGATES = frozenset(_MAKERS) | {"NAME"}
 
 
-def _joined(value: str) -> str:
+def _strip_punctuation(value: str) -> str:
     return "".join(_ALNUM.findall(value)).casefold()
 
 
-def _other(character: str, chosen: int) -> str:
+def _pick_other(character: str, chosen: int) -> str:
     if character.isdecimal():
         return string.digits[chosen % 10]
     return (string.ascii_uppercase if character.isupper() else string.ascii_lowercase)[chosen % 26]
 
 
-def _cased(written: str, name: str) -> str:
+def _match_case(written: str, name: str) -> str:
     if written.isupper():
         return name.upper()
     return name.lower() if written.islower() else name
 
 
-def _gender(person: Sequence[str]) -> Gender:
-    known = next((word for word in person if word in _FEMALE or word in _MALE), None)
-    if known is not None:
-        return "female" if known in _FEMALE else "male"
-    return "female" if any(word.endswith("a") for word in person[:1]) else "male"
+def _find_meant(word: str, person: Sequence[str]) -> str:
+    """Return the word of a person's name that `word` is, with one typing error at most; `word` itself if none is."""
+    if word in person:
+        return word
+    return next((part for part in person if differs_by_one_error(part, word)), word)
+
+
+def _find_last_in(words: Sequence[str], kinds: Set[str]) -> str | None:
+    """Return the last of `words` that is one of `kinds`."""
+    return next((word for word in reversed(words) if word.casefold() in kinds), None)
+
+
+def _guess_gender(person: Sequence[str]) -> Gender:
+    """Return the gender of the first given name; of unknown names, female for a first word that ends in "a"."""
+    given_name = next((word for word in person if word in GIVEN_NAMES), None)
+    if given_name is not None:
+        return "female" if given_name in _FEMALE else "male"
+    return "female" if person and person[0].endswith("a") else "male"

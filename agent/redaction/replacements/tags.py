@@ -38,7 +38,7 @@ class TagTable:
                 if entity := tag.group("entity"):
                     self._last[entity] = max(self._last.get(entity, 0), int(tag.group("number")))
 
-    def tag(self, entity: str, value: str) -> str:
+    def write_tag(self, entity: str, value: str) -> str:
         """Return the tag of `value`, which differs from another only by how it is written."""
         entity = tag_name(entity)
         key = entity, self._meaning(entity, value)
@@ -49,10 +49,10 @@ class TagTable:
     def _meaning(self, entity: str, value: str) -> str:
         plain = _INSIGNIFICANT.sub(" ", value).strip().casefold() or value
         if entity == "NAME":
-            person = self._people.who(value)
+            person = self._people.find_person(value)
             return f"{' '.join(person.words)}/{person.number}" if person.words else plain
         if entity == "DATE" and len(value) <= _LONGEST_DATE and (written := read_date(value, language=self._language)):
-            return written.date.isoformat() if "day" in written.places else f"{written.date:%Y-%m}"
+            return written.date.isoformat() if "day" in written.positions else f"{written.date:%Y-%m}"
         if entity in _NUMBERED:
             return plain.replace(" ", "").lstrip("0") or plain
         return plain

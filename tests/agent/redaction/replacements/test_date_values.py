@@ -36,7 +36,7 @@ from agent.redaction.replacements.date_values import read_date, read_year
 def test_a_date_is_moved_and_written_as_it_was(text: str, language: str, moved: str):
     read = read_date(text, language=language, this_year=2026)
     assert read is not None
-    assert read.moved(10) == moved
+    assert read.move(10) == moved
 
 
 @pytest.mark.parametrize(
@@ -67,14 +67,14 @@ DAYS = st.dates(date(1938, 1, 1), date(2026, 12, 31))
 @given(DAYS, DAYS, st.integers(-364, 364), st.sampled_from(FORMS), st.sampled_from(FORMS))
 def test_days_between_two_dates_stay_whatever_the_form(one: date, other: date, days: int, form: str, form2: str):
     moved = [read_date(day.strftime(f), this_year=2026) for day, f in ((one, form), (other, form2))]
-    then = [read_date(written.moved(days) or "", this_year=2026) for written in moved if written is not None]
+    then = [read_date(written.move(days) or "", this_year=2026) for written in moved if written is not None]
     assert [written.date for written in then if written] == [one + timedelta(days), other + timedelta(days)]
 
 
 def test_where_the_calendar_ends_nothing_is_written():
     read = read_date("2099-12-31")
     assert read is not None
-    assert read.moved(10**7) is None
+    assert read.move(10**7) is None
 
 
 @pytest.mark.parametrize(

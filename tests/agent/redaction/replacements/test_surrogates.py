@@ -9,19 +9,19 @@ from hypothesis import strategies as st
 
 from agent.redaction.replacements.people import RecordPeople
 from agent.redaction.replacements.surrogate_names import surrogate_words
-from agent.redaction.replacements.surrogates import WITH_SURROGATES, Keyed, Surrogates
+from agent.redaction.replacements.surrogates import WITH_SURROGATES, KeyedChoice, Surrogates
 
 KEY = bytes(range(32))
 LETTERS = str.maketrans("0123456789", "ghijklmnop")
 
 
 def surrogates(*taken: str, key: bytes = KEY, scope: str = "") -> Surrogates:
-    return Surrogates(Keyed(key, scope), frozenset(taken))
+    return Surrogates(KeyedChoice(key, scope), frozenset(taken))
 
 
 def named(surrogate: Surrogates, *names: str) -> list[str | None]:
     people = RecordPeople(names)
-    return [surrogate.name(name, people.person(name)) for name in names]
+    return [surrogate.replace_name(name, people.find_person(name).words) for name in names]
 
 
 def test_all_ways_to_write_a_name_become_ways_to_write_its_surrogate():
@@ -55,7 +55,8 @@ def test_titles_and_particles_stay_and_a_title_says_whether_it_is_a_man_or_a_wom
     assert " van der " in made
     assert "ochitl" not in made
     assert "rzesniewski" not in made
-    woman, man = (surrogates().name("Chidi Okafor", ("chidi", "okafor"), gender) for gender in ("female", "male"))
+    woman = surrogates().replace_name("Chidi Okafor", ("chidi", "okafor"), "female")
+    man = surrogates().replace_name("Chidi Okafor", ("chidi", "okafor"), "male")
     assert woman is not None
     assert man is not None
     assert woman.split()[0] in surrogate_words("given_female")
@@ -96,7 +97,7 @@ def test_a_name_that_cannot_be_read_gets_none(unreadable: str):
     st.from_regex(r"[A-Z]{0,3}-?\d{4,9}[a-z]?", fullmatch=True),
 )
 def test_a_number_keeps_its_form_and_not_its_value(entity: str, value: str):
-    made = surrogates("".join(filter(str.isalnum, value)).casefold()).value(entity, value)
+    made = surrogates("".join(filter(str.isalnum, value)).casefold()).replace_value(entity, value)
     assert made is not None
     assert made != value
     assert [(c.isdigit(), c.isupper(), c.islower()) for c in made] == [
@@ -106,9 +107,9 @@ def test_a_number_keeps_its_form_and_not_its_value(entity: str, value: str):
 
 def test_a_number_written_otherwise_has_the_same_surrogate():
     made = surrogates()
-    assert (made.value("MRN", "0045-1234") or "").replace("-", "") == (made.value("MRN", "00451234") or "").replace(
-        "-", ""
-    )
+    grouped = made.replace_value("MRN", "0045-1234") or ""
+    joined = made.replace_value("MRN", "00451234") or ""
+    assert grouped.replace("-", "") == joined.replace("-", "")
 
 
 @pytest.mark.parametrize(
@@ -130,14 +131,14 @@ def test_a_number_written_otherwise_has_the_same_surrogate():
     ],
 )
 def test_values_of_other_kinds_become_what_belongs_to_nobody(entity: str, value: str, pattern: str):
-    made = surrogates().value(entity, value)
+    made = surrogates().replace_value(entity, value)
     assert made is not None
     assert re.fullmatch(pattern, made), made
     assert made != value
 
 
 def test_what_has_no_surrogate_says_so():
-    assert all(surrogates().value(entity, "teacher") is None for entity in ("PROFESSION", "SEX", "DATE", "AGE"))
-    assert surrogates().value("MRN", "unknown") is None  # no digit to replace
-    assert surrogates().value("ID", "A1" * 300) is None
+    assert all(surrogates().replace_value(entity, "teacher") is None for entity in ("PROFESSION", "SEX", "DATE", "AGE"))
+    assert surrogates().replace_value("MRN", "unknown") is None  # no digit to replace
+    assert surrogates().replace_value("ID", "A1" * 300) is None
     assert "NAME" in WITH_SURROGATES
