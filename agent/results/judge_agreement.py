@@ -1,20 +1,19 @@
-"""How far the judges of a jury agree, and what their grades hang on besides the answer: from stored seats alone."""
+"""Measure how far the judges of a jury agree, and their biases, from stored seats alone."""
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from statistics import fmean
 from typing import Literal
 
-from agent.jury.family import same_family
-from agent.jury.seats import seat_names
+from agent.jury.family import is_same_family
+from agent.jury.seats import name_seats
 from agent.metrics import Judge
 from agent.results.comparability import build_unit_prefix
 from agent.statistics.agreement import Icc, IccForm, Ratings, estimate_mean_icc, icc, stepped_up
 from agent.statistics.alpha_interval import Alpha, estimate_alpha
-from agent.statistics.correlation import estimate_rank_correlation
+from agent.statistics.correlation import RankedItem, estimate_rank_correlation
 from agent.statistics.intervals import Mean, estimate_figure, estimate_mean
 from agent.store import KeptJury, Run, Store
 
@@ -27,7 +26,7 @@ class Agreement:
 
     Attributes:
         benchmark: whose answers.
-        jury: from 1: which of those that graded the benchmark in this suite.
+        jury: its number, from 1, among those that graded the benchmark in this suite.
         criterion: or OVERALL.
         judges: the seats, by name.
         silent: those of them that gave no valid verdict on it at all.
@@ -58,7 +57,7 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class Bias:
-    """What a grade goes with besides the answer.
+    """A trait that a grade goes with besides the answer.
 
     Attributes:
         kind: "length": rank correlation of grade and answer length within each model's answers; "judge": a judge's
@@ -91,7 +90,7 @@ class _Graded:
     length: int | None  # characters; None: its text was purged
     grades: tuple[Mapping[str, float] | None, ...]
 
-    def of(self, criterion: str) -> list[float | None]:
+    def list_grades(self, criterion: str) -> list[float | None]:
         """Return every seat's grade of one criterion."""
         if criterion == OVERALL:
             return [fmean(grades.values()) if grades else None for grades in self.grades]
@@ -100,7 +99,7 @@ class _Graded:
 
 @dataclass(frozen=True, slots=True)
 class _Panel:
-    """One jury and everything it graded in a suite."""
+    """One jury and all answers that it graded in a suite."""
 
     benchmark: str
     number: int
@@ -110,16 +109,40 @@ class _Panel:
 
     @property
     def names(self) -> tuple[str, ...]:
-        return seat_names(self.judges)
+        return name_seats(self.judges)
 
     @property
     def criteria(self) -> list[str]:
-        found = dict.fromkeys(chain.from_iterable(one or () for answer in self.answers for one in answer.grades))
-        return [*found, OVERALL] if len(found) > 1 else list(found)
+        criteria: dict[str, None] = {}
+        for answer in self.answers:
+            for grades in answer.grades:
+                criteria.update(dict.fromkeys(grades or ()))
+        if len(criteria) > 1:
+            return [*criteria, OVERALL]
+        return list(criteria)
+
+
+@dataclass(frozen=True, slots=True)
+class _JudgedRun:
+    """A run, and the metric that a jury gave it."""
+
+    run: Run
+    metric: str
+    jury: KeptJury
+
+
+@dataclass(frozen=True, slots=True)
+class _BesideStrangers:
+    """One answer's grade by a judge, and the mean of those by judges of other families."""
+
+    unit: bytes
+    is_family: bool  # whether the answer is of a model of the judge's family
+    grade: float
+    strangers: float
 
 
 def identify_jury(jury: KeptJury) -> str:
-    """Return what tells one jury from another: its judges, and all that decides what they are asked.
+    """Return a text that tells one jury from another: its judges, and all that decides the questions to them.
 
     Not the fields: of an imported jury they are those that its verdicts happen to share.
     """
@@ -127,7 +150,7 @@ def identify_jury(jury: KeptJury) -> str:
 
 
 def measure_agreement(store: Store, suite: str, benchmark: str | None = None) -> tuple[list[Agreement], list[Bias]]:
-    """Say of every jury of a suite how far it agrees and what its grades go with.
+    """Return how far every jury of a suite agrees, and its biases.
 
     Runs of one benchmark that were graded by the same judges in the same way are taken together.
 
@@ -138,162 +161,219 @@ def measure_agreement(store: Store, suite: str, benchmark: str | None = None) ->
     """
     agreements: list[Agreement] = []
     biases: list[Bias] = []
-    for panel in _panels(store, [run for run in store.runs.select(suite) if benchmark in (None, run.benchmark)]):
-        agreements += [_agreement(panel, criterion) for criterion in panel.criteria]
-        biases += [bias for bias in _biases(panel) if bias.figure.n]
+    runs = [run for run in store.runs.select(suite) if benchmark in (None, run.benchmark)]
+    for panel in _read_panels(store, runs):
+        agreements += [_measure_criterion(panel, criterion) for criterion in panel.criteria]
+        biases += [bias for bias in _measure_biases(panel) if bias.figure.n]
     return agreements, biases
 
 
-def _panels(store: Store, runs: Sequence[Run]) -> Iterator[_Panel]:
-    of_jury: dict[str, list[tuple[Run, str, KeptJury]]] = {}
-    for run in runs:
-        judged = next((metric for metric in run.details.metrics if metric.judges), None)
-        if judged is not None and judged.jury is not None:
-            key = repr((run.benchmark, run.imported, identify_jury(judged.jury)))
-            of_jury.setdefault(key, []).append((run, judged.name, judged.jury))
+def _read_panels(store: Store, runs: Sequence[Run]) -> Iterator[_Panel]:
     numbers: Counter[str] = Counter()
-    for found in of_jury.values():
-        first, _, jury = found[0]
-        answers = tuple(chain.from_iterable(_graded(store, run, metric, len(jury.judges)) for run, metric, _ in found))
-        if answers:
-            numbers[first.benchmark] += 1
-            scale = jury.scale.high - jury.scale.low
-            yield _Panel(first.benchmark, numbers[first.benchmark], jury.judges, answers, scale)
+    for judged_runs in _group_by_jury(runs):
+        answers: list[_Graded] = []
+        for judged in judged_runs:
+            answers += _read_graded(store, judged)
+        if not answers:
+            continue
+        benchmark, jury = judged_runs[0].run.benchmark, judged_runs[0].jury
+        numbers[benchmark] += 1
+        yield _Panel(
+            benchmark=benchmark,
+            number=numbers[benchmark],
+            judges=jury.judges,
+            answers=tuple(answers),
+            scale=jury.scale.high - jury.scale.low,
+        )
 
 
-def _graded(store: Store, run: Run, metric: str, seats: int) -> Iterator[_Graded]:
-    found = store.juries.read_seats(run.run_id, metric)
-    if not found:
+def _group_by_jury(runs: Sequence[Run]) -> list[list[_JudgedRun]]:
+    groups: dict[Hashable, list[_JudgedRun]] = {}
+    for run in runs:
+        metric = next((metric for metric in run.details.metrics if metric.judges), None)
+        if metric is not None and metric.jury is not None:
+            key = run.benchmark, run.imported, identify_jury(metric.jury)
+            groups.setdefault(key, []).append(_JudgedRun(run, metric.name, metric.jury))
+    return list(groups.values())
+
+
+def _read_graded(store: Store, judged: _JudgedRun) -> Iterator[_Graded]:
+    """Yield the answers of a run that any judge graded."""
+    run = judged.run
+    seats = store.juries.read_seats(run.run_id, judged.metric)
+    if not seats:
         return
-    units = [row.unit_key for row in store.scores.read_units(run.run_id, metric)]
-    apart = build_unit_prefix(run)
-    graded = [position for position, given in found.items() if any(seat.grades for seat in given)]
+    units = [row.unit_key for row in store.scores.read_units(run.run_id, judged.metric)]
+    unit_prefix = build_unit_prefix(run)
+    graded = [position for position, answer_seats in seats.items() if any(seat.grades for seat in answer_seats)]
     for stored in store.answers.read_each_instance(run.run_id, graded):
-        by_seat = {seat.seat: seat.grades for seat in found[stored.position]}
-        length = None if stored.response is None else len(stored.response.text.strip())
-        grades = tuple(by_seat.get(seat) for seat in range(seats))
-        yield _Graded(run.model, apart + units[stored.position], length, grades)
+        by_seat = {seat.seat: seat.grades for seat in seats[stored.position]}
+        yield _Graded(
+            model=run.model,
+            unit=unit_prefix + units[stored.position],
+            length=None if stored.response is None else len(stored.response.text.strip()),
+            grades=tuple(by_seat.get(number) for number in range(len(judged.jury.judges))),
+        )
 
 
-def _agreement(panel: _Panel, criterion: str) -> Agreement:
-    rows = [(answer.unit, answer.of(criterion)) for answer in panel.answers]
-    silent = tuple(name for seat, name in enumerate(panel.names) if all(row[seat] is None for _, row in rows))
-    rows = [(unit, row) for unit, row in rows if sum(grade is not None for grade in row) > 1]
-    units, table = [unit for unit, _ in rows], [row for _, row in rows]
-    whole = [unit for unit, row in rows if None not in row]
-    clustered = len(set(whole)) < len(whole)
+def _measure_criterion(panel: _Panel, criterion: str) -> Agreement:
+    units: list[bytes] = []
+    table: list[list[float | None]] = []
+    complete_units: list[bytes] = []
+    heard: set[int] = set()  # seats that gave any verdict on this criterion
+    for answer in panel.answers:
+        row = answer.list_grades(criterion)
+        graded = [seat for seat, grade in enumerate(row) if grade is not None]
+        heard.update(graded)
+        if len(graded) > 1:
+            units.append(answer.unit)
+            table.append(row)
+            if None not in row:
+                complete_units.append(answer.unit)
+    is_clustered = len(set(complete_units)) < len(complete_units)
     return Agreement(
-        *(panel.benchmark, panel.number, criterion, panel.names, silent, len(rows)),
-        complete=len(whole),
+        benchmark=panel.benchmark,
+        jury=panel.number,
+        criterion=criterion,
+        judges=panel.names,
+        silent=tuple(name for seat, name in enumerate(panel.names) if seat not in heard),
+        answers=len(table),
+        complete=len(complete_units),
         units=len(set(units)),
-        complete_units=len(set(whole)),
+        complete_units=len(set(complete_units)),
         interval=estimate_alpha(table, "interval", units),
         ordinal=estimate_alpha(table, "ordinal", units),
-        icc=_of_clusters(table, units, len(panel.judges)) if clustered else icc(table),
-        method="percentile" if clustered else "F",
+        icc=_correlate_clusters(table, units, len(panel.judges)) if is_clustered else icc(table),
+        method="percentile" if is_clustered else "F",
     )
-
-
-def _of_clusters(table: Ratings, units: Sequence[bytes], judges: int) -> dict[IccForm, Icc]:
-    """Return the correlations with intervals by resampled units.
-
-    Those of the mean of all judges rise with those of one (Spearman 1910, Brown 1910), and so do their limits.
-    """
-    found = icc(table)
-    for one, of_mean in _FORMS.items():
-        limits = estimate_mean_icc(table, [range(judges)], one, units=units)
-        found[one] = Icc(found[one].value, limits.low, limits.high)
-        stepped = (None if limit is None else stepped_up(limit, judges) for limit in (limits.low, limits.high))
-        found[of_mean] = Icc(found[of_mean].value, *stepped)
-    return found
 
 
 _FORMS: dict[IccForm, IccForm] = {"ICC1": "ICC1k", "ICC2": "ICC2k", "ICC3": "ICC3k"}
 
 
-def _biases(panel: _Panel) -> Iterator[Bias]:
-    rows = [(answer, answer.of(OVERALL)) for answer in panel.answers]
-    within = (-panel.scale, panel.scale)  # where a difference of two grades ends
-    yield Bias(
-        "length", panel.benchmark, panel.number, "", "", _against_length((answer, _mean(row)) for answer, row in rows)
-    )
-    for seat, name in enumerate(panel.names):
-        own = ((answer, row[seat]) for answer, row in rows)
-        yield Bias("length", panel.benchmark, panel.number, name, "", _against_length(own))
-    for seat, name in enumerate(panel.names):
-        apart = [(answer.unit, above) for answer, row in rows if (above := _above(row, {seat})) is not None]
-        yield Bias("judge", panel.benchmark, panel.number, name, "", estimate_mean(apart, binary=False, within=within))
-    for model in dict.fromkeys(answer.model for answer in panel.answers):
-        kin = {seat for seat, judge in enumerate(panel.judges) if same_family(judge.model_name, model)}
-        apart = [
-            (answer.unit, above)
-            for answer, row in rows
-            if answer.model == model and (above := _above(row, kin)) is not None
-        ]
-        yield Bias(
-            "family", panel.benchmark, panel.number, "", model, estimate_mean(apart, binary=False, within=within)
-        )
-    for seat, name in enumerate(panel.names):
-        both = list(_beside_strangers(panel, seat, rows))
-        if len({kin for _, kin, _, _ in both}) == 2:
-            items = [(unit, (kin, own - others)) for unit, kin, own, others in both]
-            figure = estimate_figure(items, _difference, within=(2 * within[0], 2 * within[1]))
-            if _apart([(kin, others) for _, kin, _, others in both]):
-                figure = Mean(figure.n, figure.units, None, None, None, "none")
-            yield Bias("favour", panel.benchmark, panel.number, name, "", figure)
+def _correlate_clusters(table: Ratings, units: Sequence[bytes], judges: int) -> dict[IccForm, Icc]:
+    """Return the correlations with intervals by resampled units.
 
-
-def _beside_strangers(
-    panel: _Panel, seat: int, rows: Sequence[tuple[_Graded, Sequence[float | None]]]
-) -> Iterator[tuple[bytes, bool, float, float]]:
-    """Yield (unit, whether the answer is of the judge's family, its grade, the mean of judges of other families).
-
-    Others are of neither the judge's family nor the answering model's: who favours the same, or its own, is no measure.
+    Those of the mean of all judges rise with those of one (Spearman 1910, Brown 1910), and so do their limits.
     """
-    judge = panel.judges[seat].model_name
-    for answer, row in rows:
-        others = _mean(
-            [
-                grade
-                for grade, other in zip(row, panel.judges, strict=True)
-                if not same_family(other.model_name, judge) and not same_family(other.model_name, answer.model)
-            ]
-        )
-        own = row[seat]
-        if own is not None and others is not None:
-            yield answer.unit, same_family(judge, answer.model), own, others
+    correlations = icc(table)
+    for single, of_mean in _FORMS.items():
+        limits = estimate_mean_icc(table, [range(judges)], single, units=units)
+        correlations[single] = Icc(correlations[single].value, limits.low, limits.high)
+        low = None if limits.low is None else stepped_up(limits.low, judges)
+        high = None if limits.high is None else stepped_up(limits.high, judges)
+        correlations[of_mean] = Icc(correlations[of_mean].value, low, high)
+    return correlations
 
 
-def _apart(grades: Sequence[tuple[bool, float]]) -> bool:
-    """Whether the two lots of grades lie more than their standard deviation apart, as far as that can be seen."""
-    lots = [[grade for which, grade in grades if which is kin] for kin in (True, False)]
-    within = sum((grade - fmean(lot)) ** 2 for lot in lots for grade in lot) / max(1, len(grades) - 2)
-    return abs(fmean(lots[0]) - fmean(lots[1])) > max(math.sqrt(within), 1e-9)
+@dataclass(frozen=True, slots=True)
+class _GradedRow:
+    """One answer, and each seat's mean grade over the criteria."""
+
+    answer: _Graded
+    grades: Sequence[float | None]
 
 
-def _against_length(of: "Iterator[tuple[_Graded, float | None]]") -> Mean:
-    """Correlate grades with lengths of answers, each model's by itself."""
-    items = [
-        (answer.unit, answer.model, (float(answer.length), grade))
-        for answer, grade in of
-        if answer.length is not None and grade is not None
-    ]
+def _measure_biases(panel: _Panel) -> Iterator[Bias]:
+    rows = [_GradedRow(answer, answer.list_grades(OVERALL)) for answer in panel.answers]
+    overall_lengths = _correlate_length((row.answer, _mean(row.grades)) for row in rows)
+    yield Bias("length", panel.benchmark, panel.number, judge="", model="", figure=overall_lengths)
+    for seat, name in enumerate(panel.names):
+        figure = _correlate_length((row.answer, row.grades[seat]) for row in rows)
+        yield Bias("length", panel.benchmark, panel.number, judge=name, model="", figure=figure)
+    for seat, name in enumerate(panel.names):
+        figure = _estimate_lead(panel, rows, {seat})
+        yield Bias("judge", panel.benchmark, panel.number, judge=name, model="", figure=figure)
+    for model in dict.fromkeys(answer.model for answer in panel.answers):
+        family = {seat for seat, judge in enumerate(panel.judges) if is_same_family(judge.model_name, model)}
+        model_rows = [row for row in rows if row.answer.model == model]
+        figure = _estimate_lead(panel, model_rows, family)
+        yield Bias("family", panel.benchmark, panel.number, judge="", model=model, figure=figure)
+    for seat, name in enumerate(panel.names):
+        favour = _estimate_favour(panel, seat, rows)
+        if favour is not None:
+            yield Bias("favour", panel.benchmark, panel.number, judge=name, model="", figure=favour)
+
+
+def _correlate_length(graded: Iterable[tuple[_Graded, float | None]]) -> Mean:
+    """Correlate grades with lengths of answers, within each model's."""
+    items = []
+    for answer, grade in graded:
+        if answer.length is not None and grade is not None:
+            items.append(RankedItem(answer.unit, answer.model, x=float(answer.length), y=grade))
     return estimate_rank_correlation(items)
 
 
-def _mean(row: Sequence[float | None]) -> float | None:
-    there = [grade for grade in row if grade is not None]
-    return fmean(there) if there else None
+def _estimate_lead(panel: _Panel, rows: Sequence[_GradedRow], seats: set[int]) -> Mean:
+    """Return how far these seats grade above the others on the same answers."""
+    leads = []
+    for row in rows:
+        lead = _compute_lead(row.grades, seats)
+        if lead is not None:
+            leads.append((row.answer.unit, lead))
+    return estimate_mean(leads, binary=False, within=(-panel.scale, panel.scale))
 
 
-def _above(row: Sequence[float | None], seats: set[int]) -> float | None:
+def _compute_lead(grades: Sequence[float | None], seats: set[int]) -> float | None:
     """Return how far these seats stand above the others on one answer; None where either side gave nothing."""
-    inside = _mean([grade for seat, grade in enumerate(row) if seat in seats])
-    outside = _mean([grade for seat, grade in enumerate(row) if seat not in seats])
-    return None if inside is None or outside is None else inside - outside
+    inside = _mean([grade for seat, grade in enumerate(grades) if seat in seats])
+    outside = _mean([grade for seat, grade in enumerate(grades) if seat not in seats])
+    if inside is None or outside is None:
+        return None
+    return inside - outside
 
 
-def _difference(items: Sequence[tuple[Hashable, float]]) -> float | None:
-    kin = [above for same, above in items if same]
-    others = [above for same, above in items if not same]
-    return fmean(kin) - fmean(others) if kin and others else None
+def _estimate_favour(panel: _Panel, seat: int, rows: Sequence[_GradedRow]) -> Mean | None:
+    """Return how much a judge favours its family; None unless it graded answers of its family and of others."""
+    graded = list(_compare_to_strangers(panel, seat, rows))
+    if len({each.is_family for each in graded}) < 2:
+        return None
+    items = [(each.unit, (each.is_family, each.grade - each.strangers)) for each in graded]
+    widest = 2 * panel.scale  # a difference of two differences of grades
+    figure = estimate_figure(items, _subtract_leads, within=(-widest, widest))
+    if _lie_apart(graded):
+        return Mean(figure.n, figure.units, None, None, None, "none")
+    return figure
+
+
+def _compare_to_strangers(panel: _Panel, seat: int, rows: Sequence[_GradedRow]) -> Iterator[_BesideStrangers]:
+    """Yield the grade of a judge beside the mean grade of strangers, for every answer that has both.
+
+    Strangers are of neither the judge's family nor the answering model's: a judge who favours the same family, or its
+    own, is no measure.
+    """
+    judge = panel.judges[seat].model_name
+    for row in rows:
+        model = row.answer.model
+        stranger_grades = []
+        for grade, colleague in zip(row.grades, panel.judges, strict=True):
+            name = colleague.model_name
+            if not is_same_family(name, judge) and not is_same_family(name, model):
+                stranger_grades.append(grade)
+        strangers = _mean(stranger_grades)
+        grade = row.grades[seat]
+        if grade is not None and strangers is not None:
+            yield _BesideStrangers(row.answer.unit, is_same_family(judge, model), grade, strangers)
+
+
+def _lie_apart(graded: Sequence[_BesideStrangers]) -> bool:
+    """Whether strangers grade the family's answers more than a standard deviation above or below other answers."""
+    family = [each.strangers for each in graded if each.is_family]
+    others = [each.strangers for each in graded if not each.is_family]
+    squares = [(grade - fmean(family)) ** 2 for grade in family] + [(grade - fmean(others)) ** 2 for grade in others]
+    variance = sum(squares) / max(1, len(graded) - 2)
+    return abs(fmean(family) - fmean(others)) > max(math.sqrt(variance), 1e-9)
+
+
+def _subtract_leads(items: Sequence[tuple[bool, float]]) -> float | None:
+    """Return the mean lead over answers of the judge's family minus that over other answers."""
+    family = [lead for is_family, lead in items if is_family]
+    others = [lead for is_family, lead in items if not is_family]
+    if not family or not others:
+        return None
+    return fmean(family) - fmean(others)
+
+
+def _mean(grades: Sequence[float | None]) -> float | None:
+    valid = [grade for grade in grades if grade is not None]
+    return fmean(valid) if valid else None

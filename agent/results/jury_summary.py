@@ -1,11 +1,11 @@
-"""How a jury did its work: seats filled, repairs, failures, criteria, and the score without judges of the family."""
+"""Summarise a jury's work: seats filled, repairs, failures, criteria, and the score without judges of the family."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from agent.jury.family import same_family
-from agent.jury.seats import least_verdicts, seat_names
+from agent.jury.family import is_same_family
+from agent.jury.seats import count_needed_verdicts, name_seats
 from agent.statistics.intervals import Mean, estimate_mean
 from agent.store import KeptMetric, Seat
 from agent.vocabulary import Reason
@@ -85,49 +85,50 @@ def summarise_jury(metric: KeptMetric, model: str, answers: Iterable[JudgedAnswe
     jury, judges = metric.jury, metric.judges
     if jury is None or not judges:
         return None
-    own = frozenset(place for place, judge in enumerate(judges) if same_family(judge.model_name, model))
+    family = frozenset(seat for seat, judge in enumerate(judges) if is_same_family(judge.model_name, model))
     asked = 0
-    counts = [_Count() for _ in judges]
+    tallies = [_JudgeTally() for _ in judges]
     criteria: dict[str, list[tuple[bytes, float]]] = {criterion: [] for criterion in jury.criteria}
-    without: list[tuple[bytes, float]] = []
+    without_family: list[tuple[bytes, float]] = []
     for unit, score, seats in answers:
         if not seats and score != Reason.NOT_JUDGED:
             continue
         asked += 1
-        valid = [seat for seat in seats if seat.grades is not None]
-        given = {seat.seat: seat for seat in seats}
-        for place, count in enumerate(counts):
-            count.add(given.get(place))
+        seats_by_number = {seat.seat: seat for seat in seats}
+        for number, tally in enumerate(tallies):
+            tally.add(seats_by_number.get(number))
         if isinstance(score, str):
             continue
-        for criterion, found in criteria.items():
-            grades = [seat.grades[criterion] for seat in valid if seat.grades and criterion in seat.grades]
+        for criterion, scores in criteria.items():
+            grades = [seat.grades[criterion] for seat in seats if seat.grades and criterion in seat.grades]
             if grades:
-                found.append((unit, sum(grades) / len(grades)))
-        others = [seat for seat in valid if seat.seat not in own]
-        if 2 * len(others) > len(judges) - len(own):
-            without.append((unit, _mean([_mean(list((seat.grades or {}).values())) for seat in others])))
+                scores.append((unit, _mean(grades)))
+        strangers = [seat for seat in seats if seat.grades is not None and seat.seat not in family]
+        if 2 * len(strangers) > len(judges) - len(family):
+            means = [_mean(list((seat.grades or {}).values())) for seat in strangers]
+            without_family.append((unit, _mean(means)))
+    each = tuple(tally.summarise() for tally in tallies)
+    faults = sum((tally.faults for tally in tallies), Counter[str]())
     within = metric.low, metric.high
-    each = tuple(count.summary for count in counts)
-    faults = sum((count.faults for count in counts), Counter[str]())
+    some_are_family = 0 < len(family) < len(judges)
     return JurySummary(
-        seat_names(judges),
-        least_verdicts(len(judges), jury.quorum),
+        judges=name_seats(judges),
+        quorum=count_needed_verdicts(len(judges), jury.quorum),
         seats=asked * len(judges),
-        filled=sum(one.filled for one in each),
-        repaired=sum(one.repaired for one in each),
-        faults=_in_order(faults),
-        criteria={name: estimate_mean(found, binary=False, within=within) for name, found in criteria.items()},
-        family=tuple(sorted(own)),
-        itself=tuple(place for place, judge in enumerate(judges) if judge.model_name == model),
+        filled=sum(judge.filled for judge in each),
+        repaired=sum(judge.repaired for judge in each),
+        faults=_sort_faults(faults),
+        criteria={name: estimate_mean(scores, binary=False, within=within) for name, scores in criteria.items()},
+        family=tuple(sorted(family)),
+        itself=tuple(seat for seat, judge in enumerate(judges) if judge.model_name == model),
         each=each,
-        without_family=estimate_mean(without, binary=False, within=within) if 0 < len(own) < len(judges) else None,
+        without_family=estimate_mean(without_family, binary=False, within=within) if some_are_family else None,
     )
 
 
 @dataclass(slots=True)
-class _Count:
-    """What one judge's seats came to so far."""
+class _JudgeTally:
+    """Counts of one judge's seats."""
 
     repaired: int = 0
     faults: Counter[str] = field(default_factory=Counter)
@@ -142,13 +143,16 @@ class _Count:
             self.repaired += seat.repaired
             self.grades.append(_mean(list(seat.grades.values())))
 
-    @property
-    def summary(self) -> JudgeSummary:
-        mean = _mean(self.grades) if self.grades else None
-        return JudgeSummary(len(self.grades), self.repaired, _in_order(self.faults), mean)
+    def summarise(self) -> JudgeSummary:
+        return JudgeSummary(
+            filled=len(self.grades),
+            repaired=self.repaired,
+            faults=_sort_faults(self.faults),
+            mean=_mean(self.grades) if self.grades else None,
+        )
 
 
-def _in_order(faults: Mapping[str, int]) -> dict[str, int]:
+def _sort_faults(faults: Mapping[str, int]) -> dict[str, int]:
     return {str(reason): count for reason, count in sorted(faults.items())}
 
 
