@@ -1,10 +1,11 @@
-"""What is drawn of a leaderboard: a panel of points for each benchmark, and a grid of benchmarks by models."""
+"""Build the chart of a leaderboard: a panel of points for each benchmark, and a grid of benchmarks by models."""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent.results.summarize import MetricSummary, RunSummary
+from agent.store import Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,7 +13,7 @@ class Point:
     """One model's result in a panel. Numbers are places on the panel's scale, from 0 to 1.
 
     Attributes:
-        label: the model, and what tells it from other rows of its own.
+        label: the model, and the arguments that tell it from other rows of its own.
         value: None where there is no score.
         low, high: the 95 % interval, None where there is none.
         least, most: the mean were every unscored instance wrong, or right; None where that changes little.
@@ -51,7 +52,7 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Everything that is drawn of one leaderboard. `what` is what its dots are, in a word."""
+    """The drawing of one leaderboard, as data. `what` names its dots in a word."""
 
     title: str
     panels: tuple[Panel, ...]
@@ -59,64 +60,115 @@ class Chart:
     what: str = "mean"
 
 
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One summary, with the names that it is shown by."""
+
+    summary: RunSummary
+    model: str
+    arguments: str
+
+
 def build_chart(summaries: Sequence[RunSummary], title: str) -> Chart:
-    """Say what to draw of a leaderboard, benchmarks in order and the best model of each first."""
-    served = Counter(model for model, _ in {(one.run.model, one.run.deployment) for one in summaries})
-    groups: dict[tuple[str, str], list[RunSummary]] = {}
-    for one in summaries:
-        groups.setdefault((one.run.benchmark, one.shown.metric), []).append(one)
-    panels, rows, cells = [], [], []
-    columns = {_model(one, served): None for one in sorted(summaries, key=lambda one: _model(one, served))}
-    for (benchmark, _), group in groups.items():
-        alike = Counter(_model(one, served) for one in group)
-        points = {}
-        for one in group:
-            arguments = _arguments(one) if alike[_model(one, served)] > 1 else ""
-            points[id(one)] = _point(one, f"{_model(one, served)} {arguments}".strip())
-        metric = group[0].shown
-        best_first = sorted(points.values(), key=lambda point: (-_known(point.value), point.label))
-        ends = (f"{metric.low:g}", f"{metric.high:g}")
-        panels.append(Panel(benchmark, metric.display_name, ends, tuple(best_first)))
-        parts: dict[str, dict[str, float | None]] = {}
-        for one in group:
-            own = _arguments(one) if any(count > 1 for count in alike.values()) else ""
-            parts.setdefault(own, {})[_model(one, served)] = points[id(one)].value
-        for own, row in parts.items():
-            rows.append(f"{benchmark} {own}".strip())
-            cells.append(tuple(row.get(model) for model in columns))
-    return Chart(title, tuple(panels), Grid(tuple(rows), tuple(columns), tuple(cells)))
+    """Build the chart of a leaderboard, benchmarks in order and the best model of each first."""
+    rows = _name_rows(summaries)
+    models = sorted({row.model for row in rows})
+    panels: list[Panel] = []
+    grid_rows: list[str] = []
+    cells: list[tuple[float | None, ...]] = []
+    for group in _group_by_benchmark(rows):
+        panels.append(_build_panel(group))
+        benchmark = group[0].summary.run.benchmark
+        for arguments, values in _split_by_arguments(group).items():
+            grid_rows.append(f"{benchmark} {arguments}".strip())
+            cells.append(tuple(values.get(model) for model in models))
+    return Chart(title, tuple(panels), Grid(tuple(grid_rows), tuple(models), tuple(cells)))
 
 
-def _known(value: float | None) -> float:
-    return -1.0 if value is None else value
+def _name_rows(summaries: Sequence[RunSummary]) -> list[_Row]:
+    """Name the models of summaries, with the deployment where a model is served by several."""
+    deployments: dict[str, set[str]] = {}
+    for summary in summaries:
+        deployments.setdefault(summary.run.model, set()).add(summary.run.deployment)
+    rows = []
+    for summary in summaries:
+        run = summary.run
+        model = f"{run.model} ({run.deployment})" if len(deployments[run.model]) > 1 else run.model
+        rows.append(_Row(summary, model, _join_arguments(run)))
+    return rows
 
 
-def _model(summary: RunSummary, served: Counter[str]) -> str:
-    run = summary.run
-    return f"{run.model} ({run.deployment})" if served[run.model] > 1 else run.model
+def _join_arguments(run: Run) -> str:
+    return " ".join(f"{key}={value}" for key, value in run.pairs if key not in ("model", "model_deployment"))
 
 
-def _arguments(summary: RunSummary) -> str:
-    pairs = summary.run.pairs
-    return " ".join(f"{key}={value}" for key, value in pairs if key not in ("model", "model_deployment"))
+def _group_by_benchmark(rows: Sequence[_Row]) -> list[list[_Row]]:
+    """Group rows by benchmark and metric: one panel has one scale."""
+    groups: dict[tuple[str, str], list[_Row]] = {}
+    for row in rows:
+        groups.setdefault((row.summary.run.benchmark, row.summary.shown.metric), []).append(row)
+    return list(groups.values())
 
 
-def _point(summary: RunSummary, label: str) -> Point:
+def _build_panel(group: Sequence[_Row]) -> Panel:
+    rows_of_model = Counter(row.model for row in group)
+    points = []
+    for row in group:
+        arguments = row.arguments if rows_of_model[row.model] > 1 else ""
+        points.append(_build_point(row.summary, f"{row.model} {arguments}".strip()))
+    metric = group[0].summary.shown
+    return Panel(
+        title=group[0].summary.run.benchmark,
+        metric=metric.display_name,
+        ends=(f"{metric.low:g}", f"{metric.high:g}"),
+        points=tuple(sorted(points, key=_rank_best_first)),
+    )
+
+
+def _rank_best_first(point: Point) -> tuple[float, str]:
+    value = -1.0 if point.value is None else point.value
+    return -value, point.label
+
+
+def _split_by_arguments(group: Sequence[_Row]) -> dict[str, dict[str, float | None]]:
+    """Return the models' values by the arguments of their runs; all together where each model has one row."""
+    rows_of_model = Counter(row.model for row in group)
+    has_repeats = any(count > 1 for count in rows_of_model.values())
+    values: dict[str, dict[str, float | None]] = {}
+    for row in group:
+        arguments = row.arguments if has_repeats else ""
+        values.setdefault(arguments, {})[row.model] = row.summary.shown.normalised
+    return values
+
+
+def _build_point(summary: RunSummary, label: str) -> Point:
     metric = summary.shown
     mean, bounds = metric.mean, metric.bounds
-    matters = bounds is not None and bounds.matters
-    words = "no score" if mean.value is None else _number(mean.value, metric)
-    if mean.low is not None and mean.high is not None:
-        words += f" ({_number(mean.low, metric)} to {_number(mean.high, metric)})"
+    least = most = None
+    if bounds is not None and bounds.matters:
+        least, most = metric.share(bounds.low), metric.share(bounds.high)
     return Point(
-        label,
-        *(metric.share(mean.value), metric.share(mean.low), metric.share(mean.high)),
-        least=metric.share(bounds.low) if bounds is not None and matters else None,
-        most=metric.share(bounds.high) if bounds is not None and matters else None,
-        said=f"{words}, n {mean.n}" if mean.n else words,
+        label=label,
+        value=metric.share(mean.value),
+        low=metric.share(mean.low),
+        high=metric.share(mean.high),
+        least=least,
+        most=most,
+        said=_describe_mean(metric),
         baseline=not summary.run.details.language_model,
     )
 
 
-def _number(value: float, metric: MetricSummary) -> str:
+def _describe_mean(metric: MetricSummary) -> str:
+    mean = metric.mean
+    words = "no score" if mean.value is None else _format_value(mean.value, metric)
+    if mean.low is not None and mean.high is not None:
+        words += f" ({_format_value(mean.low, metric)} to {_format_value(mean.high, metric)})"
+    if mean.n:
+        words += f", n {mean.n}"
+    return words
+
+
+def _format_value(value: float, metric: MetricSummary) -> str:
+    # Two decimals on a jury's scale tell as much as three of a share.
     return f"{value:.3f}" if metric.high - metric.low <= 1 else f"{value:.2f}"

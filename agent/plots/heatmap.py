@@ -1,7 +1,9 @@
 """A heatmap of benchmarks by models, each cell with its number."""
 
+from dataclasses import dataclass
+
 from agent.plots.charts import Chart
-from agent.plots.svg import LETTER, PAPER, Drawing, clean, element, rectangle, shortened, text
+from agent.plots.svg import LETTER, PAPER, Drawing, clean, element, rectangle, shorten, text
 
 LABELS, CELL, ROW, TOP, BOTTOM = 300, 58, 26, 44, 54
 SLANT = 40  # degrees that the models' names rise
@@ -16,42 +18,55 @@ LEGEND = "From 0, the lowest of each metric, to 1, its highest. Empty: no result
 def heatmap(chart: Chart) -> Drawing:
     """Draw the grid: the darker the better."""
     grid = chart.grid
-    names = [shortened(column, MOST_LETTERS * LETTER) for column in grid.columns]
-    rise = 14 + max((len(column) for column in names), default=0) * LETTER * RISE
-    run = max((len(column) for column in names), default=0) * LETTER * REACH
-    width = max(LEAST, LABELS + CELL * len(names) + run)
+    names = [shorten(column, MOST_LETTERS * LETTER) for column in grid.columns]
+    longest = max((len(name) for name in names), default=0) * LETTER
+    width = max(LEAST, LABELS + CELL * len(names) + longest * REACH)
+    rise = 14 + longest * RISE
     top = TOP + rise
     height = top + ROW * len(grid.rows) + BOTTOM
     title = f"{chart.title}: benchmarks by models"
-    parts = [text(0, 22, shortened(title, width), size=16, font_weight=650)]
-    for place, (shown, column) in enumerate(zip(names, grid.columns, strict=True)):
-        x, y = LABELS + CELL * (place + 0.5), top - 8
-        turned = text(x, y, shown, transform=f"rotate(-{SLANT} {x:.2f} {y:.2f})")
-        parts.append(element("g", element("title", clean(column)), turned))
-    for place, (row, cells) in enumerate(zip(grid.rows, grid.cells, strict=True)):
-        y = top + ROW * place
-        parts.append(element("g", element("title", clean(row)), text(0, y + 17, shortened(row, LABELS - 12))))
-        parts += [_cell(LABELS + CELL * at, y, value) for at, value in enumerate(cells)]
-    parts += _key(height)
-    return Drawing(width, height, title, _description(chart), parts)
+    parts = [text(0, 22, shorten(title, width), size=16, font_weight=650)]
+    for number, (name, column) in enumerate(zip(names, grid.columns, strict=True)):
+        parts.append(_draw_column_name(name, column, LABELS + CELL * (number + 0.5), top - 8))
+    for number, (row, cells) in enumerate(zip(grid.rows, grid.cells, strict=True)):
+        y = top + ROW * number
+        row_name = text(0, y + 17, shorten(row, LABELS - 12))
+        parts.append(element("g", element("title", clean(row)), row_name))
+        for column_number, value in enumerate(cells):
+            parts.append(_draw_cell(LABELS + CELL * column_number, y, value))
+    parts += _draw_key(height)
+    return Drawing(width, height, title, _describe(chart), parts)
 
 
-def _cell(x: float, y: float, value: float | None) -> str:
+def _draw_column_name(name: str, column: str, x: float, y: float) -> str:
+    turned = text(x, y, name, transform=f"rotate(-{SLANT} {x:.2f} {y:.2f})")
+    return element("g", element("title", clean(column)), turned)
+
+
+def _draw_cell(x: float, y: float, value: float | None) -> str:
     if value is None:
         return rectangle(x + CELL / 2 - 6, y + ROW / 2 - 0.5, 12, 1, kind="line")
-    fill, letters = _shade(value)
+    colours = _shade(value)
     return element(
         "g",
-        element("rect", x=x + 1, y=y + 1, width=CELL - 2, height=ROW - 2, fill=fill),
-        element("text", f"{value:.2f}", x=x + CELL / 2, y=y + 17, font_size=13, text_anchor="middle", fill=letters),
+        element("rect", x=x + 1, y=y + 1, width=CELL - 2, height=ROW - 2, fill=colours.cell),
+        element(
+            "text",
+            f"{value:.2f}",
+            x=x + CELL / 2,
+            y=y + 17,
+            font_size=13,
+            text_anchor="middle",
+            fill=colours.letters,
+        ),
     )
 
 
-def _key(height: float) -> list[str]:
-    steps = [
-        element("rect", x=LABELS + 20 * step, y=height - 40, width=20, height=12, fill=_shade(step / 10)[0])
-        for step in range(11)
-    ]
+def _draw_key(height: float) -> list[str]:
+    steps = []
+    for step in range(11):
+        colour = _shade(step / 10).cell
+        steps.append(element("rect", x=LABELS + 20 * step, y=height - 40, width=20, height=12, fill=colour))
     return [
         text(0, height - 30, "0 to 1", kind="quiet", size=12),
         *steps,
@@ -59,21 +74,28 @@ def _key(height: float) -> list[str]:
     ]
 
 
-def _shade(value: float) -> tuple[str, str]:
-    """Return a cell's colour and that of its letters: lightness falls evenly, and letters stand out from it."""
+@dataclass(frozen=True, slots=True)
+class _Colours:
+    """The colour of a cell, and that of the letters in it."""
+
+    cell: str
+    letters: str
+
+
+def _shade(value: float) -> _Colours:
+    """Return the colours of a cell: lightness falls evenly, and letters stand out from it."""
     share = min(1.0, max(0.0, value))
-    red, green, blue = (round(light + share * (dark - light)) for light, dark in zip(LIGHT, DARK, strict=True))
-    return f"#{red:02x}{green:02x}{blue:02x}", PAPER if share > WHITE_FROM else BLACK
+    parts = [round(light + share * (dark - light)) for light, dark in zip(LIGHT, DARK, strict=True)]
+    cell = "#" + "".join(f"{part:02x}" for part in parts)
+    return _Colours(cell, letters=PAPER if share > WHITE_FROM else BLACK)
 
 
-def _description(chart: Chart) -> str:
+def _describe(chart: Chart) -> str:
     grid = chart.grid
-    words = (
-        f"{row}: "
-        + ", ".join(
-            f"{model} {'no result' if value is None else f'{value:.2f}'}"
-            for model, value in zip(grid.columns, cells, strict=True)
-        )
-        for row, cells in zip(grid.rows, grid.cells, strict=True)
-    )
-    return ". ".join(words)
+    sentences = []
+    for row, cells in zip(grid.rows, grid.cells, strict=True):
+        results = []
+        for model, value in zip(grid.columns, cells, strict=True):
+            results.append(f"{model} no result" if value is None else f"{model} {value:.2f}")
+        sentences.append(f"{row}: {', '.join(results)}")
+    return ". ".join(sentences)

@@ -9,28 +9,41 @@ LEGEND = "o {what}, - its 95 % interval, . where it could be were all unscored w
 
 def draw_plain_plot(chart: Chart) -> str:
     """Draw each benchmark's models below each other, on the metric's whole scale."""
-    width = min(LABEL, max((len(point.label) for panel in chart.panels for point in panel.points), default=0))
+    width = 0
+    for panel in chart.panels:
+        for point in panel.points:
+            width = max(width, min(LABEL, len(point.label)))
     lines = [chart.title]
     for panel in chart.panels:
         lines += ["", f"{panel.title}  {panel.metric}  {panel.ends[0]} to {panel.ends[1]}"]
-        lines += [f"  {_cut(point.label, width):{width}}  |{_strip(point)}|  {point.said}" for point in panel.points]
-    return "\n".join([*lines, "", LEGEND.format(what=chart.what)]) + "\n"
+        for point in panel.points:
+            label = _shorten(point.label, width)
+            lines.append(f"  {label:{width}}  |{_draw_strip(point)}|  {point.said}")
+    lines += ["", LEGEND.format(what=chart.what)]
+    return "\n".join(lines) + "\n"
 
 
-def _strip(point: Point) -> str:
+def _draw_strip(point: Point) -> str:
     letters = [" "] * STRIP
-    for low, high, letter in ((point.least, point.most, "."), (point.low, point.high, "-")):
-        if low is not None and high is not None:
-            for place in range(_place(low), _place(high) + 1):
-                letters[place] = letter
+    _fill_range(letters, point.least, point.most, ".")
+    _fill_range(letters, point.low, point.high, "-")
     if point.value is not None:
-        letters[_place(point.value)] = "o"
+        letters[_find_letter(point.value)] = "o"
     return "".join(letters)
 
 
-def _place(share: float) -> int:
+def _fill_range(letters: list[str], low: float | None, high: float | None, letter: str) -> None:
+    if low is None or high is None:
+        return
+    for number in range(_find_letter(low), _find_letter(high) + 1):
+        letters[number] = letter
+
+
+def _find_letter(share: float) -> int:
     return min(STRIP - 1, max(0, round(share * (STRIP - 1))))
 
 
-def _cut(label: str, width: int) -> str:
-    return label if len(label) <= width else label[: width - 1] + "~"
+def _shorten(label: str, width: int) -> str:
+    if len(label) <= width:
+        return label
+    return label[: width - 1] + "~"

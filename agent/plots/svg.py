@@ -14,8 +14,12 @@ Value = str | float | int
 
 def element(name: str, /, *inside: str, **attributes: Value) -> str:
     """Return an element. `inside` is markup already; attribute names have _ for - and a trailing _ for none."""
-    words = "".join(f" {_name(key)}={quoteattr(_value(value))}" for key, value in attributes.items())
-    return f"<{name}{words}>{''.join(inside)}</{name}>" if inside else f"<{name}{words}/>"
+    words = ""
+    for key, value in attributes.items():
+        words += f" {_format_name(key)}={quoteattr(_format_value(value))}"
+    if not inside:
+        return f"<{name}{words}/>"
+    return f"<{name}{words}>{''.join(inside)}</{name}>"
 
 
 def text(
@@ -40,15 +44,18 @@ def rectangle(x: float, y: float, width: float, height: float, *, kind: str) -> 
     return element("rect", x=x, y=y, width=width, height=height, class_=f"plot-{kind}", fill=_FILLS[kind])
 
 
-def shortened(words: str, width: float) -> str:
+def shorten(words: str, width: float) -> str:
     """Cut text to about `width` pixels at 13 px."""
     most = max(2, int(width / LETTER))
-    return words if len(words) <= most else words[: most - 1] + "\u2026"
+    if len(words) <= most:
+        return words
+    return words[: most - 1] + "\u2026"
 
 
 def clean(words: str) -> str:
-    """Escape text, without the characters that XML has no place for."""
-    return escape("".join(c if c.isprintable() else "\ufffd" for c in words))
+    """Escape text, and replace the characters that XML cannot hold."""
+    printable = [letter if letter.isprintable() else "\ufffd" for letter in words]
+    return escape("".join(printable))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +88,7 @@ class Drawing:
             rectangle(0, 0, self.width, self.height, kind="paper"),
             *self.parts,
             xmlns="http://www.w3.org/2000/svg",
-            viewBox=f"0 0 {_value(self.width)} {_value(self.height)}",
+            viewBox=f"0 0 {_format_value(self.width)} {_format_value(self.height)}",
             **({} if alone else {"width": self.width, "height": self.height}),
             role=role,
             aria_labelledby=f"{name}-title",
@@ -91,9 +98,13 @@ class Drawing:
         )
 
 
-def _name(key: str) -> str:
-    return key if key == "viewBox" else key.rstrip("_").replace("_", "-")
+def _format_name(key: str) -> str:
+    if key == "viewBox":  # the one attribute here that SVG writes with a capital
+        return key
+    return key.rstrip("_").replace("_", "-")
 
 
-def _value(value: Value) -> str:
-    return value if isinstance(value, str) else f"{value:.2f}".rstrip("0").rstrip(".")
+def _format_value(value: Value) -> str:
+    if isinstance(value, str):
+        return value
+    return f"{value:.2f}".rstrip("0").rstrip(".")
