@@ -12,11 +12,11 @@ from agent.calibration.sample import SampleCandidate, choose, codes
 from agent.calibration.sheet import ANSWER, ITEM, LONGEST_CELL, QUESTION, REFERENCE, heading, sheet
 from agent.errors import ConfigError
 from agent.io.new_folder import new_folder
-from agent.jury.prompts import Matter, matter_of
-from agent.jury.rubric import Rubric, rubric_of
+from agent.jury.prompts import Matter, build_matter
+from agent.jury.rubric import Rubric, read_rubric
 from agent.redaction.gateway.subject import Whose
 from agent.results.comparability import build_unit_prefix
-from agent.scoring.jury_scores import judged_answer
+from agent.scoring.jury_scores import read_judged_answer
 from agent.scoring.measures import HELM_TWIN, Measure, Rules
 from agent.vocabulary import Reason
 
@@ -226,7 +226,7 @@ def _rubric(run: "Run") -> tuple[Measure, Rubric] | None:
     """
     measure = jury_measure(Rules.of_run(run.details))
     try:
-        return None if measure is None else (measure, rubric_of(measure.use))
+        return None if measure is None else (measure, read_rubric(measure.use))
     except ValueError:
         return None
 
@@ -298,10 +298,10 @@ def _load(store: "Store", rules: Mapping[str, Rules], candidates: Sequence[Sampl
         for stored in store.answers.read_each_instance(run_id, sorted(by_position)):
             if stored.instance is None or stored.response is None:
                 continue
-            answer = judged_answer(rules[run_id], stored.response)
+            answer = read_judged_answer(rules[run_id], stored.response)
             if isinstance(answer, str) and answer.strip():
                 mark = store.identities.answer_mark(stored.response.text)
-                matter = matter_of(stored.instance, answer)
+                matter = build_matter(stored.instance, answer)
                 whose = Whose.of(stored.instance)
                 yield _Item(by_position[stored.position], stored.request_key, mark, matter, whose)
 

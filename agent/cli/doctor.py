@@ -20,7 +20,7 @@ from agent.inference.limits import HttpLimits
 from agent.inference.probe import probe
 from agent.inference.window import window_of
 from agent.judging.judge_run import select_jury_measures
-from agent.judging.jury_selection import is_on_own_jury, describe_own_judge, seat_judges
+from agent.judging.jury_selection import describe_own_judge, is_on_own_jury, seat_judges
 from agent.jury.seats import compute_quorum
 from agent.keys import KeyRole, load_signer, read_data_key, read_seal_key
 from agent.metrics import Judge, MetricUse

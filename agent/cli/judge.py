@@ -99,19 +99,19 @@ def _print_forecasts(site: Site, options: "JudgeOptions") -> None:
     """Print the expected time and cost of each judge, by run and in total; no text of a case is sent."""
     import asyncio
 
-    from agent.judging.judge_suite import docket
-    from agent.runs.forecast.judging import forecast_case, judging_lines, judging_together, meet_all_judges
+    from agent.judging.judge_suite import survey_cases
+    from agent.runs.forecast.judging import describe_judging, describe_judging_total, forecast_case, try_judges
     from agent.site.http_limits import http_limits
 
     with site.store() as store:
-        found = docket(site, store, options)
-        judges = asyncio.run(meet_all_judges([case.asked for case in found.cases], http_limits(site)))
+        found = survey_cases(site, store, options)
+        judges = asyncio.run(try_judges([case.asked for case in found.cases], http_limits(site)))
         forecasts = {case.run.run_id: forecast_case(store, case, judges) for case in found.cases}
     for note in found.notes:
         click.echo(f"note: {printable(note)}", err=True)
     other_jury = {case.run.run_id for case in found.cases if case.changed}
     for run_id, outcome in found.heard.items():
-        lines = judging_lines(forecasts.get(run_id, ()), other_jury=run_id in other_jury)
+        lines = describe_judging(forecasts.get(run_id, ()), other_jury=run_id in other_jury)
         if not lines:
             lines = [f"would be left as it was: {outcome.left}" if outcome.left else "nothing is left to judge"]
         click.echo(outcome.summary.run.name)
@@ -119,5 +119,5 @@ def _print_forecasts(site: Site, options: "JudgeOptions") -> None:
             click.echo(f"  {line}")
     if len(forecasts) > 1:
         click.echo(f"{len(forecasts)} runs together")
-        for line in judging_together(list(forecasts.values())):
+        for line in describe_judging_total(list(forecasts.values())):
             click.echo(f"  {line}")

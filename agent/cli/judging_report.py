@@ -88,7 +88,7 @@ class JudgingTook:
             judged: what was done now.
             asked: deployments of the judges that were asked now; None: all of the jury.
         """
-        from agent.runs.forecast.usage import judge_lines
+        from agent.runs.forecast.usage import describe_judge_usage
 
         seats: dict[str, list[int]] = {}
         for number, judge in enumerate(_judges(run)):
@@ -99,20 +99,20 @@ class JudgingTook:
             seconds = judged.seconds if judged.asked and (asked is None or name in asked) else 0.0
             if usage.answers:
                 self._together.setdefault(name, []).append((usage, seconds))
-                lines += judge_lines(name, usage, self._price(name), seconds)
+                lines += describe_judge_usage(name, usage, self._price(name), seconds)
         self._runs += bool(lines)
         return lines
 
     def together(self) -> list[str]:
         """Return the same by judge, over all runs; nothing where there were fewer than two."""
-        from agent.runs.forecast.usage import judge_lines, total_usage
+        from agent.runs.forecast.usage import describe_judge_usage, total_usage
 
         if self._runs < 2:
             return []
         return [
             line
             for name, each in self._together.items()
-            for line in judge_lines(
+            for line in describe_judge_usage(
                 name, total_usage([usage for usage, _ in each]), self._price(name), sum(seconds for _, seconds in each)
             )
         ]

@@ -14,7 +14,7 @@ from agent.site.directory import Site
 if TYPE_CHECKING:
     from agent.catalog.deployments import Deployment
     from agent.results.summarize import RunSummary
-    from agent.runs.forecast.trial import Met
+    from agent.runs.forecast.trial import ServerTrial
     from agent.runs.plan import Plan
     from agent.runs.run import RunOutcome
     from agent.store import Run
@@ -132,7 +132,7 @@ def run(
     from agent.catalog.deployments import read_deployments
     from agent.catalog.run_entries import fill_models, parse_run_entry, read_run_entries
     from agent.io.progress import Progress
-    from agent.judging.jury_selection import own_judge_words
+    from agent.judging.jury_selection import describe_own_judge
     from agent.runs.plan import RunOptions, plan_runs
     from agent.runs.run import run_entries
 
@@ -150,7 +150,7 @@ def run(
     outcomes = run_entries(site, entries, RunOptions(**options), Progress(quiet=quiet))
     runs = [outcome.summary.run for outcome in outcomes]
     notes = [f"{run.deployment}: {note}" for run in runs for note in run.details.workarounds]
-    notes += [own_judge_words(run.deployment) for run in runs if self_judged(run)]
+    notes += [describe_own_judge(run.deployment) for run in runs if self_judged(run)]
     for note in dict.fromkeys(notes):
         click.echo(f"note: {note}", err=True)
     _print_outcomes(site, outcomes, {} if options["server"] else read_deployments(site.deployments))
@@ -187,7 +187,7 @@ def _options_of_plan(site: Site, digest: str, models: set[str]) -> dict[str, obj
     """Return digest and seed of a plan. Raises ConfigError or DisclosureError: it does not fit, or is not open."""
     from agent.cli.enroll import federation_of, today_day
     from agent.cli.submission_context import outbox_of
-    from agent.disclosure.plans import challenge_of, open_plans, sampling_seed
+    from agent.disclosure.plans import derive_sampling_seed, list_open_plans, read_challenge
     from protocol.identity import model_digest
 
     source = click.get_current_context().get_parameter_source("sample_seed")
@@ -195,7 +195,7 @@ def _options_of_plan(site: Site, digest: str, models: set[str]) -> dict[str, obj
         raise click.UsageError("--plan gives the seed, so --sample-seed cannot be given")
     registry, outbox = federation_of(site).registry(today_day()), outbox_of(site)
     plan = outbox.find(digest)
-    if plan.plan is None or plan.digest not in {known.digest for known in open_plans(outbox)}:
+    if plan.plan is None or plan.digest not in {known.digest for known in list_open_plans(outbox)}:
         raise DisclosureError(
             "the plan is not open: it has no receipt yet, has a result, or was abandoned",
             "Approve and send it first; `intramural submission status` lists plans with their states.",
@@ -205,7 +205,7 @@ def _options_of_plan(site: Site, digest: str, models: set[str]) -> dict[str, obj
         raise ConfigError(
             f"the plan is about another model than {', '.join(others)}", "Run the model that the plan names."
         )
-    return {"plan": plan.digest, "sample_seed": sampling_seed(challenge_of(outbox, registry, plan))}
+    return {"plan": plan.digest, "sample_seed": derive_sampling_seed(read_challenge(outbox, registry, plan))}
 
 
 def left_out_words(runs: "Sequence[Run]") -> list[str]:
@@ -224,71 +224,71 @@ def _print_forecasts(site: Site, plans: "Sequence[Plan]", *, no_judging: bool) -
     """Print the data, cost and time of each plan. Raises at the end if any would be refused."""
     import asyncio
 
-    from agent.judging.judge_run import jury_measures
-    from agent.judging.jury_selection import judges_itself, own_judge_words
-    from agent.runs.forecast.cost import forecast_lines, together_lines
-    from agent.runs.forecast.judging import forecast_judging, judging_lines, judging_together, meet_all_judges
-    from agent.runs.forecast.remaining import left_to_do
-    from agent.runs.forecast.trial import forecast_plan, meet_servers, served
+    from agent.judging.judge_run import select_jury_measures
+    from agent.judging.jury_selection import describe_own_judge, is_on_own_jury
+    from agent.runs.forecast.cost import describe_forecast, describe_total
+    from agent.runs.forecast.judging import describe_judging, describe_judging_total, forecast_judging, try_judges
+    from agent.runs.forecast.remaining import find_remaining
+    from agent.runs.forecast.trial import forecast_plan, identify_server, try_servers
     from agent.site.http_limits import http_limits
 
     limits = http_limits(site)
-    servers = asyncio.run(meet_servers(plans, limits))
-    judges = asyncio.run(meet_all_judges([plan.jury for plan in plans], limits))
+    servers = asyncio.run(try_servers(plans, limits))
+    judges = asyncio.run(try_judges([plan.jury for plan in plans], limits))
     refused: list[AgentError] = []
     forecasts, judgings, paces = [], [], []
     for plan in plans:
         if plan.data_note:
             click.echo(f"note: {plan.data_note}", err=True)
-        met = servers[served(plan)]
+        met = servers[identify_server(plan)]
         click.echo(
             f"{plan.name}  {len(plan.instances)} of {plan.available} instances ({plan.dataset.known} data), "
             f"at most {plan.max_tokens} tokens an answer"
         )
         with site.store() as store:
-            left = left_to_do(store, plan, met.capabilities)
+            left = find_remaining(store, plan, met.capabilities)
         forecast = asyncio.run(forecast_plan(plan, left.ask, met.capabilities, limits))
         judging = forecast_judging(plan, left, judges)
         forecasts.append(forecast)
         judgings.append(judging)
         paces.append(met.pace)
-        lines = forecast_lines(forecast, met.pace, plan.deployment.prices)
+        lines = describe_forecast(forecast, met.pace, plan.deployment.prices)
         if len(left.ask) < len(plan.instances):
             done = counted(len(plan.instances) - len(left.ask), "instance")
             lines.append(f"{done} of {len(plan.instances):,} not asked: stored, or equal to another")
         lines += _notes(plan, met, refused)
-        lines += judging_lines(judging, other_jury=left.other_jury)
-        if jury_measures(plan.rules) and not plan.jury:
+        lines += describe_judging(judging, other_jury=left.other_jury)
+        if select_jury_measures(plan.rules) and not plan.jury:
             lines.append("judging is postponed" if no_judging else "no jury: answers are stored without being judged")
-        if judges_itself(plan.deployment.name, plan.jury):
-            lines.append(f"note: {own_judge_words(plan.deployment.name)}")
+        if is_on_own_jury(plan.deployment.name, plan.jury):
+            lines.append(f"note: {describe_own_judge(plan.deployment.name)}")
         for line in lines:
             click.echo(f"  {line}")
     if len(plans) > 1:
         click.echo(f"{len(plans)} runs together")
         prices = [plan.deployment.prices for plan in plans]
-        for line in (*together_lines(forecasts, paces, prices), *judging_together(judgings)):
+        for line in (*describe_total(forecasts, paces, prices), *describe_judging_total(judgings)):
             click.echo(f"  {line}")
     if refused:
         raise InferenceError("a run would be refused: its server lacks a required feature", refused[0].advice)
 
 
-def _notes(plan: "Plan", met: "Met", refused: list[AgentError]) -> list[str]:
+def _notes(plan: "Plan", met: "ServerTrial", refused: list[AgentError]) -> list[str]:
     """Say why there is no duration, and what the server lacks; add to `refused` if the run cannot do without it."""
-    from agent.runs.run import workarounds_of
+    from agent.runs.run import list_workarounds
 
     notes = [f"no duration, and no prompt was counted: {met.problem}"] if met.problem else []
     if met.capabilities is None:
         return notes
     try:
-        return [*notes, *(f"note: {note}" for note in workarounds_of(plan, met.capabilities))]
+        return [*notes, *(f"note: {note}" for note in list_workarounds(plan, met.capabilities))]
     except InferenceError as error:
         refused.append(error)
         return [*notes, f"would be refused: {error}"]
 
 
 def _print_outcomes(site: Site, outcomes: "Sequence[RunOutcome]", deployments: "Mapping[str, Deployment]") -> None:
-    from agent.runs.forecast.usage import Cost, total_cost, usage_cost, usage_lines
+    from agent.runs.forecast.usage import Cost, compute_usage_cost, describe_usage, format_total_cost
 
     took = JudgingTook(site)
     priced: list[Cost | None] = []
@@ -299,11 +299,11 @@ def _print_outcomes(site: Site, outcomes: "Sequence[RunOutcome]", deployments: "
             deployment = deployments.get(run.deployment)
             prices = deployment.prices if deployment else None
             click.echo(_outcome_line(outcome))
-            lines = usage_lines(usage, prices, all_asked_now=not outcome.kept)
+            lines = describe_usage(usage, prices, all_asked_now=not outcome.kept)
             for line in (*seats_words(outcome.summary), *lines, *took.of_run(store, run, outcome.judged)):
                 click.echo(f"  {line}")
-            priced.append(usage_cost(usage, prices))
-    total = total_cost(priced) if len(priced) > 1 else None
+            priced.append(compute_usage_cost(usage, prices))
+    total = format_total_cost(priced) if len(priced) > 1 else None
     together = took.together()
     if total:
         click.echo(f"{len(priced)} runs together cost {total}{', without judging' if together else ''}")

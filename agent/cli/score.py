@@ -34,11 +34,11 @@ def rescore(
     All those of a suite; no model and no judge is asked, and what changed is said. What judges replied is read again;
     a seat without a reply stays open. Runs whose texts were purged, and runs imported from HELM, stay as they are.
     """
-    from agent.runs.rescore import lost_rules, rescore_suite
+    from agent.runs.rescore import find_lost_rules, rescore_suite
 
     with site.store() as store:
         store.runs.require_suite(suite)
-        lost = lost_rules(store, suite, scoring)
+        lost = find_lost_rules(store, suite, scoring)
         if lost and not replace:
             raise ConfigError(
                 f"figures of suite {suite} would be dropped: "

@@ -17,18 +17,18 @@ from agent.inference.limits import HttpLimits
 from agent.inference.window import window_of
 from agent.inference.wire import request_identity
 from agent.io.progress import Progress
-from agent.judging.judgement_writer import BenchKeeper
+from agent.judging.judgement_writer import JudgementWriter
 from agent.judging.jury_selection import SeatedJudge
-from agent.judging.probe_judges import Judges, served
-from agent.jury.fence import unused_marker
-from agent.jury.prompts import Matter, judge_messages, matter_of, repair_messages, response_format
-from agent.jury.rubric import Rubric, rubric_of
-from agent.jury.seats import WITHHELD, cut_to_read, fill_seat, is_open, is_too_long, jury_score
+from agent.judging.probe_judges import JudgeCapabilities, identify_server
+from agent.jury.fence import extend_marker
+from agent.jury.prompts import Matter, build_matter, build_response_format, write_judge_messages, write_repair_messages
+from agent.jury.rubric import Rubric, read_rubric
+from agent.jury.seats import WITHHELD, compute_jury_score, cut_reply, fill_seat, is_open, is_too_long
 from agent.jury.verdict import Fault
 from agent.metrics import Means, MetricUse
 from agent.redaction import Redactor, open_redactor
 from agent.redaction.gateway.subject import Whose
-from agent.scoring.jury_scores import judged_answer, jury_verdicts
+from agent.scoring.jury_scores import compute_jury_scores, read_judged_answer
 from agent.scoring.measures import Measure, Rules
 from agent.site.directory import Site
 from agent.store import RETRIED, Judgement, Seat, Store, StoredInstance
@@ -58,27 +58,27 @@ class JudgingOutcome:
 NOTHING_JUDGED = JudgingOutcome()
 
 
-def room_for_verdict(window: int | None) -> int:
+def limit_verdict_tokens(window: int | None) -> int:
     """Return how many tokens a verdict may have: never more than half of its judge's window, the rest is to read."""
     return MAX_TOKENS if window is None else max(1, min(MAX_TOKENS, window // 2))
 
 
-def unjudged(store: Store, run_id: str, rules: Rules) -> list[int]:
+def find_open_positions(store: Store, run_id: str, rules: Rules) -> list[int]:
     """Return the positions of a run whose answers its jury has yet to grade, or to grade in full."""
-    measures = jury_measures(rules)
+    measures = select_jury_measures(rules)
     if not measures or not measures[0].use.judges:
         return []
     use = measures[0].use
     return store.juries.find_unjudged(run_id, use.name, [measure.name for measure in measures], len(use.judges))
 
 
-def jury_measures(rules: Rules) -> list[Measure]:
+def select_jury_measures(rules: Rules) -> list[Measure]:
     """Return the measures that rest on what the seats of the jury give."""
     return [measure for measure in rules.measures if measure.of_jury]
 
 
 @dataclass(frozen=True, slots=True)
-class Ways:
+class RunContext:
     """How runs are asked and judged.
 
     Attributes:
@@ -91,12 +91,12 @@ class Ways:
 
     limits: HttpLimits
     progress: Progress
-    judges: Judges = field(default_factory=dict)
+    judges: JudgeCapabilities = field(default_factory=dict)
     redactor: Redactor | None = None
     means: Means = Means()  # noqa: RUF009 (frozen)
 
 
-def redactor_for(site: Site, juries: Sequence[Sequence[SeatedJudge]]) -> Redactor | None:
+def open_redactor_for(site: Site, juries: Sequence[Sequence[SeatedJudge]]) -> Redactor | None:
     """Open the site's redactor if a judge is outside.
 
     Raises:
@@ -108,7 +108,7 @@ def redactor_for(site: Site, juries: Sequence[Sequence[SeatedJudge]]) -> Redacto
 
 
 def judge_run(
-    store: Store, run_id: str, rules: Rules, jury: Sequence[SeatedJudge], model: str, ways: Ways
+    store: Store, run_id: str, rules: Rules, jury: Sequence[SeatedJudge], model: str, ways: RunContext
 ) -> JudgingOutcome:
     """Ask the jury what it has not judged yet, and write scores. The caller holds the run's lock.
 
@@ -120,12 +120,12 @@ def judge_run(
         model: whose answers they are, for the progress.
         ways: how judges are asked.
     """
-    positions = unjudged(store, run_id, rules)
+    positions = find_open_positions(store, run_id, rules)
     if not positions:
         return NOTHING_JUDGED
     began = time.monotonic()
     ways.progress.begin(f"jury: {model}", len(positions))
-    keeper = BenchKeeper(store, run_id, ways.progress)
+    keeper = JudgementWriter(store, run_id, ways.progress)
     hearing = _Hearing(store, run_id, rules, jury, ways.judges, ways.redactor, keeper)
     _note_what_leaves(store, run_id, jury, len(positions), ways.redactor)
     try:
@@ -202,9 +202,9 @@ class _Hearing:
         run_id: str,
         rules: Rules,
         jury: Sequence[SeatedJudge],
-        found: Judges,
+        found: JudgeCapabilities,
         redactor: Redactor | None,
-        keeper: BenchKeeper,
+        keeper: JudgementWriter,
     ) -> None:
         self.asked = 0
         self.keeper = keeper
@@ -214,11 +214,13 @@ class _Hearing:
         self._jury = jury
         self._found = found
         self._redactor = redactor
-        measures = jury_measures(rules)
+        measures = select_jury_measures(rules)
         self._use: MetricUse = measures[0].use
         self._measure = next((one.name for one in measures if one.rules == "intramural"), None)
-        self._rubric: Rubric = rubric_of(self._use)
-        self._now = [number for number, judge in enumerate(jury) if served(judge) in found]  # seats that are asked
+        self._rubric: Rubric = read_rubric(self._use)
+        self._now = [
+            number for number, judge in enumerate(jury) if identify_server(judge) in found
+        ]  # seats that are asked
         self._given: dict[int, dict[int, Seat]] = {}
         self._open: dict[bytes, _Question] = {}
 
@@ -230,7 +232,7 @@ class _Hearing:
                 seat.seat: seat for seat in stored.get(position, ()) if not (is_open(seat) and seat.seat in self._now)
             }
             self._done_if_asked(position)
-        judges = {served(self._jury[number]): self._jury[number] for number in self._now}
+        judges = {identify_server(self._jury[number]): self._jury[number] for number in self._now}
         servers = [self._server(judge, positions) for judge in judges.values()]
         at_once: dict[str, int] = {}
         for server in servers:
@@ -259,8 +261,8 @@ class _Hearing:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     def _server(self, judge: SeatedJudge, positions: Sequence[int]) -> _Server:
-        seats = [number for number, other in enumerate(self._jury) if served(other) == served(judge)]
-        server = _Server(judge, self._found[served(judge)], seats, iter(()))
+        seats = [number for number, other in enumerate(self._jury) if identify_server(other) == identify_server(judge)]
+        server = _Server(judge, self._found[identify_server(judge)], seats, iter(()))
         server.firsts = self._questions(server, positions)
         return server
 
@@ -291,10 +293,10 @@ class _Hearing:
         """Return what is judged; None where the answer is gone, or nothing of it can be judged."""
         if stored.instance is None or stored.response is None:
             return None
-        answer = judged_answer(self._rules, stored.response)
+        answer = read_judged_answer(self._rules, stored.response)
         if isinstance(answer, Unscored) or not answer.strip():
             return None
-        return matter_of(stored.instance, answer)
+        return build_matter(stored.instance, answer)
 
     def _cleared(self, stored: StoredInstance, matter: Matter) -> Matter | None:
         """Return what a judge outside may see, or None where a text could not be cleared."""
@@ -311,17 +313,17 @@ class _Hearing:
 
     def _question(self, server: _Server, matter: Matter, waiting: list[tuple[int, int]]) -> _Question | None:
         """Return the question if it has to be asked; None if its reply is there, or is on its way."""
-        marker = unused_marker(self._store.identities.fence_marker(json.dumps(matter.texts).encode()), matter.texts)
+        marker = extend_marker(self._store.identities.fence_marker(json.dumps(matter.texts).encode()), matter.texts)
         deployment, capabilities = server.judge.deployment, server.capabilities
         more = dict(capabilities.extra_body) | (
-            {"response_format": response_format(self._rubric)}
+            {"response_format": build_response_format(self._rubric)}
             if capabilities.state("json_schema") == "honoured"
             else {}
         )
         asked = ChatRequest(
             deployment.served_model,
-            judge_messages(self._use, matter, marker),
-            room_for_verdict(window_of(deployment, capabilities)),
+            write_judge_messages(self._use, matter, marker),
+            limit_verdict_tokens(window_of(deployment, capabilities)),
             extra_body=more,
         )
         key = self._store.identities.judgement_key(deployment.name, request_identity(asked))
@@ -346,7 +348,7 @@ class _Hearing:
         if len(said.replies) != 1 or question.given.reason is None or is_too_long(said.replies[0]):
             return False
         fault, reply = Fault(question.given.reason), said.replies[0]
-        messages = repair_messages(question.asked.messages, reply.text, fault, self._rubric, said.marker)
+        messages = write_repair_messages(question.asked.messages, reply.text, fault, self._rubric, said.marker)
         server.repairs.append((question, replace(question.asked, messages=messages)))
         return True
 
@@ -360,7 +362,7 @@ class _Hearing:
         if isinstance(result, Failure):
             self._settle(question, result)
             return
-        replies = (*question.judgement.replies, cut_to_read(result))
+        replies = (*question.judgement.replies, cut_reply(result))
         question.judgement = replace(question.judgement, replies=replies)
         self.keeper.keep_judgement(question.key, question.judgement)
         if not self._needs_repair(server, question):
@@ -390,7 +392,7 @@ class _Hearing:
             return
         given = self._given.pop(position)
         seats = [given[number] for number in sorted(given)]
-        score = None if self._measure is None else (self._measure, jury_score(seats, self._use))
+        score = None if self._measure is None else (self._measure, compute_jury_score(seats, self._use))
         self.keeper.keep_answer(position, self._use.name, seats, score)
 
 
@@ -400,9 +402,9 @@ _NOT_SENT = (Reason.NOT_ASKED, Reason.CONTEXT_LENGTH)
 
 def _score_by_helm(store: Store, run_id: str, rules: Rules, positions: Sequence[int]) -> None:
     """Score by HELM's rule, which reads first replies."""
-    if not any(measure.rules == "helm" for measure in jury_measures(rules)):
+    if not any(measure.rules == "helm" for measure in select_jury_measures(rules)):
         return
-    metric = jury_measures(rules)[0].use.name
+    metric = select_jury_measures(rules)[0].use.name
     for start in range(0, len(positions), PAGE):
         page = positions[start : start + PAGE]
         found = store.juries.read_every_seat(run_id, page)
@@ -412,7 +414,7 @@ def _score_by_helm(store: Store, run_id: str, rules: Rules, positions: Sequence[
             if stored.response is not None:
                 scores += [
                     (stored.position, verdict.measure.name, verdict.value)
-                    for verdict in jury_verdicts(rules, stored.response, seats)
+                    for verdict in compute_jury_scores(rules, stored.response, seats)
                     if verdict.measure.rules == "helm" and isinstance(verdict.value, float | Unscored)
                 ]
         store.scores.keep(run_id, scores)

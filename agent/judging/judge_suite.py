@@ -17,15 +17,22 @@ from agent.io.wording import counted, nearest
 from agent.judging.judge_run import (
     NOTHING_JUDGED,
     JudgingOutcome,
-    Ways,
+    RunContext,
+    find_open_positions,
     judge_run,
-    jury_measures,
-    redactor_for,
-    unjudged,
+    open_redactor_for,
+    select_jury_measures,
 )
-from agent.judging.jury_selection import SeatedJudge, judges_itself, jury_of, own_judge_words, seated, stricter
-from agent.judging.probe_judges import judge_notes, meet_judges
-from agent.jury.rubric import rubric_of
+from agent.judging.jury_selection import (
+    SeatedJudge,
+    choose_jury,
+    choose_quorum,
+    describe_own_judge,
+    is_on_own_jury,
+    seat_judges,
+)
+from agent.judging.probe_judges import describe_judges, probe_judges
+from agent.jury.rubric import read_rubric
 from agent.metrics import JUDGED, MetricUse
 from agent.results.purged import describe_purged
 from agent.results.summarize import RunSummary, summarise_run
@@ -73,7 +80,7 @@ class JudgeOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class JudgedRun:
     """What became of one run.
 
     Attributes:
@@ -100,7 +107,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Docket:
+class CaseSurvey:
     """What there is to judge in a suite.
 
     Attributes:
@@ -109,31 +116,31 @@ class Docket:
         notes: for people, each a sentence.
     """
 
-    heard: dict[str, Heard]
+    heard: dict[str, JudgedRun]
     cases: list[Case]
     notes: list[str]
 
 
-def judge_suite(site: Site, options: JudgeOptions, progress: Progress) -> tuple[list[Heard], list[str]]:
+def judge_suite(site: Site, options: JudgeOptions, progress: Progress) -> tuple[list[JudgedRun], list[str]]:
     """Ask juries about every stored answer of a suite that they have not graded; return runs, and notes for people.
 
     Raises:
-        ConfigError: see `docket`; nothing was asked.
+        ConfigError: see `survey_cases`; nothing was asked.
         InferenceError: a judge cannot be asked; nothing was.
     """
     limits = http_limits(site)
     with site.store() as store:
-        found = docket(site, store, options)
+        found = survey_cases(site, store, options)
         juries = [case.asked for case in found.cases]
         with _naming_the_others(juries):
-            judges = asyncio.run(meet_judges(juries, limits))
-        ways = Ways(limits, progress, judges, redactor_for(site, juries), site.means)
+            judges = asyncio.run(probe_judges(juries, limits))
+        ways = RunContext(limits, progress, judges, open_redactor_for(site, juries), site.means)
         heard = found.heard | {case.run.run_id: _judge(site, store, case, options, ways) for case in found.cases}
-    notes = [note for jury in juries for note in judge_notes(jury, judges)]
+    notes = [note for jury in juries for note in describe_judges(jury, judges)]
     return list(heard.values()), list(dict.fromkeys((*notes, *found.notes)))
 
 
-def docket(site: Site, store: Store, options: JudgeOptions) -> Docket:
+def survey_cases(site: Site, store: Store, options: JudgeOptions) -> CaseSurvey:
     """Find what there is to judge, and everything that may be wrong about it; nothing is asked or changed.
 
     Raises:
@@ -146,7 +153,7 @@ def docket(site: Site, store: Store, options: JudgeOptions) -> Docket:
         )
     store.runs.require_suite(options.suite)
     defined = _defined(site)
-    heard: dict[str, Heard] = {}
+    heard: dict[str, JudgedRun] = {}
     cases: list[Case] = []
     forgotten: list[Run] = []
     runs = _runs(store, options)
@@ -160,19 +167,21 @@ def docket(site: Site, store: Store, options: JudgeOptions) -> Docket:
         summary = summarise_run(store, run)
         case = _case(site, store, run, rules, options, defined) if rules else _IMPORTED
         if isinstance(case, Case):
-            if case.changed or unjudged(store, run.run_id, case.rules):
+            if case.changed or find_open_positions(store, run.run_id, case.rules):
                 cases.append(case)
             elif any(metric.unscored.get(Reason.NOT_JUDGED) for metric in summary.metrics):
                 case = describe_purged(store, run.run_id)
-        heard[run.run_id] = Heard(summary, left=case if isinstance(case, str) else "")
+        heard[run.run_id] = JudgedRun(summary, left=case if isinstance(case, str) else "")
     if forgotten and not cases:
         raise ConfigError(_forgotten_words(forgotten), _RUN_AGAIN)
     if not heard:
         raise ConfigError(f"suite {options.suite} holds no run with a metric that a jury gives")
-    notes = [own_judge_words(case.run.deployment) for case in cases if judges_itself(case.run.deployment, case.jury)]
+    notes = [
+        describe_own_judge(case.run.deployment) for case in cases if is_on_own_jury(case.run.deployment, case.jury)
+    ]
     notes += [f"{_forgotten_words(forgotten)}. {_RUN_AGAIN}"] if forgotten else []
     notes += [] if options.judges else _passed_over(site, runs, defined)
-    return Docket(heard, cases, notes)
+    return CaseSurvey(heard, cases, notes)
 
 
 @contextmanager
@@ -217,12 +226,12 @@ def _passed_over(site: Site, runs: Sequence[Run], defined: _Definitions) -> list
     with suppress(ConfigError):  # a file with faults is none that anybody asked for
         jury = read_jury(site.judges)
         for run in runs:
-            measures = jury_measures(Rules.of_run(run.details))
+            measures = select_jury_measures(Rules.of_run(run.details))
             definition = defined.get(run.benchmark)
             if run.imported or not measures or definition is None or definition.use.judges:
                 continue
             use = measures[0].use
-            if use.judges and (use.judges, use.quorum) != (jury.judges, stricter(definition.use, jury)):
+            if use.judges and (use.judges, use.quorum) != (jury.judges, choose_quorum(definition.use, jury)):
                 kept[", ".join(judge.name or judge.model_name for judge in use.judges)] += 1
     return [
         f"{counted(many, 'run')} {'keeps its' if many == 1 else 'keep their'} jury ({names}), and {site.judges.name} "
@@ -257,7 +266,7 @@ def _rules(run: Run, defined: _Definitions) -> Rules | None:
         return None
     rules = Rules.of_run(run.details)
     try:
-        rubric_of(jury_measures(rules)[0].use)
+        read_rubric(select_jury_measures(rules)[0].use)
     except ValueError:
         definition = defined.get(run.benchmark)
         if definition is None or definition.digest != run.details.benchmark_digest:
@@ -283,14 +292,14 @@ def _case(
     site: Site, store: Store, run: Run, before: Rules, options: JudgeOptions, defined: _Definitions
 ) -> Case | str:
     """Return what is to be done about one run, or why it is left as it is."""
-    had = jury_measures(before)[0].use
-    kept = jury_measures(Rules.of_run(run.details))[0].use  # an earlier version's run holds less
+    had = select_jury_measures(before)[0].use
+    kept = select_jury_measures(Rules.of_run(run.details))[0].use  # an earlier version's run holds less
     use = had
     if options.judges or not had.judges:
         # A run keeps one quorum, which may be its jury's: what the benchmark asks for is in its definition.
         definition = defined.get(run.benchmark)
         asked_for = definition.use.quorum if definition else None
-        use = jury_of(replace(had, judges=(), quorum=asked_for), site, run.benchmark, override=options.judges)
+        use = choose_jury(replace(had, judges=(), quorum=asked_for), site, run.benchmark, override=options.judges)
     if not use.judges:
         raise ConfigError(
             f"{run.name} has no jury, and neither has the site",
@@ -308,11 +317,11 @@ def _case(
             f"Give `intramural rescore --suite {run.suite}` first.",
         )
     rules = _with_jury(before, use)
-    jury = seated(use.judges, site, read_deployments(site.deployments), options.max_in_flight)
+    jury = seat_judges(use.judges, site, read_deployments(site.deployments), options.max_in_flight)
     return Case(run, rules, use, changed, jury, _asked_now(run, jury, options.only))
 
 
-def _judge(site: Site, store: Store, case: Case, options: JudgeOptions, ways: Ways) -> Heard:
+def _judge(site: Site, store: Store, case: Case, options: JudgeOptions, ways: RunContext) -> JudgedRun:
     run_id = case.run.run_id
     with store.runs.lock(run_id):
         run = store.runs.find(run_id)
@@ -322,12 +331,12 @@ def _judge(site: Site, store: Store, case: Case, options: JudgeOptions, ways: Wa
             defined = _defined(site)
             again = _case(site, store, run, _rules(run, defined) or case.rules, options, defined)
             if isinstance(again, str):
-                return Heard(summarise_run(store, run), left=again)
+                return JudgedRun(summarise_run(store, run), left=again)
             case = again
         if case.changed:
             store.juries.change(
                 run_id,
-                replace(case.run.details, metrics=case.rules.metrics_to_keep()),
+                replace(case.run.details, metrics=case.rules.list_stored_metrics()),
                 store.identities.plan_digest(
                     (
                         (one.instance, one.request_key)
@@ -337,9 +346,9 @@ def _judge(site: Site, store: Store, case: Case, options: JudgeOptions, ways: Wa
                     case.rules.identity(),
                 ),
                 case.use.name,
-                [measure.name for measure in jury_measures(case.rules)],
+                [measure.name for measure in select_jury_measures(case.rules)],
             )
         judged = judge_run(store, run_id, case.rules, case.jury, case.run.model, ways)
         now = store.runs.find(run_id)
         assert now is not None
-        return Heard(summarise_run(store, now), judged, asked=tuple(one.deployment.name for one in case.asked))
+        return JudgedRun(summarise_run(store, now), judged, asked=tuple(one.deployment.name for one in case.asked))

@@ -10,7 +10,7 @@ from agent.store import RETRIED, Judgement, Seat, Store
 from agent.vocabulary import Unscored
 
 
-class BenchKeeper:
+class JudgementWriter:
     """Keeps the judgements of one run.
 
     Attributes:

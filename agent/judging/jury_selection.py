@@ -24,7 +24,7 @@ _LATER = "Or keep the answers with `run --no-judging`, and let `intramural judge
 
 
 @contextmanager
-def or_judged_later() -> Iterator[None]:
+def advise_judging_later() -> Iterator[None]:
     """Where a jury cannot be asked, say that answers can be had without it."""
     try:
         yield
@@ -49,7 +49,7 @@ class SeatedJudge:
     outside: bool = False
 
 
-def jury_of(
+def choose_jury(
     use: MetricUse,
     site: Site,
     benchmark: str,
@@ -87,16 +87,16 @@ def jury_of(
                 f"{counted(len(jury.judges), 'seat')}",
                 "Name more judges, or a lower quorum in the benchmark's definition.",
             )
-        use = replace(use, judges=jury.judges, quorum=stricter(use, jury))
+        use = replace(use, judges=jury.judges, quorum=choose_quorum(use, jury))
     return use
 
 
-def stricter(use: MetricUse, jury: Jury) -> int | None:
+def choose_quorum(use: MetricUse, jury: Jury) -> int | None:
     """Return the quorum where a benchmark's metric and a jury may each ask for one; None: more than half."""
     return max((quorum for quorum in (use.quorum, jury.quorum) if quorum is not None), default=None)
 
 
-def mapped_jury(use: MetricUse, mapping: Mapping[str, str], deployments: Mapping[str, Deployment]) -> MetricUse:
+def map_jury(use: MetricUse, mapping: Mapping[str, str], deployments: Mapping[str, Deployment]) -> MetricUse:
     """Put deployments of this site in place of those that judges name, as a deployment map says.
 
     Raises:
@@ -118,7 +118,7 @@ def _mapped(judge: Judge, mapping: Mapping[str, str], deployments: Mapping[str, 
     return Judge(name, deployments[name].model_name)
 
 
-def seated(
+def seat_judges(
     judges: Sequence[Judge], site: Site, deployments: Mapping[str, Deployment], max_in_flight: int | None = None
 ) -> tuple[SeatedJudge, ...]:
     """Find the server of every judge.
@@ -194,12 +194,12 @@ def _refuse_unless_allowed(deployment: Deployment, site: Site) -> None:
         )
 
 
-def judges_itself(deployment: str, jury: Sequence[SeatedJudge]) -> bool:
+def is_on_own_jury(deployment: str, jury: Sequence[SeatedJudge]) -> bool:
     """Whether a deployment sits on the jury of its own answers."""
     return any(judge.deployment.name == deployment for judge in jury)
 
 
-def own_judge_words(deployment: str) -> str:
+def describe_own_judge(deployment: str) -> str:
     """Say that a deployment does."""
     return f"a model judges itself: {deployment} sits on the jury of its own answers"
 

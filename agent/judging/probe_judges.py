@@ -10,15 +10,15 @@ from agent.inference.probe import probe
 from agent.judging.jury_selection import SeatedJudge
 
 _UNHELD = "its server was not seen to hold replies to a JSON schema, so verdicts are read from whatever it writes"
-Judges = Mapping[tuple[str, str], Capabilities]  # what each judge's server honours
+JudgeCapabilities = Mapping[tuple[str, str], Capabilities]  # what each judge's server honours
 
 
-def served(judge: SeatedJudge) -> tuple[str, str]:
+def identify_server(judge: SeatedJudge) -> tuple[str, str]:
     """Return what seats share that ask the same model of the same server."""
     return judge.deployment.name, judge.deployment.served_model
 
 
-async def meet_judges(juries: Sequence[Sequence[SeatedJudge]], limits: HttpLimits) -> Judges:
+async def probe_judges(juries: Sequence[Sequence[SeatedJudge]], limits: HttpLimits) -> JudgeCapabilities:
     """Probe each judge's server once, before anything is asked.
 
     Raises:
@@ -26,12 +26,12 @@ async def meet_judges(juries: Sequence[Sequence[SeatedJudge]], limits: HttpLimit
     """
     servers: dict[str, dict[tuple[str, str], SeatedJudge]] = {}
     for judge in (judge for jury in juries for judge in jury):
-        servers.setdefault(judge.deployment.base_url, {})[served(judge)] = judge
+        servers.setdefault(judge.deployment.base_url, {})[identify_server(judge)] = judge
     found = await asyncio.gather(*(_meet_all(judges, limits) for judges in servers.values()))
     return {key: capabilities for server in found for key, capabilities in server.items()}
 
 
-async def _meet_all(judges: Mapping[tuple[str, str], SeatedJudge], limits: HttpLimits) -> Judges:
+async def _meet_all(judges: Mapping[tuple[str, str], SeatedJudge], limits: HttpLimits) -> JudgeCapabilities:
     """Meet the judges of one server, one after the other: a probe is many requests at once already."""
     return {key: await _meet(judge, limits) for key, judge in judges.items()}
 
@@ -51,9 +51,9 @@ async def _meet(judge: SeatedJudge, limits: HttpLimits) -> Capabilities:
     return found
 
 
-def judge_notes(jury: Sequence[SeatedJudge], found: Judges) -> list[str]:
+def describe_judges(jury: Sequence[SeatedJudge], found: JudgeCapabilities) -> list[str]:
     """Return what a person should know of the judges' servers, each a sentence."""
-    met = {judge.deployment.name: found[served(judge)] for judge in jury if served(judge) in found}
+    met = {judge.deployment.name: found[identify_server(judge)] for judge in jury if identify_server(judge) in found}
     notes = [f"judge {name}: {note}" for name, seen in met.items() for note in check_needs(seen, Needs())]
     unheld = [f"judge {name}: {_UNHELD}" for name, seen in met.items() if seen.state("json_schema") != "honoured"]
     return [*notes, *unheld]

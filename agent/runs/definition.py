@@ -46,7 +46,7 @@ def prompt_limit(benchmark: Benchmark, arguments: Mapping[str, str]) -> int | No
     return min(limits, default=None)
 
 
-def parser_of(benchmark: Benchmark) -> AnswerParser:
+def build_parser(benchmark: Benchmark) -> AnswerParser:
     """Return how the benchmark reads an answer."""
     return AnswerParser(benchmark.parser, benchmark.answer_field, benchmark.answer_pattern)
 

@@ -25,12 +25,12 @@ from agent.datasets.identity import UNIT
 from agent.datasets.load import Dataset, iter_instances
 from agent.errors import BenchmarkError, ConfigError
 from agent.inference.capabilities import Capabilities
-from agent.judging.jury_selection import SeatedJudge, jury_of, mapped_jury, or_judged_later, seated
+from agent.judging.jury_selection import SeatedJudge, advise_judging_later, choose_jury, map_jury, seat_judges
 from agent.metrics import Judge, MetricUse, check_available, measurable
-from agent.runs.definition import chosen, free_arguments, lineage, parser_of, parts, prompt_limit
+from agent.runs.definition import build_parser, chosen, free_arguments, lineage, parts, prompt_limit
 from agent.runs.instances import Instances
 from agent.runs.run_data import choose_data
-from agent.scoring.deferred import measured_by
+from agent.scoring.deferred import bind_encoder
 from agent.scoring.measures import Rules
 from agent.site.directory import Site
 from agent.store.run_details import KeptData, RunDetails
@@ -258,7 +258,7 @@ def _plan_run(
             "Leave out one of the two.",
         )
     deployment = ad_hoc(options.server, entry.model) if options.server else deployment_of(entry, deployments)
-    deployment = reachable(deployment, site)
+    deployment = check_reachable(deployment, site)
     entry = replace(entry, model=entry.model or deployment.model_name, expanders=_expanders(entry, options))
     change = overrides(entry)
     data = choose_data(site, benchmark, entry.arguments, unregistered=options.unregistered)
@@ -270,22 +270,22 @@ def _plan_run(
     jury = next((use.judges for use in metrics if use.judges), ())
     judges_here = read_deployments(site.deployments) if jury and not deployments else deployments
     if jury and mapping:
-        metrics = tuple(mapped_jury(use, mapping, judges_here) for use in metrics)
+        metrics = tuple(map_jury(use, mapping, judges_here) for use in metrics)
         jury = next((use.judges for use in metrics if use.judges), ())
     limit = change.max_eval_instances if change.max_eval_instances is not None else options.max_eval_instances
     return Plan(
-        name=run_name(entry, benchmark, dataset, deployment),
+        name=write_run_name(entry, benchmark, dataset, deployment),
         suite=options.suite,
         benchmark=benchmark,
         dataset=dataset,
         model=entry.model,
         deployment=deployment,
         instances=Instances(read, limit, options.sample_seed),
-        rules=measured_by(
+        rules=bind_encoder(
             Rules.of(
                 metrics,
                 options.scoring or benchmark.scoring,
-                parser_of(benchmark),
+                build_parser(benchmark),
                 lineage(benchmark, dataset.known),
             ),
             site.means,
@@ -313,15 +313,15 @@ def _plan_run(
 def _seated(
     judges: Sequence[Judge], site: Site, deployments: Mapping[str, Deployment], max_in_flight: int | None
 ) -> tuple[SeatedJudge, ...]:
-    with or_judged_later():
-        return seated(judges, site, deployments, max_in_flight)
+    with advise_judging_later():
+        return seat_judges(judges, site, deployments, max_in_flight)
 
 
 def _metrics(site: Site, entry: RunEntry, benchmark: Benchmark, options: RunOptions) -> tuple[MetricUse, ...]:
     """The benchmark's, with the judges of this run."""
     named = None if options.ignore_data_paths else entry.arguments.get("jury_config_path")
     return tuple(
-        jury_of(use, site, benchmark.id, override=options.judges, named=named, required=not options.no_judging)
+        choose_jury(use, site, benchmark.id, override=options.judges, named=named, required=not options.no_judging)
         for use in measurable(benchmark.metrics, site.means)
     )
 
@@ -338,7 +338,7 @@ def _expanders(entry: RunEntry, options: RunOptions) -> Mapping[str, str]:
     return {"max_train_instances": str(options.max_train_instances), **entry.expanders}
 
 
-def reachable(deployment: Deployment, site: Site) -> Deployment:
+def check_reachable(deployment: Deployment, site: Site) -> Deployment:
     """Return the deployment with the site's CA where it has none of its own.
 
     The site's proxy is the way out to the aggregator; prompts never take it.
@@ -355,7 +355,7 @@ def reachable(deployment: Deployment, site: Site) -> Deployment:
     return replace(deployment, ca_bundle=deployment.ca_bundle or site.settings.ca_bundle)
 
 
-def run_name(entry: RunEntry, benchmark: Benchmark, dataset: Dataset, deployment: Deployment) -> str:
+def write_run_name(entry: RunEntry, benchmark: Benchmark, dataset: Dataset, deployment: Deployment) -> str:
     """Return the run's name within its suite: the run entry in HELM's form, with digests in place of file names.
 
     Everything in the entry that changes what is asked is in it, so that two different runs never share a name.

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from itertools import islice
 
 from agent.errors import BenchmarkError
-from agent.jury.prompts import matter_of
+from agent.jury.prompts import build_matter
 from agent.metrics import Labelled, Means
 from agent.results.purged import describe_purged, is_purged
 from agent.results.summarize import summarise_run
-from agent.scoring.deferred import later_scores, measured_by
-from agent.scoring.jury_scores import Judged, judged_answer, jury_verdicts, regraded
+from agent.scoring.deferred import bind_encoder, compute_later_scores
+from agent.scoring.jury_scores import Judged, compute_jury_scores, read_judged_answer, regrade
 from agent.scoring.measures import Rules
 from agent.scoring.score import MeasuredScore, score_response
-from agent.scoring.whole_run import run_scores
+from agent.scoring.whole_run import compute_run_scores
 from agent.store import Run, Seat, Store, StoredInstance
 from agent.vocabulary import Failure, Instance, Response, Scoring, ScoringChoice, Unscored
 
@@ -66,7 +66,7 @@ def rescore_suite(
     return [_rescore(store, run, scoring, means) for run in store.runs.select(suite)]
 
 
-def lost_rules(store: Store, suite: str, scoring: ScoringChoice | None) -> dict[Scoring, int]:
+def find_lost_rules(store: Store, suite: str, scoring: ScoringChoice | None) -> dict[Scoring, int]:
     """Return by whose rules figures would go that stand beside others now, and of how many runs."""
     both = sum(run.details.scoring == "both" and not run.imported for run in store.runs.select(suite))
     others: dict[ScoringChoice, Scoring] = {"intramural": "helm", "helm": "intramural"}
@@ -77,7 +77,7 @@ def _rescore(store: Store, run: Run, scoring: ScoringChoice | None, means: Means
     if run.imported:
         return Rescored(run, left="it was imported, with scores made elsewhere")
     try:
-        rules = measured_by(Rules.of_run(run.details, scoring), means)
+        rules = bind_encoder(Rules.of_run(run.details, scoring), means)
     except BenchmarkError as lacking:
         return Rescored(run, left=str(lacking))
     with store.runs.lock(run.run_id):
@@ -100,7 +100,7 @@ def _rescore(store: Store, run: Run, scoring: ScoringChoice | None, means: Means
                 ),
                 rules.identity(),
             ),
-            run_scores(rules, _answered(store, run.run_id)),
+            compute_run_scores(rules, _answered(store, run.run_id)),
         )
         now = store.runs.find(run.run_id)
         assert now is not None
@@ -133,7 +133,7 @@ def score_again(
         BenchmarkError: a metric needs an encoder, and there is none or another than the run was measured with.
     """
     as_run = Rules.of_run(run.details)
-    rules = measured_by(as_run, means)
+    rules = bind_encoder(as_run, means)
     if rules.identity() != as_run.identity():
         raise BenchmarkError(
             f"{run.benchmark}: it was measured with another encoder than the one that is set",
@@ -156,7 +156,7 @@ def score_again(
                 cases.append((stored.position, stored.instance, stored.response))
             else:
                 yield stored.position, scores
-    for position, name, value in later_scores(rules, cases, means):
+    for position, name, value in compute_later_scores(rules, cases, means):
         measured_later[position][name] = value
     yield from measured_later.items()
 
@@ -234,7 +234,7 @@ def _draft_later(store: Store, run_id: str, rules: Rules, means: Means, changed:
 
     if not any(measure.later for measure in rules.measures):
         return
-    measured = later_scores(rules, cases(), means)
+    measured = compute_later_scores(rules, cases(), means)
     while found := list(islice(measured, BATCH)):
         for position, name, value in found:
             changed[name] += before[position].get(name) != value
@@ -258,11 +258,11 @@ def _judged_again(
     kept: Sequence[tuple[str, Judged]],
 ) -> list[tuple[str, Judged]]:
     """Return the seats with what this version makes of the stored replies."""
-    answer = judged_answer(rules, result) if isinstance(result, Response) else None
+    answer = read_judged_answer(rules, result) if isinstance(result, Response) else None
     if not kept or not isinstance(answer, str):
         return list(kept)
     use = next(measure.use for measure in rules.measures if measure.of_jury)
-    again = regraded([one for _, one in kept], use, matter_of(instance, answer).texts)
+    again = regrade([one for _, one in kept], use, build_matter(instance, answer).texts)
     return [(name, one) for (name, _), one in zip(kept, again, strict=True)]
 
 
@@ -275,7 +275,7 @@ def _verdicts(
         if not (answered and (verdict.measure.of_jury or verdict.measure.later)):
             yield verdict
     if isinstance(result, Response):
-        yield from jury_verdicts(rules, result, judged)
+        yield from compute_jury_scores(rules, result, judged)
 
 
 def _result(stored: StoredInstance) -> Response | Failure | None:

@@ -20,21 +20,21 @@ from agent.io.progress import Progress
 from agent.judging.judge_run import (
     NOTHING_JUDGED,
     JudgingOutcome,
-    Ways,
+    RunContext,
+    find_open_positions,
     judge_run,
-    jury_measures,
-    redactor_for,
-    unjudged,
+    open_redactor_for,
+    select_jury_measures,
 )
-from agent.judging.jury_selection import or_judged_later
-from agent.judging.probe_judges import meet_judges
+from agent.judging.jury_selection import advise_judging_later
+from agent.judging.probe_judges import probe_judges
 from agent.metrics import Means
 from agent.results.summarize import RunSummary, summarise_run
 from agent.runs.plan import Plan, RunOptions, plan_runs
-from agent.runs.score_writer import Keeper
-from agent.scoring.deferred import later_scores
+from agent.runs.score_writer import ScoreWriter
+from agent.scoring.deferred import compute_later_scores
 from agent.scoring.measures import Rules
-from agent.scoring.whole_run import stored_run_scores
+from agent.scoring.whole_run import compute_stored_run_scores
 from agent.site.directory import Site
 from agent.site.http_limits import http_limits
 from agent.store import Run, Store
@@ -87,11 +87,11 @@ def run_entries(site: Site, entries: Sequence[RunEntry], options: RunOptions, pr
             if not options.replace:
                 _refuse_to_lose(store, plan)
         found = asyncio.run(_probe_all(open_plans, limits))
-        workarounds = {plan.name: workarounds_of(plan, found[_served(plan)]) for plan in open_plans}
-        with or_judged_later():
-            judges = asyncio.run(meet_judges([plan.jury for plan in open_plans], limits))
-        redactor = redactor_for(site, [plan.jury for plan in open_plans])
-        ways = Ways(limits, progress, judges, redactor, site.means)
+        workarounds = {plan.name: list_workarounds(plan, found[_served(plan)]) for plan in open_plans}
+        with advise_judging_later():
+            judges = asyncio.run(probe_judges([plan.jury for plan in open_plans], limits))
+        redactor = open_redactor_for(site, [plan.jury for plan in open_plans])
+        ways = RunContext(limits, progress, judges, redactor, site.means)
         return [
             settled.get(plan.name) or _evaluate(store, plan, found[_served(plan)], workarounds[plan.name], ways)
             for plan in plans
@@ -108,27 +108,27 @@ def _served(plan: Plan) -> tuple[str, str]:
     return plan.deployment.name, plan.deployment.served_model
 
 
-def needs_of(plan: Plan) -> Needs:
+def derive_needs(plan: Plan) -> Needs:
     """Return what the plan needs of its server."""
     needs = Needs.of(ChatRequest(plan.model, (), plan.max_tokens, plan.temperature, plan.stop))
     return replace(needs, count=plan.benchmark.shorten is not None or plan.prompt_limit is not None)
 
 
-def workarounds_of(plan: Plan, capabilities: Capabilities) -> tuple[str, ...]:
+def list_workarounds(plan: Plan, capabilities: Capabilities) -> tuple[str, ...]:
     """Return what the plan's requests will do without, each a sentence.
 
     Raises:
         InferenceError: the server lacks what the plan needs; names the deployment.
     """
     try:
-        return check_needs(capabilities, needs_of(plan))
+        return check_needs(capabilities, derive_needs(plan))
     except InferenceError as error:
         raise InferenceError(f"deployment {plan.deployment.name}: {error}", error.advice) from None
 
 
 def _settled(store: Store, plan: Plan) -> RunOutcome | None:
     """Return what a run came to that has nothing left to ask; its server need not even be there."""
-    run = stored_run(store, plan)
+    run = find_stored_run(store, plan)
     if run is None:
         return None
     try:
@@ -141,10 +141,10 @@ def _settled(store: Store, plan: Plan) -> RunOutcome | None:
         return None
     if store.scores.find_unmeasured(run.run_id):
         return None
-    if plan.jury and unjudged(store, run.run_id, plan.rules):
+    if plan.jury and find_open_positions(store, run.run_id, plan.rules):
         return None
     if not store.runs.holds_plan(
-        run.run_id, store.identities.plan_digest(planned(store, plan, capabilities), plan.scored_by())
+        run.run_id, store.identities.plan_digest(derive_request_keys(store, plan, capabilities), plan.scored_by())
     ):
         return None
     return RunOutcome(summarise_run(store, run), asked=0, kept=len(plan.instances), failed=0)
@@ -152,7 +152,7 @@ def _settled(store: Store, plan: Plan) -> RunOutcome | None:
 
 def _refuse_to_lose(store: Store, plan: Plan) -> None:
     """Raise ConfigError where this plan would take scores away that the suite holds under the same name."""
-    run = stored_run(store, plan)
+    run = find_stored_run(store, plan)
     if run is None:
         return
     if run.imported:
@@ -182,18 +182,18 @@ def _refuse_to_lose(store: Store, plan: Plan) -> None:
 
 def _has_other_jury(store: Store, run: Run, plan: Plan) -> bool:
     """Whether judgements of another jury than the plan's are in the run."""
-    before, now = jury_measures(Rules.of_run(run.details)), jury_measures(plan.rules)
+    before, now = select_jury_measures(Rules.of_run(run.details)), select_jury_measures(plan.rules)
     if not before or not store.juries.has_seats(run.run_id, before[0].use.name):
         return False
     return not now or (before[0].use.judges, before[0].use.quorum) != (now[0].use.judges, now[0].use.quorum)
 
 
-def stored_run(store: Store, plan: Plan) -> Run | None:
+def find_stored_run(store: Store, plan: Plan) -> Run | None:
     """Return the run that the suite holds under the plan's name."""
     return store.runs.find(store.identities.run_id(plan.suite, plan.name))
 
 
-def planned(store: Store, plan: Plan, capabilities: Capabilities) -> Iterator[tuple[Instance, bytes]]:
+def derive_request_keys(store: Store, plan: Plan, capabilities: Capabilities) -> Iterator[tuple[Instance, bytes]]:
     """Walk the plan's instances, each with the key of its request."""
     for instance in plan.instances:
         identity = request_identity(plan.request(instance, capabilities.extra_body), plan.prompt_limit)
@@ -205,7 +205,7 @@ def _evaluate(
     plan: Plan,
     capabilities: Capabilities,
     workarounds: Sequence[str],
-    ways: Ways,
+    ways: RunContext,
 ) -> RunOutcome:
     limits, progress = ways.limits, ways.progress
     with store.runs.lock(store.identities.run_id(plan.suite, plan.name)):
@@ -217,10 +217,10 @@ def _evaluate(
             model=plan.model,
             deployment=plan.deployment.name,
             details=plan.details(capabilities, workarounds),
-            planned=planned(store, plan, capabilities),
+            planned=derive_request_keys(store, plan, capabilities),
             scored_by=plan.scored_by(),
         )
-        keeper = Keeper(store, plan.rules, run_id, progress)
+        keeper = ScoreWriter(store, plan.rules, run_id, progress)
         progress.begin(f"{plan.benchmark.display_name}: {plan.model}", len(plan.instances))
         try:
             unanswered = _score_what_is_stored(store, run_id, len(plan.instances), keeper)
@@ -231,8 +231,8 @@ def _evaluate(
         progress.end()
         _measure(store, run_id, plan.rules, ways.means)
         judged = judge_run(store, run_id, plan.rules, plan.jury, plan.model, ways) if plan.jury else JudgingOutcome()
-        store.runs.end(run_id, stored_run_scores(store, run_id, plan.rules))
-        run = stored_run(store, plan)
+        store.runs.end(run_id, compute_stored_run_scores(store, run_id, plan.rules))
+        run = find_stored_run(store, plan)
         assert run is not None
         return RunOutcome(
             summary=summarise_run(store, run),
@@ -249,12 +249,12 @@ def _measure(store: Store, run_id: str, rules: Rules, means: Means) -> None:
     positions = store.scores.find_unmeasured(run_id)
     texts = store.answers.read_each_instance(run_id, positions)
     cases = ((one.position, one.instance, one.response) for one in texts if one.instance and one.response)
-    scores = later_scores(rules, cases, means) if positions else iter(())
+    scores = compute_later_scores(rules, cases, means) if positions else iter(())
     while batch := list(islice(scores, SCORES_AT_ONCE)):
         store.scores.keep(run_id, batch)
 
 
-def _score_what_is_stored(store: Store, run_id: str, instances: int, keeper: Keeper) -> dict[bytes, list[int]]:
+def _score_what_is_stored(store: Store, run_id: str, instances: int, keeper: ScoreWriter) -> dict[bytes, list[int]]:
     """Score stored answers; return the positions that still have to be asked, by request: equal ones are asked once."""
     unsettled = store.answers.find_unsettled(run_id)
     keeper.progress.advance(instances - len(unsettled))
@@ -276,7 +276,7 @@ async def _ask(
     plan: Plan,
     run_id: str,
     unanswered: Mapping[bytes, list[int]],
-    keeper: Keeper,
+    keeper: ScoreWriter,
     limits: HttpLimits,
     capabilities: Capabilities,
 ) -> None:

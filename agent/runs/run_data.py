@@ -7,6 +7,7 @@ from agent.catalog.arguments import DATA_ARGUMENTS
 from agent.catalog.benchmark import Benchmark
 from agent.datasets.frozen import FrozenVersion, find_newer_data, find_newest_frozen, has_files_for, locate_frozen
 from agent.datasets.load import Dataset, locate_dataset
+from agent.datasets.manage.register import is_attested
 from agent.site.directory import Site
 
 _NOT_ATTESTED = "gated data for which nobody here has attested an agreement (`intramural datasets add` records it)"

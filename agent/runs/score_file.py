@@ -15,18 +15,18 @@ from agent.catalog.run_entries import CONFIGURABLE, benchmark_of, parse_run_entr
 from agent.datasets.identity import ROW_ID
 from agent.datasets.load import Dataset, iter_instances, locate_dataset
 from agent.errors import ConfigError
-from agent.judging.jury_selection import stricter
-from agent.jury.prompts import judge_messages, matter_of
-from agent.jury.rubric import rubric_of
+from agent.judging.jury_selection import choose_quorum
+from agent.jury.prompts import build_matter, write_judge_messages
+from agent.jury.rubric import read_rubric
 from agent.jury.seats import fill_seat
 from agent.metrics import JUDGED, Judge, Labelled, Means, MetricUse, check_available, measurable
 from agent.results.jury_summary import JudgedAnswer, summarise_jury
 from agent.results.summarize import MetricSummary, RunSummary, attach_twins, summarise_metric, summarise_whole_run
 from agent.runs.answers_file import AnswersFile
-from agent.runs.definition import lineage, parser_of
+from agent.runs.definition import build_parser, lineage
 from agent.runs.judgements_file import JudgementsFile
-from agent.scoring.deferred import later_scores, measured_by
-from agent.scoring.jury_scores import Judged, judged_answer, jury_verdicts
+from agent.scoring.deferred import bind_encoder, compute_later_scores
+from agent.scoring.jury_scores import Judged, compute_jury_scores, read_judged_answer
 from agent.scoring.measures import HELM_TWIN, Rules
 from agent.scoring.score import MeasuredScore, score_response
 from agent.scoring.whole_run import GatheredLabels
@@ -83,8 +83,8 @@ def score_answers(
     check_available(benchmark.id, metrics, means)
     with AnswersFile.open(answers) as file, _replies(benchmark, judged) as (jury, replies):
         uses = [_with_jury(use, jury) if jury and use.name in JUDGED else use for use in metrics]
-        parser, units = parser_of(benchmark), lineage(benchmark, dataset.known)
-        rules = measured_by(Rules.of(uses, scoring or benchmark.scoring, parser, units), means)
+        parser, units = build_parser(benchmark), lineage(benchmark, dataset.known)
+        rules = bind_encoder(Rules.of(uses, scoring or benchmark.scoring, parser, units), means)
         ids = {instance.id for instance in iter_instances(benchmark, dataset)}
         file.refuse_others(ids, f"{_ids_of(benchmark)} --write-template FILE writes them all.")
         if replies is not None:
@@ -103,7 +103,7 @@ def score_answers(
             for place, instance in enumerate(iter_instances(benchmark, dataset))
             if (answer := file.answer(instance.id)) is not None
         )
-        for place, name, value in later_scores(rules, answered, means):
+        for place, name, value in compute_later_scores(rules, answered, means):
             tally.add_later(place, name, value)
         run = _run(benchmark, dataset, rules, len(ids))
         return ScoredAnswers(RunSummary(run, attach_twins(tally.summaries(run))), tuple(missing))
@@ -132,7 +132,7 @@ def write_judge_prompts(own: Path | None, description: str, data: Path | None, a
     """
     benchmark, dataset = _asked(own, description, data)
     use = _graded(benchmark)
-    rules = Rules.of([use], "intramural", parser_of(benchmark), lineage(benchmark, dataset.known))
+    rules = Rules.of([use], "intramural", build_parser(benchmark), lineage(benchmark, dataset.known))
     marker = secrets.token_hex(8)
     with AnswersFile.open(answers) as file:
         ids = {instance.id for instance in iter_instances(benchmark, dataset)}
@@ -141,9 +141,9 @@ def write_judge_prompts(own: Path | None, description: str, data: Path | None, a
         def lines() -> Iterator[dict[str, str]]:
             for instance in iter_instances(benchmark, dataset):
                 answer = file.answer(instance.id)
-                shown = None if answer is None else judged_answer(rules, _response(answer))
+                shown = None if answer is None else read_judged_answer(rules, _response(answer))
                 if isinstance(shown, str):
-                    asked = judge_messages(use, matter_of(instance, shown), marker, marked=False)
+                    asked = write_judge_messages(use, build_matter(instance, shown), marker, marked=False)
                     prompt = "\n\n".join(message.content for message in asked)
                     yield {"instance_id": instance.id, "prompt": prompt}
 
@@ -188,7 +188,7 @@ def _replies(
     names = None if jury is None else _names(jury)
     with JudgementsFile.open(judged.replies, names) as replies:
         jury = jury or Jury(tuple(Judge("", name, name) for name in replies.judges), None)
-        quorum = stricter(use, jury)
+        quorum = choose_quorum(use, jury)
         if quorum is not None and quorum > len(jury.judges):
             raise ConfigError(
                 f"the quorum of the jury is {quorum}, and it has {len(jury.judges)} seats",
@@ -211,15 +211,15 @@ def _with_jury(use: MetricUse, jury: Jury) -> MetricUse:
 
 def _seats(rules: Rules, replies: JudgementsFile | None, instance: Instance, answer: str | None) -> list[Judged]:
     """Return what each seat of the jury gave for an answer; a judge who said nothing about it has none."""
-    shown = None if replies is None or answer is None else judged_answer(rules, _response(answer))
+    shown = None if replies is None or answer is None else read_judged_answer(rules, _response(answer))
     if replies is None or not isinstance(shown, str):
         return []
-    rubric = rubric_of(next(measure.use for measure in rules.measures if measure.of_jury))
+    rubric = read_rubric(next(measure.use for measure in rules.measures if measure.of_jury))
     found: list[Judged] = []
     for seat, judge in enumerate(replies.judges):
         said = Judgement(tuple(_response(reply) for reply in replies.replies(instance.id, judge)))
         if said.replies:
-            found.append((fill_seat(seat, b"", said, rubric, matter_of(instance, shown).texts), said))
+            found.append((fill_seat(seat, b"", said, rubric, build_matter(instance, shown).texts), said))
     return found
 
 
@@ -286,7 +286,7 @@ class _Tally:
             if isinstance(result, Failure) or not (measure.of_jury or measure.later):
                 self._add(unit, instance, verdict)
         if isinstance(result, Response):
-            for verdict in jury_verdicts(self._rules, result, judged):
+            for verdict in compute_jury_scores(self._rules, result, judged):
                 self._add(unit, instance, verdict, [seat for seat, _ in judged])
 
     def _add(self, unit: bytes, instance: Instance, verdict: MeasuredScore, seats: Sequence[Seat] = ()) -> None:

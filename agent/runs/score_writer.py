@@ -14,7 +14,7 @@ from agent.store import Store
 from agent.vocabulary import Failure, Instance, Reason, Response, Unscored
 
 
-class Keeper:
+class ScoreWriter:
     """Keeps one run's answers and scores.
 
     Attributes:

@@ -1,6 +1,6 @@
 """Metrics that are computed from stored answers, once they are there: in batches, or in several processes.
 
-`measured_by` is called where rules are made, before anything is asked; `later_scores` when the answers are there.
+`bind_encoder` is called where rules are made, before anything is asked; `compute_later_scores` when the answers are there.
 """
 
 from collections.abc import Iterable, Iterator
@@ -9,7 +9,7 @@ from dataclasses import replace
 from agent.metrics import Means, bert_score, rouge
 from agent.metrics.rouge_workers import RougeWorkers
 from agent.scoring.measures import Measure, Rules
-from agent.scoring.score import answer_of
+from agent.scoring.score import select_answer
 from agent.vocabulary import Instance, Response, Score, Unscored
 
 Case = tuple[int, Instance, Response]  # position, what was asked, what came back
@@ -18,7 +18,7 @@ BATCH_CASES = 256
 BATCH_CHARACTERS = 300_000  # of answers and references in a batch: some 70,000 tokens, 200 MB of an encoder's vectors
 
 
-def measured_by(rules: Rules, means: Means) -> Rules:
+def bind_encoder(rules: Rules, means: Means) -> Rules:
     """Return the rules with what their metrics are measured by: an encoder's digest and layer are part of them.
 
     Raises:
@@ -33,7 +33,7 @@ def _measured_by(measure: Measure, means: Means) -> Measure:
     return replace(measure, use=bert_score.with_encoder(measure.use, means))
 
 
-def later_scores(
+def compute_later_scores(
     rules: Rules, cases: Iterable[Case], means: Means | None = None
 ) -> Iterator[tuple[int, str, Score | Unscored]]:
     """Yield (position, measure's name, value) for every case and every measure of `rules` that is computed later.
@@ -62,7 +62,7 @@ def _scores(
     for position, instance, response in batch:
         for measure in measures:
             key, use = (position, measure.name), measure.use
-            answer = answer_of(rules, response, measure.rules)
+            answer = select_answer(rules, response, measure.rules)
             if isinstance(answer, Unscored):
                 values[key] = answer
             elif use.name in bert_score.NAMES:

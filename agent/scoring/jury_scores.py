@@ -2,24 +2,24 @@
 
 from collections.abc import Iterator, Sequence
 
-from agent.jury.rubric import Rubric, rubric_of
-from agent.jury.seats import fill_seat, helm_jury_score, is_open, jury_score
-from agent.jury.verdict import without_mark
+from agent.jury.rubric import Rubric, read_rubric
+from agent.jury.seats import compute_helm_jury_score, compute_jury_score, fill_seat, is_open
+from agent.jury.verdict import remove_mark
 from agent.metrics import MetricUse
 from agent.scoring.measures import Rules
-from agent.scoring.score import MeasuredScore, answer_of
+from agent.scoring.score import MeasuredScore, select_answer
 from agent.store import Judgement, Seat
 from agent.vocabulary import Reason, Response, Unscored
 
 Judged = tuple[Seat, Judgement]  # a seat, and the replies that it rests on
 
 
-def judged_answer(rules: Rules, response: Response) -> str | Unscored:
+def read_judged_answer(rules: Rules, response: Response) -> str | Unscored:
     """Return the text that judges are shown, or why there is none: a blank answer never goes to them."""
-    return answer_of(rules, response, "intramural")
+    return select_answer(rules, response, "intramural")
 
 
-def regraded(judged: Sequence[Judged], use: MetricUse, texts: tuple[str, ...]) -> list[Judged]:
+def regrade(judged: Sequence[Judged], use: MetricUse, texts: tuple[str, ...]) -> list[Judged]:
     """Read the stored replies of a jury's seats again, by the rules of this version.
 
     A seat whose judge is to be asked again stays so, unless what it replied is a verdict now.
@@ -29,7 +29,7 @@ def regraded(judged: Sequence[Judged], use: MetricUse, texts: tuple[str, ...]) -
         use: their jury.
         texts: the case's. Judges outside were shown others, which are kept with their replies.
     """
-    rubric = rubric_of(use)
+    rubric = read_rubric(use)
     return [(_regraded(seat, judgement, rubric, texts), judgement) for seat, judgement in judged]
 
 
@@ -40,7 +40,7 @@ def _regraded(seat: Seat, judgement: Judgement, rubric: Rubric, texts: tuple[str
     return seat if filled.grades is None and is_open(seat) else filled
 
 
-def jury_verdicts(rules: Rules, response: Response, judged: Sequence[Judged]) -> Iterator[MeasuredScore]:
+def compute_jury_scores(rules: Rules, response: Response, judged: Sequence[Judged]) -> Iterator[MeasuredScore]:
     """Yield what an answer is worth under every measure that a jury gives.
 
     HELM grades a blank answer by default; its rule waits as ours does until every judge has replied something.
@@ -53,22 +53,24 @@ def jury_verdicts(rules: Rules, response: Response, judged: Sequence[Judged]) ->
     for measure in rules.measures:
         if not measure.of_jury:
             continue
-        answer = answer_of(rules, response, measure.rules)
+        answer = select_answer(rules, response, measure.rules)
         seats = len(measure.use.judges)
         if isinstance(answer, Unscored):
             yield MeasuredScore(measure, answer)
         elif measure.rules == "intramural":
-            found = jury_score([seat for seat, _ in judged], measure.use) if seats else Unscored(Reason.NOT_JUDGED)
+            found = (
+                compute_jury_score([seat for seat, _ in judged], measure.use) if seats else Unscored(Reason.NOT_JUDGED)
+            )
             yield MeasuredScore(measure, found)
         elif not seats or (answer.strip() and (len(judged) < seats or any(is_open(seat) for seat, _ in judged))):
             yield MeasuredScore(measure, Unscored(Reason.NOT_JUDGED))
         else:
-            replies = [_first_reply(judgement, rubric_of(measure.use)) for _, judgement in judged]
-            yield MeasuredScore(measure, helm_jury_score(replies if answer.strip() else [], measure.use))
+            replies = [_first_reply(judgement, read_rubric(measure.use)) for _, judgement in judged]
+            yield MeasuredScore(measure, compute_helm_jury_score(replies if answer.strip() else [], measure.use))
 
 
 def _first_reply(judgement: Judgement, rubric: Rubric) -> str | None:
     """Return the first reply as it would be to upstream's prompt, which asks for no mark."""
     if not judgement.replies:
         return None
-    return without_mark(judgement.replies[0].text, rubric, judgement.marker)
+    return remove_mark(judgement.replies[0].text, rubric, judgement.marker)

@@ -82,7 +82,7 @@ class Rules:
         parser = details.parser or AnswerParser("text")
         return cls.of(uses, scoring or details.scoring, parser, details.lineage)
 
-    def metrics_to_keep(self) -> tuple[KeptMetric, ...]:
+    def list_stored_metrics(self) -> tuple[KeptMetric, ...]:
         """Return the records that are kept of its measures with the run."""
         return tuple(measure.to_keep() for measure in self.measures)
 
@@ -90,7 +90,7 @@ class Rules:
         """Return the details of a run that this version of the agent scores by these rules."""
         return replace(
             details,
-            metrics=self.metrics_to_keep(),
+            metrics=self.list_stored_metrics(),
             scoring=self.scoring,
             parser=self.parser,
             agent_version=__version__,

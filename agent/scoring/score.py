@@ -24,7 +24,7 @@ def score_response(rules: Rules, instance: Instance, result: Response | Failure)
     A cut-off thought is unscored(length): there is no answer yet. Text that was cut off is an answer and is scored.
     """
     for measure in rules.measures:
-        answer = answer_of(rules, result, measure.rules)
+        answer = select_answer(rules, result, measure.rules)
         if isinstance(answer, Unscored):
             yield MeasuredScore(measure, answer)
         elif measure.of_jury or measure.later:
@@ -35,7 +35,7 @@ def score_response(rules: Rules, instance: Instance, result: Response | Failure)
             yield MeasuredScore(measure, score(measure.use, answer, instance, measure.rules))
 
 
-def answer_of(rules: Rules, result: Response | Failure, scoring: Scoring) -> str | Unscored:
+def select_answer(rules: Rules, result: Response | Failure, scoring: Scoring) -> str | Unscored:
     """Return the text to score. HELM scores whatever it got, also an empty or a rambling answer, so parity does too."""
     if isinstance(result, Failure):
         return Unscored(result.reason)

@@ -12,7 +12,7 @@ from agent.store import RunScore, Store
 from agent.vocabulary import OWN_MAKING, Instance, Response, Unscored
 
 
-def stored_run_scores(store: Store, run_id: str, rules: Rules) -> list[RunScore]:
+def compute_stored_run_scores(store: Store, run_id: str, rules: Rules) -> list[RunScore]:
     """Compute the run's metrics of the whole run from its stored answers.
 
     One whose answers were purged in part is left out: what was computed while they were there stands.
@@ -21,14 +21,14 @@ def stored_run_scores(store: Store, run_id: str, rules: Rules) -> list[RunScore]
         return []
     texts = ((one.instance, one.response) for one in store.answers.read_each_instance(run_id))
     answered = ((instance, response) for instance, response in texts if instance and response)
-    found = run_scores(rules, answered)
+    found = compute_run_scores(rules, answered)
     instances = store.answers.count_instances(run_id)
     return [
         one for one in found if one.n >= instances - sum(store.scores.read_whole_run(run_id, one.metric)[1].values())
     ]
 
 
-def run_scores(rules: Rules, answered: Iterable[tuple[Instance, Response]]) -> list[RunScore]:
+def compute_run_scores(rules: Rules, answered: Iterable[tuple[Instance, Response]]) -> list[RunScore]:
     """Compute every metric of the whole run, with its interval."""
     of_run = replace(rules, measures=tuple(measure for measure in rules.measures if measure.of_whole_run))
     if not of_run.measures:
@@ -56,7 +56,7 @@ class GatheredLabels:
         if isinstance(value, Labelled):
             self._items.setdefault(measure.name, []).append(value)
         elif isinstance(value, Unscored) and value.reason in OWN_MAKING:
-            blank = blank_labels(measure, instance)
+            blank = build_blank_labels(measure, instance)
             if blank is not None:
                 self._blank.setdefault(measure.name, []).append(blank)
 
@@ -71,7 +71,7 @@ class GatheredLabels:
         return RunScore(measure.name, mean.value, mean.low, mean.high, mean.n, mean.units, floor)
 
 
-def blank_labels(measure: Measure, instance: Instance) -> Labelled | None:
+def build_blank_labels(measure: Measure, instance: Instance) -> Labelled | None:
     """Return the labels of an answer that names none; None where the instance has no right ones."""
     right = labels(measure.use, "A", instance, measure.rules)  # any answer: only what is right is taken
     return replace(right, predicted=frozenset()) if isinstance(right, Labelled) else None

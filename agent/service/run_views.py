@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from agent.catalog.deployments import Prices
 from agent.exchange.shown_names import ShownNames
-from agent.jury.seats import least_verdicts, seat_names
+from agent.jury.seats import count_needed_verdicts, name_seats
 from agent.redaction.gateway.cases import ClearedCase, Clearer
 from agent.redaction.gateway.judgements import judged
 from agent.results.subgroups import SubgroupSummary
 from agent.results.summarize import RunSummary
-from agent.runs.forecast.usage import usage_lines
+from agent.runs.forecast.usage import describe_usage
 from agent.service.heads import MetricHead, RunHead, RunLine, data_words, run_figure, run_head, run_line
 from agent.store import RETRIED, Run, RunDetails, Store, Usage
 from agent.vocabulary import Unscored
@@ -91,7 +91,7 @@ def run_page(
         tuple(SubgroupLine(one.attribute, one.value or "", run_figure(summary, one.metric)) for one in subgroups),
         tuple(_settings(summary.run)),
         None if imported else usage,
-        () if imported else tuple(usage_lines(usage, prices, all_asked_now=False)),
+        () if imported else tuple(describe_usage(usage, prices, all_asked_now=False)),
         tuple(capabilities),
     )
 
@@ -153,11 +153,11 @@ def _jury(details: RunDetails) -> Iterator[tuple[str, str]]:
     jury = next((metric.jury for metric in details.metrics if metric.judges), None)
     if jury is None:
         return
-    yield "Jury", ", ".join(seat_names(jury.judges))
+    yield "Jury", ", ".join(name_seats(jury.judges))
     rule = ""
     if details.origin is None:  # HELM has no quorum
         seats = len(jury.judges)
-        rule = f"at least {least_verdicts(seats, jury.quorum)} of {seats} valid verdicts, "
+        rule = f"at least {count_needed_verdicts(seats, jury.quorum)} of {seats} valid verdicts, "
     yield "Jury's rule", f"{rule}grades from {jury.scale.low:g} to {jury.scale.high:g}"
 
 

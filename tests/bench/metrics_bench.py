@@ -45,7 +45,7 @@ def rouge(rounds: int) -> bool:
 
     from agent.metrics import AnswerParser, Means, MetricUse
     from agent.metrics.means import processors
-    from agent.scoring.deferred import later_scores
+    from agent.scoring.deferred import compute_later_scores
     from agent.scoring.measures import Rules
     from agent.vocabulary import Instance, Message, Reference, Response
 
@@ -65,8 +65,10 @@ def rouge(rounds: int) -> bool:
     some = texts[:: NOTES // 20]  # the package takes minutes for all
     found: dict[str, list[Rates]] = {"ours": [], "ours, 1 process": [], "rouge-score": []}
     for _ in range(rounds):
-        found["ours"].append(rates(NOTES, lambda: list(later_scores(rules, cases, Means(workers=processors())))))
-        found["ours, 1 process"].append(rates(NOTES, lambda: list(later_scores(rules, cases, Means()))))
+        found["ours"].append(
+            rates(NOTES, lambda: list(compute_later_scores(rules, cases, Means(workers=processors()))))
+        )
+        found["ours, 1 process"].append(rates(NOTES, lambda: list(compute_later_scores(rules, cases, Means()))))
         found["rouge-score"].append(rates(len(some), lambda: [scorer.score(*pair) for pair in some]))
     return report(f"ROUGE-1, 2 and L of {NOTES} notes, {processors()} cores: notes a second", found, LEAST_ROUGE)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from agent.catalog.deployments import Prices
 from agent.inference.tokens import byte_length
 from agent.io.wording import counted
-from agent.runs.forecast.usage import Cost, cost, cost_text, duration, total_cost
+from agent.runs.forecast.usage import Cost, compute_cost, format_cost, format_duration, format_total_cost
 from agent.vocabulary import Instance
 
 CHARACTERS_A_TOKEN = 4.0  # of English text, where nobody counts
@@ -82,7 +82,7 @@ class Forecast:
     bounded: bool
 
 
-def size_of(instance: Instance) -> PromptSize:
+def measure_prompt(instance: Instance) -> PromptSize:
     """Return how long an instance's prompt and answer are."""
     part = instance.shortenable
     characters = sum(len(message.content) for message in instance.messages)
@@ -167,7 +167,7 @@ class Times:
     most: float
 
 
-def times(found: Forecast, pace: Pace) -> Times:
+def estimate_times(found: Forecast, pace: Pace) -> Times:
     """Return how long the run takes at this pace."""
     if pace.at_least:
         return Times(pace.seconds(found.requests, found.prompt_tokens, found.answer_expected or 0), math.inf)
@@ -178,19 +178,21 @@ def times(found: Forecast, pace: Pace) -> Times:
     )
 
 
-def forecast_lines(found: Forecast, pace: Pace | None, prices: Prices | None) -> list[str]:
+def describe_forecast(found: Forecast, pace: Pace | None, prices: Prices | None) -> list[str]:
     """Return what a person should know before the run, one thing a line."""
     if not found.requests and not found.not_fitting:
         return ["nothing is left to ask"]
     lines = _size_lines(found)
     if pace is not None:
-        lines.append(f"{_time_words(times(found, pace))}, by a trial of the server, {pace.in_flight} questions at once")
+        lines.append(
+            f"{_time_words(estimate_times(found, pace))}, by a trial of the server, {pace.in_flight} questions at once"
+        )
     if prices is not None:
         lines.extend(_cost_words(found, pace, prices))
     return lines
 
 
-def together_lines(
+def describe_total(
     forecasts: Sequence[Forecast], paces: Sequence[Pace | None], prices: Sequence[Prices | None]
 ) -> list[str]:
     """Return the same of several runs, one after the other; their time and cost only where it is known of each."""
@@ -207,7 +209,7 @@ def together_lines(
         not_fitting=sum(one.not_fitting for one in forecasts),
         bounded=all(one.bounded for one in forecasts),
     )
-    each = [times(found, pace) for found, pace in zip(forecasts, paces, strict=True) if pace is not None]
+    each = [estimate_times(found, pace) for found, pace in zip(forecasts, paces, strict=True) if pace is not None]
     lines = _size_lines(total)
     if len(each) == len(forecasts):
         likely = [one.likely for one in each]
@@ -215,7 +217,7 @@ def together_lines(
         lines.append(_time_words(Times(known, sum(one.most for one in each))))
     priced = list(zip(forecasts, paces, prices, strict=True))
     for words in ("about", "at most"):
-        amount = total_cost([_cost(*one, words) for one in priced])
+        amount = format_total_cost([_cost(*one, words) for one in priced])
         if amount:
             lines.append(f"cost {words} {amount}")
     return lines
@@ -245,17 +247,17 @@ def _size_lines(found: Forecast) -> list[str]:
 
 def _time_words(time: Times) -> str:
     if math.isinf(time.most):
-        return f"more than {duration(time.likely or 0)} (the server did not end its trial in time)"
+        return f"more than {format_duration(time.likely or 0)} (the server did not end its trial in time)"
     if time.likely is None:
-        return f"up to {duration(time.most)}"
-    return f"about {duration(time.likely)}, up to {duration(time.most)} if answers are as long as allowed"
+        return f"up to {format_duration(time.most)}"
+    return f"about {format_duration(time.likely)}, up to {format_duration(time.most)} if answers are as long as allowed"
 
 
 def _cost_words(found: Forecast, pace: Pace | None, prices: Prices) -> Iterable[str]:
     for words in ("about", "at most"):
         amount = _cost(found, pace, prices, words)
-        if amount is not None and cost_text(amount):
-            yield f"cost {words} {cost_text(amount)}"
+        if amount is not None and format_cost(amount):
+            yield f"cost {words} {format_cost(amount)}"
 
 
 def _cost(found: Forecast, pace: Pace | None, prices: Prices | None, words: str) -> Cost | None:
@@ -266,4 +268,4 @@ def _cost(found: Forecast, pace: Pace | None, prices: Prices | None, words: str)
     seconds = None
     if pace is not None and not pace.at_least:
         seconds = pace.seconds(found.requests, found.prompt_tokens, answer_tokens)
-    return cost(prices, prompt_tokens=found.prompt_tokens, completion_tokens=answer_tokens, seconds=seconds)
+    return compute_cost(prices, prompt_tokens=found.prompt_tokens, completion_tokens=answer_tokens, seconds=seconds)

@@ -5,24 +5,24 @@ from dataclasses import dataclass
 
 from agent.inference.limits import HttpLimits
 from agent.inference.window import prompt_budget, window_of
-from agent.judging.judge_run import jury_measures, room_for_verdict
+from agent.judging.judge_run import limit_verdict_tokens, select_jury_measures
 from agent.judging.judge_suite import Case
 from agent.judging.jury_selection import SeatedJudge
-from agent.judging.probe_judges import served
-from agent.jury.prompts import Matter, judge_messages
+from agent.judging.probe_judges import identify_server
+from agent.jury.prompts import Matter, write_judge_messages
 from agent.metrics import MetricUse
 from agent.runs.forecast.cost import (
     CHARACTERS_A_TOKEN,
     Forecast,
     PromptSize,
+    describe_forecast,
+    describe_total,
     forecast,
-    forecast_lines,
-    together_lines,
 )
-from agent.runs.forecast.remaining import LeftToDo, seats_left
-from agent.runs.forecast.trial import Met, meet
+from agent.runs.forecast.remaining import RemainingWork, find_open_answers
+from agent.runs.forecast.trial import ServerTrial, try_server
 from agent.runs.plan import Plan
-from agent.scoring.jury_scores import judged_answer
+from agent.scoring.jury_scores import read_judged_answer
 from agent.store import Store
 from agent.vocabulary import Instance
 
@@ -30,7 +30,7 @@ _MARKER = "0123456789abcdef"
 _REPAIRS = "a judge's reply that is no verdict is asked for once more, which is not in these figures"
 _OTHER_JURY = "replies that these judges gave as another jury are not asked for again, which is not in these figures"
 
-MetJudges = Mapping[tuple[str, str], Met]
+JudgeTrials = Mapping[tuple[str, str], ServerTrial]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class JudgeForecast:
     """What one judge of a run would take; seats of one deployment share their replies."""
 
     judge: SeatedJudge
-    met: Met
+    met: ServerTrial
     found: Forecast
 
     def lines(self) -> list[str]:
@@ -47,24 +47,24 @@ class JudgeForecast:
         if not self.found.requests and not self.found.not_fitting:
             return [f"judge {name}: nothing is left to judge"]
         problem = [f"judge {name} cannot be asked: {self.met.problem}"] if self.met.problem else []
-        own = forecast_lines(self.found, self.met.pace, self.judge.deployment.prices)
+        own = describe_forecast(self.found, self.met.pace, self.judge.deployment.prices)
         return [*problem, *(f"judge {name}: {line}" for line in own)]
 
 
-async def meet_all_judges(juries: Sequence[Sequence[SeatedJudge]], limits: HttpLimits) -> MetJudges:
+async def try_judges(juries: Sequence[Sequence[SeatedJudge]], limits: HttpLimits) -> JudgeTrials:
     """Probe and time each judge's server; one that cannot be met is no error here."""
-    judges = {served(judge): judge for jury in juries for judge in jury}
-    return {key: await meet(judge.deployment, judge.max_in_flight, limits) for key, judge in judges.items()}
+    judges = {identify_server(judge): judge for jury in juries for judge in jury}
+    return {key: await try_server(judge.deployment, judge.max_in_flight, limits) for key, judge in judges.items()}
 
 
-def forecast_judging(plan: Plan, left: LeftToDo, met: MetJudges) -> list[JudgeForecast]:
+def forecast_judging(plan: Plan, left: RemainingWork, met: JudgeTrials) -> list[JudgeForecast]:
     """Return what each judge of the plan would take, every reply being a verdict at once.
 
     Answers are taken to be as long as their references; where there are none, as long as is allowed.
     """
     if not plan.jury:
         return []
-    use = jury_measures(plan.rules)[0].use
+    use = select_jury_measures(plan.rules)[0].use
     frame = _frame(use)
     most = round(plan.max_tokens * CHARACTERS_A_TOKEN)
     sizes: dict[int, PromptSize] = {}
@@ -74,18 +74,18 @@ def forecast_judging(plan: Plan, left: LeftToDo, met: MetJudges) -> list[JudgeFo
     return _forecasts(plan.jury, plan.jury, left.judge, sizes, met)
 
 
-def forecast_case(store: Store, case: Case, met: MetJudges) -> list[JudgeForecast]:
+def forecast_case(store: Store, case: Case, met: JudgeTrials) -> list[JudgeForecast]:
     """Return what each judge that is asked now about a stored run would take, every reply being a verdict at once."""
     frame = _frame(case.use)
     sizes: dict[int, PromptSize] = {}
     for stored in store.answers.read_each_instance(case.run.run_id):
         if stored.instance is None or stored.response is None:
             continue
-        answer = judged_answer(case.rules, stored.response)
+        answer = read_judged_answer(case.rules, stored.response)
         if isinstance(answer, str) and answer.strip():
             sizes[stored.position] = _size(case.use, frame, stored.instance, len(answer))
     everything = [frozenset(sizes)] * len(case.jury)
-    left = everything if case.changed else seats_left(store, case.run.run_id, case.rules)
+    left = everything if case.changed else find_open_answers(store, case.run.run_id, case.rules)
     return _forecasts(case.jury, case.asked, left, sizes, met)
 
 
@@ -94,25 +94,25 @@ def _forecasts(
     asked: Collection[SeatedJudge],
     left: Sequence[frozenset[int]],
     sizes: Mapping[int, PromptSize],
-    met: MetJudges,
+    met: JudgeTrials,
 ) -> list[JudgeForecast]:
     found = []
-    for key, judge in {served(judge): judge for judge in asked}.items():
-        seats = [left[number] for number, other in enumerate(jury) if served(other) == key]
+    for key, judge in {identify_server(judge): judge for judge in asked}.items():
+        seats = [left[number] for number, other in enumerate(jury) if identify_server(other) == key]
         positions = sorted(frozenset[int]().union(*seats) & sizes.keys())
         found.append(JudgeForecast(judge, met[key], _forecast(judge, met[key], [sizes[one] for one in positions])))
     return found
 
 
-def _forecast(judge: SeatedJudge, met: Met, sizes: Sequence[PromptSize]) -> Forecast:
+def _forecast(judge: SeatedJudge, met: ServerTrial, sizes: Sequence[PromptSize]) -> Forecast:
     window = window_of(judge.deployment, met.capabilities)
-    room = room_for_verdict(window)
+    room = limit_verdict_tokens(window)
     budget = prompt_budget(window, room, None)
     return forecast(sizes, {}, max_tokens=room, budget=budget, can_shorten=False, thinks=True)
 
 
 def _frame(use: MetricUse) -> int:
-    return sum(len(message.content) for message in judge_messages(use, Matter("", "", ""), _MARKER))
+    return sum(len(message.content) for message in write_judge_messages(use, Matter("", "", ""), _MARKER))
 
 
 def _size(use: MetricUse, frame: int, instance: Instance, answer: int) -> PromptSize:
@@ -121,7 +121,7 @@ def _size(use: MetricUse, frame: int, instance: Instance, answer: int) -> Prompt
     return PromptSize(characters, 4 * characters, characters, None)
 
 
-def judging_lines(forecasts: Sequence[JudgeForecast], *, other_jury: bool) -> list[str]:
+def describe_judging(forecasts: Sequence[JudgeForecast], *, other_jury: bool) -> list[str]:
     """Return what a person should know before a run's jury is asked; nothing where there is none.
 
     Args:
@@ -134,16 +134,16 @@ def judging_lines(forecasts: Sequence[JudgeForecast], *, other_jury: bool) -> li
     return lines
 
 
-def judging_together(forecasts: Sequence[Sequence[JudgeForecast]]) -> list[str]:
+def describe_judging_total(forecasts: Sequence[Sequence[JudgeForecast]]) -> list[str]:
     """Return what each judge would take for several runs together."""
     by_judge: dict[tuple[str, str], list[JudgeForecast]] = {}
     for of_run in forecasts:
         for one in of_run:
-            by_judge.setdefault(served(one.judge), []).append(one)
+            by_judge.setdefault(identify_server(one.judge), []).append(one)
     return [
         f"judge {each[0].judge.deployment.name}: {line}"
         for each in by_judge.values()
-        for line in together_lines(
+        for line in describe_total(
             [one.found for one in each],
             [one.met.pace for one in each],
             [one.judge.deployment.prices for one in each],

@@ -14,7 +14,7 @@ from agent.inference.endpoint import Endpoint
 from agent.inference.limits import HttpLimits
 from agent.inference.probe import probe
 from agent.inference.window import prompt_budget, window_of
-from agent.runs.forecast.cost import CHARACTERS_A_TOKEN, Forecast, Pace, PromptSize, forecast, size_of
+from agent.runs.forecast.cost import CHARACTERS_A_TOKEN, Forecast, Pace, PromptSize, forecast, measure_prompt
 from agent.runs.plan import Plan
 from agent.vocabulary import ChatRequest, Failure, Instance, Message, Response
 
@@ -30,7 +30,7 @@ _FILLER = "This sentence is here to be read and says nothing at all. "
 
 
 @dataclass(frozen=True, slots=True)
-class Met:
+class ServerTrial:
     """What a server showed before a run; `problem` says why nothing else is known."""
 
     capabilities: Capabilities | None = None
@@ -48,29 +48,29 @@ class _Round:
     answer_tokens: float
 
 
-def served(plan: Plan) -> tuple[str, str]:
+def identify_server(plan: Plan) -> tuple[str, str]:
     """Return what plans share that ask the same model of the same server."""
     return plan.deployment.name, plan.deployment.served_model
 
 
-async def meet_servers(plans: Sequence[Plan], limits: HttpLimits) -> Mapping[tuple[str, str], Met]:
+async def try_servers(plans: Sequence[Plan], limits: HttpLimits) -> Mapping[tuple[str, str], ServerTrial]:
     """Probe and time each server that the plans ask; one that cannot be met is no error.
 
     Raises:
         ConfigError: a deployment's address, tokenizer file, proxy or CA bundle cannot be used.
     """
-    asked = {served(plan): plan for plan in plans}
-    return {key: await meet(plan.deployment, plan.max_in_flight, limits) for key, plan in asked.items()}
+    asked = {identify_server(plan): plan for plan in plans}
+    return {key: await try_server(plan.deployment, plan.max_in_flight, limits) for key, plan in asked.items()}
 
 
-async def meet(deployment: Endpoint, max_in_flight: int, limits: HttpLimits) -> Met:
+async def try_server(deployment: Endpoint, max_in_flight: int, limits: HttpLimits) -> ServerTrial:
     """Probe and time one server."""
     try:
         capabilities = await probe(deployment, _brief(limits))
     except InferenceError as error:
-        return Met(problem=str(error))
+        return ServerTrial(problem=str(error))
     pace = await time_server(deployment, capabilities, limits, max_in_flight)
-    return Met(capabilities, pace, "" if pace else "the server answered none of the trial's questions")
+    return ServerTrial(capabilities, pace, "" if pace else "the server answered none of the trial's questions")
 
 
 async def forecast_plan(
@@ -88,7 +88,7 @@ async def forecast_plan(
     wanted = frozenset(ask)
     left = (instance for position, instance in enumerate(plan.instances) if position in wanted)
     for position, instance in enumerate(left):
-        size = size_of(instance)
+        size = measure_prompt(instance)
         sizes.append(size)
         may_not_fit = budget is not None and size.most_tokens > budget and doubtful < SAMPLED
         doubtful += may_not_fit

@@ -26,7 +26,7 @@ class Cost:
     gpu_hours: float | None
 
 
-def cost(
+def compute_cost(
     prices: Prices, *, prompt_tokens: float | None, completion_tokens: float | None, seconds: float | None
 ) -> Cost:
     """Return what so many tokens and so much wall time cost; None for what is not known."""
@@ -39,7 +39,7 @@ def cost(
     return Cost(prices.currency, by_tokens, by_hours)
 
 
-def usage_lines(usage: Usage, prices: Prices | None, *, all_asked_now: bool) -> list[str]:
+def describe_usage(usage: Usage, prices: Prices | None, *, all_asked_now: bool) -> list[str]:
     """Return what the answers of one run took and cost.
 
     Args:
@@ -55,7 +55,7 @@ def usage_lines(usage: Usage, prices: Prices | None, *, all_asked_now: bool) -> 
         f"{usage.attempts:,} requests ({retries:,} retries)",
         f"{usage.prompt_tokens:,} tokens in",
         f"{usage.completion_tokens:,} tokens out",
-        f"{duration(usage.asked_seconds)} of asking",
+        f"{format_duration(usage.asked_seconds)} of asking",
     ]
     if all_asked_now and usage.asked_seconds and not usage.uncounted:
         parts.append(f"{usage.completion_tokens / usage.asked_seconds:,.1f} tokens/s out")
@@ -69,7 +69,7 @@ def usage_lines(usage: Usage, prices: Prices | None, *, all_asked_now: bool) -> 
     return lines
 
 
-def judge_lines(name: str, usage: Usage, prices: Prices | None, seconds: float) -> list[str]:
+def describe_judge_usage(name: str, usage: Usage, prices: Prices | None, seconds: float) -> list[str]:
     """Return what the judgements of one judge took and cost.
 
     Args:
@@ -81,19 +81,19 @@ def judge_lines(name: str, usage: Usage, prices: Prices | None, seconds: float) 
     lines = [
         f"judge {name}: {counted(usage.answers, 'judgement')}, {counted(usage.attempts, 'request')}, "
         f"{usage.prompt_tokens:,} tokens in, {usage.completion_tokens:,} tokens out, "
-        f"{duration(usage.answer_seconds / usage.answers)} each"
+        f"{format_duration(usage.answer_seconds / usage.answers)} each"
     ]
     if usage.uncounted:
         lines.append(f"judgements whose tokens the server did not count: {usage.uncounted:,}; without them")
     if prices is None:
         return lines
-    found = usage_cost(replace(usage, asked_seconds=seconds), prices)
+    found = compute_usage_cost(replace(usage, asked_seconds=seconds), prices)
     assert found is not None
     if found.tokens is not None:
-        lines.append(f"judge {name}: cost {cost_text(Cost(found.currency, found.tokens, None))}")
+        lines.append(f"judge {name}: cost {format_cost(Cost(found.currency, found.tokens, None))}")
     if found.gpu_hours is not None and seconds:
-        hours = cost_text(Cost(found.currency, None, found.gpu_hours))
-        lines.append(f"judge {name}: cost at most {hours}, for the {duration(seconds)} of judging now")
+        hours = format_cost(Cost(found.currency, None, found.gpu_hours))
+        lines.append(f"judge {name}: cost at most {hours}, for the {format_duration(seconds)} of judging now")
     return lines
 
 
@@ -103,22 +103,22 @@ def total_usage(usages: Sequence[Usage]) -> Usage:
 
 
 def _cost_of(usage: Usage, prices: Prices) -> str:
-    found = usage_cost(usage, prices)
+    found = compute_usage_cost(usage, prices)
     assert found is not None
     unknown = (
         ""
         if usage.uncounted == 0 or prices.per_million_prompt_tokens is None
         else "by tokens unknown, as some are not counted"
     )
-    return "; ".join(part for part in (cost_text(found), unknown) if part)
+    return "; ".join(part for part in (format_cost(found), unknown) if part)
 
 
-def usage_cost(usage: Usage, prices: Prices | None) -> Cost | None:
+def compute_usage_cost(usage: Usage, prices: Prices | None) -> Cost | None:
     """Return what the answers of a run cost; None without prices, or without answers."""
     if prices is None or not usage.answers:
         return None
     counted = usage.uncounted == 0
-    return cost(
+    return compute_cost(
         prices,
         prompt_tokens=usage.prompt_tokens if counted else None,
         completion_tokens=usage.completion_tokens if counted else None,
@@ -126,14 +126,14 @@ def usage_cost(usage: Usage, prices: Prices | None) -> Cost | None:
     )
 
 
-def total_cost(costs: Sequence[Cost | None]) -> str:
+def format_total_cost(costs: Sequence[Cost | None]) -> str:
     """Say what several runs cost together; empty unless it is known of each, in one currency and by the same kinds."""
     known = [one for one in costs if one is not None]
     kinds = {(one.currency, one.tokens is None, one.gpu_hours is None) for one in known}
     if len(known) < len(costs) or len(kinds) != 1:
         return ""
     tokens, hours = [one.tokens for one in known], [one.gpu_hours for one in known]
-    return cost_text(Cost(known[0].currency, _sum(tokens), _sum(hours)))
+    return format_cost(Cost(known[0].currency, _sum(tokens), _sum(hours)))
 
 
 def _sum(amounts: Sequence[float | None]) -> float | None:
@@ -141,7 +141,7 @@ def _sum(amounts: Sequence[float | None]) -> float | None:
     return sum(there) if there else None
 
 
-def cost_text(found: Cost) -> str:
+def format_cost(found: Cost) -> str:
     """Say an amount with what it is made of; empty when nothing is known."""
     parts = []
     if found.tokens is not None:
@@ -157,7 +157,7 @@ def _amount(value: float) -> str:
     return f"{value:.{max(4, 1 - math.floor(math.log10(value)))}f}"  # two digits that say something
 
 
-def duration(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Say a time in the two units that matter: 8.4 s, 3 min 20 s, 5 h 12 min."""
     if seconds < 60:
         return f"{seconds:.1f} s"

@@ -67,7 +67,7 @@ def add_run(
     wanted = [use for use in catalogue[BENCHMARK].metrics if use.name in ("jury_score", ROUGE)]
     uses = [replace(use, **{"judges": JUDGES, **jury}) if use.name == "jury_score" else use for use in wanted]
     rules = Rules.of([*uses, *more], "intramural", AnswerParser("text"), "")
-    facts = [metric.to_json() for metric in rules.metrics_to_keep()]
+    facts = [metric.to_json() for metric in rules.list_stored_metrics()]
     run_id = filled.add(given, suite=suite, entry=f"{BENCHMARK}:model={model}", metrics=facts)
     if judged:
         with filled.site.store() as store:

@@ -16,7 +16,7 @@ from agent.inference.limits import HttpLimits
 from agent.io.progress import Progress
 from agent.judging import judge_suite as judge_suite_module
 from agent.judging import probe_judges as meeting
-from agent.judging.judge_suite import Heard, JudgeOptions, judge_suite
+from agent.judging.judge_suite import JudgedRun, JudgeOptions, judge_suite
 from agent.judging.jury_selection import SeatedJudge
 from agent.metrics import Judge
 from agent.site.directory import Site, create_site
@@ -101,7 +101,7 @@ def with_setting(site: Site, line: str) -> Site:
     return Site(site.directory)
 
 
-def judge(site: Site, **options: object) -> list[Heard]:
+def judge(site: Site, **options: object) -> list[JudgedRun]:
     return judge_suite(site, JudgeOptions("s", **options), Progress(quiet=True))[0]  # type: ignore[arg-type]
 
 
@@ -230,7 +230,7 @@ def test_a_jury_that_came_while_another_command_was_about_to_begin_is_not_let_go
     site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str
 ):
     open_benchmark(site)
-    real, came = judge_suite_module.meet_judges, False
+    real, came = judge_suite_module.probe_judges, False
 
     def meets(*given: Any) -> Any:
         nonlocal came
@@ -247,7 +247,7 @@ def test_a_jury_that_came_while_another_command_was_about_to_begin_is_not_let_go
         deploy(site, {"a": a.url, "b": b.url})
         one, two = write_jury(tmp_path / "one.yaml", "a"), write_jury(tmp_path / "two.yaml", "b")
         run(site, model.url, ENTRY, no_judging=True)
-        monkeypatch.setattr(judge_suite_module, "meet_judges", meets)
+        monkeypatch.setattr(judge_suite_module, "probe_judges", meets)
         if first == "same":
             (heard,) = judge(site, judges=two)
             assert heard.judged.asked == 0
@@ -394,10 +394,10 @@ def test_judges_on_one_server_are_met_one_after_the_other(site: Site, monkeypatc
     deploy(site, {"a": NOWHERE, "b": NOWHERE, "c": NOWHERE.replace("9", "8")})
     deployments = read_deployments(site.deployments)
     jury = [SeatedJudge(Judge(name, "m"), deployments[f"local/{name}"], 1) for name in "abc"]
-    found = asyncio.run(meeting.meet_judges([jury], HttpLimits()))
+    found = asyncio.run(meeting.probe_judges([jury], HttpLimits()))
     assert len(found) == 3
     assert set(most.values()) == {1}
-    assert len(meeting.judge_notes(jury, found)) == 3
+    assert len(meeting.describe_judges(jury, found)) == 3
 
 
 def test_doctor_says_who_sits_on_the_sites_jury(site: Site):

@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 from agent.cli.main import intramural
 from agent.errors import ConfigError
 from agent.io.progress import Progress
-from agent.judging.judge_suite import Heard, JudgeOptions, judge_suite
+from agent.judging.judge_suite import JudgedRun, JudgeOptions, judge_suite
 from agent.site.directory import Site, create_site
 from agent.vocabulary import Reason, Unscored
 from tests.agent.fault_server import FaultServer, Message
@@ -48,7 +48,7 @@ def judges(site: Site) -> Iterator[FaultServer]:
         yield server
 
 
-def judge(site: Site, **options: object) -> tuple[list[Heard], list[str]]:
+def judge(site: Site, **options: object) -> tuple[list[JudgedRun], list[str]]:
     return judge_suite(site, JudgeOptions("s", **options), Progress(quiet=True))  # type: ignore[arg-type]
 
 

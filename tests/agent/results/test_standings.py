@@ -125,7 +125,7 @@ def judged(filled: FilledSite, entry: str, judges: Sequence[Judge]) -> None:
     uses = [replace(use, judges=tuple(judges)) for use in catalogue["medication_qa"].metrics[:1]]
     rules = Rules.of(uses, "intramural", AnswerParser("text"), "")
     cases = [case(n, score=3.0 + n % 2, identity=entry) for n in range(30)]
-    filled.add(cases, entry=entry, metrics=[metric.to_json() for metric in rules.metrics_to_keep()])
+    filled.add(cases, entry=entry, metrics=[metric.to_json() for metric in rules.list_stored_metrics()])
 
 
 def test_models_that_two_juries_graded_are_not_ranked_against_each_other(filled: FilledSite):

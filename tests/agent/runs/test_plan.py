@@ -17,7 +17,7 @@ from agent.errors import AgentError, BenchmarkError, ConfigError
 from agent.inference.capabilities import Capabilities
 from agent.inference.wire import request_identity
 from agent.metrics import AnswerParser, MetricUse
-from agent.runs.plan import RunOptions, plan_runs, check_reachable, write_run_name
+from agent.runs.plan import RunOptions, check_reachable, plan_runs, write_run_name
 from agent.scoring.measures import Rules
 from agent.scoring.score import score_response
 from agent.site.directory import Site, create_site
@@ -99,7 +99,8 @@ def test_a_runs_name_holds_no_file_name():
 def test_two_runs_that_ask_something_else_have_two_names(other: str):
     benchmark, data = find_benchmarks()["pubmed_qa"], Dataset((Path("x"),), "ab" * 32, "unknown")
     one, two = (
-        write_run_name(parse_run_entry(f"pubmed_qa:{pairs}"), benchmark, data, DEPLOYMENT) for pairs in ("model=a/b", other)
+        write_run_name(parse_run_entry(f"pubmed_qa:{pairs}"), benchmark, data, DEPLOYMENT)
+        for pairs in ("model=a/b", other)
     )
     assert one != two
 

@@ -12,7 +12,7 @@ from agent.cli.summarize import summarize
 from agent.results.summarize import Note, compare_summaries, summarise_benchmarks, summarise_suite
 from agent.runs.rescore import rescore_suite
 from agent.runs.run import RunOutcome
-from agent.scoring.whole_run import stored_run_scores
+from agent.scoring.whole_run import compute_stored_run_scores
 from agent.site.directory import Site, create_site
 from agent.store import RunOrigin
 from agent.store.run_details import write_details
@@ -103,7 +103,10 @@ def test_a_metric_of_the_whole_run_counts_what_could_not_be_read(site: Site):
     assert main.mean.low < main.mean.value < main.mean.high
     with site.store() as store:
         (stored,) = store.runs.select("s")
-        assert stored_run_scores(store, stored.run_id, plan(site, "own:model=a/b").rules)[0].value == main.mean.value
+        assert (
+            compute_stored_run_scores(store, stored.run_id, plan(site, "own:model=a/b").rules)[0].value
+            == main.mean.value
+        )
         store.purge(0)
         (after,) = summarise_suite(store, "s")
         assert after.main == main  # what was computed stays

@@ -11,7 +11,7 @@ from agent.errors import BenchmarkError
 from agent.metrics import AnswerParser, Means, MetricUse, bert_score, score
 from agent.runs import run as main_path
 from agent.scoring import deferred as measuring
-from agent.scoring.deferred import later_scores, measured_by
+from agent.scoring.deferred import bind_encoder, compute_later_scores
 from agent.scoring.measures import Rules
 from agent.scoring.score import score_response
 from agent.site.directory import Site, create_site
@@ -59,7 +59,7 @@ def test_every_score_is_that_of_the_answer_alone_in_the_order_of_the_cases(scori
             blank = measure.rules == "intramural" and not came.text.strip()
             value = Unscored(Reason.EMPTY) if blank else score(measure.use, came.text, asked, measure.rules)
             expected.append((position, measure.name, value))
-    found = list(later_scores(made, iter(cases(40)), Means(workers=workers)))
+    found = list(compute_later_scores(made, iter(cases(40)), Means(workers=workers)))
     assert found == expected
     assert {name for _, name, _ in found} == {one.name for one in made.measures if one.use.name != "exact_match"}
 
@@ -67,7 +67,7 @@ def test_every_score_is_that_of_the_answer_alone_in_the_order_of_the_cases(scori
 def test_one_batch_at_a_time_is_taken(monkeypatch):
     monkeypatch.setattr(measuring, "BATCH_CHARACTERS", 1)
     taken = []
-    found = later_scores(rules("rouge_1"), (taken.append(case) or case for case in cases(9)))
+    found = compute_later_scores(rules("rouge_1"), (taken.append(case) or case for case in cases(9)))
     next(found)
     assert len(taken) == 1
     assert len(list(found)) == 8
@@ -78,7 +78,7 @@ def test_nothing_is_taken_where_nothing_is_measured_later():
         raise AssertionError
         yield
 
-    assert list(later_scores(rules("exact_match"), never())) == []
+    assert list(compute_later_scores(rules("exact_match"), never())) == []
 
 
 def test_an_answer_waits_to_be_measured_and_a_failure_does_not():
@@ -93,7 +93,7 @@ def test_an_answer_waits_to_be_measured_and_a_failure_does_not():
         assert [one.value for one in score_response(made, asked, result)] == [Unscored(reason)] * 2
     by_helm = rules("rouge_1", scoring="helm")
     assert [one.value for one in score_response(by_helm, asked, response(" "))] == [Unscored(Reason.NOT_MEASURED)]
-    assert list(later_scores(by_helm, [(5, asked, response(" "))])) == [(5, "rouge_1", 0.0)]
+    assert list(compute_later_scores(by_helm, [(5, asked, response(" "))])) == [(5, "rouge_1", 0.0)]
 
 
 def test_all_three_figures_of_bertscore_come_of_one_comparison(monkeypatch):
@@ -110,7 +110,7 @@ def test_all_three_figures_of_bertscore_come_of_one_comparison(monkeypatch):
     made = rules("BERTScore-F", "rouge_1", "BERTScore-P", "BERTScore-R", scoring="both")
     both = instance(1, "pain"), instance(2, "pain", "cough")
     answers = [(0, both[0], response("pain")), (1, both[1], response("?")), (2, both[0], response("pain"))]
-    found = {(position, name): value for position, name, value in later_scores(made, answers)}
+    found = {(position, name): value for position, name, value in compute_later_scores(made, answers)}
     assert found[0, "BERTScore-P"] == found[2, "BERTScore-P@helm"] == 0.25
     assert found[0, "BERTScore-R"] == 0.5
     assert found[0, "BERTScore-F"] == 1.0
@@ -122,8 +122,8 @@ def test_all_three_figures_of_bertscore_come_of_one_comparison(monkeypatch):
 
 def test_bertscore_without_an_encoder_is_refused_where_rules_are_made():
     with pytest.raises(BenchmarkError, match="BERTScore needs"):
-        measured_by(rules("rouge_1", "BERTScore-F"), Means())
-    assert measured_by(rules("rouge_1"), Means()) == rules("rouge_1")
+        bind_encoder(rules("rouge_1", "BERTScore-F"), Means())
+    assert bind_encoder(rules("rouge_1"), Means()) == rules("rouge_1")
 
 
 def test_a_run_that_stops_while_it_measures_measures_the_rest_when_it_is_given_again(
@@ -139,17 +139,17 @@ def test_a_run_that_stops_while_it_measures_measures_the_rest_when_it_is_given_a
             return [one.value for one in store.scores.read_units(found.run_id, "rouge_l")]
 
     def stops(*given):
-        yield from islice(later_scores(*given), 11)
+        yield from islice(compute_later_scores(*given), 11)
         raise KeyboardInterrupt
 
     with FaultServer(models=["a/b"]) as server:
-        monkeypatch.setattr(main_path, "later_scores", stops)
+        monkeypatch.setattr(main_path, "compute_later_scores", stops)
         monkeypatch.setattr(main_path, "SCORES_AT_ONCE", 4)
         with pytest.raises(KeyboardInterrupt):
             run(site, server.url, "own:model=a/b")
         assert sum(value is not None for value in measured(site)) == 8  # whole batches
         before = len(server.asked)
-        monkeypatch.setattr(main_path, "later_scores", later_scores)
+        monkeypatch.setattr(main_path, "compute_later_scores", compute_later_scores)
         (outcome,) = run(site, server.url, "own:model=a/b")
     assert (outcome.asked, outcome.kept) == (0, 40)
     assert all("Note: number" not in asked.prompt for asked in server.asked[before:])

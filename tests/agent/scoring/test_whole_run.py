@@ -7,7 +7,7 @@ import pytest
 from agent.metrics import AnswerParser, MetricUse
 from agent.results.summarize import summarise_suite
 from agent.scoring.measures import Rules
-from agent.scoring.whole_run import run_scores
+from agent.scoring.whole_run import compute_run_scores
 from agent.site.directory import Site, create_site
 from agent.vocabulary import Instance, Message, Reference, Response
 from tests.agent.fault_server import Asked, FaultServer, Status
@@ -30,10 +30,10 @@ def test_sixty_patients_asked_five_times_each_are_sixty_and_not_three_hundred():
     """Each patient's five rows are alike, so five times the rows say nothing more."""
     once = [("yes" if n % 2 else "no", "yes" if n % 3 else "no", n) for n in range(60)]
     fives = [row for row in once for _ in range(5)]
-    (single,) = run_scores(
+    (single,) = compute_run_scores(
         rules(MACRO), (answered(gold, given, f"p{who}", n) for n, (gold, given, who) in enumerate(once))
     )
-    (repeated,) = run_scores(
+    (repeated,) = compute_run_scores(
         rules(MACRO), (answered(gold, given, f"p{who}", n) for n, (gold, given, who) in enumerate(fives))
     )
     assert (single.n, single.units, repeated.n, repeated.units) == (60, 60, 300, 60)
@@ -45,7 +45,7 @@ def test_sixty_patients_asked_five_times_each_are_sixty_and_not_three_hundred():
 def test_the_twin_beside_our_figure_is_helms():
     """A label that is never gold costs precision by our rules; HELM forgets it: 2 * 1 / (2 + 1)."""
     pairs = [answered("a", "a", "p1", 1), answered("b", "z", "p2", 2)]
-    ours, helms = run_scores(rules(MICRO, "both"), pairs)
+    ours, helms = compute_run_scores(rules(MICRO, "both"), pairs)
     assert (ours.metric, ours.value) == (MICRO, 0.5)
     assert (helms.metric, helms.value) == (f"{MICRO}@helm", pytest.approx(2 / 3))
 

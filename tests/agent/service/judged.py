@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from agent.catalog.benchmark import survey_benchmarks
-from agent.jury.rubric import rubric_of
-from agent.jury.seats import fill_seat, jury_score
+from agent.jury.rubric import read_rubric
+from agent.jury.seats import compute_jury_score, fill_seat
 from agent.metrics import AnswerParser, Judge
 from agent.scoring.measures import Rules
 from agent.store import Store
@@ -45,7 +45,9 @@ def add_judged(
         for use in catalogue["medication_qa"].metrics[:1]
     ]
     rules = Rules.of(uses, "intramural", AnswerParser("text"), "")
-    run_id = filled.add(cases, entry=ENTRY, metrics=[metric.to_json() for metric in rules.metrics_to_keep()], **options)
+    run_id = filled.add(
+        cases, entry=ENTRY, metrics=[metric.to_json() for metric in rules.list_stored_metrics()], **options
+    )
     with filled.site.store() as store:
         keep_seats(store, run_id, cases, replies)
     return run_id
@@ -71,7 +73,7 @@ def keep_seats(store: Store, run_id: str, cases: Sequence[Case], replies: Mappin
             sent = (one if isinstance(one, Response) else Response(one, "", "stop", 9, 9, 0.1) for one in given)
             judgement = Judgement(tuple(sent))
             judgements.append((key, judgement))
-            own.append(fill_seat(seat, key, judgement, rubric_of(use), (result.text,)))
+            own.append(fill_seat(seat, key, judgement, read_rubric(use), (result.text,)))
         seats += [(position, "jury_score", seat) for seat in own]
-        scores.append((position, "jury_score", jury_score(own, use)))
+        scores.append((position, "jury_score", compute_jury_score(own, use)))
     store.scores.keep(run_id, scores, judgements, seats)

@@ -14,11 +14,11 @@ from agent.runs.forecast import trial
 from agent.runs.forecast.cost import (
     Pace,
     PromptSize,
+    describe_forecast,
+    describe_total,
+    estimate_times,
     forecast,
-    forecast_lines,
-    size_of,
-    times,
-    together_lines,
+    measure_prompt,
 )
 from agent.runs.forecast.trial import time_server
 from agent.vocabulary import Instance, Message, Reference, Shortenable
@@ -35,7 +35,7 @@ def prompt(characters: int, fixed: int | None = None, answer: int | None = 1) ->
 def test_without_counts_a_token_is_four_characters_and_that_is_said():
     found = forecast([prompt(400)] * 10, {}, **PLAIN)
     assert (found.requests, found.prompt_tokens, found.answer_most) == (10, 1000, 160)
-    assert "not counted: a token is taken for 4 characters" in forecast_lines(found, None, None)[0]
+    assert "not counted: a token is taken for 4 characters" in describe_forecast(found, None, None)[0]
 
 
 def test_counts_of_a_sample_stand_for_the_rest():
@@ -45,7 +45,7 @@ def test_counts_of_a_sample_stand_for_the_rest():
 
 def test_a_text_without_latin_letters_is_not_taken_for_more_tokens_than_bytes():
     instance = Instance("1", "1", (Message("user", "äöü"),), (), shortenable=Shortenable(0, 0, 2, "start"))
-    assert size_of(instance) == PromptSize(3, 6, 1, None)
+    assert measure_prompt(instance) == PromptSize(3, 6, 1, None)
 
 
 def test_prompts_that_do_not_fit_are_shortened_or_left_out():
@@ -69,21 +69,21 @@ def test_answers_are_taken_for_as_long_as_references_but_not_of_a_model_that_thi
     assert forecast(sizes, {}, **{**PLAIN, "thinks": True}).answer_expected is None
     assert forecast([prompt(400, answer=None)], {}, **PLAIN).answer_expected is None
     choice = Instance("1", "1", (Message("user", "?"),), (Reference("a long option", True),), multiple_choice=True)
-    assert size_of(choice).answer == 1
+    assert measure_prompt(choice).answer == 1
 
 
 def test_an_unknown_window_is_said():
-    assert "not known" in forecast_lines(forecast([prompt(4)], {}, **PLAIN), None, None)[-1]
-    assert "not known" not in forecast_lines(forecast([prompt(4)], {}, **{**PLAIN, "budget": 9}), None, None)[-1]
+    assert "not known" in describe_forecast(forecast([prompt(4)], {}, **PLAIN), None, None)[-1]
+    assert "not known" not in describe_forecast(forecast([prompt(4)], {}, **{**PLAIN, "budget": 9}), None, None)[-1]
 
 
 def test_time_and_cost_are_ranges():
     found = forecast([prompt(4000, answer=4)] * 1000, {}, **PLAIN)
     pace = Pace(10, base_s=0.1, prompt_token_s=0.001, answer_token_s=0.05)
     # 100 rounds of 0.1 s; 1,000,000 prompt tokens by 10; 2,000 or 16,000 answer tokens by 10
-    assert times(found, pace).likely == pytest.approx(10 + 100 + 10)
-    assert times(found, pace).most == pytest.approx(10 + 100 + 80)
-    lines = forecast_lines(found, pace, Prices("EUR", 1.0, 10.0, gpu_hour_rate=36.0, gpus=1))
+    assert estimate_times(found, pace).likely == pytest.approx(10 + 100 + 10)
+    assert estimate_times(found, pace).most == pytest.approx(10 + 100 + 80)
+    lines = describe_forecast(found, pace, Prices("EUR", 1.0, 10.0, gpu_hour_rate=36.0, gpus=1))
     assert lines[-3].startswith("about 2 min 0 s, up to 3 min 10 s")
     assert lines[-2] == "cost about 1.02 EUR by tokens, 1.20 EUR by GPU hours"
     assert lines[-1] == "cost at most 1.16 EUR by tokens, 1.90 EUR by GPU hours"
@@ -91,16 +91,16 @@ def test_time_and_cost_are_ranges():
 
 def test_a_server_that_did_not_end_its_trial_gives_a_least_time_and_no_cost_by_hours():
     found = forecast([prompt(400)] * 100, {}, **PLAIN)
-    lines = forecast_lines(found, Pace(10, 10.0, at_least=True), Prices("EUR", gpu_hour_rate=1.0, gpus=1))
+    lines = describe_forecast(found, Pace(10, 10.0, at_least=True), Prices("EUR", gpu_hour_rate=1.0, gpus=1))
     assert lines[-1].startswith("more than 1 min 40 s")
 
 
 def test_several_runs_are_summed_and_their_time_is_known_only_if_each_is():
     one, other = (forecast([prompt(400)] * n, {}, **PLAIN) for n in (10, 20))
     pace = Pace(10, 1.0)
-    assert together_lines([one, other], [pace, pace], [None, None])[0].startswith("30 requests, about 3,000 tokens in")
-    assert together_lines([one, other], [pace, pace], [None, None])[-1].startswith("about 3.0 s")
-    assert not any(line.startswith("about") for line in together_lines([one, other], [pace, None], [None, None]))
+    assert describe_total([one, other], [pace, pace], [None, None])[0].startswith("30 requests, about 3,000 tokens in")
+    assert describe_total([one, other], [pace, pace], [None, None])[-1].startswith("about 3.0 s")
+    assert not any(line.startswith("about") for line in describe_total([one, other], [pace, None], [None, None]))
 
 
 @given(
@@ -117,7 +117,7 @@ def test_whatever_the_prompts_an_estimate_adds_up(drawn, data):
     assert found.answer_expected is None or found.answer_expected <= found.answer_most
     if budget is not None:
         assert found.prompt_tokens <= max(budget, 0) * found.requests
-    forecast_lines(found, Pace(3, 0.1), None)
+    describe_forecast(found, Pace(3, 0.1), None)
 
 
 # The server that is timed.
@@ -126,10 +126,10 @@ def test_whatever_the_prompts_an_estimate_adds_up(drawn, data):
 def timed(server: FaultServer, in_flight: int = 4) -> Pace | None:
     where = deployment(server.url)
 
-    async def meet() -> Pace | None:
+    async def try_server() -> Pace | None:
         return await time_server(where, await probe(where, replace(QUICK, first_attempt_timeout_s=8)), QUICK, in_flight)
 
-    return asyncio.run(meet())
+    return asyncio.run(try_server())
 
 
 def test_a_trial_measures_at_least_the_time_that_the_server_takes():
@@ -164,7 +164,7 @@ def test_a_slow_server_is_left_after_the_time_of_the_trial(monkeypatch: pytest.M
     assert pace is not None
     assert pace.at_least
     assert 0.4 <= pace.base_s < 30  # not the minute that the server takes
-    assert math.isinf(times(forecast([prompt(4)], {}, **PLAIN), pace).most)
+    assert math.isinf(estimate_times(forecast([prompt(4)], {}, **PLAIN), pace).most)
 
 
 def test_a_server_that_fails_every_question_of_the_trial_gives_no_time():

@@ -5,7 +5,14 @@ from dataclasses import replace
 import pytest
 
 from agent.catalog.deployments import Prices
-from agent.runs.forecast.usage import Cost, cost, cost_text, duration, total_cost, usage_lines
+from agent.runs.forecast.usage import (
+    Cost,
+    compute_cost,
+    describe_usage,
+    format_cost,
+    format_duration,
+    format_total_cost,
+)
 from agent.store import Usage
 
 USAGE = Usage(
@@ -23,7 +30,7 @@ BOTH = Prices("EUR", 0.5, 2.0, gpu_hour_rate=3.0, gpus=4)
 
 
 def test_all_that_is_known_is_said():
-    first, money = usage_lines(USAGE, BOTH, all_asked_now=True)
+    first, money = describe_usage(USAGE, BOTH, all_asked_now=True)
     assert first == (
         "1,000 answers, 1,012 requests (12 retries), 2,000,000 tokens in, 500,000 tokens out, 30 min 0 s of asking,"
         " 277.8 tokens/s out"
@@ -32,59 +39,61 @@ def test_all_that_is_known_is_said():
 
 
 def test_without_prices_no_cost_is_named():
-    assert not any("cost" in line for line in usage_lines(USAGE, None, all_asked_now=True))
+    assert not any("cost" in line for line in describe_usage(USAGE, None, all_asked_now=True))
 
 
 def test_tokens_that_were_not_counted_leave_the_cost_by_tokens_unknown():
-    lines = usage_lines(replace(USAGE, uncounted=3), BOTH, all_asked_now=True)
+    lines = describe_usage(replace(USAGE, uncounted=3), BOTH, all_asked_now=True)
     assert "tokens/s" not in lines[0]
     assert "did not count: 3;" in lines[1]
     assert lines[2] == "cost: 6.00 EUR by GPU hours; by tokens unknown, as some are not counted"
-    only_tokens = usage_lines(replace(USAGE, uncounted=3), Prices("EUR", 0.5, 2.0), all_asked_now=True)
+    only_tokens = describe_usage(replace(USAGE, uncounted=3), Prices("EUR", 0.5, 2.0), all_asked_now=True)
     assert only_tokens[2] == "cost: by tokens unknown, as some are not counted"
 
 
 def test_answers_that_were_there_before_give_no_rate():
-    assert "tokens/s" not in usage_lines(USAGE, None, all_asked_now=False)[0]
+    assert "tokens/s" not in describe_usage(USAGE, None, all_asked_now=False)[0]
 
 
 def test_shortened_prompts_are_told():
-    lines = usage_lines(replace(USAGE, shortened=34, left_out_tokens=120_000), None, all_asked_now=True)
+    lines = describe_usage(replace(USAGE, shortened=34, left_out_tokens=120_000), None, all_asked_now=True)
     assert lines[1] == "prompts shortened to fit: 34, by 120,000 tokens in all"
 
 
 def test_a_run_without_answers_says_nothing():
-    assert usage_lines(replace(USAGE, answers=0), BOTH, all_asked_now=True) == []
+    assert describe_usage(replace(USAGE, answers=0), BOTH, all_asked_now=True) == []
 
 
 def test_a_price_that_is_not_given_is_not_zero():
     assert (
-        cost(Prices("EUR", gpu_hour_rate=1.0, gpus=1), prompt_tokens=1, completion_tokens=1, seconds=None).tokens
+        compute_cost(
+            Prices("EUR", gpu_hour_rate=1.0, gpus=1), prompt_tokens=1, completion_tokens=1, seconds=None
+        ).tokens
         is None
     )
-    found = cost(Prices("USD", 0.0, 0.0), prompt_tokens=1, completion_tokens=1, seconds=1)
+    found = compute_cost(Prices("USD", 0.0, 0.0), prompt_tokens=1, completion_tokens=1, seconds=1)
     assert (found.tokens, found.gpu_hours) == (0.0, None)
-    assert cost(Prices("USD", 1.0, 1.0), prompt_tokens=None, completion_tokens=1, seconds=1).tokens is None
+    assert compute_cost(Prices("USD", 1.0, 1.0), prompt_tokens=None, completion_tokens=1, seconds=1).tokens is None
 
 
 @pytest.mark.parametrize(
     ("seconds", "said"), [(0.04, "0.0 s"), (59.9, "59.9 s"), (200, "3 min 20 s"), (18_720, "5 h 12 min")]
 )
 def test_durations(seconds, said):
-    assert duration(seconds) == said
+    assert format_duration(seconds) == said
 
 
 @pytest.mark.parametrize(
     ("tokens", "said"), [(1_000_000, "1.50"), (100_000, "0.1500"), (23, "0.000034"), (1, "0.0000015"), (0, "0.00")]
 )
 def test_a_small_cost_has_digits_that_say_something(tokens: int, said: str):
-    found = cost(Prices("EUR", 1.5, 0.0), prompt_tokens=tokens, completion_tokens=0, seconds=None)
-    assert cost_text(found) == f"{said} EUR by tokens"
+    found = compute_cost(Prices("EUR", 1.5, 0.0), prompt_tokens=tokens, completion_tokens=0, seconds=None)
+    assert format_cost(found) == f"{said} EUR by tokens"
 
 
 def test_several_runs_cost_a_total_only_where_it_is_known_of_each_alike():
     euro, more = Cost("EUR", 1.0, 2.0), Cost("EUR", 0.5, None)
-    assert total_cost([euro, euro]) == "2.00 EUR by tokens, 4.00 EUR by GPU hours"
-    assert total_cost([more, more, more]) == "1.50 EUR by tokens"
+    assert format_total_cost([euro, euro]) == "2.00 EUR by tokens, 4.00 EUR by GPU hours"
+    assert format_total_cost([more, more, more]) == "1.50 EUR by tokens"
     for other in (more, None, Cost("USD", 1.0, 2.0)):
-        assert total_cost([euro, other]) == ""
+        assert format_total_cost([euro, other]) == ""
