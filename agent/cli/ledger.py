@@ -94,10 +94,10 @@ def verify(site: Site, heads: "tuple[LedgerHead, ...]", form: str) -> None:
 
 def _read(site: Site) -> "Ledger":
     """Read the ledger. Raises DisclosureError: an entry was changed or is missing; it is named."""
-    from agent.disclosure.ledger import ledger_key, read_ledger
+    from agent.disclosure.ledger import derive_ledger_key, read_ledger
 
     _ = site.settings
-    return read_ledger(outbox_of(site).ledger, ledger_key(site.seal_key()))
+    return read_ledger(outbox_of(site).ledger, derive_ledger_key(site.seal_key()))
 
 
 def _newest_registry(site: Site) -> "Registry | None":

@@ -102,10 +102,10 @@ def _find_registered_agent(site: Site, registry: "Registry", site_id: str) -> "S
 
 
 def _read_ledger(site: Site) -> "tuple[Ledger | None, str]":
-    from agent.disclosure.ledger import ledger_key, read_ledger
+    from agent.disclosure.ledger import derive_ledger_key, read_ledger
 
     try:
-        return read_ledger(outbox_of(site).ledger, ledger_key(site.seal_key())), ""
+        return read_ledger(outbox_of(site).ledger, derive_ledger_key(site.seal_key())), ""
     except DisclosureError as error:
         return None, str(error)
 

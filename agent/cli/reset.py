@@ -67,7 +67,7 @@ def request(
 
     The steward signs it with `intramural-steward sign-request`. Asking for the same again gives the same bytes.
     """
-    from agent.disclosure.ledger import Ledger, ledger_key
+    from agent.disclosure.ledger import Ledger, derive_ledger_key
     from agent.disclosure.rekeying import request_reset, set_ledger_aside
 
     _check_keys(reason, steward_path, new_agent_key=new_agent_key)
@@ -96,7 +96,7 @@ def request(
             agent=agent,
             steward=steward,
             reason=reason,
-            ledger_seal=ledger_key(site.seal_key()),
+            ledger_seal=derive_ledger_key(site.seal_key()),
             today_day=today_day(),
             set_aside=set_aside,
         )

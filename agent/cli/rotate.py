@@ -36,8 +36,8 @@ def request(site: Site, role: str, steward_path: Path | None, out: Path) -> None
 
     A new agent's key lies beside the old one as keys/agent.key.new, and takes its place once the registry names it.
     """
-    from agent.disclosure.ledger import ledger_key, read_ledger
-    from agent.disclosure.prepare import enrolled_site
+    from agent.disclosure.ledger import derive_ledger_key, read_ledger
+    from agent.disclosure.prepare import find_enrolled_site
     from agent.disclosure.rekeying import request_rotation
 
     if (role == "steward") != (steward_path is not None):
@@ -51,8 +51,8 @@ def request(site: Site, role: str, steward_path: Path | None, out: Path) -> None
         else:
             signer = load_new_agent_key(site.keys)
             new, signers[signer.public.keyid] = signer.public, signer
-        ledger = read_ledger(outbox.ledger, ledger_key(site.seal_key()))
-        own = enrolled_site(gate.registry, old.public.keyid)
+        ledger = read_ledger(outbox.ledger, derive_ledger_key(site.seal_key()))
+        own = find_enrolled_site(gate.registry, old.public.keyid)
         data = request_rotation(outbox, gate.registry, own, ledger, role=role, signers=signers, new=new)
     audit_of(site)("rotation requested", f"role={role} key={new.keyid} day={today_day()}")
     write_new(out, data)

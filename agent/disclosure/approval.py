@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from agent.delivery.departure import check_signatures, site_keys
 from agent.delivery.outbox import Outbox, State, Submission
 from agent.disclosure.chain import check_ledger
-from agent.disclosure.ledger import Ledger, ReleasedCell, ledger_key, read_ledger
-from agent.disclosure.prepare import effective_policy
+from agent.disclosure.ledger import Ledger, ReleasedCell, derive_ledger_key, read_ledger
+from agent.disclosure.prepare import choose_policy
 from agent.errors import DisclosureError
 from protocol.codes import NOT_RUN, SUPPRESSED
 from protocol.disclosure import check_result
@@ -44,7 +44,7 @@ def check_draft(submission: Submission, registry: Registry, own: DisclosurePolic
             raise DisclosureError("it is for another aggregator", _PREPARE_AGAIN)
         if isinstance(submission.statement, ResultPredicate):
             card = _registered_scorecard(submission.statement, registry)
-            _, policy = effective_policy(registry, own)
+            _, policy = choose_policy(registry, own)
             check_result(submission.statement, card, policy)
     except ProtocolError as error:
         raise DisclosureError(
@@ -110,7 +110,7 @@ def approve(
         everything = outbox.all()
         _check_first(submission, everything)
         check_draft(submission, registry, own)
-        ledger = read_ledger(outbox.ledger, ledger_key(seal_key))
+        ledger = read_ledger(outbox.ledger, derive_ledger_key(seal_key))
         check_ledger(ledger, everything, registry.sites[submission.header.site])
         check_debit(submission, ledger, registry)
         audit("submission approved", f"digest={digest} steward={steward} day={_day(submission)}")

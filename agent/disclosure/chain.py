@@ -33,7 +33,7 @@ class ChainEnd:
         return Header(registry.deployment, site, self.epoch, self.seq, self.prev, registry.version, ledger)
 
 
-def first_place(site: Site) -> ChainEnd:
+def find_first_place(site: Site) -> ChainEnd:
     """Return the place after the start of the site's present epoch."""
     return ChainEnd(site.epoch, START_SEQ + 1, site.start)
 
@@ -46,7 +46,7 @@ def settle_chain(outbox: Outbox, site: Site, submissions: Sequence[Submission]) 
     Raises:
         DisclosureError: a link with a receipt does not follow from the one before it, or a rotation of a key waits.
     """
-    end = first_place(site)
+    end = find_first_place(site)
     for submission in submissions:
         if submission.state not in LIVE:
             continue
@@ -73,7 +73,7 @@ def settle_chain(outbox: Outbox, site: Site, submissions: Sequence[Submission]) 
     return end
 
 
-def standing_links(submissions: Sequence[Submission]) -> list[Submission]:
+def select_standing_links(submissions: Sequence[Submission]) -> list[Submission]:
     """Return the links of the chain without the results that another link withdraws."""
     live = [submission for submission in submissions if submission.state in LIVE]
     withdrawn = set()

@@ -66,7 +66,7 @@ class OpenedLeaf:
         return True
 
 
-def record_key(data_key: bytes) -> bytes:
+def derive_record_key(data_key: bytes) -> bytes:
     """Return the site's secret that salts derive from."""
     return derive_key(data_key, "score-records/v1")
 
@@ -81,7 +81,7 @@ def select_findings(findings: Iterable[Finding], scorecard: Scorecard) -> list[F
     ]
 
 
-def scores_root(findings: Sequence[Finding], *, model: str, scorecard: str, site_secret: bytes) -> str:
+def compute_scores_root(findings: Sequence[Finding], *, model: str, scorecard: str, site_secret: bytes) -> str:
     """Return the root over one record an instance and cell, as 64 hex digits; the same for the same scores.
 
     Args and records: see `list_records`.

@@ -5,14 +5,14 @@ from dataclasses import replace
 from typing import TypeVar
 
 from agent.delivery.outbox import LIVE, State, Submission
-from agent.disclosure.plans import open_plans
+from agent.disclosure.plans import list_open_plans
 from agent.disclosure.prepare import (
     Gate,
     check_models,
     check_scorecard,
-    dataset_statement,
+    choose_policy,
     draft_statement,
-    effective_policy,
+    find_dataset_statement,
 )
 from agent.errors import DisclosureError
 from protocol.identity import NONE, agent_digest, model_digest
@@ -38,7 +38,7 @@ def draft_plan(gate: Gate, scorecard: Scorecard, model: str, *, assurance: str, 
     """
     check_scorecard(gate.registry, scorecard, gate.agent_version)
     check_models(gate.registry, [model])
-    named, _ = effective_policy(gate.registry, gate.policy)
+    named, _ = choose_policy(gate.registry, gate.policy)
     with gate.outbox.held():
         data = {entry.id: _find_dataset(gate, scorecard, entry) for entry in scorecard.benchmarks}
 
@@ -54,7 +54,7 @@ def draft_plan(gate: Gate, scorecard: Scorecard, model: str, *, assurance: str, 
                 expires_day=gate.today_day + days,
             )
 
-        still_open = {plan.digest for plan in open_plans(gate.outbox)}
+        still_open = {plan.digest for plan in list_open_plans(gate.outbox)}
         for plan in _find_alike(gate, build):
             if plan.state is not State.RECEIPTED or plan.digest in still_open:
                 return plan
@@ -74,9 +74,9 @@ def draft_abandon(gate: Gate, plan: Submission, reason: str) -> Submission:
     with gate.outbox.held():
         for abandoning in _find_alike(gate, build):
             return abandoning
-        if plan.digest not in {known.digest for known in open_plans(gate.outbox)}:
+        if plan.digest not in {known.digest for known in list_open_plans(gate.outbox)}:
             raise DisclosureError(
-                "this is no open plan: it has no receipt yet, has a result, or was abandoned",
+                "the plan is not open: it has no receipt yet, has a result, or was abandoned",
                 "`intramural submission status` lists plans; a draft is taken back with `intramural submission "
                 "discard`.",
             )
@@ -116,7 +116,7 @@ def _find_dataset(gate: Gate, scorecard: Scorecard, entry: BenchmarkEntry) -> st
     if not any(cell.protected for cell in scorecard.cells if cell.benchmark == entry.id):
         return NONE
     newest = gate.ledger().newest_dataset(entry.id, entry.definition)
-    return NONE if newest is None else dataset_statement(gate.outbox, newest.commitment)
+    return NONE if newest is None else find_dataset_statement(gate.outbox, newest.commitment)
 
 
 def _find_alike(gate: Gate, build: Callable[[Header], _Declaration]) -> list[Submission]:

@@ -240,7 +240,7 @@ class Fingerprints:
     """Keyed fingerprints: equal for equal values, telling nothing to whoever lacks the site's seal key."""
 
     def __init__(self, key: bytes) -> None:
-        """`key` is 32 bytes, see `fingerprint_key`."""
+        """`key` is 32 bytes, see `derive_fingerprint_key`."""
         self._key = key
 
     def of_unit(self, unit_key: bytes) -> str:
@@ -345,12 +345,12 @@ class Ledger:
         return Ledger((*self.entries, entry))
 
 
-def ledger_key(seal_key: bytes) -> bytes:
+def derive_ledger_key(seal_key: bytes) -> bytes:
     """Return the key that seals entries."""
     return derive_key(seal_key, "release-ledger/v2")
 
 
-def fingerprint_key(seal_key: bytes) -> bytes:
+def derive_fingerprint_key(seal_key: bytes) -> bytes:
     """Return the key of `Fingerprints`."""
     return derive_key(seal_key, "release-fingerprints/v2")
 
@@ -360,7 +360,7 @@ def read_ledger(directory: Path, key: bytes) -> Ledger:
 
     Args:
         directory: the ledger's folder.
-        key: see `ledger_key`.
+        key: see `derive_ledger_key`.
 
     Raises:
         DisclosureError: an entry is missing, changed or unreadable: nothing leaves until it is restored. Names the

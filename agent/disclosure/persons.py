@@ -36,7 +36,7 @@ def identify_persons(read: ReadVersion, earlier: Sequence[DatasetEntry], key: by
     Args:
         read: the version.
         earlier: every version that was registered before, of any benchmark, oldest first.
-        key: see `fingerprint_key`.
+        key: see `derive_fingerprint_key`.
     """
     fingerprints, sketcher = Fingerprints(key), Sketcher(key)
     identities = [fingerprints.of_identity(unit.identifier) for unit in read.units]

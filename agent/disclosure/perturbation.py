@@ -23,7 +23,7 @@ _TAKEN_OFF = 5  # scales of noise
 _HALF_RANGE = 2**63  # of the 64 bits that a draw takes
 
 
-def perturbation_key(seal_key: bytes) -> bytes:
+def derive_perturbation_key(seal_key: bytes) -> bytes:
     """Return the key that noise is drawn from: derived from the seal key, for this purpose alone."""
     return derive_key(seal_key, "perturbation/v1")
 
@@ -34,7 +34,7 @@ def perturb_sums(shares: Mapping[str, float], policy: DisclosurePolicy, key: byt
     Args:
         shares: person -> mean score, scaled to 0..1 of the metric's range.
         policy: gives the scale of the noise.
-        key: see `perturbation_key`.
+        key: see `derive_perturbation_key`.
         figure: names what the cell is about: model, dataset, metric, subgroup.
     """
     squares = {person: share * share for person, share in shares.items()}
@@ -72,7 +72,7 @@ def perturb_distance(distance: int, policy: DisclosurePolicy, key: bytes, figure
     Args:
         distance: the exact number.
         policy: without noise on sums there is none here.
-        key: see `perturbation_key`.
+        key: see `derive_perturbation_key`.
         figures: everything about both figures, as JSON values: the same two are always judged the same.
     """
     scale = min(1, policy.perturbation_units)  # of every figure that is new the sums have noise of their own

@@ -30,7 +30,7 @@ NO_PLAN: Final = PlanInUse(NONE, NONE)
 SEED_DIGITS: Final = 15  # hexadecimal digits of a challenge that make a sampling seed: 60 bits
 
 
-def plan_for(
+def find_plan(
     outbox: Outbox, registry: Registry, findings: Sequence[Finding], *, model: str, scorecard: str
 ) -> PlanInUse:
     """Return the plan that these findings are of: the one that chose their instances, else the model's open one.
@@ -41,7 +41,7 @@ def plan_for(
     chosen = {finding.plan for finding in findings} - {""}
     open_here = [
         plan
-        for plan in open_plans(outbox)
+        for plan in list_open_plans(outbox)
         if plan.plan and (plan.plan.model, plan.plan.scorecard) == (model, scorecard)
     ]
     if chosen - {plan.digest for plan in open_here} or len(chosen) > 1:
@@ -53,15 +53,15 @@ def plan_for(
     plan = next((plan for plan in open_here if plan.digest == wanted), None)
     if plan is None:
         return NO_PLAN
-    challenge = challenge_of(outbox, registry, plan)
-    if any(finding.plan and finding.sample_seed != sampling_seed(challenge) for finding in findings):
+    challenge = read_challenge(outbox, registry, plan)
+    if any(finding.plan and finding.sample_seed != derive_sampling_seed(challenge) for finding in findings):
         raise DisclosureError(
             "a run was sampled by another seed than its plan's challenge gives", "Run it again with --plan."
         )
     return PlanInUse(plan.digest, challenge)
 
 
-def open_plans(outbox: Outbox) -> list[Submission]:
+def list_open_plans(outbox: Outbox) -> list[Submission]:
     """Return the plans that have a receipt and neither a result nor an end, oldest first."""
     submissions = outbox.all()
     ended = set()
@@ -75,12 +75,12 @@ def open_plans(outbox: Outbox) -> list[Submission]:
     return [s for s in submissions if s.plan and s.state is State.RECEIPTED and s.digest not in ended]
 
 
-def challenge_of(outbox: Outbox, registry: Registry, plan: Submission) -> str:
+def read_challenge(outbox: Outbox, registry: Registry, plan: Submission) -> str:
     """Return the challenge that a plan's receipt yields. Raises DeliveryError if the receipt does not verify."""
     receipt = check_receipt(outbox.receipt(plan.digest), plan.envelope.pae, registry)
     return plan_challenge(plan.header.deployment, receipt.index, receipt.checkpoint.root, plan.digest)
 
 
-def sampling_seed(challenge: str) -> int:
+def derive_sampling_seed(challenge: str) -> int:
     """Return the seed by which a run under a plan samples instances."""
     return int(challenge[:SEED_DIGITS], 16)

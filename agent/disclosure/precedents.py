@@ -40,7 +40,7 @@ class Precedents:
         ledger: with every release prepared before.
         beside: protected cells of other benchmarks in the same submission.
         policy: already the stricter of site and federation.
-        noise_key: see `agent.disclosure.perturbation.perturbation_key`.
+        noise_key: see `agent.disclosure.perturbation.derive_perturbation_key`.
     """
 
     model: str

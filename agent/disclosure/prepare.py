@@ -15,8 +15,8 @@ from dataclasses import asdict, dataclass, replace
 from agent import __version__
 from agent.delivery.outbox import LIVE, Outbox, State, Submission
 from agent.disclosure.cell_scores import Secrets
-from agent.disclosure.chain import ChainEnd, check_ledger, settle_chain, standing_links
-from agent.disclosure.commitment import record_key, scores_root, select_findings
+from agent.disclosure.chain import ChainEnd, check_ledger, select_standing_links, settle_chain
+from agent.disclosure.commitment import compute_scores_root, derive_record_key, select_findings
 from agent.disclosure.findings import Finding
 from agent.disclosure.gate import GatedRelease, decide
 from agent.disclosure.ledger import (
@@ -24,12 +24,12 @@ from agent.disclosure.ledger import (
     Ledger,
     ReleaseEntry,
     append_entry,
-    fingerprint_key,
-    ledger_key,
+    derive_fingerprint_key,
+    derive_ledger_key,
     read_ledger,
 )
-from agent.disclosure.perturbation import perturbation_key
-from agent.disclosure.plans import PlanInUse, plan_for
+from agent.disclosure.perturbation import derive_perturbation_key
+from agent.disclosure.plans import find_plan
 from agent.errors import DisclosureError
 from protocol import envelope
 from protocol.disclosure import check_result
@@ -37,7 +37,7 @@ from protocol.errors import Code, ProtocolError
 from protocol.identity import NONE, agent_digest, model_digest
 from protocol.keys import Signer
 from protocol.policy import DisclosurePolicy, stricter
-from protocol.predicates import Header, Link, ResultPredicate
+from protocol.predicates import Header, LedgerHead, Link, ResultPredicate
 from protocol.registry import Registry
 from protocol.scorecard import Scorecard
 from protocol.statements import build_statement
@@ -66,22 +66,25 @@ class Gate:
     @property
     def secrets(self) -> Secrets:
         """What the gate's decisions depend on besides scores."""
-        return Secrets(Fingerprints(fingerprint_key(self.seal_key)), perturbation_key(self.seal_key))
+        return Secrets(Fingerprints(derive_fingerprint_key(self.seal_key)), derive_perturbation_key(self.seal_key))
 
     def ledger(self) -> Ledger:
         """Read the ledger of releases. Raises DisclosureError."""
-        return read_ledger(self.outbox.ledger, ledger_key(self.seal_key))
+        return read_ledger(self.outbox.ledger, derive_ledger_key(self.seal_key))
 
     def append(self, ledger: Ledger) -> None:
         """Write the last entry of `ledger`; its others are on the disk already. The caller holds the outbox."""
-        append_entry(self.outbox.ledger, ledger, ledger_key(self.seal_key))
+        append_entry(self.outbox.ledger, ledger, derive_ledger_key(self.seal_key))
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What came of one call: `submissions` in the order of the models; `new` of them were made by this call.
+    """The outcome of one call.
 
-    `dropped` are the digests of drafts that were replaced, or that followed a replaced one.
+    Attributes:
+        submissions: in the order of the models.
+        new: digests of those that this call made.
+        dropped: digests of drafts that were replaced, or that followed a replaced one.
     """
 
     submissions: tuple[Submission, ...]
@@ -98,6 +101,31 @@ class _Job:
     root: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Preparation:
+    """The conditions that all submissions of one call share.
+
+    Attributes:
+        site: id of the enrolled site.
+        named_policy: digest of the policy that submissions name.
+        policy: the one that is applied, see `choose_policy`.
+        suite: kept with the verdicts.
+        standing: links of the chain that nothing withdraws, oldest first.
+    """
+
+    gate: Gate
+    scorecard: Scorecard
+    site: str
+    named_policy: str
+    policy: DisclosurePolicy
+    suite: str
+    standing: Sequence[Submission]
+
+    def is_about_scorecard(self, submission: Submission) -> bool:
+        """Whether a submission is a result on this call's scorecard."""
+        return submission.is_result and submission.result.scorecard == self.scorecard.digest
+
+
 def prepare(gate: Gate, scorecard: Scorecard, findings: Mapping[str, Sequence[Finding]], suite: str = "") -> Prepared:
     """Prepare one submission for each model.
 
@@ -112,38 +140,57 @@ def prepare(gate: Gate, scorecard: Scorecard, findings: Mapping[str, Sequence[Fi
             or a submission was changed. Nothing was signed then, except for models before the one that failed.
         StoreError: a file cannot be read or written.
     """
-    site = enrolled_site(gate.registry, gate.signer.public.keyid)
-    named, policy = effective_policy(gate.registry, gate.policy)
+    site = find_enrolled_site(gate.registry, gate.signer.public.keyid)
+    named_policy, policy = choose_policy(gate.registry, gate.policy)
     _check_registered(gate, scorecard, findings)
     with gate.outbox.held():
         submissions = gate.outbox.all()
         check_ledger(gate.ledger(), submissions, gate.registry.sites[site])
         end = settle_chain(gate.outbox, gate.registry.sites[site], submissions)
-        live = standing_links(gate.outbox.all())
-        jobs = {job.model: job for job in _jobs(gate, scorecard, findings)}
-        done = {model: same for model, job in jobs.items() if (same := _released(live, scorecard, job)) is not None}
-        waiting = {model: job for model, job in jobs.items() if model not in done}
-        drafts = [s for s in submissions if s.state is State.PREPARED]
-        kept = _kept_drafts(gate, drafts, end, scorecard, waiting, policy)
-        dropped = [draft.digest for draft in drafts[len(kept) :]]
+        preparation = _Preparation(
+            gate=gate,
+            scorecard=scorecard,
+            site=site,
+            named_policy=named_policy,
+            policy=policy,
+            suite=suite,
+            standing=select_standing_links(gate.outbox.all()),
+        )
+        jobs = _list_jobs(gate, scorecard, findings)
+        by_model: dict[str, Submission] = {}
+        for model, job in jobs.items():
+            release = _find_same_release(preparation, job)
+            if release is not None:
+                by_model[model] = release
+
+        waiting = {model: job for model, job in jobs.items() if model not in by_model}
+        drafts = [submission for submission in submissions if submission.state is State.PREPARED]
+        unchanged = _select_unchanged(preparation, drafts, end, waiting)
+        # Each draft names the one before it, so those after the first that changes go too: the last one first.
+        dropped = [draft.digest for draft in drafts[len(unchanged) :]]
         for digest in reversed(dropped):
             gate.outbox.drop_draft(digest)
-        for draft in kept:
+        for draft in unchanged:
             end = end.after(draft)
-            if draft.is_result and draft.result.model in waiting and draft.result.scorecard == scorecard.digest:
-                done[draft.result.model] = draft
-        new = set()
+            if preparation.is_about_scorecard(draft) and draft.result.model in waiting:
+                by_model[draft.result.model] = draft
+
+        new: set[str] = set()
         for model, job in waiting.items():
-            if model in done:
+            if model in by_model:
                 continue
-            draft = _draft_result(gate, job, scorecard, site, end, named, policy, suite, live)
-            done[model] = draft
-            if draft in live:
+            submission = _draft_result(preparation, job, end)
+            by_model[model] = submission
+            if submission in preparation.standing:
                 continue
-            end = end.after(draft)
-            if draft.state is State.PREPARED:
-                new.add(draft.digest)
-        return Prepared(tuple(done[model] for model in jobs), frozenset(new), tuple(dropped))
+            end = end.after(submission)
+            if submission.state is State.PREPARED:
+                new.add(submission.digest)
+        return Prepared(
+            submissions=tuple(by_model[model] for model in jobs),
+            new=frozenset(new),
+            dropped=tuple(dropped),
+        )
 
 
 def draft_statement(
@@ -164,40 +211,45 @@ def draft_statement(
     Raises:
         DisclosureError: the site is not enrolled, or the ledger or a submission was changed.
     """
-    site = enrolled_site(gate.registry, gate.signer.public.keyid)
+    site = find_enrolled_site(gate.registry, gate.signer.public.keyid)
     submissions = gate.outbox.all()
     ledger = gate.ledger()
     check_ledger(ledger, submissions, gate.registry.sites[site])
     end = settle_chain(gate.outbox, gate.registry.sites[site], submissions)
-    for draft in (s for s in gate.outbox.all() if s.state is State.PREPARED):
-        if not end.leads_to(draft) or not _is_signed_by_us(gate, draft):
-            gate.outbox.drop_draft(draft.digest)
+    for draft in gate.outbox.all():
+        if draft.state is not State.PREPARED:
             continue
-        end = end.after(draft)
-    return _put_draft(
-        gate, build(end.header(gate.registry, site, ledger.head)), {**(verdicts or {}), "notes": dict(notes or {})}
+        if end.leads_to(draft) and _is_signed_by_us(gate, draft):
+            end = end.after(draft)
+        else:
+            gate.outbox.drop_draft(draft.digest)
+    statement = build(end.header(gate.registry, site, ledger.head))
+    return _put_draft(gate, statement, {**(verdicts or {}), "notes": dict(notes or {})})
+
+
+def find_enrolled_site(registry: Registry, agent_keyid: str) -> str:
+    """Return the id of the site that this agent's key belongs to. Raises DisclosureError."""
+    match = registry.site_of(agent_keyid)
+    if match is not None:
+        site, key = match
+        if key.role == "agent" and key.revoked_from is None:
+            return site
+    raise DisclosureError(
+        "the registry does not know this site's agent key, or it was revoked",
+        "After the aggregator's people have enrolled the site, run `intramural registry update`.",
     )
 
 
-def enrolled_site(registry: Registry, agent_keyid: str) -> str:
-    """Return the id of the site that this agent's key belongs to. Raises DisclosureError."""
-    found = registry.site_of(agent_keyid)
-    if found is None or found[1].role != "agent" or found[1].revoked_from is not None:
-        raise DisclosureError(
-            "the registry does not know this site's agent key, or it was revoked",
-            "After the aggregator's people have enrolled the site, run `intramural registry update`.",
-        )
-    return found[0]
-
-
-def effective_policy(registry: Registry, own: DisclosurePolicy) -> tuple[str, DisclosurePolicy]:
+def choose_policy(registry: Registry, site_policy: DisclosurePolicy) -> tuple[str, DisclosurePolicy]:
     """Return the digest of the policy a submission names, and the one that is applied: the stricter of both.
 
     A site may tighten with a policy that is registered nowhere; its submissions then name the federation's floor.
     """
-    named = own.digest if own.digest in registry.policies else registry.policy_floor
+    named_policy = registry.policy_floor
+    if site_policy.digest in registry.policies:
+        named_policy = site_policy.digest
     try:
-        return named, stricter(own, registry.policy_for(named))
+        return named_policy, stricter(site_policy, registry.policy_for(named_policy))
     except ProtocolError:
         raise DisclosureError("the registry's own disclosure policy is missing from it") from None
 
@@ -206,8 +258,8 @@ def _check_registered(gate: Gate, scorecard: Scorecard, findings: Mapping[str, S
     check_scorecard(gate.registry, scorecard, gate.agent_version)
     check_models(gate.registry, findings)
     for name in sorted(findings):
-        said_none = any(not finding.language_model for finding in findings[name])
-        if said_none and gate.registry.models[model_digest(name)].is_language_model:
+        is_denied = any(not finding.language_model for finding in findings[name])
+        if is_denied and gate.registry.models[model_digest(name)].is_language_model:
             raise DisclosureError(
                 f"{name}: the registry has it as a language model, but its server says that it is none",
                 "Ask the aggregator's people to register it with --not-a-language-model, then run "
@@ -217,8 +269,8 @@ def _check_registered(gate: Gate, scorecard: Scorecard, findings: Mapping[str, S
 
 def check_scorecard(registry: Registry, scorecard: Scorecard, agent_version: str) -> None:
     """Check that a scorecard is taken, and this version of the agent known. Raises DisclosureError."""
-    known = registry.scorecards.get(scorecard.digest)
-    if known is None or known.retired:
+    registered = registry.scorecards.get(scorecard.digest)
+    if registered is None or registered.retired:
         raise DisclosureError(f"scorecard {scorecard.name} is not registered, or was retired")
     if agent_digest(agent_version) not in registry.agents:
         raise DisclosureError(
@@ -238,79 +290,75 @@ def check_models(registry: Registry, names: Sequence[str] | Mapping[str, object]
         )
 
 
-def _jobs(gate: Gate, scorecard: Scorecard, findings: Mapping[str, Sequence[Finding]]) -> list[_Job]:
-    """Return what is asked for, in the order of the models' names, with the root over the scores that count."""
-    secret = record_key(gate.data_key)
-    jobs = []
+def _list_jobs(gate: Gate, scorecard: Scorecard, findings: Mapping[str, Sequence[Finding]]) -> dict[str, _Job]:
+    """Return the requested submissions by model, ordered by the models' names, with the root over the used scores."""
+    secret = derive_record_key(gate.data_key)
+    jobs: dict[str, _Job] = {}
     for name in sorted(findings):
         used = select_findings(findings[name], scorecard)
         if not any(finding.scores for finding in used):
             raise DisclosureError(f"{name}: no benchmark of the scorecard was run", "Run one, then prepare again.")
         model = model_digest(name)
-        root = scores_root(used, model=model, scorecard=scorecard.digest, site_secret=secret)
-        jobs.append(_Job(model, used, root))
+        root = compute_scores_root(used, model=model, scorecard=scorecard.digest, site_secret=secret)
+        jobs[model] = _Job(model, used, root)
     return jobs
 
 
-def _released(live: Sequence[Submission], scorecard: Scorecard, job: _Job) -> Submission | None:
-    """Return the model's newest submission if it is about exactly these scores: the same release again."""
-    results = [s for s in live if s.is_result]
-    of_model = [s for s in results if (s.result.model, s.result.scorecard) == (job.model, scorecard.digest)]
-    return of_model[-1] if of_model and of_model[-1].result.scores_root == job.root else None
+def _find_same_release(preparation: _Preparation, job: _Job) -> Submission | None:
+    """Return the model's newest standing submission if it is about exactly these scores: the same release again."""
+    for submission in reversed(preparation.standing):
+        if preparation.is_about_scorecard(submission) and submission.result.model == job.model:
+            return submission if submission.result.scores_root == job.root else None
+    return None
 
 
-def _kept_drafts(
-    gate: Gate,
-    drafts: Sequence[Submission],
-    end: ChainEnd,
-    scorecard: Scorecard,
-    waiting: Mapping[str, _Job],
-    policy: DisclosurePolicy,
+def _select_unchanged(
+    preparation: _Preparation, drafts: Sequence[Submission], end: ChainEnd, waiting: Mapping[str, _Job]
 ) -> list[Submission]:
     """Return the drafts that would come out the same, up to the first that would not."""
-    kept: list[Submission] = []
+    unchanged: list[Submission] = []
     for draft in drafts:
-        fits = end.leads_to(draft) and draft.header.registry == gate.registry.version and _is_signed_by_us(gate, draft)
-        if fits and draft.is_result:
-            result = draft.result
-            job = waiting.get(result.model) if result.scorecard == scorecard.digest else None
-            fits = (
-                result.agent == agent_digest(gate.agent_version)
-                and gate.outbox.verdicts(draft.digest).get("policy") == policy.digest
-                and (job is None or job.root == result.scores_root)
-            )
-        if not fits:
+        if not _is_unchanged(preparation, draft, end, waiting):
             break
-        kept.append(draft)
+        unchanged.append(draft)
         end = end.after(draft)
-    return kept
+    return unchanged
+
+
+def _is_unchanged(preparation: _Preparation, draft: Submission, end: ChainEnd, waiting: Mapping[str, _Job]) -> bool:
+    """Whether a draft, made now at this end of the chain, would come out the same."""
+    gate = preparation.gate
+    if not end.leads_to(draft) or draft.header.registry != gate.registry.version or not _is_signed_by_us(gate, draft):
+        return False
+    if not draft.is_result:
+        return True
+    result = draft.result
+    if result.agent != agent_digest(gate.agent_version):
+        return False
+    if gate.outbox.verdicts(draft.digest).get("policy") != preparation.policy.digest:
+        return False
+    # A result that this call does not prepare again stays as it is.
+    if not preparation.is_about_scorecard(draft) or result.model not in waiting:
+        return True
+    return waiting[result.model].root == result.scores_root
 
 
 def _is_signed_by_us(gate: Gate, draft: Submission) -> bool:
-    """Whether a draft has the signature of the agent's present key; one of before a rotation has another."""
+    """Whether a draft has the signature of the agent's present key; one from before a rotation has another."""
     return gate.signer.public.keyid in {signature.keyid for signature in draft.envelope.signatures}
 
 
-def _draft_result(
-    gate: Gate,
-    job: _Job,
-    scorecard: Scorecard,
-    site: str,
-    end: ChainEnd,
-    named: str,
-    policy: DisclosurePolicy,
-    suite: str,
-    live: Sequence[Submission],
-) -> Submission:
+def _draft_result(preparation: _Preparation, job: _Job, end: ChainEnd) -> Submission:
     """Decide one submission, debit it to the ledger, then build, sign and keep it.
 
     Where every figure comes out as in a submission that stands already, that one is returned: a second statement of
     the same figures, with another root, would say that some score has changed.
     """
+    gate = preparation.gate
     ledger = gate.ledger()
     release = decide(
-        scorecard,
-        policy,
+        preparation.scorecard,
+        preparation.policy,
         job.findings,
         model=job.model,
         scores_root=job.root,
@@ -318,34 +366,74 @@ def _draft_result(
         ledger=ledger,
         secrets=gate.secrets,
     )
-    plan = plan_for(gate.outbox, gate.registry, job.findings, model=job.model, scorecard=scorecard.digest)
-    debit = ReleaseEntry(job.model, scorecard.digest, job.root, policy.digest, release.footprint)
-    before = ledger.find_debit(job.model, scorecard.digest, job.root)
-    is_new = bool(release.footprint) and (before is None or before[1] != debit)
-    debited = ledger.followed_by(debit, gate.today_day) if is_new else ledger
-    head = debited.head
-    if before is not None and not is_new and before[0].number >= end.ledger_length:
-        head = before[0].head  # so that the same release again is the same bytes
-    header = end.header(gate.registry, site, head)
+    debit = _plan_debit(preparation, job, release, ledger, end)
+    header = end.header(gate.registry, preparation.site, debit.head)
     # Built, and checked by the aggregator's rules, before the debit: what cannot be submitted costs nothing.
-    statement = _result_statement(gate, job, scorecard, release, header, named, policy, plan)
-    for earlier in reversed(live):
-        if earlier.is_result and _says_the_same(earlier.result, statement):
+    statement = _build_statement(preparation, job, release, header)
+    for earlier in reversed(preparation.standing):
+        if earlier.is_result and _has_same_figures(earlier.result, statement):
             return earlier
-    if is_new:
-        gate.append(debited)
-    verdicts = {
-        "policy": policy.digest,
-        "suite": suite,
+    if debit.is_new:
+        gate.append(debit.ledger)
+    return _put_draft(gate, statement, _list_verdicts(preparation, job, release))
+
+
+@dataclass(frozen=True, slots=True)
+class _Debit:
+    """The debit of one release.
+
+    Attributes:
+        ledger: with the debit.
+        is_new: whether the debit is the last entry of `ledger`, and not yet on the disk.
+        head: of the ledger, as the statement names it.
+    """
+
+    ledger: Ledger
+    is_new: bool
+    head: LedgerHead
+
+
+def _plan_debit(preparation: _Preparation, job: _Job, release: GatedRelease, ledger: Ledger, end: ChainEnd) -> _Debit:
+    """Return the debit of a release. One without protected figures, or debited before, adds no entry."""
+    entry = ReleaseEntry(
+        model=job.model,
+        scorecard=preparation.scorecard.digest,
+        scores_root=job.root,
+        policy=preparation.policy.digest,
+        cells=release.footprint,
+    )
+    earlier_debit = ledger.find_debit(job.model, preparation.scorecard.digest, job.root)
+    if earlier_debit is None:
+        if not release.footprint:
+            return _Debit(ledger, is_new=False, head=ledger.head)
+    else:
+        earlier_line, earlier_entry = earlier_debit
+        if not release.footprint or earlier_entry == entry:
+            # The statement names the head of that time, so that the same release again is the same bytes; unless the
+            # chain has named a longer ledger since, which a later link may not fall behind.
+            head = earlier_line.head if earlier_line.number >= end.ledger_length else ledger.head
+            return _Debit(ledger, is_new=False, head=head)
+    debited = ledger.followed_by(entry, preparation.gate.today_day)
+    return _Debit(debited, is_new=True, head=debited.head)
+
+
+def _list_verdicts(preparation: _Preparation, job: _Job, release: GatedRelease) -> dict[str, object]:
+    """Return the content of the verdict file that is kept beside a result."""
+    extents: dict[str, object] = {}
+    for finding in job.findings:
+        if not finding.subgroup and not finding.extent.everything:
+            extents[finding.benchmark] = asdict(finding.extent)
+    return {
+        "policy": preparation.policy.digest,
+        "suite": preparation.suite,
         "cells": {key: rule.value for key, rule in release.verdicts.items()},
-        "data": {f.benchmark: asdict(f.extent) for f in job.findings if not (f.subgroup or f.extent.everything)},
+        "data": extents,
         "notes": {},
     }
-    return _put_draft(gate, statement, verdicts)
 
 
-def _says_the_same(earlier: ResultPredicate, later: ResultPredicate) -> bool:
-    """Whether two results differ in nothing but when they were made and which scores are behind them."""
+def _has_same_figures(earlier: ResultPredicate, later: ResultPredicate) -> bool:
+    """Whether two results differ only in when they were made and which scores are behind them."""
     return replace(earlier, header=later.header, day=later.day, scores_root=later.scores_root) == later
 
 
@@ -358,66 +446,65 @@ def _put_draft(gate: Gate, statement: Link, verdicts: Mapping[str, object]) -> S
     return gate.outbox.get(digest)
 
 
-def _result_statement(
-    gate: Gate,
-    job: _Job,
-    scorecard: Scorecard,
-    release: GatedRelease,
-    header: Header,
-    named: str,
-    policy: DisclosurePolicy,
-    plan: PlanInUse,
-) -> ResultPredicate:
+def _build_statement(preparation: _Preparation, job: _Job, release: GatedRelease, header: Header) -> ResultPredicate:
     """Return the statement, once the rules that the aggregator will apply have been applied to it.
 
     Raises:
         DisclosureError: it breaks one of them.
     """
+    gate, scorecard = preparation.gate, preparation.scorecard
+    plan = find_plan(gate.outbox, gate.registry, job.findings, model=job.model, scorecard=scorecard.digest)
+    data: dict[str, str] = {}
+    for benchmark, commitment in release.data.items():
+        data[benchmark] = find_dataset_statement(gate.outbox, commitment)
+    is_complete = release.complete and plan.is_whole(job.findings)
     statement = ResultPredicate(
         header=header,
         scorecard=scorecard.digest,
         model=job.model,
         agent=agent_digest(gate.agent_version),
-        policy=named,
-        data={name: dataset_statement(gate.outbox, commitment) for name, commitment in release.data.items()},
+        policy=preparation.named_policy,
+        data=data,
         plan=plan.digest,
         challenge=plan.challenge,
         scores_root=job.root,
         day=gate.today_day,
-        outcome="complete" if release.complete and plan.is_whole(job.findings) else "partial",
+        outcome="complete" if is_complete else "partial",
         approval="two_person",
         groups=release.groups,
         cells=release.cells,
         spreads=release.spreads,
     )
     try:
-        check_result(statement, scorecard, policy)
-        check_result(statement, scorecard, gate.registry.policy_for(named))  # as the aggregator will
+        check_result(statement, scorecard, preparation.policy)
+        # As the aggregator will: it knows only the policy that the statement names.
+        check_result(statement, scorecard, gate.registry.policy_for(preparation.named_policy))
     except ProtocolError as error:
-        raise _refusal(error) from None
+        raise _explain_refusal(error) from None
     return statement
 
 
-def dataset_statement(outbox: Outbox, commitment: str) -> str:
+def find_dataset_statement(outbox: Outbox, commitment: str) -> str:
     """Return the digest of the statement that registered a dataset; `none` for none.
 
     Raises:
-        DisclosureError: there is none that was, or waits to be, approved.
+        DisclosureError: no such statement is approved or waits for approval.
     """
     if commitment == NONE:
         return NONE
     usable = {State.PREPARED, *LIVE} - {State.REFUSED}
-    found = [s for s in outbox.all() if s.dataset is not None and s.dataset.commitment == commitment]
-    digests = [s.digest for s in found if s.state in usable]
-    if not digests:
-        raise DisclosureError(
-            "the statement that registers the dataset was refused or discarded",
-            "Run `intramural datasets register` again, then prepare again.",
-        )
-    return digests[-1]
+    for submission in reversed(outbox.all()):
+        statement = submission.dataset
+        if submission.state in usable and statement is not None and statement.commitment == commitment:
+            return submission.digest
+    raise DisclosureError(
+        "the statement that registers the dataset was refused or discarded",
+        "Run `intramural datasets register` again, then prepare again.",
+    )
 
 
-def _refusal(error: ProtocolError) -> DisclosureError:
+def _explain_refusal(error: ProtocolError) -> DisclosureError:
+    """Return the error that tells the operator why the aggregator would refuse a result."""
     if error.code is Code.NOTHING_PUBLISHED:
         return DisclosureError(
             "every figure is suppressed or was not run, so there is nothing to submit",

@@ -12,12 +12,12 @@ from pathlib import Path
 from agent import __version__
 from agent.delivery.outbox import Submission
 from agent.disclosure.collect import collect
-from agent.disclosure.commitment import ScoreRecord, list_records, record_key, select_findings
+from agent.disclosure.commitment import ScoreRecord, derive_record_key, list_records, select_findings
 from agent.disclosure.findings import Finding
 from agent.disclosure.gate import GatedRelease, decide
 from agent.disclosure.leaf_rescoring import AuditOutcome
 from agent.disclosure.ledger import Ledger, ReleaseEntry
-from agent.disclosure.prepare import Gate, effective_policy
+from agent.disclosure.prepare import Gate, choose_policy
 from agent.disclosure.scorecard import token_limits
 from agent.errors import AgentError, DisclosureError
 from agent.store import Run, Store
@@ -113,7 +113,7 @@ def find_basis(store: Store, gate: Gate, submission: Submission, own_benchmarks:
         runs=[run for run in store.runs.select(suite) if run.model == model.name],
         findings=findings,
         records=list_records(
-            findings, model=result.model, scorecard=result.scorecard, site_secret=record_key(gate.data_key)
+            findings, model=result.model, scorecard=result.scorecard, site_secret=derive_record_key(gate.data_key)
         ),
     )
 
@@ -152,7 +152,7 @@ def _ledgers_before(ledger: Ledger, submission: Submission) -> list[Ledger]:
 
 def _decide_again(gate: Gate, submission: Submission, basis: Basis, ledger: Ledger) -> GatedRelease:
     """Let the gate decide once more. Raises DisclosureError: it refuses, or the policy has changed since."""
-    _, policy = effective_policy(gate.registry, gate.policy)
+    _, policy = choose_policy(gate.registry, gate.policy)
     if gate.outbox.verdicts(submission.digest).get("policy") != policy.digest:
         raise DisclosureError("it was prepared under another disclosure policy than the one that is in force now")
     return decide(

@@ -75,7 +75,7 @@ def request_reset(
         agent: the key that signs from now on.
         steward: the steward's from now on.
         reason: one of RESET_REASONS.
-        ledger_seal: see `ledger_key`.
+        ledger_seal: see `derive_ledger_key`.
         today_day: days since 1970-01-01 UTC.
         set_aside: number of the last entry of the ledger that was set aside.
 

@@ -21,7 +21,7 @@ from agent.disclosure import cell_scores, persons
 from agent.disclosure import gate as gate_module
 from agent.disclosure.findings import Finding
 from agent.disclosure.gate import GatedRelease
-from agent.disclosure.ledger import Ledger, ReleaseEntry, append_entry, ledger_key
+from agent.disclosure.ledger import Ledger, ReleaseEntry, append_entry, derive_ledger_key
 from agent.disclosure.precedents import Precedents
 from agent.disclosure.prepare import Gate, prepare
 from agent.disclosure.verdicts import GateRule
@@ -276,7 +276,7 @@ def test_the_ledger_sealed_again_with_the_key_that_opens_the_store(tmp_path: Pat
     assert isinstance(debit, ReleaseEntry)
     forged = replace(debit, cells={})
     shorter = Ledger(entries[:first_debit]).followed_by(forged, world.TODAY)
-    append_entry(gate.outbox.ledger, shorter, ledger_key(stolen))
+    append_entry(gate.outbox.ledger, shorter, derive_ledger_key(stolen))
     if stolen == DATA_KEY:
         with pytest.raises(DisclosureError, match="another seal key"):
             how_decided(gate, 105)

@@ -8,7 +8,7 @@ import pytest
 from agent.delivery import departure
 from agent.delivery.outbox import Outbox
 from agent.delivery.send import export
-from agent.disclosure.chain import first_place
+from agent.disclosure.chain import find_first_place
 from agent.errors import DisclosureError
 from protocol import envelope
 from protocol.canonical import canonical
@@ -24,7 +24,7 @@ NEW = world.SECOND_AGENT
 
 
 def rotation() -> bytes:
-    header = first_place(REGISTRY.sites[world.SITE]).header(REGISTRY, world.SITE, EMPTY_LEDGER)
+    header = find_first_place(REGISTRY.sites[world.SITE]).header(REGISTRY, world.SITE, EMPTY_LEDGER)
     return build_statement(RotatePredicate(header, "agent", NEW.public.der))
 
 

@@ -10,7 +10,7 @@ from agent.cli.enroll import federation_of
 from agent.cli.run import run as run_command
 from agent.cli.submission import submission
 from agent.cli.submission_context import open_gate, outbox_of
-from agent.disclosure.plans import challenge_of, sampling_seed
+from agent.disclosure.plans import derive_sampling_seed, read_challenge
 from agent.errors import AgentError, DisclosureError
 from agent.site.directory import Site
 from aggregator.home import today_day
@@ -104,7 +104,7 @@ def test_a_part_that_a_plan_chose_is_submitted_and_one_chosen_here_is_not(
     key = join(site, served, wire, tmp_path)
     plan = make_plan(site, key)
     registry = federation_of(site).registry(today_day())
-    seed = sampling_seed(challenge_of(outbox_of(site), registry, outbox_of(site).get(plan)))
+    seed = derive_sampling_seed(read_challenge(outbox_of(site), registry, outbox_of(site).get(plan)))
     for name, chosen in (("planned", seed), ("chosen", seed + 1)):
         for cell in CARD.cells:
             fill(site, cell.benchmark, cell.metric, MODEL, right=70, suite=name, plan=plan, sample_seed=chosen)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent.disclosure.commitment import list_records, open_leaves, scores_root
+from agent.disclosure.commitment import compute_scores_root, list_records, open_leaves
 from agent.disclosure.findings import Finding
 from agent.store import UnitScore
 from protocol.merkle import inclusion_proof, salted_root
@@ -64,7 +64,7 @@ def test_leaves_are_in_the_order_of_benchmark_metric_and_instance() -> None:
 def test_the_root_is_that_of_the_listed_records() -> None:
     records = list_records(FINDINGS, model=MODEL, scorecard=SCORECARD, site_secret=SECRET)
     expected = salted_root([record.data for record in records], [record.salt for record in records]).hex()
-    assert scores_root(FINDINGS, model=MODEL, scorecard=SCORECARD, site_secret=SECRET) == expected
+    assert compute_scores_root(FINDINGS, model=MODEL, scorecard=SCORECARD, site_secret=SECRET) == expected
     # As computed by the commit before leaves could be opened: the order and the bytes of records have not changed.
     assert expected == "2d81df87c17303ba46fa96ac62a0c9f76561f74fb7d99ed8d6e6cbbe7a45b4d0"
 
@@ -73,7 +73,7 @@ def test_the_root_is_that_of_the_listed_records() -> None:
 def test_every_leaf_opens_with_the_proof_of_rfc_6962(size: int) -> None:
     findings = [make_finding("exact_match", [1.0] * size)]
     records = list_records(findings, model=MODEL, scorecard=SCORECARD, site_secret=SECRET)
-    root = scores_root(findings, model=MODEL, scorecard=SCORECARD, site_secret=SECRET)
+    root = compute_scores_root(findings, model=MODEL, scorecard=SCORECARD, site_secret=SECRET)
     leaves = [record.leaf for record in records]
     for opened in open_leaves(records, range(size)):
         assert list(opened.proof) == inclusion_proof(leaves, opened.index)
@@ -82,7 +82,7 @@ def test_every_leaf_opens_with_the_proof_of_rfc_6962(size: int) -> None:
 
 def test_a_leaf_with_another_score_salt_or_place_does_not_lead_to_the_root() -> None:
     records = list_records(FINDINGS, model=MODEL, scorecard=SCORECARD, site_secret=SECRET)
-    root = scores_root(FINDINGS, model=MODEL, scorecard=SCORECARD, site_secret=SECRET)
+    root = compute_scores_root(FINDINGS, model=MODEL, scorecard=SCORECARD, site_secret=SECRET)
     wrong_answer = next(index for index, record in enumerate(records) if record.score.value == 0.0)
     (opened,) = open_leaves(records, [wrong_answer])
     assert opened.leads_to(root)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.disclosure.commitment import OpenedLeaf, list_records, open_leaves, scores_root
+from agent.disclosure.commitment import OpenedLeaf, compute_scores_root, list_records, open_leaves
 from agent.disclosure.findings import Finding
 from agent.disclosure.leaf_rescoring import LeafCheck, check_leaves
 from agent.site.directory import Site, create_site
@@ -58,7 +58,7 @@ def commit(store: Store) -> tuple[Run, list[OpenedLeaf], str]:
         for metric in ("exact_match", "rouge_l")
     ]
     records = list_records(findings, model=MODEL, scorecard=SCORECARD, site_secret=SECRET)
-    root = scores_root(findings, model=MODEL, scorecard=SCORECARD, site_secret=SECRET)
+    root = compute_scores_root(findings, model=MODEL, scorecard=SCORECARD, site_secret=SECRET)
     return stored, open_leaves(records, range(len(records))), root
 
 

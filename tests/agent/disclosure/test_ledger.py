@@ -14,8 +14,8 @@ from agent.disclosure.ledger import (
     ResetEntry,
     UnitRecord,
     append_entry,
+    derive_ledger_key,
     difference_between,
-    ledger_key,
     open_entry,
     read_ledger,
     seal_entry,
@@ -95,7 +95,7 @@ def test_whoever_holds_the_data_key_cannot_seal_a_ledger_again(tmp_path: Path) -
     for path in tmp_path.glob("*.json"):
         path.unlink()
     for count in range(1, len(forged.entries) + 1):
-        append_entry(tmp_path, Ledger(forged.entries[:count]), ledger_key(DATA_KEY))
+        append_entry(tmp_path, Ledger(forged.entries[:count]), derive_ledger_key(DATA_KEY))
     with pytest.raises(DisclosureError, match="another seal key"):
         read_ledger(tmp_path, LEDGER_KEY)
 

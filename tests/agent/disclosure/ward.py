@@ -16,10 +16,10 @@ from agent.disclosure.ledger import (
     Ledger,
     ReleaseEntry,
     UnitRecord,
-    fingerprint_key,
-    ledger_key,
+    derive_fingerprint_key,
+    derive_ledger_key,
 )
-from agent.disclosure.perturbation import perturbation_key
+from agent.disclosure.perturbation import derive_perturbation_key
 from agent.disclosure.prepare import Gate, draft_statement
 from agent.store import UnitScore
 from agent.vocabulary import AccessLevel
@@ -38,9 +38,9 @@ CARD = replace(
     cells=tuple(cell for cell in world.SCORECARD.cells if cell.benchmark != "notes"),
 )
 DATA_KEY, SEAL_KEY = b"d" * 32, b"s" * 32
-LEDGER_KEY = ledger_key(SEAL_KEY)
-FINGERPRINTS = Fingerprints(fingerprint_key(SEAL_KEY))
-SECRETS = Secrets(FINGERPRINTS, perturbation_key(SEAL_KEY))
+LEDGER_KEY = derive_ledger_key(SEAL_KEY)
+FINGERPRINTS = Fingerprints(derive_fingerprint_key(SEAL_KEY))
+SECRETS = Secrets(FINGERPRINTS, derive_perturbation_key(SEAL_KEY))
 QUIET = replace(world.STRICT, perturbation_units=0)  # so that a test can foretell a figure
 
 REGISTRY: Registry = world.registry(
