@@ -1,11 +1,10 @@
 r"""The words that a pattern can begin with, read from the pattern itself, so that a rule does not list them once more.
 
-Understands the syntax that our rules use: alternatives, groups, classes, repetitions, lookarounds, `\K` and named lists
-(`\L<months>`). Case does not count. Alternatives that begin with a digit or a sign add no word.
+Understands the syntax that our rules use: alternatives, groups, classes, repetitions, lookarounds and `\K`. Case does
+not count. Alternatives that begin with a digit or a sign add no word.
 """
 
 import re
-from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 _LETTER = re.compile(r"[^\W\d_]")
@@ -19,14 +18,7 @@ _QUANTIFIER = re.compile(r"(?:([?*+])|\{(\d*)(,?)(\d*)\})[+?]?")
 _GROUP = re.compile(r"\(\?(?::|>|P<\w+>|[a-zA-Z]*(?:-[a-zA-Z]+)?:)|\((?!\?)")
 _FLAGS = re.compile(r"\(\?[a-zA-Z]+\)")
 _LOOKAROUND = re.compile(r"\(\?<?[=!]")
-_NAMED_LIST = re.compile(r"\\L<(\w+)>")
 _BACKREFERENCE = re.compile(r"\(\?P=\w+\)|\\[1-9]")
-
-Lists = Callable[[str], Collection[str]]
-
-
-def _no_list(name: str) -> Collection[str]:
-    raise KeyError(name)
 
 
 class OpenBeginningError(ValueError):
@@ -44,7 +36,6 @@ class _Path:
 @dataclass
 class _Reader:
     pattern: str
-    lists: Lists
     at: int = 0
     words: set[str] = field(default_factory=set)
     openings: set[str] = field(default_factory=set)
@@ -99,15 +90,6 @@ class _Reader:
             after = self.read_alternatives(paths)
             self.at += 1
             return after
-        if found := _NAMED_LIST.match(pattern, self.at):
-            self.at = found.end()
-            after = set[_Path]()
-            for entry in self.lists(found.group(1)):
-                along = paths
-                for character in entry:
-                    along = self.go_on(along, character)
-                after |= along
-            return after
         if pattern[self.at] == "[":
             begin, self.at = self.at, _end_of_class(pattern, self.at)
             return self.go_on(paths, _members(pattern[begin : self.at]))
@@ -150,13 +132,13 @@ class _Reader:
         return after
 
 
-def first_words(pattern: str, lists: Lists = _no_list) -> frozenset[str]:
+def first_words(pattern: str) -> frozenset[str]:
     """Return the words, in lower case, that a match of `pattern` can begin with.
 
     Raises:
         OpenBeginningError: a match can begin with any word.
     """
-    reader = _Reader(pattern, lists)
+    reader = _Reader(pattern)
     left = reader.read_alternatives({_Path()})
     if reader.openings:
         raise OpenBeginningError(f"begins with any word after {sorted(reader.openings)}: {pattern}")

@@ -7,7 +7,7 @@ for each would read the text a hundred times; this reads it once, and looks up e
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -18,7 +18,7 @@ from presidio_analyzer.nlp_engine import NlpArtifacts
 from agent.redaction.deadline import Deadline
 from agent.redaction.entities import Entity
 from agent.redaction.rules.beginnings import first_words
-from agent.redaction.rules.word_lists import read_entries
+from agent.redaction.rules.word_lists import compile_pattern, read_entries, write_lists
 
 SURE = 0.9  # confidence: our rules carry their evidence in the pattern
 
@@ -39,6 +39,18 @@ class Digits(NamedTuple):
     then: str | None = None
 
 
+class Listed(NamedTuple):
+    """A rule begins with a word of a list, for a pattern that would fit any word.
+
+    Attributes:
+        name: the list.
+        endings: what a word may end in besides.
+    """
+
+    name: str
+    endings: tuple[str, ...] = ("",)
+
+
 class Signs(NamedTuple):
     """A rule is tried where one of these stands: `@`, say. What is before it a lookbehind takes in (see `Rule`)."""
 
@@ -52,7 +64,6 @@ LONG: Final = "<long>"  # searched in every stretch of 32 characters and more wi
 ANYWHERE: Final = "<anywhere>"
 
 _WORD = re.compile(r"[^\W\d_]+")
-_NAMED_LIST = re.compile(r"\\L<(\w+)>")
 _LONG = re.compile(r"\S{32,}")
 _DIGITS = re.compile(r"[0-9]+")
 _LONGEST_CODE = 40  # letters before the first digit
@@ -68,7 +79,8 @@ class Rule:
     Attributes:
         entity: what it finds.
         begins: WORDS, where the pattern says with which words a match begins (what stands before `\\K` included); where
-            it cannot, those words in lower case, divided by white space; or digits or signs; or CODE, LONG or ANYWHERE.
+            it cannot, those words in lower case, divided by white space, or their list; or digits or signs; or CODE,
+            LONG or ANYWHERE.
         pattern: for the `regex` module; word lists of the language stand in it by name (`\\L<months>`), and case counts
             unless it says `(?i)`. What it matches is the finding: from the group `since` on where it has one, which may
             stand in a lookbehind. Every repetition in it is bounded, so that one try takes no longer in a long text
@@ -77,7 +89,7 @@ class Rule:
     """
 
     entity: Entity
-    begins: str | Digits | Signs
+    begins: str | Listed | Digits | Signs
     pattern: str
     needs: tuple[str, ...] = ()
 
@@ -176,7 +188,7 @@ class Rulebook(EntityRecognizer):
         for rule in self._rules:
             if rule.entity not in wanted:
                 continue
-            pattern = compile_pattern(rule.pattern, self._language)
+            pattern = compile_pattern(rule.pattern, self._language, regex.MULTILINE)
             if rule.begins in (ANYWHERE, LONG):
                 (self._anywhere if rule.begins == ANYWHERE else self._long).append((rule, pattern))
                 continue
@@ -279,16 +291,14 @@ class Rulebook(EntityRecognizer):
                     yield rule.entity, found.start(), found.end()
 
 
-def compile_pattern(pattern: str, language: str) -> regex.Pattern[str]:
-    """Compile a rule's pattern with the word lists of the language that it names."""
-    lists = {name: read_entries(language, name) for name in _NAMED_LIST.findall(pattern)}
-    return regex.compile(pattern, regex.MULTILINE, **lists)
-
-
 @cache
 def _words_of(rule: Rule, language: str) -> tuple[str, ...]:
+    """Return the words, in lower case, where a rule is tried."""
     if rule.begins == WORDS:
-        return tuple(sorted(first_words(rule.pattern, partial(read_entries, language))))
+        return tuple(sorted(first_words(write_lists(rule.pattern, language))))
+    if isinstance(rule.begins, Listed):
+        words = read_entries(language, rule.begins.name)
+        return tuple(word + ending for word in words for ending in rule.begins.endings)
     return tuple(str(rule.begins).split())
 
 

@@ -6,13 +6,6 @@ _MAILBOX = r"[\w.!#$%&'*+/=?^`{|}~-]"
 _EXTENSION = r"(?:,? ?(?:x|ext\b\.?|extn\b\.?|extension) ?:?\d{1,6})?"
 _PATH = r"(?:(?::\d{2,5})?[/?#][^\s<>\"'\])]{0,2000})?"
 # Last parts of names on a network: those that are no words, and those that are (there a second dot is asked for).
-_TOP = "com org net edu gov mil int biz intranet lan corp ai io xyz tv html php aspx"
-_TOP_ABROAD = (
-    "uk ca au nz ie de fr es pt nl ch dk se fi pl cz sk hu ro bg gr tr ru ua il pk bd lk cn jp kr tw hk sg vn ph"
-    " br ar cl mx"
-    " pe za ng ke eu info health hospital local internal example invalid"
-)
-_TOP_WORDS = "is in at me no it us be id my th co care clinic doctor medical test app dev cc online site"
 _DOMAIN = r"(?<=(?<![@\w.-])(?P<since>[a-z\d](?:[\w-]{0,62}\.)"
 _CALLED = (
     r"(?:phone|tel(?:ephone)?|cell(?:phone| phone)?|mobile|landline|fax|page(?:rs?|d)|beeper|contact|call(?:ed|ing"
@@ -102,11 +95,11 @@ RULES = (
     Rule(
         "URL",
         WORDS,
-        rf"(?i){_DOMAIN}{{1,8}}))(?:{'|'.join(_TOP.split())})(?![\w@-]|\.\w)(?<!\bClinicalTrials\.gov){_PATH}",
+        rf"(?i){_DOMAIN}{{1,8}}))\L<top_level_domains>(?![\w@-]|\.\w)(?<!\bClinicalTrials\.gov){_PATH}",
     ),
-    Rule("URL", WORDS, rf"{_DOMAIN}{{1,8}}))(?:{'|'.join(_TOP_ABROAD.split())})(?![\w@-]|\.\w){_PATH}"),
-    Rule("URL", WORDS, rf"{_DOMAIN}{{2,8}}))(?:{'|'.join(_TOP_WORDS.split())})(?![\w@-]|\.\w){_PATH}"),
-    Rule("URL", WORDS, rf"{_DOMAIN}{{1}}))(?:{'|'.join(_TOP_WORDS.split())})[/?][^\s<>\"'\])]{{1,2000}}"),
+    Rule("URL", WORDS, rf"{_DOMAIN}{{1,8}}))\L<top_level_domains_abroad>(?![\w@-]|\.\w){_PATH}"),
+    Rule("URL", WORDS, rf"{_DOMAIN}{{2,8}}))\L<top_level_domains_of_words>(?![\w@-]|\.\w){_PATH}"),
+    Rule("URL", WORDS, rf"{_DOMAIN}{{1}}))\L<top_level_domains_of_words>[/?][^\s<>\"'\])]{{1,2000}}"),
     Rule("URL", Signs(("@",)), r"(?i)(?<![\w@.])@[a-z][\w.]{2,29}\b(?!\.)"),
     Rule("URL", Signs(("\\\\",)), r"\\\\[\w.-]{1,60}(?:\\[\w.$ -]{1,80}){1,12}"),
     Rule("IP", Digits(1, 3, "."), r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\d]|\.\d)(?:/\d{1,2}\b|:\d{2,5}\b)?"),

@@ -7,24 +7,16 @@ tells of one.
 from agent.redaction.rules.rulebook import CODE, WORDS, Digits, Rule
 
 _MONTH = r"(?:\L<months>|\L<months_in_short>)(?!\p{L})\.?"
-_MONTH_ABROAD = (
-    r"(?:janvier|f[ée]vrier|mars|avril|mai|juin|juillet|ao[ûu]t|septembre|octobre|novembre|d[ée]cembre"
-    r"|enero|febrero|marzo|abril|mayo|junio|julio|agosto|sep?tiembre|octubre|noviembre|diciembre"
-    r"|Januar|J[äa]nner|Februar|M[äa]rz|April|Juni|Juli|Oktober|Dezember|gennaio|febbraio|aprile|maggio|giugno|luglio"
-    r"|settembre|ottobre|dicembre|janeiro|fevereiro|mar[çc]o|maio|junho|julho|setembro|outubro|dezembro"
-    r"|januari|februari|maart|mei|augusti|augustus|maj|juni|juli|december)"
-)
 _DAY = r"(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?"
 _DAY_WORD = (
-    r"(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|(?:thir|four|fif|six"
-    r"|seven|eigh|nine)teenth|twentieth|thirtieth|(?:twenty|thirty)[- ]?(?:first|second|third|fourth|fifth|sixth"
-    r"|seventh|eighth|ninth))"
+    r"(?:\L<ordinals>|\L<teens>th|twentieth|thirtieth"
+    r"|(?:twenty|thirty)[- ]?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth))"
 )
 _YEAR = r"(?:(?:19|20)\d\d(?!\d)|'\d\d(?!\d))"
 _YEAR_IN_WORDS = (
-    r"(?:(?:nineteen|twenty)[- ](?:(?:oh|hundred)|(?:ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen"
-    r"|(?:twen|thir|for|fif|six|seven|eigh|nine)ty))(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?"
-    r"|two thousand(?: (?:and )?[a-z]{3,9}(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?)?)"
+    r"(?:(?:nineteen|twenty)[- ](?:(?:oh|hundred)|(?:ten|eleven|twelve|\L<teens>"
+    r"|(?:twen|thir|for|fif|six|seven|eigh|nine)ty))(?:[- ]\L<one_to_nine>)?"
+    r"|two thousand(?: (?:and )?[a-z]{3,9}(?:[- ]\L<one_to_nine>)?)?)"
 )
 _CLOCK = (
     r"(?:[T ,@]{1,3}(?:at )?\d{1,2}:\d\d(?::\d\d(?:\.\d{1,9})?)?(?: ?[ap]\.?m\b\.?)?(?:Z\b|[+-]\d\d:?\d\d)?"
@@ -53,46 +45,20 @@ _RANGE = (
 )
 
 _ROMAN = r"(?:XI{0,2}|I{1,3}|IV|VI{0,3}|IX)"
-_HOLIDAY = (
-    r"(?:Xmas|Christmas(?: (?:Eve|Day))?|New Year'?s(?: (?:Eve|Day))?|Thanksgiving(?: Day)?|Easter(?: (?:Sunday"
-    r"|Monday))?"
-    r"|Halloween|Labou?r Day|Memorial Day|Independence Day|Veterans'? Day|Columbus Day|Presidents'? Day|MLK Day"
-    r"|Martin Luther King(?: Jr\.?)? Day|Valentine'?s Day|St\.? Patrick'?s Day|Mother'?s Day|Father'?s Day|Boxing Day"
-    r"|Good Friday|Hanukkah|Ramadan|Diwali|Eid(?: al-(?:Fitr|Adha))?|Yom Kippur|Rosh Hashanah|Passover)"
-    r"(?!'?s? (?:disease|factor|tree|palsy))"
-)
-_WEEKDAY = (
-    r"(?:Mon(?:day)?|Tues?(?:day)?|Wed(?:nesday)?|Thu(?:rs)?(?:day)?|Fri(?:day)?|Sat(?:urday)?|Sun(?:day)?)(?!\p{L})\.?"
-)
+_HOLIDAY = r"\L<holidays>(?!'?s? (?:disease|factor|tree|palsy))"
+_WEEKDAY = r"\L<weekdays_in_short>(?!\p{L})\.?"
 
-_WEEKDAY_BEFORE = r"\b(?:Mon|Tues?|Weds?|Thu(?:rs)?|Fri|Sat|Sun|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)\.?"
+_WEEKDAY_BEFORE = r"\b(?:\L<weekdays>|Mon|Tues?|Weds?|Thu(?:rs)?|Fri|Sat|Sun)\.?"
 
 # What is done or seen on a day, and what ends a phrase: between them a day and a month, no count and no score.
-_EVENT = (
-    r"(?:\p{L}{2,16}(?:ectomy|ostomy|otomy|oscopy|plasty|graphy|centesis|pexy|gram|biopsy|fusion)|whipple|cabg|tavr"
-    r"|pci|stent(?:ed|ing)?|cath|egd|ercp|evar|lvad|turp|orif|tka|tha|thr|tkr|c-?section|cs|transplant|mri|ct|cxr"
-    r"|echo|tte|tee|eeg|emg|pet|kub|x-?ray|labs?|cx|bcx|ucx|swab|scan|dose|fall|fell|seizure|stroke|stemi|nstemi"
-    r"|delivery|repair|bypass|graft|drain|picc|port|line|foley|chemo|cycle|c\d|ivig|injection|shot|vaccine|booster"
-    r"|infused|transfused|started|stopped|held|resumed|changed|placed|removed|pulled|extubated|intubated|injected"
-    r"|implanted|repaired|delivered|readmitted|transferred|presented|diagnosed|dx'?d|tested|vaccinated|scheduled"
-    r"|rescheduled|booked|called|paged|died|expired|passed|married|arrived|returned|ordered|drawn|sent|obtained"
-    r"|dated|signed|filed|faxed|refilled|filled|dispensed|biopsied|operated|dictated|transcribed|evaluated|examined"
-    r"|sutured|excised|resected|irradiated|dialy[sz]ed|explanted|ablated|cardioverted)"
-)
+_EVENT = r"(?:\p{L}{2,16}\L<event_endings>|\L<events>|c\d)"
 _ENDS = (
     r"(?=\s{0,2}(?:[,.;:)?!]|$|\n)"
     r"| (?:and|at|with|w/|showed|shows|for|by|who|now|was|per|via|but|then|after|due|c/b)\b)"
 )
 _DAY_AND_MONTH = r"(?:1[0-2]|0?[1-9])/(?:3[01]|[12]\d|0?[1-9])"
-_COUNTED_DAY = (
-    r"(?:(?:twenty|thirty)[- ](?:one|two|three|four|five|six|seven|eight|nine)"
-    r"|(?:thir|four|fif|six|seven|eigh|nine)teen|twenty|thirty|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
-)
-_OTHER_MONTH = (
-    r"(?:adar|nisan|iyy?ar|sivan|tammuz|elul|tishre?i|[ch]h?eshvan|kislev|tevet|she?vat|muharram|safar|rabi"
-    r"|jumada|rajab|sha'?ban|ramadan|shawwal|dhu|farvardin|ordibehesht|khordad|mordad|shahrivar|bahman|esfand)"
-    r"(?:[ -](?:al-?\p{L}{3,10}|ii?|sheni|rishon|bet|aleph))?(?!\p{L})"
-)
+_COUNTED_DAY = r"(?:(?:twenty|thirty)[- ]\L<one_to_nine>|\L<teens>|twenty|thirty|\L<one_to_nine>|ten|eleven|twelve)"
+_OTHER_MONTH = r"\L<months_of_other_calendars>(?:[ -](?:al-?\p{L}{3,10}|ii?|sheni|rishon|bet|aleph))?(?!\p{L})"
 
 _DATES = (
     Rule(  # "s/p Whipple 3/28", "infused 4/1 and 4/15"
@@ -139,7 +105,7 @@ _DATES = (
     Rule(
         "DATE",
         WORDS,
-        rf"(?i)(?:may|march) (?:the )?(?:thir|four|fif|six|seven|eigh|nine)teen\b(?:,? {_YEAR_IN_WORDS})?",
+        rf"(?i)(?:may|march) (?:the )?\L<teens>\b(?:,? {_YEAR_IN_WORDS})?",
     ),
     Rule("DATE", Digits(1, 4, "/-."), rf"{_NOT_IN_WORD}{_NUMERIC}(?!\d|[/-]\d){_CLOCK}{_RANGE}"),
     Rule("DATE", Digits(1, 4, "/-."), rf"{_NOT_IN_WORD}{_NUMERIC}(?=-){_CLOCK}{_RANGE}"),
@@ -182,7 +148,11 @@ _DATES = (
     Rule(
         "DATE", Digits(1, 2, " A-/.a"), rf"(?i)(?<![\w./-]){_DAY}[-/. ]?{_MONTH}[-/. ]?(?:\d{{4}}|\d\d)(?![\w]){_CLOCK}"
     ),
-    Rule("DATE", Digits(1, 2, " A.a"), rf"(?i)(?<![\w./-]){_DAY}\.? (?:de )?{_MONTH_ABROAD} (?:del? )?(?:19|20)\d\d\b"),
+    Rule(
+        "DATE",
+        Digits(1, 2, " A.a"),
+        rf"(?i)(?<![\w./-]){_DAY}\.? (?:de )?\L<months_abroad> (?:del? )?(?:19|20)\d\d\b",
+    ),
     Rule(
         "DATE",
         Digits(1, 2, "A./-"),
@@ -213,9 +183,7 @@ _DATES = (
         WORDS,
         r"(?<=\b(?i:in|since|until|till|by|during|last|this|next|early|late|mid|from|through|before|after|every|end of"
         r"|beginning of|middle of|start of|to|and|between|month of|around|of)[ -])"
-        r"(?:January|February|March|April|May|June|July|August|September|October|November|December"
-        r"|Jan|Feb|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|january|february|april|august|september|october|november"
-        r"|december)\b(?! (?:\p{Lu}|law\b|madness\b))\.?",
+        r"(?:\L<months>|(?!Mar\b)\L<months_in_short>|\L<months_in_small_letters>)\b(?! (?:\p{Lu}|law\b|madness\b))\.?",
     ),
     Rule(
         "DATE",
@@ -260,8 +228,8 @@ _DATES = (
 )
 
 _OVER_89 = (
-    r"(?:nine?ty(?:[- ]?(?:one|two|three|four|five|six|seven|eight|nine)(?:st|nd|rd|th)?)?"
-    r"|(?:a|one) hundred(?:[- ](?:and[- ])?(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve))?)"
+    r"(?:nine?ty(?:[- ]?\L<one_to_nine>(?:st|nd|rd|th)?)?"
+    r"|(?:a|one) hundred(?:[- ](?:and[- ])?(?:\L<one_to_nine>|ten|eleven|twelve))?)"
 )
 _YEARS_OLD = (
     r"[ -]{0,2}(?:(?:years?|yrs?|yo|y\.o\.|y/?o)(?:[ -]?olds?)?(?:[mf](?!\p{L}))?(?!\p{L})"
@@ -337,8 +305,8 @@ _AGES = (
 )
 
 _YOUNGER = (
-    r"(?:(?:twen|thir|for|fif|six|seven|eigh)ty(?:[- ]?(?:one|two|three|four|five|six|seven|eight|nine))?"
-    r"|(?:thir|four|fif|six|seven|eigh|nine)teen|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+    r"(?:(?:twen|thir|for|fif|six|seven|eigh)ty(?:[- ]?\L<one_to_nine>)?"
+    r"|\L<teens>|\L<one_to_nine>|ten|eleven|twelve)"
 )
 _OTHER_AGES = (
     Rule(
@@ -378,7 +346,7 @@ _OTHER_AGES = (
 )
 
 _COUNT = (
-    r"(?:\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|several|few|couple(?: of)?"
+    r"(?:\d{1,3}|an?|\L<one_to_nine>|ten|eleven|twelve|several|few|couple(?: of)?"
     r"|some|many)"
 )
 _PERIOD = r"(?:hours?|hrs?|days?|nights?|weeks?|wks?|weekends?|months?|mos?|quarters?|years?|yrs?|decades?)"
@@ -409,7 +377,7 @@ _RELATIVE = (
     Rule(
         "RELATIVE_DATE",
         WORDS,
-        r"(?i)(?:mon|tues|wednes|thurs|fri|satur|sun)days?(?: (?:morning|afternoon|evening|night))?\b",
+        r"(?i)\L<weekdays>s?(?: (?:morning|afternoon|evening|night))?\b",
     ),
     Rule(
         "RELATIVE_DATE",

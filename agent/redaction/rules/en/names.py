@@ -14,8 +14,8 @@ import regex
 
 from agent.redaction.deadline import Deadline
 from agent.redaction.entities import Entity
-from agent.redaction.rules.rulebook import ANYWHERE, WORDS, Rule
-from agent.redaction.rules.word_lists import read_entries
+from agent.redaction.rules.rulebook import ANYWHERE, WORDS, Listed, Rule
+from agent.redaction.rules.word_lists import compile_pattern, read_entries
 
 Span = tuple[int, int]
 
@@ -30,45 +30,27 @@ _LOWER_NEXT = regex.compile(r" (\p{Ll}{3,40})(?![\p{L}'-])")
 _LOWER_LINE = regex.compile(r"(?m)^[^\p{Lu}\n]*+$")
 _LOWER_WORD = regex.compile(r"(?<![\p{L}'-])\p{Ll}{3,}(?![\p{L}-])")
 
-_TITLE = regex.compile(
-    r"(?<![\p{L}-])(?<!\d ?)(?i:(?:drs?|mrs?|ms|mx|prof|rev|capt|sgt|lt|sra?)(?: ?\.|(?![\p{L}]))"
-    r"|(?:doctor|miss|mister|professor|nurse|reverend|rabbi|captain|sergeant|judge|señora?|madam|dame)(?![\p{L}])) ?$"
+_TITLE = compile_pattern(
+    r"(?<![\p{L}-])(?<!\d ?)(?i:\L<titles_in_short>(?: ?\.|(?![\p{L}]))|\L<titles>(?![\p{L}])) ?$", "en"
 )
 _ABBREVIATED_TITLE = regex.compile(
     r"(?<![\p{L}-])(?<!\d ?)(?:(?i:drs?|mrs?|ms|mx|prof)|Rev|Capt|Sgt|Lt|Sra?|Miss|Sir|Dame|Professor|Doctor"
     r"|Mister)\.? $"
 )
 _TITLE_WORDS = frozenset({"dr", "drs", "mr", "mrs", "ms", "mx", "miss", "prof", "doctor", "professor", "nurse"})
-_CUE = regex.compile(
-    r"(?i)(?:(?<![\p{L}])(?:name|named|called|patient|pt|client|resident|subject|attending|physician|provider|surgeon"
-    r"|clinician|therapist|practitioner|radiologist|pathologist|cardiologist|oncologist|neurologist|psychiatrist|pcp"
-    r"|author|dictated by|signed by|signed|reviewed by|verified by|approved by|transcribed by|written by"
-    r"|reported by"
-    r"|referred by|seen by|treated by|diagnosed by|evaluated by|operated by|performed by|prescribed by|ordered by"
-    r"|examined by|under|cc|attn|to|from|contact|guardian|next of kin|emergency contact|spouse|husband|wife"
-    r"|mother|father"
-    r"|son|daughter|brother|sister|aunt|uncle|partner|caregiver|carer|friend|neighbou?r|mom|dad"
-    r"|hi|hello|dear"
-    r"|like|similar to|case of|regarding|re|about|for|am|is|with|sincerely|regards|thanks|thank you"
-    r"|male|female|man|woman|boy|girl|lady|gentleman|infant|child|baby)(?:'s name is|'s name| name| is| was)?[,:;"
-    r"(-]* ?$)"
+_CUE = compile_pattern(r"(?i)(?<![\p{L}])\L<cues>(?:'s name is|'s name| name| is| was)?[,:;(-]* ?$", "en")
+_STRONG_CUE = compile_pattern(
+    r"(?i)(?:name(?:'s| is|d)?|\L<acts_of_staff>(?: electronically)? by|\L<strong_cues>)"
+    r"(?: name)?(?: is)? ?[,:;-]? ?\s?$"
+    r"|\L<cues_with_colon> ?(?:name)?: ?$",
+    "en",
 )
-_STRONG_CUE = regex.compile(
-    r"(?i)(?:(?:name(?:'s| is|d)?|attending|physician|provider|surgeon|pcp|(?:signed|dictated|reviewed|verified"
-    r"|approved"
-    r"|transcribed|reported|authored|referred|seen|treated|diagnosed|evaluated|examined|performed|prescribed)"
-    r"(?: electronically)? by|attn|next of kin|emergency contact|guardian|dear|sincerely|regards|resident|author)"
-    r"(?: name)?(?: is)? ?[,:;-]? ?\s?$)"
-    r"|(?:(?:patient|pt|client|spouse|husband|wife|mother|father|son|daughter|brother|sister|contact) ?(?:name)?: ?$)"
-)
-# The last words of titles and cues: what stands after no such word needs no closer look.
-_LAST_OF_CUES = (
-    "dr drs mr mrs ms mx prof rev capt sgt lt sr sra doctor miss mister professor nurse reverend rabbi captain sergeant"
-    " judge señor señora senor senora madam dame name named s is attending physician provider surgeon pcp by attn kin"
-    " contact guardian dear sincerely regards resident author patient pt client spouse husband wife mother father son"
-    " daughter brother sister"
-)
-_INTRODUCING = frozenset(_LAST_OF_CUES.split())
+# The words that titles and cues end in: behind any other word there is no closer look.
+_INTRODUCING = frozenset(
+    entry.split()[-1]
+    for name in ("titles_in_short", "titles", "strong_cues", "cues_with_colon")
+    for entry in read_entries("en", name)
+) | {"name", "named", "s", "is", "by"}
 _CREDENTIAL = regex.compile(
     r",? ?(?:M\.?D|D\.?O|R\.?N|N\.?P|PA-C|PA|Ph\.?D|LCSW|PharmD|DDS|DPM|FACP|FACS|MBBS|FRCP|CRNA|MSN|BSN|DNP|APRN)\b"
 )
@@ -78,14 +60,11 @@ _AFTER_APPOSITION = regex.compile(
     r"|\d{1,3}[ -]?(?:y|year)|DOB|MRN|born|s/p|post|after|at|from|in)\b|^[,)?.]"
 )
 _BEFORE_APPOSITION = regex.compile(r"(?:[\p{Ll}\d)+'%]|\b[A-Z]{2,}|[A-Z]\d), ?$")
-_TERM_NEXT = regex.compile(
-    r"(?:'s)? ?-?(?i:disease|syndrome|sign|test|score|scale|criteria|criterion|index|classification|grade|stage"
-    r"|lymphoma|palsy"
-    r"|sarcoma|tumou?r|procedure|operation|repair|fracture|reflex|phenomenon|maneuver|manoeuvre|position|catheter"
-    r"|tube|stain"
-    r"|cell|cells|node|nodule|body|bodies|contracture|thyroiditis|ataxia|chorea|dystrophy|anemia|anaemia|rule|law"
-    r"|method|model"
-    r"|curve|plot|hospital|clinic|centre|center|university|medical|street|avenue|county|city)\b"
+_TERM_NEXT = compile_pattern(
+    r"(?:'s)? ?-?(?i:\L<eponyms>|criterion|operation|repair|manoeuvre|position|cells?|node|nodule|body|bodies|ataxia"
+    r"|chorea|dystrophy|ana?emia|rule|law|method|model|curve|plot|hospital|clinic|centre|center|university|medical"
+    r"|street|avenue|county|city)\b",
+    "en",
 )
 
 
@@ -141,11 +120,7 @@ RULES = (
     ),
     Rule(
         "NAME",
-        "daughter son wife husband mother father sister brother partner roommate friend neighbor neighbour aunt"
-        " uncle niece"
-        " nephew cousin grandson granddaughter grandmother grandfather fiancé fiance fiancée fiancee boyfriend"
-        " girlfriend"
-        " spouse caregiver carer mom dad mum guardian",
+        Listed("relatives"),
         r"(?i)\p{L}{3,13}(?:'s name is|,| is named| named)? \K(?-i:(?!(?:Alive|Deceased|Died|Dead|Has|Had|Is|Was"
         r"|With|Who|And|At"
         r"|In|Healthy|Well|Unknown|Living|History|The|Diagnosed|Diabetes|Hypertension|Cancer|Breast|Both|No|Not"

@@ -1,33 +1,10 @@
 r"""Addresses of many countries, post codes, places by how they are introduced, hospitals, clinics, wards, rooms."""
 
-from agent.redaction.rules.rulebook import CODE, WORDS, Digits, Rule
+from agent.redaction.rules.rulebook import CODE, WORDS, Digits, Listed, Rule
 
-_STREET = (
-    r"(?:Street|St|Avenue|Ave|Av|Road|Rd|Boulevard|Blvd|Drive|Dr|Lane|Ln|Court|Ct|Circle|Cir|Place|Pl|Terrace|Ter|Way"
-    r"|Parkway|Pkwy|Highway|Hwy|Square|Sq|Trail|Trl|Plaza|Loop|Row|Crescent|Cres|Alley|Turnpike|Tpke|Route|Rte"
-    r"|Close|Grove"
-    r"|Gardens|Mews|Quay|Esplanade|Causeway|Broadway|Pike|Crossing|Cove|Ridge|Heights|Path|Walk)"
-)
-# Words for a street that stand before its name, and endings of one word, in other languages.
-_STREET_FIRST = (
-    r"(?:Rue|Avenue|Av\.?|Avda\.?|Avenida|Boulevard|Bd|Chemin|Quai|All[ée]e|Impasse|Place|Calle|C/|Carrer|Paseo"
-    r"|Plaza|Plaça|Carretera"
-    r"|Camino|Ronda|Via|Viale|Corso|Piazza|Piazzale|Vicolo|Strada|Largo|Rua|R\.|Travessa|Pra[çc]a|Estrada|Ul\."
-    r"|ul\.|ulica|ulitsa"
-    r"|Al\.|al\.|Aleja|Os\.|pl\.|Plac|Str\.|Strada|Bulevardul|Calea|Jalan|Jl\.|Jl|Lorong|Soi|Nguy[eễ]n|Đường"
-    r"|An der|Auf der|Zum|Zur"
-    r"|Unter den|Alte|Alter|Neue|Kleine|Gro(?:ß|ss)e|Obere|Untere|Hoofd|Leof\.?|Leoforos|Odos|Str|Strasse)"
-)
-_STREET_LAST = (
-    r"\p{Lu}[\p{L}'.-]{1,40}(?:stra(?:ß|ss)e|str\.|gasse|platz|allee|weg|ufer|damm|straat|laan|plein|gracht|kade"
-    r"|dijk|singel"
-    r"|gata|gatan|v[äa]gen|gr[äa]nd|torget|veien|vei|vegen|gaten|vej|(?<!Bri)gade|all[ée]|katu|[ein]tie|kuja|polku"
-    r"|utca|útja?|tér"
-    r"|k[öo]r[úu]t|stræti|straeti|braut|vegur|ulica|cesta|n[áa]m[ěe]st[íi]|t[řr][íi]da)"
-)
-_UNIT_WORD = r"(?:Apt|Apartment|Suite|Ste|Unit|Flat|Floor|Fl|Room|Rm|Bldg|Building|Lot|Trailer|Trlr|Space|Dept|PMB|#)"
-_UNIT = rf"(?:,?\s{{1,3}}(?:(?i:{_UNIT_WORD})(?!\p{{L}})\.? ?#? ?[\w-]{{1,8}}|#\w{{1,6}})){{0,2}}"
-_STATE = r"(?:\L<state_codes>|NSW|VIC|QLD|TAS|ACT)"
+_STREET_IN_ONE_WORD = r"\p{Lu}[\p{L}'.-]{1,40}(?:\L<street_endings>|(?<!Bri)gade)"
+_UNIT = r"(?:,?\s{1,3}(?:(?i:\L<units_of_houses>|#)(?!\p{L})\.? ?#? ?[\w-]{1,8}|#\w{1,6})){0,2}"
+_STATE = r"(?:\L<state_codes>|\L<australian_states>)"
 _CAPITALISED = r"(?:\p{Lu}[\p{L}'&-]{0,40}|St\.|Mt\.|Ft\.|\p{Lu}\.|\d{1,3}(?:st|nd|rd|th))"
 _LINK = r"(?: (?:of|OF|the|THE|and|AND|&|for|at|in|de|DE|la|LA|del|van|von|der|den|du|des|di|da|do|dos)){1,2}"
 _TOWN = rf"(?:{_CAPITALISED}(?:(?:{_LINK})?[ -]{_CAPITALISED}){{0,3}})"
@@ -52,7 +29,7 @@ _ADDRESSES = (
     Rule(
         "ADDRESS",
         Digits(1, 6, "aA-/,9"),
-        rf"(?<![\w./])\d{{1,6}}[A-Za-z]?(?:[-/]\d{{1,5}})?,? {_DIRECTION}(?:{_CAPITALISED} ){{1,4}}?{_STREET}(?!"
+        rf"(?<![\w./])\d{{1,6}}[A-Za-z]?(?:[-/]\d{{1,5}})?,? {_DIRECTION}(?:{_CAPITALISED} ){{1,4}}?\L<streets>(?!"
         rf"[\p{{L}}])\.?"
         rf"(?: (?:[NSEW]|North|South|East|West|NE|NW|SE|SW)\b\.?)?{_REST}",
     ),
@@ -80,14 +57,14 @@ _ADDRESSES = (
         "ADDRESS",
         Digits(1, 6, "aA ,9"),
         rf"(?<![\w./])\d{{1,6}}[a-z]?(?: (?:bis|ter))?(?:,? \d{{1,4}})?,? (?!via )"
-        rf"(?i:{_STREET_FIRST}) (?:(?:de|la|du|des"
+        rf"(?i:\L<streets_abroad>) (?:(?:de|la|du|des"
         rf"|del|di|da|do|dos|l'|d'|den|der) ?){{0,3}}{_CAPITALISED}"
         rf"(?: (?:(?:de|la|du|des|del|di|da|do) )?{_CAPITALISED}){{0,4}}{_REST}",
     ),
     Rule(
         "ADDRESS",
         Digits(1, 6, "aA ,9"),
-        rf"(?<![\w./])\d{{1,6}}[a-z]?(?:,? \d{{1,4}})?,? (?:{_CAPITALISED} ){{0,3}}{_STREET_LAST}(?!\p{{L}})(?: "
+        rf"(?<![\w./])\d{{1,6}}[a-z]?(?:,? \d{{1,4}})?,? (?:{_CAPITALISED} ){{0,3}}{_STREET_IN_ONE_WORD}(?!\p{{L}})(?: "
         rf"\d{{1,4}}"
         rf"[a-z]?(?![\w%]))?{_REST}{_NOT_MEASURED}",
     ),
@@ -95,14 +72,15 @@ _ADDRESSES = (
     Rule(
         "ADDRESS",
         WORDS,
-        rf"(?<=(?P<since>(?:(?<![\w.])\d{{4,6}} )?)){_STREET_FIRST} (?:(?:de|la|las|los|el|du|des|del|della|di|da"
+        rf"(?<=(?P<since>(?:(?<![\w.])\d{{4,6}} )?))\L<streets_abroad> (?:(?:de|la|las|los|el|du|des|del|della|di|da"
         rf"|do|dos|l'|d'|den|der) ?){{0,3}}(?:{_CAPITALISED} ){{1,4}},? ?(?:n[o°º]?\.? ?)?\d{{1,5}}[a-zA-Z]?(?!"
         rf"[\w%]){_REST}{_NOT_MEASURED}",
     ),
     Rule(
         "ADDRESS",
         Digits(1, 5),
-        rf"(?<=(?<!\p{{L}})(?P<since>(?:\d{{4,6}} )?(?:{_CAPITALISED} ){{0,2}}{_STREET_LAST}(?!\p{{L}}),? ?(?:u\. )?))"
+        rf"(?<=(?<!\p{{L}})(?P<since>(?:\d{{4,6}} )?(?:{_CAPITALISED} ){{0,2}}{_STREET_IN_ONE_WORD}(?!\p{{L}}),? ?"
+        r"(?:u\. )?))"
         rf"\d{{1,5}}[a-zA-Z]?(?![\w%]){_REST}{_NOT_MEASURED}",
     ),
     # A house number with a unit behind: "5586 Somewhere 31 Apt. 297".
@@ -189,18 +167,7 @@ _ZIPS = (
 
 # Words that a name of a place does not begin with, and whole terms that are none.
 _NOT_A_PLACE_NAME = (
-    r"(?!(?:The|This|That|These|A|An|In|At|Our|My|Your|His|Her|Their|Its|Any|Each|No|When|What|Which|Where|Is|Was"
-    r"|If|And|Or"
-    r"|For|From|To|Of|By|On|Since|After|Before|During|Outpatient|Inpatient|Emergency|Local|Day|Pain|Sleep"
-    r"|Operating|Intensive"
-    r"|Critical|Waiting|Delivery|Recovery|Room|Unit|Department|Ward|Social|Physical|Same|Other|Every|Figure|Fig"
-    r"|Table|Section"
-    r"|Chapter|Group|Panel|Appendix|Box|Step|Option|Choice|Question|Case|Part|User|Mean|Median|Routine|Tertiary"
-    r"|Teaching|Academic|Referral|Total|[IVX]{1,3}|Gram|America|Asia|Africa|Europe|STD|STI|HIV|ENT|GI|OB"
-    r"|ED|Diabetes"
-    r"|Wound|Memory|Fertility|Urgent|Free|Dental|Surgery|Surgical|Allergy|Asthma|Headache|Anticoagulation"
-    r"|Coumadin|Warfarin"
-    r"|\p{L}{3,20}(?:ology|iatrics?|iatry|opedics|opaedics))\b[ .]"
+    r"(?!(?:\L<not_places>|[IVX]{1,3}|\p{L}{3,20}(?:ology|iatrics?|iatry|opedics|opaedics))\b[ .]"
     r"|(?:Medical|Health|Support|Nursing|Clinical|Public|Laboratory|Primary|Home) (?:Services?|System|Group|Home"
     r"|Facility|School|Care)\b"
     r"|(?:American|European|World|Eastern|International|Canadian|British) (?:\p{L}+ ){0,4}(?:Institutes?|College"
@@ -241,10 +208,8 @@ _LOCATIONS = (
         r"(?: (?:in|to|from|of|near|outside(?: of)?|through|around|at))(?: (?:the|rural|downtown|suburban"
         r"|northern|southern|eastern|western|central"
         r"|nearby|greater|inner|upstate))?(?: (?:city|town|village|state|county|province|suburbs?|outskirts"
-        r"|island|borough) of)? \K(?-i:(?!(?:ICU|ED|ER|OR|PACU|The|Dr|Mr|Mrs|Ms|Type|Stage|Grade|January|February"
-        r"|March|April"
-        r"|May|June|July|August|September|October|November|December|Monday|Tuesday|Wednesday|Thursday|Friday"
-        r"|Saturday|Sunday|Spring|Summer|Fall|Autumn|Winter|Hospital|Clinic|Emergency|Department|Medicare|Medicaid)\b)"
+        r"|island|borough) of)? \K(?-i:(?!(?:ICU|ED|ER|OR|PACU|The|Dr|Mr|Mrs|Ms|Type|Stage|Grade"
+        r"|\L<months>|\L<weekdays>|Spring|Summer|Fall|Autumn|Winter|Hospital|Clinic|Emergency|Department|Medicare|Medicaid)\b)"
         r"(?:\p{Lu}\p{Ll}[\p{Ll}'-]{0,30}(?:\p{Lu}\p{Ll}{2,20})?(?![\p{L}\d])|\p{Lu}{5,30}\b|(?:UK|USA?|UAE|NYC"
         r"|DC|LA)\b)(?:(?:,? | (?:de|la|del|of|the|upon|on|sur|am"
         r"|an der) )\p{Lu}[\p{L}'-]{1,30}){0,3})(?<!-)(?!'s (?:disease|syndrome))",
@@ -275,27 +240,8 @@ _LOCATIONS = (
 )
 
 _FACILITY_WORD = (
-    r"(?:Hospitals?|Hosp\b\.?|Hospice|Infirmary|Sanatorium|Sanitarium|Clinics?|Polyclinic|Healthcare|University"
-    r"|College|Institute|Pharmacy"
-    r"|Laborator(?:y|ies)|General|Presbyterian|Memorial|Krankenhaus|Klinikum|Ospedale|Hôpital"
-    r"|(?<=\b(?:Medical|Med|Health|Healthcare|Cancer|Heart|Surgical|Surgery|Trauma|Rehabilitation|Rehab|Nursing"
-    r"|Oncology|Dialysis"
-    r"|Wellness|Care|Eye|Imaging|Children's|Community|Veterans|VA|Diagnostic|Treatment|Behavioral|Psychiatric"
-    r"|Retirement|Senior"
-    r"|Birth|Birthing|Recovery|Ambulatory|Physician|Radiology|Orthop(?:a)?edic|Dermatology|Pediatric|Family"
-    r"|Primary|Fertility|Hematology|Neurology"
-    r"|Cardiology|Cardiovascular|Vascular|Kidney|Women's|Spine|Pain|Sleep|Stroke|Burn|Transplant|Medicine|Dental"
-    r"|Regional|Memorial|Hospital) )"
-    r"(?:Cent(?:er|re)s?|Ctr\b\.?|Cntr\b\.?|Home|System|Group|Associates|Network|Partners|Campus|Facility"
-    r"|Services|Pavilion|Tower|Practice|School|Foundation|Lodge|Manor|Labs?))"
-)
-_VISITED = (
-    "admitted transferred referred sent presented presenting presents brought discharged treated seen evaluated"
-    " hospitalized hospitalised"
-    " followed diagnosed reviewed managed assessed operated monitored enrolled appointment visit surgery biopsy"
-    " care patient consult"
-    " consulted consultation follow followup employed work works worked studies studied born rotated trained"
-    " airlifted taken arrived"
+    r"(?:\L<facilities_by_kind>|Hosp\b\.?"
+    r"|(?<=\b\L<fields_of_facilities> )(?:\L<parts_of_facilities>|Ctr\b\.?|Cntr\b\.?))"
 )
 _FACILITIES = (
     Rule(
@@ -360,15 +306,14 @@ _FACILITIES = (
     ),
     Rule(
         "FACILITY",
-        _VISITED,
+        Listed("visits"),
         rf"(?!(?i:seen|reviewed) in (?!the )|(?i:diagnos|present|treat|admi|transf|discharg|patient|manag|evaluat"
         rf"|seen|care|brought|born|assess"
         rf"|monitor"
         rf"|review|biopsy|surgery)[a-z]{{0,6}} with )\p{{L}}{{4,13}}(?:-up| up)?"
         rf"(?: (?i:here|back|up|out|earlier|recently|today))? (?:to|at|from|by|with|in) (?:the "
         rf"|our )?\K{_NOT_A_PLACE_NAME}"
-        rf"(?!(?:January|February|March|April|May|June|July|August|September|October|November|December"
-        rf"|Dr|Mr|Mrs|Ms|Prof|Stage|Type|Grade|Class|Phase)\b)"
+        rf"(?!(?:\L<months>|Dr|Mr|Mrs|Ms|Prof|Stage|Type|Grade|Class|Phase)\b)"
         rf"(?:\p{{Lu}}[\p{{Ll}}][\p{{L}}'&-]{{0,40}}|St\.|Mt\.|\p{{Lu}}{{2,5}}(?= \p{{Lu}}\p{{Ll}}))(?:"
         rf"(?:{_LINK})? {_CAPITALISED}){{0,5}}(?![\p{{L}}\d-])(?!'?s? (?i:syndrome|disease|sign|test|score|scale"
         rf"|criteria|stain"

@@ -1,26 +1,21 @@
 """Capitalised words in no list of safe words: for the strict level, which would rather lose a word than a name."""
 
-import gzip
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
 import regex
 
 from agent.redaction.deadline import Deadline
 from agent.redaction.entities import Entity
 from agent.redaction.rules.en.names import words
+from agent.redaction.rules.word_lists import compile_pattern, read_safe_words
 
 _CAPITALISED = regex.compile(
     r"(?<![\p{L}\p{M}\d_@.\\/])(?<!\d-)\p{Lu}[\p{L}\p{M}]*+(?:['-]\p{L}[\p{L}\p{M}]*+)*+(?![\d_@\\/])"
 )
 _PART = regex.compile(r"[\p{L}\p{M}]+")
 _BEGINNING = regex.compile(r"(?:^|[.?!:;>|*#\]}]|\n|[\"'(-]|\b\d{1,3}[.)])[ \t\"'(*]{0,3}$")
-_TERM_AFTER = regex.compile(
-    r"(?:'s)? (?i:disease|syndrome|sign|test|score|scale|criteria|classification|grade|stage|palsy|procedure|catheter"
-    r"|tube|stain|reflex|ulcer|thyroiditis|lymphoma|tumou?r|sarcoma|fracture|phenomenon|maneuver|index|virus"
-    r"|contracture)s?\b"
-)
+_TERM_AFTER = compile_pattern(r"(?:'s)? (?i:\L<eponyms>|ulcer|virus)s?\b", "en")
 _ROMAN = regex.compile(r"[IVX]{1,5}[abAB]?")
 _INFLECTIONS = ("s", "es", "ed", "ing", "ly", "d")
 
@@ -62,6 +57,5 @@ def _is_name(word: str) -> bool:
 @cache
 def _safe_words() -> frozenset[str]:
     """Return words that identify nobody; the list is read when first asked for, and takes 8 MB."""
-    packed = (Path(__file__).parent / "words" / "safe_words.txt.gz").read_bytes()
     own = words("function_words") | words("medical_words") | words("everyday_words")
-    return frozenset(gzip.decompress(packed).decode().split()) | own
+    return read_safe_words("en") | own
