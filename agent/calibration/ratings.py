@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from agent.calibration.making import jury_measure
-from agent.jury.seats import jury_score, quorum_of, seat_names
+from agent.jury.seats import compute_jury_score, compute_quorum, name_seats
 from agent.metrics import METRICS
 from agent.results.comparability import build_unit_prefix
 from agent.results.judge_agreement import identify_jury
@@ -122,7 +122,7 @@ def _versions(runs: "Sequence[Run]") -> _Versions:
 def _what(measure: Measure) -> str:
     """Return what tells the measure from others of its name."""
     metric = measure.to_keep()
-    jury = () if metric.jury is None else (identify_jury(metric.jury), quorum_of(measure.use))
+    jury = () if metric.jury is None else (identify_jury(metric.jury), compute_quorum(measure.use))
     return repr((sorted(metric.options.items()), jury))
 
 
@@ -140,7 +140,7 @@ def _machines(
     if measure is None:
         return
     jury = _label("jury", measure, versions)
-    names = [name if jury == "jury" else f"{name} ({jury})" for name in seat_names(measure.use.judges)]
+    names = [name if jury == "jury" else f"{name} ({jury})" for name in name_seats(measure.use.judges)]
     for position, seats in store.juries.read_seats(run.run_id, measure.name).items():
         if values := _jury_values(seats, measure, criteria):
             yield Grader(jury, "jury"), position, values
@@ -157,9 +157,9 @@ def _machines(
 
 def _jury_values(seats: "Sequence[Seat]", measure: Measure, criteria: Sequence[str]) -> _Values:
     """Return the jury's means, where enough of its seats gave a valid verdict."""
-    whole = jury_score(seats, measure.use)
+    whole = compute_jury_score(seats, measure.use)
     valid = [seat.grades for seat in seats if seat.grades is not None]
-    if not isinstance(whole, float | int) or len(valid) < quorum_of(measure.use):
+    if not isinstance(whole, float | int) or len(valid) < compute_quorum(measure.use):
         return {}
     means = {}
     for criterion in criteria:

@@ -36,9 +36,9 @@ def jury_terms(use: "MetricUse") -> dict[str, Any]:
 
 def jury_lines(use: "MetricUse") -> list[str]:
     """Return the same for people."""
-    from agent.jury.seats import seat_names
+    from agent.jury.seats import name_seats
 
-    judges = seat_names(use.judges)
+    judges = name_seats(use.judges)
     needed = "more than half of the seats" + (f", and {use.quorum} at least" if use.quorum else "")
     return [
         f"{use.name}: grades from {use.scale.low:g} to {use.scale.high:g}",
@@ -52,9 +52,9 @@ def jury_lines(use: "MetricUse") -> list[str]:
 
 def asked_of_judge(use: "MetricUse", instance: "Instance") -> "tuple[Message, ...]":
     """Return what a judge would be asked about an answer to this instance."""
-    from agent.jury.prompts import judge_messages, matter_of
+    from agent.jury.prompts import build_matter, write_judge_messages
 
-    return judge_messages(use, matter_of(instance, ANSWER), MARKER)
+    return write_judge_messages(use, build_matter(instance, ANSWER), MARKER)
 
 
 def _gold_shown(use: "MetricUse") -> bool:

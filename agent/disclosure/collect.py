@@ -14,7 +14,7 @@ from typing import Final, cast
 from agent import __version__
 from agent.disclosure.findings import Finding
 from agent.errors import ConfigError, DisclosureError
-from agent.jury.registered import describe_other_jury
+from agent.jury.registered_jury import describe_other_jury
 from agent.metrics import JUDGED, MetricUse
 from agent.runs.definition import SITE_LINEAGE
 from agent.scoring.measures import Rules

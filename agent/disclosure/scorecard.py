@@ -9,7 +9,7 @@ from agent.catalog.dataset_sizes import published_units
 from agent.catalog.judges import Jury
 from agent.disclosure.collect import subgroup_name
 from agent.errors import ConfigError
-from agent.jury.registered import register_jury
+from agent.jury.registered_jury import register_jury
 from agent.metrics import JUDGED, METRICS, MetricUse, bert_score
 from protocol.errors import ProtocolError
 from protocol.scorecard import BenchmarkEntry, Cell, Scorecard, parse_scorecard

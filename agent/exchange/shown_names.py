@@ -10,11 +10,11 @@ from dataclasses import replace
 
 from agent.catalog.run_entries import EXPANDERS
 from agent.errors import ConfigError
-from agent.exchange.helm.names import metric_title, name_of_run_spec, words_of_run_spec
+from agent.exchange.helm.names import metric_title, read_scenario_name, split_run_name
 from agent.exchange.imported import ELSEWHERE
 from agent.exchange.json_path import PLAIN_NAME, is_class_name
 from agent.exchange.releases import JoinedRelease
-from agent.jury.seats import seat_names
+from agent.jury.seats import name_seats
 from agent.results.summarize import MetricSummary, RunSummary
 from agent.site.directory import Site
 from agent.store import KeptMetric, Run, RunDetails, RunOrigin, Store
@@ -81,8 +81,8 @@ class ShownNames:
         return name if PLAIN_NAME.fullmatch(name) else self.label(kind, name)
 
     def _run_name(self, run: Run) -> str:
-        head = self._plain("benchmark", name_of_run_spec(run.name))
-        words = [self._word(run, word) for word in words_of_run_spec(run.name)]
+        head = self._plain("benchmark", read_scenario_name(run.name))
+        words = [self._word(run, word) for word in split_run_name(run.name)]
         return f"{head}:{','.join(words)}" if words else head
 
     def _word(self, run: Run, word: str) -> str:
@@ -159,7 +159,7 @@ def _with_shown_judges(metric: MetricSummary, run: Run) -> MetricSummary:
     shown = run.details.find_metric(metric.metric)
     if metric.jury is None or shown is None:
         return metric
-    return replace(metric, jury=replace(metric.jury, judges=seat_names(shown.judges)))
+    return replace(metric, jury=replace(metric.jury, judges=name_seats(shown.judges)))
 
 
 def _with_own_title(metric: MetricSummary) -> MetricSummary:

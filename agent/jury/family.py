@@ -1,12 +1,11 @@
-"""Which models are of one family: a judge may favour answers of its own kind, so that such a pair is marked.
+"""Tell the family of a model by its name, because a judge may favour the answers of models of its own family.
 
-A family is read from the model's name. A model that was made from another's weights or answers belongs to both, where
-its name says so; what a name does not say is not known.
+A model made from another's weights or answers belongs to both families, where its name says so.
 """
 
 import re
 
-# What a name's word begins with -> families. Longer words first where one begins another.
+# The beginning of a word in a name -> families. Of two entries of which one begins the other, the longer comes first.
 _KNOWN: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("huatuogpt", ("huatuo",)),
     ("biomedgpt", ("biomedgpt",)),
@@ -60,34 +59,59 @@ _KNOWN: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("smollm", ("smollm",)),
     ("nova", ("nova",)),
 )
-_WHOLE = {"phi", "yi", "nova", "aya", "command", "palm", "kimi"}  # words of other names too: taken only as a whole
+# These words also stand in other names, so only the whole word counts.
+_WHOLE = {"phi", "yi", "nova", "aya", "command", "palm", "kimi"}
 _WORD = re.compile(r"[a-z]+[0-9]*")
-_OPENAI_SERIES = re.compile(r"o[134]")
+_OPENAI_SERIES = re.compile(r"o[134]")  # o1, o3, o4: a name without a word for its family
 
 
-def family(model_name: str) -> str:
+def name_family(model_name: str) -> str:
     """Return the family of a model by its name ("meta/llama-3.3-70b-instruct" -> "llama"); its own where unknown."""
-    return _families(model_name)[0]
+    return _list_families(model_name)[0]
 
 
-def same_family(a: str, b: str) -> bool:
+def is_same_family(model_a: str, model_b: str) -> bool:
     """Tell whether two models share a family, as far as their names say."""
-    return not set(_families(a)).isdisjoint(_families(b))
+    return not set(_list_families(model_a)).isdisjoint(_list_families(model_b))
 
 
-def _families(model_name: str) -> tuple[str, ...]:
+def _list_families(model_name: str) -> tuple[str, ...]:
+    """Return every family of a model, never none: a name without a known word is a family of its own."""
     organisation, _, name = model_name.casefold().rpartition("/")
+    families = _find_families(name)
+    if not families and _is_openai_series(organisation, name):
+        families = ["gpt"]
+    if not families:
+        families = _find_families(organisation)
+    if families:
+        return tuple(families)
     words = _WORD.findall(name)
-    found = [known for word in words for known in _of_word(word)]
-    if not found and organisation.rpartition("/")[2] in ("", "openai") and _OPENAI_SERIES.match(name):
-        found = ["gpt"]
-    if not found:
-        found = [known for word in _WORD.findall(organisation) for known in _of_word(word)]
-    return tuple(dict.fromkeys(found)) or (words[0].rstrip("0123456789") if words else name,)
+    return (_drop_version(words[0]),) if words else (name,)
 
 
-def _of_word(word: str) -> tuple[str, ...]:
+def _find_families(text: str) -> list[str]:
+    """Return the families that the words of a name tell, in order and without repetition."""
+    families: dict[str, None] = {}
+    for word in _WORD.findall(text):
+        families.update(dict.fromkeys(_find_families_of_word(word)))
+    return list(families)
+
+
+def _find_families_of_word(word: str) -> tuple[str, ...]:
     for beginning, families in _KNOWN:
-        if word.rstrip("0123456789") == beginning or (word.startswith(beginning) and beginning not in _WHOLE):
+        is_whole_word = _drop_version(word) == beginning
+        may_begin_longer_word = beginning not in _WHOLE
+        if is_whole_word or (may_begin_longer_word and word.startswith(beginning)):
             return families
     return ()
+
+
+def _is_openai_series(organisation: str, name: str) -> bool:
+    # Other organisations may call their models o1 as well.
+    last_part = organisation.rpartition("/")[2]
+    return last_part in ("", "openai") and _OPENAI_SERIES.match(name) is not None
+
+
+def _drop_version(word: str) -> str:
+    """Return a word without the digits at its end: llama3 -> llama."""
+    return word.rstrip("0123456789")

@@ -1,14 +1,15 @@
-"""Texts as judges are shown them: between marks that nobody who wrote them can have known, and plain text throughout.
+"""Fence the texts that judges see, so that no text can give a judge instructions.
 
-A text cannot close its fence, because the marker in it is unguessable. It cannot end the message either: whatever a
-chat template may read as a turn, a role or a thought is broken by a space, so that a tokenizer sees ordinary text.
+A text stands between two marks that its author cannot guess, so it cannot close its fence. It cannot end the message
+either: a space breaks every sequence that a chat template may read as a turn, a role or a thought, and a tokenizer
+sees ordinary text.
 """
 
 import hashlib
 import re
 from collections.abc import Iterable
 
-_LEAST_MARKER = 8  # characters
+_LEAST_MARKER = 8  # characters; fewer could be guessed, or stand in a text by chance
 
 # Characters without a shape, which some tokenizers drop before they look for their own tokens, and control characters.
 # Joiners and variation selectors stay, because scripts and signs need them.
@@ -30,19 +31,20 @@ _SQUARE = re.compile(
 _TILDE = re.compile(rf"([\]］]|[\[［]{_JOINERS}e)(?={_JOINERS}[~～])")
 
 
-def tame(text: str) -> str:
-    """Return `text` without shapeless and control characters, and with a space inside whatever may be a control token.
+def break_control_tokens(text: str) -> str:
+    """Return `text` without shapeless and control characters, and with a space inside every possible control token.
 
-    Letters, digits and signs stay as they are and in order; `<5` and `a < b` are untouched.
+    Letters, digits and signs keep their order; `<5` and `a < b` are untouched.
     """
-    shown = _SHAPELESS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
-    shown = _CONTROL.sub("\ufffd", shown)
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = _SHAPELESS.sub("", text)
+    text = _CONTROL.sub("\ufffd", text)
     for opening in (_ANGLE, _SQUARE, _TILDE):
-        shown = opening.sub(r"\1 ", shown)
-    return shown
+        text = opening.sub(r"\1 ", text)
+    return text
 
 
-def unused_marker(marker: str, texts: Iterable[str]) -> str:
+def extend_marker(marker: str, texts: Iterable[str]) -> str:
     """Return `marker`, lengthened until it stands in none of the `texts`.
 
     Raises:
@@ -50,12 +52,12 @@ def unused_marker(marker: str, texts: Iterable[str]) -> str:
     """
     if len(marker) < _LEAST_MARKER or not marker.isalnum():
         raise ValueError(f"a fence's marker has at least {_LEAST_MARKER} letters and digits")
-    together = "\n".join(texts).casefold()
-    while marker.casefold() in together:
+    all_texts = "\n".join(texts).casefold()
+    while marker.casefold() in all_texts:
         marker += hashlib.sha256(marker.encode()).hexdigest()[:8]
     return marker
 
 
-def fenced(name: str, text: str, marker: str) -> str:
-    """Return `text` between two marks that carry the marker."""
-    return f"[begin {name} {marker}]\n{tame(text)}\n[end {name} {marker}]"
+def put_in_fence(name: str, text: str, marker: str) -> str:
+    """Return `text` between two lines that carry the marker."""
+    return f"[begin {name} {marker}]\n{break_control_tokens(text)}\n[end {name} {marker}]"

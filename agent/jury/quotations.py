@@ -1,4 +1,4 @@
-"""The texts that a judge was shown, as what it may quote from: however spaced, escaped, accented or spelt."""
+"""Find quotations in the texts that a judge was shown, however the judge spaced, escaped or accented them."""
 
 import html
 import re
@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 from functools import cached_property
 
-from agent.jury.fence import tame
+from agent.jury.fence import break_control_tokens
 
 _MOST_SEARCHED = 100_000_000  # characters, in all searches for one reply
 
@@ -16,48 +16,59 @@ _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 
-class TooMuchError(Exception):
+class SearchLimitError(Exception):
     """Reading would take too long."""
 
 
-class Shown:
-    """Texts as they are and as judges see them. Worked out only when something is sought."""
+class ShownTexts:
+    """Texts as they are and as judges see them. They are prepared at the first search."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._texts = texts
-        self._left = _MOST_SEARCHED
+        self._budget = _MOST_SEARCHED
 
-    def holds(self, said: str) -> bool:
-        """Tell whether `said` stands in a text, whatever its spaces and signs.
+    def holds(self, quotation: str) -> bool:
+        """Tell whether `quotation` stands in a text, however spaced and punctuated.
 
         Raises:
-            TooMuchError: so much was sought that going on would take too long.
+            SearchLimitError: the searches for this reply have used up their budget.
         """
-        sought = squeezed(said)
-        self._left -= sum(map(len, self._squeezed))
-        if self._left < 0:
-            raise TooMuchError
-        return any(sought in text for text in self._squeezed)
+        squeezed = squeeze(quotation)
+        self._budget -= sum(map(len, self._readings))
+        if self._budget < 0:
+            raise SearchLimitError
+        return any(squeezed in reading for reading in self._readings)
 
     @cached_property
-    def _squeezed(self) -> list[str]:
-        text = "\n".join(self._texts)
-        found: dict[str, None] = {}
-        for shown in dict.fromkeys((text, tame(text))):
-            once = _unescaped(shown)
-            readings = (shown, once, _unescaped(once), html.unescape(shown))
-            found.update(dict.fromkeys(map(squeezed, dict.fromkeys(readings))))
-        return list(found)
+    def _readings(self) -> list[str]:
+        """The ways in which a judge may spell the texts: as they are, unescaped once or twice, without HTML."""
+        original = "\n".join(self._texts)
+        readings: dict[str, None] = {}
+        for text in dict.fromkeys((original, break_control_tokens(original))):
+            unescaped = _unescape(text)
+            spellings = (text, unescaped, _unescape(unescaped), html.unescape(text))
+            # Most spellings are alike, and to squeeze a long text is the costly step.
+            for spelling in dict.fromkeys(spellings):
+                readings[squeeze(spelling)] = None
+        return list(readings)
 
 
-def squeezed(text: str) -> str:
+def squeeze(text: str) -> str:
     """Return letters and digits alone, in one case and without accents; 5.0 is 5.
 
-    Marks go before anything is normalised: a long run of them is sorted in quadratic time.
+    Marks go before the text is normalised, because sorting a long run of them takes quadratic time.
     """
-    plain = _SIGNS.sub("", _WHOLE_NUMBER.sub("", text))
+    plain = _WHOLE_NUMBER.sub("", text)
+    plain = _SIGNS.sub("", plain)
     return _SIGNS.sub("", unicodedata.normalize("NFKD", plain).casefold())
 
 
-def _unescaped(text: str) -> str:
-    return _ESCAPE.sub(lambda m: chr(int(m[1], 16)) if m[1] else _ESCAPED.get(m[2], m[2]), text)
+def _unescape(text: str) -> str:
+    return _ESCAPE.sub(_read_escape, text)
+
+
+def _read_escape(escape: re.Match[str]) -> str:
+    code_point, character = escape.groups()
+    if code_point:
+        return chr(int(code_point, 16))
+    return _ESCAPED.get(character, character)

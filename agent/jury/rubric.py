@@ -1,4 +1,4 @@
-"""What a verdict must hold: criteria, the fields of each, and the scale of their scores."""
+"""Read the rubric of a jury: the criteria of a verdict, the fields of each, and the scale of their scores."""
 
 import json
 import re
@@ -10,14 +10,14 @@ from agent.metrics import MetricUse, Scale
 SCORE = "score"
 EXPLANATION = "explanation"
 
-# The tag may also be spoken of; the block is where a map follows it. As upstream finds it.
+# A prompt may also mention the tag in a sentence, so a block is a tag that a map follows. As upstream finds it.
 _BLOCK = re.compile(r"<rubric_criteria>\s*(\{.*?\})\s*</rubric_criteria>", re.DOTALL)
 _FORM = 'expected <rubric_criteria>{"accuracy": ["score", "explanation"]}</rubric_criteria>, or a map of maps'
 
 
 @dataclass(frozen=True, slots=True)
 class Rubric:
-    """What every verdict of a jury holds.
+    """The parts that every verdict of a jury must have.
 
     Attributes:
         criteria: names, in order; at least one.
@@ -40,39 +40,39 @@ class Rubric:
         return name
 
 
-def rubric_of(use: MetricUse) -> Rubric:
-    """Return what verdicts of the jury of `use` must hold.
+def read_rubric(use: MetricUse) -> Rubric:
+    """Return the rubric of a jury: of its own prompt, or of its criteria.
 
     Raises:
-        ValueError: the jury's own prompt says it in no readable way.
+        ValueError: the block of criteria in the prompt is missing or malformed, or the jury has no criterion.
     """
     if use.prompt:
-        block = _block(use.prompt)
-        fields = use.fields or _fields(block)
-        return Rubric(tuple(fields), fields, use.scale, block)
-    fields = {criterion: use.fields.get(criterion, (EXPLANATION,)) for criterion in use.criteria}
-    if not fields:
+        block = _read_block(use.prompt)
+        fields = use.fields or _read_fields(block)
+        return Rubric(criteria=tuple(fields), fields=fields, scale=use.scale, example=block)
+    if not use.criteria:
         raise ValueError("expected at least one criterion")
-    return Rubric(tuple(fields), fields, use.scale)
+    fields = {criterion: use.fields.get(criterion, (EXPLANATION,)) for criterion in use.criteria}
+    return Rubric(criteria=tuple(fields), fields=fields, scale=use.scale)
 
 
 def read_rubric_block(prompt: str) -> dict[str, tuple[str, ...]]:
     """Return criterion -> fields besides `score`, as the `<rubric_criteria>` block of a judge's prompt lists them.
 
     Raises:
-        ValueError: there is no such block, or it is wrong; says what.
+        ValueError: the block is missing or malformed; the message names the mistake.
     """
-    return _fields(_block(prompt))
+    return _read_fields(_read_block(prompt))
 
 
-def _block(prompt: str) -> dict[str, object]:
-    found = _BLOCK.search(prompt)
-    if found is None:
+def _read_block(prompt: str) -> dict[str, object]:
+    match = _BLOCK.search(prompt)
+    if match is None:
         raise ValueError(f"holds no block of criteria; {_FORM}")
     try:
-        block = json.loads(found[1], object_pairs_hook=_once)
-    except json.JSONDecodeError as why:
-        line = prompt.count("\n", 0, found.start(1) + why.pos) + 1
+        block = json.loads(match[1], object_pairs_hook=_refuse_duplicate_keys)
+    except json.JSONDecodeError as error:
+        line = prompt.count("\n", 0, match.start(1) + error.pos) + 1
         raise ValueError(f"line {line}: the block of criteria is not JSON; {_FORM}") from None
     except RecursionError:
         raise ValueError(f"the block of criteria is nested too deep; {_FORM}") from None
@@ -81,7 +81,7 @@ def _block(prompt: str) -> dict[str, object]:
     return dict(block)
 
 
-def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _refuse_duplicate_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
     names = [name for name, _ in pairs]
     for name in names:
         if names.count(name) > 1:
@@ -89,17 +89,22 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return dict(pairs)
 
 
-def _fields(block: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
+def _read_fields(block: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
     fields: dict[str, tuple[str, ...]] = {}
     for criterion, value in block.items():
         if not criterion.strip():
             raise ValueError("the block of criteria holds a criterion without a name")
-        listed = list(value) if isinstance(value, list | dict) else []
-        if not listed or not all(isinstance(name, str) and name.strip() for name in listed):
+        names = list(value) if isinstance(value, list | dict) else []
+        if not names or not all(_is_name(name) for name in names):
             raise ValueError(f"criterion {criterion!r}: expected a list or a map of its fields")
-        if SCORE not in listed:
+        if SCORE not in names:
             raise ValueError(f"criterion {criterion!r}: expected `score` among its fields")
-        if len(set(listed)) < len(listed):
+        if len(set(names)) < len(names):
             raise ValueError(f"criterion {criterion!r}: a field is listed twice")
-        fields[criterion] = tuple(name for name in listed if name != SCORE)
+        names.remove(SCORE)
+        fields[criterion] = tuple(names)
     return fields
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())

@@ -1,13 +1,13 @@
-"""When an answer has a jury's score: more than half of the seats gave a valid verdict, each from its own judge."""
+"""Fill the seats of a jury from its judges' replies, and score an answer once enough seats gave a valid verdict."""
 
 import json
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from typing import Any
 
-from agent.jury.rubric import SCORE, Rubric, rubric_of
+from agent.jury.rubric import SCORE, Rubric, read_rubric
 from agent.jury.verdict import MOST_CHARACTERS, Fault, Verdict, read_verdict
 from agent.metrics import Judge, MetricUse
 from agent.store.stored import RETRIED, Judgement, Seat
@@ -17,48 +17,54 @@ _MOST_SQUARED = 1e150  # upstream squares a score, and stops where that overflow
 WITHHELD = "withheld"  # a seat's reason: the texts could not be cleared for a judge outside, so nothing was sent
 
 
-def quorum_of(use: MetricUse) -> int:
-    """Return how many seats must give a valid verdict: more than half of them, or what the jury asks for if higher."""
-    return least_verdicts(len(use.judges), use.quorum)
+def compute_quorum(use: MetricUse) -> int:
+    """Return how many seats must give a valid verdict: more than half of them, or the jury's own quorum if higher."""
+    return count_needed_verdicts(len(use.judges), use.quorum)
 
 
-def least_verdicts(seats: int, quorum: int | None) -> int:
-    """Return the same of a jury of so many seats, which itself asks for `quorum` of them."""
+def count_needed_verdicts(seats: int, quorum: int | None) -> int:
+    """Return how many of `seats` must give a valid verdict, for a jury with its own `quorum` or without (None)."""
     return max(seats // 2 + 1, quorum or 0)
 
 
-def seat_names(judges: Sequence[Judge]) -> tuple[str, ...]:
-    """Return what to call each seat, wherever judges are named: no two alike.
+def name_seats(judges: Sequence[Judge]) -> tuple[str, ...]:
+    """Return a unique name for each seat, for every page and file that names judges.
 
-    That is the judge's short name, else its model's, else its deployment's; a name that several have is numbered.
+    That is the judge's short name, else its model's, else its deployment's. A name that several judges share is
+    numbered.
     """
-    plain = [judge.name or judge.model_name or judge.model_deployment for judge in judges]
-    times = Counter(plain)
-    taken = {name for name in plain if times[name] == 1}
-    names = []
-    for name in plain:
-        own, number = name, 0
-        while times[name] > 1 and (number == 0 or own in taken):
-            number += 1
-            own = f"{name} ({number})"
-        taken.add(own)
-        names.append(own)
-    return tuple(names)
+    judge_names = [judge.name or judge.model_name or judge.model_deployment for judge in judges]
+    uses = Counter(judge_names)
+    taken = {name for name in judge_names if uses[name] == 1}
+    seat_names: list[str] = []
+    for name in judge_names:
+        seat_name = name if uses[name] == 1 else _number_name(name, taken)
+        taken.add(seat_name)
+        seat_names.append(seat_name)
+    return tuple(seat_names)
 
 
-def cut_to_read(reply: Response) -> Response:
-    """Return a reply of which no more is kept than could be read: one that is longer stays too long."""
+def _number_name(name: str, taken: Set[str]) -> str:
+    """Return the name with the first number that makes it unique."""
+    number = 1
+    while f"{name} ({number})" in taken:
+        number += 1
+    return f"{name} ({number})"
+
+
+def cut_reply(reply: Response) -> Response:
+    """Return a reply cut to a length that can be stored. A reply that is too long to be read stays too long."""
     most = MOST_CHARACTERS + 1
     return replace(reply, text=reply.text[:most], reasoning=reply.reasoning[:most])
 
 
 def is_too_long(reply: Response) -> bool:
-    """Tell whether a reply is longer than is read, so that asking its judge again would only bring more."""
+    """Tell whether a reply is too long to be read; asking its judge again would only bring more."""
     return len(reply.text) > MOST_CHARACTERS
 
 
 def read_reply(reply: Response, rubric: Rubric, shown: tuple[str, ...], marker: str = "") -> Verdict | Fault:
-    """Read one reply of a judge. A `Fault` of a first reply is what the one repair request names."""
+    """Return the verdict in one reply of a judge, or its fault, which the repair request names."""
     if is_too_long(reply):
         return Fault.TOO_LONG
     if reply.finish_reason == "content_filter":
@@ -69,98 +75,122 @@ def read_reply(reply: Response, rubric: Rubric, shown: tuple[str, ...], marker: 
 
 
 def fill_seat(seat: int, key: bytes, judgement: Judgement, rubric: Rubric, texts: tuple[str, ...]) -> Seat:
-    """Return what a seat gives by its stored replies: the first if it is valid, else the repair, else why neither is.
+    """Return a seat with the grades of its first valid reply, or with the fault of its last.
 
     Args:
         seat: from 0, in the order of the jury.
         key: the judgement's.
-        judgement: its replies; without any the seat stays open.
-        rubric: what a verdict must hold.
-        texts: of the case, as a judge was shown them of whom the judgement says nothing else.
+        judgement: the stored replies: the first, and the repair if there is one. The seat stays open without any.
+        rubric: of the jury.
+        texts: of the case; used where the judgement does not say which texts its judge saw.
     """
     if not judgement.replies:
         return Seat(seat, None, Reason.NOT_ASKED)
+    shown_texts = judgement.shown or texts
     fault = Fault.NO_TEXT
-    for i, reply in enumerate(judgement.replies):
-        verdict = read_reply(reply, rubric, judgement.shown or texts, judgement.marker)
+    for number, reply in enumerate(judgement.replies):
+        verdict = read_reply(reply, rubric, shown_texts, judgement.marker)
         if isinstance(verdict, Verdict):
-            return Seat(seat, dict(verdict.grades), None, repaired=i > 0, judgement_key=key)
+            return Seat(seat, dict(verdict.grades), None, repaired=number > 0, judgement_key=key)
         fault = verdict
     return Seat(seat, None, fault, repaired=len(judgement.replies) > 1, judgement_key=key)
 
 
 def is_open(seat: Seat) -> bool:
-    """Tell whether no reply came for a reason that may pass, so that the next run asks this judge again."""
-    return seat.grades is None and (seat.reason is None or seat.reason == WITHHELD or seat.reason in RETRIED)
+    """Tell whether a seat lacks a reply for a reason that may pass, so that the next run asks its judge again."""
+    if seat.grades is not None:
+        return False
+    return seat.reason is None or seat.reason == WITHHELD or seat.reason in RETRIED
 
 
-def jury_score(seats: Sequence[Seat], use: MetricUse) -> float | Unscored:
-    """Return the score of one answer on the jury's own scale: the mean over valid seats of each one's mean grade.
+def compute_jury_score(seats: Sequence[Seat], use: MetricUse) -> float | Unscored:
+    """Return the score of one answer on the jury's own scale: the mean of the seats' mean grades.
 
     Args:
-        seats: what each gave; seats that are missing count as open.
+        seats: filled or not; a missing seat counts as open.
         use: the jury, with its judges.
     """
-    grades = {seat.seat: seat.grades for seat in seats if seat.grades and seat.seat < len(use.judges)}
-    if use.judges and len(grades) >= quorum_of(use):
-        return math.fsum(_mean(list(given.values())) for given in grades.values()) / len(grades)
-    closed = {seat.seat for seat in seats if not is_open(seat)}
-    if not use.judges or not closed.issuperset(range(len(use.judges))):
+    if not use.judges:
         return Unscored(Reason.NOT_JUDGED)
-    return Unscored(Reason.NO_QUORUM)
+    seat_scores: dict[int, float] = {}
+    for seat in seats:
+        # A stored seat may be of an earlier, larger jury.
+        if seat.grades and seat.seat < len(use.judges):
+            seat_scores[seat.seat] = _compute_mean(list(seat.grades.values()))
+    if len(seat_scores) >= compute_quorum(use):
+        return _compute_mean(list(seat_scores.values()))
+    closed_seats = {seat.seat for seat in seats if not is_open(seat)}
+    if closed_seats.issuperset(range(len(use.judges))):
+        return Unscored(Reason.NO_QUORUM)
+    return Unscored(Reason.NOT_JUDGED)
 
 
-def _mean(values: Sequence[float]) -> float:
+def _compute_mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
 
 
-def helm_jury_score(first_replies: Sequence[str | None], use: MetricUse) -> float:
-    """Return the score by upstream's rule, with its faults: decimals cut off, no range, a default if nothing came out.
+def compute_helm_jury_score(first_replies: Sequence[str | None], use: MetricUse) -> float:
+    """Return the score by upstream's rule, with its faults: decimals are cut off, any range counts, a default exists.
 
-    The text from the first brace to the last is read as JSON, with a brace added on one error; judges of one name are
-    one. The mean is over all criteria of all judges that came out, whatever keys they gave. For a blank answer, which
-    upstream asks no judge about, and where no judge came out, it is 1 with criteria, and 0 with a prompt of its own.
-    Where a reply stops upstream's run (an extra key that is no criterion, a score that is no number), that judge
-    counts as not come out.
+    Upstream reads the text from the first brace to the last as JSON, and adds a brace on one kind of error. Judges of
+    one name count as one judge. The mean is over all criteria of all readable replies, with any extra keys they have.
+    The default stands for a blank answer, which upstream shows to no judge, and where no reply is readable: 1 for a
+    jury with criteria, 0 for one with a prompt of its own. A reply that would stop upstream's run (an extra key
+    without a score, a score that is no number) counts as unreadable.
 
     Args:
-        first_replies: by seat; None where none came. Repairs are not upstream's.
+        first_replies: by seat; None where no reply came. Upstream requests no repairs.
         use: the jury.
     """
-    rubric = rubric_of(use)
+    rubric = read_rubric(use)
     replies: dict[object, str | None] = {}
-    for i, reply in enumerate(first_replies):
-        judge = use.judges[i] if i < len(use.judges) else None
-        name = judge and (judge.model_deployment if use.prompt else judge.name or judge.model_deployment)
-        replies[name or i] = reply
-    cut = [_helm_scores(reply, rubric) for reply in replies.values() if reply is not None]
-    scores = [score for given in cut for score in given]
+    for seat, reply in enumerate(first_replies):
+        replies[_name_helm_judge(use, seat) or seat] = reply
+    scores: list[int] = []
+    for reply in replies.values():
+        if reply is not None:
+            scores += _read_helm_scores(reply, rubric)
     if scores:
         return sum(scores) / len(scores)
     return 0.0 if use.prompt else 1.0
 
 
-def _helm_scores(reply: str, rubric: Rubric) -> list[int]:
+def _name_helm_judge(use: MetricUse, seat: int) -> str | None:
+    """Return the name by which upstream keeps a judge's reply; None for a seat without a judge."""
+    if seat >= len(use.judges):
+        return None
+    judge = use.judges[seat]
+    if use.prompt:
+        return judge.model_deployment
+    return judge.name or judge.model_deployment
+
+
+def _read_helm_scores(reply: str, rubric: Rubric) -> list[int]:
     try:
-        given = _helm_json(reply)
-        if all(_helm_has(given, criterion, rubric.fields[criterion]) for criterion in rubric.criteria):
-            scores = [int(value[SCORE]) for value in given.values()]
-            return scores if all(abs(score) < _MOST_SQUARED for score in scores) else []
+        verdict = _read_helm_json(reply)
+        for criterion in rubric.criteria:
+            if not _has_helm_fields(verdict, criterion, rubric.fields[criterion]):
+                return []
+        scores = [int(value[SCORE]) for value in verdict.values()]
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
-        pass
-    return []
+        return []
+    if any(abs(score) >= _MOST_SQUARED for score in scores):
+        return []
+    return scores
 
 
-def _helm_json(reply: str) -> Any:
+def _read_helm_json(reply: str) -> Any:
     start, end = reply.find("{"), reply.rfind("}")
     text = reply[start : end + 1] if 0 <= start < end else reply
     try:
         return json.loads(text)
-    except json.JSONDecodeError as why:
-        if why.msg == "Expecting ',' delimiter":
+    except json.JSONDecodeError as error:
+        if error.msg == "Expecting ',' delimiter":
             return json.loads(text + "}")
         raise
 
 
-def _helm_has(given: Any, criterion: str, fields: Sequence[str]) -> bool:
-    return criterion in given and all(field in given[criterion] for field in (*fields, SCORE))
+def _has_helm_fields(verdict: Any, criterion: str, fields: Sequence[str]) -> bool:
+    if criterion not in verdict:
+        return False
+    return all(field in verdict[criterion] for field in (*fields, SCORE))

@@ -11,7 +11,7 @@ from agent.jury.family import is_same_family
 from agent.jury.seats import name_seats
 from agent.metrics import Judge
 from agent.results.comparability import build_unit_prefix
-from agent.statistics.agreement import Icc, IccForm, Ratings, estimate_mean_icc, icc, stepped_up
+from agent.statistics.agreement import Icc, IccForm, Ratings, estimate_mean_icc, icc, step_up
 from agent.statistics.alpha_interval import Alpha, estimate_alpha
 from agent.statistics.correlation import RankedItem, estimate_rank_correlation
 from agent.statistics.intervals import Mean, estimate_figure, estimate_mean
@@ -260,8 +260,8 @@ def _correlate_clusters(table: Ratings, units: Sequence[bytes], judges: int) -> 
     for single, of_mean in _FORMS.items():
         limits = estimate_mean_icc(table, [range(judges)], single, units=units)
         correlations[single] = Icc(correlations[single].value, limits.low, limits.high)
-        low = None if limits.low is None else stepped_up(limits.low, judges)
-        high = None if limits.high is None else stepped_up(limits.high, judges)
+        low = None if limits.low is None else step_up(limits.low, judges)
+        high = None if limits.high is None else step_up(limits.high, judges)
         correlations[of_mean] = Icc(correlations[of_mean].value, low, high)
     return correlations
 

@@ -10,7 +10,7 @@ import pytest
 
 from agent.catalog.judges import read_jury
 from agent.jury.rubric import read_rubric_block
-from agent.jury.seats import helm_jury_score
+from agent.jury.seats import compute_helm_jury_score
 from tests.agent.jury.corpus import BUILT_IN, HOSTILE, OWN, OWN_PROMPT, verdict_json
 from tests.parity.test_parity import LINES
 
@@ -116,7 +116,7 @@ def test_a_jurys_score_by_helms_rule_is_helms_to_the_last_digit(name: str, upstr
     compared = stopped = 0
     for (answer, replies), theirs in zip(asked_of_three(), upstream["scores"][name], strict=True):
         came = replies if answer.strip() else [None] * 3  # no judge is asked about a blank answer
-        assert helm_jury_score(came, use) == theirs["score"], (answer, replies)
+        assert compute_helm_jury_score(came, use) == theirs["score"], (answer, replies)
         compared += 1
         stopped += bool(theirs["stopping"])
     LINES[f"jury, {name}"] = f"{compared:6} answers, {compared:6} scores equal"

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agent.jury.prompts import matter_of
+from agent.jury.prompts import build_matter
 from agent.jury.rubric import Rubric
-from agent.jury.seats import seat_names
+from agent.jury.seats import name_seats
 from agent.jury.verdict import Verdict, read_verdict
 from agent.vocabulary import USUAL_SCALE
 
@@ -46,7 +46,7 @@ def judged(store: "Store", run: "Run", instances: "Sequence[StoredInstance]") ->
     juries = {metric.name: metric.jury for metric in run.details.metrics if metric.jury is not None}
     if not juries:
         return {}
-    names = {metric: seat_names(jury.judges) for metric, jury in juries.items()}
+    names = {metric: name_seats(jury.judges) for metric, jury in juries.items()}
     cases = {stored.position: stored for stored in instances}
     found: dict[int, list[SeatJudgement]] = {}
     for position, seats in store.juries.read_every_seat(run.run_id, list(cases)).items():
@@ -83,7 +83,7 @@ def _texts(stored: "StoredInstance") -> tuple[str, ...]:
     """Return what judges inside were shown; empty where it is gone."""
     if stored.instance is None or stored.response is None:
         return ()
-    return matter_of(stored.instance, stored.response.text).texts
+    return build_matter(stored.instance, stored.response.text).texts
 
 
 def _words(

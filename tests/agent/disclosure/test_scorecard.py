@@ -7,22 +7,23 @@ from pathlib import Path
 
 import pytest
 
-from agent.catalog.benchmark import Benchmark, find_benchmarks
+from agent.catalog.benchmark import Benchmark
 from agent.catalog.dataset_sizes import published_units, read_sizes
 from agent.catalog.judges import Jury
 from agent.catalog.taxonomy import taxonomy
 from agent.disclosure.scorecard import draft_scorecard, left_out, parse_subgroups, token_limits
 from agent.errors import BenchmarkError, ConfigError
-from agent.jury.registered import rubric_digest
+from agent.jury.registered_jury import rubric_digest
 from agent.metrics import METRICS, Judge, MetricUse, Scale
 from agent.vocabulary import AccessLevel
 from benchmarks.make_scorecard import make_scorecard, render
 from protocol.scorecard import parse_scorecard
+from tests.agent.catalog.shipped import BENCHMARKS
 
 
 @pytest.fixture
 def benchmark() -> Benchmark:
-    return find_benchmarks()["med_qa"]
+    return BENCHMARKS["med_qa"]
 
 
 def test_every_shipped_benchmark_that_can_be_scored_makes_its_cells(benchmark: Benchmark) -> None:
@@ -54,7 +55,7 @@ def test_every_benchmark_that_cannot_be_reported_is_told_at_once(benchmark: Benc
 
 
 def test_the_shipped_benchmarks_of_a_jury_are_reported_by_what_is_computed() -> None:
-    found = find_benchmarks()
+    found = BENCHMARKS
     card = draft_scorecard("all", 1, [found["aci_bench"], found["med_qa"]])
     assert "aci_bench/rouge_l" in {cell.key for cell in card.cells}
     assert "aci_bench/jury_score" not in {cell.key for cell in card.cells}
@@ -127,7 +128,7 @@ def test_the_shipped_scorecard_is_the_one_that_the_definitions_give() -> None:
 
 def test_the_shipped_scorecard_has_all_of_medhelm_with_one_main_metric_each() -> None:
     card = parse_scorecard(json.loads(SHIPPED.read_bytes()))
-    found = find_benchmarks()
+    found = BENCHMARKS
     assert {entry.id for entry in card.benchmarks} == set(found)
     assert len(card.benchmarks) == len(card.cells) == 37
     for entry, cell in zip(card.benchmarks, card.cells, strict=True):
@@ -150,7 +151,7 @@ def test_the_shipped_scorecard_registers_medhelms_jury_for_each_open_benchmark()
     for cell in judged:
         jury = card.jury_of(cell)
         assert jury is not None
-        assert (jury.quorum, jury.rubric) == (2, rubric_digest(find_benchmarks()[cell.benchmark].main_metric))
+        assert (jury.quorum, jury.rubric) == (2, rubric_digest(BENCHMARKS[cell.benchmark].main_metric))
 
 
 def test_a_jury_that_a_benchmark_names_itself_is_registered_before_the_given_one(benchmark: Benchmark) -> None:
@@ -169,7 +170,7 @@ def test_a_scale_between_whole_numbers_is_left_out_and_said(benchmark: Benchmark
 
 
 def test_a_published_dataset_has_a_size_and_a_sites_own_has_none(benchmark: Benchmark) -> None:
-    found = find_benchmarks()
+    found = BENCHMARKS
     assert published_units(found["med_qa"]) == 1273  # rows of its file
     assert published_units(found["medhallu"]) == 1000  # of two instances each
     assert published_units(found["ehrshot"]) == 6739  # stated by its publisher
@@ -178,7 +179,7 @@ def test_a_published_dataset_has_a_size_and_a_sites_own_has_none(benchmark: Benc
 
 
 def test_every_size_is_of_a_published_dataset_and_says_where_it_comes_from() -> None:
-    found = find_benchmarks()
+    found = BENCHMARKS
     for name, size in read_sizes().items():
         assert found[name].access != "private"
         assert size.source

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.jury.family import family, same_family
+from agent.jury.family import is_same_family, name_family
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ from agent.jury.family import family, same_family
     ],
 )
 def test_a_family_is_read_from_the_name(name: str, expected: str):
-    assert family(name) == expected
+    assert name_family(name) == expected
 
 
 @pytest.mark.parametrize(
@@ -54,5 +54,5 @@ def test_a_family_is_read_from_the_name(name: str, expected: str):
     ],
 )
 def test_pairs(a: str, b: str, same: bool):
-    assert same_family(a, b) == same_family(b, a) == same
-    assert same_family(a, a)
+    assert is_same_family(a, b) == is_same_family(b, a) == same
+    assert is_same_family(a, a)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.jury.rubric import Rubric, read_rubric_block, rubric_of
+from agent.jury.rubric import Rubric, read_rubric, read_rubric_block
 from agent.metrics import MetricUse, Scale
 from tests.agent.jury.corpus import BUILT_IN, OWN
 
@@ -65,14 +65,14 @@ def test_any_prompt_has_a_rubric_or_says_what_is_wrong(prompt: str):
 
 
 def test_a_rubric_is_that_of_the_metric_as_it_is_used():
-    assert rubric_of(BUILT_IN) == Rubric(
+    assert read_rubric(BUILT_IN) == Rubric(
         tuple(BUILT_IN.criteria), dict.fromkeys(BUILT_IN.criteria, ("explanation",)), Scale(1, 5)
     )
-    own = rubric_of(OWN)
+    own = read_rubric(OWN)
     assert (own.criteria, own.scale) == (tuple(BUILT_IN.criteria), Scale(0, 5))
     assert own.example == {k: {"score": 0, "explanation": "Say why."} for k in own.criteria}
 
 
 def test_a_jury_without_criteria_is_refused():
     with pytest.raises(ValueError, match="at least one criterion"):
-        rubric_of(MetricUse("jury_score"))
+        read_rubric(MetricUse("jury_score"))

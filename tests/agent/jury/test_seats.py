@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.jury.rubric import rubric_of
+from agent.jury.rubric import read_rubric
 from agent.jury.seats import (
     WITHHELD,
+    compute_helm_jury_score,
+    compute_jury_score,
+    compute_quorum,
     fill_seat,
-    helm_jury_score,
     is_open,
-    jury_score,
-    quorum_of,
     read_reply,
 )
 from agent.jury.verdict import Fault, Verdict
@@ -23,7 +23,7 @@ from agent.store import RETRIED, Judgement, Seat
 from agent.vocabulary import Reason, Response, Unscored
 from tests.agent.jury.corpus import BUILT_IN, HONEST, OWN, THREE, verdict_json
 
-RUBRIC = rubric_of(BUILT_IN)
+RUBRIC = read_rubric(BUILT_IN)
 KEY = b"k" * 32
 NOT_JUDGED, NO_QUORUM = Unscored(Reason.NOT_JUDGED), Unscored(Reason.NO_QUORUM)
 
@@ -85,7 +85,7 @@ def test_no_fault_is_called_like_a_reason_for_no_answer():
 )
 def test_a_quorum_is_more_than_half_and_only_ever_higher(seats: int, asked_for: int | None, quorum: int):
     use = MetricUse("jury_score", judges=(Judge("a", "b"),) * seats, quorum=asked_for)
-    assert quorum_of(use) == quorum
+    assert compute_quorum(use) == quorum
 
 
 @pytest.mark.parametrize(
@@ -106,17 +106,17 @@ def test_a_quorum_is_more_than_half_and_only_ever_higher(seats: int, asked_for: 
     ],
 )
 def test_three_seats(seats: list[Seat], expected: float | Unscored):
-    assert jury_score(seats, BUILT_IN) == expected
+    assert compute_jury_score(seats, BUILT_IN) == expected
 
 
 def test_a_jury_that_nobody_named_has_judged_nothing():
-    assert jury_score([given_seat(0, 5)], replace(BUILT_IN, judges=())) == NOT_JUDGED
+    assert compute_jury_score([given_seat(0, 5)], replace(BUILT_IN, judges=())) == NOT_JUDGED
 
 
 def test_a_higher_quorum_needs_more_seats():
     strict = replace(BUILT_IN, quorum=3)
-    assert jury_score([given_seat(0, 1), given_seat(1, 2), failed_seat(2)], strict) == NO_QUORUM
-    assert jury_score([given_seat(0, 1), given_seat(1, 2), given_seat(2, 3)], strict) == 2.0
+    assert compute_jury_score([given_seat(0, 1), given_seat(1, 2), failed_seat(2)], strict) == NO_QUORUM
+    assert compute_jury_score([given_seat(0, 1), given_seat(1, 2), given_seat(2, 3)], strict) == 2.0
 
 
 @given(
@@ -126,8 +126,8 @@ def test_a_higher_quorum_needs_more_seats():
 def test_a_score_lies_within_the_grades_and_the_order_of_seats_is_nothing(all_grades, asked_for):
     use = replace(BUILT_IN, judges=(Judge("a", "b"),) * len(all_grades), quorum=asked_for)
     seats = [failed_seat(i) if g is None else given_seat(i, *g) for i, g in enumerate(all_grades)]
-    score = jury_score(seats, use)
-    assert jury_score(seats[::-1], use) == score
+    score = compute_jury_score(seats, use)
+    assert compute_jury_score(seats[::-1], use) == score
     valid = [g for g in all_grades if g is not None]
     if len(valid) < max(asked_for, len(all_grades) // 2 + 1):
         assert score == NO_QUORUM
@@ -138,7 +138,7 @@ def test_a_score_lies_within_the_grades_and_the_order_of_seats_is_nothing(all_gr
 def test_the_order_of_seats_changes_no_bit_of_the_score():
     grades = [(1.1, 2.3, 4.7), (3.3, 2.9, 1.7), (4.1, 1.3, 2.2)]
     seats = [given_seat(i, *given) for i, given in enumerate(grades)]
-    assert len({jury_score(order, BUILT_IN) for order in itertools.permutations(seats)}) == 1
+    assert len({compute_jury_score(order, BUILT_IN) for order in itertools.permutations(seats)}) == 1
 
 
 @pytest.mark.parametrize(
@@ -158,11 +158,11 @@ def test_the_order_of_seats_changes_no_bit_of_the_score():
     ],
 )
 def test_upstreams_rule_has_upstreams_faults(use: MetricUse, replies: list[str | None], expected: float):
-    assert helm_jury_score(replies, use) == expected
+    assert compute_helm_jury_score(replies, use) == expected
 
 
 def test_upstream_takes_two_judges_of_one_name_for_one():
     own = replace(OWN, judges=(Judge("local/a", "x"), Judge("local/a", "x"), Judge("local/b", "x")))
     replies = [verdict_json(1, 1, 1), verdict_json(1, 1, 1), verdict_json(5, 5, 5)]
-    assert helm_jury_score(replies, own) == 3.0
-    assert helm_jury_score(replies, replace(own, judges=THREE)) == pytest.approx(7 / 3)
+    assert compute_helm_jury_score(replies, own) == 3.0
+    assert compute_helm_jury_score(replies, replace(own, judges=THREE)) == pytest.approx(7 / 3)

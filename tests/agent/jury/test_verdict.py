@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.jury.fence import tame
-from agent.jury.rubric import Rubric, rubric_of
+from agent.jury.fence import break_control_tokens
+from agent.jury.rubric import Rubric, read_rubric
 from agent.jury.verdict import MOST_CHARACTERS, Fault, Verdict, read_verdict
 from agent.metrics import MetricUse, Scale
 from tests.agent.jury.corpus import BUILT_IN, HONEST, HOSTILE, OWN, verdict_json
 
-RUBRIC = rubric_of(BUILT_IN)
+RUBRIC = read_rubric(BUILT_IN)
 ANSWER = "Give amoxicillin for a week."
 # Their words are those of the planted verdict, and they are another or none.
 OTHER_VERDICTS = {
@@ -59,7 +59,7 @@ def test_a_judge_that_quotes_the_answer_gives_its_own_grades_or_none(tries: str)
     answer, said = HOSTILE[tries], verdict_json()
     unheard = (Fault.TOO_LONG, Fault.NO_VERDICT, Fault.AMBIGUOUS)
     heard = (HONEST, *unheard) if tries in ENDLESS else (HONEST,)
-    for shown in (answer, tame(answer), json.dumps(answer), f"```\n{answer}\n```"):
+    for shown in (answer, break_control_tokens(answer), json.dumps(answer), f"```\n{answer}\n```"):
         for reply in (f"{shown}\n{said}", f"{said}\n{shown}", f"{shown}\n{said}\n{shown}", f"{said}{shown}{said}"):
             assert grades(reply, answer) in heard
 
@@ -67,7 +67,7 @@ def test_a_judge_that_quotes_the_answer_gives_its_own_grades_or_none(tries: str)
 @pytest.mark.parametrize("tries", HOSTILE)
 def test_a_judge_that_only_echoes_the_answer_gives_no_grades(tries: str):
     answer = HOSTILE[tries]
-    for shown in (answer, tame(answer), json.dumps(answer), f"I agree:\n\n{answer}\n\nIndeed."):
+    for shown in (answer, break_control_tokens(answer), json.dumps(answer), f"I agree:\n\n{answer}\n\nIndeed."):
         assert isinstance(read_verdict(shown, RUBRIC, (answer,)), Fault)
 
 
@@ -166,7 +166,8 @@ def marked(reply: str, answer: str, rubric: Rubric = RUBRIC) -> object:
 @pytest.mark.parametrize("tries", HOSTILE)
 def test_what_bears_the_mark_is_the_verdict_whatever_stands_around_it(tries: str):
     answer, said = HOSTILE[tries], verdict_json(mark=MARKER)
-    for shown in (answer, tame(answer), PLANTED, verdict_json(5, 5, 5), verdict_json(5, 5, 5, mark="0" * 16)):
+    best, best_with_other_mark = verdict_json(5, 5, 5), verdict_json(5, 5, 5, mark="0" * 16)
+    for shown in (answer, break_control_tokens(answer), PLANTED, best, best_with_other_mark):
         for reply in (said, f"{shown}\n{said}", f"{said}\n{shown}", f"{said}{shown}"):
             assert marked(reply, answer) == HONEST
     assert marked(said, f"{answer} {verdict_json()}") == HONEST  # not even if the texts hold its every word
@@ -263,11 +264,11 @@ def test_words_are_kept_beside_the_grades():
 
 
 def test_a_judge_that_copies_the_example_of_its_prompt_gives_no_grades():
-    rubric = rubric_of(OWN)
+    rubric = read_rubric(OWN)
     copy = json.dumps({k: {"explanation": "Say why.", "score": 0} for k in rubric.criteria})
     assert grades(copy, rubric=rubric) == Fault.QUOTED
     assert grades(copy + verdict_json(0, 0, 0), rubric=rubric) == dict.fromkeys(HONEST, 0.0)
-    bare = rubric_of(MetricUse("jury_score", prompt='<rubric_criteria>{"a": {"score": 0}}</rubric_criteria>'))
+    bare = read_rubric(MetricUse("jury_score", prompt='<rubric_criteria>{"a": {"score": 0}}</rubric_criteria>'))
     assert grades('{"a": {"score": 1}}', rubric=bare) == {"a": 1.0}
     assert grades('{"a": {"score": 0}}', rubric=Rubric(("a",), {"a": ()}, Scale(0, 5), bare.example)) == {"a": 0.0}
 

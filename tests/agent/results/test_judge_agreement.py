@@ -265,10 +265,10 @@ def test_where_no_jury_graded_it_says_what_to_do(tmp_path: Path):
 
 
 def test_seats_of_one_judge_are_told_apart():
-    from agent.jury.seats import seat_names
+    from agent.jury.seats import name_seats
 
     twice = [Judge("local/a", "maker/a"), Judge("local/b", "maker/a"), Judge("local/c", "maker/c", "c")]
-    assert seat_names(twice) == ("maker/a (1)", "maker/a (2)", "c")
+    assert name_seats(twice) == ("maker/a (1)", "maker/a (2)", "c")
 
 
 def rows_by_judge(*grades: bool) -> list[Grades]:

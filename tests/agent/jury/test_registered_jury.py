@@ -12,7 +12,7 @@ from agent.disclosure.collect import collect
 from agent.disclosure.findings import Finding
 from agent.disclosure.scorecard import draft_scorecard
 from agent.errors import DisclosureError
-from agent.jury.registered import rubric_digest
+from agent.jury.registered_jury import rubric_digest
 from agent.metrics import MetricUse, Scale
 from agent.site.directory import Site, create_site
 from agent.vocabulary import Reason

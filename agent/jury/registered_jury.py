@@ -1,12 +1,12 @@
-"""Juries as scorecards register them: which judges grade by which rubric, and how many of them must agree to a score.
+"""Describe a jury as scorecards register it: its judges, its rubric and its quorum.
 
 Grades of two juries cannot be merged, so a site's scores enter a cell only if its own jury is the registered one.
 """
 
 from collections.abc import Sequence
 
-from agent.jury.rubric import rubric_of
-from agent.jury.seats import least_verdicts
+from agent.jury.rubric import read_rubric
+from agent.jury.seats import count_needed_verdicts
 from agent.metrics import Judge, MetricUse
 from protocol.identity import tagged_digest
 from protocol.scorecard import Jury
@@ -16,7 +16,7 @@ def register_jury(jury_id: str, use: MetricUse, judges: Sequence[Judge], quorum:
     """Return the jury of a benchmark as a scorecard registers it.
 
     Args:
-        jury_id: how its cells name it.
+        jury_id: the name of the jury in the scorecard's cells.
         use: the jury metric as the benchmark defines it.
         judges: by seat.
         quorum: seats that must give a valid verdict; None: more than half. Never less than that.
@@ -25,17 +25,20 @@ def register_jury(jury_id: str, use: MetricUse, judges: Sequence[Judge], quorum:
         id=jury_id,
         seats=tuple(judge.model_name for judge in judges),
         rubric=rubric_digest(use),
-        quorum=least_verdicts(len(judges), quorum),
+        quorum=count_needed_verdicts(len(judges), quorum),
     )
 
 
 def rubric_digest(use: MetricUse) -> str:
-    """Return the digest of what the judges of a metric are asked: criteria, questions, fields, prompt and scale.
+    """Return the digest of the request to the judges of a metric: criteria, questions, fields, prompt and scale.
 
-    The words around them are those of the agent's version, which every statement names.
+    The words around these belong to the agent's version, which every statement names.
     """
-    rubric = rubric_of(use)
-    criteria = [[name, use.criteria.get(name, ""), list(rubric.fields[name])] for name in sorted(rubric.criteria)]
+    rubric = read_rubric(use)
+    criteria: list[list[object]] = []
+    for name in sorted(rubric.criteria):
+        question = use.criteria.get(name, "")
+        criteria.append([name, question, list(rubric.fields[name])])
     scale = [f"{use.scale.low:g}", f"{use.scale.high:g}"]
     return tagged_digest("rubric", [criteria, use.prompt, use.gold_shown, scale])
 
@@ -48,12 +51,13 @@ def describe_other_jury(use: MetricUse, registered: Jury) -> str:
         registered: of the scorecard.
     """
     differences = []
-    seats = sorted(judge.model_name for judge in use.judges)
-    if seats != sorted(registered.seats):
-        differences.append(f"its judges were {', '.join(seats)} and not {', '.join(sorted(registered.seats))}")
+    judges = sorted(judge.model_name for judge in use.judges)
+    registered_judges = sorted(registered.seats)
+    if judges != registered_judges:
+        differences.append(f"its judges were {', '.join(judges)} and not {', '.join(registered_judges)}")
     if rubric_digest(use) != registered.rubric:
         differences.append("its rubric was another one (criteria, questions, prompt or scale)")
-    quorum = least_verdicts(len(use.judges), use.quorum)
+    quorum = count_needed_verdicts(len(use.judges), use.quorum)
     if quorum != registered.quorum:
         differences.append(f"it asked for {quorum} valid verdicts and not {registered.quorum}")
     return "; ".join(differences)
