@@ -1,4 +1,4 @@
-"""The named-entity network: what it sees of a word, how it reads a text, and its files.
+"""The named-entity network: the features of a word, the layers that read a text, and the files of a model.
 
 A small convolutional network after spaCy's HashEmbedCNN, built of spaCy's thinc and fed by spaCy's tokenizers. Each
 word becomes a vector made of hashed features: its spelling, its beginning and ending, its shape, whether it is an
@@ -6,8 +6,8 @@ ordinary word of the language. Layers of maxout then look at neighbouring words;
 kind. Unlike spaCy's transition-based entity recogniser it gives a probability for every word, so that bounds can put
 recall first.
 
-It has two halves. What concerns a word alone is remembered by word, so that a long text costs little more than the
-second half, which looks at neighbours.
+It has two halves. The vectors of the first half depend on the word alone and are cached, so that a long text costs
+little more than the second half, which looks at neighbours.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ OTHER = "O"  # the kind of a word that identifies nobody
 _ROWS = (6000, 2500, 2500, 2500, 1500, 1000, 100)  # of the table of each feature
 PADDING = "\N{SYMBOL FOR NULL}"  # stands before and after each text
 _OPS = NumpyOps(use_blis=False)  # numpy's own multiplication is three times as fast as thinc's on one core
-_REMEMBERED = 40_000  # words whose vectors are kept
+_CACHED = 40_000  # words whose vectors are cached: 10 MB at the usual width
 
 _WEIGHTS = "weights"
 _META = "meta.json"
@@ -65,19 +65,29 @@ class Lexicon:
 def features(word: str, lexicon: Lexicon) -> tuple[str, ...]:
     """Return what the network sees of a word by itself, in the order of its tables."""
     lower = word.lower()
-    digits = "".join("0" if character.isdigit() else character for character in lower)
-    shape = _shape(word)
-    known = "+" if lower in lexicon else "-"
-    return digits[:24], digits[:3], digits[-3:], digits[:2] + "_" + digits[-2:], digits[-4:], shape, known + shape[:3]
+    digits = "".join(["0" if character.isdigit() else character for character in lower])
+    shape = _write_shape(word)
+    ordinary = "+" if lower in lexicon else "-"
+    ends = digits[:2] + "_" + digits[-2:]
+    return digits[:24], digits[:3], digits[-3:], ends, digits[-4:], shape, ordinary + shape[:3]
 
 
-def _shape(word: str) -> str:
-    """Return the kinds of a word's characters; of more than three alike in a row three are left."""
-    kinds = "".join(
-        "d" if c.isdigit() else "X" if c.isupper() else "x" if c.isalpha() else " " if c == " " else c
-        for c in word[:40]
-    )
-    return "".join(kind for place, kind in enumerate(kinds) if kinds[max(0, place - 3) : place] != kind * 3)
+def _write_shape(word: str) -> str:
+    """Return the kinds of a word's characters ("Xxx-dd"), at most three alike in a row."""
+    kinds = [_find_kind(character) for character in word[:40]]
+    shape: list[str] = []
+    for index, kind in enumerate(kinds):
+        if index < 3 or kinds[index - 3 : index] != [kind] * 3:
+            shape.append(kind)
+    return "".join(shape)
+
+
+def _find_kind(character: str) -> str:
+    if character.isdigit():
+        return "d"
+    if character.isupper():
+        return "X"
+    return "x" if character.isalpha() else character
 
 
 def row(word: str, lexicon: Lexicon) -> list[int]:
@@ -87,31 +97,25 @@ def row(word: str, lexicon: Lexicon) -> list[int]:
 
 def word_half(shape: Shape) -> Model[Any, Any]:
     """Build the half that turns rows of features into vectors."""
-    tables: list[Model[Any, Any]] = [
-        HashEmbed(shape.width, rows, column=place, seed=place + 7, dropout=None) for place, rows in enumerate(_ROWS, 1)
-    ]
-    return chain(
-        concatenate(*tables), Maxout(nO=shape.width, nI=shape.width * len(_ROWS), nP=shape.pieces, normalize=True)
-    )
+    tables: list[Model[Any, Any]] = []
+    for column, rows in enumerate(_ROWS, 1):  # the first column is the word's key
+        tables.append(HashEmbed(shape.width, rows, column=column, seed=column + 7, dropout=None))
+    mixer = Maxout(nO=shape.width, nI=shape.width * len(_ROWS), nP=shape.pieces, normalize=True)
+    return chain(concatenate(*tables), mixer)
 
 
 def text_half(shape: Shape, kinds: int) -> Model[Any, Any]:
     """Build the half that reads vectors of neighbouring words and gives the probability of each kind."""
-    layers = [
-        residual(
-            chain(
-                expand_window(window_size=1),
-                Maxout(nO=shape.width, nI=shape.width * 3, nP=shape.pieces, normalize=True, dropout=None),
-            )
-        )
-        for _ in range(shape.depth)
-    ]
+    layers: list[Model[Any, Any]] = []
+    for _ in range(shape.depth):
+        maxout = Maxout(nO=shape.width, nI=shape.width * 3, nP=shape.pieces, normalize=True, dropout=None)
+        layers.append(residual(chain(expand_window(window_size=1), maxout)))
     return chain(*layers, Softmax(nO=kinds, nI=shape.width))
 
 
 @dataclass(frozen=True, slots=True)
 class Meta:
-    """What stands beside the weights.
+    """The description of a model, beside its weights.
 
     Attributes:
         kinds: what a word can be, `OTHER` first; the others are entities.
@@ -127,43 +131,47 @@ class Meta:
 
 
 class _TextHalf:
-    """What `text_half` computes, written out: of short texts, thinc's bookkeeping would cost more than the sums."""
+    """The sums of `text_half`, written out: for short texts, thinc's bookkeeping would cost more than the sums."""
 
     def __init__(self, texts: Model[Any, Any], shape: Shape) -> None:
         self._layers: list[tuple[Any, Any, Any, Any]] = []
         *layers, softmax = texts.layers
         for layer in layers:
-            maxout, norm = (next(n for n in layer.walk() if n.name == name) for name in ("maxout", "layernorm"))
-            weights: Any = maxout.get_param("W")
-            bias: Any = maxout.get_param("b")
+            nodes = {node.name: node for node in layer.walk()}
+            maxout, norm = nodes["maxout"], nodes["layernorm"]
             # Piece by piece, so that the largest is found by comparing whole blocks.
-            weights = weights.reshape(shape.width, shape.pieces, -1).transpose(1, 0, 2).reshape(-1, shape.width * 3)
-            bias = bias.reshape(shape.width, shape.pieces).T.reshape(-1)
+            weights: Any = maxout.get_param("W").reshape(shape.width, shape.pieces, -1)
+            weights = weights.transpose(1, 0, 2).reshape(-1, shape.width * 3)
+            bias: Any = maxout.get_param("b").reshape(shape.width, shape.pieces).T.reshape(-1)
             self._layers.append((np.ascontiguousarray(weights.T), bias, norm.get_param("G"), norm.get_param("b")))
-        self._softmax = np.ascontiguousarray(softmax.get_param("W").T), softmax.get_param("b")
+        self._softmax_weights = np.ascontiguousarray(softmax.get_param("W").T)
+        self._softmax_bias = softmax.get_param("b")
         self._width = shape.width
         self._pieces = shape.pieces
 
     def predict(self, vectors: "np.ndarray[Any, np.dtype[np.float32]]") -> "np.ndarray[Any, np.dtype[np.float32]]":
         """Return the probabilities of each kind for the words with these vectors."""
         width = self._width
-        read = np.zeros((len(vectors), 3 * width), dtype=np.float32)
+        window = np.zeros((len(vectors), 3 * width), dtype=np.float32)
         for weights, bias, scale, shift in self._layers:
-            read[1:, :width] = vectors[:-1]
-            read[:, width : 2 * width] = vectors
-            read[:-1, 2 * width :] = vectors[1:]
-            pieces = read @ weights
+            # Each word between its neighbours; the first and the last have zeros beside them.
+            window[1:, :width] = vectors[:-1]
+            window[:, width : 2 * width] = vectors
+            window[:-1, 2 * width :] = vectors[1:]
+            # Maxout: the largest piece.
+            pieces = window @ weights
             pieces += bias
             best = pieces[:, :width]
             for piece in range(1, self._pieces):
                 best = np.maximum(best, pieces[:, piece * width : (piece + 1) * width])
+            # Layer normalisation, added to the vectors themselves.
             best -= best.sum(axis=1, keepdims=True) / np.float32(width)
-            spread = np.einsum("ij,ij->i", best, best)[:, None] / np.float32(width) + np.float32(1e-8)
-            vectors = vectors + best / np.sqrt(spread) * scale + shift
-        guesses = vectors @ self._softmax[0] + self._softmax[1]
-        guesses = np.exp(guesses - guesses.max(axis=1, keepdims=True))
-        found: np.ndarray[Any, np.dtype[np.float32]] = guesses / guesses.sum(axis=1, keepdims=True)
-        return found
+            variance = np.einsum("ij,ij->i", best, best)[:, None] / np.float32(width) + np.float32(1e-8)
+            vectors = vectors + best / np.sqrt(variance) * scale + shift
+        logits = vectors @ self._softmax_weights + self._softmax_bias
+        exponentials = np.exp(logits - logits.max(axis=1, keepdims=True))
+        probabilities: np.ndarray[Any, np.dtype[np.float32]] = exponentials / exponentials.sum(axis=1, keepdims=True)
+        return probabilities
 
 
 class Network:
@@ -175,41 +183,43 @@ class Network:
         lexicon: Lexicon,
         words: Model[Any, Any],
         texts: Model[Any, Any],
-        remembered: int,
+        cached_words: int,
     ) -> None:
         self.meta = meta
         self.lexicon = lexicon
         self.words = words
         self.texts = texts
-        self._vectors = np.zeros((remembered, meta.shape.width), dtype=np.float32)
-        self._places: dict[str, int] = {}
-        self._read: _TextHalf | None = None  # made when weights are final
+        self._vectors = np.zeros((cached_words, meta.shape.width), dtype=np.float32)
+        self._vector_rows: dict[str, int] = {}
+        self._text_half: _TextHalf | None = None  # made when weights are final
 
     def probabilities(self, words: Sequence[str]) -> "np.ndarray[Any, np.dtype[np.float32]]":
         """Return, for each of the words of a text (rows), the probability of each kind (columns)."""
-        self._learn(words)
-        places, depth = self._places, self.meta.shape.depth
-        edge = [places[PADDING]] * depth
-        vectors = self._vectors[[*edge, *map(places.__getitem__, words), *edge]]
-        if self._read is None:
-            self._read = _TextHalf(self.texts, self.meta.shape)
-        return self._read.predict(vectors)[depth : depth + len(words)]
+        self._cache_vectors(words)
+        depth = self.meta.shape.depth
+        padding = [self._vector_rows[PADDING]] * depth
+        rows = [*padding, *map(self._vector_rows.__getitem__, words), *padding]
+        vectors = self._vectors[rows]
+        if self._text_half is None:
+            self._text_half = _TextHalf(self.texts, self.meta.shape)
+        return self._text_half.predict(vectors)[depth : depth + len(words)]
 
-    def _learn(self, words: Sequence[str]) -> None:
-        """Put the vectors of new words into the table; where they do not fit, it is emptied first."""
-        wanted = {PADDING, *words}
-        missing = sorted(wanted - self._places.keys())
+    def _cache_vectors(self, words: Sequence[str]) -> None:
+        """Put the vectors of new words into the cache; where they do not fit, it is emptied first."""
+        needed = {PADDING, *words}
+        missing = sorted(needed - self._vector_rows.keys())
         if not missing:
             return
-        if len(self._places) + len(missing) > len(self._vectors):
-            self._places.clear()
-            missing = sorted(wanted)
+        if len(self._vector_rows) + len(missing) > len(self._vectors):
+            self._vector_rows.clear()
+            missing = sorted(needed)
             if len(missing) > len(self._vectors):
                 self._vectors = np.zeros((len(missing), self.meta.shape.width), dtype=np.float32)
-        rows = np.array([row(word, self.lexicon) for word in missing], dtype=np.uint64)
-        start = len(self._places)
-        self._vectors[start : start + len(rows)] = self.words.predict(rows)
-        self._places.update((word, start + place) for place, word in enumerate(missing))
+        features_of_words = np.array([row(word, self.lexicon) for word in missing], dtype=np.uint64)
+        start = len(self._vector_rows)
+        self._vectors[start : start + len(missing)] = self.words.predict(features_of_words)
+        for index, word in enumerate(missing, start):
+            self._vector_rows[word] = index
 
 
 def write_network(network: Network, folder: Path) -> None:
@@ -238,8 +248,8 @@ def write_network(network: Network, folder: Path) -> None:
     (folder / _META).write_text(json.dumps(meta, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
-def read_network(folder: Path, remembered: int = _REMEMBERED) -> Network:
-    """Read what `write_network` wrote. Nothing in the files is run. Vectors of `remembered` words are kept.
+def read_network(folder: Path, cached_words: int = _CACHED) -> Network:
+    """Read what `write_network` wrote. Nothing in the files is run. Vectors of `cached_words` words are cached.
 
     Raises:
         RedactionError: a file is missing, or is not what it should be.
@@ -248,14 +258,7 @@ def read_network(folder: Path, remembered: int = _REMEMBERED) -> Network:
         content = json.loads((folder / _META).read_text(encoding="utf-8"))
         if content["features"] != FEATURES:
             raise RedactionError(f"model {folder.name}: {_META}: features: made for another version of this program")
-        shape = Shape(int(content["shape"]["width"]), int(content["shape"]["depth"]), int(content["shape"]["pieces"]))
-        meta = Meta(
-            str(content["language"]),
-            tuple(map(str, content["kinds"])),
-            {str(kind): float(bound) for kind, bound in content["bounds"].items()},
-            shape,
-            content["made"],
-        )
+        meta = _read_meta(content)
         files = {name: (folder / name).read_bytes() for name in (_WEIGHTS, _ORDINARY)}
         for name, digest in content.get("digests", {}).items():
             if hashlib.sha256(files[name]).hexdigest() != digest:
@@ -264,29 +267,37 @@ def read_network(folder: Path, remembered: int = _REMEMBERED) -> Network:
         weights = np.frombuffer(files[_WEIGHTS], dtype="<f2").astype(np.float32)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise RedactionError(f"model {folder.name} cannot be read: {type(error).__name__}") from None
-    network = empty_network(meta, lexicon, remembered)
-    halves = (network.words, network.texts)
-    if (
-        sum(array.size for half in halves for array in parameters(half)) != len(weights)
-        or not np.isfinite(weights).all()
-    ):
+    network = empty_network(meta, lexicon, cached_words)
+    arrays = [*parameters(network.words), *parameters(network.texts)]
+    if sum(array.size for array in arrays) != len(weights) or not np.isfinite(weights).all():
         raise RedactionError(f"model {folder.name}: {_WEIGHTS}: not the weights of a network of this shape")
-    place = 0
-    for half in halves:
-        for array in parameters(half):
-            array[...] = weights[place : place + array.size].reshape(array.shape)
-            place += array.size
+    start = 0
+    for array in arrays:
+        array[...] = weights[start : start + array.size].reshape(array.shape)
+        start += array.size
     return network
 
 
-def empty_network(meta: Meta, lexicon: Lexicon, remembered: int = _REMEMBERED) -> Network:
+def _read_meta(content: Any) -> Meta:
+    """Return the description in a parsed `_META` file; raise KeyError, TypeError or the like if it is none."""
+    shape = content["shape"]
+    return Meta(
+        language=str(content["language"]),
+        kinds=tuple(map(str, content["kinds"])),
+        bounds={str(kind): float(bound) for kind, bound in content["bounds"].items()},
+        shape=Shape(width=int(shape["width"]), depth=int(shape["depth"]), pieces=int(shape["pieces"])),
+        made=content["made"],
+    )
+
+
+def empty_network(meta: Meta, lexicon: Lexicon, cached_words: int = _CACHED) -> Network:
     """Build a network that has learnt nothing."""
     words, texts = word_half(meta.shape), text_half(meta.shape, len(meta.kinds))
     for node in (*words.walk(), *texts.walk()):
         node.ops = _OPS
     words.initialize(X=np.zeros((1, len(_ROWS) + 1), dtype=np.uint64))
     texts.initialize(X=np.zeros((1, meta.shape.width), dtype=np.float32))
-    return Network(meta, lexicon, words, texts, remembered)
+    return Network(meta, lexicon, words, texts, cached_words)
 
 
 def parameters(half: Model[Any, Any]) -> Iterable[Any]:

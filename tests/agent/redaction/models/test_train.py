@@ -92,7 +92,7 @@ def test_a_text_longer_than_the_memory_of_words_is_still_read(tmp_path: Path, mo
     network = read_network(_train(tmp_path / "model", steps=1))
     words = [f"w{number}" for number in range(3_000)]
     whole = network.probabilities(words)
-    small = read_network(tmp_path / "model", remembered=100)
+    small = read_network(tmp_path / "model", cached_words=100)
     assert (abs(small.probabilities(words) - whole) < 1e-5).all()
 
 
