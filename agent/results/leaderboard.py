@@ -1,4 +1,4 @@
-"""Which results may be compared, and who wins among them: mean win rates over columns of like results. Pure."""
+"""Compare results by mean win rates over columns of like results. Pure."""
 
 import math
 from collections import Counter
@@ -14,7 +14,7 @@ OTHER_PARTS = "other arguments, parts or data"
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one model came to in one benchmark, or in parts of it.
+    """One model's result in one benchmark, or in parts of it.
 
     Attributes:
         traits: what must be equal for two results to be compared, by the words that say it is not.
@@ -60,7 +60,6 @@ class _Whole:
     traits: Mapping[str, Hashable]
     parts: frozenset[Hashable]
     value: float
-    results: int
     places: tuple[int, ...]
 
     @property
@@ -68,61 +67,72 @@ class _Whole:
         return self.benchmark, frozenset(self.traits.items()), self.parts
 
 
-def compare(results: Sequence[Result]) -> WinRateTable:
+def compare_results(results: Sequence[Result]) -> WinRateTable:
     """Compare models over columns of like results; a column of one model compares nothing and counts for nobody.
 
     Several results of one benchmark and model (subsets, conditions) are weighted by their instances, as HELM merges
     them.
     """
-    wholes = _wholes([(place, one) for place, one in enumerate(results) if one.left_out is None])
+    comparable = [(place, result) for place, result in enumerate(results) if result.left_out is None]
+    wholes = _join_parts(comparable)
     models = Counter(whole.column for whole in wholes)
-    table: dict[str, dict[Hashable, float]] = {one.model: {} for one in results}
+    names = {column: str(number) for number, column in enumerate(models)}
+    table: dict[str, dict[str, float]] = {result.model: {} for result in results}
     members: dict[Hashable, dict[str, tuple[int, ...]]] = {}
-    left_out = Counter(one.left_out for one in results if one.left_out is not None)
+    left_out = Counter(result.left_out for result in results if result.left_out is not None)
     for whole in wholes:
         if models[whole.column] > 1:
-            table[whole.model][whole.column] = whole.value
+            table[whole.model][names[whole.column]] = whole.value
             members.setdefault(whole.column, {})[whole.model] = whole.places
         else:
-            left_out[_why_alone(whole, wholes)] += whole.results
-    names = {column: str(number) for number, column in enumerate(models)}
-    rates = mean_win_rates({model: {names[key]: v for key, v in row.items()} for model, row in table.items()})
-    return WinRateTable(rates, len(members), dict(left_out), tuple(members.values()))
+            left_out[_explain_alone(whole, wholes)] += len(whole.places)
+    return WinRateTable(mean_win_rates(table), len(members), dict(left_out), tuple(members.values()))
 
 
-def _wholes(results: Sequence[tuple[int, Result]]) -> list[_Whole]:
+def _join_parts(results: Sequence[tuple[int, Result]]) -> list[_Whole]:
+    """Join one model's results of parts of a benchmark; `results` have their places."""
     groups: dict[Hashable, list[tuple[int, Result]]] = {}
-    for place, one in results:
-        groups.setdefault((one.model, one.benchmark, frozenset(one.traits.items())), []).append((place, one))
+    for place, result in results:
+        key = result.model, result.benchmark, frozenset(result.traits.items())
+        groups.setdefault(key, []).append((place, result))
     wholes = []
-    for places_and_group in groups.values():
-        places, group = zip(*places_and_group, strict=True)
-        wholes.append(
-            _Whole(
-                *(group[0].model, group[0].benchmark, group[0].traits),
-                parts=frozenset[Hashable]().union(*(one.parts for one in group)),
-                value=_mean(group),
-                results=len(group),
-                places=places,
-            )
+    for group in groups.values():
+        first = group[0][1]
+        parts: frozenset[Hashable] = frozenset()
+        for _, result in group:
+            parts |= result.parts
+        whole = _Whole(
+            model=first.model,
+            benchmark=first.benchmark,
+            traits=first.traits,
+            parts=parts,
+            value=_average([result for _, result in group]),
+            places=tuple(place for place, _ in group),
         )
+        wholes.append(whole)
     return wholes
 
 
-def _mean(group: Sequence[Result]) -> float:
+def _average(results: Sequence[Result]) -> float:
     # A leaderboard made elsewhere may not say how many instances it counted.
-    weighted = [(one.value or 0.0, one.weight or 1) for one in group]
-    return math.fsum(value * weight for value, weight in weighted) / sum(weight for _, weight in weighted)
+    weights = [result.weight or 1 for result in results]
+    total = math.fsum((result.value or 0.0) * weight for result, weight in zip(results, weights, strict=True))
+    return total / sum(weights)
 
 
-def _why_alone(whole: _Whole, wholes: Sequence[_Whole]) -> str:
+def _explain_alone(whole: _Whole, wholes: Sequence[_Whole]) -> str:
     """Say what sets a result apart from the most similar one of another model."""
-    others = [one for one in wholes if one.benchmark == whole.benchmark and one.model != whole.model]
-    if not others:
+    differences = []
+    for rival in wholes:
+        if rival.benchmark == whole.benchmark and rival.model != whole.model:
+            differences.append(_list_differences(whole, rival))
+    if not differences:
         return NO_OTHER_MODEL
-    return ", ".join(min((len(words), words) for words in (_differences(whole, other) for other in others))[1])
+    return ", ".join(min(differences, key=lambda words: (len(words), words)))
 
 
-def _differences(one: _Whole, other: _Whole) -> list[str]:
-    found = [words for words, value in one.traits.items() if other.traits.get(words) != value]
-    return found + ([OTHER_PARTS] if one.parts != other.parts else [])
+def _list_differences(whole: _Whole, rival: _Whole) -> list[str]:
+    differences = [words for words, value in whole.traits.items() if rival.traits.get(words) != value]
+    if whole.parts != rival.parts:
+        differences.append(OTHER_PARTS)
+    return differences

@@ -15,7 +15,7 @@ from agent.results.comparability import (
     list_question_traits,
 )
 from agent.results.jury_summary import JurySummary, summarise_jury
-from agent.results.leaderboard import Result, WinRateTable, compare
+from agent.results.leaderboard import Result, WinRateTable, compare_results
 from agent.scoring.measures import HELM_TWIN
 from agent.statistics.bounds import Bounds, bound_mean
 from agent.statistics.intervals import Mean, estimate_mean
@@ -399,7 +399,7 @@ def compare_summaries(summaries: Sequence[RunSummary]) -> WinRateTable:
     Nor by a metric that stands in for the main one. Compared are results of one kind only, see `_result`, of runs that
     have ended and lack next to nothing for reasons that are not the model's.
     """
-    return compare([_result(summary) for summary in summaries])
+    return compare_results([_result(summary) for summary in summaries])
 
 
 def _result(summary: RunSummary) -> Result:

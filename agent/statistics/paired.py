@@ -422,8 +422,8 @@ def compute_bootstrap_p(value: float, drawn: "Numbers", sums: "Numbers", errors:
     """Return the two-sided p of a difference: how often resamples lie as far from it as it lies from 0.
 
     Counted as if there were one resample more, which is as far (Davison and Hinkley 1997, section 4.4), and as wide as
-    an interval is for so few units, see `compute_reach`. It is never less than `compute_least_p`, since few units cannot
-    be surer.
+    an interval is for so few units, see `compute_reach`. It is never less than
+    `compute_least_p`, since few units cannot be surer.
 
     Args:
         value: the difference.
