@@ -12,8 +12,9 @@ from aggregator.home import Home
 from aggregator.log import journal
 from aggregator.log.cosignatures import KEPT, check_cosignatures, keep_cosignatures, with_cosignatures
 from aggregator.store.schema import cosignatures
-from protocol.checkpoint import verify_checkpoint
+from protocol.checkpoint import Checkpoint, sign_checkpoint, verify_checkpoint
 from protocol.cosignature import cosign, read_cosignatures
+from protocol.errors import Code, ProtocolError
 from protocol.keys import Ed25519Signer
 from protocol.registry import KeyGroup, NamedKey
 from tests.aggregator.audited import change_registry
@@ -105,3 +106,32 @@ def test_a_cosignature_that_was_moved_to_another_checkpoint_is_never_served(home
         connection.execute(update(cosignatures).values(size=journal.size(connection)))
     with pytest.raises(StoreError, match="a kept cosignature does not verify"):
         read_checkpoint(home)
+
+
+def test_a_checkpoint_that_strangers_alone_cosigned_is_refused(home: Home, witnesses: Witnesses) -> None:
+    ready(home)
+    with pytest.raises(ProtocolError) as refused:
+        hand_over(home, read_checkpoint(home), "one.example", new_key(), 1)
+    assert refused.value.code == Code.UNKNOWN_KEY
+    with home.database.reading() as connection:
+        assert connection.execute(select(cosignatures)).all() == []
+
+
+@pytest.mark.parametrize(
+    ("missing", "code"),
+    [(-1, Code.SPLIT_VIEW), (0, Code.SPLIT_VIEW), (1, Code.BAD_PROOF)],
+    ids=["larger", "same", "smaller"],
+)
+def test_a_cosigned_checkpoint_of_another_log_under_the_same_key_is_refused(
+    home: Home, witnesses: Witnesses, missing: int, code: Code
+) -> None:
+    ready(home)
+    ready(home, "Hospital 2")
+    registry = registry_of(home)
+    newest = verify_checkpoint(read_checkpoint(home), registry.log_keys, registry.log_name)
+    forked = Checkpoint(registry.log_name, newest.size - missing, bytes(32))
+    note = sign_checkpoint(forked, home.log_signer(registry))
+    cosigned = note + cosign(note, "one.example", witnesses["one.example"], 1)
+    with home.database.reading() as connection, pytest.raises(ProtocolError) as refused:
+        check_cosignatures(connection, cosigned, registry, newest)
+    assert refused.value.code == code
