@@ -1,11 +1,12 @@
-"""What a run would take: requests, tokens, time and money. Pure; `trial` counts prompts and times the server.
+"""Forecast the requests, tokens, time and money of a run. Pure; `trial` counts prompts and times the server.
 
-Everything here is an estimate and says upon what it rests. What nobody can know stays unknown.
+Every figure is an estimate and names its basis. A figure without a basis stays unknown.
 """
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from agent.catalog.deployments import Prices
 from agent.inference.tokens import byte_length
@@ -13,18 +14,20 @@ from agent.io.wording import counted
 from agent.runs.forecast.usage import Cost, compute_cost, format_cost, format_duration, format_total_cost
 from agent.vocabulary import Instance
 
-CHARACTERS_A_TOKEN = 4.0  # of English text, where nobody counts
+Number = TypeVar("Number", int, float)
+
+CHARACTERS_A_TOKEN = 4.0  # of English text; used where no server counts
 
 
 @dataclass(frozen=True, slots=True)
 class PromptSize:
-    """How long one prompt is, without its text.
+    """The length of one prompt, without its text.
 
     Attributes:
         characters: of all messages.
-        most_tokens: it has no more, whoever counts: its bytes.
-        fixed: characters that cannot be cut; all of them where nothing may be.
-        answer: characters of the longest right reference, of which an option has one; None where there is none.
+        most_tokens: an upper bound of its tokens under every tokenizer: its bytes.
+        fixed: characters that cannot be cut; all of them where no part may be.
+        answer: characters of the longest right reference (1 for an option); None without a right reference.
     """
 
     characters: int
@@ -35,13 +38,13 @@ class PromptSize:
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How fast a server answered trial questions, so many at once.
+    """The speed at which a server answered trial questions.
 
     Attributes:
         in_flight: questions at once.
         base_s: seconds of one round of them, whatever their length.
         prompt_token_s, answer_token_s: seconds that each token adds to a round in which every question has it.
-        at_least: the server did not finish in time, so all of it takes longer than this.
+        at_least: the server did not finish in time, so `base_s` is a lower bound.
     """
 
     in_flight: int
@@ -51,7 +54,7 @@ class Pace:
     at_least: bool = False
 
     def seconds(self, requests: int, prompt_tokens: float, answer_tokens: float) -> float:
-        """Return how long so many requests take, with so many tokens in all."""
+        """Return the seconds that these requests take, with these tokens in all."""
         rounds = max(requests / self.in_flight, min(1, requests))
         tokens = prompt_tokens * self.prompt_token_s + answer_tokens * self.answer_token_s
         return rounds * self.base_s + tokens / self.in_flight
@@ -59,17 +62,17 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What one run would take.
+    """The size of one run before it is asked.
 
     Attributes:
         requests: prompts that would be sent.
         prompt_tokens: of all prompts as they would be sent.
-        counted: prompts that were really counted; with none, a token is taken for four characters.
+        counted: prompts that a server counted; with none, a token is taken for four characters.
         answer_most: tokens of all answers, were each as long as is allowed.
-        answer_expected: tokens of all answers, were each as long as its reference; None where that says nothing.
+        answer_expected: tokens of all answers, were each as long as its reference; None where references say nothing.
         shortened: prompts that would be cut to fit.
         not_fitting: prompts that would not be asked, or that the server would refuse.
-        bounded: whether it is known how much fits.
+        bounded: whether the limit of a prompt is known.
     """
 
     requests: int
@@ -83,16 +86,17 @@ class Forecast:
 
 
 def measure_prompt(instance: Instance) -> PromptSize:
-    """Return how long an instance's prompt and answer are."""
-    part = instance.shortenable
+    """Return the length of an instance's prompt and answer."""
     characters = sum(len(message.content) for message in instance.messages)
-    right = [len(reference.text) for reference in instance.references if reference.correct]
-    return PromptSize(
-        characters,
-        byte_length(instance.messages),
-        characters - (part.end - part.start if part else 0),
-        1 if instance.multiple_choice else max(right, default=None),
-    )
+    shortenable = instance.shortenable
+    fixed = characters
+    if shortenable is not None:
+        fixed -= shortenable.end - shortenable.start
+    answer: int | None = 1  # the letter of an option
+    if not instance.multiple_choice:
+        right_lengths = [len(reference.text) for reference in instance.references if reference.correct]
+        answer = max(right_lengths, default=None)
+    return PromptSize(characters=characters, most_tokens=byte_length(instance.messages), fixed=fixed, answer=answer)
 
 
 def forecast(
@@ -111,28 +115,31 @@ def forecast(
         sizes: of every prompt.
         counts: real tokens of some of the prompts, by position.
         max_tokens: the most tokens of an answer.
-        budget: the most tokens of a prompt; None if nobody says.
-        can_shorten: whether somebody counts, so that prompts can be cut.
+        budget: the most tokens of a prompt; None if unknown.
+        can_shorten: whether tokens are counted, so that prompts can be cut.
         thinks: the model thinks before it answers, so that references say nothing of the length of answers.
-        byte_limit: nobody counts, so that a prompt of more bytes is not asked.
+        byte_limit: a prompt of more bytes is not asked, where tokens are not counted; None: no such limit.
     """
     counted_characters = sum(sizes[position].characters for position in counts)
-    per_token = counted_characters / sum(counts.values()) if counts and counted_characters else CHARACTERS_A_TOKEN
+    per_token = CHARACTERS_A_TOKEN
+    if counted_characters:
+        per_token = counted_characters / sum(counts.values())
     requests, tokens, shortened, not_fitting = 0, 0.0, 0, 0
     answers: list[float] = []
     for position, size in enumerate(sizes):
         if byte_limit is not None and size.most_tokens > byte_limit:
             not_fitting += 1
             continue
-        own = counts.get(position, min(size.characters / per_token, size.most_tokens))
-        if budget is not None and own > budget:
-            if not can_shorten or size.fixed == size.characters or size.fixed / per_token >= budget:
+        prompt_tokens = counts.get(position, min(size.characters / per_token, size.most_tokens))
+        if budget is not None and prompt_tokens > budget:
+            has_part_to_cut = size.fixed < size.characters and size.fixed / per_token < budget
+            if not can_shorten or not has_part_to_cut:
                 not_fitting += 1
                 continue
             shortened += 1
-            own = budget
+            prompt_tokens = budget
         requests += 1
-        tokens += own
+        tokens += prompt_tokens
         if size.answer is not None:
             answers.append(min(size.answer / per_token + 1, max_tokens))  # an end is a token too
     return Forecast(
@@ -140,112 +147,131 @@ def forecast(
         prompt_tokens=round(tokens),
         counted=len(counts),
         answer_most=requests * max_tokens,
-        answer_expected=_expected(answers, requests, thinks),
+        answer_expected=_estimate_answer_tokens(answers, requests, thinks),
         shortened=shortened,
         not_fitting=not_fitting,
         bounded=budget is not None,
     )
 
 
-def _expected(answers: Sequence[float], requests: int, thinks: bool) -> int | None:
+def _estimate_answer_tokens(answers: Sequence[float], requests: int, thinks: bool) -> int | None:
     if requests == 0:
         return 0
-    return None if thinks or not answers else round(sum(answers) / len(answers) * requests)
+    if thinks or not answers:
+        return None
+    return round(sum(answers) / len(answers) * requests)
 
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """How long a run takes.
+    """The duration of a run.
 
     Attributes:
         likely: seconds, were each answer as long as its reference; None where that is not known.
-        most: seconds, were each answer as long as is allowed; infinite where the server is slower than was waited for,
-            and `likely` then is the least.
+        most: seconds, were each answer as long as is allowed. Infinite where the server did not end its trial in time;
+            `likely` is a lower bound then.
     """
 
     likely: float | None
     most: float
 
 
-def estimate_times(found: Forecast, pace: Pace) -> Times:
-    """Return how long the run takes at this pace."""
+def estimate_times(run: Forecast, pace: Pace) -> Times:
+    """Return the duration of the run at this pace."""
+    expected = run.answer_expected
     if pace.at_least:
-        return Times(pace.seconds(found.requests, found.prompt_tokens, found.answer_expected or 0), math.inf)
-    expected = found.answer_expected
-    return Times(
-        None if expected is None else pace.seconds(found.requests, found.prompt_tokens, expected),
-        pace.seconds(found.requests, found.prompt_tokens, found.answer_most),
-    )
+        return Times(likely=pace.seconds(run.requests, run.prompt_tokens, expected or 0), most=math.inf)
+    likely = None
+    if expected is not None:
+        likely = pace.seconds(run.requests, run.prompt_tokens, expected)
+    return Times(likely, most=pace.seconds(run.requests, run.prompt_tokens, run.answer_most))
 
 
-def describe_forecast(found: Forecast, pace: Pace | None, prices: Prices | None) -> list[str]:
-    """Return what a person should know before the run, one thing a line."""
-    if not found.requests and not found.not_fitting:
+def describe_forecast(run: Forecast, pace: Pace | None, prices: Prices | None) -> list[str]:
+    """Return the forecast of one run in lines for a person."""
+    if not run.requests and not run.not_fitting:
         return ["nothing is left to ask"]
-    lines = _size_lines(found)
+    lines = _describe_size(run)
     if pace is not None:
-        lines.append(
-            f"{_time_words(estimate_times(found, pace))}, by a trial of the server, {pace.in_flight} questions at once"
-        )
+        duration = _describe_times(estimate_times(run, pace))
+        lines.append(f"{duration}, by a trial of the server, {pace.in_flight} questions at once")
     if prices is not None:
-        lines.extend(_cost_words(found, pace, prices))
+        lines.extend(_describe_cost(run, pace, prices))
     return lines
 
 
 def describe_total(
     forecasts: Sequence[Forecast], paces: Sequence[Pace | None], prices: Sequence[Prices | None]
 ) -> list[str]:
-    """Return the same of several runs, one after the other; their time and cost only where it is known of each."""
-    if not any(one.requests or one.not_fitting for one in forecasts):
+    """Return the forecast of several runs, one after the other.
+
+    Time and cost are left out unless they are known of every run.
+    """
+    if not any(run.requests or run.not_fitting for run in forecasts):
         return ["nothing is left to ask"]
-    expected = [one.answer_expected for one in forecasts]
-    total = Forecast(
-        requests=sum(one.requests for one in forecasts),
-        prompt_tokens=sum(one.prompt_tokens for one in forecasts),
-        counted=sum(one.counted for one in forecasts),
-        answer_most=sum(one.answer_most for one in forecasts),
-        answer_expected=None if None in expected else sum(one for one in expected if one is not None),
-        shortened=sum(one.shortened for one in forecasts),
-        not_fitting=sum(one.not_fitting for one in forecasts),
-        bounded=all(one.bounded for one in forecasts),
-    )
-    each = [estimate_times(found, pace) for found, pace in zip(forecasts, paces, strict=True) if pace is not None]
-    lines = _size_lines(total)
-    if len(each) == len(forecasts):
-        likely = [one.likely for one in each]
-        known = None if None in likely else sum(seconds for seconds in likely if seconds is not None)
-        lines.append(_time_words(Times(known, sum(one.most for one in each))))
-    priced = list(zip(forecasts, paces, prices, strict=True))
+    lines = _describe_size(_add_forecasts(forecasts))
+    times = []
+    for run, pace in zip(forecasts, paces, strict=True):
+        if pace is not None:
+            times.append(estimate_times(run, pace))
+    if len(times) == len(forecasts):
+        lines.append(_describe_times(_add_times(times)))
     for words in ("about", "at most"):
-        amount = format_total_cost([_cost(*one, words) for one in priced])
+        costs = [
+            _estimate_cost(run, pace, run_prices, words)
+            for run, pace, run_prices in zip(forecasts, paces, prices, strict=True)
+        ]
+        amount = format_total_cost(costs)
         if amount:
             lines.append(f"cost {words} {amount}")
     return lines
 
 
-def _size_lines(found: Forecast) -> list[str]:
-    basis = (
-        f"{counted(found.counted, 'prompt')} {'was' if found.counted == 1 else 'were'} counted"
-        if found.counted
-        else f"not counted: a token is taken for {CHARACTERS_A_TOKEN:g} characters"
+def _add_forecasts(forecasts: Sequence[Forecast]) -> Forecast:
+    return Forecast(
+        requests=sum(run.requests for run in forecasts),
+        prompt_tokens=sum(run.prompt_tokens for run in forecasts),
+        counted=sum(run.counted for run in forecasts),
+        answer_most=sum(run.answer_most for run in forecasts),
+        answer_expected=_add_known([run.answer_expected for run in forecasts]),
+        shortened=sum(run.shortened for run in forecasts),
+        not_fitting=sum(run.not_fitting for run in forecasts),
+        bounded=all(run.bounded for run in forecasts),
     )
+
+
+def _add_times(times: Sequence[Times]) -> Times:
+    return Times(likely=_add_known([time.likely for time in times]), most=sum(time.most for time in times))
+
+
+def _add_known(numbers: Sequence[Number | None]) -> Number | None:
+    """Return the sum; None if a summand is unknown."""
+    known = [number for number in numbers if number is not None]
+    return sum(known) if len(known) == len(numbers) else None
+
+
+def _describe_size(run: Forecast) -> list[str]:
+    basis = f"not counted: a token is taken for {CHARACTERS_A_TOKEN:g} characters"
+    if run.counted:
+        verb = "was" if run.counted == 1 else "were"
+        basis = f"{counted(run.counted, 'prompt')} {verb} counted"
     expected = ""
-    if found.answer_expected is not None:
-        expected = f", about {found.answer_expected:,} if answers are as long as the reference answers"
+    if run.answer_expected is not None:
+        expected = f", about {run.answer_expected:,} if answers are as long as the reference answers"
     lines = [
-        f"{counted(found.requests, 'request')}, about {found.prompt_tokens:,} tokens in ({basis})",
-        f"at most {found.answer_most:,} tokens out{expected}",
+        f"{counted(run.requests, 'request')}, about {run.prompt_tokens:,} tokens in ({basis})",
+        f"at most {run.answer_most:,} tokens out{expected}",
     ]
-    if found.shortened:
-        lines.append(f"prompts that would be shortened to fit: {found.shortened:,}")
-    if found.not_fitting:
-        lines.append(f"prompts that do not fit and would have no score (context_length): {found.not_fitting:,}")
-    if not found.bounded:
+    if run.shortened:
+        lines.append(f"prompts that would be shortened to fit: {run.shortened:,}")
+    if run.not_fitting:
+        lines.append(f"prompts that do not fit and would have no score (context_length): {run.not_fitting:,}")
+    if not run.bounded:
         lines.append("how much fits the model is not known, so neither is whether all prompts do")
     return lines
 
 
-def _time_words(time: Times) -> str:
+def _describe_times(time: Times) -> str:
     if math.isinf(time.most):
         return f"more than {format_duration(time.likely or 0)} (the server did not end its trial in time)"
     if time.likely is None:
@@ -253,19 +279,19 @@ def _time_words(time: Times) -> str:
     return f"about {format_duration(time.likely)}, up to {format_duration(time.most)} if answers are as long as allowed"
 
 
-def _cost_words(found: Forecast, pace: Pace | None, prices: Prices) -> Iterable[str]:
+def _describe_cost(run: Forecast, pace: Pace | None, prices: Prices) -> Iterable[str]:
     for words in ("about", "at most"):
-        amount = _cost(found, pace, prices, words)
+        amount = _estimate_cost(run, pace, prices, words)
         if amount is not None and format_cost(amount):
             yield f"cost {words} {format_cost(amount)}"
 
 
-def _cost(found: Forecast, pace: Pace | None, prices: Prices | None, words: str) -> Cost | None:
-    """Return what a run would cost about or at most; None where nobody knows."""
-    answer_tokens = found.answer_expected if words == "about" else found.answer_most
+def _estimate_cost(run: Forecast, pace: Pace | None, prices: Prices | None, words: str) -> Cost | None:
+    """Return the cost of a run, about or at most as `words` says; None if unknown."""
+    answer_tokens = run.answer_expected if words == "about" else run.answer_most
     if answer_tokens is None or prices is None:
         return None
     seconds = None
     if pace is not None and not pace.at_least:
-        seconds = pace.seconds(found.requests, found.prompt_tokens, answer_tokens)
-    return compute_cost(prices, prompt_tokens=found.prompt_tokens, completion_tokens=answer_tokens, seconds=seconds)
+        seconds = pace.seconds(run.requests, run.prompt_tokens, answer_tokens)
+    return compute_cost(prices, prompt_tokens=run.prompt_tokens, completion_tokens=answer_tokens, seconds=seconds)

@@ -1,4 +1,4 @@
-"""What a run or its jury has yet to be asked, of all that its plan holds: the rest is stored. Reads only."""
+"""Find the questions of a plan that a run or its jury has yet to be asked. Reads the store only."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ from agent.store import Run, Store
 
 @dataclass(frozen=True, slots=True)
 class RemainingWork:
-    """What is left of one plan, by position in its instances.
+    """The work that one plan still holds, by position in its instances.
 
     Attributes:
-        ask: whose question would be sent; of equal ones the first.
-        judge: by seat of the jury, whose answers it has yet to judge.
-        other_jury: judges have graded these answers under another jury or other rules. What they replied is not asked
-            for again, and is not taken off here.
+        ask: instances whose question would be sent; of equal questions the first.
+        judge: by seat of the jury, the instances whose answers it has yet to judge.
+        other_jury: judges have graded these answers under another jury or other rules. Their replies are not asked for
+            again, but they are not subtracted here.
     """
 
     ask: Sequence[int]
@@ -29,47 +29,82 @@ class RemainingWork:
 
 
 def find_remaining(store: Store, plan: Plan, capabilities: Capabilities | None) -> RemainingWork:
-    """Return what asking the plan would still send.
+    """Return the questions that asking the plan would still send.
 
     Args:
         store: the site's.
         plan: one run.
-        capabilities: of its server, which are part of what is asked; None if it was not met: as the stored run has it.
+        capabilities: of its server, which are part of a request; None if it was not probed: those of the stored run.
     """
     run = find_stored_run(store, plan)
-    everything = range(len(plan.instances))
-    known = capabilities or (_kept_capabilities(run) if run else None)
-    if known is None:
-        return RemainingWork(everything, [frozenset(everything)] * len(plan.jury))
-    if run is not None and store.runs.holds_plan(
-        run.run_id, store.identities.plan_digest(derive_request_keys(store, plan, known), plan.scored_by())
-    ):
-        unsettled = store.answers.find_unsettled(run.run_id)
-        first = {key: position for position, key, answered in reversed(unsettled) if not answered}
-        pending = frozenset(position for position, _, _ in unsettled)
-        judge = [seat | pending for seat in find_open_answers(store, run.run_id, plan.rules)] if plan.jury else []
-        return RemainingWork(sorted(first.values()), judge)
-    keys = [key for _, key in derive_request_keys(store, plan, known)]
+    if capabilities is None and run is not None:
+        capabilities = _read_capabilities(run)
+    if capabilities is None:
+        return RemainingWork(range(len(plan.instances)), _leave_all_to_judge(plan))
+    if run is not None and _holds_plan(store, run, plan, capabilities):
+        return _find_unsettled(store, run, plan)
+    return RemainingWork(
+        ask=_find_new_questions(store, plan, capabilities),
+        judge=_leave_all_to_judge(plan),
+        other_jury=_has_judgements(store, run, plan),
+    )
+
+
+def _leave_all_to_judge(plan: Plan) -> list[frozenset[int]]:
+    everything = frozenset(range(len(plan.instances)))
+    return [everything for _ in plan.jury]
+
+
+def _holds_plan(store: Store, run: Run, plan: Plan, capabilities: Capabilities) -> bool:
+    keys = derive_request_keys(store, plan, capabilities)
+    return store.runs.holds_plan(run.run_id, store.identities.plan_digest(keys, plan.scored_by()))
+
+
+def _find_unsettled(store: Store, run: Run, plan: Plan) -> RemainingWork:
+    """Return the remaining work of a run that the store holds as the plan would make it."""
+    unsettled = store.answers.find_unsettled(run.run_id)
+    first_positions: dict[bytes, int] = {}
+    for position, key, is_answered in unsettled:
+        if not is_answered:
+            first_positions.setdefault(key, position)
+    if not plan.jury:
+        return RemainingWork(sorted(first_positions.values()), [])
+    unscored = frozenset(position for position, _, _ in unsettled)  # the jury sees these once they are answered
+    open_answers = find_open_answers(store, run.run_id, plan.rules)
+    return RemainingWork(sorted(first_positions.values()), [positions | unscored for positions in open_answers])
+
+
+def _find_new_questions(store: Store, plan: Plan, capabilities: Capabilities) -> list[int]:
+    """Return the first position of every request that has no stored answer."""
+    keys = [key for _, key in derive_request_keys(store, plan, capabilities)]
     answered_keys = store.answers.select_answered(keys)
-    firsts: dict[bytes, int] = {}
+    first_positions: dict[bytes, int] = {}
     for position, key in enumerate(keys):
         if key not in answered_keys:
-            firsts.setdefault(key, position)
+            first_positions.setdefault(key, position)
+    return list(first_positions.values())
+
+
+def _has_judgements(store: Store, run: Run | None, plan: Plan) -> bool:
     measures = select_jury_measures(plan.rules)
-    graded = bool(run and measures and plan.jury and store.juries.has_seats(run.run_id, measures[0].use.name))
-    return RemainingWork(list(firsts.values()), [frozenset(everything)] * len(plan.jury), graded)
+    if run is None or not measures or not plan.jury:
+        return False
+    return store.juries.has_seats(run.run_id, measures[0].use.name)
 
 
 def find_open_answers(store: Store, run_id: str, rules: Rules) -> list[frozenset[int]]:
     """Return, by seat of a stored run's jury, the positions whose answers it has yet to judge, or to judge again."""
     use = select_jury_measures(rules)[0].use
-    stored = store.juries.read_seats(run_id, use.name)
-    closed = {(position, seat.seat) for position, seats in stored.items() for seat in seats if not is_open(seat)}
-    positions = find_open_positions(store, run_id, rules)
-    return [frozenset(one for one in positions if (one, number) not in closed) for number in range(len(use.judges))]
+    open_positions = find_open_positions(store, run_id, rules)
+    to_judge = [set(open_positions) for _ in use.judges]
+    for position, seats in store.juries.read_seats(run_id, use.name).items():
+        for seat in seats:
+            if not is_open(seat) and seat.seat < len(to_judge):
+                to_judge[seat.seat].discard(position)
+    return [frozenset(positions) for positions in to_judge]
 
 
-def _kept_capabilities(run: Run) -> Capabilities | None:
+def _read_capabilities(run: Run) -> Capabilities | None:
     try:
         return Capabilities.from_json(run.details.capabilities)
     except (KeyError, ValueError):

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.catalog.benchmark import find_benchmarks
 from agent.catalog.deployments import Deployment
 from agent.catalog.run_entries import parse_run_entry
 from agent.datasets.load import Dataset
@@ -24,6 +23,7 @@ from agent.site.directory import Site, create_site
 from agent.site.http_limits import http_limits
 from agent.store.run_details import RunDetails, read_details, write_details
 from agent.vocabulary import ChatRequest, Failure, Instance, Message, Reason, Reference, Response, Shortenable, Unscored
+from tests.agent.catalog.shipped import BENCHMARKS
 from tests.agent.runs.suites import plan, write_benchmark
 
 REQUEST = ChatRequest("m", (Message("user", "q"),), 16)
@@ -86,7 +86,7 @@ def test_no_two_conversations_share_an_identity(one: list[str], other: list[str]
 
 
 def test_a_runs_name_holds_no_file_name():
-    benchmark = find_benchmarks()["pubmed_qa"]
+    benchmark = BENCHMARKS["pubmed_qa"]
     entry = parse_run_entry("pubmed_qa:model=a/b,data_path=/data/Mrs_Quackenbush.json,num_output_tokens=9")
     name = write_run_name(entry, benchmark, Dataset((Path("x"),), "ab" * 32, "unknown"), DEPLOYMENT)
     assert name == "pubmed_qa:data=abababababab,model=a/b,model_deployment=local/b,num_output_tokens=9"
@@ -97,7 +97,7 @@ def test_a_runs_name_holds_no_file_name():
     ["model=a/b,instructions=expert", "model=a/b,temperature=1", "model=a/b,stop=hash", "model=a_b", "model=a/c"],
 )
 def test_two_runs_that_ask_something_else_have_two_names(other: str):
-    benchmark, data = find_benchmarks()["pubmed_qa"], Dataset((Path("x"),), "ab" * 32, "unknown")
+    benchmark, data = BENCHMARKS["pubmed_qa"], Dataset((Path("x"),), "ab" * 32, "unknown")
     one, two = (
         write_run_name(parse_run_entry(f"pubmed_qa:{pairs}"), benchmark, data, DEPLOYMENT)
         for pairs in ("model=a/b", other)
@@ -238,7 +238,7 @@ def test_gated_data_runs_with_a_mark_until_somebody_attests_it(tmp_path: Path):
     (site.data / "mimic_bhc").mkdir()
     shutil.copy(file, site.data / "mimic_bhc")
     assert marks() == (False, True)
-    benchmark = find_benchmarks()["mimic_bhc"]
+    benchmark = BENCHMARKS["mimic_bhc"]
     add_data(benchmark, file, site.data, attestation=Attestation("PhysioNet 1.5.0", "A. Name"), replace=True)
     assert marks() == (True, False)
     (site.data / "mimic_bhc" / file.name).write_text('{"note_id": "2-DS-1", "input": "other", "target": "a course"}\n')
@@ -250,7 +250,7 @@ def test_data_whose_replacing_was_interrupted_is_not_taken_for_a_sample(tmp_path
     (site.data / ".med_qa.old").mkdir()
     with pytest.raises(BenchmarkError, match="replacing its data was interrupted"):
         plan(site, "med_qa:model=a/b")
-    state = check_data(find_benchmarks()["med_qa"], site.data)
+    state = check_data(BENCHMARKS["med_qa"], site.data)
     assert (state.state, "interrupted" in state.detail) == ("cannot be read", True)
 
 

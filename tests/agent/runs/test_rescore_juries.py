@@ -140,12 +140,12 @@ def test_killed_in_mid_draft_it_leaves_seats_and_scores_of_one_making(site: Site
 
 
 @pytest.mark.usefixtures("without_scipy")
-@pytest.mark.parametrize("at", ["draft_scores:1", "put_in_place:0"])
+@pytest.mark.parametrize("at", ["draft:1", "put_draft_in_place:0"])
 def test_killed_outright_it_has_taken_nothing_away(site: Site, at: str):
     with site.store() as store:
         before = kept(store)
     words = ["--site", str(site.directory), "rescore", "--suite", "s", "--scoring", "both"]
-    command = [sys.executable, "-c", KILLED, f"agent.store.Store:{at}", *words]
+    command = [sys.executable, "-c", KILLED, f"agent.store.scores.Scores:{at}", *words]
     ended = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, timeout=60)
     assert ended.returncode == -9, ended.stderr
     with site.store() as store:
