@@ -1,4 +1,4 @@
-"""How stored instances become fit to be seen: through redaction, or past it with an entry in the audit log.
+"""Clear stored instances for people: through redaction, or past it with an entry in the audit log.
 
 The one way from the store to pages and exports.
 """
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from agent.redaction.gateway.judgements import SeatJudgement, legible
 from agent.redaction.gateway.subject import Whose
 from agent.redaction.redacted import Redacted, Redactor, reveal_record
-from agent.vocabulary import Score, Unscored
+from agent.vocabulary import Instance, Score, Unscored
 
 if TYPE_CHECKING:
     from agent.site.directory import Site
@@ -94,7 +94,7 @@ class ClearedCase:
 
 
 class Clearer(ABC):
-    """Makes instances fit to be seen.
+    """Clears instances so that a person may see them.
 
     Attributes:
         reveals: whether original text is shown.
@@ -107,7 +107,7 @@ class Clearer(ABC):
     @property
     @abstractmethod
     def withheld(self) -> int:
-        """How many texts were withheld so far."""
+        """Number of texts withheld so far."""
 
     def clear(
         self,
@@ -123,15 +123,17 @@ class Clearer(ABC):
         """
         if not instances:
             return []
-        of = judged or {}
-        records = [list(_texts(stored, of.get(stored.position, ()), reveals=self.reveals)) for stored in instances]
+        judgements = [(judged or {}).get(stored.position, ()) for stored in instances]
+        records: list[list[str]] = []
+        for stored, of_answer in zip(instances, judgements, strict=True):
+            records.append(list(_list_texts(stored, of_answer, reveals=self.reveals)))
         which = f"run={run_id} instances={instances[0].position}-{instances[-1].position}"
         whose = [Whose.of(stored.instance) for stored in instances]
         cleared = self.clear_records(records, which, whose)
-        return [
-            _case(stored, of.get(stored.position, ()), iter(texts), reveals=self.reveals)
-            for stored, texts in zip(instances, cleared, strict=True)
-        ]
+        cases: list[ClearedCase] = []
+        for stored, of_answer, texts in zip(instances, judgements, cleared, strict=True):
+            cases.append(_build_case(stored, of_answer, iter(texts), reveals=self.reveals))
+        return cases
 
     @abstractmethod
     def clear_records(
@@ -157,7 +159,7 @@ class Redacting(Clearer):
 
     @property
     def withheld(self) -> int:
-        """How many texts could not be cleared so far."""
+        """Number of texts withheld so far, because they could not be redacted."""
         return sum(self._redactor.withheld.values())
 
     def clear_records(
@@ -213,8 +215,8 @@ def open_clearer(site: "Site", store: "Store", *, reveal: bool, purpose: str) ->
     return Redacting(open_redactor(site.settings.redaction_policy, site.directory, findings, site.surrogate_key()))
 
 
-def _texts(stored: "StoredInstance", judged: Sequence[SeatJudgement], *, reveals: bool) -> Iterator[str]:
-    """Every text of a case, in the order in which `_case` takes them back."""
+def _list_texts(stored: "StoredInstance", judged: Sequence[SeatJudgement], *, reveals: bool) -> Iterator[str]:
+    """Yield every text of a case, in the order in which `_build_case` takes them back."""
     instance, response = stored.instance, stored.response
     if instance is not None:
         if reveals:
@@ -224,13 +226,14 @@ def _texts(stored: "StoredInstance", judged: Sequence[SeatJudgement], *, reveals
     if response is not None:
         yield response.text
         yield response.reasoning
-    for one in judged:
-        said = [text for of in one.words.values() for text in of.values()]
-        said += [text for reply in one.replies for text in (reply.text, reply.reasoning)]
-        yield from said if reveals else map(legible, said)
+    for judgement in judged:
+        texts = [text for fields in judgement.words.values() for text in fields.values()]
+        for reply in judgement.replies:
+            texts += (reply.text, reply.reasoning)
+        yield from texts if reveals else map(legible, texts)
 
 
-def _case(
+def _build_case(
     stored: "StoredInstance", judged: Sequence[SeatJudgement], texts: Iterator[Redacted], *, reveals: bool
 ) -> ClearedCase:
     instance, response = stored.instance, stored.response
@@ -238,10 +241,7 @@ def _case(
     prompt = references = None
     if instance is not None:
         prompt = tuple(ClearedMessage(message.role, next(texts)) for message in instance.messages)
-        references = tuple(
-            ClearedReference(chr(ord("A") + place) if instance.multiple_choice else "", next(texts), reference.correct)
-            for place, reference in enumerate(instance.references)
-        )
+        references = tuple(_build_references(instance, texts))
     return ClearedCase(
         position=stored.position,
         key=stored.instance_key.hex()[:16],
@@ -252,18 +252,28 @@ def _case(
         reasoning=None if response is None else next(texts),
         finish_reason=None if response is None else response.finish_reason,
         scores=stored.scores,
-        judgements=tuple(_judgement(one, texts) for one in judged),
+        judgements=tuple(_build_judgement(judgement, texts) for judgement in judged),
     )
 
 
-def _judgement(one: SeatJudgement, texts: Iterator[Redacted]) -> ClearedJudgement:
+def _build_references(instance: Instance, texts: Iterator[Redacted]) -> Iterator[ClearedReference]:
+    for index, reference in enumerate(instance.references):
+        letter = chr(ord("A") + index) if instance.multiple_choice else ""
+        yield ClearedReference(letter, next(texts), reference.correct)
+
+
+def _build_judgement(judgement: SeatJudgement, texts: Iterator[Redacted]) -> ClearedJudgement:
+    words: dict[str, dict[str, Redacted]] = {}
+    for criterion, fields in judgement.words.items():
+        words[criterion] = {field: next(texts) for field in fields}
+    seat = judgement.seat
     return ClearedJudgement(
-        metric=one.metric,
-        seat=one.seat.seat,
-        judge=one.judge,
-        grades=None if one.seat.grades is None else dict(one.seat.grades),
-        reason=one.seat.reason,
-        repaired=one.seat.repaired,
-        words={criterion: {field: next(texts) for field in of} for criterion, of in one.words.items()},
-        replies=tuple(ClearedReply(next(texts), next(texts), reply.finish_reason) for reply in one.replies),
+        metric=judgement.metric,
+        seat=seat.seat,
+        judge=judgement.judge,
+        grades=None if seat.grades is None else dict(seat.grades),
+        reason=seat.reason,
+        repaired=seat.repaired,
+        words=words,
+        replies=tuple(ClearedReply(next(texts), next(texts), reply.finish_reason) for reply in judgement.replies),
     )

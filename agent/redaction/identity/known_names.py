@@ -1,4 +1,4 @@
-"""Names that are known of a record, however a text writes them.
+"""Search texts for the known names of a record, in all the ways in which people write a name.
 
 A name is searched for by its words. A **strong** word (three letters or more, and no everyday word) identifies its
 person alone: it counts in any case, with one typing error, and joined to another ("jholloway"). A weak word ("Will",
@@ -16,32 +16,32 @@ import regex
 
 from agent.redaction.identity.words import TextWords, plain_words, split_words, to_plain
 
-Place = tuple[int, int]
+Stretch = tuple[int, int]  # start and end, exclusive
 
 _STRONG_LETTERS = 3
 _JOINED_LETTERS = 6  # letters that two joined parts must have together
 _ABBREVIATION = 4  # letters
 _MISTYPED_LETTERS = 5  # letters of a word that may hold a typing error; one more where it has no capital
 _REACH = 6  # words of one name on each side of one that was found
-_NAMES_OF_A_WORD = 8  # more people of one family name are not told apart
+_NAMES_OF_A_WORD = 8  # further people of one family name are not told apart
 _GAP = 3  # characters between two words of a name: ", " and the like
 
 
-def _set(words: str) -> frozenset[str]:
+def _read_words(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-_TITLES = _set(
+_TITLES = _read_words(
     "mr mrs ms miss mx mister dr drs doctor prof professor sir dame rev reverend capt captain sgt lt judge nurse sr sra"
     " srta senor senora don dona doctora herr frau mme mlle patient pt client resident paciente"
 )
-_NO_NAME = _TITLES | _set("md do phd rn np pa jr ii iii iv dds esq the and of y e")
-_PARTICLES = _set(
+_NO_NAME = _TITLES | _read_words("md do phd rn np pa jr ii iii iv dds esq the and of y e")
+_PARTICLES = _read_words(
     "van von der den de del della delle di da das dos do du la le las los el al bin ibn ben ter ten zu zur af av st"
     " san santa"
 )
 _BEFORE_INITIALS = _TITLES | {"initials", "subject", "name"}
-_TERMS = _set(
+_TERMS = _read_words(
     "disease diseases syndrome sign test score scale criteria criterion classification catheter tube stain palsy"
     " lymphoma sarcoma procedure operation fracture reflex node nodule body bodies cell cells disorder ataxia chorea"
     " dystrophy anemia anaemia thyroiditis contracture position maneuver manoeuvre phenomenon rule law index"
@@ -77,20 +77,24 @@ class KnownNames:
         self._by_first_letters: dict[str, list[str]] = defaultdict(list)
         self._by_last_letters: dict[str, list[str]] = defaultdict(list)
 
+        self._add_all(names)
+
+    def _add_all(self, names: Iterable[str]) -> None:
+        """Add names once each, and choose the words in which typing errors are searched for."""
         written_as_names: set[str] = set()
         in_small_letters: set[str] = set()  # names by their context alone: typing errors in them are not searched for
-        seen: set[tuple[str, ...]] = set()
+        added: set[tuple[str, ...]] = set()
         for name in names:
             self._unspaced.update(_UNSPACED.findall(name))
-            family, _, given = name.partition(",")
-            words = tuple(key for key in (*plain_words(given), *plain_words(family)) if key not in _NO_NAME)
-            if not words or words in seen or len(words) > 2 * _REACH:
+            words = _order_words(name)
+            if not words or words in added or len(words) > 2 * _REACH:
                 continue
-            seen.add(words)
+            added.add(words)
             strong = self._add(name, words)
-            if len(words) == 1 and not any(map(str.isupper, name)):
+            is_one_word = len(words) == 1
+            if is_one_word and not any(map(str.isupper, name)):
                 in_small_letters |= strong
-            elif len(words) == 1 and len(words[0]) <= _ABBREVIATION and name.isupper():
+            elif is_one_word and len(words[0]) <= _ABBREVIATION and name.isupper():
                 self._may_be_abbreviations |= strong
             else:
                 written_as_names |= strong
@@ -116,14 +120,19 @@ class KnownNames:
             if len(self._names_by_word[word]) < _NAMES_OF_A_WORD:
                 self._names_by_word[word].append(number)
         if not name.isascii():
-            for word in map(str.casefold, _LETTERS.findall(name)):
-                if word not in self._everyday and to_plain(word) in self._everyday:
-                    self._accented.add(word)
+            self._add_accented(name)
         if len(full_words) > 1:
             first, last = full_words[0][0], full_words[-1][0]
             self._initials.update(("".join(word[0] for word in full_words), first + last, last + first))
             self._title_initials.update((first, last))
         return strong
+
+    def _add_accented(self, name: str) -> None:
+        """Add the words of a name that only their accents tell from everyday words."""
+        for letters in _LETTERS.findall(name):
+            word = letters.casefold()
+            if word not in self._everyday and to_plain(word) in self._everyday:
+                self._accented.add(word)
 
     def _choose_strong(
         self, name: str, words: tuple[str, ...], full_words: tuple[str, ...]
@@ -135,8 +144,8 @@ class KnownNames:
         common = {word for word in strong if self._is_common(word)}
         return (set() if common == strong else strong), common
 
-    def find(self, text: TextWords) -> Iterator[Place]:
-        """Yield where names stand in a text; places may overlap."""
+    def find(self, text: TextWords) -> Iterator[Stretch]:
+        """Yield where names stand in a text; stretches may overlap."""
         for name in self._unspaced:
             start = text.text.find(name)
             while start >= 0:
@@ -146,7 +155,7 @@ class KnownNames:
             for index in range(len(text.words)):
                 yield from self._find_at(text, index)
 
-    def _find_at(self, text: TextWords, index: int) -> Iterator[Place]:
+    def _find_at(self, text: TextWords, index: int) -> Iterator[Stretch]:
         """Yield the names that a word of a text belongs to."""
         word = text.words[index]
         if word.key in self._names_by_word and (word.key not in self._may_be_abbreviations or text.has_capital(index)):
@@ -186,7 +195,7 @@ class KnownNames:
         stems = (key, key.removesuffix("s"), key.removesuffix("es"), key.removesuffix("ed"), key.removesuffix("ing"))
         return any(stem in self._everyday for stem in stems)
 
-    def _find_around(self, text: TextWords, first: int, last: int, searched: str) -> Iterator[Place]:
+    def _find_around(self, text: TextWords, first: int, last: int, searched: str) -> Iterator[Stretch]:
         """Yield each name that has the word `searched`, which stands at `first` to `last`, if enough of it is there."""
         words = text.words
         strong = self._is_strong_at(text, first, last, searched)
@@ -218,7 +227,7 @@ class KnownNames:
         is_before = candidate < neighbour
         gap = text.read_gap(min(candidate, neighbour))
         has_capital = text.has_capital(candidate)
-        if gap in _JOINTS:  # O'Brien, Smith-Jones: the part that is not known goes with the known one
+        if gap in _JOINTS:  # O'Brien, Smith-Jones: an unknown part goes with the known one
             if word.length == 1:
                 return has_capital or (is_before and gap == "'")
             return word.key in own_words or (has_capital and word.key not in self._everyday)
@@ -246,7 +255,7 @@ class KnownNames:
             and text.text[words[index].start + 1].islower()
         )
 
-    def _find_initials(self, text: TextWords, index: int) -> Iterator[Place]:
+    def _find_initials(self, text: TextWords, index: int) -> Iterator[Stretch]:
         """Yield initials that stand alone: "J.S.", "Ms. H."."""
         words = text.words
         letters, last = words[index].key, index
@@ -266,6 +275,13 @@ class KnownNames:
             yield start, words[index].end
 
 
+def _order_words(name: str) -> tuple[str, ...]:
+    """Return the plain words of a name, given names first ("Holloway, Anna"), without titles and the like."""
+    family, _, given = name.partition(",")
+    words = (*plain_words(given), *plain_words(family))
+    return tuple(word for word in words if word not in _NO_NAME)
+
+
 def differs_by_one_error(word: str, correct: str) -> bool:
     """Tell whether two words differ by one letter more, one less, another one, or two exchanged; equal ones do not."""
     if word == correct or abs(len(word) - len(correct)) > 1:
@@ -273,10 +289,11 @@ def differs_by_one_error(word: str, correct: str) -> bool:
     head = 0
     while head < min(len(word), len(correct)) and word[head] == correct[head]:
         head += 1
-    a, b = word[head:], correct[head:]
-    if len(a) == len(b):
-        return a[1:] == b[1:] or (a[2:] == b[2:] and a[:2] == b[1::-1])
-    return a[1:] == b or a == b[1:]
+    tail, correct_tail = word[head:], correct[head:]
+    if len(tail) != len(correct_tail):
+        return tail[1:] == correct_tail or tail == correct_tail[1:]
+    are_exchanged = tail[:2] == correct_tail[1::-1] and tail[2:] == correct_tail[2:]
+    return are_exchanged or tail[1:] == correct_tail[1:]
 
 
 def _join_as_logins(words: tuple[str, ...], full_words: tuple[str, ...]) -> set[str]:
