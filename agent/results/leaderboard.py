@@ -122,13 +122,14 @@ def _average(results: Sequence[Result]) -> float:
 
 def _explain_alone(whole: _Whole, wholes: Sequence[_Whole]) -> str:
     """Say what sets a result apart from the most similar one of another model."""
-    differences = []
+    differences: list[list[str]] = []
     for rival in wholes:
         if rival.benchmark == whole.benchmark and rival.model != whole.model:
             differences.append(_list_differences(whole, rival))
     if not differences:
         return NO_OTHER_MODEL
-    return ", ".join(min(differences, key=lambda words: (len(words), words)))
+    _, fewest = min((len(words), words) for words in differences)
+    return ", ".join(fewest)
 
 
 def _list_differences(whole: _Whole, rival: _Whole) -> list[str]:

@@ -1,4 +1,4 @@
-"""Where models stand, with how sure that is: ranks in each benchmark, win rates and macro-averages over all."""
+"""Add the standings of models to summaries: ranks in each benchmark, win rates and macro-averages over all."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
@@ -15,41 +15,48 @@ def add_standings(store: Store, summaries: Sequence[RunSummary]) -> list[RunSumm
     Everything is over floors, in columns of like results, as `compare_summaries` compares them: a single model has no
     standing.
     """
-    compared = compare_summaries(summaries).members
-    columns = [
-        _column(store, {model: [summaries[place] for place in places] for model, places in members.items()})
-        for members in compared
-    ]
-    over_all, by_column = rank_models(columns)
+    members_by_column = compare_summaries(summaries).members
+    columns = []
+    for members in members_by_column:
+        by_model = {model: [summaries[place] for place in places] for model, places in members.items()}
+        columns.append(_build_column(store, by_model))
+    standings, ranks_by_column = rank_models(columns)
     ranks: dict[int, tuple[int, int]] = {}
-    for found, members in zip(by_column, compared, strict=True):
-        for model, rank in found.items():
+    for column_ranks, members in zip(ranks_by_column, members_by_column, strict=True):
+        for model, rank in column_ranks.items():
             ranks.update(dict.fromkeys(members[model], rank))
-    return [
-        replace(summary, rank=ranks.get(place), standing=over_all.get(summary.run.model))
-        for place, summary in enumerate(summaries)
-    ]
+    ranked = []
+    for place, summary in enumerate(summaries):
+        standing = standings.get(summary.run.model)
+        ranked.append(replace(summary, rank=ranks.get(place), standing=standing))
+    return ranked
 
 
-def _column(store: Store, models: Mapping[str, Sequence[RunSummary]]) -> BenchmarkScores:
+def _build_column(store: Store, models: Mapping[str, Sequence[RunSummary]]) -> BenchmarkScores:
     scores: dict[str, dict[Hashable, tuple[float, int]]] = {}
     fixed: dict[str, float] = {}
     for model, summaries in models.items():
-        if any(one.main.whole_run or not (one.runs or (one.run,))[0].run_id for one in summaries):
-            fixed[model] = _fixed(summaries)
+        if all(_has_instances(summary) for summary in summaries):
+            scores[model] = _sum_units(store, summaries)
         else:
-            scores[model] = _units(store, summaries)
+            fixed[model] = _average_floors(summaries)
     return BenchmarkScores(scores, fixed)
 
 
-def _fixed(summaries: Sequence[RunSummary]) -> float:
-    """Return what the summaries come to, by their instances: as `compare_summaries` weighs them."""
-    found = [(one.main.share(one.main.floor) or 0.0, one.main.weight or 1) for one in summaries]
-    return sum(value * weight for value, weight in found) / sum(weight for _, weight in found)
+def _has_instances(summary: RunSummary) -> bool:
+    """Whether the store has scores of instances behind a summary: not of whole runs, nor of another's leaderboard."""
+    first = (summary.runs or (summary.run,))[0]
+    return bool(first.run_id) and not summary.main.whole_run
 
 
-def _units(store: Store, summaries: Sequence[RunSummary]) -> dict[Hashable, tuple[float, int]]:
-    """Return sum and number of a model's scores by unit, what it left without a score by itself as the lowest."""
+def _average_floors(summaries: Sequence[RunSummary]) -> float:
+    """Return the mean floor of the summaries by their instances, as `compare_summaries` weighs them."""
+    weighted = [(each.main.share(each.main.floor) or 0.0, each.main.weight or 1) for each in summaries]
+    return sum(value * weight for value, weight in weighted) / sum(weight for _, weight in weighted)
+
+
+def _sum_units(store: Store, summaries: Sequence[RunSummary]) -> dict[Hashable, tuple[float, int]]:
+    """Return sum and number of a model's scores by unit; an answer it left without a score itself is the lowest."""
     units: dict[Hashable, tuple[float, int]] = {}
     for summary in summaries:
         metric = summary.main
@@ -57,7 +64,7 @@ def _units(store: Store, summaries: Sequence[RunSummary]) -> dict[Hashable, tupl
             for unit, score in read_unit_scores(store, run, metric.metric):
                 if isinstance(score, str) and score not in OWN_MAKING:
                     continue
-                total, n = units.get(unit, (0.0, 0))
                 share = 0.0 if isinstance(score, str) else metric.share(score) or 0.0
+                total, n = units.get(unit, (0.0, 0))
                 units[unit] = total + share, n + 1
     return units

@@ -14,7 +14,7 @@ from agent.results.comparability import (
     list_metric_traits,
     list_question_traits,
 )
-from agent.results.jury_summary import JurySummary, summarise_jury
+from agent.results.jury_summary import JudgedAnswer, JurySummary, summarise_jury
 from agent.results.leaderboard import Result, WinRateTable, compare_results
 from agent.scoring.measures import HELM_TWIN
 from agent.statistics.bounds import Bounds, bound_mean
@@ -33,7 +33,7 @@ _PENDING = frozenset({Reason.NOT_JUDGED, Reason.NOT_MEASURED, Reason.NOT_ASKED, 
 
 
 class Note(StrEnum):
-    """What a reader of a number should know."""
+    """A fact that a reader of a number should know."""
 
     NOT_MAIN = "no jury has graded the answers yet; another metric of the benchmark stands here"
     SEATS_OPEN = "seats of the jury are still open, and no answer has its score; another metric stands here"
@@ -86,7 +86,7 @@ class MetricSummary:
 
     @property
     def bounds(self) -> Bounds | None:
-        """What the mean would be, were every unscored instance wrong, or right; None where there is nothing to tell.
+        """The mean if every unscored instance were wrong, or right; None where that is not known.
 
         That is before anything is scored, and of a metric of the whole run that lacks any instance.
         """
@@ -101,21 +101,23 @@ class MetricSummary:
 
     @property
     def floor(self) -> float | None:
-        """The value if what the model left without a score by itself counted as the metric's lowest.
+        """The value if an answer that the model itself left without a score counted as the metric's lowest.
 
-        Failures of servers, references and juries never count. None where there is nothing to tell from, and while much
-        has yet to be asked, judged or measured: what a model failed is known at once, and would weigh too much.
+        Failures of servers, references and juries never count. None without any answer to count, and while many are
+        still to be asked, judged or measured: what a model failed is known at once, and would weigh too much.
         """
         value, n = self.mean.value, self.mean.n
-        own = sum(count for reason, count in self.unscored.items() if reason in OWN_MAKING)
+        failed = sum(count for reason, count in self.unscored.items() if reason in OWN_MAKING)
         pending = sum(count for reason, count in self.unscored.items() if reason in _PENDING)
-        if not own:
+        if not failed:
             return value
         if pending > MANY_UNSCORED * (n + sum(self.unscored.values())):
             return None
         if self.whole_run:
             return self.floor_of_run
-        return float(self.low) if value is None else (value * n + self.low * own) / (n + own)
+        if value is None:
+            return float(self.low)
+        return (value * n + self.low * failed) / (n + failed)
 
     @property
     def lacking(self) -> bool:
@@ -123,9 +125,10 @@ class MetricSummary:
 
         Without those whose reference is missing, which no model can have a score for.
         """
-        others = sum(n for reason, n in self.unscored.items() if reason not in {*OWN_MAKING, Reason.NO_REFERENCE})
+        not_counted = {*OWN_MAKING, Reason.NO_REFERENCE}
+        lacking = sum(n for reason, n in self.unscored.items() if reason not in not_counted)
         asked = self.mean.n + sum(self.unscored.values()) - self.unscored.get(Reason.NO_REFERENCE, 0)
-        return others > MANY_UNSCORED * asked
+        return lacking > MANY_UNSCORED * asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,22 +165,23 @@ class RunSummary:
     def judged(self) -> MetricSummary | None:
         """The main metric where a jury gives it, shown or yet without a score, unless no judge was asked so far."""
         jury = self.main.jury
-        return self.main if jury is not None and (self.shown is self.main or jury.begun) else None
+        if jury is None:
+            return None
+        return self.main if self.shown is self.main or jury.begun else None
 
     def notes(self, metric: MetricSummary) -> list[Note]:
-        """Return what a reader of one of the run's numbers should know."""
+        """Return the facts that a reader of one of the run's numbers should know."""
         mean, details, data = metric.mean, self.run.details, self.run.details.data
         unscored = sum(metric.unscored.values())
         asked = unscored + mean.n
-        cut_off = max(self.cut_off or 0, metric.unscored.get(Reason.LENGTH, 0) / asked if asked else 0)
         jury = metric.jury
         stands_in = metric is self.shown and metric is not self.main
-        found = {
+        applies = {
             Note.NOT_MAIN: stands_in and self.judged is None,
             Note.SEATS_OPEN: stands_in and self.judged is not None,
             Note.FEW_UNITS: 0 < mean.units < FEW_UNITS,
             Note.MANY_UNSCORED: unscored > MANY_UNSCORED * asked,
-            Note.MANY_CUT_OFF: cut_off > MANY_CUT_OFF,
+            Note.MANY_CUT_OFF: self._compute_cut_off(metric) > MANY_CUT_OFF,
             Note.ALL_THE_SAME: metric.uniform or mean.value in (metric.low, metric.high),
             Note.SEATS_EMPTY: jury is not None and jury.seats - jury.filled > MANY_SEATS_EMPTY * jury.seats,
             Note.FAMILY: jury is not None and bool(jury.family),
@@ -190,13 +194,37 @@ class RunSummary:
             Note.NO_LANGUAGE_MODEL: not details.language_model,
             Note.MEAN_OF_RUNS: metric.whole_run and len(self.runs) > 1,
         }
-        return [note for note, holds in found.items() if holds]
+        return [note for note, holds in applies.items() if holds]
+
+    def _compute_cut_off(self, metric: MetricSummary) -> float:
+        """Return the share of answers cut off, by the finish reasons or by the reasons why scores are missing."""
+        asked = sum(metric.unscored.values()) + metric.mean.n
+        unscored_share = metric.unscored.get(Reason.LENGTH, 0) / asked if asked else 0.0
+        return max(self.cut_off or 0.0, unscored_share)
+
+
+@dataclass(frozen=True, slots=True)
+class _WholeRunScore:
+    """A run's score under a metric of the whole run, and how many instances lack labels, by reason."""
+
+    score: RunScore | None
+    reasons: Mapping[str, int]
+
+    @property
+    def floor(self) -> float | None:
+        return None if self.score is None else self.score.floor
+
+    @property
+    def floor_weight(self) -> int:
+        """The number of instances that the floor counts."""
+        scored = 0 if self.score is None else self.score.n
+        return scored + sum(self.reasons.get(reason, 0) for reason in OWN_MAKING)
 
 
 def summarise_run(store: Store, run: Run) -> RunSummary:
     """Compute every metric of a run from its stored scores."""
-    metrics = attach_twins([_metric(store, [run], metric) for metric in run.details.metrics])
-    return RunSummary(run, metrics, cut_off=_cut_off(store, [run]))
+    metrics = attach_twins([_summarise_stored(store, [run], metric) for metric in run.details.metrics])
+    return RunSummary(run, metrics, cut_off=_measure_cut_off(store, [run]))
 
 
 def summarise_suite(store: Store, suite: str) -> list[RunSummary]:
@@ -205,32 +233,39 @@ def summarise_suite(store: Store, suite: str) -> list[RunSummary]:
 
 
 def summarise_benchmarks(store: Store, suite: str) -> list[RunSummary]:
-    """Summarise a suite with one row a benchmark and model: runs of parts of a benchmark's data are pooled.
+    """Summarise each benchmark and model of a suite; runs of parts of a benchmark's data are pooled.
 
-    Pooled are runs that differ in the benchmark's own arguments alone, and only where no instance is in two of them.
+    Runs are pooled if they differ in the benchmark's own arguments alone, and only where no instance is in two of them.
     """
     return pool_runs(store, store.runs.select(suite))
 
 
 def pool_runs(store: Store, of: Sequence[Run], known: Iterable[RunSummary] = ()) -> list[RunSummary]:
     """Summarise these runs as `summarise_benchmarks` does those of a suite; `known` are not summarised again."""
-    each = {summary.run.run_id: summary for summary in known}
+    known_summaries = {summary.run.run_id: summary for summary in known}
     groups: dict[object, list[Run]] = {}
     for run in of:
-        groups.setdefault(_pool_of(run), []).append(run)
+        groups.setdefault(_identify_whole(run), []).append(run)
     summaries: list[RunSummary] = []
     for runs in groups.values():
-        # Of runs made elsewhere no question is known to be the same: two of one part are never taken together.
-        parts = {tuple(sorted(run.details.arguments.items())) for run in runs}
-        if len(parts) == len(runs) > 1 and not store.runs.share_a_request([run.run_id for run in runs]):
-            summaries.append(_pooled(store, runs))
+        if _are_parts_of_one(store, runs):
+            summaries.append(_summarise_pooled(store, runs))
         else:
-            summaries += [each.get(run.run_id) or summarise_run(store, run) for run in runs]
+            summaries += [known_summaries.get(run.run_id) or summarise_run(store, run) for run in runs]
     return summaries
 
 
-def _pool_of(run: Run) -> object:
-    """Return what runs must have in common to be parts of one whole; an own one where that cannot be known."""
+def _are_parts_of_one(store: Store, runs: Sequence[Run]) -> bool:
+    """Whether these runs are different parts of one whole, without an instance in two of them."""
+    # Of runs made elsewhere no question is known to be the same: two of one part are never taken together.
+    parts = {tuple(sorted(run.details.arguments.items())) for run in runs}
+    if len(runs) < 2 or len(parts) < len(runs):
+        return False
+    return not store.runs.share_a_request([run.run_id for run in runs])
+
+
+def _identify_whole(run: Run) -> object:
+    """Return the traits that runs share if they are parts of one whole; the run's id where that cannot be known."""
     details, data = run.details, run.details.data
     if not details.arguments:
         return run.run_id
@@ -256,7 +291,7 @@ def _pool_of(run: Run) -> object:
     )
 
 
-def _pooled(store: Store, runs: Sequence[Run]) -> RunSummary:
+def _summarise_pooled(store: Store, runs: Sequence[Run]) -> RunSummary:
     first = runs[0]
     pairs = [f"{key}={value}" for key, value in first.pairs if key not in first.details.arguments]
     data = replace(first.details.data, instances=sum(run.details.data.instances for run in runs))
@@ -270,33 +305,42 @@ def _pooled(store: Store, runs: Sequence[Run]) -> RunSummary:
         details=replace(first.details, data=data),
         state="ended" if all(run.state == "ended" for run in runs) else "asking",
         started_at=min(run.started_at for run in runs),
-        ended_at=None if any(run.ended_at is None for run in runs) else max(run.ended_at or 0 for run in runs),
+        ended_at=_find_end(runs),
     )
-    metrics = attach_twins([_metric(store, runs, metric) for metric in first.details.metrics])
-    return RunSummary(whole, metrics, tuple(runs), _cut_off(store, runs))
+    metrics = attach_twins([_summarise_stored(store, runs, metric) for metric in first.details.metrics])
+    return RunSummary(whole, metrics, tuple(runs), _measure_cut_off(store, runs))
 
 
-def _cut_off(store: Store, runs: Sequence[Run]) -> float | None:
-    counts = [store.answers.count_truncated(run.run_id) for run in runs]
-    known = sum(of for _, of in counts)
-    return sum(cut for cut, _ in counts) / known if known else None
+def _find_end(runs: Sequence[Run]) -> int | None:
+    """Return when the last of the runs ended; None while any has not."""
+    ends = [run.ended_at for run in runs if run.ended_at is not None]
+    return max(ends) if len(ends) == len(runs) else None
 
 
-def _metric(store: Store, runs: Sequence[Run], metric: KeptMetric) -> MetricSummary:
+def _measure_cut_off(store: Store, runs: Sequence[Run]) -> float | None:
+    truncated = answers = 0
+    for run in runs:
+        run_truncated, run_answers = store.answers.count_truncated(run.run_id)
+        truncated += run_truncated
+        answers += run_answers
+    return truncated / answers if answers else None
+
+
+def _summarise_stored(store: Store, runs: Sequence[Run], metric: KeptMetric) -> MetricSummary:
     """Summarise one metric over the instances of all `runs`. Units without a name are rows: each run has its own."""
     if metric.whole_run:
-        return _whole_run(metric, [store.scores.read_whole_run(run.run_id, metric.name) for run in runs])
-    each = [list(read_unit_scores(store, run, metric.name)) for run in runs]
-    summary = summarise_scores(metric, chain.from_iterable(each))
+        stored = [store.scores.read_whole_run(run.run_id, metric.name) for run in runs]
+        return _summarise_whole_runs(metric, [_WholeRunScore(score, reasons) for score, reasons in stored])
+    scores_by_run = [list(read_unit_scores(store, run, metric.name)) for run in runs]
+    summary = summarise_scores(metric, chain.from_iterable(scores_by_run))
     if metric.jury is None or metric.name.endswith(HELM_TWIN):
         return summary
-    seats = [
-        (unit, score, here.get(position, ()))
-        for run, scores in zip(runs, each, strict=True)
-        for here in (store.juries.read_seats(run.run_id, metric.name),)
-        for position, (unit, score) in enumerate(scores)
-    ]
-    jury = summarise_jury(metric, runs[0].model, seats)
+    answers: list[JudgedAnswer] = []
+    for run, scores in zip(runs, scores_by_run, strict=True):
+        seats = store.juries.read_seats(run.run_id, metric.name)
+        for position, (unit, score) in enumerate(scores):
+            answers.append((unit, score, seats.get(position, ())))
+    jury = summarise_jury(metric, runs[0].model, answers)
     if jury is not None and runs[0].imported:  # HELM has no quorum
         jury = replace(jury, quorum=None)
     return replace(summary, jury=jury)
@@ -310,13 +354,14 @@ def read_unit_scores(store: Store, run: Run, metric: str) -> Iterator[tuple[byte
         run: one of those that are summarised.
         metric: as the store names it.
     """
-    before = build_unit_prefix(run)
+    unit_prefix = build_unit_prefix(run)
     for row in store.scores.read_units(run.run_id, metric):
-        yield before + row.unit_key, row.reason or "" if row.value is None else row.value
+        score = row.reason or "" if row.value is None else row.value
+        yield unit_prefix + row.unit_key, score
 
 
 def summarise_scores(metric: KeptMetric, scores: Iterable[tuple[bytes, float | str]]) -> MetricSummary:
-    """Summarise what `read_unit_scores` yields."""
+    """Summarise the scores that `read_unit_scores` yields."""
     scored: list[tuple[bytes, float]] = []
     unscored: Counter[str] = Counter()
     for unit, value in scores:
@@ -345,23 +390,18 @@ def summarise_metric(
     )
 
 
-def _whole_run(metric: KeptMetric, found: Sequence[tuple[RunScore | None, Mapping[str, int]]]) -> MetricSummary:
-    unscored = sum((Counter(reasons) for _, reasons in found), Counter[str]())
-    summary = summarise_whole_run(metric, [score for score, _ in found if score is not None], unscored)
-    floors = [
-        (
-            None if score is None else score.floor,
-            sum(reasons.get(one, 0) for one in OWN_MAKING) + (score.n if score else 0),
-        )
-        for score, reasons in found
-    ]
-    return replace(summary, floor_of_run=_weighted(floors))
+def _summarise_whole_runs(metric: KeptMetric, stored: Sequence[_WholeRunScore]) -> MetricSummary:
+    unscored = sum((Counter(each.reasons) for each in stored), Counter[str]())
+    scores = [each.score for each in stored if each.score is not None]
+    summary = summarise_whole_run(metric, scores, unscored)
+    return replace(summary, floor_of_run=_average([(each.floor, each.floor_weight) for each in stored]))
 
 
 def summarise_whole_run(metric: KeptMetric, scores: Sequence[RunScore], unscored: Mapping[str, int]) -> MetricSummary:
     """Summarise a metric of the whole run. Of several runs it is their mean by instances, without an interval."""
-    n, units = sum(score.n for score in scores), sum(score.units for score in scores)
-    value = _weighted([(score.value, score.n) for score in scores])
+    n = sum(score.n for score in scores)
+    units = sum(score.units for score in scores)
+    value = _average([(score.value, score.n) for score in scores])
     mean = Mean(n, units, value, None, None, "none")
     if len(scores) == 1 and scores[0].low is not None:
         mean = Mean(n, units, value, scores[0].low, scores[0].high, "percentile")
@@ -373,58 +413,69 @@ def summarise_whole_run(metric: KeptMetric, scores: Sequence[RunScore], unscored
         mean=mean,
         unscored=dict(unscored),
         whole_run=True,
-        floor_of_run=_weighted([(score.floor, score.n) for score in scores]),
+        floor_of_run=_average([(score.floor, score.n) for score in scores]),
     )
 
 
-def _weighted(values: Sequence[tuple[float | None, int]]) -> float | None:
-    """Return the mean of those that are there, by their weights."""
-    known = [(value, weight) for value, weight in values if value is not None and weight]
-    return sum(value * weight for value, weight in known) / sum(weight for _, weight in known) if known else None
+def _average(values: Sequence[tuple[float | None, int]]) -> float | None:
+    """Return the mean of (value, weight) pairs; None where none has both."""
+    weighted = [(value, weight) for value, weight in values if value is not None and weight]
+    if not weighted:
+        return None
+    return sum(value * weight for value, weight in weighted) / sum(weight for _, weight in weighted)
 
 
 def attach_twins(summaries: Iterable[MetricSummary]) -> tuple[MetricSummary, ...]:
     """Put each metric by HELM's rules beside the one by ours."""
     by_name = {summary.metric: summary for summary in summaries}
-    return tuple(
-        replace(one, twin=by_name.get(name + HELM_TWIN))
-        for name, one in by_name.items()
-        if not name.endswith(HELM_TWIN)
-    )
+    own_rules = []
+    for name, summary in by_name.items():
+        if not name.endswith(HELM_TWIN):
+            own_rules.append(replace(summary, twin=by_name.get(name + HELM_TWIN)))
+    return tuple(own_rules)
 
 
 def compare_summaries(summaries: Sequence[RunSummary]) -> WinRateTable:
-    """Compare the models by the floor of each benchmark's main metric: nobody wins by leaving questions out.
+    """Compare the models by the floor of each benchmark's main metric: no model wins by leaving questions out.
 
-    Nor by a metric that stands in for the main one. Compared are results of one kind only, see `_result`, of runs that
-    have ended and lack next to nothing for reasons that are not the model's.
+    Nor does one win by a metric that stands in for the main one. Only results of one kind are compared, see
+    `_build_result`, of runs that have ended and lack next to nothing for reasons that are not the model's.
     """
-    return compare_results([_result(summary) for summary in summaries])
+    return compare_results([_build_result(summary) for summary in summaries])
 
 
-def _result(summary: RunSummary) -> Result:
-    """Say what a summary may be compared with: what was measured how, in which data, asked how, and made where."""
+def _build_result(summary: RunSummary) -> Result:
+    """Return a summary's value with the traits that it may be compared by: metric, data, questions and origin."""
     main, runs = summary.main, summary.runs or (summary.run,)
     metric = summary.run.details.find_metric(main.metric) or KeptMetric(name=main.metric)
     traits: dict[str, Hashable] = {
         "another main metric": main.metric,
         **list_metric_traits(summary.run, metric),
         **list_question_traits(summary.run),
-        "another sample": frozenset(_sample(run) for run in runs),
+        "another sample": frozenset(_identify_sample(run) for run in runs),
     }
     return Result(
-        *(summary.run.model, summary.run.benchmark, traits),
+        model=summary.run.model,
+        benchmark=summary.run.benchmark,
+        traits=traits,
         parts=frozenset(identify_part(run) for run in runs),
         value=main.floor,
         weight=main.weight,
-        barred=NOT_ENDED if summary.run.state != "ended" else LACKING if main.lacking else None,
+        barred=_explain_barred(summary),
     )
 
 
-def _sample(run: Run) -> Hashable:
-    """Return which of its instances a run asked; None: all, so that neither limit nor seed chose any."""
+def _explain_barred(summary: RunSummary) -> str | None:
+    """Say why a summary takes part in no comparison; None where it may."""
+    if summary.run.state != "ended":
+        return NOT_ENDED
+    return LACKING if summary.main.lacking else None
+
+
+def _identify_sample(run: Run) -> Hashable:
+    """Return the sample of its instances that a run asked; None: all, so that neither limit nor seed chose any."""
     details = run.details
-    if details.origin is not None and details.origin.kind == "helm":  # it does not say what was left out
+    if details.origin is not None and details.origin.kind == "helm":  # it does not say which were left out
         return details.data.instances
     if details.sampled is None or details.sampled >= details.data.instances:
         return None
