@@ -135,3 +135,14 @@ def test_a_cosigned_checkpoint_of_another_log_under_the_same_key_is_refused(
     with home.database.reading() as connection, pytest.raises(ProtocolError) as refused:
         check_cosignatures(connection, cosigned, registry, newest)
     assert refused.value.code == code
+
+
+def test_a_cosignature_that_comes_after_the_log_has_grown_is_taken(home: Home, witnesses: Witnesses) -> None:
+    ready(home)
+    earlier = read_checkpoint(home)
+    ready(home, "Hospital 2")
+    registry = registry_of(home)
+    newest = verify_checkpoint(read_checkpoint(home), registry.log_keys, registry.log_name)
+    cosigned = earlier + cosign(earlier, "one.example", witnesses["one.example"], 1)
+    with home.database.reading() as connection:
+        assert check_cosignatures(connection, cosigned, registry, newest).keys() == {"one.example"}
