@@ -140,9 +140,10 @@ class _TextHalf:
             nodes = {node.name: node for node in layer.walk()}
             maxout, norm = nodes["maxout"], nodes["layernorm"]
             # Piece by piece, so that the largest is found by comparing whole blocks.
-            weights: Any = maxout.get_param("W").reshape(shape.width, shape.pieces, -1)
-            weights = weights.transpose(1, 0, 2).reshape(-1, shape.width * 3)
-            bias: Any = maxout.get_param("b").reshape(shape.width, shape.pieces).T.reshape(-1)
+            weights: Any = maxout.get_param("W")
+            bias: Any = maxout.get_param("b")
+            weights = weights.reshape(shape.width, shape.pieces, -1).transpose(1, 0, 2).reshape(-1, shape.width * 3)
+            bias = bias.reshape(shape.width, shape.pieces).T.reshape(-1)
             self._layers.append((np.ascontiguousarray(weights.T), bias, norm.get_param("G"), norm.get_param("b")))
         self._softmax_weights = np.ascontiguousarray(softmax.get_param("W").T)
         self._softmax_bias = softmax.get_param("b")

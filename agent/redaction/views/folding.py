@@ -217,7 +217,7 @@ def replace_lookalikes(text: str) -> str:
 
 
 def _replace_in_word(match: "regex.Match[str]") -> str:
-    word = match.group()
+    word: str = match.group()
     if word.isascii() or not _DRAWN_LIKE_LATIN.search(word):
         return word
     replaced = "".join([_LOOKALIKES.get(character, character) for character in word])
