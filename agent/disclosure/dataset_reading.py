@@ -18,7 +18,7 @@ from agent.disclosure.ledger import Ledger
 from agent.disclosure.sketches import Shingled, Shingler, merge_shingled
 from agent.errors import DisclosureError
 from agent.keys import derive_key
-from agent.runs.definition import lineage
+from agent.runs.definition import choose_lineage
 from agent.runs.instances import Instances
 from agent.store import Store
 from agent.vocabulary import Instance
@@ -93,7 +93,7 @@ def read_version(
     for choice in required_choices(benchmark):
         dataset = locate(choice)
         known.add(dataset.known)
-        of_units = lineage(benchmark, dataset.known)
+        of_units = choose_lineage(benchmark, dataset.known)
         read = partial(iter_instances, benchmark, dataset, arguments=choice, examples=0)
         instances = Instances(read)
         if benchmark.unit_column == UNIT and instances.numbered:

@@ -1,9 +1,10 @@
-"""From run entries to plans: what will be asked of which server, and how it will be scored.
+"""Turn run entries into plans: the questions, the server that is asked, and the rules that score the answers.
 
-Everything that can be wrong is found here, before the first question is asked.
+Every fault of an entry, its data or its jury is reported here, before the first question is asked.
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -27,7 +28,14 @@ from agent.errors import BenchmarkError, ConfigError
 from agent.inference.capabilities import Capabilities
 from agent.judging.jury_selection import SeatedJudge, advise_judging_later, choose_jury, map_jury, seat_judges
 from agent.metrics import Judge, MetricUse, check_available, measurable
-from agent.runs.definition import build_parser, chosen, free_arguments, lineage, parts, prompt_limit
+from agent.runs.definition import (
+    build_parser,
+    choose_lineage,
+    list_changed_arguments,
+    list_free_arguments,
+    list_required_values,
+    read_prompt_limit,
+)
 from agent.runs.instances import Instances
 from agent.runs.run_data import choose_data
 from agent.scoring.deferred import bind_encoder
@@ -42,16 +50,16 @@ _SILENT = frozenset({"max_eval_instances"})  # expanders that change which insta
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What the command line says for all its run entries; None leaves it to entry, benchmark or site.
+    """Options of the command line for all its run entries; None leaves the choice to entry, benchmark or site.
 
     Attributes:
-        replace: lets a run go that the suite holds under the same name with other instances or rules.
+        replace: replace a run of the same name in the suite that used other instances or rules.
         deployment_map: file that says which deployments here stand for those that entries name.
         ignore_data_paths: use the site's own data whatever files the entries name.
         max_train_instances: the most solved examples before a question.
-        judges: file of the jury, whatever entries, benchmarks and the site name.
-        no_judging: answers are kept, and the jury is asked another time.
-        unregistered: read the data of protected benchmarks as it lies, whatever is registered.
+        judges: file of the jury, in place of those that entries, benchmarks or the site name.
+        no_judging: store the answers without asking the jury.
+        unregistered: read the data of protected benchmarks as it lies, not the registered version.
         plan: digest of the submission's plan whose challenge gave `sample_seed`; "" for none.
     """
 
@@ -81,14 +89,14 @@ class Plan:
         prompt_limit: most tokens of a prompt, where an argument says so; the model's own limit holds besides.
         overrides: names of what the run entry changed about the benchmark.
         named_data: whether the run entry named the files.
-        attested: whether the data needs no agreement, or somebody attested that the site has accepted it.
+        attested: whether the data needs no agreement, or a person attested that the site has accepted it.
         sampled: the limit of instances that was given.
         left_out: optional metrics that the site lacks an encoder for.
         registered: commitment of the registered version of the data; empty if it is none.
         frozen_digest: one digest of all files of that version; empty if it is none.
         promised_by: digest of the submission's plan that chose the instances; empty if none did.
-        data_note: what whoever runs it should know about its data; empty if nothing.
-        jury: the judges that grade the answers when they are there; none: nobody does now.
+        data_note: a warning about its data; empty for none.
+        jury: the judges that grade the answers; empty if no jury is asked now.
     """
 
     name: str
@@ -151,7 +159,7 @@ class Plan:
         )
 
     def scored_by(self) -> list[str]:
-        """Return what decides the scores besides the answers: rules, metrics and their options."""
+        """Return the rules, metrics and options that decide the scores besides the answers."""
         return self.rules.identity()
 
     def details(self, capabilities: Capabilities, workarounds: Sequence[str]) -> RunDetails:
@@ -167,8 +175,8 @@ class Plan:
             unit=benchmark.unit,
             unit_named=self.unit_named,
             arguments=dict(self.arguments),
-            free_arguments=tuple(free_arguments(benchmark, self.arguments)),
-            parts=parts(benchmark),
+            free_arguments=tuple(list_free_arguments(benchmark, self.arguments)),
+            parts=list_required_values(benchmark),
             overrides=self.overrides,
             left_out=self.left_out,
             sampled=self.sampled,
@@ -201,78 +209,110 @@ def plan_runs(site: Site, entries: Sequence[RunEntry], options: RunOptions) -> l
 
     Raises:
         ConfigError: an entry, deployment or option is wrong.
-        BenchmarkError: a benchmark or its data is wrong; tells of every entry at once.
+        BenchmarkError: a benchmark or its data is wrong; names every such entry.
     """
     if not SUITE_NAME.fullmatch(options.suite):
         raise ConfigError(
             "a suite's name has 1 to 64 letters, digits, dots, dashes or underscores, and begins with a letter or digit"
         )
-    _ = site.settings  # where there is no site, that is what is said first
+    _ = site.settings  # a missing site is reported before any fault of the entries
     catalogue = survey_benchmarks(site.own_benchmarks)
+    servers = _read_servers(site, options)
+    if servers.mapping:  # before the data is checked: entries without a mapped deployment are not run
+        entries = map_deployments(entries, servers.mapping, servers.deployments)
+    if options.ignore_data_paths:
+        entries = ignore_data_paths(entries)
+    benchmarks = [benchmark_of(entry, *catalogue) for entry in entries]
+    missing_data_paths(entries)
+    if not options.server:
+        missing_deployments(entries, servers.deployments)
+    plans: list[Plan] = []
+    faults: list[_Fault] = []
+    for entry, benchmark in zip(entries, benchmarks, strict=True):
+        try:
+            plans.append(_plan_run(site, entry, benchmark, servers, options))
+        except BenchmarkError as error:
+            faults.append(_Fault(entry.benchmark, error))
+    if faults:
+        raise _join_faults(faults, has_plans=bool(plans))
+    _refuse_equal_names(plans)
+    return plans
+
+
+@dataclass(frozen=True, slots=True)
+class _Servers:
+    """The model servers that a command may ask.
+
+    Attributes:
+        deployments: of the site, by name; empty where --server names the one server.
+        mapping: deployments of this site by the name that entries give them; empty without --deployment-map.
+    """
+
+    deployments: Mapping[str, Deployment]
+    mapping: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Fault:
+    """An error of one run entry's benchmark or data."""
+
+    benchmark: str
+    error: BenchmarkError
+
+
+def _read_servers(site: Site, options: RunOptions) -> _Servers:
     if options.server and options.deployment_map:
         raise ConfigError(
             "--server asks one server for everything, and --deployment-map leads to several",
             "Leave out one of the two.",
         )
-    deployments = {} if options.server else read_deployments(site.deployments)
+    if options.server:
+        return _Servers({}, {})
+    deployments = read_deployments(site.deployments)
     mapping = read_deployment_map(options.deployment_map) if options.deployment_map else {}
-    if mapping:  # first, since nobody needs the data of entries that it leaves out
-        entries = map_deployments(entries, mapping, deployments)
-    entries = ignore_data_paths(entries) if options.ignore_data_paths else entries
-    wanted = [(entry, benchmark_of(entry, *catalogue)) for entry in entries]
-    missing_data_paths(entries)
-    if not options.server:
-        missing_deployments(entries, deployments)
-    plans: list[Plan] = []
-    wrong: list[tuple[str, BenchmarkError]] = []
-    for entry, benchmark in wanted:
-        try:
-            plans.append(_plan_run(site, entry, benchmark, deployments, mapping, options))
-        except BenchmarkError as why:
-            wrong.append((entry.benchmark, why))
-    others = " To run the others first, name them with --groups-to-run." if plans else ""
-    if len(wrong) == 1:
-        raise BenchmarkError(str(wrong[0][1]), wrong[0][1].advice + others)
-    if wrong:
-        told = (f"{name}: {str(why).removeprefix(f'{name}: ')}" for name, why in wrong)
-        raise BenchmarkError("\n".join(dict.fromkeys(told)), wrong[0][1].advice + others)
-    names = [plan.name for plan in plans]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise ConfigError(f"the same run is asked for twice: {', '.join(twice)}")
-    return plans
+    return _Servers(deployments, mapping)
 
 
-def _plan_run(
-    site: Site,
-    entry: RunEntry,
-    benchmark: Benchmark,
-    deployments: Mapping[str, Deployment],
-    mapping: Mapping[str, str],
-    options: RunOptions,
-) -> Plan:
+def _join_faults(faults: Sequence[_Fault], *, has_plans: bool) -> BenchmarkError:
+    """Return one error for all entries that cannot be planned."""
+    advice = faults[0].error.advice
+    if has_plans:
+        advice += " To run the others first, name them with --groups-to-run."
+    if len(faults) == 1:
+        return BenchmarkError(str(faults[0].error), advice)
+    messages = []
+    for fault in faults:
+        text = str(fault.error).removeprefix(f"{fault.benchmark}: ")
+        messages.append(f"{fault.benchmark}: {text}")
+    return BenchmarkError("\n".join(dict.fromkeys(messages)), advice)
+
+
+def _refuse_equal_names(plans: Sequence[Plan]) -> None:
+    names = Counter(plan.name for plan in plans)
+    repeated = sorted(name for name, count in names.items() if count > 1)
+    if repeated:
+        raise ConfigError(f"the same run is asked for twice: {', '.join(repeated)}")
+
+
+def _plan_run(site: Site, entry: RunEntry, benchmark: Benchmark, servers: _Servers, options: RunOptions) -> Plan:
     check_available(benchmark.id, measurable(benchmark.metrics, site.means), site.means)
-    if options.server and entry.model_deployment:
-        raise ConfigError(
-            f"the run entry {entry.description!r} names a deployment, and --server another place to ask",
-            "Leave out one of the two.",
-        )
-    deployment = ad_hoc(options.server, entry.model) if options.server else deployment_of(entry, deployments)
-    deployment = check_reachable(deployment, site)
-    entry = replace(entry, model=entry.model or deployment.model_name, expanders=_expanders(entry, options))
+    deployment = _choose_deployment(site, entry, servers, options)
+    entry = replace(entry, model=entry.model or deployment.model_name, expanders=_read_expanders(entry, options))
     change = overrides(entry)
     data = choose_data(site, benchmark, entry.arguments, unregistered=options.unregistered)
     dataset = data.dataset
+    metrics = _choose_metrics(site, entry, benchmark, servers, options)
+    rules = Rules.of(
+        metrics,
+        options.scoring or benchmark.scoring,
+        build_parser(benchmark),
+        choose_lineage(benchmark, dataset.known),
+    )
+    limit = change.max_eval_instances if change.max_eval_instances is not None else options.max_eval_instances
     read = partial(
         iter_instances, benchmark, dataset, instructions=change.instructions, examples=change.max_train_instances
     )
-    metrics = _metrics(site, entry, benchmark, options)
-    jury = next((use.judges for use in metrics if use.judges), ())
-    judges_here = read_deployments(site.deployments) if jury and not deployments else deployments
-    if jury and mapping:
-        metrics = tuple(map_jury(use, mapping, judges_here) for use in metrics)
-        jury = next((use.judges for use in metrics if use.judges), ())
-    limit = change.max_eval_instances if change.max_eval_instances is not None else options.max_eval_instances
+    changed_expanders = tuple(key for key in entry.expanders if key not in _SILENT)
     return Plan(
         name=write_run_name(entry, benchmark, dataset, deployment),
         suite=options.suite,
@@ -281,58 +321,80 @@ def _plan_run(
         model=entry.model,
         deployment=deployment,
         instances=Instances(read, limit, options.sample_seed),
-        rules=bind_encoder(
-            Rules.of(
-                metrics,
-                options.scoring or benchmark.scoring,
-                build_parser(benchmark),
-                lineage(benchmark, dataset.known),
-            ),
-            site.means,
-        ),
+        rules=bind_encoder(rules, site.means),
         max_tokens=output_tokens(entry, benchmark, reasoning=deployment.reasoning),
         temperature=0.0 if change.temperature is None else change.temperature,
         stop=change.stop,
         max_in_flight=options.max_in_flight or deployment.max_in_flight or site.settings.max_in_flight,
         arguments=dataset.arguments,
-        prompt_limit=prompt_limit(benchmark, dataset.arguments),
-        overrides=tuple(key for key in entry.expanders if key not in _SILENT) + chosen(benchmark, entry.arguments),
+        prompt_limit=read_prompt_limit(benchmark, dataset.arguments),
+        overrides=changed_expanders + list_changed_arguments(benchmark, entry.arguments),
         named_data=bool(DATA_ARGUMENTS & entry.arguments.keys()),
         attested=data.attested,
         sampled=limit,
         sample_seed=options.sample_seed,
         promised_by=options.plan,
-        jury=() if options.no_judging else _seated(jury, site, judges_here, options.max_in_flight),
-        left_out=_left_out(site, benchmark),
+        jury=_seat_jury(metrics, site, servers, options),
+        left_out=_list_left_out(site, benchmark),
         registered=data.commitment,
         frozen_digest=data.frozen_digest,
         data_note=data.note,
     )
 
 
-def _seated(
-    judges: Sequence[Judge], site: Site, deployments: Mapping[str, Deployment], max_in_flight: int | None
-) -> tuple[SeatedJudge, ...]:
-    with advise_judging_later():
-        return seat_judges(judges, site, deployments, max_in_flight)
+def _choose_deployment(site: Site, entry: RunEntry, servers: _Servers, options: RunOptions) -> Deployment:
+    if not options.server:
+        return check_reachable(deployment_of(entry, servers.deployments), site)
+    if entry.model_deployment:
+        raise ConfigError(
+            f"the run entry {entry.description!r} names a deployment, and --server another place to ask",
+            "Leave out one of the two.",
+        )
+    return check_reachable(ad_hoc(options.server, entry.model), site)
 
 
-def _metrics(site: Site, entry: RunEntry, benchmark: Benchmark, options: RunOptions) -> tuple[MetricUse, ...]:
-    """The benchmark's, with the judges of this run."""
-    named = None if options.ignore_data_paths else entry.arguments.get("jury_config_path")
-    return tuple(
-        choose_jury(use, site, benchmark.id, override=options.judges, named=named, required=not options.no_judging)
+def _choose_metrics(
+    site: Site, entry: RunEntry, benchmark: Benchmark, servers: _Servers, options: RunOptions
+) -> tuple[MetricUse, ...]:
+    """Return the benchmark's metrics with the judges of this run."""
+    jury_file = None if options.ignore_data_paths else entry.arguments.get("jury_config_path")
+    metrics = tuple(
+        choose_jury(use, site, benchmark.id, override=options.judges, named=jury_file, required=not options.no_judging)
         for use in measurable(benchmark.metrics, site.means)
     )
+    if servers.mapping and _find_judges(metrics):
+        deployments = _read_judge_deployments(site, servers)
+        metrics = tuple(map_jury(use, servers.mapping, deployments) for use in metrics)
+    return metrics
 
 
-def _left_out(site: Site, benchmark: Benchmark) -> tuple[str, ...]:
+def _seat_jury(
+    metrics: Sequence[MetricUse], site: Site, servers: _Servers, options: RunOptions
+) -> tuple[SeatedJudge, ...]:
+    judges = _find_judges(metrics)
+    if not judges or options.no_judging:
+        return ()
+    deployments = _read_judge_deployments(site, servers)
+    with advise_judging_later():
+        return seat_judges(judges, site, deployments, options.max_in_flight)
+
+
+def _read_judge_deployments(site: Site, servers: _Servers) -> Mapping[str, Deployment]:
+    # --server replaces the model's deployment only: judges stay in those of the site.
+    return servers.deployments or read_deployments(site.deployments)
+
+
+def _find_judges(metrics: Sequence[MetricUse]) -> Sequence[Judge]:
+    return next((use.judges for use in metrics if use.judges), ())
+
+
+def _list_left_out(site: Site, benchmark: Benchmark) -> tuple[str, ...]:
     measured = measurable(benchmark.metrics, site.means)
     return tuple(use.name for use in benchmark.metrics if use not in measured)
 
 
-def _expanders(entry: RunEntry, options: RunOptions) -> Mapping[str, str]:
-    """The entry's, with the number of examples that the command line gives where the entry gives none."""
+def _read_expanders(entry: RunEntry, options: RunOptions) -> Mapping[str, str]:
+    """Return the entry's expanders; the command line's number of examples holds where the entry gives none."""
     if options.max_train_instances is None:
         return entry.expanders
     return {"max_train_instances": str(options.max_train_instances), **entry.expanders}
@@ -346,11 +408,11 @@ def check_reachable(deployment: Deployment, site: Site) -> Deployment:
     Raises:
         ConfigError: prompts may not be sent to its host, or through its proxy.
     """
-    for what, address in (("host", deployment.base_url), ("proxy", deployment.proxy)):
+    for role, address in (("host", deployment.base_url), ("proxy", deployment.proxy)):
         if address and (urlsplit(address).hostname or "") not in site.settings.allowed_hosts:
             raise ConfigError(
-                f"deployment {deployment.name}: prompts may not be sent to the {what} that its address names",
-                f"Add the {what} to allowed_hosts in site.yaml, if it is inside the hospital's network.",
+                f"deployment {deployment.name}: prompts may not be sent to the {role} that its address names",
+                f"Add the {role} to allowed_hosts in site.yaml, if it is inside the hospital's network.",
             )
     return replace(deployment, ca_bundle=deployment.ca_bundle or site.settings.ca_bundle)
 

@@ -23,7 +23,7 @@ from agent.metrics import JUDGED, Judge, Labelled, Means, MetricUse, check_avail
 from agent.results.jury_summary import JudgedAnswer, summarise_jury
 from agent.results.summarize import MetricSummary, RunSummary, attach_twins, summarise_metric, summarise_whole_run
 from agent.runs.answers_file import AnswersFile
-from agent.runs.definition import build_parser, lineage
+from agent.runs.definition import build_parser, choose_lineage
 from agent.runs.judgements_file import JudgementsFile
 from agent.scoring.deferred import bind_encoder, compute_later_scores
 from agent.scoring.jury_scores import Judged, compute_jury_scores, read_judged_answer
@@ -83,7 +83,7 @@ def score_answers(
     check_available(benchmark.id, metrics, means)
     with AnswersFile.open(answers) as file, _replies(benchmark, judged) as (jury, replies):
         uses = [_with_jury(use, jury) if jury and use.name in JUDGED else use for use in metrics]
-        parser, units = build_parser(benchmark), lineage(benchmark, dataset.known)
+        parser, units = build_parser(benchmark), choose_lineage(benchmark, dataset.known)
         rules = bind_encoder(Rules.of(uses, scoring or benchmark.scoring, parser, units), means)
         ids = {instance.id for instance in iter_instances(benchmark, dataset)}
         file.refuse_others(ids, f"{_ids_of(benchmark)} --write-template FILE writes them all.")
@@ -132,7 +132,7 @@ def write_judge_prompts(own: Path | None, description: str, data: Path | None, a
     """
     benchmark, dataset = _asked(own, description, data)
     use = _graded(benchmark)
-    rules = Rules.of([use], "intramural", build_parser(benchmark), lineage(benchmark, dataset.known))
+    rules = Rules.of([use], "intramural", build_parser(benchmark), choose_lineage(benchmark, dataset.known))
     marker = secrets.token_hex(8)
     with AnswersFile.open(answers) as file:
         ids = {instance.id for instance in iter_instances(benchmark, dataset)}

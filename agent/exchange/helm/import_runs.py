@@ -1,4 +1,4 @@
-"""HELM's run folders into the site's encrypted store, as runs marked imported."""
+"""Import HELM's run folders into the site's encrypted store, as runs marked imported."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -7,25 +7,26 @@ from pathlib import Path
 
 from agent.catalog.benchmark import Benchmark, survey_benchmarks
 from agent.errors import BenchmarkError, ConfigError
-from agent.exchange.helm.folder import HelmCase, HelmRun, read_run, run_folders, run_spec_name
-from agent.exchange.helm.juries import HelmSeat, keep_jury
-from agent.exchange.helm.names import benchmark_called, helm_metric_name, imported_metric, metric_called
+from agent.exchange.helm.folder import HelmCase, HelmRun, find_run_folders, read_run, read_run_name
+from agent.exchange.helm.juries import HelmSeat, describe_jury
+from agent.exchange.helm.names import find_benchmark, find_metric_name, helm_metric_name, imported_metric
 from agent.exchange.imported import imported_details
 from agent.exchange.json_path import ADVICE, read_json
 from agent.io.plain_text import printable
 from agent.io.progress import Progress
-from agent.runs.definition import free_arguments, parts
+from agent.runs.definition import list_free_arguments, list_required_values
 from agent.runs.plan import SUITE_NAME
 from agent.site.directory import Site
 from agent.store import KeptMetric, RunDetails, RunOrigin, Store
 from agent.store.juries import FiledSeat
+from agent.store.scores import FiledLabel, FiledScore
 from agent.store.stored import Judgement, RunScore, Seat
 from agent.vocabulary import Reason, Response, Scale, Unscored
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedRun:
-    """One run that is in the store now. `known` says whether its benchmark is in the catalogue."""
+    """A run that is in the store now. `known` is whether its benchmark is in the catalogue."""
 
     suite: str
     name: str
@@ -34,94 +35,100 @@ class ImportedRun:
     instances: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """The suite and the name under which a run is imported."""
+
+    suite: str
+    name: str
+
+
 def import_helm(
     site: Site, directory: Path, suite: str | None = None, *, replace: bool = False, progress: Progress | None = None
 ) -> list[ImportedRun]:
-    """Read every run folder under `directory` into the store; each run is there whole or not at all.
+    """Read every run folder under `directory` into the store; each run is stored whole or not at all.
 
     Args:
-        suite: the suite to keep all of them in; by default each goes into the suite that its folder lies in.
-        replace: let go of an imported run of the same name. A run that was made here always stays.
+        suite: the suite of all of them; by default each goes into the suite that its folder lies in.
+        replace: replace imported runs of the same names. A run that was made at this site is never replaced.
 
     Raises:
         ConfigError: no run folder, no name for the suite, or the suite has a run of that name.
-        BenchmarkError: a file is missing or wrong; names it and the place.
+        BenchmarkError: a file is missing or wrong; names the file and the key.
     """
     progress = progress or Progress()
     catalogue, _ = survey_benchmarks(site.own_benchmarks)
-    places = _named(run_folders(directory), suite)
+    folders = _choose_targets(find_run_folders(directory), suite)
     imported = []
     with site.store() as store:
-        for target, name in places:
-            _refuse_own(store, target, name)
-        progress.begin("runs", len(places))
-        for (target, name), folder in places.items():
+        for target in folders:
+            _refuse_run_of_site(store, target)
+        progress.begin("runs", len(folders))
+        for target, folder in folders.items():
             run = read_run(folder)
-            if run.name != name:
+            if run.name != target.name:
                 raise BenchmarkError(
                     f"{printable(folder.name)}/run_spec.json: the file changed while it was read", ADVICE
                 )
-            _refuse_other(store, target, name, run.digest, replace=replace)
-            imported.append(_keep(store, target, run, catalogue))
+            if not replace:
+                _refuse_other_import(store, target, run.digest)
+            imported.append(_store_run(store, target.suite, run, catalogue))
             progress.advance()
         progress.end()
     return imported
 
 
-def _named(folders: Sequence[tuple[str, Path]], suite: str | None) -> dict[tuple[str, str], Path]:
-    """Return the folders by suite and run name, before any of them is read whole."""
-    places: dict[tuple[str, str], Path] = {}
-    for of, folder in folders:
-        target = of if suite is None else suite
-        if not SUITE_NAME.fullmatch(target):
+def _choose_targets(folders: Sequence[tuple[str, Path]], suite: str | None) -> dict[_Target, Path]:
+    """Return the folders by the targets of their runs, before any run is read whole."""
+    targets: dict[_Target, Path] = {}
+    for suite_of_folder, folder in folders:
+        target_suite = suite_of_folder if suite is None else suite
+        if not SUITE_NAME.fullmatch(target_suite):
             raise ConfigError("the folder's name is no name for a suite", "Name the suite with --suite.")
-        key = target, run_spec_name(read_json(folder, "run_spec.json")[0])
-        if key in places:
+        run_spec, _ = read_json(folder, "run_spec.json")
+        target = _Target(target_suite, read_run_name(run_spec))
+        if target in targets:
             raise ConfigError(
-                f"two folders hold a run of one name: {places[key].name} and {folder.name}",
+                f"two folders hold a run of one name: {targets[target].name} and {folder.name}",
                 "Import them into different suites with --suite.",
             )
-        places[key] = folder
-    return places
+        targets[target] = folder
+    return targets
 
 
-def _refuse_own(store: Store, suite: str, name: str) -> None:
-    there = store.runs.find(store.identities.run_id(suite, name))
-    if there is not None and not there.imported:
+def _refuse_run_of_site(store: Store, target: _Target) -> None:
+    stored = store.runs.find(store.identities.run_id(target.suite, target.name))
+    if stored is not None and not stored.imported:
         raise ConfigError(
-            f"the suite {suite} holds a run of its own under the name {printable(name)}",
+            f"the suite {target.suite} holds a run of its own under the name {printable(target.name)}",
             "Name another suite with --suite.",
         )
 
 
-def _refuse_other(store: Store, suite: str, name: str, digest: str, *, replace: bool) -> None:
-    """Refuse a run in the place of another that was imported; the same again is the same as once."""
-    there = store.runs.find(store.identities.run_id(suite, name))
-    origin = None if there is None else there.details.origin
-    if origin is not None and not replace and origin.digest != digest:
+def _refuse_other_import(store: Store, target: _Target, digest: str) -> None:
+    """Refuse to replace another imported run. The same run may be imported again: nothing changes."""
+    stored = store.runs.find(store.identities.run_id(target.suite, target.name))
+    if stored is None or stored.details.origin is None:
+        return
+    if stored.details.origin.digest != digest:
         raise ConfigError(
-            f"the suite {suite} holds another imported run of the name {printable(name)}",
-            "Give --replace to let it go, or name another suite with --suite.",
+            f"the suite {target.suite} holds another imported run of the name {printable(target.name)}",
+            "Give --replace to replace it, or name another suite with --suite.",
         )
 
 
-def _keep(store: Store, suite: str, run: HelmRun, catalogue: Mapping[str, Benchmark]) -> ImportedRun:
-    benchmark = benchmark_called(run.names, catalogue)
-    identity = benchmark.id if benchmark else run.names[0]
-    details = _details(run, benchmark, identity)
+def _store_run(store: Store, suite: str, run: HelmRun, catalogue: Mapping[str, Benchmark]) -> ImportedRun:
+    """Write a run, its answers, scores and judgements in one transaction."""
+    benchmark = find_benchmark(run.names, catalogue)
+    benchmark_name = benchmark.id if benchmark else run.names[0]
+    details = _describe_run(run, benchmark, benchmark_name)
     run_id = store.identities.run_id(suite, run.name)
-    # Answers of another place are never taken for a local deployment's.
-    keys = [
-        store.identities.request_key(f"imported {run_id}", json.dumps([run.digest, at]).encode())
-        for at in range(len(run.cases))
-    ]
-    names = [(metric.name, metric.helm_name) for metric in details.metrics if not metric.whole_run]
-    whole = [(metric.name, metric.helm_name) for metric in details.metrics if metric.whole_run]
+    keys = [_make_request_key(store, run_id, run, position) for position in range(len(run.cases))]
     with store.transaction():
         store.runs.begin(
             suite=suite,
             name=run.name,
-            benchmark=identity,
+            benchmark=benchmark_name,
             lineage=details.lineage,
             model=run.model,
             deployment=run.deployment,
@@ -131,41 +138,48 @@ def _keep(store: Store, suite: str, run: HelmRun, catalogue: Mapping[str, Benchm
         )
         store.answers.settle(
             run_id,
-            [(key, case.response) for case, key in zip(run.cases, keys, strict=True) if case.response is not None],
-            [
-                (at, name, case.scores.get(helm, _reason(run, case, name) or Unscored(Reason.NOT_IMPORTED)))
-                for at, case in enumerate(run.cases)
-                for name, helm in names
-            ],
-            [(at, name, _reason(run, case, name)) for at, case in enumerate(run.cases) for name, _ in whole],
+            answers=[(key, case.response) for case, key in zip(run.cases, keys, strict=True) if case.response],
+            scores=_list_scores(run, details.metrics),
+            labels=_list_labels(run, details.metrics),
         )
-        judgements, seats = _judged(store, run_id, run, details.metrics)
+        judgements, seats = _collect_seats(store, run_id, run, details.metrics)
         store.scores.keep(run_id, (), judgements, seats)
-        store.runs.end(
-            run_id, [_run_score(run, name, run.whole_run[helm]) for name, helm in whole if helm in run.whole_run]
-        )
+        store.runs.end(run_id, _list_run_scores(run, details.metrics))
         answers = sum(case.response is not None for case in run.cases)
-        counts = f"instances={len(run.cases)} answers={answers} metrics={len(details.metrics)}"
-        said = f" judgements={len(judgements)}" if judgements else ""
-        store.audit.record("imported", f"run={run_id} {counts}{said}")
-    return ImportedRun(suite, run.name, identity, benchmark is not None, len(run.cases))
+        entry = f"run={run_id} instances={len(run.cases)} answers={answers} metrics={len(details.metrics)}"
+        if judgements:
+            entry += f" judgements={len(judgements)}"
+        store.audit.record("imported", entry)
+    return ImportedRun(
+        suite=suite,
+        name=run.name,
+        benchmark=benchmark_name,
+        known=benchmark is not None,
+        instances=len(run.cases),
+    )
 
 
-def _details(run: HelmRun, benchmark: Benchmark | None, identity: str) -> RunDetails:
-    """Return what the run's files say of it; those of our own export say more."""
+def _make_request_key(store: Store, run_id: str, run: HelmRun, position: int) -> bytes:
+    """Return the key of an imported answer. The prefix keeps it apart from the answers of local deployments."""
+    return store.identities.request_key(f"imported {run_id}", json.dumps([run.digest, position]).encode())
+
+
+def _describe_run(run: HelmRun, benchmark: Benchmark | None, benchmark_name: str) -> RunDetails:
+    """Return the details that a run's files state; those of our own export state more."""
     details = imported_details(
         benchmark,
-        display_name=identity,
+        display_name=benchmark_name,
         model=run.model,
-        metrics=run.record.metrics if run.record else _metrics(run, benchmark),
+        metrics=run.record.metrics if run.record else _describe_metrics(run, benchmark),
         origin=RunOrigin(kind="helm", digest=run.digest, scenario=run.scenario, groups=run.groups),
         instances=len(run.cases),
     )
     details = replace(details, max_tokens=run.max_tokens, temperature=run.temperature, stop=run.stop)
-    if benchmark is not None:  # which part of it was run, and which there are, so that runs of all parts are one row
+    if benchmark is not None:
+        # The part of the benchmark that was run, and all its parts: runs of all parts make one row of a board.
         arguments = {name: run.pairs[name] for name in benchmark.arguments if name in run.pairs}
-        free = tuple(free_arguments(benchmark, arguments))
-        details = replace(details, arguments=arguments, free_arguments=free, parts=parts(benchmark))
+        free = tuple(list_free_arguments(benchmark, arguments))
+        details = replace(details, arguments=arguments, free_arguments=free, parts=list_required_values(benchmark))
     if run.record is not None:
         details = replace(
             details,
@@ -177,74 +191,160 @@ def _details(run: HelmRun, benchmark: Benchmark | None, identity: str) -> RunDet
     return details
 
 
-def _judged(
-    store: Store, run_id: str, run: HelmRun, metrics: Sequence[KeptMetric]
-) -> tuple[list[tuple[bytes, Judgement]], list[FiledSeat]]:
-    """Return the judges' words, to be sealed, and what each seat gave.
-
-    HELM's files hold the words; of our own export, `intramural.json` says more of the seats.
-    """
-    judgements: list[tuple[bytes, Judgement]] = []
-    seats: list[FiledSeat] = []
-    names = {metric.name: metric.helm_name for metric in metrics if metric.jury is not None}
-    criteria = {metric.name: metric.jury.criteria for metric in metrics if metric.jury is not None}
-    for at, case in enumerate(run.cases):
-        noted = run.record.seats.get(case.instance.id, {}) if run.record else {}
-        for name, helm in names.items():
-            words = {seat.seat: seat.reply for seat in case.seats.get(helm, ()) if seat.reply}
-            for seat in noted.get(name, () if run.record else case.seats.get(helm, ())):
-                key = None
-                if reply := words.get(seat.seat):
-                    key = store.identities.judgement_key(
-                        f"imported {run_id}", json.dumps([run.digest, at, name, seat.seat]).encode()
-                    )
-                    judgements.append((key, Judgement((Response(reply, "", "other", None, None, 0.0),))))
-                seats.append((at, name, _seat(seat, criteria[name], key)))
-    return judgements, seats
+def _list_scores(run: HelmRun, metrics: Sequence[KeptMetric]) -> list[FiledScore]:
+    """Return the scores of all instances, or the reasons why they have none."""
+    scores: list[FiledScore] = []
+    for position, case in enumerate(run.cases):
+        for metric in metrics:
+            if metric.whole_run:
+                continue
+            score: float | Unscored | None = case.scores.get(metric.helm_name)
+            if score is None:
+                score = _find_reason(run, case, metric.name) or Unscored(Reason.NOT_IMPORTED)
+            scores.append((position, metric.name, score))
+    return scores
 
 
-def _seat(seat: HelmSeat, criteria: Mapping[str, str], key: bytes | None) -> Seat:
-    """Return a seat with the grades of the jury's own criteria alone."""
-    known = {one: grade for one, grade in (seat.grades or {}).items() if one in criteria or not criteria}
-    reason = seat.reason or (None if known else Reason.NOT_IMPORTED.value)
-    return Seat(seat.seat, known or None, reason, seat.repaired, key)
+def _list_labels(run: HelmRun, metrics: Sequence[KeptMetric]) -> list[FiledLabel]:
+    """Return which instances count for the metrics that only the whole run has."""
+    labels: list[FiledLabel] = []
+    for position, case in enumerate(run.cases):
+        for metric in metrics:
+            if metric.whole_run:
+                labels.append((position, metric.name, _find_reason(run, case, metric.name)))
+    return labels
 
 
-def _reason(run: HelmRun, case: HelmCase, metric: str) -> Unscored | None:
+def _list_run_scores(run: HelmRun, metrics: Sequence[KeptMetric]) -> list[RunScore]:
+    scores = []
+    for metric in metrics:
+        if not metric.whole_run or metric.helm_name not in run.whole_run:
+            continue
+        units = [case.instance.unit for case in run.cases if _find_reason(run, case, metric.name) is None]
+        scores.append(
+            RunScore(
+                metric=metric.name,
+                value=run.whole_run[metric.helm_name],
+                low=None,
+                high=None,
+                n=len(units),
+                units=len(set(units)),
+            )
+        )
+    return scores
+
+
+def _find_reason(run: HelmRun, case: HelmCase, metric: str) -> Unscored | None:
     """Return why our own export had no score of the instance."""
-    reason = run.record.reasons.get(case.instance.id, {}).get(metric) if run.record else None
+    if run.record is None:
+        return None
+    reason = run.record.reasons.get(case.instance.id, {}).get(metric)
     return None if reason is None else Unscored(reason)
 
 
-def _run_score(run: HelmRun, name: str, value: float) -> RunScore:
-    units = [case.instance.unit for case in run.cases if _reason(run, case, name) is None]
-    return RunScore(name, value, None, None, len(units), len(set(units)))
+def _collect_seats(
+    store: Store, run_id: str, run: HelmRun, metrics: Sequence[KeptMetric]
+) -> tuple[list[tuple[bytes, Judgement]], list[FiledSeat]]:
+    """Return the judges' replies, which are stored encrypted, and the grades of each seat.
+
+    The replies are in HELM's files; in our own export, `intramural.json` says more of the seats.
+    """
+    judgements: list[tuple[bytes, Judgement]] = []
+    seats: list[FiledSeat] = []
+    for position, case in enumerate(run.cases):
+        for metric in metrics:
+            if metric.jury is None:
+                continue
+            seats_of_helm = case.seats.get(metric.helm_name, ())
+            replies = {seat.seat: seat.reply for seat in seats_of_helm if seat.reply}
+            for seat in _find_seats(run, case, metric):
+                key = None
+                if seat.seat in replies:
+                    request = json.dumps([run.digest, position, metric.name, seat.seat]).encode()
+                    key = store.identities.judgement_key(f"imported {run_id}", request)
+                    judgements.append((key, _make_judgement(replies[seat.seat])))
+                seats.append((position, metric.name, _make_seat(seat, metric.jury.criteria, key)))
+    return judgements, seats
 
 
-def _metrics(run: HelmRun, benchmark: Benchmark | None) -> tuple[KeptMetric, ...]:
-    """Return the records of HELM's scores: the benchmark's own metrics in its order, then others.
+def _find_seats(run: HelmRun, case: HelmCase, metric: KeptMetric) -> Sequence[HelmSeat]:
+    """Return the seats of our own record where the run has one, else those of HELM's annotations."""
+    if run.record is None:
+        return case.seats.get(metric.helm_name, ())
+    return run.record.seats.get(case.instance.id, {}).get(metric.name, ())
+
+
+def _make_judgement(reply: str) -> Judgement:
+    """Return an imported reply of a judge, without the tokens and seconds that HELM's files do not state."""
+    response = Response(
+        text=reply,
+        reasoning="",
+        finish_reason="other",
+        prompt_tokens=None,
+        completion_tokens=None,
+        seconds=0.0,
+    )
+    return Judgement(replies=(response,))
+
+
+def _make_seat(seat: HelmSeat, criteria: Mapping[str, str], key: bytes | None) -> Seat:
+    """Return a seat with the grades of the jury's own criteria alone."""
+    grades = dict(seat.grades or {})
+    if criteria:
+        grades = {criterion: grade for criterion, grade in grades.items() if criterion in criteria}
+    reason = seat.reason
+    if not reason and not grades:
+        reason = Reason.NOT_IMPORTED.value
+    return Seat(
+        seat=seat.seat,
+        grades=grades or None,
+        reason=reason or None,
+        repaired=seat.repaired,
+        judgement_key=key,
+    )
+
+
+def _describe_metrics(run: HelmRun, benchmark: Benchmark | None) -> tuple[KeptMetric, ...]:
+    """Return the records of HELM's scores: the benchmark's own metrics in its order, then others by name.
 
     Raises:
-        BenchmarkError: the run holds no score, and the benchmark is not known here.
+        BenchmarkError: the run holds no score, and the benchmark is not in the catalogue.
     """
-    found = {metric for case in run.cases for metric in case.scores} | set(run.whole_run)
-    own = [helm_metric_name(use) for use in (benchmark.metrics if benchmark else ())]
-    ordered = [name for name in own if name in found] + sorted(found - set(own)) or own
+    scored = set(run.whole_run)
+    for case in run.cases:
+        scored |= case.scores.keys()
+    of_benchmark = [helm_metric_name(use) for use in (benchmark.metrics if benchmark else ())]
+    ordered = [name for name in of_benchmark if name in scored]
+    ordered += sorted(scored - set(of_benchmark))
+    if not ordered:
+        ordered = of_benchmark
     if not ordered:
         raise BenchmarkError(f"{printable(run.name)}: per_instance_stats.json holds no score of an answer", ADVICE)
-    return tuple(_metric(run, helm, benchmark) for helm in ordered)
+    return tuple(_describe_metric(run, helm_name, benchmark) for helm_name in ordered)
 
 
-def _metric(run: HelmRun, helm: str, benchmark: Benchmark | None) -> KeptMetric:
-    """Return the record of one of HELM's metrics; with its jury, where it is a jury's and its judges gave anything."""
-    is_whole_run = helm in run.whole_run
-    values = [run.whole_run[helm]] if is_whole_run else [c.scores[helm] for c in run.cases if helm in c.scores]
-    metric = imported_metric(metric_called(helm, benchmark), helm, values=values, whole_run=is_whole_run)
-    jury = next((jury for jury in run.juries if jury.metric == helm), None)
-    seats = [seat for case in run.cases for seat in case.seats.get(helm, ())]
+def _describe_metric(run: HelmRun, helm_name: str, benchmark: Benchmark | None) -> KeptMetric:
+    """Return the record of one of HELM's metrics, with its jury if a jury gives it and its judges graded anything."""
+    is_whole_run = helm_name in run.whole_run
+    if is_whole_run:
+        values = [run.whole_run[helm_name]]
+    else:
+        values = [case.scores[helm_name] for case in run.cases if helm_name in case.scores]
+    metric = imported_metric(find_metric_name(helm_name, benchmark), helm_name, values=values, whole_run=is_whole_run)
+    jury = next((jury for jury in run.juries if jury.metric == helm_name), None)
+    seats = [seat for case in run.cases for seat in case.seats.get(helm_name, ())]
     if jury is None or not seats:
         return metric
-    use = next((use for use in (benchmark.metrics if benchmark else ()) if helm_metric_name(use) == helm), None)
-    grades = [grade for seat in seats for grade in (seat.grades or {}).values()]
-    scale = Scale(min([0.0, *grades]), max([1.0, *grades])) if use is None else use.scale
-    return replace(metric, low=scale.low, high=scale.high, jury=keep_jury(jury, seats, scale))
+    scale = _find_scale(helm_name, benchmark, seats)
+    return replace(metric, low=scale.low, high=scale.high, jury=describe_jury(jury, seats, scale))
+
+
+def _find_scale(helm_name: str, benchmark: Benchmark | None, seats: Sequence[HelmSeat]) -> Scale:
+    """Return the scale of the benchmark's metric, or the range of the grades where the metric is not ours."""
+    for use in benchmark.metrics if benchmark else ():
+        if helm_metric_name(use) == helm_name:
+            return use.scale
+    grades = [0.0, 1.0]
+    for seat in seats:
+        grades += (seat.grades or {}).values()
+    return Scale(min(grades), max(grades))
