@@ -340,7 +340,7 @@ class _GroupSums:
 def _sum_group(ratings: Ratings, columns: Sequence[int], unit_of_row: Sequence[int], units: int) -> _GroupSums:
     import numpy as np
 
-    table = np.array([[_replace_missing(row[column]) for column in columns] for row in ratings], dtype=float)
+    table = np.array([[replace_missing(row[column]) for column in columns] for row in ratings], dtype=float)
     table = table.reshape(len(ratings), len(columns))
     is_complete = ~np.isnan(table).any(axis=1)
     numbers = np.array(unit_of_row, dtype=int)[is_complete]
@@ -388,5 +388,6 @@ def _compute_figure(
     return np.where((n < 2) | is_constant, np.nan, figures)
 
 
-def _replace_missing(rating: float | None) -> float:
+def replace_missing(rating: float | None) -> float:
+    """Return a rating, not a number where the rater gave none."""
     return math.nan if rating is None else rating

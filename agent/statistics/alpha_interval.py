@@ -1,11 +1,10 @@
 """Estimate Krippendorff's alpha with an interval, from resampled units. Pure."""
 
-import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from agent.statistics.agreement import Level, Ratings, compute_krippendorff_alpha
+from agent.statistics.agreement import Level, Ratings, compute_krippendorff_alpha, replace_missing
 from agent.statistics.resampling import BLOCK, FEWEST_UNITS, compute_figure_interval, resample_weighted_figures
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ def estimate_alpha(ratings: Ratings, level: Level, units: Sequence[Hashable] | N
         return Alpha(value, None, None)
     import numpy as np
 
-    table = np.array([[_replace_missing(rating) for rating in item.ratings] for item in counted], dtype=float)
+    table = np.array([[replace_missing(rating) for rating in item.ratings] for item in counted], dtype=float)
     is_rated = ~np.isnan(table)
     unit_of_row = np.array([columns[item.unit] for item in counted])
     figure = _Ordinal(table, is_rated) if level == "ordinal" else _Interval(table, is_rated)
@@ -70,10 +69,6 @@ class _RatedItem:
 
 def _count_ratings(row: Sequence[float | None]) -> int:
     return sum(rating is not None for rating in row)
-
-
-def _replace_missing(rating: float | None) -> float:
-    return math.nan if rating is None else rating
 
 
 class _Interval:
