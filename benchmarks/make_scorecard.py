@@ -7,7 +7,7 @@ a definition changes its digest, and so the scorecard: once a version was regist
 import json
 from pathlib import Path
 
-from agent.catalog.benchmark import find_benchmarks
+from agent.catalog.benchmark import survey_benchmarks
 from agent.catalog.judges import read_jury
 from agent.catalog.taxonomy import taxonomy
 from agent.disclosure.scorecard import draft_scorecard
@@ -19,9 +19,12 @@ OUT = FOLDER.parent / "scorecards" / "medhelm-v1.json"
 
 def make_scorecard() -> Scorecard:
     """Return the scorecard, with its benchmarks in the order of MedHELM's taxonomy, then of their names."""
+    catalogue, broken = survey_benchmarks()
+    for definition in broken:
+        raise definition.error  # a scorecard without one of its benchmarks would be another scorecard
     places = [(category, subcategory) for category, names in taxonomy().items() for subcategory in names]
     benchmarks = sorted(
-        find_benchmarks().values(),
+        catalogue.values(),
         key=lambda benchmark: (places.index((benchmark.category, benchmark.subcategory)), benchmark.display_name),
     )
     jury = read_jury(FOLDER / "medhelm_judges.yaml")

@@ -171,23 +171,14 @@ def load_benchmark(folder_or_yaml: Path, *, absolute_paths: bool = False) -> Ben
     return _Definition(folder_or_yaml, absolute_paths).read()
 
 
-def find_benchmarks(own: Path | None = None) -> dict[str, Benchmark]:
-    """Read the benchmarks that travel with the agent and the site's own (folders or YAML files in `own`), by id.
-
-    Raises:
-        BenchmarkError: a definition is wrong, or two have one id or alias.
-    """
-    benchmarks, broken = survey_benchmarks(own)
-    if broken:
-        raise BenchmarkError("\n".join(str(definition.error) for definition in broken))
-    return benchmarks
-
-
 def survey_benchmarks(own: Path | None = None) -> tuple[dict[str, Benchmark], list[BrokenDefinition]]:
-    """Read the same as `find_benchmarks`, and set aside the definitions that cannot be used.
+    """Read the benchmarks that travel with the agent and the site's (folders or YAML files in `own`).
 
     If two definitions claim a name, the first keeps it and the second is broken under that name: `benchmark_of`
     refuses the name, because a run entry cannot say which of them it means.
+
+    Returns:
+        The benchmarks by id, and the definitions that cannot be used.
     """
     benchmarks: dict[str, Benchmark] = {}
     broken: list[BrokenDefinition] = []

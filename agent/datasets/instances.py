@@ -1,4 +1,4 @@
-"""From rows of text to instances: the prompt, the references and the unit of each. Pure."""
+"""Make instances from rows of text: the prompt, the references and the unit of each. Pure."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from agent.catalog.benchmark import Benchmark
 from agent.catalog.question import Choices, Gold
 from agent.catalog.template import compile_template, nearest_column
-from agent.datasets.prompt import OPTIONS, Instructions, PromptTemplate, fields_of, instructions_of
+from agent.datasets.prompt import OPTIONS, Instructions, PromptTemplate, list_fields, read_instructions
 from agent.datasets.readers.table import Problems, Row, Table
-from agent.datasets.references import LETTERS, references, right_answer
+from agent.datasets.references import LETTERS, find_right_answer, read_references
 from agent.vocabulary import Identifier, Instance, Reference
 
 
@@ -34,14 +34,14 @@ class InstanceMaker:
 
     Args:
         benchmark: says how.
-        arguments: the run entry's own of the benchmark; each is also a column that the table need not have.
+        arguments: the benchmark's, of the run entry; each is also a column that the table need not have.
         instructions: HELM's expander.
         examples: solved, to show before the question.
-        fault_of: says of each instance what is wrong with it besides, "" for nothing.
+        fault_of: returns any further problem of an instance, "" for none.
 
     Attributes:
         named: the columns that the definition names, whether a table has them or not.
-        filtered: for messages: which rows the arguments take; empty: all.
+        filtered: for messages: the rows that the arguments select; empty: all.
     """
 
     def __init__(
@@ -54,67 +54,77 @@ class InstanceMaker:
     ) -> None:
         self._benchmark = benchmark
         self._fault_of = fault_of
-        self._instructions = instructions_of(benchmark, instructions)
+        self._instructions = read_instructions(benchmark, instructions)
         self._examples = examples
-        self._arguments = {
-            name: arguments.get(name, "") for name, argument in benchmark.arguments.items() if argument.kind == "text"
-        }
-        self._wanted = {  # column -> the value of the rows that are taken
-            argument.column: arguments[name]
-            for name, argument in benchmark.arguments.items()
-            if argument.column and arguments.get(name)
-        }
-        self._choices = _with_arguments(benchmark.choices, self._arguments)
-        self.named = self._expected(benchmark.gold)
-        self.filtered = "".join(f" with {column}={value}" for column, value in self._wanted.items())
+        self._arguments: dict[str, str] = {}
+        self._selected: dict[str, str] = {}  # column -> the value of the rows that are read
+        for name, argument in benchmark.arguments.items():
+            if argument.kind == "text":
+                self._arguments[name] = arguments.get(name, "")
+            if argument.column and arguments.get(name):
+                self._selected[argument.column] = arguments[name]
+        self._choices = _fill_choices(benchmark.choices, self._arguments)
+        self.named = self._list_expected(benchmark.gold)
+        self.filtered = "".join(f" with {column}={value}" for column, value in self._selected.items())
         self._first: dict[str, tuple[str, str]] = {}  # id -> file and place where it was first seen
         self._rows = 0
 
     def make(self, table: Table, problems: Problems) -> Iterator[Instance]:
         """Yield an instance for every row that is asked and has no problem."""
-        reading = self._reading(table, problems, self._instructions, self._examples)
+        prompt = PromptTemplate(self._benchmark, self._list_placeholders(table), self._instructions, self._examples)
+        gold = _drop_missing_column(self._benchmark.gold, table.columns)
+        reading = self._check_columns(table, problems, prompt, gold, self._list_definition(gold))
         if reading is None:
             return
         for row in table.rows:
             self._rows += 1
-            if self._is_wanted(row) and not self._is_example(row) and reading.is_whole(row, problems):
-                instance = self._instance(row, reading, problems)
-                if instance is not None:
-                    if self._fault_of and (fault := self._fault_of(instance)):
-                        problems.add(row.where, fault)
-                    yield instance
+            if not self._is_selected(row) or self._is_example(row) or not reading.is_whole(row, problems):
+                continue
+            instance = self._make_instance(row, reading, problems)
+            if instance is None:
+                continue
+            fault = self._fault_of(instance) if self._fault_of else ""
+            if fault:
+                problems.add(row.where, fault)
+            yield instance
 
     def solve(self, table: Table, problems: Problems) -> Iterator[str]:
         """Yield a solved example for every row that may be one: the question, a space and the right answer."""
-        reading = self._reading(table, problems, "", (), solved=True)
+        # An example is the question and its answer alone.
+        question_only = replace(self._benchmark, system_template="", messages_column=None, shorten=None)
+        prompt = PromptTemplate(question_only, self._list_placeholders(table), instructions="", examples=())
+        gold = _drop_missing_column(self._benchmark.gold, table.columns)
+        reading = self._check_columns(table, problems, prompt, gold, self._list_answer_columns(gold))
         if reading is None:
             return
         few_shot = self._benchmark.few_shot
         all_are_examples = few_shot is not None and few_shot.dataset_file is not None
         for row in table.rows:
-            if self._is_wanted(row) and (all_are_examples or self._is_example(row)) and reading.is_whole(row, problems):
-                found = references(row, reading.gold, self._choices, problems)
-                if found is not None:
-                    question = reading.prompt.question(self._cells(row, reading, found))
-                    yield f"{question} {right_answer(found, multiple_choice=self._choices is not None)}"
+            is_example = all_are_examples or self._is_example(row)
+            if not self._is_selected(row) or not is_example or not reading.is_whole(row, problems):
+                continue
+            references = read_references(row, reading.gold, self._choices, problems)
+            if references is not None:
+                question = reading.prompt.render_question(self._complete_cells(row, reading, references))
+                answer = find_right_answer(references, multiple_choice=self._choices is not None)
+                yield f"{question} {answer}"
 
-    def _reading(
-        self, table: Table, problems: Problems, instructions: str, examples: tuple[str, ...], *, solved: bool = False
+    def _list_placeholders(self, table: Table) -> set[str]:
+        """Return the names that the prompt may hold in braces."""
+        names = {*table.columns, *self._arguments}
+        if self._choices:
+            names.add(OPTIONS)
+        return names
+
+    def _check_columns(
+        self, table: Table, problems: Problems, prompt: PromptTemplate, gold: Gold | None, columns_read: tuple[str, ...]
     ) -> _Reading | None:
-        """Hold the definition against the table's columns; None if no row can be read."""
-        benchmark, columns = self._benchmark, table.columns
-        arguments = {name: value for name, value in self._arguments.items() if name not in columns}
-        known = {*columns, *arguments, *([OPTIONS] if self._choices else [])}
-        # An example is the question and its answer alone.
-        shown = replace(benchmark, system_template="", messages_column=None, shorten=None) if solved else benchmark
-        prompt = PromptTemplate(shown, known, instructions, examples)
-        gold = _with_columns(benchmark.gold, columns)
-        used = (*prompt.columns, *self._wanted, *(self._answer(gold) if solved else self._definition(gold)))
-        needed = _without(used, known - set(columns))
-        if (needed or self.named) and not set(needed) & set(columns):
-            names = ", ".join(map(repr, self._expected(gold)))
-            where, hint = ("line 1", "; is the header line missing?") if table.has_header else ("the whole file", "")
-            problems.add(where, f"holds none of the columns {names}{hint}")
+        """Compare the definition with the table's columns; None if no row can be read."""
+        columns = set(table.columns)
+        columns_used = (*prompt.columns, *self._selected, *columns_read)
+        needed = _drop_columns(columns_used, self._list_placeholders(table) - columns)
+        if (needed or self.named) and columns.isdisjoint(needed):
+            self._note_no_column(table, gold, problems)
             return None
         for problem in prompt.problems:
             problems.add("prompt", problem)
@@ -122,36 +132,65 @@ class InstanceMaker:
             problems.add("prompt", f"{OPTIONS!r} stands for the option lines and cannot be a column too")
         missing = [column for column in needed if column not in columns]
         for column in missing:
-            problems.add("columns", f"{column!r} is missing{nearest_column(column, columns)}")
+            problems.add("columns", f"{column!r} is missing{nearest_column(column, table.columns)}")
         if missing:
             return None
-        few_shot = {benchmark.few_shot.column} if benchmark.few_shot else set()
-        may_be_empty = {*benchmark.optional_columns, *self._wanted, *few_shot, *benchmark.subgroup_columns.values()}
-        may_be_empty |= {*benchmark.identifiers} - {*prompt.columns, *self._answer(gold)}
-        return _Reading(prompt, gold, _without(needed, may_be_empty), arguments)
+        return _Reading(
+            prompt=prompt,
+            gold=gold,
+            required=_drop_columns(needed, self._list_optional(prompt, gold)),
+            arguments={name: value for name, value in self._arguments.items() if name not in columns},
+        )
 
-    def _answer(self, gold: Gold | None) -> tuple[str, ...]:
-        """The columns of the options and the right answer."""
-        named = [*self._choices.columns] if self._choices else []
-        named += [gold.column] if gold else []
-        named += [gold.incorrect_column] if gold and gold.incorrect_column else []
-        return tuple(named)
+    def _note_no_column(self, table: Table, gold: Gold | None, problems: Problems) -> None:
+        names = ", ".join(map(repr, self._list_expected(gold)))
+        if table.has_header:
+            problems.add("line 1", f"holds none of the columns {names}; is the header line missing?")
+        else:
+            problems.add("the whole file", f"holds none of the columns {names}")
 
-    def _definition(self, gold: Gold | None) -> tuple[str, ...]:
-        """The columns that the definition names besides the prompt's."""
+    def _list_optional(self, prompt: PromptTemplate, gold: Gold | None) -> set[str]:
+        """Return the columns whose cells may be empty."""
         benchmark = self._benchmark
-        single = (benchmark.unit_column, benchmark.id_column, benchmark.few_shot and benchmark.few_shot.column)
-        maps = (*benchmark.extra_columns.values(), *benchmark.subgroup_columns.values(), *benchmark.identifiers)
-        return (*self._answer(gold), *(column for column in single if column), *maps)
+        optional = {*benchmark.optional_columns, *self._selected, *benchmark.subgroup_columns.values()}
+        if benchmark.few_shot:
+            optional.add(benchmark.few_shot.column)
+        # An identifier that is shown or scored is needed; any other may be unknown.
+        optional |= set(benchmark.identifiers).difference(prompt.columns, self._list_answer_columns(gold))
+        return optional
 
-    def _expected(self, gold: Gold | None) -> tuple[str, ...]:
-        """The columns that a table is expected to have, some of which may be misspelt in the prompt."""
-        fields = fields_of(self._benchmark, self._instructions)
-        pseudo = {*self._arguments, *([OPTIONS] if self._choices else [])}
-        return _without((*fields, *self._wanted, *self._definition(gold)), pseudo)
+    def _list_answer_columns(self, gold: Gold | None) -> tuple[str, ...]:
+        """Return the columns of the options and the right answer."""
+        columns = list(self._choices.columns) if self._choices else []
+        if gold:
+            columns.append(gold.column)
+        if gold and gold.incorrect_column:
+            columns.append(gold.incorrect_column)
+        return tuple(columns)
 
-    def _is_wanted(self, row: Row) -> bool:
-        return all(row.cells.get(column, "").strip() == value for column, value in self._wanted.items())
+    def _list_definition(self, gold: Gold | None) -> tuple[str, ...]:
+        """Return the columns that the definition names besides the prompt's."""
+        benchmark = self._benchmark
+        columns = list(self._list_answer_columns(gold))
+        few_shot_column = benchmark.few_shot.column if benchmark.few_shot else None
+        for column in (benchmark.unit_column, benchmark.id_column, few_shot_column):
+            if column:
+                columns.append(column)
+        columns += benchmark.extra_columns.values()
+        columns += benchmark.subgroup_columns.values()
+        columns += benchmark.identifiers
+        return tuple(columns)
+
+    def _list_expected(self, gold: Gold | None) -> tuple[str, ...]:
+        """Return the columns that a table is expected to have, some of which may be misspelt in the prompt."""
+        names = (*list_fields(self._benchmark, self._instructions), *self._selected, *self._list_definition(gold))
+        no_columns = set(self._arguments)
+        if self._choices:
+            no_columns.add(OPTIONS)
+        return _drop_columns(names, no_columns)
+
+    def _is_selected(self, row: Row) -> bool:
+        return all(row.cells.get(column, "").strip() == value for column, value in self._selected.items())
 
     def _is_example(self, row: Row) -> bool:
         few_shot = self._benchmark.few_shot
@@ -159,68 +198,82 @@ class InstanceMaker:
             return False
         return row.cells.get(few_shot.column, "").strip() == few_shot.value
 
-    def _cells(self, row: Row, reading: _Reading, found: tuple[Reference, ...]) -> Mapping[str, str]:
-        """The row's cells with what stands in for columns."""
+    def _complete_cells(self, row: Row, reading: _Reading, references: tuple[Reference, ...]) -> Mapping[str, str]:
+        """Return the row's cells with the arguments and the option lines, which stand in for columns."""
         if self._choices is None and not reading.arguments:
             return row.cells
-        lines = "\n".join(f"{LETTERS[i]}. {reference.text}" for i, reference in enumerate(found))
-        return {**reading.arguments, **row.cells, **({OPTIONS: lines} if self._choices else {})}
+        cells = {**reading.arguments, **row.cells}
+        if self._choices:
+            lines = [f"{letter}. {option.text}" for letter, option in zip(LETTERS, references, strict=False)]
+            cells[OPTIONS] = "\n".join(lines)
+        return cells
 
-    def _instance(self, row: Row, reading: _Reading, problems: Problems) -> Instance | None:
+    def _read_id(self, row: Row, problems: Problems) -> str | None:
+        """Return the row's id, its number where the benchmark has no ids; None if an earlier row has the same."""
+        column = self._benchmark.id_column
+        if not column:
+            return str(self._rows)
+        identity = row.cells[column].strip()
+        origin = (problems.file_name, row.where)
+        first = self._first.setdefault(identity, origin)
+        if first is origin:
+            return identity
+        first_file, first_where = first
+        file = "" if first_file == problems.file_name else f"{first_file}: "
+        problems.add(row.where, f"has the same {column!r} as {file}{first_where}")
+        return None
+
+    def _make_instance(self, row: Row, reading: _Reading, problems: Problems) -> Instance | None:
         benchmark = self._benchmark
-        found = references(row, reading.gold, self._choices, problems)
-        identity = row.cells[benchmark.id_column].strip() if benchmark.id_column else str(self._rows)
-        if benchmark.id_column:
-            here = (problems.file_name, row.where)
-            first = self._first.setdefault(identity, here)
-            if first is not here:
-                file = "" if first[0] == here[0] else f"{first[0]}: "
-                problems.add(row.where, f"has the same {benchmark.id_column!r} as {file}{first[1]}")
-                return None
-        if found is None:
+        references = read_references(row, reading.gold, self._choices, problems)
+        identity = self._read_id(row, problems)
+        if references is None or identity is None:
             return None
-        cells = self._cells(row, reading, found)
-        asked = reading.prompt.ask(cells)
-        if asked is None:
+        cells = self._complete_cells(row, reading, references)
+        prompt = reading.prompt.render(cells)
+        if prompt is None:
             problems.add(
                 row.where,
                 f"the column {benchmark.messages_column!r} is not a JSON list of messages, each with a role (system, "
                 "which comes once and first, user or assistant) and a content, the last of the user",
             )
             return None
+        messages, shortenable = prompt
         subgroups = {name: cells.get(column, "").strip() for name, column in benchmark.subgroup_columns.items()}
+        identifiers = [
+            Identifier(kind, cells.get(column, "").strip()) for column, kind in benchmark.identifiers.items()
+        ]
         return Instance(
             id=identity,
             unit=row.cells[benchmark.unit_column].strip() if benchmark.unit_column else identity,
-            messages=asked[0],
-            references=found,
+            messages=messages,
+            references=references,
             multiple_choice=self._choices is not None,
             extra={name: cells.get(column, "") for name, column in benchmark.extra_columns.items()},
             subgroups={name: value for name, value in subgroups.items() if value},
-            shortenable=asked[1],
-            identifiers=tuple(
-                Identifier(kind, value)
-                for column, kind in benchmark.identifiers.items()
-                if (value := cells.get(column, "").strip())
-            ),
+            shortenable=shortenable,
+            identifiers=tuple(identifier for identifier in identifiers if identifier.value),
         )
 
 
-def _without(columns: tuple[str, ...], out: Collection[str]) -> tuple[str, ...]:
-    """Leave some out; each column once."""
-    return tuple(dict.fromkeys(column for column in columns if column not in out))
+def _drop_columns(columns: tuple[str, ...], dropped: Collection[str]) -> tuple[str, ...]:
+    """Return the other columns, each once."""
+    return tuple(dict.fromkeys(column for column in columns if column not in dropped))
 
 
-def _with_arguments(choices: Choices | None, arguments: Mapping[str, str]) -> Choices | None:
+def _fill_choices(choices: Choices | None, arguments: Mapping[str, str]) -> Choices | None:
     """Fill the arguments into the options' texts."""
     if choices is None or not choices.texts or not arguments:
         return choices
-    texts = (compile_template(text, arguments)[0].render(arguments) for text in choices.texts)
+    texts = []
+    for text in choices.texts:
+        template, _ = compile_template(text, arguments)
+        texts.append(template.render(arguments))
     return Choices(texts=tuple(texts))
 
 
-def _with_columns(gold: Gold | None, columns: tuple[str, ...]) -> Gold | None:
-    """Forget the column of wrong answers where the table has none."""
+def _drop_missing_column(gold: Gold | None, columns: tuple[str, ...]) -> Gold | None:
+    """Return the gold without its column of wrong answers where the table lacks that column."""
     if gold and gold.incorrect_column and gold.incorrect_column not in columns:
         return Gold(gold.column, gold.form)
     return gold

@@ -1,4 +1,4 @@
-"""From a row's cells to the messages that ask it. Pure."""
+"""Render a row's cells as the messages that ask its question. Pure."""
 
 import json
 from collections.abc import Collection, Mapping
@@ -23,7 +23,7 @@ class PromptTemplate:
 
     Attributes:
         columns: those the prompt uses.
-        problems: what is wrong with the prompt for this table.
+        problems: of the prompt with this table.
     """
 
     def __init__(
@@ -33,50 +33,56 @@ class PromptTemplate:
         self._shorten = benchmark.shorten
         self._examples = examples
         problems: list[str] = []
-        self._head = _compiled(instructions, columns, problems)
-        self._question = _compiled(benchmark.template, columns, problems)
-        self._system = _compiled(benchmark.system_template, columns, problems)
-        used = (*self._head.columns, *self._question.columns, *self._system.columns)
-        if benchmark.choices and benchmark.template and OPTIONS not in used:
+        self._head = _compile(instructions, columns, problems)
+        self._question = _compile(benchmark.template, columns, problems)
+        self._system = _compile(benchmark.system_template, columns, problems)
+        columns_used = [*self._head.columns, *self._question.columns, *self._system.columns]
+        if benchmark.choices and benchmark.template and OPTIONS not in columns_used:
             problems.append("shows no {options}")
         if self._shorten and self._question.parts[1::2].count(self._shorten.column) != 1:
             problems.append(f"shows the column {self._shorten.column!r}, which may be shortened, not exactly once")
             self._shorten = None
-        messages = (self._messages_column,) if self._messages_column else ()
-        self.columns = tuple(dict.fromkeys((*used, *messages)))
+        if self._messages_column:
+            columns_used.append(self._messages_column)
+        self.columns = tuple(dict.fromkeys(columns_used))
         self.problems = tuple(dict.fromkeys(problems))
 
-    def question(self, cells: Mapping[str, str]) -> str:
+    def render_question(self, cells: Mapping[str, str]) -> str:
         """Return the question alone."""
         return self._question.render(cells)
 
-    def ask(self, cells: Mapping[str, str]) -> tuple[tuple[Message, ...], Shortenable | None] | None:
-        """Return the messages and what may be cut of them, or None if the row's own messages cannot be read."""
-        before: list[Message] = []
+    def render(self, cells: Mapping[str, str]) -> tuple[tuple[Message, ...], Shortenable | None] | None:
+        """Return the messages and the part that may be shortened, or None if the row's messages cannot be read."""
+        messages: list[Message] = []
         if self._system.parts != ("",):
-            before.append(Message("system", self._system.render(cells)))
-        question = self.question(cells)
+            messages.append(Message("system", self._system.render(cells)))
+        question = self.render_question(cells)
         if self._messages_column:
-            chat = _chat(cells.get(self._messages_column, ""))
-            if chat is None or (before and chat[0].role == "system"):
+            chat = _read_chat(cells.get(self._messages_column, ""))
+            if chat is None or (messages and chat[0].role == "system"):
                 return None
             if self._question.parts == ("",):
+                # Without a question in the definition, the row's last message is the question.
                 if chat[-1].role != "user":
                     return None
-                chat, question = chat[:-1], chat[-1].content
-            before += chat
-        blocks = [block for block in (self._head.render(cells).strip(), *self._examples) if block]
-        lead = "".join(f"{block}\n\n" for block in blocks)
-        return (*before, Message("user", lead + question)), self._part(cells, len(before), len(lead))
+                question = chat.pop().content
+            messages += chat
+        blocks = [self._head.render(cells).strip(), *self._examples]
+        lead = "".join(f"{block}\n\n" for block in blocks if block)
+        shortenable = self._find_shortenable(cells, message=len(messages), offset=len(lead))
+        messages.append(Message("user", lead + question))
+        return tuple(messages), shortenable
 
-    def _part(self, cells: Mapping[str, str], message: int, lead: int) -> Shortenable | None:
+    def _find_shortenable(self, cells: Mapping[str, str], *, message: int, offset: int) -> Shortenable | None:
         if self._shorten is None:
             return None
         start, end = self._question.span(cells, self._shorten.column)
-        return Shortenable(message, lead + start, lead + end, self._shorten.keep) if start < end else None
+        if start >= end:
+            return None
+        return Shortenable(message, offset + start, offset + end, self._shorten.keep)
 
 
-def instructions_of(benchmark: Benchmark, change: Instructions | None) -> str:
+def read_instructions(benchmark: Benchmark, change: Instructions | None) -> str:
     """Return the benchmark's instructions as HELM's expander leaves them."""
     match change:
         case "none":
@@ -86,20 +92,23 @@ def instructions_of(benchmark: Benchmark, change: Instructions | None) -> str:
     return benchmark.instructions.strip()
 
 
-def fields_of(benchmark: Benchmark, instructions: str) -> tuple[str, ...]:
-    """Return what the prompt's texts name in braces, whether a table has it or not."""
-    texts = (instructions, benchmark.template, benchmark.system_template)
-    messages = (benchmark.messages_column,) if benchmark.messages_column else ()
-    return (*(name for text in texts for name in placeholders(text)), *messages)
+def list_fields(benchmark: Benchmark, instructions: str) -> list[str]:
+    """Return the names in braces of the prompt's texts, whether a table has them or not."""
+    fields: list[str] = []
+    for text in (instructions, benchmark.template, benchmark.system_template):
+        fields += placeholders(text)
+    if benchmark.messages_column:
+        fields.append(benchmark.messages_column)
+    return fields
 
 
-def _compiled(text: str, columns: Collection[str], problems: list[str]) -> Template:
-    template, wrong = compile_template(text, columns)
-    problems += wrong
+def _compile(text: str, columns: Collection[str], problems: list[str]) -> Template:
+    template, template_problems = compile_template(text, columns)
+    problems += template_problems
     return template
 
 
-def _chat(cell: str) -> list[Message] | None:
+def _read_chat(cell: str) -> list[Message] | None:
     try:
         value = json.loads(cell)
     except (json.JSONDecodeError, RecursionError):

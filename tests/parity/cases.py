@@ -7,12 +7,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.catalog.benchmark import Benchmark, find_benchmarks
+from agent.catalog.benchmark import Benchmark
 from agent.datasets.load import Dataset, load_instances, locate_dataset
 from agent.errors import BenchmarkError
 from agent.metrics import JUDGED
 from agent.metrics.bert_score import NAMES
 from agent.vocabulary import Instance
+from tests.agent.catalog.shipped import BENCHMARKS
 
 OFFICIAL = os.environ.get("INTRAMURAL_OFFICIAL_DATA")
 MOST_INSTANCES = 200
@@ -74,7 +75,7 @@ def instance_json(instance: Instance) -> dict:
 
 def closed_benchmarks() -> list[Benchmark]:
     """Return the benchmarks that have gold and a metric which is computed from the answer alone."""
-    with_gold = [b for b in find_benchmarks().values() if b.gold is not None]
+    with_gold = [b for b in BENCHMARKS.values() if b.gold is not None]
     return [b for b in with_gold if any(m.name not in JUDGED.union(NAMES) for m in b.metrics)]
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from agent.catalog.benchmark import Benchmark
+from agent.datasets.references import find_right_answer
 from agent.metrics import JUDGED, METRICS, labels, score
 from agent.metrics.ehr_sql import SPECS as OF_QUERIES
 from agent.vocabulary import Instance, Reason, Unscored
@@ -25,7 +26,7 @@ def build_gold_check(benchmark: Benchmark) -> Callable[[Instance], str] | None:
     spec = METRICS[use.name]
 
     def explain_fault(instance: Instance) -> str:
-        answer = _find_right_answer(instance)
+        answer = find_right_answer(instance.references, multiple_choice=instance.multiple_choice)
         if not answer.strip():
             return f"has no right answer, and {use.name} needs one"
         answer = answer if spec.binary else answer[:_BEGINNING]
@@ -37,10 +38,3 @@ def build_gold_check(benchmark: Benchmark) -> Callable[[Instance], str] | None:
         return ""
 
     return explain_fault
-
-
-def _find_right_answer(instance: Instance) -> str:
-    for index, reference in enumerate(instance.references):
-        if reference.correct:
-            return chr(ord("A") + index) if instance.multiple_choice else reference.text
-    return ""

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import agent.catalog.definition_files as files_module
 from agent.catalog import arguments, data_section, metric_uses, question
 from agent.catalog import benchmark as benchmark_module
-from agent.catalog.benchmark import Benchmark, find_benchmarks, load_benchmark, survey_benchmarks
+from agent.catalog.benchmark import Benchmark, load_benchmark, survey_benchmarks
 from agent.catalog.taxonomy import taxonomy
 from agent.catalog.template import compile_template
 from agent.datasets.load import load_instances, locate_dataset
@@ -23,6 +23,7 @@ from agent.io.packaged import shipped
 from agent.io.strict_yaml import parse_yaml
 from agent.io.wording import unseen
 from agent.metrics import Means, check_available, measurable
+from tests.agent.catalog.shipped import BENCHMARKS
 
 SOURCE = "".join(
     Path(m.__file__).read_text(encoding="utf-8")
@@ -353,10 +354,12 @@ def test_the_digest_changes_with_every_file_of_the_definition(tmp_path):
 
 def test_own_benchmarks_join_the_shipped_ones_and_may_not_take_their_names(tmp_path):
     definition(tmp_path, GOOD)
-    assert "own" in find_benchmarks(tmp_path)
+    benchmarks, broken = survey_benchmarks(tmp_path)
+    assert "own" in benchmarks
+    assert broken == []
     (tmp_path / "own.yaml").write_text(GOOD.replace("own", "medhelm_med_qa"))
-    with pytest.raises(BenchmarkError, match="already that of"):
-        find_benchmarks(tmp_path)
+    _, [definition_of_two] = survey_benchmarks(tmp_path)
+    assert "already that of" in str(definition_of_two.error)
 
 
 def test_one_broken_definition_hides_no_other(tmp_path):
@@ -367,17 +370,16 @@ def test_one_broken_definition_hides_no_other(tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "benchmark.yaml").write_text("")
     found, broken = survey_benchmarks(tmp_path)
-    assert set(found) == {*find_benchmarks(), "own"}
+    assert set(found) == {*BENCHMARKS, "own"}
     assert {definition.path.name: definition.names for definition in broken} == {
         "half.yaml": ("half_done", "unfinished"),
         "scribble.yml": ("scribble",),
         "again.yaml": ("med_qa",),
         "folder": ("folder",),
     }
-    with pytest.raises(BenchmarkError) as caught:
-        find_benchmarks(tmp_path)
-    for said in ("(did you mean 'access'?)", "scribble.yml: line", "'med_qa' is already that of", "not nothing"):
-        assert said in str(caught.value)
+    errors = "\n".join(str(definition.error) for definition in broken)
+    for message in ("(did you mean 'access'?)", "scribble.yml: line", "'med_qa' is already that of", "not nothing"):
+        assert message in errors
 
 
 SECRET = "ab" * 32 + "\n"
@@ -565,13 +567,13 @@ def test_a_prompt_is_hashed_as_it_was_read(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("id_", ["medcalc_bench", "ehr_sql"])
 def test_where_answers_are_texts_medhelms_four_matches_stand_beside_the_main_metric(id_):
-    names = [use.name for use in find_benchmarks()[id_].metrics]
+    names = [use.name for use in BENCHMARKS[id_].metrics]
     assert names[-4:] == ["exact_match", "quasi_exact_match", "prefix_exact_match", "quasi_prefix_exact_match"]
     assert names[0] not in names[-4:]
 
 
 def test_where_options_are_classes_macro_f1_stands_beside_exact_match():
-    closed = [one for one in find_benchmarks().values() if one.parser == "option_letter" and one.choices]
+    closed = [one for one in BENCHMARKS.values() if one.parser == "option_letter" and one.choices]
     assert len(closed) > 15
     for one in closed:
         of_classes = (one.choices and one.choices.texts) or one.id == "clear"  # its options name the condition
@@ -587,7 +589,7 @@ def test_where_options_are_classes_macro_f1_stands_beside_exact_match():
     ],
 )
 def test_a_criterion_means_what_its_annotators_meant(id_, means):
-    benchmark = find_benchmarks()[id_]
+    benchmark = BENCHMARKS[id_]
     told = " ".join(f"{benchmark.instructions} {' '.join(benchmark.data_options.values())}".split())
     assert means in told
 
@@ -599,7 +601,7 @@ def test_medhelms_taxonomy_is_whole():
     assert len(set().union(*tree.values())) == 22
 
 
-@pytest.mark.parametrize("benchmark", find_benchmarks().values(), ids=list(find_benchmarks()))
+@pytest.mark.parametrize("benchmark", BENCHMARKS.values(), ids=list(BENCHMARKS))
 def test_shipped_definitions_are_complete(benchmark: Benchmark):
     assert benchmark.folder.name == benchmark.id
     assert benchmark.subcategory in taxonomy()[benchmark.category]

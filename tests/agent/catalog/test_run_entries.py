@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.catalog.benchmark import find_benchmarks, survey_benchmarks
+from agent.catalog.benchmark import survey_benchmarks
 from agent.catalog.conf_file import read_conf_file
 from agent.catalog.deployment_map import map_deployments, missing_deployments, read_deployment_map
 from agent.catalog.deployments import Deployment, ad_hoc
@@ -25,10 +25,10 @@ from agent.catalog.run_entries import (
 )
 from agent.errors import AgentError, BenchmarkError, ConfigError
 from agent.io.packaged import shipped
+from tests.agent.catalog.shipped import BENCHMARKS
 
 ENTRIES = Path(__file__).parents[2] / "data" / "medhelm_run_entries"
 MEDHELM = Path(__file__).parents[2] / "data" / "medhelm_configurable"
-BENCHMARKS = find_benchmarks()
 
 
 def test_the_form_of_medhelms_files():

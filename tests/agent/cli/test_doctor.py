@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from agent.catalog.benchmark import find_benchmarks
 from agent.catalog.new_benchmark import write_new_benchmark
 from agent.cli import doctor
 from agent.cli.doctor import Check, examine
 from agent.datasets.manage.register import add_data, check_data
 from agent.inference.baselines import serve
 from agent.site.directory import Site, create_site
+from tests.agent.catalog.shipped import BENCHMARKS
 from tests.agent.fault_server import FaultServer, Message
 from tests.agent.inference.counting_server import CountingServer
 
@@ -106,7 +106,7 @@ def test_data_of_another_version(site: Site):
 
 def test_the_doctor_sees_the_data_that_the_list_of_datasets_sees(site: Site):
     """Also of benchmarks of which a run entry must choose a part."""
-    benchmarks = find_benchmarks()
+    benchmarks = BENCHMARKS
     for name in ("clear", "med_qa"):
         sample = benchmarks[name].sample
         assert sample is not None

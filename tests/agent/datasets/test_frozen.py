@@ -27,6 +27,7 @@ from agent.datasets.load import load_instances, locate_dataset
 from agent.errors import BenchmarkError, ConfigError, StoreError
 from agent.io.atomic_files import locked
 from agent.site.directory import Site, create_site
+from tests.agent.catalog.shipped import BENCHMARKS
 
 ROOT = Path(__file__).parents[3]
 SECRET_NAME = "Mrs-Lopez-2024.csv"
@@ -224,10 +225,9 @@ def test_it_says_that_rows_are_gone_or_others(site: Site):
 
 
 def test_a_sample_is_no_data_of_the_site(site: Site):
-    from agent.catalog.benchmark import find_benchmarks
 
     with pytest.raises(BenchmarkError, match="only the sample"):
-        find_sources(find_benchmarks()["med_qa"], site.data)
+        find_sources(BENCHMARKS["med_qa"], site.data)
 
 
 def test_data_that_is_being_replaced_is_not_frozen(site: Site):
@@ -249,7 +249,7 @@ frozen.freeze(load_benchmark(site.directory / "benchmarks" / "own"), site.data)
 """
 
 
-@pytest.mark.parametrize("point", ["_copy", "_write_record", "sync_directory"])
+@pytest.mark.parametrize("point", ["_copy_file", "_write_record", "sync_directory"])
 def test_a_kill_leaves_no_copy_or_a_whole_one(site: Site, point: str):
     benchmark = with_file(site)
     killed = subprocess.run(

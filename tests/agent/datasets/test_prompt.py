@@ -278,7 +278,7 @@ def test_the_span_to_cut_is_exact_whatever_stands_around_it(head, left, right, n
         "b", "b", "b", "", "", "private", None, "csv", "", "{q}#{note}{q}", 1, 1, (), "", shorten=Shorten("note")
     )
     prompt = PromptTemplate(benchmark, {"note", "q"}, head.replace("{", "").replace("}", ""), tuple(examples))
-    messages, part = prompt.ask({"note": note, "q": left + question + right})
+    messages, part = prompt.render({"note": note, "q": left + question + right})
     content = messages[part.message].content
     assert content[part.start : part.end] == note
     assert content[: part.start].endswith(left + question + right + "#")

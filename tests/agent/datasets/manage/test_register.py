@@ -15,13 +15,14 @@ from pathlib import Path
 
 import pytest
 
-from agent.catalog.benchmark import Benchmark, find_benchmarks, load_benchmark
+from agent.catalog.benchmark import Benchmark, load_benchmark
 from agent.datasets.load import iter_instances, locate_dataset
 from agent.datasets.manage.register import Attestation, add_data, check_data
 from agent.errors import AgentError, BenchmarkError, ConfigError, StoreError
 from agent.io.atomic_files import locked
 from agent.site.directory import Site, create_site
 from tests.agent import terminal
+from tests.agent.catalog.shipped import BENCHMARKS
 from tests.agent.terminal import Done
 
 ROWS = [
@@ -84,9 +85,9 @@ def what_lies_there(site: Site) -> set[str]:
 
 def test_a_file_is_put_in_under_its_official_name_for_its_owner_alone(site: Site, own: Benchmark, tmp_path: Path):
     added = add_data(own, source(tmp_path), site.data, attestation=None)
-    assert added.found.instances == 3
-    assert added.found.letters == {"A": 1, "B": 2}
-    assert added.found.problems == ("there is no published digest to compare with",)
+    assert added.contents.instances == 3
+    assert added.contents.letters == {"A": 1, "B": 2}
+    assert added.contents.problems == ("there is no published digest to compare with",)
     assert what_lies_there(site) == {"own", "own/official.csv", "own/.dataset.json"}
     for path in (site.data / "own", *(site.data / "own").iterdir()):
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600)
@@ -166,7 +167,7 @@ def test_what_a_version_is_noted_for_is_told_where_its_data_is_added_and_listed(
     digest = hashlib.sha256(GOOD.encode()).hexdigest()
     own = define(site.directory / "benchmarks", files=f"[{{name: official.csv, sha256: {digest}, note: {note}}}]")
     added = add_data(own, source(tmp_path), site.data, attestation=None)
-    assert (added.record.known, added.found.problems) == ("official", (note,))
+    assert (added.record.known, added.contents.problems) == ("official", (note,))
     state = check_data(own, site.data)
     assert state.state == "ready"
     assert state.detail.startswith("a version this benchmark knows, added 20")
@@ -191,7 +192,7 @@ def test_files_of_the_recorded_size_and_time_are_not_read_to_say_that_nothing_ch
     official = site.data / "own" / "official.csv"
     stamp = official.stat()
     with monkeypatch.context() as patched:
-        patched.setattr(hashlib, "hash_file", None)
+        patched.setattr(hashlib, "file_digest", None)
         assert check_data(own, site.data).state == "ready"
     official.write_text(GOOD.replace("one", "ONE"))
     os.utime(official, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
@@ -305,7 +306,7 @@ def packed(folder: Path, kind: str) -> Path:
 def test_what_the_benchmark_reads_is_taken_from_a_folder_or_an_archive(site, tmp_path, kind):
     own = with_parts(site)
     added = add_data(own, packed(a_folder(tmp_path), kind), site.data, attestation=None)
-    assert added.found.parts == {"ward=north": 2, "ward=south": 3}
+    assert added.contents.parts == {"ward=north": 2, "ward=south": 3}
     assert added.record.instances == 5
     assert added.left_out == 2
     assert {name for name in what_lies_there(site) if name.endswith("csv")} == {
@@ -557,13 +558,10 @@ def test_every_benchmark_that_travels_with_the_agent_says_what_is_to_be_put_wher
         assert f"intramural datasets fetch {row['id']}" in row["detail"] or f"datasets add {row['id']}" in row["detail"]
 
 
-SHIPPED = find_benchmarks()
-
-
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", BENCHMARKS)
 def test_the_sample_of_every_benchmark_can_be_handed_over_as_data(tmp_path: Path, name: str):
     """So that the official layout of each is what `datasets add` takes and what runs read."""
-    benchmark = SHIPPED[name]
+    benchmark = BENCHMARKS[name]
     assert benchmark.sample is not None
     added = add_data(benchmark, benchmark.folder / benchmark.sample.name, tmp_path, attestation=WHO)
     assert check_data(benchmark, tmp_path).state == "ready"
@@ -572,7 +570,7 @@ def test_the_sample_of_every_benchmark_can_be_handed_over_as_data(tmp_path: Path
     )
     assert added.record.instances >= (benchmark.sample.rows or 0)
     required = [argument for argument in benchmark.arguments.values() if argument.required]
-    assert len(added.found.parts) == (len(required[0].values) if required else 1)
+    assert len(added.contents.parts) == (len(required[0].values) if required else 1)
 
 
 def test_no_error_of_an_add_is_an_unexpected_one(site, own, tmp_path):

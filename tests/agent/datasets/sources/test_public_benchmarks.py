@@ -14,13 +14,13 @@ import pytest
 from docx.shared import RGBColor
 
 import agent.datasets.readers.lines as lines_module
-from agent.catalog.benchmark import find_benchmarks
 from agent.datasets.load import load_instances, locate_dataset
 from agent.errors import BenchmarkError, ConfigError
 from agent.metrics import JUDGED, METRICS, AnswerParser, extract, score
 from agent.vocabulary import Reason, Unscored
+from tests.agent.catalog.shipped import BENCHMARKS
 
-PUBLIC = {id_: benchmark for id_, benchmark in find_benchmarks().items() if benchmark.access == "public"}
+PUBLIC = {id_: benchmark for id_, benchmark in BENCHMARKS.items() if benchmark.access == "public"}
 OFFICIAL = Path(os.environ.get("INTRAMURAL_OFFICIAL_DATA") or Path(__file__).parents[5] / "shared/data")
 BENCHMARKS = Path(__file__).parents[4] / "benchmarks"
 

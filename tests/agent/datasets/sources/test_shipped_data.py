@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from agent.catalog.benchmark import find_benchmarks, load_benchmark
+from agent.catalog.benchmark import load_benchmark
 from agent.datasets.load import load_instances, locate_dataset
 from agent.errors import BenchmarkError
 from agent.metrics import JUDGED, METRICS, AnswerParser, Means, extract, measurable, score
+from tests.agent.catalog.shipped import BENCHMARKS
 
-BENCHMARKS = find_benchmarks()
 REAL = {id_: b for id_, b in BENCHMARKS.items() if b.sample and not b.sample_is_invented}
 FACTS = yaml.safe_load((Path(__file__).parents[3] / "data/medhelm/benchmarks.yaml").read_text("utf-8"))["benchmarks"]
 CLOSED = [fact["id"] for fact in FACTS if fact["question_type"] == "closed"]
