@@ -34,7 +34,7 @@ def _rows(files: Files, criterion: str, definition: str, problems: Problems) -> 
         except XmlError as why:
             problems.add(f"{file_name.name} {why.where}", why.problem)
             continue
-        cells = _patient(elements, criterion, file_name.name, problems)
+        cells = _read_patient(elements, criterion, file_name.name, problems)
         if cells is not None:
             fixed = {
                 "id": f"{criterion}/{file_name.stem}",
@@ -45,28 +45,40 @@ def _rows(files: Files, criterion: str, definition: str, problems: Problems) -> 
             yield Row(file_name.name, {**fixed, **cells})
 
 
-def _patient(elements: list[Element], criterion: str, where: str, problems: Problems) -> dict[str, str] | None:
+def _read_patient(elements: list[Element], criterion: str, where: str, problems: Problems) -> dict[str, str] | None:
     texts = [element.text for element in elements if element.path[-1] == "TEXT"]
     tags = [element for element in elements if element.path[-2:] == ("TAGS", criterion)]
-    met = _MET.get(tags[0].attributes.get("met", "")) if len(tags) == 1 else None
+    met = None
+    if len(tags) == 1:
+        met = _MET.get(tags[0].attributes.get("met", ""))
     if len(texts) != 1:
         problems.add(where, f"expected one <TEXT>, found {len(texts)}")
     if met is None:
         problems.add(where, f'expected one <{criterion}> below <TAGS>, with met="met" or met="not met"')
     if len(texts) != 1 or met is None:
         return None
-    notes = [note for part in _BETWEEN_NOTES.split(texts[0]) if (note := _trimmed(part))]
-    dates = [match[1] if (match := _DATE.search(note)) else "" for note in notes]
-    if not any(dates):
+    notes = _split_notes(texts[0])
+    dates = []
+    blocks = []
+    for number, note in enumerate(notes, 1):
+        heading = f"## Note {number} of {len(notes)}"
+        match = _DATE.search(note)
+        if match:
+            dates.append(match[1])
+            heading += f", written {match[1]}"
+        blocks.append(f"{heading}\n{note}")
+    if not dates:
         problems.add(where, "no note has a `Record date: YYYY-MM-DD`, so the current date is unknown")
         return None
-    shown = [
-        f"## Note {number} of {len(notes)}{f', written {date}' if date else ''}\n{note}"
-        for number, (note, date) in enumerate(zip(notes, dates, strict=True), 1)
-    ]
     # The latest date, not the last note's: a file whose notes are out of order would put today into the past.
-    return {"note_count": str(len(notes)), "notes": "\n\n".join(shown), "current_date": max(dates), "met": met}
+    return {"note_count": str(len(notes)), "notes": "\n\n".join(blocks), "current_date": max(dates), "met": met}
 
 
-def _trimmed(note: str) -> str:
-    return re.sub(r"\n{3,}", "\n\n", note.strip())
+def _split_notes(text: str) -> list[str]:
+    """Return the notes that are not empty, with at most one blank line in a row."""
+    notes = []
+    for part in _BETWEEN_NOTES.split(text):
+        note = re.sub(r"\n{3,}", "\n\n", part.strip())
+        if note:
+            notes.append(note)
+    return notes

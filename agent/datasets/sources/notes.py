@@ -5,7 +5,7 @@ left out (lacking others is an error); `only: COLUMN=VALUE`, the rows that are t
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from agent.datasets.identity import ADDED, Identity, names
 from agent.datasets.readers.csv_table import read_csv
@@ -20,25 +20,43 @@ def load_notes(files: Files) -> Iterator[tuple[Table, Problems]]:
         problems = files.problems(name)
         read = read_json_lines if name.removesuffix(".gz").endswith((".json", ".jsonl")) else read_csv
         with files.text(name) as file:
-            yield _selected(read(file, problems), files.options, problems), problems
+            yield _select_rows(read(file, problems), files.options, problems), problems
 
 
-def _selected(table: Table, options: Mapping[str, str], problems: Problems) -> Table:
-    without = names(options.get("skip_without", ""))
-    only, _, value = (part.strip() for part in options.get("only", "").partition("="))
-    table.needs((*without, *((only,) if only else ())), problems)
-    taken = (
-        (number, row)
-        for number, row in enumerate(table.rows, 1)
-        if all(row.cells.get(column, "").strip() for column in without)
-        and (not only or row.cells.get(only, "").strip().casefold() == value.casefold())
-    )
-    rows = _identified(taken, Identity.of(table.columns, options), problems)
+def _select_rows(table: Table, options: Mapping[str, str], problems: Problems) -> Table:
+    selection = _Selection.read(options)
+    table.needs(selection.columns, problems)
+    rows = _identify_rows(table.rows, selection, Identity.of(table.columns, options), problems)
     return replace(table, columns=tuple(dict.fromkeys((*table.columns, *ADDED))), rows=rows)
 
 
-def _identified(taken: Iterable[tuple[int, Row]], identity: Identity, problems: Problems) -> Iterator[Row]:
-    for number, row in taken:
+@dataclass(frozen=True, slots=True)
+class _Selection:
+    """The rows that are read: `required` cells are not empty, and the cell of `column`, if any, is `value`."""
+
+    required: tuple[str, ...]
+    column: str
+    value: str
+
+    @classmethod
+    def read(cls, options: Mapping[str, str]) -> "_Selection":
+        column, _, value = options.get("only", "").partition("=")
+        return cls(names(options.get("skip_without", "")), column.strip(), value.strip().casefold())
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (*self.required, self.column) if self.column else self.required
+
+    def accepts(self, row: Row) -> bool:
+        if not all(row.cells.get(column, "").strip() for column in self.required):
+            return False
+        return not self.column or row.cells.get(self.column, "").strip().casefold() == self.value
+
+
+def _identify_rows(rows: Iterable[Row], selection: _Selection, identity: Identity, problems: Problems) -> Iterator[Row]:
+    for number, row in enumerate(rows, 1):
+        if not selection.accepts(row):
+            continue
         identified = identity.add(row, number, problems)
         if identified is not None:
             yield identified
