@@ -1,10 +1,10 @@
-"""What clinicians gave a sample, and what jury, judges and word metrics gave the same answers, as one table."""
+"""Put the ratings of clinicians, jury, judges and word metrics for the same answers into one table."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from agent.calibration.making import jury_measure
+from agent.calibration.make_calibration import find_jury_measure
 from agent.jury.seats import compute_jury_score, compute_quorum, name_seats
 from agent.metrics import METRICS
 from agent.results.comparability import build_unit_prefix
@@ -17,15 +17,16 @@ if TYPE_CHECKING:
 
 OVERALL = "(all)"  # the mean over all criteria
 WORD_METRICS = ("rouge_l", "BERTScore-F")
+_KINDS = ("clinician", "jury", "judge", "metric")  # in the order of the columns
 
 _Values = dict[str, float]  # criterion, or OVERALL -> number
 
 
 @dataclass(frozen=True, slots=True)
 class Grader:
-    """Who or what gave numbers: a clinician (R1, R2, ...), the jury, one of its judges, or a metric of words.
+    """A source of ratings: a clinician (R1, R2, ...), the jury, one of its judges, or a metric of words.
 
-    Where runs had different juries these are `jury 1`, `jury 2`; and so are metrics with different options.
+    Different juries of several runs are `jury 1`, `jury 2`; likewise metrics with different options.
     """
 
     name: str
@@ -34,7 +35,7 @@ class Grader:
 
 @dataclass(frozen=True, slots=True)
 class RatingTable:
-    """All that is known of a sample's items.
+    """The ratings of a sample's items by every grader.
 
     Attributes:
         criteria: names; beside them there is OVERALL, the mean of all criteria of one item and grader.
@@ -42,7 +43,7 @@ class RatingTable:
         units: of each row: the patient or document.
         values: criterion or OVERALL -> rows of items. A metric has one number for an answer, the same under each.
         changed: items left out because their run was made again since, with another answer or without it.
-        purged: items whose answer was purged, so that only its question could be seen to be the same.
+        purged: items whose answer was purged, so that only its question could be compared.
     """
 
     criteria: tuple[str, ...]
@@ -52,124 +53,195 @@ class RatingTable:
     changed: int
     purged: int
 
-    def columns(self, *kinds: str) -> list[int]:
-        """Return the places of the graders of these kinds."""
-        return [place for place, grader in enumerate(self.graders) if grader.kind in kinds]
+    def list_columns(self, *kinds: str) -> list[int]:
+        """Return the numbers of the columns whose graders are of these kinds."""
+        return [column for column, grader in enumerate(self.graders) if grader.kind in kinds]
 
 
-def rating_table(store: "Store", calibration: "Calibration") -> RatingTable:
-    """Put together what every grader gave every item of a sample."""
+@dataclass(frozen=True, slots=True)
+class _UnchangedItems:
+    """The items whose answer is still the one that clinicians saw; `changed` and `purged` as in `RatingTable`."""
+
+    items: list[str]
+    changed: int
+    purged: int
+
+
+@dataclass(frozen=True, slots=True)
+class _SampledRun:
+    """A run with the items of the sample that are its answers, by position."""
+
+    run: "Run"
+    items: dict[int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _MachineRating:
+    """The values of a jury, a judge or a metric for one answer of a run."""
+
+    grader: Grader
+    position: int
+    values: _Values
+
+
+def build_rating_table(store: "Store", calibration: "Calibration") -> RatingTable:
+    """Return every grader's ratings of every item of a sample."""
     plan = calibration.plan
     criteria = tuple(plan["criteria"])
-    same, changed, purged = _same_answers(store, plan["items"])
-    found: dict[Grader, dict[str, _Values]] = {}
+    unchanged = _find_unchanged_items(store, plan["items"])
+    ratings: dict[Grader, dict[str, _Values]] = {}
     for rater in store.calibrations.read_raters(calibration.name):
         grader = Grader(f"R{rater.number}", "clinician")
-        found[grader] = {item: _with_overall(rater.grades.get(item, {}), criteria) for item in same}
+        ratings[grader] = {item: _add_overall(rater.grades.get(item, {}), criteria) for item in unchanged.items}
+
+    sampled_runs = _list_sampled_runs(store, plan, unchanged.items)
+    variants = _list_variants([sampled.run for sampled in sampled_runs])
     units: dict[str, bytes] = {}
-    runs: list[tuple[Run, dict[int, str]]] = []
-    for run in (run for run in store.runs.select(plan["suite"]) if run.benchmark == plan["benchmark"]):
-        items = {plan["items"][item]["position"]: item for item in same if plan["items"][item]["run"] == run.run_id}
-        if items:
-            runs.append((run, items))
-    versions = _versions([run for run, _ in runs])
-    for run, items in runs:
-        scores = store.scores.read_units(run.run_id, plan["metric"])
-        units |= {item: build_unit_prefix(run) + scores[position].unit_key for position, item in items.items()}
-        for grader, position, values in _machines(store, run, criteria, versions):
-            if position in items:
-                found.setdefault(grader, {})[items[position]] = values
-    order = ("clinician", "jury", "judge", "metric")
-    graders = tuple(sorted(found, key=lambda grader: order.index(grader.kind)))
-    ratings: dict[str, Ratings] = {
-        criterion: [[found[grader].get(item, {}).get(criterion) for grader in graders] for item in same]
-        for criterion in (*criteria, OVERALL)
-    }
-    return RatingTable(criteria, graders, tuple(units[item] for item in same), ratings, changed, purged)
+    for sampled in sampled_runs:
+        unit_prefix = build_unit_prefix(sampled.run)
+        scores = store.scores.read_units(sampled.run.run_id, plan["metric"])
+        for position, item in sampled.items.items():
+            units[item] = unit_prefix + scores[position].unit_key
+        for rating in _read_machine_ratings(store, sampled.run, criteria, variants):
+            if rating.position in sampled.items:
+                item = sampled.items[rating.position]
+                ratings.setdefault(rating.grader, {})[item] = rating.values
+
+    graders = tuple(sorted(ratings, key=lambda grader: _KINDS.index(grader.kind)))
+    values: dict[str, Ratings] = {}
+    for criterion in (*criteria, OVERALL):
+        values[criterion] = [
+            [ratings[grader].get(item, {}).get(criterion) for grader in graders] for item in unchanged.items
+        ]
+    return RatingTable(
+        criteria=criteria,
+        graders=graders,
+        units=tuple(units[item] for item in unchanged.items),
+        values=values,
+        changed=unchanged.changed,
+        purged=unchanged.purged,
+    )
 
 
-def _same_answers(store: "Store", items: Mapping[str, Mapping[str, object]]) -> tuple[list[str], int, int]:
-    """Return the items that still are what clinicians saw, how many are not, and of how many the answer is gone."""
-    by_run: dict[str, dict[int, str]] = {}
-    for item, place in items.items():
-        by_run.setdefault(str(place["run"]), {})[int(str(place["position"]))] = item
-    same: set[str] = set()
+def _find_unchanged_items(store: "Store", items: Mapping[str, Mapping[str, object]]) -> _UnchangedItems:
+    items_by_run: dict[str, dict[int, str]] = {}
+    for item, planned in items.items():
+        items_of_run = items_by_run.setdefault(str(planned["run"]), {})
+        items_of_run[int(str(planned["position"]))] = item
+    unchanged: set[str] = set()
     purged = 0
-    for run_id, by_position in by_run.items():
-        for stored in store.answers.read_each_instance(run_id, sorted(by_position)):
-            item = by_position[stored.position]
+    for run_id, items_of_run in items_by_run.items():
+        for stored in store.answers.read_each_instance(run_id, sorted(items_of_run)):
+            item = items_of_run[stored.position]
             if stored.request_key.hex() != items[item]["request"]:
                 continue
             if stored.response is None:
+                # A purged answer cannot be compared; the same question is all that can be known of it.
                 purged += 1
             elif store.identities.answer_mark(stored.response.text) != items[item]["answer"]:
                 continue
-            same.add(item)
-    return [item for item in items if item in same], len(items) - len(same), purged
+            unchanged.add(item)
+    in_order = [item for item in items if item in unchanged]
+    return _UnchangedItems(in_order, changed=len(items) - len(in_order), purged=purged)
 
 
-_Versions = Mapping[str, Sequence[str]]  # a measure's name -> everything that it is in these runs
+def _list_sampled_runs(store: "Store", plan: Mapping[str, Any], items: Sequence[str]) -> list[_SampledRun]:
+    """Return the runs of the sample's benchmark that gave at least one of the `items`."""
+    sampled_runs: list[_SampledRun] = []
+    for run in store.runs.select(plan["suite"]):
+        if run.benchmark != plan["benchmark"]:
+            continue
+        positions: dict[int, str] = {}
+        for item in items:
+            planned = plan["items"][item]
+            if planned["run"] == run.run_id:
+                positions[planned["position"]] = item
+        if positions:
+            sampled_runs.append(_SampledRun(run, positions))
+    return sampled_runs
 
 
-def _versions(runs: "Sequence[Run]") -> _Versions:
-    found: dict[str, dict[str, None]] = {}
-    for measure in (measure for run in runs for measure in Rules.of_run(run.details).measures):
-        if measure.name in WORD_METRICS or measure.use.judges:
-            found.setdefault(measure.name, {})[_what(measure)] = None
-    return {name: list(each) for name, each in found.items()}
+_Variants = Mapping[str, Sequence[str]]  # a measure's name -> its variants over these runs, in order
 
 
-def _what(measure: Measure) -> str:
-    """Return what tells the measure from others of its name."""
+def _list_variants(runs: "Sequence[Run]") -> _Variants:
+    variants: dict[str, dict[str, None]] = {}
+    for run in runs:
+        for measure in Rules.of_run(run.details).measures:
+            if measure.name in WORD_METRICS or measure.use.judges:
+                variants.setdefault(measure.name, {})[_describe_variant(measure)] = None
+    return {name: list(descriptions) for name, descriptions in variants.items()}
+
+
+def _describe_variant(measure: Measure) -> str:
+    """Return a text that differs between two measures of one name exactly if their options or juries differ."""
     metric = measure.to_keep()
     jury = () if metric.jury is None else (identify_jury(metric.jury), compute_quorum(measure.use))
     return repr((sorted(metric.options.items()), jury))
 
 
-def _label(name: str, measure: Measure, versions: _Versions) -> str:
-    known = versions.get(measure.name, ())
-    return name if len(known) < 2 else f"{name} {known.index(_what(measure)) + 1}"
+def _name_variant(name: str, measure: Measure, variants: _Variants) -> str:
+    """Return `name`, numbered if these runs have several variants of the measure."""
+    descriptions = variants.get(measure.name, ())
+    if len(descriptions) < 2:
+        return name
+    return f"{name} {descriptions.index(_describe_variant(measure)) + 1}"
 
 
-def _machines(
-    store: "Store", run: "Run", criteria: Sequence[str], versions: _Versions
-) -> Iterator[tuple[Grader, int, _Values]]:
-    """Yield (who, position, values) of jury, judges and metrics."""
+def _read_machine_ratings(
+    store: "Store", run: "Run", criteria: Sequence[str], variants: _Variants
+) -> Iterator[_MachineRating]:
+    """Yield the ratings of a run by its jury, its judges and its metrics of words."""
     rules = Rules.of_run(run.details)
-    measure = jury_measure(rules)
-    if measure is None:
+    jury_measure = find_jury_measure(rules)
+    if jury_measure is None:
         return
-    jury = _label("jury", measure, versions)
-    names = [name if jury == "jury" else f"{name} ({jury})" for name in name_seats(measure.use.judges)]
+    yield from _read_jury_ratings(store, run, jury_measure, criteria, variants)
+    for measure in rules.measures:
+        if measure.name not in WORD_METRICS:
+            continue
+        name = _name_variant(METRICS[measure.name].display_name, measure, variants)
+        for position, score in enumerate(store.scores.read_units(run.run_id, measure.name)):
+            if score.value is not None:
+                values = dict.fromkeys((*criteria, OVERALL), score.value)
+                yield _MachineRating(Grader(name, "metric"), position, values)
+
+
+def _read_jury_ratings(
+    store: "Store", run: "Run", measure: Measure, criteria: Sequence[str], variants: _Variants
+) -> Iterator[_MachineRating]:
+    jury_name = _name_variant("jury", measure, variants)
+    judge_names = list(name_seats(measure.use.judges))
+    if jury_name != "jury":
+        judge_names = [f"{name} ({jury_name})" for name in judge_names]
     for position, seats in store.juries.read_seats(run.run_id, measure.name).items():
-        if values := _jury_values(seats, measure, criteria):
-            yield Grader(jury, "jury"), position, values
+        if jury_values := _compute_jury_values(seats, measure, criteria):
+            yield _MachineRating(Grader(jury_name, "jury"), position, jury_values)
         for seat in seats:
-            if seat.grades is not None and seat.seat < len(names):
-                yield Grader(names[seat.seat], "judge"), position, _with_overall(seat.grades, criteria)
-    for one in rules.measures:
-        if one.name in WORD_METRICS:
-            grader = Grader(_label(METRICS[one.name].display_name, one, versions), "metric")
-            for position, score in enumerate(store.scores.read_units(run.run_id, one.name)):
-                if score.value is not None:
-                    yield grader, position, dict.fromkeys((*criteria, OVERALL), score.value)
+            # A stored seat may be of an earlier, larger jury.
+            if seat.grades is not None and seat.seat < len(judge_names):
+                grader = Grader(judge_names[seat.seat], "judge")
+                yield _MachineRating(grader, position, _add_overall(seat.grades, criteria))
 
 
-def _jury_values(seats: "Sequence[Seat]", measure: Measure, criteria: Sequence[str]) -> _Values:
-    """Return the jury's means, where enough of its seats gave a valid verdict."""
-    whole = compute_jury_score(seats, measure.use)
-    valid = [seat.grades for seat in seats if seat.grades is not None]
-    if not isinstance(whole, float | int) or len(valid) < compute_quorum(measure.use):
+def _compute_jury_values(seats: "Sequence[Seat]", measure: Measure, criteria: Sequence[str]) -> _Values:
+    """Return the jury's means, if enough of its seats gave a valid verdict."""
+    score = compute_jury_score(seats, measure.use)
+    verdicts = [seat.grades for seat in seats if seat.grades is not None]
+    if not isinstance(score, float | int) or len(verdicts) < compute_quorum(measure.use):
         return {}
-    means = {}
+    values: _Values = {}
     for criterion in criteria:
-        given = [grades[criterion] for grades in valid if criterion in grades]
-        if given:
-            means[criterion] = sum(given) / len(given)
-    return {**means, OVERALL: float(whole)}
+        grades = [verdict[criterion] for verdict in verdicts if criterion in verdict]
+        if grades:
+            values[criterion] = sum(grades) / len(grades)
+    values[OVERALL] = float(score)
+    return values
 
 
-def _with_overall(grades: Mapping[str, float], criteria: Sequence[str]) -> _Values:
-    """Add the mean over all criteria, if each has a grade."""
-    given = {criterion: float(grades[criterion]) for criterion in criteria if criterion in grades}
-    return {**given, OVERALL: sum(given.values()) / len(criteria)} if len(given) == len(criteria) else given
+def _add_overall(grades: Mapping[str, float], criteria: Sequence[str]) -> _Values:
+    """Return the grades, with the mean over all criteria if each has a grade."""
+    values = {criterion: float(grades[criterion]) for criterion in criteria if criterion in grades}
+    if len(values) == len(criteria):
+        values[OVERALL] = sum(values.values()) / len(criteria)
+    return values

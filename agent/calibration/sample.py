@@ -1,10 +1,10 @@
-"""Which answers clinicians are shown: an even share of every model's, and of as many patients as can be. Pure."""
+"""Choose the answers for clinicians: an even share of every model's, of as many patients as possible. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from random import Random
 
-# No vowels and no digits: a code is no word, no date, no number that a spreadsheet would write another way.
+# No vowels and no digits, so that a code is no word, and no date or number that a spreadsheet would rewrite.
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 _CODE_LENGTH = 6
 
@@ -19,40 +19,52 @@ class SampleCandidate:
     instance: bytes
 
 
-def choose(candidates: Mapping[str, Sequence[SampleCandidate]], items: int, random: Random) -> list[SampleCandidate]:
-    """Return up to `items` answers, each model's share the same to one, where every model has that many.
+def choose_answers(
+    candidates: Mapping[str, Sequence[SampleCandidate]], items: int, random: Random
+) -> list[SampleCandidate]:
+    """Return up to `items` answers, with equal shares of the models (within one) if each has enough answers.
 
-    A unit (a patient, a document) comes again only when the model has no answer for another, and so does an instance:
-    the more units, the more a sample says.
+    A unit (a patient, a document) is repeated only if the model has no answer for another unit, and likewise an
+    instance: a sample of more units says more.
 
     Args:
         candidates: each model's answers.
-        items: wanted in all.
+        items: of the whole sample.
         random: makes every choice; the same state gives the same sample.
     """
-    left = {model: random.sample(each, len(each)) for model, each in sorted(candidates.items()) if each}
-    turn = random.sample(list(left), len(left))
+    queues = {model: random.sample(answers, len(answers)) for model, answers in sorted(candidates.items()) if answers}
+    turns = random.sample(list(queues), len(queues))
     chosen: list[SampleCandidate] = []
     units: set[bytes] = set()
     instances: set[bytes] = set()
-    while turn and len(chosen) < items:
-        model = turn.pop(0)
-        queue = left[model]
-        place = next((at for at, one in enumerate(queue) if one.unit not in units), None)
-        if place is None:
-            place = next((at for at, one in enumerate(queue) if one.instance not in instances), 0)
-        one = queue.pop(place)
-        chosen.append(one)
-        units.add(one.unit)
-        instances.add(one.instance)
+    while turns and len(chosen) < items:
+        model = turns.pop(0)
+        queue = queues[model]
+        candidate = _find_new(queue, units, instances)
+        queue.remove(candidate)
+        chosen.append(candidate)
+        units.add(candidate.unit)
+        instances.add(candidate.instance)
         if queue:
-            turn.append(model)
+            turns.append(model)
     return chosen
 
 
-def codes(count: int, random: Random) -> list[str]:
-    """Return `count` different names for items, which say nothing of what they name."""
-    found: dict[str, None] = {}
-    while len(found) < count:
-        found["".join(random.choices(_LETTERS, k=_CODE_LENGTH))] = None
-    return list(found)
+def _find_new(queue: Sequence[SampleCandidate], units: Set[bytes], instances: Set[bytes]) -> SampleCandidate:
+    """Return the first answer of a new unit, else the first of a new instance, else the first."""
+    for candidate in queue:
+        if candidate.unit not in units:
+            return candidate
+    for candidate in queue:
+        if candidate.instance not in instances:
+            return candidate
+    return queue[0]
+
+
+def make_codes(count: int, random: Random) -> list[str]:
+    """Return `count` different codes for items, which reveal nothing of the items."""
+    codes: dict[str, None] = {}
+    while len(codes) < count:
+        code = "".join(random.choices(_LETTERS, k=_CODE_LENGTH))
+        codes[code] = None
+    return list(codes)

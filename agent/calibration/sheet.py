@@ -1,9 +1,10 @@
-"""The file that a clinician fills in: a row an item, a column a criterion. Written and read as CSV."""
+"""Write and read the file that a clinician fills in: CSV with a row per item and a column per criterion."""
 
 import csv
 import io
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from agent.datasets.readers.table import Problems
@@ -13,91 +14,131 @@ from agent.io.plain_text import spreadsheet_cell
 from agent.metrics import Scale
 
 ITEM, QUESTION, REFERENCE, ANSWER = "item", "question", "reference", "answer"
-LONGEST_CELL = 32_767  # characters that common spreadsheets keep of one cell
+LONGEST_CELL = 32_767  # characters: common spreadsheets cut or split a longer cell
 _MOST_BYTES = 64 * 2**20
 _GRADE = re.compile(r"[+-]?[0-9]{1,9}(?:[.,][0-9]{1,9})?")
 
 Grades = dict[str, dict[str, float]]  # item -> criterion -> grade
 
 
-def heading(criterion: str, scale: Scale) -> str:
-    """Return the column's name: the criterion, and what a grade may be."""
+def write_heading(criterion: str, scale: Scale) -> str:
+    """Return the column's name: the criterion and the scale of its grades."""
     return f"{criterion} ({scale.low:g} to {scale.high:g})"
 
 
-def sheet(rows: Sequence[Mapping[str, str]], criteria: Sequence[str], scale: Scale, *, with_reference: bool) -> bytes:
-    """Return a file to be filled in. Before what a spreadsheet would run as a formula stands an apostrophe.
+def write_sheet(
+    rows: Sequence[Mapping[str, str]], criteria: Sequence[str], scale: Scale, *, with_reference: bool
+) -> bytes:
+    """Return a file to be filled in. An apostrophe stands before every text that a spreadsheet would run as a formula.
 
     Args:
         rows: by the names above, cleared for the reader.
-        criteria: a column each, left blank.
+        criteria: each gets a blank column.
         scale: of the grades.
         with_reference: whether there is a column of right answers.
     """
-    texts = [ITEM, QUESTION, *([REFERENCE] if with_reference else []), ANSWER]
+    text_columns = [ITEM, QUESTION, ANSWER]
+    if with_reference:
+        text_columns.insert(2, REFERENCE)
+    grade_columns = [spreadsheet_cell(write_heading(criterion, scale)) for criterion in criteria]
+    blank_grades = [""] * len(criteria)
     file = io.StringIO(newline="")
     writer = csv.writer(file)
-    writer.writerow([*texts, *(spreadsheet_cell(heading(criterion, scale)) for criterion in criteria)])
+    writer.writerow(text_columns + grade_columns)
     for row in rows:
-        writer.writerow([*(spreadsheet_cell(row[text]) for text in texts), *("" for _ in criteria)])
-    return file.getvalue().encode("utf-8-sig", "replace")  # the mark tells spreadsheets that it is UTF-8
+        texts = [spreadsheet_cell(row[column]) for column in text_columns]
+        writer.writerow(texts + blank_grades)
+    # The byte order mark tells spreadsheets that the file is UTF-8.
+    return file.getvalue().encode("utf-8-sig", "replace")
+
+
+@dataclass(frozen=True, slots=True)
+class _SheetColumns:
+    """The numbers of the columns that are read."""
+
+    item: int
+    criteria: dict[str, int]
+
+
+class _GradeReader:
+    """Collects the grades of a sheet row by row, and the problems of its rows."""
+
+    def __init__(self, items: Sequence[str], columns: _SheetColumns, scale: Scale, problems: Problems) -> None:
+        self.grades: Grades = {}
+        self._items = set(items)
+        self._columns = columns
+        self._scale = scale
+        self._problems = problems
+        self._first_rows: dict[str, int] = {}
+
+    def read_row(self, number: int, row: Sequence[str]) -> None:
+        """Read the grades of one row; `number` is the row's in a spreadsheet."""
+        item = _read_cell(row, self._columns.item)
+        if not item:
+            if any(cell.strip() for cell in row):
+                self._problems.add(f"row {number}", "has no item code; did a long text break into several rows?")
+            return
+        if item not in self._items:
+            self._problems.add(f"row {number}", "its item code is not one of this sample")
+            return
+        first_row = self._first_rows.setdefault(item, number)
+        if first_row != number:
+            self._problems.add(f"row {number}", f"is the same item as row {first_row}")
+            return
+        for criterion, column in self._columns.criteria.items():
+            cell = _read_cell(row, column)
+            if cell:
+                self._read_grade(number, item, criterion, cell)
+
+    def _read_grade(self, number: int, item: str, criterion: str, cell: str) -> None:
+        low, high = self._scale.low, self._scale.high
+        if _GRADE.fullmatch(cell):
+            grade = float(cell.replace(",", "."))
+            if low <= grade <= high:
+                self.grades.setdefault(item, {})[criterion] = grade
+                return
+        expected = f"expected is a number from {low:g} to {high:g}, or nothing"
+        self._problems.add(f"row {number}, column {criterion}", expected)
 
 
 def read_sheet(path: Path, items: Sequence[str], criteria: Sequence[str], scale: Scale) -> Grades:
-    """Read a filled-in file; blank cells and rows that are not there are missing grades.
+    """Return the grades of a filled-in file; blank cells and missing rows are missing grades.
 
-    As spreadsheets save it: separated by commas, semicolons or tabs, decimals with a point or a comma, columns in any
-    order. Only items and grades are read; texts, and columns that somebody added, are not.
+    The file is as spreadsheets save it: separated by commas, semicolons or tabs, decimals with a point or a comma,
+    columns in any order. Only items and grades are read; texts and added columns are not.
 
     Raises:
         BenchmarkError: lists every wrong cell by its row (as a spreadsheet counts, the headings are row 1) and column;
-            never what stands in it.
+            never its content.
     """
     problems = Problems(path.name)
-    rows = _rows(path, problems)
-    item_column, columns = _columns(rows[0] if rows else [], criteria, scale, problems)
-    known = set(items)
-    found: Grades = {}
-    first_rows: dict[str, int] = {}
+    rows = _read_rows(path, problems)
+    columns = _find_columns(rows[0] if rows else [], criteria, scale, problems)
+    reader = _GradeReader(items, columns, scale, problems)
     for number, row in enumerate(rows[1:], 2):
-        item = row[item_column].strip() if item_column < len(row) else ""
-        if not item:
-            if any(cell.strip() for cell in row):
-                problems.add(f"row {number}", "has no item code; did a long text break into several rows?")
-            continue
-        if item not in known:
-            problems.add(f"row {number}", "its item code is not one of this sample")
-            continue
-        if first_rows.setdefault(item, number) != number:
-            problems.add(f"row {number}", f"is the same item as row {first_rows[item]}")
-            continue
-        for criterion in criteria:
-            cell = row[columns[criterion]].strip() if columns[criterion] < len(row) else ""
-            if not cell:
-                continue
-            grade = float(cell.replace(",", ".")) if _GRADE.fullmatch(cell) else None
-            if grade is None or not scale.low <= grade <= scale.high:
-                expected = f"expected is a number from {scale.low:g} to {scale.high:g}, or nothing"
-                problems.add(f"row {number}, column {criterion}", expected)
-            else:
-                found.setdefault(item, {})[criterion] = grade
+        reader.read_row(number, row)
     problems.check()
-    if not found:
+    if not reader.grades:
         raise problems.stop("the whole file", "holds no grades")
-    return found
+    return reader.grades
 
 
-def _rows(path: Path, problems: Problems) -> list[list[str]]:
+def _read_cell(row: Sequence[str], column: int) -> str:
+    # Spreadsheets save no cells after the last that is filled.
+    return row[column].strip() if column < len(row) else ""
+
+
+def _read_rows(path: Path, problems: Problems) -> list[list[str]]:
     try:
         with open_plain(path) as file:
             content = file.read(_MOST_BYTES + 1)
-    except OSError as why:
-        raise BenchmarkError(f"{path.name}: cannot be read ({why.strerror})") from None
+    except OSError as error:
+        raise BenchmarkError(f"{path.name}: cannot be read ({error.strerror})") from None
     if len(content) > _MOST_BYTES:
         raise problems.stop("the whole file", f"is longer than {_MOST_BYTES // 2**20} MiB")
     if content[:4] in (b"PK\x03\x04", b"\xd0\xcf\x11\xe0"):
         raise problems.stop("the whole file", "is a spreadsheet's own format; save it as CSV (UTF-8)")
-    text = _decoded(content).replace("\r\n", "\n").replace("\r", "\n")
+    text = _decode(content).replace("\r\n", "\n").replace("\r", "\n")
     header = text.split("\n", 1)[0]
     delimiter = max(",;\t", key=header.count)
     csv.field_size_limit(_MOST_BYTES)
@@ -110,8 +151,8 @@ def _rows(path: Path, problems: Problems) -> list[list[str]]:
     return rows
 
 
-def _decoded(content: bytes) -> str:
-    """Return the text; what a spreadsheet saved in an older code is read too, as codes and grades are ASCII."""
+def _decode(content: bytes) -> str:
+    """Return the text, also of a file in an older encoding, since item codes and grades are ASCII in all of them."""
     if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return content.decode("utf-16", "replace")
     try:
@@ -120,27 +161,30 @@ def _decoded(content: bytes) -> str:
         return content.decode("cp1252", "replace")
 
 
-def _columns(
-    header: Sequence[str], criteria: Sequence[str], scale: Scale, problems: Problems
-) -> tuple[int, dict[str, int]]:
-    """Return where the item stands, and each criterion: first by its full heading, for it may be called like a text."""
-    folded = [_folded(cell) for cell in header]
-
-    def place(*names: str) -> int:
-        for name in names:
-            places = [at for at, cell in enumerate(folded) if cell in (_folded(name), _folded(spreadsheet_cell(name)))]
-            if len(places) == 1:
-                return places[0]
-            if places:
-                problems.add("row 1", f"the column {names[0]} is there twice or more")
-                return 0
-        problems.add("row 1", f"the column {names[0]} is missing")
-        return 0
-
-    found = place(ITEM), {criterion: place(heading(criterion, scale), criterion) for criterion in criteria}
+def _find_columns(header: Sequence[str], criteria: Sequence[str], scale: Scale, problems: Problems) -> _SheetColumns:
+    item = _find_column(header, [ITEM], problems)
+    criterion_columns: dict[str, int] = {}
+    for criterion in criteria:
+        # First the full heading, since a criterion may have the name of a text's column.
+        names = [write_heading(criterion, scale), criterion]
+        criterion_columns[criterion] = _find_column(header, names, problems)
     problems.check()
-    return found
+    return _SheetColumns(item, criterion_columns)
 
 
-def _folded(name: str) -> str:
+def _find_column(header: Sequence[str], names: Sequence[str], problems: Problems) -> int:
+    """Return the number of the column with the first of the `names` that is in the header; 0 after a problem."""
+    for name in names:
+        spellings = (_fold(name), _fold(spreadsheet_cell(name)))
+        columns = [column for column, cell in enumerate(header) if _fold(cell) in spellings]
+        if len(columns) == 1:
+            return columns[0]
+        if columns:
+            problems.add("row 1", f"the column {names[0]} is there twice or more")
+            return 0
+    problems.add("row 1", f"the column {names[0]} is missing")
+    return 0
+
+
+def _fold(name: str) -> str:
     return " ".join(name.split()).casefold()

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.output import format_option, show_rows
+from agent.cli.options import EXISTING_FILE, format_option, suite_option
+from agent.cli.output import show_rows
 from agent.errors import ConfigError
 from agent.site.directory import Site
 
 if TYPE_CHECKING:
-    from agent.calibration.figures import AgreementFigure
+    from agent.calibration.clinician_agreement import AgreementFigure
     from agent.calibration.ratings import RatingTable
     from agent.store import Calibration, Store
 
@@ -34,7 +35,7 @@ def calibrate() -> None:
 
 @calibrate.command()
 @click.argument("name")
-@click.option("--suite", default="default", show_default=True, help="Name of the collection of runs.")
+@suite_option
 @click.option("--benchmark", required=True, help="The benchmark whose answers are graded.")
 @click.option("--items", type=click.IntRange(2, 10_000), default=60, show_default=True, help="Total number of answers.")
 @click.option(
@@ -68,7 +69,7 @@ def new(
     A CSV file for each clinician, in an order of its own, with columns to fill in, and instructions. An even share of
     every model's answers; nothing says whose they are or what the jury gave. NAME is what the sample is called here.
     """
-    from agent.calibration.making import CalibrationSampling, make_calibration
+    from agent.calibration.make_calibration import CalibrationSampling, make_calibration
 
     wanted = CalibrationSampling(name, suite, benchmark, items, raters, seed, with_reference, reveal)
     made = make_calibration(site, wanted, out)
@@ -93,7 +94,7 @@ def new(
 
 @calibrate.command(name="import")
 @click.argument("name")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=EXISTING_FILE)
 @click.option("--rater", required=True, help="Clinician's name; sealed in the store, shown as R1, R2, ...")
 @click.option("--replace", is_flag=True, help="Replace the clinician's earlier grades.")
 @click.option("--same-grades", is_flag=True, help="Confirm that another clinician gave exactly the same grades.")
@@ -150,18 +151,18 @@ def report(site: Site, name: str, width: float, form: str) -> None:
 
     Per criterion and overall, on the same answers, with bootstrap intervals over patients or documents.
     """
-    from agent.calibration.figures import figures
-    from agent.calibration.ratings import rating_table
+    from agent.calibration.clinician_agreement import compare_graders
+    from agent.calibration.ratings import build_rating_table
 
     with site.store() as store:
         calibration = _known(store, name)
-        table = rating_table(store, calibration)
-    clinicians = len(table.columns("clinician"))
+        table = build_rating_table(store, calibration)
+    clinicians = len(table.list_columns("clinician"))
     if not clinicians:
         raise ConfigError(
             f"no clinician's grades are in calibration {name}", "Take them in with `intramural calibrate import`."
         )
-    found = list(figures(table, width))
+    found = list(compare_graders(table, width))
     rows = [_row(figure, clinicians) for figure in found]
     if form != "table":
         show_rows(rows, {column: "" for row in rows[:1] for column in row}, form)
@@ -218,7 +219,7 @@ def delete(site: Site, name: str, rater: str | None, yes: bool) -> None:
     Sheets outside the store stay where they are; those of a deleted sample can no longer be taken in. The audit log
     says that it was done.
     """
-    from agent.calibration.making import delete_calibration, delete_rater
+    from agent.calibration.make_calibration import delete_calibration, delete_rater
 
     with site.store() as store:
         _known(store, name)
@@ -281,7 +282,7 @@ def _known(store: "Store", name: str) -> "Calibration":
 
 
 def _row(figure: "AgreementFigure", clinicians: int) -> dict[str, Any]:
-    from agent.calibration.figures import CLINICIANS
+    from agent.calibration.clinician_agreement import CLINICIANS
 
     row: dict[str, Any] = {
         "criterion": figure.criterion,
@@ -313,18 +314,19 @@ def _with_limits(row: Mapping[str, Any], key: str) -> str | None:
 
 def _notes(table: "RatingTable", calibration: "Calibration", found: "Sequence[AgreementFigure]") -> list[str]:
     """Return what a reader should know of the sample."""
-    from agent.calibration.figures import FEWEST_ANSWERS, one_grade
+    from agent.calibration.clinician_agreement import FEWEST_ANSWERS, find_constant_graders
 
     items = len(calibration.plan["items"])
-    clinicians, sheets = len(table.columns("clinician")), calibration.plan["raters"]
+    clinicians, sheets = len(table.list_columns("clinician")), calibration.plan["raters"]
     left_out = dict.fromkeys(f"{names} ({n})" for figure in found for names, n in figure.left_out.items())
-    alike = {grader: ", ".join(criteria) for grader, criteria in one_grade(table).items()}
+    alike = {grader: ", ".join(criteria) for grader, criteria in find_constant_graders(table).items()}
     notes: dict[str, int] = {
         f"{table.changed} of {items} answers are left out: their run brought another answer since": table.changed,
         f"{table.purged} of {items} answers were purged: that they are those which were graded is known by their "
         "question alone": table.purged,
-        "the jury has graded none of these answers": not table.columns("jury"),
-        "several juries graded these answers; each is set beside clinicians by itself": len(table.columns("jury")) > 1,
+        "the jury has graded none of these answers": not table.list_columns("jury"),
+        "several juries graded these answers; each is set beside clinicians by itself": len(table.list_columns("jury"))
+        > 1,
         "one clinician: nothing is known of how far clinicians agree": clinicians == 1,
         _more_raters(clinicians, sheets): clinicians > sheets,
         f"left out, for fewer than {FEWEST_ANSWERS} answers in common: {', '.join(left_out)}": bool(left_out),

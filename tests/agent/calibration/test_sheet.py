@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.calibration.sheet import ANSWER, ITEM, QUESTION, heading, read_sheet, sheet
+from agent.calibration.sheet import ANSWER, ITEM, QUESTION, read_sheet, write_heading, write_sheet
 from agent.errors import BenchmarkError
 from agent.io.plain_text import FORMULA_START
 from agent.metrics import Scale
@@ -48,7 +48,7 @@ def test_whatever_stands_in_a_sheet_no_grade_is_outside_the_scale(parts: list[st
 )
 def test_texts_and_criteria_of_any_kind_come_back_cell_by_cell(texts: list[tuple[str, str]], criteria: list[str]):
     rows = [{ITEM: f"BCDFG{i}", QUESTION: question, ANSWER: answer} for i, (question, answer) in enumerate(texts)]
-    content = sheet(rows, criteria, SCALE, with_reference=False)
+    content = write_sheet(rows, criteria, SCALE, with_reference=False)
     cells = list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True))
     assert len(cells) == 1 + len(rows)
     assert {len(row) for row in cells} == {3 + len(criteria)}
@@ -62,7 +62,9 @@ def test_texts_and_criteria_of_any_kind_come_back_cell_by_cell(texts: list[tuple
 @pytest.mark.parametrize("delimiter", [",", ";"])
 def test_a_criterion_of_any_name_is_found_again(criterion: str, delimiter: str):
     rows = [{ITEM: f"BCDFG{i}", QUESTION: "q; q", ANSWER: "a, a\nb"} for i in "HJ"]
-    cells = list(csv.reader(io.StringIO(sheet(rows, [criterion], SCALE, with_reference=False).decode("utf-8-sig"))))
+    cells = list(
+        csv.reader(io.StringIO(write_sheet(rows, [criterion], SCALE, with_reference=False).decode("utf-8-sig")))
+    )
     for row in cells[1:]:
         row[3] = "4,5"
     out = io.StringIO()
@@ -78,7 +80,7 @@ def test_lines_end_as_any_system_ends_them():
 
 
 def test_a_heading_says_the_scale():
-    assert heading("accuracy", Scale(0, 2.5)) == "accuracy (0 to 2.5)"
+    assert write_heading("accuracy", Scale(0, 2.5)) == "accuracy (0 to 2.5)"
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path):

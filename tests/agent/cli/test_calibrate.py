@@ -717,7 +717,7 @@ def test_a_sample_is_deleted_with_names_and_grades_once_it_is_confirmed(graded: 
     assert done.returncode == 0
 
 
-@pytest.mark.parametrize("killed", ["Calibrations.keep_calibration", "Path.rename"])
+@pytest.mark.parametrize("killed", ["Calibrations.keep", "Path.rename"])
 def test_a_kill_never_leaves_sheets_of_no_use(graded: FilledSite, killed: str):
     script = (
         "import os, signal, sys; from pathlib import Path\n"

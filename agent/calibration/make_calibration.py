@@ -1,0 +1,402 @@
+"""Make a sample for clinicians: one blinded, shuffled file for each, from a suite's stored answers."""
+
+import random
+import re
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent.calibration.sample import SampleCandidate, choose_answers, make_codes
+from agent.calibration.sheet import ANSWER, ITEM, LONGEST_CELL, QUESTION, REFERENCE, write_heading, write_sheet
+from agent.errors import ConfigError
+from agent.io.new_folder import new_folder
+from agent.jury.prompts import Matter, build_matter
+from agent.jury.rubric import Rubric, read_rubric
+from agent.redaction.gateway.subject import Whose
+from agent.results.comparability import build_unit_prefix
+from agent.scoring.jury_scores import read_judged_answer
+from agent.scoring.measures import HELM_TWIN, Measure, Rules
+from agent.vocabulary import Reason
+
+if TYPE_CHECKING:
+    from agent.site.directory import Site
+    from agent.store import Run, Store
+
+INSTRUCTIONS = "instructions.txt"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_GRADABLE = frozenset({Reason.NOT_JUDGED.value, Reason.NO_QUORUM.value})
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationSampling:
+    """The request for a sample.
+
+    Attributes:
+        name: of the calibration.
+        suite: the source of the answers.
+        benchmark: of the answers.
+        items: number of answers.
+        raters: number of clinicians; each sees every item.
+        seed: decides choice and order; None: a random seed.
+        with_reference: whether they see the right answer.
+        reveal: original instead of redacted texts.
+    """
+
+    name: str
+    suite: str
+    benchmark: str
+    items: int = 60
+    raters: int = 2
+    seed: int | None = None
+    with_reference: bool = False
+    reveal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationSummary:
+    """Counts of a sample that was made.
+
+    Attributes:
+        items, models, units: numbers of each.
+        files: names of the clinicians' files.
+        withheld: texts that could not be cleared and are not shown.
+        too_long: items with a text too long for a cell of a spreadsheet.
+        purged: gradable answers whose texts were purged, so that they could not be chosen.
+        note: how the texts were changed, as a sentence.
+    """
+
+    items: int
+    models: int
+    units: int
+    files: tuple[str, ...]
+    withheld: int
+    too_long: int
+    purged: int
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    candidate: SampleCandidate
+    request: bytes
+    mark: str
+    matter: Matter
+    whose: Whose
+
+
+def find_jury_measure(rules: Rules) -> Measure | None:
+    """Return the metric of a jury by our rules, if the run has one."""
+    for measure in rules.measures:
+        if measure.of_jury and not measure.name.endswith(HELM_TWIN):
+            return measure
+    return None
+
+
+def make_calibration(site: "Site", wanted: CalibrationSampling, out: Path) -> CalibrationSummary:
+    """Choose answers, write a file for each clinician and the instructions into the new folder `out`, keep the plan.
+
+    Texts pass redaction, with question, right answer and answer as one record; or they are revealed after an entry in
+    the audit log.
+
+    Raises:
+        ConfigError: the name is invalid or in use, the suite or its benchmark does not exist, no jury grades it, its
+            runs have juries of different criteria or prompts, no answers exist, or the folder is in use.
+        RedactionError: the redaction policy is wrong.
+    """
+    with site.store() as store:
+        _check_name(store, wanted.name)
+        runs = _select_runs(store, wanted.suite, wanted.benchmark)
+        measure, rubric = _read_common_rubric(runs)
+        candidates = _list_candidates(store, runs, measure.name)
+        seed = secrets.randbits(32) if wanted.seed is None else wanted.seed
+        items, purged = _choose_items(store, runs, candidates, wanted, seed)
+        rows, withheld, note = _clear_rows(site, store, items, wanted)
+        # The codes are secret: with the seed alone nobody can tell the items behind them.
+        codes = make_codes(len(items), random.SystemRandom())
+        for row, code in zip(rows, codes, strict=True):
+            row[ITEM] = code
+        plan = _build_plan(wanted, measure, rubric, dict(zip(codes, items, strict=True)), seed)
+        sheets = _write_sheets(rows, rubric, wanted, seed)
+        instructions = _write_instructions(measure, rubric, len(items), note).encode("utf-8", "replace")
+        _hand_out(store, wanted, plan, out, {INSTRUCTIONS: instructions, **sheets})
+    models = {run.run_id: run.model for run in runs}
+    return CalibrationSummary(
+        items=len(items),
+        models=len({models[item.candidate.run_id] for item in items}),
+        units=len({item.candidate.unit for item in items}),
+        files=tuple(sheets),
+        withheld=withheld,
+        too_long=sum(_is_too_long(row) for row in rows),
+        purged=purged,
+        note=note,
+    )
+
+
+def _build_plan(
+    wanted: CalibrationSampling, measure: Measure, rubric: Rubric, items: Mapping[str, _Item], seed: int
+) -> dict[str, Any]:
+    """Return the plan of a sample as the store keeps it, with its items by their codes."""
+    planned_items = {}
+    for code, item in items.items():
+        planned_items[code] = {
+            "run": item.candidate.run_id,
+            "position": item.candidate.position,
+            "request": item.request.hex(),
+            "answer": item.mark,
+        }
+    return {
+        "suite": wanted.suite,
+        "benchmark": wanted.benchmark,
+        "metric": measure.name,
+        "criteria": list(rubric.criteria),
+        "scale": [rubric.scale.low, rubric.scale.high],
+        "seed": seed,
+        "raters": wanted.raters,
+        "with_reference": wanted.with_reference,
+        "revealed": wanted.reveal,
+        "items": planned_items,
+    }
+
+
+def _write_sheets(
+    rows: Sequence[Mapping[str, str]], rubric: Rubric, wanted: CalibrationSampling, seed: int
+) -> dict[str, bytes]:
+    """Return the clinicians' files by name, each with the rows in an order of its own."""
+    sheets: dict[str, bytes] = {}
+    for number in range(1, wanted.raters + 1):
+        file = f"rater-{number}.csv"
+        order = random.Random(f"{seed} {file}")  # noqa: S311 (an order, no secret)
+        shuffled = order.sample(rows, len(rows))
+        sheets[file] = write_sheet(shuffled, rubric.criteria, rubric.scale, with_reference=wanted.with_reference)
+    return sheets
+
+
+def _is_too_long(row: Mapping[str, str]) -> bool:
+    return any(len(text) > LONGEST_CELL for text in row.values())
+
+
+def _hand_out(
+    store: "Store", wanted: CalibrationSampling, plan: Mapping[str, Any], out: Path, files: Mapping[str, bytes]
+) -> None:
+    """Keep the plan, then let the folder appear: sheets without their plan could not be read again."""
+    is_plan_stored = False
+    try:
+        with new_folder(out) as folder:
+            for file, content in files.items():
+                _write_file(folder / file, content)
+            with store.transaction():
+                store.calibrations.keep(wanted.name, plan)
+                store.audit.record(
+                    "calibration made", f"name={wanted.name} items={len(plan['items'])} raters={wanted.raters}"
+                )
+            is_plan_stored = True
+    except ConfigError:
+        # The folder could not take its name, so the plan goes as well.
+        if is_plan_stored:
+            delete_calibration(store, wanted.name)
+        raise
+
+
+def delete_calibration(store: "Store", name: str) -> None:
+    """Delete a sample with clinicians' names and grades, and record it in the audit log."""
+    with store.transaction():
+        raters = len(store.calibrations.read_raters(name))
+        store.calibrations.delete(name)
+        store.audit.record("calibration deleted", f"name={name} raters={raters}")
+
+
+def delete_rater(store: "Store", name: str, number: int) -> None:
+    """Delete one clinician's name and grades, and record it in the audit log."""
+    with store.transaction():
+        store.calibrations.delete_ratings(name, number)
+        store.audit.record("calibration ratings deleted", f"name={name} rater=R{number}")
+
+
+def _check_name(store: "Store", name: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise ConfigError(
+            "the name of a calibration is 1 to 64 letters, digits, dots, dashes and underscores", "Choose another name."
+        )
+    if store.calibrations.find(name) is not None:
+        raise ConfigError(
+            f"there is a calibration {name} already",
+            f"Choose another name, or let go of it with `intramural calibrate delete {name}`.",
+        )
+
+
+def _select_runs(store: "Store", suite: str, benchmark: str) -> "list[Run]":
+    store.runs.require_suite(suite)
+    runs_of_suite = store.runs.select(suite)
+    runs = [run for run in runs_of_suite if run.benchmark == benchmark]
+    if not runs:
+        benchmarks = ", ".join(dict.fromkeys(run.benchmark for run in runs_of_suite))
+        raise ConfigError(
+            f"suite {suite} has no run of benchmark {benchmark} (it has {benchmarks})",
+            "Name a benchmark with --benchmark.",
+        )
+    judged = [run for run in runs if _read_run_rubric(run) is not None]
+    if not judged:
+        raise ConfigError(
+            f"no run of benchmark {benchmark} says what a jury is to grade: there is nothing to set beside clinicians",
+            "Name a benchmark with a jury_score, and run it with this version.",
+        )
+    # Clinicians' time is not spent on reference baselines if a language model has answers.
+    return [run for run in judged if run.details.language_model] or judged
+
+
+def _read_run_rubric(run: "Run") -> tuple[Measure, Rubric] | None:
+    """Return the run's jury metric and its rubric; None if no jury grades the run, or its rubric is unknown.
+
+    Imported runs, and those of earlier versions, may have a jury's scores and not its criteria.
+    """
+    measure = find_jury_measure(Rules.of_run(run.details))
+    if measure is None:
+        return None
+    try:
+        return measure, read_rubric(measure.use)
+    except ValueError:
+        return None
+
+
+def _read_common_rubric(runs: "Sequence[Run]") -> tuple[Measure, Rubric]:
+    """Return the jury metric and the rubric of the runs, which must be the same for all."""
+    rubrics: list[tuple[Measure, Rubric]] = []
+    variants: set[tuple[object, ...]] = set()
+    for run in runs:
+        run_rubric = _read_run_rubric(run)
+        if run_rubric is None:
+            continue
+        rubrics.append(run_rubric)
+        measure, rubric = run_rubric
+        questions = repr(dict(measure.use.criteria))
+        variants.add((measure.name, rubric.criteria, rubric.scale, questions, measure.use.prompt))
+    if len(variants) > 1:
+        raise ConfigError(
+            f"the runs of benchmark {runs[0].benchmark} have juries of different criteria or scales or prompts",
+            "Run them again with one definition, or put those that belong together into a suite of their own.",
+        )
+    return rubrics[0]
+
+
+def _list_candidates(store: "Store", runs: "Sequence[Run]", metric: str) -> dict[str, list[SampleCandidate]]:
+    """Return each model's answers that a jury graded, or could grade."""
+    candidates: dict[str, list[SampleCandidate]] = {}
+    for run in runs:
+        unit_prefix = build_unit_prefix(run)
+        for position, score in enumerate(store.scores.read_units(run.run_id, metric)):
+            if score.value is None and score.reason not in _GRADABLE:
+                continue
+            unit = unit_prefix + score.unit_key
+            candidate = SampleCandidate(run.run_id, position, unit, score.instance_key)
+            candidates.setdefault(run.model, []).append(candidate)
+    if not candidates:
+        raise ConfigError(
+            "there are no answers to show: none was given that a jury could grade", "Run the suite first."
+        )
+    return candidates
+
+
+def _choose_items(
+    store: "Store",
+    runs: "Sequence[Run]",
+    candidates: Mapping[str, Sequence[SampleCandidate]],
+    wanted: CalibrationSampling,
+    seed: int,
+) -> tuple[list[_Item], int]:
+    """Return the chosen items with their texts, and the number of answers that lack texts."""
+    rules = {run.run_id: Rules.of_run(run.details) for run in runs}
+    chosen = choose_answers(candidates, wanted.items, random.Random(seed))  # noqa: S311 (a sample, no secret)
+    items = {item.candidate: item for item in _load_items(store, rules, chosen)}
+    purged = 0
+    if len(items) < len(chosen):
+        # Some texts were purged. To look for all texts takes long, so it is done only now.
+        with_texts: dict[str, list[SampleCandidate]] = {}
+        for model, answers in candidates.items():
+            for item in _load_items(store, rules, answers):
+                with_texts.setdefault(model, []).append(item.candidate)
+        purged = _count_answers(candidates) - _count_answers(with_texts)
+        chosen = choose_answers(with_texts, wanted.items, random.Random(seed))  # noqa: S311 (a sample, no secret)
+        items = {item.candidate: item for item in _load_items(store, rules, chosen)}
+    if not chosen:
+        raise ConfigError(
+            "there are no texts to show: those of all gradable answers were purged",
+            "Run the suite again; clinicians must read what they grade.",
+        )
+    return [items[candidate] for candidate in chosen], purged
+
+
+def _count_answers(candidates: Mapping[str, Sequence[SampleCandidate]]) -> int:
+    return sum(map(len, candidates.values()))
+
+
+def _load_items(store: "Store", rules: Mapping[str, Rules], candidates: Sequence[SampleCandidate]) -> Iterator[_Item]:
+    """Yield the candidates whose texts are stored, few in memory at a time."""
+    candidates_by_run: dict[str, dict[int, SampleCandidate]] = {}
+    for candidate in candidates:
+        candidates_by_run.setdefault(candidate.run_id, {})[candidate.position] = candidate
+    for run_id, candidates_of_run in candidates_by_run.items():
+        for stored in store.answers.read_each_instance(run_id, sorted(candidates_of_run)):
+            if stored.instance is None or stored.response is None:
+                continue
+            answer = read_judged_answer(rules[run_id], stored.response)
+            if not isinstance(answer, str) or not answer.strip():
+                continue
+            yield _Item(
+                candidate=candidates_of_run[stored.position],
+                request=stored.request_key,
+                mark=store.identities.answer_mark(stored.response.text),
+                matter=build_matter(stored.instance, answer),
+                whose=Whose.of(stored.instance),
+            )
+
+
+def _clear_rows(
+    site: "Site", store: "Store", items: Sequence[_Item], wanted: CalibrationSampling
+) -> tuple[list[dict[str, str]], int, str]:
+    """Return the cleared rows, the number of withheld texts, and a note on how texts were changed."""
+    from agent.redaction.gateway.cases import open_clearer
+
+    records = [[item.matter.question, item.matter.gold, item.matter.answer] for item in items]
+    clearer = open_clearer(site, store, reveal=wanted.reveal, purpose="calibration")
+    shown = clearer.clear_records(records, f"name={wanted.name} items={len(items)}", [item.whose for item in items])
+    note = "Texts are shown as they are."
+    if not wanted.reveal:
+        note = f"{clearer.note.removesuffix('.')}: marks in brackets stand for what was taken out."
+    rows: list[dict[str, str]] = []
+    for question, gold, answer in shown:
+        reference = {REFERENCE: gold} if wanted.with_reference else {}
+        rows.append({QUESTION: question, **reference, ANSWER: answer})
+    return rows, clearer.withheld, note
+
+
+def _write_instructions(measure: Measure, rubric: Rubric, count: int, note: str) -> str:
+    """Return the instructions for a clinician in plain text."""
+    low, high = rubric.scale.low, rubric.scale.high
+    lines = [
+        f"Please grade {count} answers. Every row of your file is one: a question and the answer that was given.",
+        "Who or what gave it is not said, and rows are in no order. Grade each by itself, without talking it over.",
+        "",
+        f"A grade is a number from {low:g} (worst) to {high:g} (best); decimals are fine. Leave a cell blank where you",
+        "cannot say. Change nothing in the column `item`. Only grades are read in: what you write elsewhere is",
+        "lost. Save as CSV. You may stop at any time and hand in what you have.",
+        "",
+        note,
+        "",
+        "Columns to fill in:",
+    ]
+    for criterion in rubric.criteria:
+        question = measure.use.criteria.get(criterion, "")
+        heading = write_heading(criterion, rubric.scale)
+        lines.append(f"  {heading}: {question}" if question else f"  {heading}")
+    if measure.use.prompt:
+        lines += ["", "What a grade means stands in the words that model judges are given for the same task:", ""]
+        lines += [measure.use.prompt]
+    return "\n".join(lines) + "\n"
+
+
+def _write_file(path: Path, content: bytes) -> None:
+    # With its mode before its content, so that no other account can read it in between.
+    path.touch(mode=0o600)
+    path.write_bytes(content)
