@@ -1,4 +1,4 @@
-"""Whom the units of a dataset are counted as: a patient under two names, or in two versions, is one person."""
+"""Identifying the persons behind a dataset's units: a patient under two names, or in two versions, is one person."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ from agent.disclosure.sketches import (
     decode_sketches,
     drop_common,
     encode_sketch,
-    find_alike,
     find_root,
-    group_alike,
+    find_similar,
+    group_similar,
 )
 
 # Records of 60 to 300 words keep half to nine tenths of their shingles when every name and identifier in them is
@@ -25,131 +25,197 @@ _SAME_PERSON_PERCENT: Final = 45
 _LEFT_OVER_PERCENT: Final = 33
 # Within a version patients may differ by a few numbers only, so records must hardly differ to be one person's.
 _SAME_RECORD_PERCENT: Final = 85
-_FINER: Final = 128  # places of the sketches by which they are compared, which are not kept
-_COMMON_PERCENT: Final = 20  # of the persons: what more of them share is the benchmark's text
-_EVERYBODYS_PERCENT: Final = 90  # the same, before it is known which units are copies of each other
+_FINE_PERMUTATIONS: Final = 128  # of the sketches by which units of one version are compared, which are not stored
+_COMMON_PERCENT: Final = 20  # of the persons: shingles that more of them share are the benchmark's text
+_NEARLY_ALL_PERCENT: Final = 90  # the same, before copies of one unit have been grouped
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """A unit of the new version, as it is compared with others.
+
+    Attributes:
+        key: fingerprint of the unit's key.
+        identity: fingerprint of its identifier.
+        content: fingerprint of its records.
+        sketch: of its records' words; "" where they have too few.
+        group: number of its group; units of one group are one person.
+    """
+
+    key: str
+    identity: str
+    content: str
+    sketch: str
+    group: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """The person that a unit is most like, and the number of values in which their sketches agree."""
+
+    person: str
+    agreeing: int
 
 
 def identify_persons(read: ReadVersion, earlier: Sequence[DatasetEntry], key: bytes) -> dict[str, UnitRecord]:
-    """Return what the ledger keeps of each unit, by the fingerprint of its key: above all, whom it is counted as.
+    """Return the ledger's record of each unit, by the fingerprint of its key: above all, its person.
 
     Args:
         read: the version.
         earlier: every version that was registered before, of any benchmark, oldest first.
         key: see `derive_fingerprint_key`.
     """
-    fingerprints, sketcher = Fingerprints(key), Sketcher(key)
-    identities = [fingerprints.of_identity(unit.identifier) for unit in read.units]
-    contents = [fingerprints.of_content("\n".join(unit.contents).encode()) for unit in read.units]
-    groups = _group_copies(read.units, contents, Sketcher(key, _FINER))
-    sketches = _sketch_all([unit.shingles.numberless for unit in read.units], groups, _COMMON_PERCENT, sketcher)
-    known = _recognise(identities, contents, sketches, groups, earlier)
-    persons = _name_groups(groups, identities, known, earlier)
-    return {
-        fingerprints.of_unit(unit.key): UnitRecord(persons[group], identity, content, sketch)
-        for unit, group, identity, content, sketch in zip(
-            read.units, groups, identities, contents, sketches, strict=True
+    units = _fingerprint_units(read.units, key)
+    recognised = _recognise_units(units, earlier)
+    persons = _choose_persons(units, recognised, earlier)
+    records: dict[str, UnitRecord] = {}
+    for unit in units:
+        records[unit.key] = UnitRecord(
+            person=persons[unit.group],
+            identity=unit.identity,
+            content=unit.content,
+            sketch=unit.sketch,
         )
-    }
+    return records
+
+
+def _fingerprint_units(units: Sequence[ReadUnit], key: bytes) -> list[_Unit]:
+    """Return the fingerprints of each unit, and its group."""
+    fingerprints = Fingerprints(key)
+    contents = [fingerprints.of_content("\n".join(unit.contents).encode()) for unit in units]
+    groups = _group_copies(units, contents, Sketcher(key, _FINE_PERMUTATIONS))
+    numberless = [unit.shingles.numberless for unit in units]
+    sketches = _sketch_units(numberless, groups, Sketcher(key))
+    fingerprinted: list[_Unit] = []
+    for unit, content, group, sketch in zip(units, contents, groups, sketches, strict=True):
+        fingerprinted.append(
+            _Unit(
+                key=fingerprints.of_unit(unit.key),
+                identity=fingerprints.of_identity(unit.identifier),
+                content=content,
+                sketch=sketch,
+                group=group,
+            )
+        )
+    return fingerprinted
 
 
 def _group_copies(units: Sequence[ReadUnit], contents: Sequence[str], sketcher: Sketcher) -> list[int]:
     """Return a group for each unit: those with the same records, or with records that hardly differ, are in one."""
     parents = list(range(len(units)))
-    first: dict[str, int] = {}
-    for place, content in enumerate(contents):
-        parents[place] = first.setdefault(content, place)
-    distinctive = drop_common([unit.shingles.exact for unit in units], range(len(units)), _EVERYBODYS_PERCENT)
-    places = [place for place, shingles in enumerate(distinctive) if len(shingles) >= LEAST_SHINGLES]
-    alike = group_alike(sketcher.sketch([distinctive[place] for place in places]), _SAME_RECORD_PERCENT)
-    for place, group in zip(places, alike, strict=True):
-        parents[find_root(parents, place)] = find_root(parents, places[group])
-    return [find_root(parents, place) for place in range(len(units))]
+    first_rows: dict[str, int] = {}
+    for row, content in enumerate(contents):
+        parents[row] = first_rows.setdefault(content, row)
+    distinctive = drop_common([unit.shingles.exact for unit in units], range(len(units)), _NEARLY_ALL_PERCENT)
+    rows = _select_sketchable(distinctive)
+    sketches = sketcher.sketch([distinctive[row] for row in rows])
+    for row, group in zip(rows, group_similar(sketches, _SAME_RECORD_PERCENT), strict=True):
+        parents[find_root(parents, row)] = find_root(parents, rows[group])
+    return [find_root(parents, row) for row in range(len(units))]
 
 
-def _sketch_all(units: Sequence[Shingles], groups: Sequence[int], percent: int, sketcher: Sketcher) -> list[str]:
-    """Return a sketch of each unit as text; "" where too little is left without the common text."""
-    distinctive = drop_common(units, groups, percent)
-    places = [place for place, shingles in enumerate(distinctive) if len(shingles) >= LEAST_SHINGLES]
-    sketches = sketcher.sketch([distinctive[place] for place in places])
+def _sketch_units(units: Sequence[Shingles], groups: Sequence[int], sketcher: Sketcher) -> list[str]:
+    """Return a sketch of each unit as text; "" where too few shingles remain without the common text."""
+    distinctive = drop_common(units, groups, _COMMON_PERCENT)
+    rows = _select_sketchable(distinctive)
+    sketches = sketcher.sketch([distinctive[row] for row in rows])
     texts = [""] * len(units)
-    for place, sketch in zip(places, sketches, strict=True):
-        texts[place] = encode_sketch(sketch)
+    for row, sketch in zip(rows, sketches, strict=True):
+        texts[row] = encode_sketch(sketch)
     return texts
 
 
-def _recognise(
-    identities: Sequence[str],
-    contents: Sequence[str],
-    sketches: Sequence[str],
-    groups: Sequence[int],
-    earlier: Sequence[DatasetEntry],
-) -> dict[int, str]:
-    """Return, for each unit that an earlier version has, the person it was counted as there."""
+def _select_sketchable(units: Sequence[Shingles]) -> list[int]:
+    """Return the rows of the units with enough shingles for a sketch."""
+    return [row for row, shingles in enumerate(units) if len(shingles) >= LEAST_SHINGLES]
+
+
+def _recognise_units(units: Sequence[_Unit], earlier: Sequence[DatasetEntry]) -> dict[int, str]:
+    """Return, for each row of a unit that an earlier version has, the person it was counted as there."""
     by_identity: dict[str, str] = {}
     by_content: dict[str, str] = {}
     by_sketch: dict[str, str] = {}
     for dataset in earlier:
-        for unit in dataset.units.values():
-            by_identity.setdefault(unit.identity, unit.person)
-            by_content.setdefault(unit.content, unit.person)
-            if unit.sketch:
-                by_sketch.setdefault(unit.sketch, unit.person)
-    known: dict[int, str] = {}
-    for place, (identity, content) in enumerate(zip(identities, contents, strict=True)):
-        person = by_identity.get(identity) or by_content.get(content)
+        for record in dataset.units.values():
+            by_identity.setdefault(record.identity, record.person)
+            by_content.setdefault(record.content, record.person)
+            if record.sketch:
+                by_sketch.setdefault(record.sketch, record.person)
+
+    recognised: dict[int, str] = {}
+    unrecognised: dict[int, str] = {}
+    for row, unit in enumerate(units):
+        person = by_identity.get(unit.identity) or by_content.get(unit.content)
         if person:
-            known[place] = person
-    unknown = {place: sketch for place, sketch in enumerate(sketches) if sketch and place not in known}
-    alike = _find_by_sketch(unknown, by_sketch, _SAME_PERSON_PERCENT)
-    # Who is left on both sides once most are known is few, so that less likeness says as much. A person that units of
-    # several groups are like is one of theirs: for the others, too, somebody who is left may fit.
-    taken = {*known.values(), *(match.person for match in alike.values())}
-    contested = _find_contested(alike, groups)
-    open_units = {place: sketch for place, sketch in unknown.items() if place not in alike or place in contested}
-    left = {sketch: person for sketch, person in by_sketch.items() if person not in taken}
-    alike |= _find_by_sketch(open_units, left, _LEFT_OVER_PERCENT)
-    return known | {place: match.person for place, match in alike.items()}
+            recognised[row] = person
+        elif unit.sketch:
+            unrecognised[row] = unit.sketch
+    matches = _match_sketches(unrecognised, by_sketch, _SAME_PERSON_PERCENT)
+
+    # Once most units are recognised, few units and persons remain, so that a lower similarity says as much. A person
+    # that units of several groups are like is one of theirs: for the others, too, a remaining person may fit.
+    contested = _find_contested(matches, units)
+    open_units: dict[int, str] = {}
+    for row, sketch in unrecognised.items():
+        if row not in matches or row in contested:
+            open_units[row] = sketch
+    taken = set(recognised.values()) | {match.person for match in matches.values()}
+    open_persons: dict[str, str] = {}
+    for sketch, person in by_sketch.items():
+        if person not in taken:
+            open_persons[sketch] = person
+    matches |= _match_sketches(open_units, open_persons, _LEFT_OVER_PERCENT)
+    return recognised | {row: match.person for row, match in matches.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class _Match:
-    """The person that a unit is most like, and in how many places their sketches agree."""
+def _match_sketches(units: Mapping[int, str], persons: Mapping[str, str], percent: int) -> dict[int, _Match]:
+    """Return the match of each unit that has one, by row.
 
-    person: str
-    agreeing: int
-
-
-def _find_by_sketch(units: Mapping[int, str], persons: Mapping[str, str], percent: int) -> dict[int, _Match]:
-    """Return the match of each unit that has one. Units and persons are given by, and with, their sketches."""
-    places, old = list(units), list(persons)
-    alike = find_alike(decode_sketches(list(units.values())), decode_sketches(old), percent)
-    return {places[row]: _Match(persons[old[found.row]], found.agreeing) for row, found in alike.items()}
-
-
-def _find_contested(alike: Mapping[int, _Match], groups: Sequence[int]) -> set[int]:
-    """Return the units whose person another group's unit is more like."""
-    best: dict[str, int] = {}
-    for place, match in alike.items():
-        holder = best.setdefault(match.person, place)
-        if match.agreeing > alike[holder].agreeing:
-            best[match.person] = place
-    return {place for place, match in alike.items() if groups[best[match.person]] != groups[place]}
+    Args:
+        units: sketches by row.
+        persons: persons by sketch.
+        percent: of the sketch's values that must agree.
+    """
+    rows, person_sketches = list(units), list(persons)
+    new = decode_sketches(list(units.values()))
+    old = decode_sketches(person_sketches)
+    matches: dict[int, _Match] = {}
+    for position, similar in find_similar(new, old, percent).items():
+        person = persons[person_sketches[similar.row]]
+        matches[rows[position]] = _Match(person, similar.agreeing)
+    return matches
 
 
-def _name_groups(
-    groups: Sequence[int], identities: Sequence[str], known: Mapping[int, str], earlier: Sequence[DatasetEntry]
+def _find_contested(matches: Mapping[int, _Match], units: Sequence[_Unit]) -> set[int]:
+    """Return the rows of the units whose person another group's unit is more like."""
+    holders: dict[str, int] = {}  # by person, the row of the unit that is most like it
+    for row, match in matches.items():
+        holder = holders.setdefault(match.person, row)
+        if match.agreeing > matches[holder].agreeing:
+            holders[match.person] = row
+    contested: set[int] = set()
+    for row, match in matches.items():
+        if units[holders[match.person]].group != units[row].group:
+            contested.add(row)
+    return contested
+
+
+def _choose_persons(
+    units: Sequence[_Unit], recognised: Mapping[int, str], earlier: Sequence[DatasetEntry]
 ) -> dict[int, str]:
-    """Return whom each group is counted as: the oldest person that any of its units was, else a new one."""
-    age: dict[str, int] = {}
+    """Return the person of each group: the oldest that any of its units was recognised as, else a new one."""
+    ages: dict[str, int] = {}
     for dataset in earlier:
-        for unit in dataset.units.values():
-            age.setdefault(unit.person, len(age))
+        for record in dataset.units.values():
+            ages.setdefault(record.person, len(ages))
     members: dict[int, list[int]] = {}
-    for place, group in enumerate(groups):
-        members.setdefault(group, []).append(place)
+    for row, unit in enumerate(units):
+        members.setdefault(unit.group, []).append(row)
     persons: dict[int, str] = {}
-    for group, places in members.items():
-        seen = [known[place] for place in places if place in known]
-        persons[group] = min(seen, key=lambda person: age[person]) if seen else min(identities[p] for p in places)
+    for group, rows in members.items():
+        candidates = [recognised[row] for row in rows if row in recognised]
+        if candidates:
+            persons[group] = min(candidates, key=ages.__getitem__)
+        else:
+            persons[group] = min(units[row].identity for row in rows)
     return persons

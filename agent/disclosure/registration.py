@@ -2,7 +2,7 @@
 
 Reading comes first (`read_version`), then who the units are (`identify_persons`), then the rules (`check_version`).
 All three are without side effects. `register` puts them in order with what is written: the frozen copy, the ledger's
-entry, the copy's commitment, the draft for the steward. Whatever step a crash interrupts, registering again goes on.
+entry, the copy's commitment, the draft for the steward. After a crash at any step, registering again resumes.
 
 A *person* is what units are counted by. A unit is taken for a person of an earlier version, of whichever benchmark, if
 it has the same identifier, the same records, or records of nearly the same words. Units of one version with the same
@@ -10,7 +10,7 @@ records, or with records that hardly differ, are one person.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agent.catalog.benchmark import Benchmark
@@ -51,7 +51,7 @@ from protocol.verification import check_dataset_size, check_dataset_version
 
 @dataclass(frozen=True, slots=True)
 class DatasetCandidate:
-    """A version that might be registered, with what the steward is told about it.
+    """A version that might be registered, with the figures that the steward is shown about it.
 
     Attributes:
         entry: as the ledger will keep it.
@@ -71,13 +71,13 @@ class DatasetCandidate:
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
+class _AllowedVersion:
     """A version that the rules allow.
 
     Attributes:
         candidate: the version.
-        draft: of exactly this version, if there is one that can be approved as it is.
-        replaced: drafts that go, if there is no such draft: an earlier version of this data, and what follows it.
+        draft: of exactly this version, if one can be approved as it is.
+        replaced: drafts that go, if there is no such draft: an earlier version of this data, and those that follow it.
     """
 
     candidate: DatasetCandidate
@@ -87,7 +87,7 @@ class _Judged:
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """What one call came to.
+    """The outcome of one call.
 
     Attributes:
         candidate: the version.
@@ -112,7 +112,7 @@ def register(gate: Gate, benchmark: Benchmark, site_data: Path, store: Store, *,
         benchmark: gated or private, with named units.
         site_data: the site's folder of data.
         store: gives the keys of units.
-        dry_run: only say what would be registered; nothing is written.
+        dry_run: only return the version that would be registered; nothing is written.
 
     Raises:
         DisclosureError: a rule refuses the version; nothing new was registered.
@@ -125,29 +125,32 @@ def register(gate: Gate, benchmark: Benchmark, site_data: Path, store: Store, *,
         ledger = gate.ledger()
         if dry_run:
             read = _read_sources(benchmark, site_data, store, gate.seal_key)
-            return Registered(_judge(gate, read, ledger, site_data).candidate, 0, None, is_new=False)
+            allowed = _check_allowed(gate, read, ledger, site_data)
+            return Registered(allowed.candidate, number=0, submission=None, is_new=False)
         _finish_copies(benchmark, site_data, ledger)
         version = freeze(benchmark, site_data)
         try:
             read = _read_frozen(benchmark, version, store, gate.seal_key)
-            version = _put_back_lost_copy(version, read, commit(read, gate.seal_key, ledger), ledger, site_data)
-            judged = _judge(gate, read, ledger, site_data)
+            commitment = commit(read, gate.seal_key, ledger)
+            version = _put_back_lost_copy(version, read, commitment, ledger, site_data)
+            allowed = _check_allowed(gate, read, ledger, site_data)
         except Exception:
+            # A copy with a commitment belongs to a registered version, and stays.
             if not version.commitment:
                 drop_frozen(version)
             raise
-        entry = judged.candidate.entry
+        candidate, entry = allowed.candidate, allowed.candidate.entry
         if ledger.dataset(entry.commitment) is None:
             gate.append(ledger.followed_by(entry, gate.today_day))
         if not version.commitment:
             mark_registered(version, entry.commitment, entry.instances)
-        if judged.draft is not None:
-            return Registered(judged.candidate, version.number, judged.draft, is_new=False)
-        for submission in reversed(judged.replaced):
-            gate.outbox.drop_draft(submission.digest)
-        draft = _draft(gate, judged.candidate, read.known)
-        dropped = tuple(submission.digest for submission in judged.replaced)
-        return Registered(judged.candidate, version.number, draft, is_new=True, dropped=dropped)
+        if allowed.draft is not None:
+            return Registered(candidate, number=version.number, submission=allowed.draft, is_new=False)
+        dropped = tuple(submission.digest for submission in allowed.replaced)
+        for digest in reversed(dropped):
+            gate.outbox.drop_draft(digest)
+        draft = _draft_dataset(gate, candidate, read.known)
+        return Registered(candidate, number=version.number, submission=draft, is_new=True, dropped=dropped)
 
 
 def check_benchmark(benchmark: Benchmark, registry: Registry) -> None:
@@ -166,18 +169,24 @@ def check_benchmark(benchmark: Benchmark, registry: Registry) -> None:
             f"{benchmark.id}: its units are row numbers, and rows of one patient would count as many patients",
             NAME_UNITS,
         )
-    definitions = {
-        entry.definition
-        for registered in registry.scorecards.values()
-        if not registered.retired
-        for entry in registered.scorecard.benchmarks
-        if any(cell.benchmark == entry.id and cell.protected for cell in registered.scorecard.cells)
-    }
-    if benchmark.digest not in definitions:
+    if benchmark.digest not in _list_protected_definitions(registry):
         raise DisclosureError(
             f"{benchmark.id}: no registered scorecard has protected figures of this definition",
             "Ask the aggregator's people to register a scorecard with it, then run `intramural registry update`.",
         )
+
+
+def _list_protected_definitions(registry: Registry) -> set[str]:
+    """Return the digests of the definitions that a scorecard in force has protected figures of."""
+    definitions: set[str] = set()
+    for registered in registry.scorecards.values():
+        if registered.retired:
+            continue
+        protected = {cell.benchmark for cell in registered.scorecard.cells if cell.protected}
+        for entry in registered.scorecard.benchmarks:
+            if entry.id in protected:
+                definitions.add(entry.definition)
+    return definitions
 
 
 def make_candidate(
@@ -200,6 +209,7 @@ def make_candidate(
         DisclosureError: the ledger lacks a version whose statement is in the chain.
     """
     earlier = [dataset for dataset in ledger.datasets() if dataset.commitment != commitment]
+    # Lineage and version before are found by the persons, so they are entered last.
     entry = DatasetEntry(
         benchmark=read.benchmark,
         definition=read.definition,
@@ -210,35 +220,47 @@ def make_candidate(
         instances=len(read.records),
         units=identify_persons(read, earlier, key),
     )
-    stated = {digest: _entry_of(statement, ledger) for digest, statement in statements.items()}
-    related = [digest for digest, dataset in stated.items() if share_persons(dataset, entry)]
-    of_lineage = statements[related[0]].lineage if related else commitment
-    before = [
-        digest
-        for digest, statement in statements.items()
-        if (statement.definition, statement.lineage) == (read.definition, of_lineage)
-    ]
-    previous = stated[before[-1]] if before else None
-    seen = {person for dataset in earlier for person in dataset.persons()}
-    sharing = dict.fromkeys(dataset.benchmark for dataset in earlier if share_persons(dataset, entry))
+    entry = replace(entry, lineage=_find_lineage(entry, ledger, statements))
+    previous_statement = _find_previous_statement(entry, statements)
+    difference = None
+    if previous_statement != NONE:
+        previous = _require_entry(statements[previous_statement], ledger)
+        entry = replace(entry, previous=previous.commitment)
+        difference = difference_between(previous, entry)
+
     persons = entry.persons()
+    earlier_persons: set[str] = set()
+    shared_with: list[str] = []
+    for dataset in earlier:
+        earlier_persons |= dataset.persons()
+        if dataset.benchmark not in shared_with and share_persons(dataset, entry):
+            shared_with.append(dataset.benchmark)
     return DatasetCandidate(
-        entry=DatasetEntry(
-            benchmark=entry.benchmark,
-            definition=entry.definition,
-            commitment=commitment,
-            lineage=of_lineage,
-            previous=previous.commitment if previous else "",
-            data=entry.data,
-            instances=entry.instances,
-            units=entry.units,
-        ),
-        difference=difference_between(previous, entry) if previous else None,
-        never_seen=len(persons - seen),
+        entry=entry,
+        difference=difference,
+        never_seen=len(persons - earlier_persons),
         merged=len(entry.units) - len(persons),
-        shared_with=tuple(sharing),
-        previous_statement=before[-1] if before else NONE,
+        shared_with=tuple(shared_with),
+        previous_statement=previous_statement,
     )
+
+
+def _find_lineage(entry: DatasetEntry, ledger: Ledger, statements: Mapping[str, DatasetPredicate]) -> str:
+    """Return the lineage of the oldest stated version that shares persons with `entry`, or else begin one."""
+    stated = [(statement, _require_entry(statement, ledger)) for statement in statements.values()]
+    for statement, dataset in stated:
+        if share_persons(dataset, entry):
+            return statement.lineage
+    return entry.commitment
+
+
+def _find_previous_statement(entry: DatasetEntry, statements: Mapping[str, DatasetPredicate]) -> str:
+    """Return the digest of the newest statement of this definition and lineage; `none` if there is none."""
+    previous_statement = NONE
+    for digest, statement in statements.items():
+        if statement.definition == entry.definition and statement.lineage == entry.lineage:
+            previous_statement = digest
+    return previous_statement
 
 
 def check_version(
@@ -274,35 +296,56 @@ def check_version(
             f"{entry.benchmark}: nothing new since {names[entry.previous]}: the same units with the same records",
             "Runs take that version. Register again when the data has changed.",
         )
-    released = _perhaps_released(ledger)
-    stated = [_entry_of(statement, ledger) for statement in statements.values()]
-    for other in (*released, *(dataset for dataset in stated if dataset not in released)):
-        is_previous = other.commitment == entry.previous
-        if other.commitment != entry.commitment and (is_previous or share_persons(other, entry)):
-            why = "from which figures were prepared" if other in released else "which is registered"
-            _check_difference(entry, other, difference_between(other, entry), policy, names, why)
+    released = _list_perhaps_released(ledger)
+    for dataset in released:
+        _check_difference(candidate, dataset, policy, names, "from which figures were prepared")
+    for statement in statements.values():
+        dataset = _require_entry(statement, ledger)
+        if dataset not in released:
+            _check_difference(candidate, dataset, policy, names, "which is registered")
 
 
-def _perhaps_released(ledger: Ledger) -> list[DatasetEntry]:
-    """Return the versions that figures were prepared from; where entries were lost, nobody knows that none were."""
+def _list_perhaps_released(ledger: Ledger) -> list[DatasetEntry]:
+    """Return the versions that figures were prepared from, or may have been, because later entries were lost."""
     released = ledger.released_datasets()
-    return released + [one for one in ledger.datasets() if one not in released and ledger.lost_after(one)]
+    for dataset in ledger.datasets():
+        if dataset not in released and ledger.lost_after(dataset):
+            released.append(dataset)
+    return released
 
 
 def _check_difference(
-    entry: DatasetEntry,
-    other: DatasetEntry,
-    difference: PersonDifference,
+    candidate: DatasetCandidate,
+    dataset: DatasetEntry,
     policy: DisclosurePolicy,
     names: Mapping[str, str],
-    why: str,
+    reason: str,
 ) -> None:
-    """Check that no number lies between 1 and the threshold, as the bucket shows it that travels."""
+    """Check that no number of units that differ lies between 1 and the threshold, as its travelling bucket shows it.
+
+    A version that neither shares persons nor is the one before is not compared: it has nothing to subtract.
+
+    Args:
+        candidate: the version.
+        dataset: a version that figures were, or could be, prepared from.
+        policy: gives the threshold.
+        names: what people call the registered versions, by commitment.
+        reason: why `dataset` counts, for the error's message.
+
+    Raises:
+        DisclosureError: too little differs.
+    """
+    entry = candidate.entry
+    if dataset.commitment == entry.commitment:
+        return
+    if dataset.commitment != entry.previous and not share_persons(dataset, entry):
+        return
+    difference = difference_between(dataset, entry)
     numbers = (difference.added, difference.removed, difference.changed)
     if all(number == 0 or bucket_range(bucket_of(number))[0] >= policy.changed_units for number in numbers):
         return
-    name = names[other.commitment]
-    if other.benchmark == entry.benchmark:
+    name = names[dataset.commitment]
+    if dataset.benchmark == entry.benchmark:
         advice = (
             f"The newer rows wait: register again when at least {policy.changed_units} units have come. Meanwhile "
             f"every model, also a new one, can be evaluated on {name}."
@@ -313,15 +356,15 @@ def _check_difference(
             "figures of nearly the same patients can be subtracted."
         )
     raise DisclosureError(
-        f"{entry.benchmark}: too little differs from {name}, {why}: {difference.added} units added, "
+        f"{entry.benchmark}: too little differs from {name}, {reason}: {difference.added} units added, "
         f"{difference.removed} removed, {difference.changed} changed, and each must be 0 or at least "
         f"{policy.changed_units}",
         advice,
     )
 
 
-def _judge(gate: Gate, read: ReadVersion, ledger: Ledger, site_data: Path) -> _Judged:
-    """Return what registering a version would come to.
+def _check_allowed(gate: Gate, read: ReadVersion, ledger: Ledger, site_data: Path) -> _AllowedVersion:
+    """Check that a version may be registered; return it with the drafts that are concerned.
 
     Raises:
         DisclosureError: see `check_version`; or it is registered already.
@@ -331,38 +374,43 @@ def _judge(gate: Gate, read: ReadVersion, ledger: Ledger, site_data: Path) -> _J
     check_ledger(ledger, gate.outbox.all(), gate.registry.sites[site])
     end = settle_chain(gate.outbox, gate.registry.sites[site], gate.outbox.all())
     submissions = gate.outbox.all()
-    names = _version_names(ledger, site_data)
-    live = {
-        s.digest: s.dataset
-        for s in submissions
+    names = _name_versions(ledger, site_data)
+
+    statements: dict[str, DatasetPredicate] = {}
+    for submission in submissions:
         # A ledger that was begun anew knows nothing of versions before it.
-        if s.state in LIVE and s.dataset is not None and s.header.epoch >= ledger.began_in
-    }
-    if any(statement.commitment == commitment for statement in live.values()):
+        is_known = submission.state in LIVE and submission.header.epoch >= ledger.began_in
+        if is_known and submission.dataset is not None:
+            statements[submission.digest] = submission.dataset
+    if any(statement.commitment == commitment for statement in statements.values()):
         raise DisclosureError(
             f"{read.benchmark}: nothing new since {names[commitment]}, which holds the same rows",
             "Runs take the newest registered version. Register again when the data has changed.",
         )
-    drafts = [s for s in submissions if s.state is State.PREPARED]
-    kept, replaced = _split_drafts(drafts, end, read.definition, gate.registry.version)
-    stated = live | {s.digest: s.dataset for s in kept if s.dataset is not None}
-    candidate = make_candidate(read, commitment, ledger, stated, derive_fingerprint_key(gate.seal_key))
+
+    drafts = [submission for submission in submissions if submission.state is State.PREPARED]
+    staying, replaced = _split_drafts(drafts, end, read.definition, gate.registry.version)
+    for draft in staying:
+        if draft.dataset is not None:
+            statements[draft.digest] = draft.dataset
+    candidate = make_candidate(read, commitment, ledger, statements, derive_fingerprint_key(gate.seal_key))
     _, policy = choose_policy(gate.registry, gate.policy)
-    check_version(candidate, ledger, stated, policy, names)
+    check_version(candidate, ledger, statements, policy, names)
     try:
         header = end.header(gate.registry, site, ledger.head)
         statement = make_statement(candidate, read.known, header)
         check_dataset_size(statement, gate.registry)
-        check_dataset_version(statement, stated, policy)
+        check_dataset_version(statement, statements, policy)
     except ProtocolError as error:
         raise DisclosureError(
             f"{read.benchmark}: the aggregator would refuse this version ({error.code}: {error.detail})"
         ) from None
-    for submission in kept:
-        end = end.after(submission)
+
+    for draft in staying:
+        end = end.after(draft)
     if replaced and _is_current(replaced[0], commitment, end, gate.registry):
-        return _Judged(candidate, replaced[0], ())
-    return _Judged(candidate, None, replaced)
+        return _AllowedVersion(candidate, draft=replaced[0], replaced=())
+    return _AllowedVersion(candidate, draft=None, replaced=replaced)
 
 
 def _is_current(draft: Submission, commitment: str, end: ChainEnd, registry: Registry) -> bool:
@@ -389,7 +437,8 @@ def make_statement(candidate: DatasetCandidate, known: Known, header: Header) ->
     )
 
 
-def _draft(gate: Gate, candidate: DatasetCandidate, known: Known) -> Submission:
+def _draft_dataset(gate: Gate, candidate: DatasetCandidate, known: Known) -> Submission:
+    """Draft the statement of a version; the exact numbers stay on site, as notes for the steward."""
     entry = candidate.entry
     difference = candidate.difference or PersonDifference(0, 0, 0)
     _, policy = choose_policy(gate.registry, gate.policy)
@@ -450,17 +499,22 @@ def _check_attested(benchmark: Benchmark, *, attested: bool) -> None:
 
 
 def _finish_copies(benchmark: Benchmark, site_data: Path, ledger: Ledger) -> None:
-    """Finish what an earlier call was killed over: a copy of the newest version gets its commitment, any other goes."""
+    """Finish a call that was killed: a copy of the newest version gets its commitment, any other goes."""
     newest = ledger.newest_dataset(benchmark.id, benchmark.digest)
     versions = read_frozen_versions(site_data, benchmark.id)
+    committed = {version.commitment for version in versions if version.commitment}
     for version in versions:
         if version.commitment:
             continue
-        is_newest = newest is not None and (version.definition, version.data) == (newest.definition, newest.data)
-        if newest is not None and is_newest and not any(one.commitment == newest.commitment for one in versions):
+        if newest is not None and newest.commitment not in committed and _is_copy_of(newest, version):
             mark_registered(version, newest.commitment, newest.instances)
         else:
             drop_frozen(version)
+
+
+def _is_copy_of(dataset: DatasetEntry, version: FrozenVersion) -> bool:
+    """Whether a frozen copy holds the data of a registered version."""
+    return (version.definition, version.data) == (dataset.definition, dataset.data)
 
 
 def _put_back_lost_copy(
@@ -470,25 +524,28 @@ def _put_back_lost_copy(
     newest = ledger.newest_dataset(read.benchmark, read.definition)
     if version.commitment or newest is None or newest.commitment != commitment:
         return version
-    if any(one.commitment == commitment for one in read_frozen_versions(site_data, read.benchmark)):
+    copies = read_frozen_versions(site_data, read.benchmark)
+    if any(copy.commitment == commitment for copy in copies):
         return version
     return mark_registered(version, commitment, newest.instances)
 
 
-def _version_names(ledger: Ledger, site_data: Path) -> dict[str, str]:
+def _name_versions(ledger: Ledger, site_data: Path) -> dict[str, str]:
     """Return what people call each registered version: its benchmark, and the number of its frozen copy."""
+    numbers: dict[tuple[str, str], int] = {}
+    for benchmark in {dataset.benchmark for dataset in ledger.datasets()}:
+        for version in read_frozen_versions(site_data, benchmark):
+            numbers[benchmark, version.commitment] = version.number
     names: dict[str, str] = {}
-    for benchmark in {entry.benchmark for entry in ledger.datasets()}:
-        numbers = {version.commitment: version.number for version in read_frozen_versions(site_data, benchmark)}
-        for entry in ledger.datasets():
-            if entry.benchmark == benchmark:
-                number = numbers.get(entry.commitment)
-                name = f"version {number}" if number else "a version whose copy is gone"
-                names[entry.commitment] = f"{name} of {benchmark}"
+    for dataset in ledger.datasets():
+        number = numbers.get((dataset.benchmark, dataset.commitment))
+        name = f"version {number}" if number else "a version whose copy is gone"
+        names[dataset.commitment] = f"{name} of {dataset.benchmark}"
     return names
 
 
-def _entry_of(statement: DatasetPredicate, ledger: Ledger) -> DatasetEntry:
+def _require_entry(statement: DatasetPredicate, ledger: Ledger) -> DatasetEntry:
+    """Return the ledger's entry of a stated version. Raises DisclosureError."""
     entry = ledger.dataset(statement.commitment)
     if entry is None:
         raise DisclosureError(

@@ -437,8 +437,8 @@ def after(module, name):
     setattr(module, name, then_kill)
 
 point = sys.argv[2]
-if point == "before the copy": frozen._copy = kill
-if point == "during the copy": after(frozen, "_copy")
+if point == "before the copy": frozen._copy_file = kill
+if point == "during the copy": after(frozen, "_copy_file")
 if point == "before the copy has its name": after(frozen, "_write_record")
 if point == "after the copy": after(registration, "freeze")
 if point == "before the ledger": Gate.append = kill

@@ -14,8 +14,8 @@ from agent.disclosure.sketches import (
     decode_sketches,
     drop_common,
     encode_sketch,
-    find_alike,
-    group_alike,
+    find_similar,
+    group_similar,
 )
 
 KEY, OTHER_KEY = b"k" * 32, b"o" * 32
@@ -91,8 +91,8 @@ def test_sketches_come_back_as_they_were_written():
 
 def test_of_no_sketches_nothing_is_alike():
     none, one = decode_sketches([]), Sketcher(KEY).sketch(shingles([record(random.Random(1))]))
-    assert find_alike(none, one, 50) == find_alike(one, none, 50) == {}
-    assert group_alike(none, 90) == []
+    assert find_similar(none, one, 50) == find_similar(one, none, 50) == {}
+    assert group_similar(none, 90) == []
 
 
 @pytest.mark.full
@@ -102,7 +102,7 @@ def test_20000_records_find_their_20000_others_in_seconds():
     edited = [f"{text[: len(text) // 2]} and another name {text[len(text) // 2 :]}" for text in texts]
     old, new = (Sketcher(KEY).sketch(shingles(some)) for some in (texts, edited))
     began = time.process_time()
-    found = find_alike(new, old, 45)
+    found = find_similar(new, old, 45)
     seconds = time.process_time() - began
     assert all(found[i].row == i for i in range(20_000))
     assert seconds < 20
@@ -117,6 +117,6 @@ def test_a_thousand_copies_are_one_group_and_strangers_are_not():
         words[draw.randrange(len(words))] = f"{WORDS[i % 100]}x"
         copies.append(" ".join(words))
     strangers = [record(draw) for _ in range(1000)]
-    groups = group_alike(Sketcher(KEY, 128).sketch(shingles(copies + strangers)), 85)
+    groups = group_similar(Sketcher(KEY, 128).sketch(shingles(copies + strangers)), 85)
     assert len(set(groups[:1000])) == 1
     assert len(set(groups[1000:])) == 1000
